@@ -62,8 +62,16 @@ int main(void)
            nytp_seen_call_at(&calls, 2, 6, OTHER_INFO) == NULL,
        "at no other, of no other pad, in no other stack");
     nytp_remember_call(
-        &calls, &(struct nytp_call){.info = INFO, .pad = 1, .caller_pad = 11, .cop = 21});
-    ok(nytp_seen_call(&calls, 1, INFO)->cop == 21 && calls.n == 4, "also where it is known");
+        &calls,
+        &(struct nytp_call){.info = INFO, .pad = 1, .caller_pad = 11, .cop = 11, .depth = 2});
+    ok(nytp_seen_call(&calls, 1, INFO)->depth == 2 && calls.n == 4, "also where it is known");
+    const struct nytp_call other = {
+        .info = INFO, .pad = 1, .caller_pad = 11, .cop = 21, .depth = 3};
+    ok(nytp_seen_call_same(&calls, &other) == NULL, "another statement is another call");
+    nytp_remember_call(&calls, &other);
+    ok(nytp_seen_call_same(&calls, &other) != NULL && calls.n == 5 &&
+           nytp_seen_call_from(&calls, 1, 11, INFO)->cop == 21,
+       "which is remembered beside the first, and is the caller's last");
     bool is_there = true, is_bounded = true;
     for (uint64_t pad = NYTP_MOST_SEEN_CALLS + 1; pad <= 3 * NYTP_MOST_SEEN_CALLS; pad++) {
         nytp_remember_call(&calls, &(struct nytp_call){.info = INFO, .pad = pad, .cv = pad});
