@@ -8,6 +8,10 @@
 
 #include <stdlib.h>
 
+enum {
+    ENOUGH = 3, /* times that a likely call comes in a row */
+};
+
 /* What the keys of one pad differ in. What is found is compared: another call may have the same
  * key. */
 static uint64_t with_caller(uint64_t caller_pad)
@@ -116,6 +120,23 @@ void nytp_remember_call(struct nytp_seen_calls *calls, const struct nytp_call *c
                    key_of(call->pad, call->info, with_distance(call->caller_pad, distance)),
                    at);
     nytp_table_put(&calls->by, key_of(call->pad, call->info, with_place(call->context)), at);
+}
+
+static bool is_same_call(const struct nytp_call *a, const struct nytp_call *b)
+{
+    return a->info == b->info && a->pad == b->pad && a->cv == b->cv && a->cop == b->cop &&
+           a->caller_pad == b->caller_pad && a->depth == b->depth &&
+           a->context - a->caller_context == b->context - b->caller_context;
+}
+
+void nytp_note_likely_call(struct nytp_seen_calls *calls, const struct nytp_call *call)
+{
+    const uint64_t hash = (call->pad + call->caller_pad * 3) * UINT64_C(0x9e3779b97f4a7c15);
+    struct nytp_likely_call *const likely = &calls->likely[hash >> 56];
+    likely->n = is_same_call(&likely->call, call) ? likely->n + 1 : 1;
+    likely->call = *call;
+    if (likely->n >= ENOUGH)
+        nytp_remember_call(calls, call);
 }
 
 void nytp_seen_calls_free(struct nytp_seen_calls *calls)

@@ -22,11 +22,22 @@ struct nytp_call {
  * pads without end. */
 #define NYTP_MOST_SEEN_CALLS 32768u
 
+/* A call that one reading alone has shown, so often without another one of the same pads. */
+struct nytp_likely_call {
+    struct nytp_call call;
+    uint32_t n;
+};
+
+enum {
+    NYTP_LIKELY_CALLS = 256,
+};
+
 /* All zero at first. */
 struct nytp_seen_calls {
     struct nytp_call *all;
     uint32_t n, capacity;
-    struct nytp_table by; /* all of these keys */
+    struct nytp_table by;                              /* all of these keys */
+    struct nytp_likely_call likely[NYTP_LIKELY_CALLS]; /* by hash */
 };
 
 /* The last call of this pad, until the next one is remembered; NULL: none was seen. */
@@ -52,6 +63,10 @@ const struct nytp_call *nytp_seen_call_same(const struct nytp_seen_calls *calls,
 
 /* When memory is out it is not remembered. */
 void nytp_remember_call(struct nytp_seen_calls *calls, const struct nytp_call *call);
+
+/* The same of a call that one reading alone has shown, once it comes a third time in a row.
+ * Half a call and half the next one look like a call, too, but not as often. */
+void nytp_note_likely_call(struct nytp_seen_calls *calls, const struct nytp_call *call);
 
 void nytp_seen_calls_free(struct nytp_seen_calls *calls);
 

@@ -8,9 +8,10 @@
  *
  * A sub that takes less time than that is hardly ever there all the time, and who looks again
  * until a whole stack is seen finds those that stay long. So calls that one reading alone shows
- * count where they were seen before or go on with a recursion. A call that has returned by then
- * is one of those that were seen before: where the top of the stack was tells how far above its
- * caller it lay, or, if that has returned as well, where. Else we look again for the same pad.
+ * count where they were seen before, or now for the third time in a row, or go on with a
+ * recursion. A call that has returned by then is one of those that were seen before: where the
+ * top of the stack was tells how far above its caller it lay, or, if that has returned as well,
+ * where. Else we look again for the same pad.
  *
  * perl changes the variables one after another when it calls a sub and returns from it. Such a
  * moment, some nanoseconds long, is told by the statement, which is the caller's yet or the
@@ -354,20 +355,24 @@ static struct nytp_call call_at(const struct nytp_walker *walker,
     };
 }
 
-/* Remember a call that was there all the time, near[i], with what runs or below it: the call
- * above may be half written, for as long as the program is kept from its processor. Not those
- * of string evals, whose memory is soon another's. */
+/* Remember a call that was there, near[i], with what runs or below it: the call above may be
+ * half written, for as long as the program is kept from its processor. Not those of string
+ * evals, whose memory is soon another's. */
 static void learn(struct nytp_walker *walker, const struct contexts *contexts,
-                  const struct near *near, int i)
+                  const struct near *near, int i, bool is_lasting)
 {
     if (i + 1 >= near->n || near->codes[i].pad == near->codes[i + 1].pad)
         return;
     const struct nytp_call call = call_at(walker, contexts, near, i);
-    const enum nytp_frame_kind caller = code_at(walker, contexts, call.caller_context).kind;
-    if (kind_of(contexts, call.context) == NYTP_FRAME_SUB &&
-        (caller == NYTP_FRAME_SUB || caller == NYTP_FRAME_MAIN) &&
-        is_called_by(walker, contexts, near, i))
+    const struct code caller = code_at(walker, contexts, call.caller_context);
+    if (kind_of(contexts, call.context) != NYTP_FRAME_SUB ||
+        (caller.kind != NYTP_FRAME_SUB && caller.kind != NYTP_FRAME_MAIN) ||
+        !may_be_in(walker, caller, call.cop, is_lasting))
+        return;
+    if (is_lasting)
         nytp_remember_call(&walker->calls, &call);
+    else
+        nytp_note_likely_call(&walker->calls, &call);
 }
 
 /* Whether near[from] to near[end - 1], which one reading alone shows, were calls: perl writes
@@ -580,7 +585,9 @@ static bool find_top(struct nytp_walker *walker, const struct nytp_spied_moment 
     while (lasting < near.n && near.contexts[lasting] >= end_both)
         lasting++;
     for (int k = i > lasting ? i : lasting; i >= 0 && k + 1 < near.n; k++)
-        learn(walker, &contexts, &near, k);
+        learn(walker, &contexts, &near, k, true);
+    if (i >= 0 && i + 1 == lasting)
+        learn(walker, &contexts, &near, i, false);
     if (i < 0 || !are_known_calls(walker, &contexts, &near, i, lasting))
         return find_left(walker, &contexts, &near, lasting, wanted->curpad, top);
     top->context = near.contexts[i];

@@ -72,6 +72,18 @@ int main(void)
     ok(nytp_seen_call_same(&calls, &other) != NULL && calls.n == 5 &&
            nytp_seen_call_from(&calls, 1, 11, INFO)->cop == 21,
        "which is remembered beside the first, and is the caller's last");
+    const struct nytp_call likely = {.info = INFO, .pad = 3, .caller_pad = 11, .cop = 31};
+    const struct nytp_call half = {.info = INFO, .pad = 3, .caller_pad = 11, .cop = 32};
+    nytp_note_likely_call(&calls, &likely);
+    nytp_note_likely_call(&calls, &likely);
+    nytp_note_likely_call(&calls, &half);
+    nytp_note_likely_call(&calls, &likely);
+    nytp_note_likely_call(&calls, &likely);
+    ok(nytp_seen_call(&calls, 3, INFO) == NULL, "a likely call is not remembered at once");
+    nytp_note_likely_call(&calls, &likely);
+    ok(nytp_seen_call_same(&calls, &likely) != NULL &&
+           nytp_seen_call_same(&calls, &half) == NULL,
+       "but when it comes a third time in a row");
     bool is_there = true, is_bounded = true;
     for (uint64_t pad = NYTP_MOST_SEEN_CALLS + 1; pad <= 3 * NYTP_MOST_SEEN_CALLS; pad++) {
         nytp_remember_call(&calls, &(struct nytp_call){.info = INFO, .pad = pad, .cv = pad});

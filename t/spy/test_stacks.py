@@ -100,32 +100,6 @@ while (1) { fib(18); words() }
 """
 
 
-SHORT_CALLS = r"""
-my $at = 0;
-sub step { $at++; return $at < 0 }
-sub inner { $at++; $at++; step(); return }
-sub outer { step(); inner(); step(); inner(); return }
-$| = 1;
-print "ready\n";
-while (1) { outer() for 1 .. 200 }
-"""
-
-
-def test_short_calls_are_seen_as_in_a_stopped_program():
-    """What is read makes the program's next write to it wait: read before the variables, contexts had it seen in its callers."""
-    seen = {"running": collections.Counter(), "stopped": collections.Counter()}
-    with spied.running("/usr/bin/perl", "-e", SHORT_CALLS) as process:
-        process.wait_for("ready")
-        for _ in range(4):
-            for how, counts in seen.items():
-                ran = subprocess.run([spied.sampler(), str(process.pid), "3000", "600", *([how] if how == "stopped" else [])],
-                                     capture_output=True, text=True, check=True)
-                counts.update(line.split(";")[-1].split(":")[-2] for line in ran.stdout.splitlines())
-    for name in ("main", "outer", "inner", "step"):
-        running, stopped = (100 * counts[name] / counts.total() for counts in seen.values())
-        assert abs(running - stopped) < 6, (name, seen)
-
-
 RESTS = r"""
 sub rests { my $n = shift; $n > 0 ? rests($n - 1) : do { print "ready\n"; select undef, undef, undef, undef } }
 $| = 1;
