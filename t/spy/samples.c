@@ -36,13 +36,13 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Stops a process, and waits until it has stopped. */
+/* Stops a process, and waits until it has stopped or ended. */
 static void stop(pid_t pid)
 {
     char path[40], text[400] = "";
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     kill(pid, SIGSTOP);
-    for (const char *state = NULL; state == NULL || state[2] != 'T';) {
+    for (const char *state = NULL; state == NULL || strchr("TZX", state[2]) == NULL;) {
         FILE *const file = fopen(path, "r");
         if (file == NULL)
             return;
