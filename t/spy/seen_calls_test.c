@@ -72,6 +72,15 @@ int main(void)
     ok(nytp_seen_call_same(&calls, &other) != NULL && calls.n == 5 &&
            nytp_seen_call_from(&calls, 1, 11, INFO)->cop == 21,
        "which is remembered beside the first, and is the caller's last");
+    nytp_remember_call(&calls, &(struct nytp_call){.info = INFO,
+                                                   .pad = 2,
+                                                   .caller_pad = 11,
+                                                   .cop = 1,
+                                                   .context = 9,
+                                                   .caller_context = 8});
+    ok(nytp_seen_call_at(&calls, 2, 9, INFO) != NULL &&
+           nytp_seen_call_at(&calls, 2, 6, INFO) == NULL,
+       "a call that lies elsewhere now is not where it lay");
     const struct nytp_call likely = {.info = INFO, .pad = 3, .caller_pad = 11, .cop = 31};
     const struct nytp_call half = {.info = INFO, .pad = 3, .caller_pad = 11, .cop = 32};
     nytp_note_likely_call(&calls, &likely);
