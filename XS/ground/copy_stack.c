@@ -17,7 +17,7 @@ enum {
 };
 
 /* A context that is a call, or that runs the code of a file or a string eval. */
-NYTP_RAW_CODE static bool is_call(const PERL_CONTEXT *cx, struct nytp_tick_call *call)
+NYTP_RAW_CODE static bool read_call(const PERL_CONTEXT *cx, struct nytp_tick_call *call)
 {
     *call = (struct nytp_tick_call){.site = cx->blk_oldcop};
     if (CxTYPE(cx) == CXt_SUB && !(cx->cx_type & CXp_SUB_RE_FAKE)) {
@@ -40,7 +40,7 @@ NYTP_RAW_CODE static void keep_calls(struct nytp_tick_copy *copy, const PERL_CON
     copy->n_there = 0;
     for (int32_t i = copy->top; i >= copy->lowest && at > 0; i--) {
         struct nytp_tick_call *const call = &found[at - 1];
-        if (!is_call(&contexts[i - copy->lowest], call))
+        if (!read_call(&contexts[i - copy->lowest], call))
             continue;
         call->index = i;
         copy->n_there += i <= top_after;

@@ -85,7 +85,7 @@ static void know_all(pTHX_ const struct sv *on_stack)
     know(PL_op);
     know(PL_curcop);
     know(&PL_compiling);
-    know(PL_comppad);
+    know(PL_curpad);
     know(PL_main_cv);
     know(PL_curstackinfo);
     know(PL_curstackinfo->si_prev);
@@ -103,7 +103,7 @@ static void know_all(pTHX_ const struct sv *on_stack)
         know(call.cv);
         know(call.site);
         know(CvROOT(call.cv));
-        know(PadlistARRAY(CvPADLIST(call.cv))[1]);
+        know(AvARRAY(PadlistARRAY(CvPADLIST(call.cv))[1]));
     }
 }
 
@@ -129,7 +129,8 @@ static void take_tick(struct nytp_tick *tick)
     }
     for (int i = 0; i < NYTP_TICK_WORDS; i++)
         tick->words[i] = take_pointer();
-    copy->lowest = take_number();
+    copy->lowest = take_number() & 31;
+    copy->top = copy->lowest + n - 1;
     copy->stack = take_pointer();
     copy->stack_type = take_number();
     copy->op_type = (unsigned)take_number();
@@ -139,7 +140,7 @@ static void take_tick(struct nytp_tick *tick)
     if (take(1) % 8 == 0)
         copy->n_calls = -1;
     else
-        keep_calls(copy, contexts, n);
+        keep_calls(copy, contexts, copy->top - (int32_t)(take(1) % 4));
 }
 
 /* It can be looked at. */
@@ -211,7 +212,7 @@ static void look_now(pTHX_ CV *cv)
         memset(&tick, 0, sizeof tick);
         take_tick(&tick);
         nytp_moment_of(aTHX_ & recorder, &stack, &tick, &moment);
-        if (moment.n_below > stack.n_now || moment.n_above > NYTP_TICK_CALLS + 1)
+        if (moment.n_below > stack.n_now || moment.n_above > NYTP_TICK_CALLS + NYTP_TICK_LEFT)
             abort();
         see(aTHX_ & moment);
     }
