@@ -218,13 +218,13 @@ static size_t add_head(const struct nytp_look *look, uint8_t *head, uint64_t *st
 }
 
 /* When a PERL_SI is read: that in use after the variables and after each reading of its
- * contexts, the others before the variables and at the end. */
+ * contexts, the others before the first such reading and after the second. */
 enum seen_at {
     AFTER_HEAD,
     AFTER_FIRST,
     AFTER_SECOND,
     N_TIMES,
-    BEFORE = AFTER_HEAD,
+    BEFORE_FIRST = AFTER_HEAD,
 };
 
 /* All that one look reads, in this order. */
@@ -285,22 +285,23 @@ static bool see_head(const struct nytp_look *look, struct seen *seen, int i)
 
 /* Nothing that the program writes is read before the variables are: its next write to that
  * would wait, and all its writes behind, so that it would seem to be in the caller, whose next
- * call waits. Then, as near to them as can be, the top of the stack in use. The variables again
- * tell whether the program runs; a loop of few ops may have come round once. */
+ * call waits. Nor are stacks that were below another one at the last look: it may be back in
+ * one. Then, as near to the variables as can be, the top of the stack in use. The variables
+ * again tell whether the program runs; a loop of few ops may have come round once. */
 static bool see_all(const struct nytp_look *look, struct seen *seen)
 {
     const struct nytp_stack_info *const infos = look->infos;
     seen->n = seen->n_deep = 0;
-    for (uint32_t i = look->n_infos; i-- > 1;) {
-        see_info(look, seen, i, seen->infos[i][BEFORE]);
-        see_contexts(look, seen, i, true, infos[i].n_deep, infos[i].n_first);
-    }
     if (!see_head(look, seen, 0))
         return false;
     see_info(look, seen, 0, seen->infos[0][AFTER_HEAD]);
     see_head(look, seen, 1);
     see_contexts(look, seen, 0, true, infos[0].n_deep, infos[0].n_first);
     see_info(look, seen, 0, seen->infos[0][AFTER_FIRST]);
+    for (uint32_t i = look->n_infos; i-- > 1;) {
+        see_info(look, seen, i, seen->infos[i][BEFORE_FIRST]);
+        see_contexts(look, seen, i, true, infos[i].n_deep, infos[i].n_first);
+    }
     see_contexts(look, seen, 0, false, infos[0].n_deep, infos[0].n_contexts);
     see_info(look, seen, 0, seen->infos[0][AFTER_SECOND]);
     see_deep_contexts(look, seen);
@@ -320,7 +321,7 @@ static int32_t top_in(const struct nytp_look *look, const uint8_t *info)
 /* Whether a stack below that in use rested. */
 static bool has_rested(const struct nytp_look *look, const struct seen *seen, uint32_t i)
 {
-    const uint8_t *const first = seen->infos[i][BEFORE];
+    const uint8_t *const first = seen->infos[i][BEFORE_FIRST];
     const uint8_t *const second = seen->infos[i][AFTER_SECOND];
     return is_there(look, i, first) && is_there(look, i, second) &&
            top_in(look, first) == look->infos[i].top &&

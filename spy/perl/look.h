@@ -4,10 +4,10 @@
  * call.
  *
  * PL_op, PL_curpad, PL_curcop and PL_curstackinfo lie side by side and are read as one: a
- * moment. The contexts near the top are read twice right after them; those far below it once:
- * the top was never seen down there; those of the stacks below, which rest, before and after.
- * So it has to be known where all lies: that is where it was the last time, or is looked for
- * first. What was read is in `infos` and `bytes`.
+ * moment. The contexts near the top are read twice right after them, and so are those of the
+ * stacks below, which rest; those far below the top once: it was never seen down there. So it
+ * has to be known where all lies: that is where it was the last time, or is looked for first.
+ * What was read is in `infos` and `bytes`.
  */
 #ifndef NYTP_LOOK_H
 #define NYTP_LOOK_H
