@@ -13,7 +13,24 @@
 #include <unistd.h>
 
 enum {
-    CONTEXTS = 20, /* that are copied: blocks, loops and evals among the calls */
+    CONTEXTS = 20, /* of a stack that are copied: blocks, loops and evals among the calls */
+    STACKS = 3,    /* from that in use outwards: a tie in a sort in the program */
+    NESTED = 64,   /* stacks on top of each other that are looked through for that in use */
+};
+
+/* Where the innermost contexts of a stack are. */
+struct place {
+    const PERL_SI *si;
+    const PERL_CONTEXT *contexts;
+    int32_t lowest, top;
+    int type;
+};
+
+/* Calls that were found, from the innermost outwards, so that the last come first. */
+struct found_calls {
+    struct nytp_tick_call calls[NYTP_TICK_CALLS];
+    int at;     /* of the outermost so far */
+    int n_over; /* that may be over, the innermost ones */
 };
 
 /* A context that is a call, or that runs the code of a file or a string eval. */
@@ -29,90 +46,144 @@ NYTP_RAW_CODE static bool read_call(const PERL_CONTEXT *cx, struct nytp_tick_cal
     return call->code != NULL;
 }
 
-/* Of the contexts up to the top keep those that are calls: the innermost NYTP_TICK_CALLS of
- * them. perl leaves a context as it was when its call is over: above the top when it was looked
- * at again is what was there, until the next call. */
-NYTP_RAW_CODE static void keep_calls(struct nytp_tick_copy *copy, const PERL_CONTEXT *contexts,
+/* Of the contexts of a stack take those that are calls, as many as there is room for. perl
+ * leaves a context as it was when its call is over: above the top when it was looked at again
+ * is what was there, until the next call. */
+NYTP_RAW_CODE static void copy_calls(struct nytp_tick_copy *copy, struct found_calls *found,
+                                     const PERL_CONTEXT *contexts, const struct place *place,
                                      int32_t top_after)
 {
-    struct nytp_tick_call found[NYTP_TICK_CALLS];
-    int at = NYTP_TICK_CALLS;
-    copy->n_there = 0;
-    for (int32_t i = copy->top; i >= copy->lowest && at > 0; i--) {
-        struct nytp_tick_call *const call = &found[at - 1];
-        if (!read_call(&contexts[i - copy->lowest], call))
+    copy->last_stack = place->si;
+    copy->lowest = place->lowest;
+    for (int32_t i = place->top; i >= place->lowest && found->at > 0; i--) {
+        struct nytp_tick_call *const call = &found->calls[found->at - 1];
+        if (!read_call(&contexts[i - place->lowest], call))
             continue;
+        call->stack = place->si;
         call->index = i;
-        copy->n_there += i <= top_after;
-        at--;
+        found->n_over += i > top_after;
+        found->at--;
     }
-    copy->n_calls = NYTP_TICK_CALLS - at;
-    if (copy->n_calls == NYTP_TICK_CALLS)
-        copy->lowest = found[at].index;
-    for (int i = 0; at < NYTP_TICK_CALLS; i++, at++)
-        copy->calls[i] = found[at];
+    if (found->at == 0)
+        copy->lowest = found->calls[0].index;
 }
 
-/* Find out where the contexts are. False: that cannot be read. The program's own stack of them
- * stays where it is as long as the interpreter lives; others go when what they were made for is
- * over. */
-NYTP_RAW_CODE static bool find_contexts(const struct nytp_ring *ring, const PERL_SI *si,
-                                        PERL_SI *copy)
+NYTP_RAW_CODE static void keep_calls(struct nytp_tick_copy *copy,
+                                     const struct found_calls *found)
 {
-    if (si == ring->home) {
-        copy->si_cxstack = si->si_cxstack;
-        copy->si_cxix = si->si_cxix;
-        copy->si_cxmax = si->si_cxmax;
-        copy->si_type = si->si_type;
-        return true;
+    copy->n_calls = NYTP_TICK_CALLS - found->at;
+    copy->n_there = copy->n_calls - found->n_over;
+    for (int i = 0; i < copy->n_calls; i++)
+        copy->calls[i] = found->calls[found->at + i];
+}
+
+/* False: it is no stack. */
+NYTP_RAW_CODE static bool take_place(const PERL_SI *si, const PERL_SI *from,
+                                     struct place *place)
+{
+    const int32_t top = (int32_t)from->si_cxix;
+    if (top < -1 || top > (int32_t)from->si_cxmax)
+        return false;
+    place->si = si;
+    place->top = top;
+    place->lowest = top + 1 > CONTEXTS ? top + 1 - CONTEXTS : 0;
+    place->contexts = from->si_cxstack + place->lowest;
+    place->type = (int)from->si_type;
+    return true;
+}
+
+/* Find the stack in use and those below it. Their number; 0: none can be read. The program's
+ * first stack and those that it made for sorts, ties and handlers stay where they are as long
+ * as the interpreter lives; another one, a coroutine's perhaps, may go at any time. */
+NYTP_RAW_CODE static int find_places(const struct nytp_ring *ring, const PERL_SI *si,
+                                     struct place *places)
+{
+    const PERL_SI *own = ring->home;
+    int n = 0;
+    for (int i = 0; i < NESTED && own != NULL && own != si; i++)
+        own = own->si_next;
+    if (own == NULL || own != si) {
+        PERL_SI copy;
+        const struct iovec to = {&copy, sizeof copy}, from = {(void *)si, sizeof copy};
+        return nytp_raw_read_memory(ring->pid, &to, &from, 1) == (long)sizeof copy &&
+               take_place(si, &copy, places);
     }
-    const struct iovec to = {copy, sizeof *copy}, from = {(void *)si, sizeof *si};
-    return nytp_raw_read_memory(ring->pid, &to, &from, 1) == (long)sizeof *copy;
+    while (n < STACKS && own != NULL && take_place(own, own, &places[n])) {
+        n++;
+        own = own == ring->home ? NULL : own->si_prev;
+    }
+    return n;
+}
+
+/* What is read of the program, in this order. */
+struct pieces {
+    struct iovec to[STACKS + 3], from[STACKS + 3];
+    unsigned n;
+    size_t size; /* of all */
+};
+
+/* The size up to the end of this one. */
+NYTP_RAW_CODE static size_t add_piece(struct pieces *pieces, void *to, const void *from,
+                                      size_t size)
+{
+    pieces->to[pieces->n] = (struct iovec){to, size};
+    pieces->from[pieces->n++] = (struct iovec){(void *)from, size};
+    return pieces->size += size;
+}
+
+NYTP_RAW_CODE static size_t add_contexts(struct pieces *pieces, PERL_CONTEXT *to,
+                                         const struct place *place)
+{
+    return add_piece(pieces, to, place->contexts,
+                     (size_t)(place->top + 1 - place->lowest) * sizeof *to);
 }
 
 /* Nothing of this is looked at before the words are. perl writes contexts, variables and pads
  * in turn, and a processor shows others its writes in order: where it has to wait to write what
  * was looked at, the program seems to be where it was before, which is the caller most often.
- * The words and the top are of one moment but for some nanoseconds. */
+ * The words and the top are of one moment but for some nanoseconds; the stacks below that in
+ * use rest. */
 NYTP_RAW_CODE static void capture(const struct nytp_ring *ring, struct nytp_tick *tick)
 {
 #ifdef MULTIPLICITY
     PerlInterpreter *const my_perl = ring->interpreter;
 #endif
     struct nytp_tick_copy *const copy = &tick->copy;
-    PERL_CONTEXT contexts[CONTEXTS];
-    PERL_SI where;
+    PERL_CONTEXT contexts[STACKS][CONTEXTS];
+    struct place places[STACKS];
     I32 top_after;
     struct op op;
+    struct pieces pieces;
+    struct found_calls found;
     SV **const sp = *(SV * *volatile *)&PL_stack_sp;
     const PERL_SI *const si = *(PERL_SI *volatile *)&PL_curstackinfo;
-    if (si == NULL || !find_contexts(ring, si, &where) || where.si_cxix < -1 ||
-        where.si_cxix > where.si_cxmax)
+    const int n_places = si == NULL ? 0 : find_places(ring, si, places);
+    if (n_places == 0)
         return;
-    copy->stack = si;
-    copy->stack_type = where.si_type;
-    copy->top = where.si_cxix;
-    copy->lowest = copy->top + 1 > CONTEXTS ? copy->top + 1 - CONTEXTS : 0;
-    copy->op_handler = NULL;
-    copy->op_type = OP_NULL;
+    pieces.n = 0;
+    pieces.size = 0;
+    add_contexts(&pieces, contexts[0], &places[0]);
+    const size_t to_top = add_piece(&pieces, &top_after, &si->si_cxix, sizeof top_after);
+    const size_t to_op = add_piece(&pieces, &op, tick->words[NYTP_TICK_OP], sizeof op);
     copy->callee = NULL;
-    const size_t len = (size_t)(copy->top + 1 - copy->lowest) * sizeof *contexts;
-    const struct iovec to[] = {{contexts, len},
-                               {&top_after, sizeof top_after},
-                               {&op, sizeof op},
-                               {&copy->callee, sizeof copy->callee}};
-    const struct iovec from[] = {{(void *)(where.si_cxstack + copy->lowest), len},
-                                 {(void *)&si->si_cxix, sizeof top_after},
-                                 {(void *)tick->words[NYTP_TICK_OP], sizeof op},
-                                 {(void *)(sp + 1), sizeof copy->callee}};
-    const long n_read = nytp_raw_read_memory(ring->pid, to, from, 4);
-    if (n_read < (long)(len + sizeof top_after))
+    add_piece(&pieces, &copy->callee, sp + 1, sizeof copy->callee);
+    for (int i = 1; i < n_places; i++)
+        add_contexts(&pieces, contexts[i], &places[i]);
+    const long n_read = nytp_raw_read_memory(ring->pid, pieces.to, pieces.from, (int)pieces.n);
+    if (n_read < (long)to_top)
         return;
-    if (n_read >= (long)(len + sizeof top_after + sizeof op)) {
-        copy->op_type = op.op_type;
-        copy->op_handler = (const void *)op.op_ppaddr;
-    }
-    keep_calls(copy, contexts, top_after);
+    const bool has_op = n_read >= (long)to_op;
+    copy->op_type = has_op ? op.op_type : OP_NULL;
+    copy->op_handler = has_op ? (const void *)op.op_ppaddr : NULL;
+    copy->stack = si;
+    copy->stack_type = places[0].type;
+    copy->top = places[0].top;
+    found.at = NYTP_TICK_CALLS;
+    found.n_over = 0;
+    copy_calls(copy, &found, contexts[0], &places[0], top_after);
+    for (int i = 1; i < n_places && n_read == (long)pieces.size && found.at > 0; i++)
+        copy_calls(copy, &found, contexts[i], &places[i], places[i].top);
+    keep_calls(copy, &found);
 }
 
 void nytp_copy_stack_thread(struct nytp_ring *ring)

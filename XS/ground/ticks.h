@@ -26,10 +26,11 @@ enum {
     NYTP_TICK_FDS = 8,
 };
 
-/* A call that was open, copied from the program's stack. */
+/* A call that was open, copied from one of the program's stacks. */
 struct nytp_tick_call {
     const void *code, *site; /* what was called, and from which statement */
-    int32_t index;           /* its place on the stack */
+    const void *stack;       /* that it lies on */
+    int32_t index;           /* its place there */
     int32_t depth;           /* of recursion, from 1; 0: not a sub but a file or string eval */
 };
 
@@ -39,10 +40,11 @@ struct nytp_tick_call {
 struct nytp_tick_copy {
     int n_calls;       /* outermost first; -1: nothing could be copied */
     int n_there;       /* of them were there yet; those above may be over */
-    const void *stack; /* that they lie on */
+    const void *stack; /* that was in use */
     int stack_type;
     int32_t top;            /* place on it that was the top at the tick */
-    int32_t lowest;         /* calls at lower places of the stack were not looked at */
+    const void *last_stack; /* that was looked at, from this one outwards */
+    int32_t lowest;         /* calls at lower places of that one were not looked at */
     const void *op_handler; /* of the operation in progress */
     unsigned op_type;
     const void *callee; /* what the operation calls, if it does */

@@ -20,6 +20,7 @@ enum {
     MOST_REFERENCES = 1 << 28,
     NEAR_STACK = 16 << 20, /* bytes: a C stack is seldom longer */
     MOST_BLOCKS = 8,       /* contexts that a call has above its own */
+    MOST_DEPTH = 32,       /* of recursion whose pads are looked through */
 };
 
 void nytp_tick_stack_free(struct nytp_tick_stack *stack)
@@ -181,7 +182,8 @@ static struct nytp_known_call *slot_at(struct nytp_tick_stack *stack, SV *const 
 
 static I32 distance_of(const struct nytp_known_call *known)
 {
-    return known->index - known->caller_index;
+    return known->caller_si == known->si ? known->index - known->caller_index
+                                         : known->index + 1;
 }
 
 /* The last call with this pad from this caller that was seen; NULL: none. */
@@ -219,14 +221,14 @@ static void learn_call(struct nytp_tick_stack *stack, const struct nytp_stack_ca
 {
     if (call->pad == NULL || (caller != NULL && caller->pad == call->pad))
         return;
-    const bool is_below = caller != NULL && caller->si == call->si;
     const struct nytp_known_call known = {.pad = call->pad,
                                           .caller = caller != NULL ? caller->pad : NULL,
                                           .cv = call->cv,
                                           .site = call->site,
                                           .si = call->si,
+                                          .caller_si = caller != NULL ? caller->si : NULL,
                                           .index = call->index,
-                                          .caller_index = is_below ? caller->index : -1,
+                                          .caller_index = caller != NULL ? caller->index : -1,
                                           .depth = call->depth};
     know_sv(stack, call->cv);
     *slot_of_caller(stack, known.pad, known.caller) = known;
@@ -334,7 +336,7 @@ void nytp_tick_stack_look(pTHX_ struct nytp_tick_stack *stack)
 static uint32_t count_below(pTHX_ const struct nytp_tick_stack *stack,
                             const struct nytp_tick_copy *copy)
 {
-    const PERL_SI *const si = copy->stack;
+    const PERL_SI *const si = copy->last_stack;
     if (!is_at_or_below(si, PL_curstackinfo))
         return stack->n_now; /* it is gone, and was above all these */
     return place_in(stack->now, pass_stacks(stack->now, stack->n_now, si), si,
@@ -344,16 +346,15 @@ static uint32_t count_below(pTHX_ const struct nytp_tick_stack *stack,
 /* Whether a call that the tick copied is open yet: perl itself holds what it points to then.
  * Calls come outermost first; `at` is where in the list of calls that are open to go on. */
 static bool is_still_open(const struct nytp_tick_stack *stack,
-                          const struct nytp_tick_copy *copy, const struct nytp_tick_call *call,
-                          uint32_t *at)
+                          const struct nytp_tick_call *call, uint32_t *at)
 {
-    while (*at < stack->n_now && stack->now[*at].si == copy->stack &&
-           stack->now[*at].index < call->index)
+    while (*at < stack->n_now &&
+           (stack->now[*at].si != call->stack || stack->now[*at].index < call->index))
         ++*at;
     if (*at >= stack->n_now)
         return false;
     const struct nytp_stack_call *const now = &stack->now[*at];
-    return now->si == copy->stack && now->index == call->index && now->cv == call->code &&
+    return now->si == call->stack && now->index == call->index && now->cv == call->code &&
            now->site == call->site && call->depth > 0;
 }
 
@@ -370,7 +371,7 @@ static int take_calls(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *s
     int hit = -1;
     for (int i = from; i < end; i++) {
         const struct nytp_tick_call *const call = &copy->calls[i];
-        const bool is_open = is_still_open(stack, copy, call, &at);
+        const bool is_open = is_still_open(stack, call, &at);
         CV *const cv = is_open ? (CV *)call->code : live_cv(stack, call->code);
         if (cv == NULL || CvISXSUB(cv))
             continue;
@@ -381,20 +382,21 @@ static int take_calls(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *s
         if (pad == own && hit < 0)
             hit = (int)moment->n_above;
         moment->above[moment->n_above++] =
-            is_sub ? (struct nytp_stack_call){cv,          CvROOT(cv),  site, copy->stack,
+            is_sub ? (struct nytp_stack_call){cv,          CvROOT(cv),  site, call->stack,
                                               call->index, call->depth, own}
                    : (struct nytp_stack_call){
-                         .site = site, .si = copy->stack, .index = call->index};
+                         .site = site, .si = call->stack, .index = call->index};
     }
     return hit;
 }
 
-/* What the tick hit was there while it was copied, and so were those that had called it. */
+/* What the tick hit was there while it was copied, and so were those that had called it; but
+ * stacks are not copied at once. */
 static void learn_above(struct nytp_tick_stack *stack, const struct nytp_moment *moment)
 {
     const struct nytp_stack_call *caller = NULL;
     for (uint32_t i = 0; i < moment->n_above; i++) {
-        if (caller != NULL)
+        if (caller != NULL && caller->si == moment->above[i].si)
             learn_call(stack, &moment->above[i], caller);
         if (moment->above[i].pad != NULL)
             caller = &moment->above[i];
@@ -427,11 +429,12 @@ static void cut(struct nytp_moment *moment, uint32_t n)
         moment->n_below = n;
 }
 
-/* The calls of the moment that lie below this place of the stack: their number. */
+/* Of the first n calls of the moment those that lie below this place of the stack: their
+ * number. */
 static uint32_t open_below(const struct nytp_tick_stack *stack,
-                           const struct nytp_moment *moment, const PERL_SI *si, I32 index)
+                           const struct nytp_moment *moment, uint32_t n, const PERL_SI *si,
+                           I32 index)
 {
-    uint32_t n = moment->n_below + moment->n_above;
     while (n > 0 && call_of(stack, moment, n - 1)->si == si &&
            call_of(stack, moment, n - 1)->index >= index)
         n--;
@@ -461,27 +464,53 @@ struct left {
     uint32_t n_open;
 };
 
-/* If the call that had the pad lay at this place of the stack: that which has been seen there,
- * and who had called it, down to one that is open yet. With `is_over`, what is open at the
- * place of a caller has come since. False: nothing fits. */
-static bool find_left_at(struct nytp_tick_stack *stack, const struct nytp_moment *moment,
-                         SV *const *pad, const PERL_SI *si, I32 index, bool is_over,
-                         struct left *left)
+/* The innermost of these calls, if it lies on this stack: where. */
+static I32 top_of(const struct nytp_tick_stack *stack, const struct nytp_moment *moment,
+                  uint32_t n_open, const PERL_SI *si)
 {
+    const struct nytp_stack_call *const top =
+        n_open > 0 ? call_of(stack, moment, n_open - 1) : NULL;
+    return top != NULL && top->si == si ? top->index : -1;
+}
+
+/* Whether a stack was made for what the program does in few places; destructors and handlers
+ * interrupt anything. */
+static bool has_few_callers(const struct nytp_tick_copy *copy)
+{
+    return copy->stack_type != PERLSI_DESTROY && copy->stack_type != PERLSI_SIGNAL;
+}
+
+/* If the call that had the pad lay at this place of the stack in use: that which has been seen
+ * there, and who had called it, down to one that is open yet. With `is_over`, what is open at
+ * the place of a caller has come since. False: nothing fits. */
+static bool find_left_at(struct nytp_tick_stack *stack, const struct nytp_moment *moment,
+                         const struct nytp_tick_copy *copy, SV *const *pad, I32 index,
+                         bool is_over, struct left *left)
+{
+    const PERL_SI *si = copy->stack;
+    left->n_open = moment->n_below + moment->n_above;
     for (left->n = 0; left->n < NYTP_TICK_LEFT;) {
-        left->n_open = open_below(stack, moment, si, index);
+        left->n_open = open_below(stack, moment, left->n_open, si, index);
         const struct nytp_stack_call *const below =
             left->n_open > 0 ? call_of(stack, moment, left->n_open - 1) : NULL;
         SV *const *const caller = below != NULL ? below->pad : NULL;
-        const I32 below_index = below != NULL && below->si == si ? below->index : -1;
         const struct nytp_known_call **const next = &left->calls[left->n++];
         if (below == NULL || caller != NULL) {
-            *next = known_above(stack, pad, caller, index - below_index);
+            const I32 distance = index - top_of(stack, moment, left->n_open, si);
+            *next = known_above(stack, pad, caller, distance);
             if (*next != NULL)
                 return true;
         }
         *next = known_at(stack, pad, si, index);
-        if (*next == NULL || (*next)->caller_index <= (is_over ? -1 : below_index))
+        if (*next == NULL)
+            return false;
+        if ((*next)->caller_si != si) {
+            if (is_over && !has_few_callers(copy))
+                return false;
+            left->n_open = open_below(stack, moment, left->n_open, si, 0);
+            si = (*next)->caller_si;
+        }
+        if ((*next)->caller_index <= (is_over ? -1 : top_of(stack, moment, left->n_open, si)))
             return false;
         pad = (*next)->caller;
         index = (*next)->caller_index;
@@ -508,6 +537,14 @@ static bool find_caller(struct nytp_tick_stack *stack, const struct nytp_moment 
     return false;
 }
 
+static void push_all(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
+                     struct left *left, struct nytp_moment *moment)
+{
+    cut(moment, left->n_open);
+    while (left->n > 0)
+        push_known(aTHX_ rec, stack, left->calls[--left->n], moment);
+}
+
 /* The call that had the pad has returned since, and those perhaps that had called it. It lay at
  * the top but for blocks of its own. If none has been seen there, nor from any that is open,
  * the time is theirs. */
@@ -515,19 +552,56 @@ static void push_left(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *s
                       const struct nytp_tick *tick, struct nytp_moment *moment)
 {
     SV *const *const pad = tick->words[NYTP_TICK_PAD];
-    const PERL_SI *const si = tick->copy.n_calls >= 0 ? tick->copy.stack : NULL;
+    const struct nytp_tick_copy *const copy = &tick->copy;
     struct left left = {.n = 0};
     bool is_found = false;
-    for (I32 blocks = 0; blocks < MOST_BLOCKS && si != NULL && !is_found; blocks++) {
-        const I32 index = tick->copy.top - blocks;
-        is_found = index >= 0 && (find_left_at(stack, moment, pad, si, index, false, &left) ||
-                                  find_left_at(stack, moment, pad, si, index, true, &left));
+    for (I32 blocks = 0; blocks < MOST_BLOCKS && copy->n_calls >= 0 && !is_found; blocks++) {
+        const I32 index = copy->top - blocks;
+        is_found = index >= 0 && (find_left_at(stack, moment, copy, pad, index, false, &left) ||
+                                  find_left_at(stack, moment, copy, pad, index, true, &left));
     }
     if (!is_found && !find_caller(stack, moment, pad, &left))
         return;
-    cut(moment, left.n_open);
-    while (left.n > 0)
-        push_known(aTHX_ rec, stack, left.calls[--left.n], moment);
+    push_all(aTHX_ rec, stack, &left, moment);
+}
+
+static bool is_pad_of(CV *cv, SV *const *pad)
+{
+    I32 depth = MOST_DEPTH;
+    while (depth > 0 && pad_at(cv, depth) != pad)
+        depth--;
+    return depth > 0;
+}
+
+/* The stacks below that in use are copied some microseconds after it, and may be those of a
+ * later moment. The statement that the outermost call of the stack in use was made from is one
+ * of its caller's: where it has been seen to be another's, that has made the call. */
+static void mend_below(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
+                       const struct nytp_tick_copy *copy, struct nytp_moment *moment)
+{
+    struct nytp_stack_call upper[NYTP_TICK_CALLS];
+    uint32_t first = moment->n_above, n_upper = 0;
+    struct left left;
+    while (first > 0 && moment->above[first - 1].si == copy->stack)
+        first--;
+    uint32_t caller = first;
+    while (caller > 0 && moment->above[caller - 1].cv == NULL)
+        caller--;
+    if (caller == 0 || first == moment->n_above)
+        return;
+    const struct nytp_stack_call call = moment->above[first];
+    const struct nytp_known_call *const known = known_at(stack, call.pad, call.si, call.index);
+    if (known == NULL || known->site != call.site || known->caller == NULL ||
+        is_pad_of(moment->above[caller - 1].cv, known->caller) ||
+        !find_left_at(stack, moment, copy, call.pad, call.index, true, &left))
+        return;
+    while (first + 1 + n_upper < moment->n_above) {
+        upper[n_upper] = moment->above[first + 1 + n_upper];
+        n_upper++;
+    }
+    push_all(aTHX_ rec, stack, &left, moment);
+    for (uint32_t i = 0; i < n_upper; i++)
+        moment->above[moment->n_above++] = upper[i];
 }
 
 /* Whether calls of the moment, from number `from` to that above which is the last, have been
@@ -610,6 +684,7 @@ static void find_calls(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *
     }
     moment->n_below = count_below(aTHX_ stack, &tick->copy);
     if (take_copy(aTHX_ rec, stack, tick, moment)) {
+        mend_below(aTHX_ rec, stack, &tick->copy, moment);
         learn_above(stack, moment);
     } else if (moment->n_below > 0 ? stack->now[moment->n_below - 1].pad == pad
                                    : is_main_pad(aTHX_ pad)) {
@@ -620,6 +695,14 @@ static void find_calls(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *
     if (moment->n_above > 0 && moment->above[moment->n_above - 1].site == moment->cop)
         begin_innermost(moment);
     drop_evals(moment);
+}
+
+/* Whether the stack in use had none: what runs is a block, as of a sort. */
+static bool has_no_calls(const struct nytp_tick_copy *copy)
+{
+    const bool is_whole = copy->last_stack != copy->stack || copy->lowest == 0;
+    return is_whole &&
+           (copy->n_calls == 0 || copy->calls[copy->n_calls - 1].stack != copy->stack);
 }
 
 /* The op that was running, if its memory was one's then. The block of a sort is the sort's. */
@@ -642,7 +725,7 @@ static void find_leaf(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *s
         moment->xsub = cv != NULL && CvISXSUB(cv) ? cv : NULL;
     } else if (is_op && nytp_is_slowop[type] && rec->options.slowops > 0) {
         moment->builtin = (int)type;
-    } else if (copy->stack_type == PERLSI_SORT && copy->n_calls == 0 && copy->lowest == 0 &&
+    } else if (copy->stack_type == PERLSI_SORT && has_no_calls(copy) &&
                rec->options.slowops > 0) {
         moment->builtin = OP_SORT;
     }

@@ -48,8 +48,8 @@ struct nytp_known_call {
     SV *const *pad, *const *caller; /* NULL: the program itself has called it */
     CV *cv;
     const COP *site;
-    const PERL_SI *si;
-    I32 index, caller_index; /* on it; -1: that of the caller is another */
+    const PERL_SI *si, *caller_si; /* NULL: of the program itself */
+    I32 index, caller_index;       /* on these */
     I32 depth;
 };
 

@@ -107,12 +107,15 @@ static void know_all(pTHX_ const struct sv *on_stack)
     }
 }
 
-static void take_tick(struct nytp_tick *tick)
+/* The contexts of one stack, of which the innermost may be over where it is in use. */
+static void take_contexts(struct nytp_tick_copy *copy, struct found_calls *found,
+                          bool is_in_use)
 {
     PERL_CONTEXT contexts[CONTEXTS];
-    struct nytp_tick_copy *const copy = &tick->copy;
     static const int types[] = {CXt_SUB, CXt_SUB, CXt_EVAL, CXt_BLOCK, CXt_FORMAT};
     const int n = (int)take(1) % (CONTEXTS + 1);
+    const int32_t lowest = take_number() & 31;
+    const struct place place = {.si = take_pointer(), .lowest = lowest, .top = lowest + n - 1};
     memset(contexts, 0, sizeof contexts);
     for (int i = 0; i < n; i++) {
         PERL_CONTEXT *const cx = &contexts[i];
@@ -127,20 +130,34 @@ static void take_tick(struct nytp_tick *tick)
         if (CxTYPE(cx) == CXt_SUB)
             cx->blk_sub.olddepth = take_number();
     }
+    if (is_in_use) {
+        copy->stack = place.si;
+        copy->top = place.top;
+    }
+    copy_calls(copy, found, contexts, &place,
+               is_in_use ? place.top - (int32_t)(take(1) % 4) : place.top);
+}
+
+static void take_tick(struct nytp_tick *tick)
+{
+    struct nytp_tick_copy *const copy = &tick->copy;
+    struct found_calls found;
+    found.at = NYTP_TICK_CALLS;
+    found.n_over = 0;
     for (int i = 0; i < NYTP_TICK_WORDS; i++)
         tick->words[i] = take_pointer();
-    copy->lowest = take_number() & 31;
-    copy->top = copy->lowest + n - 1;
-    copy->stack = take_pointer();
     copy->stack_type = take_number();
     copy->op_type = (unsigned)take_number();
     copy->op_handler =
         take(1) & 1 ? (const void *)PL_ppaddr[copy->op_type % MAXO] : take_pointer();
     copy->callee = take_pointer();
-    if (take(1) % 8 == 0)
+    const unsigned n_stacks = (unsigned)take(1) % (STACKS + 1);
+    if (n_stacks == 0)
         copy->n_calls = -1;
-    else
-        keep_calls(copy, contexts, copy->top - (int32_t)(take(1) % 4));
+    for (unsigned i = 0; i < n_stacks && found.at > 0; i++)
+        take_contexts(copy, &found, i == 0);
+    if (n_stacks > 0)
+        keep_calls(copy, &found);
 }
 
 /* It can be looked at. */

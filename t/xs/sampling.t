@@ -382,6 +382,24 @@ PERL
 
 # ---- calls that return while the tick looks ----
 
+# How many per cent of the time are in calls that there are not: of each sub that calls, what it calls.
+sub never_called {
+    my (%calls) = @_;
+    my ($sum, $never, %never) = (0, 0);
+    for (split /\n/, in_folder(sub { scalar qx{$top/bin/nytp-export -q --collapsed out} })) {
+        my ($stack, $time) = /\A(.*) (\d+)\z/ or next;
+        my @subs = $stack =~ /main::([a-z_]+)/g;
+        $sum += $time;
+        for my $i (1 .. $#subs) {
+            my $called = $calls{ $subs[$i - 1] } // 'none';
+            $never{"$subs[$i - 1] $subs[$i]"} += $time if $subs[$i] !~ /\A(?:$called)\z/;
+        }
+    }
+    $never += $_ for values %never;
+    diag "$_: $never{$_} of $sum" for sort keys %never;
+    return 100 * $never / $sum;
+}
+
 # Each call takes less than a microsecond, which is as long as a look: what is seen has mostly gone on by then.
 {
     my $program = put('callers.pl', <<'PERL');
@@ -395,21 +413,36 @@ sub value { white(); $_[0] ? string() : number(); white(); return }
 sub array { value($_ % 2) for 1 .. 4; return }
 while (clock_gettime(CLOCK_THREAD_CPUTIME_ID) < 1) { array() for 1 .. 200 }
 PERL
-    my %calls = (array => 'value', value => 'white|string|number', map { ($_ => 'next_chr') } qw(white string number));
     like run($program, 'sample=2000'), qr/^status 0$/, 'short calls';
-    my ($sum, %never) = 0;
-    for (split /\n/, in_folder(sub { scalar qx{$top/bin/nytp-export -q --collapsed out} })) {
-        my ($stack, $time) = /\A(.*) (\d+)\z/ or next;
-        my @subs = $stack =~ /main::([a-z_]+)/g;
-        $sum += $time;
-        for my $i (1 .. $#subs) {
-            my $called = $calls{ $subs[$i - 1] } // 'none';
-            $never{"$subs[$i - 1] $subs[$i]"} += $time if $subs[$i] !~ /\A(?:$called)\z/;
-        }
-    }
-    my $never = 0;
-    $never += $_ for values %never;
-    cmp_ok $never, '<', $sum / 100, 'no sub has called what it never calls' or diag join "\n", map {"$_ $never{$_} of $sum"} sort keys %never;
+    my $never = never_called(array => 'value', value => 'white|string|number', map { ($_ => 'next_chr') } qw(white string number));
+    cmp_ok $never, '<', 1, 'no sub has called what it never calls';
+}
+
+# An overloaded operator begins a stack of its own on top of that of the program, which is soon another's.
+{
+    my $program = put('overloads.pl', <<'PERL');
+use Time::HiRes qw(clock_gettime CLOCK_THREAD_CPUTIME_ID);
+use overload '+' => \&plus;
+sub plus { my $n = 1; $n += $_ for 1 .. 5; return $n }
+sub plain { my $n = 1; $n += $_ for 1 .. 5; return $n }
+sub adds { my $number = shift; for (1 .. 100) { my $sum = $number + 1 } return }
+sub calls { my $number = shift; for (1 .. 100) { my $sum = plain($number) } return }
+my ($number, $adds, $all, $began) = (bless([]), 0, 0, clock_gettime(CLOCK_THREAD_CPUTIME_ID));
+while ($all < 2) {
+    adds($number);
+    my $between = clock_gettime(CLOCK_THREAD_CPUTIME_ID);
+    calls($number);
+    my $ended = clock_gettime(CLOCK_THREAD_CPUTIME_ID);
+    ($adds, $all, $began) = ($adds + $between - $began, $all + $ended - $began, $ended);
+}
+printf "share %.3f\n", $adds / $all;
+PERL
+    my ($share) = run($program, 'sample=2000:sample_clock=cpu') =~ /^share (.*)$/m;
+    my $never = never_called(adds => 'plus', calls => 'plain');
+    cmp_ok $never, '<', 1, 'nor an operator';
+    my %cpu = map { (split /,/)[0, 6] } split /\n/, in_folder(sub { scalar qx{$top/bin/nytp-export -q --csv out} });
+    my $seen = $cpu{'main::adds'} / ($cpu{'main::adds'} + $cpu{'main::calls'});
+    ok abs($seen - $share) < 0.045, "who adds has the time of it: $seen of $share";
 }
 
 # ---- the block of a sort ----
