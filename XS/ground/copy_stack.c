@@ -94,7 +94,8 @@ NYTP_RAW_CODE static bool take_place(const PERL_SI *si, const PERL_SI *from,
 
 /* Find the stack in use and those below it. Their number; 0: none can be read. The program's
  * first stack and those that it made for sorts, ties and handlers stay where they are as long
- * as the interpreter lives; another one, a coroutine's perhaps, may go at any time. */
+ * as the interpreter lives; another one, a coroutine's perhaps, may go at any time, and those
+ * below it are not looked for. */
 NYTP_RAW_CODE static int find_places(const struct nytp_ring *ring, const PERL_SI *si,
                                      struct place *places)
 {
@@ -206,6 +207,8 @@ void nytp_copy_stack_begin(pTHX_ struct nytp_ring *ring)
     const PERL_SI *home = PL_curstackinfo;
     while (home->si_prev != NULL)
         home = home->si_prev;
+    if (gv_stashpvs("Coro::State", 0) != NULL)
+        home = NULL; /* it may be a coroutine's, which frees its stacks */
     ring->look_at[NYTP_TICK_OP] = (const void *const volatile *)&PL_op;
     ring->look_at[NYTP_TICK_COP] = (const void *const volatile *)&PL_curcop;
     ring->look_at[NYTP_TICK_PAD] = (const void *const volatile *)&PL_curpad;

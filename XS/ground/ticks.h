@@ -75,9 +75,9 @@ struct nytp_ring {
     void (*ticked)(struct nytp_ring *ring);
     const void *owner; /* is for `ticked` */
     void *interpreter; /* these two are for `copy` */
-    const void *home;
-    long pid;    /* of this process */
-    bool is_tsc; /* `raw` is the time stamp counter, else nanoseconds of `clock` */
+    const void *home;  /* the program's first stack; NULL: not known */
+    long pid;          /* of this process */
+    bool is_tsc;       /* `raw` is the time stamp counter, else nanoseconds of `clock` */
     clockid_t clock;
     _Atomic clockid_t cpu_clock; /* of the thread that runs it; may be changed at any time */
     struct nytp_own_fd call;     /* wait_look.h: of the same thread */

@@ -371,13 +371,25 @@ PERL
 }
 
 SKIP: {
-    skip 'no Coro', 1 if !eval { require Coro; 1 };
+    skip 'no Coro', 2 if !eval { require Coro; 1 };
     my $program = put('coro.pl', <<'PERL');
 use strict; use Coro; my $n = 0;
 sub work { for (1 .. 40) { for my $x (1 .. 800) { $n += $x } cede } }
 my @c = map { async { work() } } 1 .. 5; $_->join for @c; print "$n\n";
 PERL
     is run($program, 'sample=5000'), run($program), 'Coro: as without us';
+    $program = put('in_coro.pl', <<'PERL');
+use strict; use Coro; my $n = 0;
+sub work { for (1 .. 100) { for my $x (1 .. 800) { $n += $x } } }
+my $first = async { DB::enable_profile(); work() };
+$first->join;
+for (1 .. 30) {
+    my @c = map { async { my @sorted = sort { work() if rand() < 0.02; $a <=> $b } map rand, 1 .. 40; cede; work() } } 1 .. 5;
+    $_->join for @c;
+}
+print "done\n";
+PERL
+    is run($program, 'sample=20000:start=no'), "done\nstatus 0\n", 'Coro: begun in a coroutine, which frees its stacks when it ends';
 }
 
 # ---- calls that return while the tick looks ----
