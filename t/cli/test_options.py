@@ -141,6 +141,28 @@ def test_bash_completes_the_commands_of_a_command():
     assert "--rate" in complete_nytp("spy", "top", "--")
 
 
+def complete_spy(*words):
+    script = ('source "$0"; compopt() { :; }; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
+              '_nytp_spy "$1"; printf "%s\\n" "${COMPREPLY[@]}"')
+    done = subprocess.run(
+        ["bash", "-c", script, str(ROOT / "completions" / "nytp-spy.bash"), str(ROOT / "bin" / "nytp-spy"), *words],
+        capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def test_bash_completes_what_looks_at_running_programs(tmp_path):
+    text = subprocess.run([ROOT / "bin" / "nytp-spy", "--help"], capture_output=True, text=True, check=True).stdout
+    assert sorted(set(complete_spy(""))) == ["dump", "heap", "record", "top"]
+    assert complete_spy("re") == ["record"]
+    assert set(complete_spy("top", "--")) == set(re.findall(r"--[a-z][a-z-]+", text))
+    assert complete_spy("top", "--rate", "") == []
+    assert str(os.getpid()) in complete_spy("dump", "")
+    (tmp_path / "core.7").touch()
+    assert complete_spy("heap", "--core", str(tmp_path / "co")) == [str(tmp_path / "core.7")]
+    assert str(os.getpid()) not in complete_spy("heap", "--core", "")
+
+
 def complete_ctl(*words):
     script = ('source "$0"; compopt() { :; }; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
               '_nytp_ctl nytp-ctl; printf "%s\\n" "${COMPREPLY[@]}"')
@@ -219,6 +241,8 @@ class Zsh:
     ("nytp-export --format=callg", "nytp-export --format=callgrind "), ("nytp-export --by l", "nytp-export --by label "),
     ("nytp-export a/on", "nytp-export a/only.out "),
     ("nytp-ctl 4711 che", "nytp-ctl 4711 checkpoint "), ("nytp-ctl --vers", "nytp-ctl --version "),
+    ("nytp-spy rec", "nytp-spy record "), ("nytp-spy top --no-r", "nytp-spy top --no-realtime "),
+    ("nytp-spy heap --core a/on", "nytp-spy heap --core a/only.out "),
     ("nytp ex", "nytp export "), ("nytp export --callg", "nytp export --callgrind "),
     ("nytp spy rec", "nytp spy record "), ("nytp spy top --no-r", "nytp spy top --no-realtime "),
 ])
