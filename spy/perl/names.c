@@ -11,7 +11,8 @@
 enum {
     MOST_KNOWN = 20000, /* then all is forgotten and learned anew */
     OPS_TO_FIRST = 12,  /* from a sub's start to its first statement */
-    OPS_TO_ROOT = 400,  /* from a statement to the end of its sub, loops left out */
+    OPS_TO_ROOT = 4000, /* from a statement to the end of its sub */
+    HAS_PARENTS = 26,   /* perl 5.26 and those after it */
     PAGE = 4096,
     FEW_PAGES = 8,
 };
@@ -401,8 +402,16 @@ static const uint8_t *op_in(struct nytp_names *names, struct pages *pages, uint6
     return page == NULL ? NULL : page + at;
 }
 
-/* Along op_next, which leads out of every loop and past every branch, to the op that has none:
- * the root of the sub. */
+/* The op that comes after one on the way to the root of its sub. Right behind op_next lies a
+ * pointer to the next op of the same block, or from the last one to the op around them all.
+ * Older perls have op_next alone, which leads past every branch and out of every loop but one
+ * without end. */
+static uint64_t op_after(const struct nytp_layout *layout, const uint8_t *op)
+{
+    return nytp_u64(op, layout->op_next + (layout->version >= HAS_PARENTS ? 8 : 0));
+}
+
+/* To the op that has none behind it, the root. */
 static void find_root(struct nytp_names *names, struct nytp_remembered *found)
 {
     const struct nytp_layout *const layout = names->perl->layout;
@@ -414,7 +423,7 @@ static void find_root(struct nytp_names *names, struct nytp_remembered *found)
         const uint8_t *const bytes = op_in(names, &pages, op);
         if (bytes == NULL)
             return;
-        const uint64_t next = nytp_u64(bytes, layout->op_next);
+        const uint64_t next = op_after(layout, bytes);
         if (next == 0) {
             found->root = op;
             found->root_type = nytp_op_type(layout, bytes);

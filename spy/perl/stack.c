@@ -15,9 +15,9 @@
  *
  * perl changes the variables one after another when it calls a sub and returns from it. Such a
  * moment, some nanoseconds long, is told by the statement, which is the caller's yet or the
- * callee's still: the op_next of a statement lead to the root of the sub that it is in. A sub
- * that has just begun is shown at its first statement; after one that has just ended we look
- * anew.
+ * callee's still: the ops behind and around a statement lead to the root of the sub that it is
+ * in. A sub that has just begun is shown at its first statement; after one that has just ended
+ * we look anew.
  */
 #include "stack.h"
 
@@ -239,8 +239,8 @@ static uint64_t root_of_code(struct nytp_walker *walker, uint64_t cv)
     return nytp_word(words, body + (uint64_t)layout->cv_root);
 }
 
-/* Whether a statement may be one of this code. What is not known, as in a loop without end, is
- * `otherwise`. */
+/* Whether a statement may be one of this code. What is not known, as before perl 5.26 in a loop
+ * without end, is `otherwise`. */
 static bool may_be_in(struct nytp_walker *walker, struct code code, uint64_t cop,
                       bool otherwise)
 {

@@ -4,10 +4,11 @@
  * For the tests of the walk, which look at single samples; in the end it says how many were
  * whole.
  *
- *     samples PID HZ N [stopped]
+ *     samples PID HZ N [apart | stopped]
  *
- * With "stopped" the process is stopped for each look: what is seen then was not changed by
- * being looked at.
+ * With "apart" the process has had 0.2 ms of a processor since the last one, so that what kept
+ * it from its processor counts once. With "stopped" it is stopped for each look besides: what
+ * is seen then was not changed by being looked at.
  */
 #include "spy/perl/attach.h"
 #include "spy/perl/stack.h"
@@ -17,6 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+enum {
+    APART_NS = 200000,
+};
 
 static void put_stack(const struct nytp_names *names, const struct nytp_stack *stack)
 {
@@ -34,6 +39,22 @@ static double seconds(void)
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* False: it has ended. */
+static bool wait_until_it_has_run(pid_t pid, int64_t *ran_ns)
+{
+    struct timespec now;
+    clockid_t clock;
+    while (clock_getcpuclockid(pid, &clock) == 0 && clock_gettime(clock, &now) == 0) {
+        const int64_t ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+        if (ns - *ran_ns >= APART_NS) {
+            *ran_ns = ns;
+            return true;
+        }
+        nanosleep(&(struct timespec){0, APART_NS}, NULL);
+    }
+    return false;
 }
 
 /* Stops a process, and waits until it has stopped or ended. */
@@ -68,13 +89,17 @@ int main(int argc, char **argv)
         return 1;
     }
     nytp_walker_init(&walker, &names, &perl.interpreters[0]);
+    const bool is_apart = argc > 4, is_stopped = is_apart && strcmp(argv[4], "stopped") == 0;
     long counts[3] = {0}, i = 0;
+    int64_t ran_ns = 0;
     const double began = seconds();
     for (; i < n; i++) {
-        if (argc > 4)
+        if (is_apart && !wait_until_it_has_run(target.pid, &ran_ns))
+            break;
+        if (is_stopped)
             stop(target.pid);
         const enum nytp_sampled sampled = nytp_sample(&walker);
-        if (argc > 4)
+        if (is_stopped)
             kill(target.pid, SIGCONT);
         counts[sampled]++;
         if (sampled == NYTP_WHOLE)

@@ -251,6 +251,36 @@ def test_looking_does_not_move_the_program():
             ran = subprocess.run([spied.sampler(), str(process.pid), "1000", str(n), *how], capture_output=True, text=True, check=True)
             leaves = [sample.rpartition(";")[2].rpartition(":")[0] for sample in ran.stdout.splitlines()]
             return sum(leaf not in ("Number::add", "main::plain") for leaf in leaves) / len(leaves)
-        running, stopped = callers_share(4000), callers_share(2500, "stopped")
+        running, stopped = callers_share(3000, "apart"), callers_share(2000, "stopped")
     print(running, stopped)
     assert abs(running - stopped) < 0.045, (running, stopped)
+
+
+# A loop without end of the program itself, as servers have.
+ENDLESS = r"""
+$| = 1;
+print "ready\n";
+while (1) {
+    $i++;
+    $j = $i * 2;
+    $k = $j / 3;
+    $s = "a$k";
+    $n = length $s;
+    for my $x (1 .. 20) { $t += $x; $u = $t ^ 1; }
+    $v = join ",", 1 .. 10;
+}
+"""
+
+
+def test_short_statements_of_a_loop_without_end_have_their_share():
+    """Nothing behind such a statement leads out of its loop, so that it was not known whose it is: moments in which it changed were left
+    out, and the loop that stays longest had 99 % of the samples where it has 60; a tenth were torn. perl before 5.26 is like that yet."""
+    with spied.running("/usr/bin/perl", "-e", ENDLESS) as process:
+        process.wait_for("ready")
+        def longest_share(n, *how):
+            ran = subprocess.run([spied.sampler(), str(process.pid), "1000", str(n), *how], capture_output=True, text=True, check=True)
+            assert ran.stderr.startswith(f"{n} whole, "), ran.stderr
+            return ran.stdout.count("main:10\n") / n
+        running, stopped = longest_share(1000, "apart"), longest_share(700, "stopped")
+    print(running, stopped)
+    assert abs(running - stopped) < 0.12, (running, stopped)
