@@ -20,6 +20,7 @@ enum {
     MOST_REFERENCES = 1 << 28,
     NEAR_STACK = 16 << 20, /* bytes: a C stack is seldom longer */
     MOST_BLOCKS = 8,       /* contexts that a call has above its own */
+    MOST_ABOVE = 8,        /* the top, at which a call lay that had returned when it was read */
     MOST_DEPTH = 32,       /* of recursion whose pads are looked through */
 };
 
@@ -545,22 +546,52 @@ static void push_all(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *st
         push_known(aTHX_ rec, stack, left->calls[--left->n], moment);
 }
 
-/* The call that had the pad has returned since, and those perhaps that had called it. It lay at
- * the top but for blocks of its own. If none has been seen there, nor from any that is open,
- * the time is theirs. */
+/* Whether the outermost of the calls that came since, if that is so, is open yet. */
+static bool has_lasted(const struct nytp_tick_stack *stack, const struct nytp_moment *moment,
+                       uint32_t n_open)
+{
+    if (n_open >= moment->n_below + moment->n_above)
+        return false;
+    const struct nytp_stack_call *const call = call_of(stack, moment, n_open);
+    for (uint32_t n = stack->n_now; n > 0 && stack->n_now - n < SAME_IN_A_ROW; n--)
+        if (is_same(&stack->now[n - 1], call))
+            return true;
+    return false;
+}
+
+/* It lay at the top, but for blocks of its own. If others came in place of its callers then,
+ * and have stayed, it rather lay above them, and was over when the top was read. */
+static bool find_left(struct nytp_tick_stack *stack, const struct nytp_moment *moment,
+                      const struct nytp_tick_copy *copy, SV *const *pad, struct left *left)
+{
+    struct left above;
+    bool is_found = false, is_over = false;
+    for (I32 i = 0; i < MOST_BLOCKS && copy->top - i >= 0 && !is_found; i++) {
+        is_found = find_left_at(stack, moment, copy, pad, copy->top - i, false, left);
+        is_over =
+            !is_found && find_left_at(stack, moment, copy, pad, copy->top - i, true, left);
+        is_found |= is_over;
+    }
+    if (!is_over || !has_lasted(stack, moment, left->n_open))
+        return is_found;
+    for (I32 i = 1; i <= MOST_ABOVE; i++)
+        if (find_left_at(stack, moment, copy, pad, copy->top + i, false, &above)) {
+            if (above.n > 1)
+                *left = above;
+            break;
+        }
+    return true;
+}
+
+/* The call that had the pad has returned since, and those perhaps that had called it. If none
+ * has been seen there, nor from any that is open, the time is theirs. */
 static void push_left(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
                       const struct nytp_tick *tick, struct nytp_moment *moment)
 {
     SV *const *const pad = tick->words[NYTP_TICK_PAD];
-    const struct nytp_tick_copy *const copy = &tick->copy;
     struct left left = {.n = 0};
-    bool is_found = false;
-    for (I32 blocks = 0; blocks < MOST_BLOCKS && copy->n_calls >= 0 && !is_found; blocks++) {
-        const I32 index = copy->top - blocks;
-        is_found = index >= 0 && (find_left_at(stack, moment, copy, pad, index, false, &left) ||
-                                  find_left_at(stack, moment, copy, pad, index, true, &left));
-    }
-    if (!is_found && !find_caller(stack, moment, pad, &left))
+    if ((tick->copy.n_calls < 0 || !find_left(stack, moment, &tick->copy, pad, &left)) &&
+        !find_caller(stack, moment, pad, &left))
         return;
     push_all(aTHX_ rec, stack, &left, moment);
 }

@@ -77,8 +77,7 @@ const struct nytp_call *nytp_seen_call_above(const struct nytp_seen_calls *calls
 const struct nytp_call *nytp_seen_call_at(const struct nytp_seen_calls *calls, uint64_t pad,
                                           int32_t context, uint64_t info)
 {
-    const struct nytp_call *const call = find(calls, pad, info, with_place(context));
-    return call != NULL && call->context == context ? call : NULL;
+    return find(calls, pad, info, with_place(context));
 }
 
 const struct nytp_call *nytp_seen_call_same(const struct nytp_seen_calls *calls,

@@ -53,7 +53,8 @@ const struct nytp_call *nytp_seen_call_above(const struct nytp_seen_calls *calls
                                              uint64_t caller_pad, int32_t distance,
                                              uint64_t info);
 
-/* The last call of this pad that lay there. */
+/* The last call of this pad that lay there; its `context` may be another one, where the same
+ * call was seen since. */
 const struct nytp_call *nytp_seen_call_at(const struct nytp_seen_calls *calls, uint64_t pad,
                                           int32_t context, uint64_t info);
 

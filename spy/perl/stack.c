@@ -33,7 +33,9 @@ enum {
     FURTHER = 512,     /* and of those above, where calls come and go that fast */
     MAX_CALLS = 8,     /* that were seen before, on top of each other */
     MAX_BLOCKS = 8,    /* contexts that a call has above its own */
+    MAX_ABOVE = 8,     /* the top, at which a call lay that has returned meanwhile */
     ROUNDS = 6,        /* of reading, on the way to pads: one if nothing was moved */
+    CLEARS_LEFT = 24, /* perl 5.24 and after it: contexts of calls that are over have no code */
 };
 
 /* Contexts of one PERL_SI, of which each may be of a sub or not. */
@@ -437,6 +439,12 @@ static int find_caller(struct nytp_walker *walker, const struct contexts *contex
     return -1;
 }
 
+/* Where the caller of a call that lies at `context` is; -1: in a stack below. */
+static int32_t caller_at(const struct nytp_call *call, int32_t context)
+{
+    return call->caller_context < 0 ? -1 : context - (call->context - call->caller_context);
+}
+
 /* If the code that runs with this pad lay at `context`: the call that was seen there, and who
  * had called that, down to one that is there yet. With `is_over`, what is there in place of a
  * caller has come since. */
@@ -445,6 +453,7 @@ static bool follow_from(struct nytp_walker *walker, const struct contexts *conte
                         bool is_over, struct top *top)
 {
     const uint64_t info = walker->look.infos[0].address;
+    *top = (struct top){.context = -1};
     for (int i = 0; top->n_calls < MAX_CALLS;) {
         while (i < near->n && near->contexts[i] >= context)
             i++;
@@ -459,10 +468,12 @@ static bool follow_from(struct nytp_walker *walker, const struct contexts *conte
             return are_still_calls(walker, top);
         }
         *next = nytp_seen_call_at(&walker->calls, pad, context, info);
-        if (*next == NULL || (*next)->caller_context <= (is_over ? -1 : below))
+        if (*next == NULL)
+            return false;
+        context = caller_at(*next, context);
+        if (context <= (is_over ? -1 : below))
             return false;
         pad = (*next)->caller_pad;
-        context = (*next)->caller_context;
     }
     return false;
 }
@@ -471,6 +482,7 @@ static bool follow_from(struct nytp_walker *walker, const struct contexts *conte
 static bool follow_calls(struct nytp_walker *walker, const struct contexts *contexts,
                          const struct near *near, int lasting, uint64_t pad, struct top *top)
 {
+    *top = (struct top){.context = -1};
     while (top->n_calls < MAX_CALLS) {
         const int caller = find_caller(walker, contexts, near, lasting, pad);
         const struct nytp_call *const call =
@@ -504,22 +516,40 @@ static bool has_just_returned(struct nytp_walker *walker, const struct contexts 
     return are_still_calls(walker, top);
 }
 
+/* Whether what is at the place of a caller is there all the time. */
+static bool has_lasted(const struct near *near, int lasting, const struct top *top)
+{
+    return lasting < near->n && near->contexts[lasting] > top->context;
+}
+
 /* The code that runs with this pad has returned since, or has not begun where the contexts were
- * read. It lay at the top, but for blocks of its own. */
+ * read. It lay at the top, but for blocks of its own. If others came in place of its callers
+ * then, and have stayed, it rather lay above them, and was over when the top was read. */
 static bool find_left(struct nytp_walker *walker, const struct contexts *contexts,
                       const struct near *near, int lasting, uint64_t pad, struct top *top)
 {
     const int32_t end = walker->look.infos[0].top;
-    if (has_just_returned(walker, contexts, near, lasting, pad, top))
+    struct top above;
+    bool is_found = has_just_returned(walker, contexts, near, lasting, pad, top);
+    bool is_over = false;
+    for (int32_t context = end; context >= 0 && context > end - MAX_BLOCKS && !is_found;
+         context--) {
+        is_found = follow_from(walker, contexts, near, lasting, pad, context, false, top);
+        is_over =
+            !is_found && follow_from(walker, contexts, near, lasting, pad, context, true, top);
+        is_found |= is_over;
+    }
+    if (!is_found)
+        return follow_calls(walker, contexts, near, lasting, pad, top);
+    if (!is_over || !has_lasted(near, lasting, top))
         return true;
-    for (int32_t context = end; context >= 0 && context > end - MAX_BLOCKS; context--)
-        for (int is_over = 0; is_over < 2; is_over++) {
-            top->n_calls = 0;
-            if (follow_from(walker, contexts, near, lasting, pad, context, is_over, top))
-                return true;
+    for (int32_t context = end + 1; context <= end + MAX_ABOVE; context++)
+        if (follow_from(walker, contexts, near, lasting, pad, context, false, &above)) {
+            if (above.n_calls > 1)
+                *top = above;
+            break;
         }
-    top->n_calls = 0;
-    return follow_calls(walker, contexts, near, lasting, pad, top);
+    return true;
 }
 
 /* ---- which code was running ---- */
@@ -586,8 +616,9 @@ static bool find_top(struct nytp_walker *walker, const struct nytp_spied_moment 
         lasting++;
     for (int k = i > lasting ? i : lasting; i >= 0 && k + 1 < near.n; k++)
         learn(walker, &contexts, &near, k, true);
-    if (i >= 0 && i + 1 == lasting)
-        learn(walker, &contexts, &near, i, false);
+    const bool is_likely = i + 1 == lasting || contexts.layout->version >= CLEARS_LEFT;
+    for (int k = i; k >= 0 && k < lasting && is_likely; k++)
+        learn(walker, &contexts, &near, k, false);
     if (i < 0 || !are_known_calls(walker, &contexts, &near, i, lasting))
         return find_left(walker, &contexts, &near, lasting, wanted->curpad, top);
     top->context = near.contexts[i];
@@ -633,7 +664,8 @@ static bool is_of_a_caller(const struct nytp_walker *walker, const struct contex
     return false;
 }
 
-/* Whether the statement is one of the code that runs, or one that has called it just now. */
+/* Whether the statement is one of the code that runs, or one that has called it just now. What
+ * is not known to be one is none where the code is thought to have returned. */
 static bool is_statement_of(struct nytp_walker *walker, struct nytp_spied_moment *wanted,
                             bool is_resting, struct top *top)
 {
@@ -655,7 +687,7 @@ static bool is_statement_of(struct nytp_walker *walker, struct nytp_spied_moment
                          wanted->is_one_cop);
     }
     if (may_be_in(walker, code, wanted->curcop,
-                  wanted->is_one_cop && !is_callers &&
+                  call == NULL && wanted->is_one_cop && !is_callers &&
                       !is_of_a_caller(walker, &contexts, top, wanted->curcop, code.cv)))
         return true;
     const uint64_t ended = is_resting ? cop_of_ended(&contexts, top->context) : 0;
