@@ -11,7 +11,6 @@
 #endif
 #include "ticks.h"
 
-#include "memory.h"
 #include "formats/base/platform.h"
 
 #include "clock.h"
@@ -68,8 +67,8 @@ NYTP_RAW_CODE static uint64_t raw_now(const struct nytp_ring *ring)
 
 /* One tick for one ring. As long as the program shows the same words (it sleeps, or runs one
  * long op), the newest entry is counted up instead of a new one being taken; so it is when the
- * ring is full. What is copied should be of the moment of the words: the first copy for a while
- * takes twice as long, so another one goes ahead of them where the program moves. */
+ * ring is full. No system call that may wait for the program's memory to be changed, as copying
+ * does, comes before the words: what changes it would be seen less often. */
 NYTP_RAW_CODE static void look(struct nytp_ring *ring)
 {
     const void *seen[NYTP_TICK_WORDS];
@@ -77,15 +76,11 @@ NYTP_RAW_CODE static void look(struct nytp_ring *ring)
     const uint32_t n = head - atomic_load_explicit(&ring->tail, memory_order_acquire);
     struct nytp_tick *tick = &ring->ticks[(head - 1) % NYTP_TICKS_IN_RING];
     bool is_same = n > 0;
-    long ignored;
-    if (ring->copy != NULL && ring->was_new)
-        nytp_raw_peek(ring->pid, &ring->pid, &ignored, sizeof ignored);
     for (int i = 0; i < NYTP_TICK_WORDS; i++) {
         seen[i] = *ring->look_at[i];
         is_same = is_same && seen[i] == tick->words[i];
     }
     const bool is_new = !is_same && n < NYTP_TICKS_IN_RING;
-    ring->was_new = is_new;
     if (is_new) {
         tick = &ring->ticks[head % NYTP_TICKS_IN_RING];
         for (int i = 0; i < NYTP_TICK_WORDS; i++)

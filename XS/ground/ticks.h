@@ -83,7 +83,6 @@ struct nytp_ring {
     struct nytp_own_fd call;     /* wait_look.h: of the same thread */
 
     _Atomic uint32_t head, tail; /* ticks put, ticks taken */
-    bool was_new;                /* for the thread: the last tick saw something new */
     _Atomic uint64_t n_ticks;
     struct nytp_ring *next; /* of all rings */
     struct nytp_tick ticks[NYTP_TICKS_IN_RING];
