@@ -125,14 +125,18 @@ def test_bash_completes_values(tmp_path):
     assert complete(str(tmp_path / "ny")) == [str(tmp_path / "nytprof.out.7")]
 
 
-def complete_nytp(*words):
-    script = ('source "$0"; compopt() { :; }; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
-              '_nytp "$1"; printf "%s\\n" "${COMPREPLY[@]}"')
-    done = subprocess.run(
-        ["bash", "-c", script, str(ROOT / "completions" / "nytp.bash"), str(ROOT / "bin" / "nytp"), *words],
-        capture_output=True, text=True, check=True)
+def complete_by(name, command, *words):
+    """What the function of this completion offers behind these words."""
+    script = ('source "$0"; compopt() { :; }; name=$1; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
+              '"_${name//-/_}" "$1"; printf "%s\\n" "${COMPREPLY[@]}"')
+    done = subprocess.run(["bash", "-c", script, str(ROOT / "completions" / f"{name}.bash"), name, str(command), *words],
+                          capture_output=True, text=True, check=True)
     assert done.stderr == ""
     return done.stdout.split()
+
+
+def complete_nytp(*words):
+    return complete_by("nytp", ROOT / "bin" / "nytp", *words)
 
 
 def test_bash_completes_the_commands_of_a_command():
@@ -142,13 +146,7 @@ def test_bash_completes_the_commands_of_a_command():
 
 
 def complete_spy(*words):
-    script = ('source "$0"; compopt() { :; }; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
-              '_nytp_spy "$1"; printf "%s\\n" "${COMPREPLY[@]}"')
-    done = subprocess.run(
-        ["bash", "-c", script, str(ROOT / "completions" / "nytp-spy.bash"), str(ROOT / "bin" / "nytp-spy"), *words],
-        capture_output=True, text=True, check=True)
-    assert done.stderr == ""
-    return done.stdout.split()
+    return complete_by("nytp-spy", ROOT / "bin" / "nytp-spy", *words)
 
 
 def test_bash_completes_what_looks_at_running_programs(tmp_path):
@@ -164,13 +162,7 @@ def test_bash_completes_what_looks_at_running_programs(tmp_path):
 
 
 def complete_ctl(*words):
-    script = ('source "$0"; compopt() { :; }; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
-              '_nytp_ctl nytp-ctl; printf "%s\\n" "${COMPREPLY[@]}"')
-    done = subprocess.run(
-        ["bash", "-c", script, str(ROOT / "completions" / "nytp-ctl.bash"), "nytp-ctl", *words],
-        capture_output=True, text=True, check=True)
-    assert done.stderr == ""
-    return done.stdout.split()
+    return complete_by("nytp-ctl", "nytp-ctl", *words)
 
 
 def test_bash_completes_what_a_program_is_told():
