@@ -18,7 +18,7 @@ use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
 use NYTPTest;
 use WebServer qw(free_port put wait_until);
 
-my $SECONDS = $ENV{EXTENDED_TESTING} || $ENV{CI} ? 3 : 0.5;
+my $SECONDS = $ENV{EXTENDED_TESTING} || $ENV{CI} ? 1 : 0.5;
 my @OURS    = map { "-I$_" } NYTPTest::lib_dirs('ours');
 my $CTL     = root() . '/bin/nytp-ctl';
 my $EXPORT  = root() . '/bin/nytp-export';
