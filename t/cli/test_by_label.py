@@ -85,6 +85,8 @@ def test_csv_and_markdown_tell_the_same(folder):
     of_json = rows(folder, "--by=request")
     of_csv = list(csv.DictReader(io.StringIO(by(folder, "--by=request", "--csv").stdout.decode())))
     assert [{key: str(row.get(key, "")) for key in of_csv[0]} for row in of_json] == of_csv and set(of_json[0]) <= set(of_csv[0])
+    by(folder, "--by=request", "-o", "by.csv")
+    assert (folder / "by.csv").read_bytes() == by(folder, "--by=request", "--csv").stdout
     lines = by(folder, "--by=request", "--markdown").stdout.decode().splitlines()
     assert lines[0].startswith("| request | n | total |")
     assert [line.split(" | ")[:2] for line in lines[2:]] == [[f"| `{row['value']}`", str(row["n"])] for row in of_json]
@@ -147,7 +149,7 @@ def test_which_part_is_the_databases_and_which_is_waiting(tmp_path):
 
 
 def test_a_format_without_a_place_for_labels_is_refused(folder):
-    for words in ["--pprof"], ["--top=2"], ["-o", "x.html"]:
+    for words in ["--pprof"], ["--top=2"], ["-o", "x.html"], ["-o", "x.pb.gz"]:
         assert "--by has a table of its own" in messages(by(folder, "--by=label", *words, status=2))[0]
     for words in ["--rows", "--unit=s"], ["--json", "--label=a=b"]:
         assert "means nothing" in messages(by(folder, "--by=label", *words, status=2))[0]

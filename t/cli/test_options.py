@@ -83,6 +83,11 @@ def test_the_manual_and_the_help_tell_what_an_option_is_for():
     assert section("OPTIONS").count("\n.br\nFor ") == len(re.findall(r" \[.*\]\n", help_)) == seen > 15
 
 
+def test_the_manual_tells_how_each_format_shows_a_difference():
+    told, = re.findall(r"\nFormats that show a difference:\n(.*?)\.\n\.BR", section("OPTIONS"), re.DOTALL)
+    assert sorted(re.findall(r"(?m)^\.BR? \\-\\-([a-z-]+)", told)) == where()["diff"].split()
+
+
 def test_the_manual_describes_each_format():
     described = re.findall(r"^\.B --([a-z-]+)$", section("FORMATS").replace("\\-", "-"),
                            re.MULTILINE)
@@ -279,6 +284,7 @@ def test_refusals_say_what_is_wrong():
     assert "--max-depth takes a number from 1" in refused("--max-depth=12x")
     assert "--min-percent takes a number from 0 to 100" in refused("--min-percent=101")
     assert "--min-percent takes a number from 0 to 100" in refused("--min-percent=nan")
+    assert "--min-percent takes a number from 0 to 100" in refused("--min-percent=0x10")
     assert "--strict takes no value" in refused("--strict=yes")
     assert "--tree takes no value" in refused("--tree=3")
     assert "--top takes a number" in refused("--top=many")

@@ -43,14 +43,16 @@ def test_an_interrupted_run_leaves_the_earlier_report(command, old_report, tmp_p
     before = content(old_report)
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    running = subprocess.Popen([command, "--html", "-q", "-o", f"{old_report}/", fifo])
+    (tmp_path / "tmp").mkdir()
+    running = subprocess.Popen([command, "--html", "-q", "-o", f"{old_report}/", profiles.profile("mixed-calls1"), fifo],
+                               env=dict(os.environ, TMPDIR=tmp_path / "tmp"))
     data = pathlib.Path(profiles.profile("mixed-calls2")).read_bytes()
     with open(fifo, "wb") as pipe:
         pipe.write(data[:len(data) // 2])
         pipe.flush()
         running.send_signal(signal.SIGTERM)
     assert running.wait(timeout=300) == -signal.SIGTERM
-    assert content(old_report) == before
+    assert content(old_report) == before and not list((tmp_path / "tmp").iterdir())
     assert not [p for p in old_report.iterdir() if p.is_dir()]
 
 
