@@ -750,7 +750,7 @@ def test_top_in_a_terminal_leaves_it_as_it_was(columns, script):
         before = termios.tcgetattr(terminal)
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         until = time.monotonic() + 60
-        for first, key in (rb"main::most", b"2"), (rb"\(main program\)", b"q"):
+        for first, key in (rb"\w", b"2"), (rb"\(main program\)", b"q"):    # which sub has most is the processor's affair
             while not re.search(rb"  sub\x1b\[K\r\n[ \d.%]*  " + first, shown):
                 assert time.monotonic() < until, shown[-2000:]
                 shown += os.read(terminal, 65536)
