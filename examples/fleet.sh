@@ -46,7 +46,7 @@ ask() { # SHARD [OPTION]...: clickhouse-client
     HOME=$out clickhouse-client --host=127.0.0.1 --port="${ports[$1]}" "${@:2}"
 }
 for shard in 0 1 2; do
-    for _ in {1..600}; do
+    for _ in {1..1200}; do
         if (exec 3<>"/dev/tcp/127.0.0.1/${ports[$shard]}") 2>/dev/null; then break; fi
         sleep 0.05
     done

@@ -7,9 +7,10 @@
 set -eu
 . "$(dirname "$0")/common.sh"
 
-tell "A long run, killed after two seconds"
+tell "A long run, killed when it has recorded for two seconds"
 become_recording "$out/killed.out" "" "$examples/logreport.pl" 100000 >/dev/null &
 program=$!
+while kill -0 $program && ! [ -s "$out/killed.out" ]; do sleep 0.1; done
 sleep 2
 kill -9 $program
 wait $program 2>/dev/null || true

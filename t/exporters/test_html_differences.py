@@ -243,5 +243,6 @@ def test_many_files_are_looked_up_by_name(command, tmp_path):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         assert run(command, "-q", "--diff", file, *arguments, file).returncode == 0
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime - before.ru_utime
-    assert seconds("--html", "--no-flame", "-o", tmp_path / "x.html") < 8 * seconds("--json", "-o", tmp_path / "x.json")
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    of_json = min(seconds("--json", "-o", tmp_path / "x.json") for _ in range(3))
+    assert min(seconds("--html", "--no-flame", "-o", tmp_path / "x.html") for _ in range(2)) < 8 * of_json

@@ -744,11 +744,14 @@ def test_top_in_a_terminal_leaves_it_as_it_was(columns, script):
     shown = b""
     with spied.running(PERL, script(SHARES)) as process:
         process.wait_for("ready")
+        is_known, know = os.pipe()
         pid, terminal = pty.fork()
         if pid == 0:
+            os.read(is_known, 1)
             os.execv(spied.SPY, ["nytp-spy", "top", str(process.pid), "-i", "200ms"])
         before = termios.tcgetattr(terminal)
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        os.write(know, b"!")
         until = time.monotonic() + 60
         for first, key in (rb"\w", b"2"), (rb"\(main program\)", b"q"):    # which sub has most is the processor's affair
             while not re.search(rb"  sub\x1b\[K\r\n[ \d.%]*  " + first, shown):
@@ -759,8 +762,9 @@ def test_top_in_a_terminal_leaves_it_as_it_was(columns, script):
             while part := os.read(terminal, 65536):
                 shown += part
         assert os.waitpid(pid, 0)[1] == 0
-        assert before[3] & termios.ECHO
-    os.close(terminal)
+        assert before[3] & termios.ECHO and termios.tcgetattr(terminal) == before
+    for fd in terminal, is_known, know:
+        os.close(fd)
     assert shown.startswith(b"\x1b[?1049h") and shown.endswith(b"\x1b[?7h\x1b[?25h\x1b[?1049l")
     rows = re.sub(rb"\x1b\[[?\d]*\w", b"", shown.replace(b"\x1b[H", b"\r\n")).split(b"\r\n")
     assert max(len(row) for row in rows if re.match(rb"Process|[ \d.]+%", row)) <= columns

@@ -170,11 +170,22 @@ SLOW = r"""
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+/* Late enough, and for as long as the program waits for its turn. */
+static void let_run(pid_t pid)
+{
+    struct timespec before, now;
+    clockid_t clock;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &before) != 0)
+        return;
+    do
+        nanosleep(&(struct timespec){0, 15000000}, NULL);
+    while (clock_gettime(clock, &now) == 0 && (now.tv_sec - before.tv_sec) * 1000000000 + now.tv_nsec - before.tv_nsec < 1000000);
+}
 ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long n_to, const struct iovec *from, unsigned long n_from, unsigned long flags)
 {
     static int n;
     if (n_from > 7 && n++ >= 20)
-        nanosleep(&(struct timespec){0, 15000000}, NULL);
+        let_run(pid);
     return syscall(SYS_process_vm_readv, pid, to, n_to, from, n_from, flags);
 }
 """
@@ -220,7 +231,8 @@ def test_a_deep_recursion_of_short_calls_has_its_share():
         process.popen.send_signal(signal.SIGUSR1)
         share = float(process.wait_for("."))
     samples = ran.stdout.splitlines()
-    seen = sum(";main::deep:" in sample for sample in samples) / len(samples)
+    named = [name for sample in samples for name in ("deep", "even") if f";main::{name}:" in sample]
+    seen = named.count("deep") / len(named)    # beside other programs it waits for its turn in the clock's system call
     print(share, seen, ran.stderr)
     assert len(samples) >= 1990, ran.stderr
     assert share / 8 < seen < (3 + share) / 4, (share, seen)    # far from chance (a quarter to a half); it was a twelfth, and less
@@ -279,8 +291,9 @@ def test_short_statements_of_a_loop_without_end_have_their_share():
         process.wait_for("ready")
         def longest_share(n, *how):
             ran = subprocess.run([spied.sampler(), str(process.pid), "1000", str(n), *how], capture_output=True, text=True, check=True)
-            assert ran.stderr.startswith(f"{n} whole, "), ran.stderr
-            return ran.stdout.count("main:10\n") / n
+            whole = int(re.match(r"(\d+) whole, ", ran.stderr)[1])
+            assert whole >= 0.98 * n, ran.stderr
+            return ran.stdout.count("main:10\n") / whole
         running, stopped = longest_share(1000, "apart"), longest_share(700, "stopped")
     print(running, stopped)
     assert abs(running - stopped) < 0.12, (running, stopped)

@@ -61,11 +61,18 @@ scenario 'on a terminal, too' => sub {
 };
 
 scenario 'two programs at once with one file name' => sub {
-    my $run = run_prog(how => 'opt', code => <<'P', files => { 'kid.pl' => "sub k { 1 }\nk() for 1 .. 300;\nselect undef, undef, undef, 0.3;\nk();\nprint \"kid\\n\";\n" });
-my @pid = map { my $p = fork; if (!$p) { DB::disable_profile(); exec $^X, 'kid.pl' } $p } 1 .. 2;
+    my $run = run_prog(how => 'opt', code => <<'P', files => { 'kid.pl' => <<'KID' });
+my @pid = map { my $p = fork; if (!$p) { DB::disable_profile(); exec $^X, 'kid.pl', $_ } $p } 1 .. 2;
 waitpid $_, 0 for @pid;
 print "status $?\n";
 P
+sub k { 1 }
+k() for 1 .. 300;
+open my $here, '>', "here.$ARGV[0]" or die;
+select undef, undef, undef, 0.01 until -e 'here.1' && -e 'here.2';
+k();
+print "kid\n";
+KID
     is $run->{out}, "kid\nkid\nstatus 0\n", 'both run';
     my @kids = grep { read_profile($_)->{attr}{application} eq 'kid.pl' } profiles($run);
     is scalar(whole(@kids)), 2, 'both have a whole profile' or diag join "\n", profiles($run);

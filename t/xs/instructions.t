@@ -35,6 +35,17 @@ sub told {
     return <$fh> =~ /^#nytp-${\($word || 'instructions')} (\d+)$/mg;
 }
 
+my $is_counted = told(answered('task', code => '1')->{dir} . '/nytprof.out');
+
+# Containers may forbid the counter that stands in for the processor's.
+sub counted {
+    my ($label, $code) = @_;
+    return scenario $label => sub {
+        plan skip_all => 'perf_event_open is denied here' if !$is_counted;
+        return $code->();
+    };
+}
+
 sub others { my ($run) = @_; return sort glob "$run->{dir}/nytprof.out.*" }
 
 my $WORK = 'sub work { my $x = 0; $x += $_ for 1 .. 300 * $_[0]; $x } ';
@@ -71,7 +82,7 @@ scenario 'a program that a recorded one starts does not say it again' => sub {
     is scalar(@others), 1, 'it was recorded';
 };
 
-scenario 'each process and thread tells its own' => sub {
+counted 'each process and thread tells its own' => sub {
     my $run = answered('task', code => $WORK . 'work($_) for 1 .. 140; if (my $pid = fork) { waitpid $pid, 0 } else { work($_) for 1 .. 50 }');
     is $run->{err}, '', 'nothing is said';
     my ($child) = others($run);
@@ -89,7 +100,7 @@ scenario 'each process and thread tells its own' => sub {
     }
 };
 
-scenario 'what is not recorded is not counted; a second profile begins from nothing' => sub {
+counted 'what is not recorded is not counted; a second profile begins from nothing' => sub {
     my $run = answered('task', code => $WORK . 'work(10); DB::disable_profile(); work($_) for 1 .. 100; DB::enable_profile(); work(10)');
     my ($counted, $all) = map { (told("$run->{dir}/nytprof.out", $_))[0] } 'instructions', 'processor';
     cmp_ok $counted, '<', $all / 4, 'while it was off';
@@ -97,7 +108,7 @@ scenario 'what is not recorded is not counted; a second profile begins from noth
     cmp_ok((told("$second->{dir}/second.out"))[0], '<', (told("$second->{dir}/nytprof.out"))[0] / 2, 'the second file');
 };
 
-scenario 'what is written now and then, and compressed, is not counted' => sub {
+counted 'what is written now and then, and compressed, is not counted' => sub {
     plan skip_all => 'nytp-export is not built' if !-x (my $export = root() . '/bin/nytp-export');
     my $run = run_prog(opts => 'instructions=1:compress=9', code => 'sub f { $_[0] } for my $i (1 .. 200000) { f($i * 7919 % 1000) } print "done\n"',
         env => { LD_PRELOAD => "$folder/instructions.so", NYTP_TEST_PERF => 'task' });
@@ -106,7 +117,7 @@ scenario 'what is written now and then, and compressed, is not counted' => sub {
     cmp_ok $counted, '<', $all * 0.6, 'less than was left without it';
 };
 
-scenario 'the descriptor is in nobody\'s way' => sub {
+counted 'the descriptor is in nobody\'s way' => sub {
     my $code = <<'P';
 sub fds { opendir my $d, '/proc/self/fd' or die; join ' ', sort { $a <=> $b } grep { /\d/ && $_ < 64 } readdir $d }
 open my $h, '<', $0 or die; print fileno($h), ' ', fds(), "\n"; close $h;
@@ -140,7 +151,7 @@ P
     is_deeply [-f "$run->{dir}/nytprof.out" ? told("$run->{dir}/nytprof.out") : ()], [], 'no number';
 };
 
-scenario 'without the option nobody is asked, and an exec that fails takes nothing away' => sub {
+counted 'without the option nobody is asked, and an exec that fails takes nothing away' => sub {
     my $run = run_prog(opts => 'compress=0', code => $WORK . 'work(1)', env => { LD_PRELOAD => "$folder/instructions.so", NYTP_TEST_PERF => 'task' });
     is_deeply [told("$run->{dir}/nytprof.out")], [], 'no number';
     $run = answered('task', code => $WORK . 'work(10); { no warnings; exec "/no/such/program" } work($_) for 1 .. 100;');

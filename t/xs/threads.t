@@ -354,9 +354,10 @@ scenario 'many threads at a time' => sub {
 
 scenario 'threads are sampled, each for itself' => sub {
     my $run = run_same(label => 'sample', opts => 'sample=1000', code => $WORK . <<'P');
-sub spin { my $n = 0; while ($n < $_[0] * 100_000) { $n++ } return $n }
+use Time::HiRes qw(clock_gettime CLOCK_THREAD_CPUTIME_ID);
+sub spin { my $n = 0; while (clock_gettime(CLOCK_THREAD_CPUTIME_ID) < $_[0]) { $n += $_ for 1 .. 500 } return $n }
 sub once { return spin(shift) }
-$_->join for map { threads->create('once', $_) } 4, 8;
+$_->join for map { threads->create('once', $_) } 0.3, 0.6;
 P
     for my $n (1, 2) {
         cmp_ok calls(numbered($run, $n), 'main::spin'), '>=', 1, "thread $n is in its profile";
