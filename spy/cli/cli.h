@@ -51,16 +51,11 @@ void nytp_session_close(struct nytp_session *session);
 /* A line on standard error with the program's name. */
 void nytp_spy_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Set by SIGINT and SIGTERM. */
+/* Set by SIGINT, SIGTERM and SIGHUP. */
 extern volatile sig_atomic_t nytp_spy_stop;
 
 /* Columns of the terminal at standard output; 80 where there is none. */
 uint32_t nytp_spy_columns(bool *is_terminal);
-
-/* Where a file of the target is to be read: its path as the target has it, through its root and
- * from its current folder. Cut if it does not fit. */
-void nytp_session_path(const struct nytp_session *session, struct nytp_name file, char *to,
-                       size_t size);
 
 enum nytp_spy_status nytp_spy_dump(const struct nytp_spy *spy);
 enum nytp_spy_status nytp_spy_record(const struct nytp_spy *spy);

@@ -8,7 +8,9 @@
 #include "exporters/base/text.h"
 #include "spy/perl/builtins.h"
 #include "spy/target/process.h"
+#include "spy/target/source_file.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,14 +31,18 @@ static struct nytp_name name_of(const char *text)
     return (struct nytp_name){text, (uint32_t)strlen(text)};
 }
 
-/* The line of source under a frame, where the file can be read. */
+/* The line of source under a frame, where the file can be read. perl has line 0 for what it
+ * made itself, as the code of -M. */
 static void put_source(struct dump *dump, const struct nytp_frame *frame)
 {
-    char path[4200], *line = NULL;
+    const struct nytp_target *const target = &dump->session->target;
+    char *line = NULL;
     size_t size = 0;
     const struct nytp_name file = nytp_strings_get(dump->session->names.strings, frame->file);
-    nytp_session_path(dump->session, file, path, sizeof path);
-    FILE *const source = dump->with_source ? fopen(path, "re") : NULL;
+    FILE *const source =
+        dump->with_source && frame->line > 0
+            ? nytp_source_file_open(target->core == NULL ? target->pid : 0, file.ptr, HUGE_VAL)
+            : NULL;
     if (source == NULL)
         return;
     uint32_t at = 0;

@@ -167,6 +167,8 @@ static enum nytp_spy_status find_processes(struct nytp_spy *spy)
             add_pid(spy, all[i]);
     free(all);
     nytp_patterns_free(&patterns);
+    if (error.status != NYTP_OK)
+        return wrong(error.message, "");
     if (spy->n_pids > 0)
         return SPY_DONE;
     nytp_spy_say("no process's command line matches %s", spy->pattern);
@@ -202,6 +204,18 @@ static void stop(int signal)
     nytp_spy_stop = 1;
 }
 
+/* What goes on until it is told to end, ends so: with its result, and the terminal as it was.
+ * nohup leaves SIGHUP ignored. */
+static void stop_on_signals(void)
+{
+    const struct sigaction on_stop = {.sa_handler = stop};
+    struct sigaction before;
+    sigaction(SIGINT, &on_stop, NULL);
+    sigaction(SIGTERM, &on_stop, NULL);
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &on_stop, NULL);
+}
+
 static enum nytp_spy_status run(const struct nytp_spy *spy)
 {
     static const struct {
@@ -224,7 +238,6 @@ int main(int argc, char **argv)
     static const char *files[2];
     struct nytp_spy spy = {.rate = 100, .interval_s = 1, .idle = true, .files = files};
     enum nytp_spy_status status = SPY_DONE;
-    const struct sigaction on_stop = {.sa_handler = stop};
     /* Everything behind -- is a program to be started. */
     for (int i = 1; i < argc && spy.argv == NULL; i++) {
         if (strcmp(argv[i], "--") != 0)
@@ -249,8 +262,9 @@ int main(int argc, char **argv)
         spy.command = argv[optind];
         status = take_rest(&spy, argc - optind - 1, argv + optind + 1);
     }
-    sigaction(SIGINT, &on_stop, NULL);
-    sigaction(SIGTERM, &on_stop, NULL);
+    if (status == SPY_DONE &&
+        (strcmp(spy.command, "record") == 0 || strcmp(spy.command, "top") == 0))
+        stop_on_signals();
     if (status == SPY_DONE)
         status = run(&spy);
     free(spy.pids);

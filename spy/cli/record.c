@@ -18,15 +18,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
     CHILDREN_NS = 50000000, /* new processes are looked for that often */
-    BEGIN_NS = 2000000,  /* a program that is only beginning is looked at again after so long */
-    MAX_THREADS = 10000, /* of all that were seen */
-    NOTABLY_LATE = 5,    /* percent */
+    BEGIN_NS = 2000000, /* a program that is only beginning is looked at again after so long */
+    PERL_COMES_NS = 1000000000, /* until then a process that is no perl may become one */
+    MAX_THREADS = 10000,        /* of all that were seen */
+    NOTABLY_LATE = 5,           /* percent */
 };
 
 struct part {      /* the stream of a thread */
@@ -40,13 +43,14 @@ struct process {
     struct nytp_session session;
     struct nytp_sampling sampling;
     struct recorder *recorder;
-    char cwd[4096], root[40], host[256], script[4096];
+    char cwd[4096], host[256], script[4096];
     double start_s;
     pid_t parent;
-    bool is_open,
-        has_ended; /* perl was found there; there is nothing to be looked at any more */
-    int64_t tried_ns;
-    struct nytp_error error; /* why it is not open */
+    bool is_named,              /* by who called */
+        is_open, was_open,      /* perl was found there */
+        has_ended;              /* there is nothing to be looked at any more */
+    int64_t tried_ns, first_ns; /* when it was last tried to find perl, and first */
+    struct nytp_error error;    /* why it is not open */
 };
 
 struct recorder {
@@ -55,12 +59,14 @@ struct recorder {
     uint32_t n_processes, processes_capacity;
     struct part **parts;
     uint32_t n_parts, parts_capacity;
-    uint64_t n_looks, n_torn, n_threads;
-    pid_t child; /* the program that was started; 0: none */
+    uint64_t n_looks, n_torn;
+    uint32_t n_lost; /* threads that are not recorded */
+    pid_t child;     /* the program that was started; 0: none */
     int child_status;
     bool child_ended;
-    int64_t began_ns, children_ns;
-    bool is_terminal; /* progress is shown */
+    int64_t began_ns, ended_ns, children_ns;
+    struct rlimit descriptors; /* as they were */
+    bool is_terminal;          /* progress is shown */
     struct nytp_aside aside;
     struct nytp_pace pace;
 };
@@ -75,6 +81,10 @@ static bool put_part(void *context, const uint8_t *bytes, size_t len)
         if (done < 0 && errno == EINTR)
             continue;
         part->failed = done <= 0;
+        if (part->failed)
+            nytp_spy_say("a temporary file cannot be written: %s; the samples of a thread end "
+                         "here",
+                         strerror(errno));
         bytes += done > 0 ? done : 0;
         len -= done > 0 ? (size_t)done : 0;
     }
@@ -108,7 +118,7 @@ static struct part *begin_part(struct process *process, const struct nytp_spied_
         .application = process->script,
         .host = process->host,
         .cwd = process->cwd,
-        .root = recorder->spy->no_source ? NULL : process->root,
+        .no_source = recorder->spy->no_source,
         .pid = process->session.target.pid,
         .parent = process->parent,
         .start_s = process->start_s,
@@ -118,6 +128,16 @@ static struct part *begin_part(struct process *process, const struct nytp_spied_
     part->stream = nytp_sampled_stream_new(&process->session.names, &facts, put_part, part);
     recorder->parts[recorder->n_parts++] = part;
     return part;
+}
+
+/* A thread that cannot be recorded, while others are. */
+static struct part *lose_thread(struct recorder *recorder)
+{
+    static struct part none = {.failed = true};
+    if (recorder->n_lost++ == 0)
+        nytp_spy_say("threads that come now are not recorded: %s",
+                     recorder->n_parts >= MAX_THREADS ? "they are too many" : strerror(errno));
+    return &none;
 }
 
 static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t ticks,
@@ -136,9 +156,13 @@ static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t
     if (!process->recorder->spy->idle && thread->is_waiting)
         return true;
     if (part == NULL)
-        part = thread->of_user = begin_part(process, thread);
-    return part != NULL && part->stream != NULL &&
-           nytp_sampled_stream_add(part->stream, &thread->stack, ticks, cpu_ticks);
+        part = begin_part(process, thread);
+    if (part == NULL)
+        part = lose_thread(process->recorder);
+    thread->of_user = part;
+    if (part->stream != NULL && !part->failed)
+        part->failed = !nytp_sampled_stream_add(part->stream, &thread->stack, ticks, cpu_ticks);
+    return true;
 }
 
 /* ---- processes ---- */
@@ -175,16 +199,18 @@ static bool open_process(struct process *process)
     if (now - process->tried_ns < BEGIN_NS)
         return false;
     process->tried_ns = now;
+    if (process->first_ns == 0)
+        process->first_ns = now;
     process->error = (struct nytp_error){0};
     process->is_open =
         nytp_session_open(&process->session, process->recorder->spy, pid, &process->error);
     process->session.target.pid = pid;
     if (!process->is_open)
         return false;
+    process->was_open = true;
     nytp_process_script(pid, process->script, sizeof process->script);
     process->start_s = nytp_process_start(pid);
     process->parent = nytp_process_status(pid).parent;
-    snprintf(process->root, sizeof process->root, "/proc/%d/root", (int)pid);
     read_link(pid, "cwd", process->cwd, sizeof process->cwd);
     gethostname(process->host, sizeof process->host - 1);
     process->sampling = (struct nytp_sampling){
@@ -225,10 +251,12 @@ static void look_at_process(struct process *process)
         close_process(process);
     else if (open_process(process))
         return;
+    const bool is_other = process->is_named && !process->was_open &&
+                          process->tried_ns - process->first_ns > PERL_COMES_NS;
     if (!is_alive(process->session.target.pid))
         process->has_ended = true;
-    else if (process->error.status == NYTP_ERR_IO)
-        process->has_ended = true; /* it may not be looked at */
+    else if (process->error.status == NYTP_ERR_IO || is_other)
+        process->has_ended = true; /* it may not be looked at, or is no perl */
 }
 
 static bool is_descendant(const struct recorder *recorder, pid_t parent)
@@ -256,8 +284,7 @@ static bool start(struct recorder *recorder)
     char **const argv = recorder->spy->argv;
     const pid_t pid = fork();
     if (pid == 0) {
-        signal(SIGINT, SIG_DFL);
-        signal(SIGTERM, SIG_DFL);
+        setrlimit(RLIMIT_NOFILE, &recorder->descriptors);
         execvp(argv[0], argv);
         nytp_spy_say("%s: %s", argv[0], strerror(errno));
         _exit(errno == ENOENT ? 127 : 126);
@@ -344,6 +371,7 @@ static void record(struct recorder *recorder)
         nytp_pace_next(pace);
         wait_until(recorder, pace->next_ns);
     }
+    recorder->ended_ns = nytp_spy_now_ns();
     if (shown_s > 0)
         fputs("\r\033[K", stderr);
     for (uint32_t i = 0; i < recorder->n_processes; i++)
@@ -364,10 +392,13 @@ static bool write_parts(const struct recorder *recorder, struct nytp_out *out,
 {
     struct nytp_merge *const merge = nytp_merge_new(put_out, NULL, out, 6);
     bool ok = merge != NULL || nytp_out_of_memory(error);
-    for (uint32_t i = 0; ok && i < recorder->n_parts; i++)
-        ok = !recorder->parts[i]->failed
-                 ? nytp_merge_add(merge, recorder->parts[i]->path, error)
-                 : nytp_error_set(error, NYTP_ERR_IO, "a temporary file cannot be written");
+    for (uint32_t i = 0; ok && i < recorder->n_parts; i++) {
+        ok = nytp_merge_add(merge, recorder->parts[i]->path, error);
+        if (!ok && recorder->parts[i]->failed) { /* it has what came before */
+            *error = (struct nytp_error){0};
+            ok = true;
+        }
+    }
     ok = ok && nytp_merge_finish(merge, error);
     nytp_merge_free(merge);
     return ok;
@@ -393,7 +424,7 @@ static double percent(uint64_t part, uint64_t of)
 
 static void say_result(const struct recorder *recorder, const char *path)
 {
-    const double seconds = (double)(nytp_spy_now_ns() - recorder->began_ns) / 1e9;
+    const double seconds = (double)(recorder->ended_ns - recorder->began_ns) / 1e9;
     const double late = percent(recorder->pace.n_late, recorder->pace.n_looks);
     nytp_spy_say("%" PRIu64 " samples of %u %s in %.1f s, %" PRIu64
                  " not whole and left out (%.2f %%): %s",
@@ -418,38 +449,90 @@ static void free_recorder(struct recorder *recorder)
     free(recorder->parts);
 }
 
-/* Why nothing was recorded. */
-static enum nytp_spy_status say_nothing(const struct recorder *recorder)
+/* What was named and is not in the profile; whether there is any. */
+static bool say_missing(const struct recorder *recorder)
 {
-    for (uint32_t i = 0; i < recorder->n_processes; i++)
-        if (recorder->processes[i]->error.status != NYTP_OK)
-            nytp_spy_say("%s", recorder->processes[i]->error.message);
-    nytp_spy_say("nothing was recorded");
-    return SPY_REFUSED;
+    bool some = false;
+    for (uint32_t i = 0; i < recorder->n_processes; i++) {
+        const struct process *const process = recorder->processes[i];
+        if (process->was_open || process->error.status == NYTP_OK)
+            continue;
+        some |= process->is_named;
+        if (process->is_named || recorder->n_parts == 0)
+            nytp_spy_say("%s", process->error.message);
+    }
+    return some;
+}
+
+static bool has_failed(const struct recorder *recorder)
+{
+    for (uint32_t i = 0; i < recorder->n_parts; i++)
+        if (recorder->parts[i]->failed)
+            return true;
+    return recorder->n_lost > 0;
+}
+
+static enum nytp_spy_status write_result(const struct recorder *recorder, const char *path)
+{
+    const bool some_are_missing = say_missing(recorder);
+    if (recorder->n_parts == 0) {
+        nytp_spy_say("nothing was recorded");
+        return SPY_REFUSED;
+    }
+    const enum nytp_spy_status status = write_profile(recorder, path);
+    if (status != SPY_DONE)
+        return status;
+    say_result(recorder, path);
+    if (has_failed(recorder))
+        return SPY_OUTPUT;
+    return some_are_missing && recorder->spy->pattern == NULL ? SPY_REFUSED : SPY_DONE;
+}
+
+/* What would be found out only when all is recorded. A pipe or device is opened once. */
+static bool can_be_written(const char *path)
+{
+    struct nytp_error error = {0};
+    struct stat status;
+    const bool is_file = stat(path, &status) == 0 ? S_ISREG(status.st_mode) : true;
+    if (!is_file || strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0)
+        return true;
+    struct nytp_out *const out = nytp_out_open(path, &error);
+    if (out != NULL)
+        nytp_out_discard(out);
+    else
+        nytp_spy_say("%s: %s", path, error.message);
+    return out != NULL;
+}
+
+/* Each thread has a file. */
+static void raise_descriptors(struct recorder *recorder)
+{
+    struct rlimit *const before = &recorder->descriptors;
+    if (getrlimit(RLIMIT_NOFILE, before) == 0)
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){before->rlim_max, before->rlim_max});
 }
 
 enum nytp_spy_status nytp_spy_record(const struct nytp_spy *spy)
 {
     struct recorder recorder = {.spy = spy};
     const char *const path = spy->output == NULL ? "nytprof.out" : spy->output;
-    enum nytp_spy_status status;
+    if (!can_be_written(path))
+        return SPY_OUTPUT;
+    raise_descriptors(&recorder);
     if (spy->argv != NULL && !start(&recorder)) {
         nytp_spy_say("%s: %s", spy->argv[0], strerror(errno));
         return SPY_REFUSED;
     }
     for (uint32_t i = 0; i < spy->n_pids; i++)
-        add_process(&recorder, spy->pids[i]);
+        if (add_process(&recorder, spy->pids[i]))
+            recorder.processes[recorder.n_processes - 1]->is_named = true;
     record(&recorder);
+    const enum nytp_spy_status status = write_result(&recorder, path);
     wait_for_child(&recorder, nytp_spy_stop ? WNOHANG : 0);
-    if (recorder.n_parts == 0) {
-        status = say_nothing(&recorder);
-    } else {
-        status = write_profile(&recorder, path);
-        if (status == SPY_DONE)
-            say_result(&recorder, path);
-    }
+    const int of_child = recorder.child_status;
     free_recorder(&recorder);
-    if (status == SPY_DONE && recorder.child_ended && WIFEXITED(recorder.child_status))
-        return (enum nytp_spy_status)WEXITSTATUS(recorder.child_status);
-    return status;
+    if (!recorder.child_ended || status == SPY_OUTPUT)
+        return status;
+    return (enum nytp_spy_status)(WIFEXITED(of_child) ? WEXITSTATUS(of_child)
+                                                      : 128 + WTERMSIG(of_child));
 }

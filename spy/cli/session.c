@@ -61,14 +61,3 @@ uint32_t nytp_spy_columns(bool *is_terminal)
         return size.ws_col;
     return 80;
 }
-
-void nytp_session_path(const struct nytp_session *session, struct nytp_name file, char *to,
-                       size_t size)
-{
-    const bool runs = session->target.core == NULL;
-    const char *const from = file.len > 0 && file.ptr[0] == '/' ? "root" : "cwd/";
-    if (runs)
-        snprintf(to, size, "/proc/%d/%s%s", (int)session->target.pid, from, file.ptr);
-    else
-        snprintf(to, size, "%s", file.ptr);
-}

@@ -12,17 +12,15 @@
 
 #include "spy/perl/attach.h"
 #include "spy/perl/builtins.h"
+#include "spy/target/source_file.h"
 
 #include "exporters/base/version.h"
 #include "formats/base/arena.h"
 #include "formats/stream/comments/sample_records.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 enum {
     MOST_CALLS = 1000,    /* in the stack of a sample */
@@ -106,27 +104,13 @@ static struct nytp_name whole_name(const struct nytp_sampled_stream *stream,
     return (struct nytp_name){to, (uint32_t)((size_t)len < size ? (size_t)len : size - 1)};
 }
 
-static double modified_s(const struct stat *status)
-{
-    return (double)status->st_mtim.tv_sec + (double)status->st_mtim.tv_nsec * 1e-9;
-}
-
-/* The file, unless it was changed since the process began, which then read something else. */
+/* The file, unless it was changed since the process began. */
 static FILE *open_source(const struct nytp_sampled_stream *stream, struct nytp_name name)
 {
-    char path[4200];
-    struct stat status;
-    if (stream->facts.root == NULL || name.len == 0 || name.ptr[0] != '/')
+    const struct nytp_stream_facts *const facts = &stream->facts;
+    if (facts->no_source || name.len == 0 || name.ptr[0] != '/')
         return NULL;
-    snprintf(path, sizeof path, "%s%s", stream->facts.root, name.ptr);
-    /* what lies there may become something else meanwhile, or nobody writes into it */
-    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    const bool is_it = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-                       modified_s(&status) <= stream->facts.start_s;
-    FILE *const file = is_it ? fdopen(fd, "r") : NULL;
-    if (file == NULL && fd >= 0)
-        close(fd);
-    return file;
+    return nytp_source_file_open(facts->pid, name.ptr, facts->start_s);
 }
 
 static void write_source(struct nytp_sampled_stream *stream, uint32_t fid, FILE *file)

@@ -15,8 +15,8 @@ struct nytp_sampled_stream;
 /* What the stream tells of its process. */
 struct nytp_stream_facts {
     const char *application, *host;
-    const char *cwd;  /* of the process, for relative names of files */
-    const char *root; /* through which its files are read, "" here; NULL: no source is kept */
+    const char *cwd; /* of the process, for relative names of files */
+    bool no_source;  /* none is kept */
     pid_t pid, parent;
     double start_s; /* when the process began */
     uint32_t rate;  /* samples a second */

@@ -50,6 +50,7 @@ struct nytp_process_state nytp_process_status(pid_t pid)
     process.parent = (pid_t)field_of(text, "\nPPid:\t");
     process.tracer = (pid_t)field_of(text, "\nTracerPid:\t");
     process.uid = (uid_t)field_of(text, "\nUid:\t");
+    process.gid = (gid_t)field_of(text, "\nGid:\t");
     return process;
 }
 
@@ -77,6 +78,17 @@ double nytp_process_start(pid_t pid)
     return booted + (double)(ticks + 1) / (double)sysconf(_SC_CLK_TCK);
 }
 
+static void make_valid(char *text, size_t len)
+{
+    uint32_t character;
+    for (size_t i = 0; i < len;) {
+        const size_t n = nytp_utf8_decode(text + i, len - i, &character);
+        if (n == 0)
+            text[i] = '?';
+        i += n > 0 ? n : 1;
+    }
+}
+
 bool nytp_process_command(pid_t pid, char *to, size_t size)
 {
     size_t len;
@@ -90,6 +102,7 @@ bool nytp_process_command(pid_t pid, char *to, size_t size)
         else if (iscntrl((unsigned char)to[i]))
             to[i] = '?';
     to[len] = '\0';
+    make_valid(to, len);
     return true;
 }
 

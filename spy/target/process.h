@@ -12,7 +12,8 @@
 struct nytp_process_state {
     char state; /* as in ps: R, S, D, T, Z; NUL: there is no such process */
     pid_t parent, tracer;
-    uid_t uid;
+    uid_t uid; /* the real ones */
+    gid_t gid;
 };
 
 struct nytp_process_state nytp_process_status(pid_t pid);
@@ -20,8 +21,8 @@ struct nytp_process_state nytp_process_status(pid_t pid);
 /* When it began, in seconds of the epoch; 0: not known. */
 double nytp_process_start(pid_t pid);
 
-/* Its command line, arguments separated by blanks, control characters as '?'; at most size - 1
- * bytes. False: there is none. */
+/* Its command line in UTF-8, arguments separated by blanks, control characters and bytes that
+ * are no UTF-8 as '?'; at most size - 1 bytes. False: there is none. */
 bool nytp_process_command(pid_t pid, char *to, size_t size);
 
 /* What perl calls $0 in it: the script, or "-e"; of another program that has perl in it, or one

@@ -10,10 +10,12 @@ import os
 import pathlib
 import pty
 import re
+import resource
 import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 
@@ -549,6 +551,127 @@ def refusals():
     yield "no perl", [spied.SPY, "dump", str(os.getpid())], r"there is no perl in this process: it runs \S*python"
     yield "no number", [spied.SPY, "dump", "me"], r"this is no process id: me"
     yield "no match", [spied.SPY, "dump", "-P", "no-such-[p]rocess"], r"no process's command line matches"
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "FIFO"])
+def test_what_a_program_calls_its_source_is_not_waited_for(name, tmp_path):
+    """Nor read without end."""
+    os.mkfifo(tmp_path / "FIFO")
+    with spied.running(PERL, "-e", f'$| = 1; eval qq{{# line 1 "{tmp_path / name}"\nprint "ready\n"; sleep 99}}') as process:
+        process.wait_for("ready")
+        process.wait_until_it_waits()
+        assert re.search(rf"{name}:\d\)$", spied.spy("dump", process.pid), re.M)
+
+
+def test_code_that_perl_made_itself_has_no_line_of_source(tmp_path):
+    """That of -M is at line 0 of the script: there a text that was not read was looked through."""
+    (tmp_path / "Slow.pm").write_text('package Slow; sub import { $| = 1; print "ready\\n"; sleep 99 } 1')
+    (tmp_path / "app.pl").write_text("1;\n")
+    with spied.running(PERL, "-I.", "-MSlow", "app.pl", cwd=tmp_path) as process:
+        process.wait_for("ready")
+        process.wait_until_it_waits()
+        assert "(app.pl:0)" in spied.spy("dump", process.pid)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root")
+def test_root_reads_for_another_users_program_what_that_user_may_read():
+    """The program says which file is its source."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        os.chmod(folder, 0o755)
+        for name, mode in ("secret", 0o600), ("roots", 0o640), ("open", 0o644):
+            path = pathlib.Path(folder, name)
+            path.write_text(f"the text of {name}\n")
+            path.chmod(mode)
+            os.utime(path, (1, 1))
+        os.symlink("open", f"{folder}/link")
+        code = "".join(f'eval q{{# line 1 "{folder}/{name}"\nsub {name} {{ my $n; $n += $_ for 1 .. 1e5 }} }};' for name in ("secret", "roots", "link"))
+        with spied.running(PERL, "-e", f'$| = 1; {code} print "ready\n"; while (1) {{ secret(); roots(); main::link() }}', user=65534, group=65534,
+                           extra_groups=[]) as process:
+            process.wait_for("ready")
+            spied.spy("record", process.pid, "-d", "1s", "-r", "500", "-o", f"{folder}/out")
+            text = exported(f"{folder}/out", "--dump") + spied.spy("dump", process.pid)
+    assert "main::secret" in text and "main::roots" in text
+    assert set(re.findall("the text of [a-z]+", text)) == {"the text of open"}
+
+
+@pytest.mark.parametrize("ends, status", [("kill SEGV => $$", 128 + signal.SIGSEGV), ("exit 7", 7)])
+def test_the_status_of_a_command_is_that_of_the_recording(ends, status, tmp_path):
+    assert "samples of 1 thread" in spied.spy("record", "-o", tmp_path / "out", "--", PERL, "-e", f"1 for 1 .. 2e7; {ends}", status=status)
+    assert "nothing was recorded" in spied.spy("record", "-o", tmp_path / "out", "--", "sh", "-c", ends.replace("kill SEGV =>", "kill -SEGV"), status=status)
+
+
+def test_a_recording_of_a_while_is_there_before_the_command_ends(tmp_path):
+    with subprocess.Popen([spied.SPY, "record", "-d", "1s", "-o", tmp_path / "out", "--", PERL, "-e", "1 while !-e 'end'"], cwd=tmp_path,
+                          stderr=subprocess.PIPE, text=True) as ran:
+        assert "samples of 1 thread" in ran.stderr.readline() and (tmp_path / "out").exists()
+        assert ran.poll() is None
+        (tmp_path / "end").touch()
+        assert ran.wait(60) == 0
+
+
+def test_an_output_that_cannot_be_written_is_told_before_anything_is_started(tmp_path):
+    message = spied.spy("record", "-o", tmp_path / "none" / "out", "--", PERL, "-e", "open my $file, '>', 'started'", status=4, cwd=tmp_path)
+    assert "No such file or directory" in message and not (tmp_path / "started").exists()
+
+
+def test_a_process_that_is_none_is_told_and_the_others_are_recorded(script, tmp_path):
+    with spied.running(PERL, script(SHARES)) as process:
+        process.wait_for("ready")
+        message = spied.spy("record", process.pid, 999999999, "-d", "300ms", "-o", tmp_path / "out", status=1)
+    assert "there is no process 999999999" in message and "samples of 1 thread" in message
+    assert "main::most" in exported(tmp_path / "out", "--top")
+
+
+def test_a_recording_of_what_is_no_perl_ends(tmp_path):
+    with subprocess.Popen(["sleep", "99"]) as other:
+        message = spied.spy("record", other.pid, "-o", tmp_path / "out", status=1)
+        other.kill()
+    assert "there is no perl in this process" in message and "nothing was recorded" in message
+
+
+def test_a_recording_whose_terminal_goes_is_written(script, tmp_path):
+    with spied.running(PERL, script(SHARES)) as process:
+        process.wait_for("ready")
+        with subprocess.Popen([spied.SPY, "record", str(process.pid), "-o", tmp_path / "out"], stderr=subprocess.PIPE,
+                              preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL)) as spy:
+            spied.wait_until_it_samples(spy.pid)
+            spy.send_signal(signal.SIGHUP)
+            assert spy.wait(60) == 0
+    assert " samples, " in exported(tmp_path / "out", "--top")
+
+
+def test_threads_that_cannot_be_recorded_are_told_and_the_others_are(tmp_path):
+    def few():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))
+    message = spied.spy("record", "-s", "-o", tmp_path / "out", "--", PERL, "-e", "for (1 .. 25) { system $^X, '-e', '1 for 1 .. 5e6' }", status=4, preexec_fn=few)
+    assert message.count("not recorded: Too many open files") == 1 and re.search(r"samples of 1\d threads", message)
+    assert exported(tmp_path / "out", "--top")
+    def soft():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (20, 200))
+    spied.spy("record", "-s", "-o", tmp_path / "out", "--", PERL, "-e", "for (1 .. 25) { system $^X, '-e', '1 for 1 .. 5e6' }", preexec_fn=soft)
+
+
+def test_what_was_recorded_before_a_disk_was_full_is_kept(tmp_path):
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
+    with spied.running(PERL, "-e", "sub f { my $n = shift; $n ? f($n - 1) : do { 1 for 1 .. 100 } } $| = 1; print qq(ready\n); f(int rand 300) while 1") as process:
+        process.wait_for("ready")
+        ran = subprocess.run([spied.SPY, "record", str(process.pid), "-r", "10000", "-d", "2s", "-o", "-"], capture_output=True, preexec_fn=limit)
+    message = ran.stderr.decode()
+    assert ran.returncode == 4 and "a temporary file cannot be written: File too large; the samples of a thread end here" in message
+    assert "samples of 1 thread" in message
+    done = subprocess.run([EXPORT, "-q", "--top", "-"], input=ran.stdout, capture_output=True)
+    assert done.returncode == 3 and b"main::f" in done.stdout
+
+
+@pytest.mark.parametrize("text, pattern, status", [(b"\xff", "sleep 9 [?]$", 0), (b"a" * 3000, "(a+)+$b|other", 2)], ids=["no-utf8", "backtracking"])
+def test_a_command_line_may_be_anything(text, pattern, status):
+    with spied.running(PERL, "-e", "sleep 9", "x") as process, subprocess.Popen([PERL, "-e", "$| = 1; print 1; sleep 9", text], stdout=subprocess.PIPE) as other:
+        other.stdout.read(1)
+        told = spied.spy("dump", "-P", pattern, status=status)
+        other.kill()
+    assert process.pid and ("CORE::sleep" in told if status == 0 else "backtracks too much" in told)
 
 
 def test_a_process_that_has_ended_is_told():
