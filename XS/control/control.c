@@ -270,6 +270,7 @@ static void catch_toggle(struct nytp_recorder *rec)
 static void watch_forks(void)
 {
     pthread_atfork(NULL, NULL, on_fork_in_child);
+    atexit(nytp_control_remove_name); /* perl leaves its own list out while threads run */
 }
 
 /* A path as part of a name with placeholders. */

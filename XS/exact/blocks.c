@@ -119,7 +119,7 @@ void nytp_blocks_add(struct nytp_recorder *rec, const struct nytp_bytes_record *
     struct nytp_rec_blocks *const blocks = &rec->blocks;
     if (blocks->n > 0 && blocks->all[blocks->n - 1].id >= record->id)
         return;
-    if (blocks->n >= NYTP_MOST_BLOCKS)
+    if (blocks->n >= NYTP_MOST_BLOCKS && blocks->n_freed > 0)
         drop_freed(blocks);
     const uint32_t call = blocks->n < NYTP_MOST_BLOCKS ? call_now(rec) : NO_CALL;
     if (call == NO_CALL ||

@@ -98,20 +98,31 @@ NYTP_RAW_CODE static enum nytp_wait_reason of_socket(int fd, struct nytp_wait_se
                                                                : NYTP_WAIT_FOR_SOCKET;
 }
 
+/* What kind of file it is, as far as that is known here: a server that does not answer is not
+ * asked, for which all threads would wait. 0: not known. */
+NYTP_RAW_CODE static unsigned mode_of(int fd)
+{
+#ifdef STATX_TYPE
+    struct statx found;
+    if (nytp_raw_syscall(SYS_statx, fd, (long)"", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+                         STATX_TYPE, (long)&found, 0) == 0)
+        return found.stx_mode;
+#endif
+    struct stat older; /* kernels before 4.11 */
+    return nytp_raw_syscall(SYS_fstat, fd, (long)&older, 0, 0, 0, 0) == 0 ? older.st_mode : 0;
+}
+
 NYTP_RAW_CODE static enum nytp_wait_reason of_fd(int fd, struct nytp_wait_seen *seen)
 {
-    struct stat found;
     char settings[256]; /* of a terminal */
-    if (nytp_raw_syscall(SYS_fstat, fd, (long)&found, 0, 0, 0, 0) != 0)
-        return NYTP_WAIT_UNKNOWN;
-    if (S_ISSOCK(found.st_mode))
+    const unsigned mode = mode_of(fd);
+    if (S_ISSOCK(mode))
         return of_socket(fd, seen);
-    if (S_ISFIFO(found.st_mode))
+    if (S_ISFIFO(mode))
         return NYTP_WAIT_FOR_PIPE;
-    if (S_ISREG(found.st_mode) || S_ISDIR(found.st_mode) || S_ISBLK(found.st_mode))
+    if (S_ISREG(mode) || S_ISDIR(mode) || S_ISBLK(mode))
         return NYTP_WAIT_FOR_DISK;
-    if (S_ISCHR(found.st_mode) &&
-        nytp_raw_syscall(SYS_ioctl, fd, TCGETS, (long)settings, 0, 0, 0) == 0)
+    if (S_ISCHR(mode) && nytp_raw_syscall(SYS_ioctl, fd, TCGETS, (long)settings, 0, 0, 0) == 0)
         return NYTP_WAIT_FOR_TERMINAL;
     return NYTP_WAIT_UNKNOWN;
 }

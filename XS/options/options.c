@@ -132,20 +132,22 @@ static bool is_one_of(const char *value, const char *const *words)
     return false;
 }
 
-/* A file= with an unknown placeholder is noted, not only refused: with the name unknown the
- * program runs unprofiled, lest another file be overwritten. */
-static bool check_file(struct nytp_options *options, const char *name, struct nytp_error *error)
+/* A name with placeholders. A file= with an unknown one is noted, not only refused: with the
+ * name unknown the program runs unprofiled, lest another file be overwritten. Of control= that
+ * is said of every value that is wrong. */
+static bool check_name(struct nytp_options *options, const char *option, const char *name,
+                       struct nytp_error *error)
 {
     const int unknown = nytp_file_name_unknown(name);
-    options->has_bad_file = unknown >= 0;
+    const bool is_file = strcmp(option, "file") == 0;
+    if (is_file)
+        options->has_bad_file = unknown >= 0;
     if (unknown < 0)
         return true;
     const char letter[] = {(char)unknown, '\0'};
-    return nytp_error_set(
-        error, NYTP_ERR_FORMAT,
-        "option file: '%%%s' in '%s' is none of %%p, %%h, %%t, %%s and %%%%; the "
-        "program runs unprofiled",
-        letter, name);
+    return nytp_error_set(error, NYTP_ERR_FORMAT,
+                          "option %s: '%%%s' in '%s' is none of %%p, %%h, %%t, %%s and %%%%%s",
+                          option, letter, name, is_file ? "; the program runs unprofiled" : "");
 }
 
 static bool check_text(struct nytp_options *options, const struct option_row *row,
@@ -163,7 +165,9 @@ static bool check_text(struct nytp_options *options, const struct option_row *ro
                               "option sample_clock: '%s' is not wall or cpu", value);
     if (strcmp(row->name, "file") == 0 && value[0] == '\0')
         return nytp_error_set(error, NYTP_ERR_FORMAT, "option file: the name is empty");
-    return strcmp(row->name, "file") != 0 || check_file(options, value, error);
+    const bool has_placeholders =
+        strcmp(row->name, "file") == 0 || strcmp(row->name, "control") == 0;
+    return !has_placeholders || check_name(options, row->name, value, error);
 }
 
 static bool set_text(struct nytp_options *options, const struct option_row *row,

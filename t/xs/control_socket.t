@@ -396,6 +396,16 @@ scenario 'a process that becomes another program, or ends behind perl\'s back, l
     is $run->{out}, 'there', 'one that fails to become another program has it again';
 };
 
+scenario 'a program that ends while threads of it run leaves no socket' => sub {
+    plan skip_all => 'perl without threads' if !$Config{useithreads};
+    for my $opts ('start=no', 'sample=1000') {
+        my $run = run_prog(opts => "$opts:control=ctl", code => 'use threads; threads->create(sub { sleep 100 })->detach; print -S "ctl" ? "there" : "none"; exit 3');
+        is $run->{out}, 'there', "$opts: it was there";
+        is $run->{status}, 3, 'its status';
+        is join(' ', glob "$run->{dir}/ctl*"), '', 'nothing is left';
+    }
+};
+
 # nytp-ctl, when the socket is so many seconds old.
 sub ctl_of_age {
     my ($seconds, @args) = @_;

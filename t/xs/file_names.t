@@ -125,6 +125,10 @@ scenario 'an unknown placeholder' => sub {
         is "$run->{status} $run->{out}", '0 ran', "$name: the program runs";
         like $run->{err}, qr/\ADevel::NYTProf: option file: '%.?' in '\Q$name\E' is none of %p, %h, %t, %s and %%; the program runs unprofiled\n\z/, "$name: is said";
         is join(' ', map { s{.*/}{}r } glob "$run->{dir}/*"), 'prog.pl', "$name: no file";
+        $run = run_prog(opts => "start=no:control=$name", code => $F . "f(); print 'ran';\n");
+        is "$run->{status} $run->{out}", '0 ran', "$name: the program runs";
+        like $run->{err}, qr/\ADevel::NYTProf: option control: '%.?' in '\Q$name\E' is none of %p, %h, %t, %s and %%; the program runs unprofiled\n\z/, "$name: is said of a socket, too";
+        is join(' ', map { s{.*/}{}r } glob "$run->{dir}/*"), 'prog.pl', "$name: no socket";
     }
 };
 
