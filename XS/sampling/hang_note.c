@@ -170,7 +170,9 @@ NYTP_RAW_CODE static void write_note(const struct nytp_recorder *rec,
                                      struct nytp_hang_note *note, const struct nytp_ring *ring)
 {
     const uint64_t size = *(const volatile uint64_t *)&rec->file.size;
-    const uint64_t cpu_ticks = (note->tick_cpu_ns - note->since_cpu_ns) / NS_PER_TICK;
+    const uint64_t cpu_ticks = note->tick_cpu_ns > note->since_cpu_ns /* of one thread */
+                                   ? (note->tick_cpu_ns - note->since_cpu_ns) / NS_PER_TICK
+                                   : 0;
     const uint64_t ticks =
         note->by_cpu ? cpu_ticks : (note->tick_ns - note->since_ns) / NS_PER_TICK;
     struct nytp_raw_text text;

@@ -396,6 +396,25 @@ static void forget_ticks(struct nytp_recorder *rec)
     nytp_alloc_ticks_taken(sampler->allocs);
 }
 
+/* From now on this thread's processor time is looked at. What ticks have seen so far is the
+ * time of the thread before, which made this one perhaps; of this one's is known how much it
+ * is. */
+static void follow_cpu(struct nytp_recorder *rec)
+{
+    struct nytp_sampler *const sampler = rec->sample.sampler;
+    struct nytp_ring *const ring = &sampler->ring;
+    const int64_t since_ns = (nytp_clock_ticks(&rec->clock, nytp_clock_raw(&rec->clock)) -
+                              nytp_clock_ticks(&rec->clock, sampler->raw)) *
+                             NS_PER_TICK;
+    nytp_ticks_hold();
+    nytp_copy_stack_thread(ring);
+    const uint64_t cpu_ns = nytp_raw_clock_ns(ring->cpu_clock);
+    for (uint32_t i = ring->tail; i != ring->head; i++)
+        ring->ticks[i % NYTP_TICKS_IN_RING].cpu_ns = cpu_ns;
+    nytp_ticks_let_go();
+    sampler->cpu_ns = (int64_t)cpu_ns > since_ns ? cpu_ns - (uint64_t)since_ns : 0;
+}
+
 /* The interpreter may go from thread to thread. */
 static void follow_thread(struct nytp_recorder *rec)
 {
@@ -405,8 +424,7 @@ static void follow_thread(struct nytp_recorder *rec)
     if (rec->state == NYTP_RECORDING)
         nytp_bytes_start(rec);
     sampler->thread = pthread_self();
-    nytp_copy_stack_thread(&sampler->ring);
-    sampler->cpu_ns = nytp_raw_clock_ns(sampler->ring.cpu_clock);
+    follow_cpu(rec);
     sampler->n_sleeps = -1;
 }
 

@@ -9,6 +9,7 @@ use Config;
 use FindBin;
 use JSON::PP ();
 use lib "$FindBin::Bin/../lib";
+use JSON::PP ();
 use Test::More;
 
 use NYTPTest;
@@ -363,6 +364,23 @@ P
         cmp_ok calls(numbered($run, $n), 'main::spin'), '>=', 1, "thread $n is in its profile";
         is numbered($run, $n)->{attr}{sampled}, 1, 'as samples';
     }
+};
+
+scenario 'each thread has its own processor time' => sub {
+    my $run = run_same(label => 'sample', opts => 'sample=1000:sample_clock=cpu:sample_budget=0', code => <<'P');
+use threads; use Time::HiRes qw(clock_gettime CLOCK_THREAD_CPUTIME_ID);
+sub spin { my $end = clock_gettime(CLOCK_THREAD_CPUTIME_ID) + $_[0]; my $n = 0; while (clock_gettime(CLOCK_THREAD_CPUTIME_ID) < $end) { $n += $_ for 1 .. 500 } return $n }
+spin(1.2);
+threads->create(sub { spin(0.4) })->join;
+P
+    my $export = root() . '/bin/nytp-export';
+    my @cpu;
+    for my $path ("$run->{dir}/nytprof.out", "$run->{dir}/nytprof.out.t1") {
+        my ($spin) = grep { $_->{name} eq 'main::spin' } @{ JSON::PP::decode_json(scalar qx{'$export' -q --json --unit=ns '$path'})->{subs} };
+        push @cpu, ($spin->{inclusive} // 0) / 1e9;
+    }
+    cmp_ok abs($cpu[0] - 1.2), '<', 0.3, "the first: $cpu[0] s";
+    cmp_ok abs($cpu[1] - 0.4), '<', 0.15, "the one that it made: $cpu[1] s";
 };
 
 sub start_of { my ($run, $n) = @_; return numbered($run, $n)->{pid}[0][2] }
