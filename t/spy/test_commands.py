@@ -601,12 +601,12 @@ def test_the_status_of_a_command_is_that_of_the_recording(ends, status, tmp_path
 
 
 def test_a_recording_of_a_while_is_there_before_the_command_ends(tmp_path):
-    with subprocess.Popen([spied.SPY, "record", "-d", "1s", "-o", tmp_path / "out", "--", PERL, "-e", "1 while !-e 'end'"], cwd=tmp_path,
+    with subprocess.Popen([spied.SPY, "record", "-d", "1s", "-o", tmp_path / "out", "--", PERL, "-e", "1 while !-e 'end' && time - $^T < 30; mkdir 'ended'"], cwd=tmp_path,
                           stderr=subprocess.PIPE, text=True) as ran:
-        assert "samples of 1 thread" in ran.stderr.readline() and (tmp_path / "out").exists()
-        assert ran.poll() is None
+        said, is_there, has_ended = ran.stderr.readline(), (tmp_path / "out").exists(), (tmp_path / "ended").exists()
         (tmp_path / "end").touch()
         assert ran.wait(60) == 0
+    assert "samples of 1 thread" in said and is_there and not has_ended
 
 
 def test_an_output_that_cannot_be_written_is_told_before_anything_is_started(tmp_path):
@@ -636,7 +636,10 @@ def test_a_recording_whose_terminal_goes_is_written(script, tmp_path):
                               preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL)) as spy:
             spied.wait_until_it_samples(spy.pid)
             spy.send_signal(signal.SIGHUP)
-            assert spy.wait(60) == 0
+            try:
+                assert spy.wait(60) == 0
+            finally:
+                process.popen.kill()    # which ends a recording that goes on
     assert " samples, " in exported(tmp_path / "out", "--top")
 
 
