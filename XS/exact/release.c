@@ -149,6 +149,7 @@ static void remember_files(pTHX_ struct nytp_recorder *rec)
         if (!file->is_eval || (file->fid != 0 && !remember(aTHX_ rec, file)))
             use_file(file);
     }
+    nytp_past_evals_sort(rec);
 }
 
 static NYTP_COLD void release(pTHX_ struct nytp_recorder *rec)

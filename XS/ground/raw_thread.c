@@ -74,6 +74,7 @@ bool nytp_raw_thread_start(struct nytp_raw_thread *thread, int (*run)(void *), v
         return false;
     }
     thread->stack = stack;
+    thread->number = id;
     thread->is_running = true;
     return true;
 }
@@ -86,6 +87,9 @@ void nytp_raw_thread_join(struct nytp_raw_thread *thread)
     /* the kernel wakes without the private flag */
     while ((id = thread->id) != 0)
         nytp_raw_syscall(SYS_futex, (long)&thread->id, FUTEX_WAIT, id, 0, 0, 0);
+    /* it counts as one for a moment more, in which the kernel denies what needs one thread */
+    while (nytp_raw_syscall(SYS_tgkill, getpid(), thread->number, 0, 0, 0, 0) == 0)
+        sched_yield();
     nytp_raw_thread_forget(thread);
 }
 

@@ -31,8 +31,8 @@
 #include <pthread.h>
 #endif
 
-/* On functions that run in such a thread: sanitizers keep state in thread-local storage. Who calls
- * them in a thread of the program, to test them, may define it as nothing. */
+/* On functions that run in such a thread: sanitizers keep state in thread-local storage. Who
+ * calls them in a thread of the program, to test them, may define it as nothing. */
 #ifndef NYTP_RAW_CODE
 #define NYTP_RAW_CODE __attribute__((no_sanitize("address"), no_sanitize("undefined")))
 #endif
@@ -40,7 +40,8 @@
 struct nytp_raw_thread {
     bool is_running; /* for the threads of the program: it was started and not joined */
 #if NYTP_RAW_THREADS
-    _Atomic int32_t id; /* of the thread; the kernel makes it 0 at its end */
+    _Atomic int32_t id; /* of the thread; the kernel makes it 0 near its end */
+    int number;         /* the same, and stays */
     void *stack;
 #else
     pthread_t id;
@@ -50,7 +51,7 @@ struct nytp_raw_thread {
 /* Begin to run `run`. False when the system refuses: errno says why. */
 bool nytp_raw_thread_start(struct nytp_raw_thread *thread, int (*run)(void *), void *context);
 
-/* Wait for its end. */
+/* Wait until it is none of the process's threads any more. */
 void nytp_raw_thread_join(struct nytp_raw_thread *thread);
 
 /* In a child of fork(): there is no such thread. */

@@ -292,6 +292,11 @@ bool nytp_ticks_run(char *error, size_t size)
     return !is_wanted || ticks.thread.is_running || start(error, size);
 }
 
+bool nytp_ticks_are_run(void)
+{
+    return ticks.thread.is_running;
+}
+
 void nytp_ticks_set_period(uint32_t us)
 {
     ticks.period_us = us;

@@ -141,6 +141,7 @@ void nytp_ticks_forked(void);
 
 /* Start the thread if something is wanted of it and it does not run. Cheap if it does. */
 bool nytp_ticks_run(char *error, size_t size);
+bool nytp_ticks_are_run(void);
 
 /* The thread ends when the program has not its rights any more (rights.h). At each safe point:
  * start another if that has happened, let it end if users or groups have changed. True: these

@@ -281,6 +281,11 @@ void nytp_wait_look_end(struct nytp_own_fd *call)
 
 #endif
 
+bool nytp_wait_look_is_lost(const struct nytp_own_fd *call)
+{
+    return call->ino != 0 && nytp_own_fd(call) < 0;
+}
+
 void nytp_wait_peer_text(const struct nytp_wait_seen *seen, char *text, size_t size)
 {
     char host[INET6_ADDRSTRLEN] = "";

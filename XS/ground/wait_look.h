@@ -26,6 +26,9 @@ struct nytp_wait_seen {
 void nytp_wait_look_begin(struct nytp_own_fd *call);
 void nytp_wait_look_end(struct nytp_own_fd *call);
 
+/* The program has closed what was open for it. */
+bool nytp_wait_look_is_lost(const struct nytp_own_fd *call);
+
 /* In a thread beside it (raw_thread.h). What waits is written; of one that runs nothing is. */
 void nytp_wait_look(const struct nytp_own_fd *call, long pid, struct nytp_wait_seen *seen);
 

@@ -11,29 +11,33 @@ static void free_file(const struct nytp_finished_profile *file)
     Safefree(file->path);
 }
 
+static void remove_oldest(struct nytp_rec_finished_profiles *kept)
+{
+    nytp_path_remove(kept->files[0].path, &kept->files[0].id);
+    free_file(&kept->files[0]);
+    Move(kept->files + 1, kept->files, --kept->n, struct nytp_finished_profile);
+}
+
 void nytp_finished_profiles_add(struct nytp_recorder *rec)
 {
     struct nytp_rec_finished_profiles *const kept = &rec->finished_profiles;
-    const uint32_t most = (uint32_t)rec->options.keep;
+    const uint32_t most = (uint32_t)rec->options.keep; /* may be another than before */
     if (most == 0 || !rec->file.is_regular)
         return;
-    if (kept->files == NULL)
-        Newxz(kept->files, most, struct nytp_finished_profile);
-    struct nytp_finished_profile *const file = &kept->files[kept->n % most]; /* the oldest */
-    if (kept->n >= most) {
-        nytp_path_remove(file->path, &file->id);
-        free_file(file);
+    while (kept->n >= most)
+        remove_oldest(kept);
+    if (kept->n == kept->size) {
+        kept->size = kept->size * 2 + 4;
+        Renew(kept->files, kept->size, struct nytp_finished_profile);
     }
-    *file = (struct nytp_finished_profile){
+    kept->files[kept->n++] = (struct nytp_finished_profile){
         .path = nytp_copy(rec->file.path, strlen(rec->file.path)), .id = rec->file.id};
-    kept->n++;
 }
 
 void nytp_finished_profiles_forget(struct nytp_recorder *rec)
 {
     struct nytp_rec_finished_profiles *const kept = &rec->finished_profiles;
-    const uint32_t most = (uint32_t)rec->options.keep;
-    for (uint32_t i = 0; i < kept->n && i < most; i++)
+    for (uint32_t i = 0; i < kept->n; i++)
         free_file(&kept->files[i]);
     Safefree(kept->files);
     *kept = (struct nytp_rec_finished_profiles){0};

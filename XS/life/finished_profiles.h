@@ -19,12 +19,13 @@ struct nytp_finished_profile {
 
 /* The part of the state that finished_profiles.c writes. */
 struct nytp_rec_finished_profiles {
-    struct nytp_finished_profile *files; /* a ring of options.keep; NULL: none yet */
-    uint32_t n;                          /* that came into it */
+    struct nytp_finished_profile *files; /* the oldest first; NULL: none yet */
+    uint32_t n, size;
 };
 
-/* The file that is open is about to be finished by rotate: remember it, and remove the one that
- * is too many by that, if it is still the file that was written here. errno may change. */
+/* The file that is open is about to be finished by rotate: remember it, and remove those that
+ * are too many by that, if they are still the files that were written here. errno may change.
+ */
 void nytp_finished_profiles_add(struct nytp_recorder *rec);
 
 /* The process is a child of the one whose files these are. */

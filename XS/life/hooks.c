@@ -25,10 +25,21 @@
 #include "XS/state/state.h"
 #include "XS/exact/stmts.h"
 #include "XS/names/subs.h"
+#include "XS/output/say.h"
 #include "XS/ground/ticks.h"
 
 #ifdef __linux__
+#include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
+
+/* Not in the headers of older systems. */
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x00000080
+#endif
+#ifndef NS_GET_NSTYPE
+#define NS_GET_NSTYPE _IO(0xb7, 0x3)
+#endif
 #endif
 
 static Perl_check_t real_check_leavesub, real_check_leavesublv, real_check_leavewrite,
@@ -236,32 +247,59 @@ static OP *on_leavewrite(pTHX)
     return next;
 }
 
-/* Linux lets no process that has a second thread into another user namespace. */
-static bool changes_namespace(pTHX)
-{
 #ifdef __linux__
-    SV *const *const number = PL_stack_base + TOPMARK + 1;
-    if (number > PL_stack_sp || !SvNIOKp(*number) || SvGMAGICAL(*number))
+
+/* An argument of perl's syscall that is a number; -1: it is another thing. */
+static IV number_argument(pTHX_ int n)
+{
+    SV *const *const argument = PL_stack_base + TOPMARK + 1 + n;
+    return argument <= PL_stack_sp && SvNIOKp(*argument) && !SvGMAGICAL(*argument)
+               ? SvIV_nomg(*argument)
+               : -1;
+}
+
+/* Linux denies these to a process that has a second thread. Without need it is not ended: after
+ * unshare(CLONE_NEWPID) none can be started again. */
+static bool needs_one_thread(pTHX)
+{
+    const IV call = number_argument(aTHX_ 0), first = number_argument(aTHX_ 1);
+    IV kinds = number_argument(aTHX_ 2);
+    if (call == SYS_unshare)
+        return (first & (CLONE_NEWUSER | CLONE_VM | CLONE_SIGHAND | CLONE_THREAD)) != 0;
+    if (call != SYS_setns)
         return false;
-    return SvIV_nomg(*number) == SYS_unshare || SvIV_nomg(*number) == SYS_setns;
+    if (kinds <= 0)
+        kinds = ioctl((int)first, NS_GET_NSTYPE);
+    return kinds <= 0 || (kinds & (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWTIME)) != 0;
+}
+
 #else
+
+static bool needs_one_thread(pTHX)
+{
     PERL_UNUSED_CONTEXT;
     return false;
+}
+
 #endif
+
+static void run_ticks_again(const struct nytp_recorder *rec)
+{
+    char error[120];
+    dSAVE_ERRNO;
+    if (!nytp_ticks_run(error, sizeof error))
+        nytp_say(&rec->options, "sampling and control end here, children have them: %s", error);
+    RESTORE_ERRNO;
 }
 
 static OP *on_syscall(pTHX)
 {
-    char unused[120];
     const struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     const bool is_event = rec != NULL && rec->subs_on && rec->options.slowops > 0;
-    const bool stops = rec != NULL && changes_namespace(aTHX) && nytp_ticks_stop();
+    const bool stops = rec != NULL && needs_one_thread(aTHX) && nytp_ticks_stop();
     OP *const next = is_event ? slowop(aTHX_ OP_SYSCALL) : nytp_real_op(aTHX_ OP_SYSCALL);
-    if (stops) {
-        dSAVE_ERRNO;
-        nytp_ticks_run(unused, sizeof unused);
-        RESTORE_ERRNO;
-    }
+    if (stops)
+        run_ticks_again(rec);
     return next;
 }
 

@@ -84,7 +84,6 @@ static void begin_file(pTHX_ struct nytp_recorder *rec)
     nytp_frames_introduce_files(aTHX_ rec);
     nytp_stmt_begin_file(rec, now);
     nytp_frames_restart(rec, now);
-    go_on_recording(aTHX_ rec);
 }
 
 bool nytp_has_tables(struct nytp_recorder *rec)
@@ -139,6 +138,7 @@ void nytp_start_recording(pTHX_ struct nytp_recorder *rec)
         nytp_clock_restart(&rec->clock);
     if (open_profile(aTHX_ rec)) {
         begin_file(aTHX_ rec);
+        go_on_recording(aTHX_ rec);
         switch_ops_on(aTHX_ rec);
         nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
         if (rec->profile.generation == 1 && !rec->profile.is_thread)
@@ -351,7 +351,9 @@ static void begin_child(pTHX_ struct nytp_recorder *rec)
     if (!is_wanted || !open_profile(aTHX_ rec))
         return;
     begin_file(aTHX_ rec);
-    if (!was_recording)
+    if (was_recording)
+        go_on_recording(aTHX_ rec);
+    else
         nytp_state_set(rec, NYTP_PAUSED);
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
 }

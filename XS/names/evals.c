@@ -81,52 +81,80 @@ static bool is_bare_eval(const char *name, UV *seq)
     return nytp_parse_eval_name(name, seq) && strchr(name, '[') == NULL;
 }
 
-/* NULL for evals from before we looked. */
-static struct nytp_past_eval *room_for(pTHX_ struct nytp_recorder *rec, UV seq)
+/* Where it is among those that are sorted, or would be. */
+static size_t place_by_seq(const struct nytp_rec_evals *evals, UV seq)
 {
-    const UV last = (UV)PL_evalseq, seen = rec->files.by_name.used;
-    if (rec->evals.size_past == 0)
-        rec->evals.first_past = last > seen ? last - seen : 0;
-    if (seq < rec->evals.first_past)
-        return NULL;
-    const size_t at = (size_t)(seq - rec->evals.first_past);
-    if (at >= rec->evals.size_past) {
-        const size_t size = (at + 1) * 3 / 2 + MORE_PAST;
-        Renew(rec->evals.past, size, struct nytp_past_eval);
-        Zero(rec->evals.past + rec->evals.size_past, size - rec->evals.size_past,
-             struct nytp_past_eval);
-        rec->evals.size_past = size;
+    size_t from = 0, to = evals->n_sorted;
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        if (evals->past[middle].seq < seq)
+            from = middle + 1;
+        else
+            to = middle;
     }
-    return &rec->evals.past[at];
+    return from;
+}
+
+static struct nytp_past_eval *find_by_seq(const struct nytp_rec_evals *evals, UV seq)
+{
+    const size_t at = place_by_seq(evals, seq);
+    return at < evals->n_sorted && evals->past[at].seq == seq ? &evals->past[at] : NULL;
 }
 
 bool nytp_past_eval_add(pTHX_ struct nytp_recorder *rec, const char *name,
                         const struct nytp_past_eval *eval)
 {
+    struct nytp_rec_evals *const evals = &rec->evals;
     UV seq;
     if (!is_bare_eval(name, &seq) || seq > (UV)PL_evalseq)
         return false;
-    struct nytp_past_eval *const past = room_for(aTHX_ rec, seq);
-    if (past != NULL)
-        *past = *eval;
-    return past != NULL;
+    struct nytp_past_eval *past = find_by_seq(evals, seq);
+    if (past == NULL) {
+        if (evals->n_past == evals->size_past) {
+            evals->size_past = evals->n_past * 3 / 2 + MORE_PAST;
+            Renew(evals->past, evals->size_past, struct nytp_past_eval);
+        }
+        past = &evals->past[evals->n_past++];
+    }
+    *past = *eval;
+    past->seq = (uint32_t)seq;
+    return true;
+}
+
+static int by_seq(const void *a, const void *b)
+{
+    const uint32_t first = ((const struct nytp_past_eval *)a)->seq;
+    const uint32_t second = ((const struct nytp_past_eval *)b)->seq;
+    return first < second ? -1 : first > second;
+}
+
+/* What was added comes mostly behind all the rest, and is sorted by itself; with it those that
+ * come behind the first of it. */
+void nytp_past_evals_sort(struct nytp_recorder *rec)
+{
+    struct nytp_rec_evals *const evals = &rec->evals;
+    size_t from = evals->n_sorted;
+    if (from == evals->n_past)
+        return;
+    for (size_t i = evals->n_sorted; i < evals->n_past; i++) {
+        const size_t place = place_by_seq(evals, evals->past[i].seq);
+        from = place < from ? place : from;
+    }
+    qsort(evals->past + from, evals->n_past - from, sizeof *evals->past, by_seq);
+    evals->n_sorted = evals->n_past;
 }
 
 const struct nytp_past_eval *nytp_past_eval(const struct nytp_recorder *rec, const char *name)
 {
     UV seq;
-    if (!is_bare_eval(name, &seq) || seq < rec->evals.first_past ||
-        seq - rec->evals.first_past >= rec->evals.size_past)
-        return NULL;
-    const struct nytp_past_eval *const past = &rec->evals.past[seq - rec->evals.first_past];
-    return past->fid == 0 ? NULL : past;
+    return is_bare_eval(name, &seq) ? find_by_seq(&rec->evals, seq) : NULL;
 }
 
 bool nytp_past_eval_find(const struct nytp_recorder *rec, uint32_t fid, UV *seq)
 {
-    for (size_t i = 0; i < rec->evals.size_past; i++)
+    for (size_t i = 0; i < rec->evals.n_past; i++)
         if (rec->evals.past[i].fid == fid) {
-            *seq = rec->evals.first_past + i;
+            *seq = rec->evals.past[i].seq;
             return true;
         }
     return false;

@@ -31,7 +31,8 @@ struct nytp_eval_origin {
 
 /* What is left of a string eval's nytp_rec_file when it was freed. */
 struct nytp_past_eval {
-    uint32_t fid;                    /* 0: nothing is remembered */
+    uint32_t seq;
+    uint32_t fid;
     uint32_t generation[NYTP_KINDS]; /* as in nytp_rec_file */
     uint32_t parent_fid, parent_line;
 };
@@ -44,9 +45,9 @@ struct nytp_rec_evals {
     uint32_t n_open, size_open;
     struct nytp_eval last;            /* just compiled */
     struct nytp_eval_origin *origins; /* NYTP_ORIGINS, a ring by seq */
-    struct nytp_past_eval *past;      /* by seq from `first_past` */
-    size_t size_past;
-    UV first_past;
+    struct nytp_past_eval *past;      /* by seq, but for those that were just added */
+    size_t n_past, size_past;
+    size_t n_sorted;
 };
 
 /* The number in "(eval N)"; false for other names. */
@@ -67,11 +68,12 @@ void nytp_eval_pop_compiled(pTHX_ struct nytp_recorder *rec);
 void nytp_evals_drop(pTHX_ struct nytp_recorder *rec, uint32_t level);
 SV *nytp_eval_text(const struct nytp_recorder *rec, UV seq); /* borrowed; NULL: unknown */
 
-/* Remember what is left of the eval with this name. False for one that cannot be: it calls
- * itself
- * "(eval 4000000000)" by a #line, or ran before we looked. */
+/* Remember what is left of the eval with this name, but for its number, which is taken from
+ * that. False for one that cannot be: it calls itself "(eval 4000000000)" by a #line. */
 bool nytp_past_eval_add(pTHX_ struct nytp_recorder *rec, const char *name,
                         const struct nytp_past_eval *eval);
+/* After some were added: only now they are found. */
+void nytp_past_evals_sort(struct nytp_recorder *rec);
 /* What is remembered of the eval with this name; NULL: nothing. */
 const struct nytp_past_eval *nytp_past_eval(const struct nytp_recorder *rec, const char *name);
 /* The number of the remembered eval that had this file id. False: there is none. */

@@ -6,6 +6,8 @@
 
 #include "evals.h"
 
+#include "XS/perl/stash.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -79,8 +81,8 @@ AV *nytp_source_kept_lines(pTHX_ const struct nytp_rec_file *file)
 {
     if (file->lines != NULL || strNE(file->perl_name, "-"))
         return file->lines;
-    GV *const gv = gv_fetchfile("-");
-    return gv == NULL ? NULL : GvAV(gv);
+    SV *const gv = nytp_peek(aTHX_ PL_defstash, STR_WITH_LEN("_<-"), false);
+    return gv != NULL && isGV_with_GP(gv) ? GvAV((GV *)gv) : NULL;
 }
 
 void nytp_source_write_kept(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_file *file)

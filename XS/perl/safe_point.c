@@ -11,7 +11,6 @@ _Atomic unsigned nytp_safe_point_asks;
 
 static nytp_at_safe_point_fn *askers[NYTP_N_ASKERS];
 static despatch_signals_proc_t below;
-static const void *began; /* the interpreter whose PL_signalhook leads to us; NULL: none */
 
 /* perl makes the table of its signals when the program first speaks of %SIG, and the function
  * that looks into it takes it for granted (mg.c, despatch_signals). */
@@ -50,11 +49,10 @@ static bool leads_to_us(pTHX)
 
 void nytp_safe_point_begin(pTHX)
 {
-    if (began == NYTP_THX || leads_to_us(aTHX))
+    if (leads_to_us(aTHX))
         return;
     below = PL_signalhook;
     if (PL_psig_pend == NULL && below != Perl_despatch_signals)
         gv_fetchpvs("SIG", GV_ADD | GV_NOTQUAL, SVt_PVHV); /* makes the table */
     PL_signalhook = at_safe_point;
-    began = NYTP_THX;
 }

@@ -56,7 +56,8 @@ struct nytp_sampler {
     bool has_slept;                  /* between that and the one before */
     uint64_t fraction;               /* of a tick, in 2^-64 */
     uint64_t window_raw, window_own; /* of the budget */
-    uint64_t n_samples, n_slowed;
+    uint64_t n_samples;              /* in this file */
+    uint64_t n_ticks_before;         /* of the ring's, up to where it began */
 };
 
 static bool is_cpu_clock(const struct nytp_recorder *rec)
@@ -313,12 +314,24 @@ static void take_tick(pTHX_ struct nytp_recorder *rec, const struct nytp_tick *t
     sampler->n_samples++;
 }
 
+/* A program that becomes a daemon closes all descriptors, ours with them. */
+static void open_wait_look_again(struct nytp_ring *ring)
+{
+    if (!nytp_wait_look_is_lost(&ring->call))
+        return;
+    nytp_ticks_hold();
+    nytp_wait_look_begin(&ring->call);
+    nytp_ticks_let_go();
+}
+
 /* What ticks between two safe points saw, a program that did not sleep in between was doing. */
 static void see_sleeps(struct nytp_sampler *sampler)
 {
     const int64_t n_sleeps = nytp_platform_times_slept();
     sampler->has_slept = n_sleeps < 0 || n_sleeps != sampler->n_sleeps;
     sampler->n_sleeps = n_sleeps;
+    if (sampler->has_slept)
+        open_wait_look_again(&sampler->ring);
 }
 
 static void take_all(pTHX_ struct nytp_recorder *rec)
@@ -355,6 +368,13 @@ static void take_all(pTHX_ struct nytp_recorder *rec)
 
 /* ---- the budget ---- */
 
+static uint32_t wanted_period_us(const struct nytp_recorder *rec)
+{
+    return (uint32_t)(1000000 / rec->options.sample);
+}
+
+/* Twice as long a period where sampling took more than its budget; half of it, down to the one
+ * that is wanted, where that will take half the budget at most. */
 static void keep_to_budget(struct nytp_recorder *rec, uint64_t raw)
 {
     struct nytp_sampler *const sampler = rec->sample.sampler;
@@ -362,11 +382,11 @@ static void keep_to_budget(struct nytp_recorder *rec, uint64_t raw)
     if (since < nytp_clock_raw_of_ns(&rec->clock, BUDGET_WINDOW_NS))
         return;
     const uint64_t budget = since / 100 * (uint64_t)rec->options.sample_budget;
-    const uint32_t period_us = nytp_ticks_period();
-    if (budget > 0 && sampler->window_own > budget && period_us < SLOWEST_US) {
+    const uint32_t period_us = nytp_ticks_period(), wanted_us = wanted_period_us(rec);
+    if (budget > 0 && sampler->window_own > budget && period_us < SLOWEST_US)
         nytp_ticks_set_period(period_us * 2);
-        sampler->n_slowed++;
-    }
+    else if (sampler->window_own <= budget / 4 && period_us > wanted_us)
+        nytp_ticks_set_period(period_us / 2 > wanted_us ? period_us / 2 : wanted_us);
     sampler->window_raw = raw;
     sampler->window_own = 0;
 }
@@ -490,7 +510,7 @@ void nytp_sample_catch_up(pTHX_ struct nytp_recorder *rec)
     take_all(aTHX_ rec);
     measure(rec, nytp_clock_raw(&rec->clock), nytp_raw_clock_ns(sampler->ring.cpu_clock),
             &ticks, &cpu_ticks);
-    if (sampler->last.is_there) {
+    if (sampler->last.is_there && nytp_ticks_are_run()) {
         sampler->last.ticks += ticks;
         sampler->last.cpu_ticks += cpu_ticks;
         see_sleeps(sampler);
@@ -563,7 +583,7 @@ bool nytp_sample_begin(pTHX_ struct nytp_recorder *rec)
     nytp_hang_note_begin(rec, &rec->sample.sampler->ring);
     account_from_now(rec);
     nytp_safe_point_begin(aTHX);
-    nytp_ticks_set_period((uint32_t)(1000000 / rec->options.sample));
+    nytp_ticks_set_period(wanted_period_us(rec));
     rec->sample.is_on = nytp_ticks_add(&rec->sample.sampler->ring, error, sizeof error);
     if (!rec->sample.is_on)
         nytp_say(&rec->options, "sampling is not possible: %s; the program runs unprofiled",
@@ -616,8 +636,13 @@ void nytp_sample_free(struct nytp_recorder *rec)
 
 void nytp_sample_write_header(struct nytp_recorder *rec)
 {
+    struct nytp_sampler *const sampler = rec->sample.sampler;
     if (rec->kind != NYTP_SAMPLED)
         return;
+    if (sampler != NULL) {
+        sampler->n_samples = 0;
+        sampler->n_ticks_before = sampler->ring.n_ticks;
+    }
     nytp_write_number_attribute(rec->writer, "sampled", 1);
     nytp_write_number_attribute(rec->writer, "sample_interval_ns",
                                 1000000000u / (uint64_t)rec->options.sample);
@@ -630,8 +655,9 @@ void nytp_sample_write_end(struct nytp_recorder *rec)
     if (rec->kind != NYTP_SAMPLED || sampler == NULL)
         return;
     nytp_write_number_attribute(rec->writer, "samples", sampler->n_samples);
-    nytp_write_number_attribute(rec->writer, "sample_ticks", sampler->ring.n_ticks);
-    if (sampler->n_slowed > 0)
+    nytp_write_number_attribute(rec->writer, "sample_ticks",
+                                sampler->ring.n_ticks - sampler->n_ticks_before);
+    if (nytp_ticks_period() != wanted_period_us(rec))
         nytp_write_number_attribute(rec->writer, "sample_last_interval_ns",
                                     (uint64_t)nytp_ticks_period() * 1000);
 }

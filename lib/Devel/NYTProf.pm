@@ -75,7 +75,8 @@ as a call, from that moment on.
 Nothing but the time. Output, exit status, C<$!>, C<$@>, C<caller>, the names of evals and
 anonymous subs, open descriptors, signals: all are as without the profiler. C<$^P> is 0 unless an
 option needs a bit of it, but for source that cannot be read again, a script on standard input or a
-module that a hook in C<@INC> hands out: it is 0x400 while perl compiles that.
+module that a hook in C<@INC> hands out: it is 0x400 while perl compiles that. The profile ends in an C<END> block: as behind
+any, C<$@> is empty when perl then destroys what is left.
 A problem with the profile is said in one line on standard error, and the program goes on.
 
 =head1 OPTIONS
@@ -275,8 +276,9 @@ ends when these change, for another to begin at the next statement; in a program
 (set-user-ID, capabilities) there is none, and no profile.
 
 C<sample> and C<control> make the process one of two threads, and Linux lets no such process into another user namespace:
-unshare(CLONE_NEWUSER), also with CLONE_VM or CLONE_SIGHAND, and setns() to one fail with EINVAL. Perl's own C<syscall> is
-carried out without the thread, which begins anew behind it; what an XS module or a C library calls is not seen from here, and
+unshare(CLONE_NEWUSER), also with CLONE_VM or CLONE_SIGHAND, and setns() to one, or to another's mounts, fail with EINVAL. Perl's own C<syscall> is
+carried out without the thread, which begins anew behind it (not where process ids are unshared with the users: that is said, and
+only children are sampled and steered from there on); what an XS module or a C library calls is not seen from here, and
 fails. Such a program is profiled exactly, or by C<fork> and C<exec> of unshare(1), to which none of this applies.
 
 =item sample_clock=wall, sample_clock=cpu
@@ -286,7 +288,8 @@ What a sample weighs: the time since the one before (default), or the processor 
 =item sample_budget=N
 
 When sampling itself takes more than N percent of the time (default 3), samples become half as
-frequent, as often as needed; the profile's attribute C<sample_last_interval_ns> tells. 0: never.
+frequent, as often as needed; when it will take less than half of that, as frequent again. Where they are rarer than was
+asked for at the end, the profile's attribute C<sample_last_interval_ns> tells. 0: never.
 
 =back
 

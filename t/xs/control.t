@@ -400,6 +400,24 @@ P
       'overhead is the child\'s own';
 };
 
+scenario 'fork of a process that samples, paused: no thread is started' => sub {
+    plan skip_all => 'needs /proc' if !-d '/proc/self/task';
+    my $run = run_prog(opts => 'sample=1000:sample_budget=0', code => <<'P');
+sub threads { scalar(() = glob '/proc/self/task/*') }
+sub work { my $until = (times)[0] + 0.2; 1 while (times)[0] < $until }
+DB::disable_profile();
+my $paused = threads();
+my $pid = fork;
+if (!$pid) { DB::label(a => 1); print $paused, threads(); DB::enable_profile(); print threads(), "\n"; work(); exit }
+waitpid $pid, 0;
+P
+    is $run->{out}, "112\n", 'one while paused, two when it goes on';
+    my ($child) = map { m{([^/]+)\z} } glob "$run->{dir}/*.out.*";
+    my $p = profile_in($run, $child);
+    is join('; ', check_sums($p)), '', 'the profile of the child is whole';
+    cmp_ok $p->{attr}{samples}, '>', 0, 'and has samples';
+};
+
 scenario 'forkdepth' => sub {
     my $code = $F . <<'P';
 sub spawn {

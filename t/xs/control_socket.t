@@ -268,6 +268,13 @@ scenario 'keep=N: of the files that rotate has finished the last N stay' => sub 
     cmp_ok $times[-1], '>=', $run->{out}, 'which is later';
 };
 
+scenario 'keep=N, changed while the program runs' => sub {
+    my $code = 'sub to { DB::set_option(keep => $_[0]); DB::rotate_profile() or die for 1 .. $_[1]; print scalar(() = glob "nytprof.out*"), "\n" } to(1, 3); to(50, 60); to(3, 1); to(0, 2)';
+    my $run = run_prog(opts => 'keep=1', code => $code);
+    is "$run->{out}$run->{status}$run->{err}", "2\n51\n4\n6\n0", 'as many stay as it is then';
+    whole($_, $_) for glob "$run->{dir}/nytprof*";
+};
+
 scenario 'control=1: in the folder for such things, or beside the profile' => sub {
     my $code = 'print join " ", map { s/$$/PID/r } grep { -S } glob "run%/* *"';
     my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);

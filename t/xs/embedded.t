@@ -94,6 +94,15 @@ SKIP: {
     is join(' ', map { calls($_, 'main::work') } $same, "$same.t1", "$same.t2"), '12 13 14', 'with one name for all';
 }
 
+# Many an interpreter is made where the one before it was.
+my $busy = put('busy.pl', 'sub work { my $n = 0; $n += $_ for 1 .. 1000; $n } while ((times)[0] < $ARGV[0] / 10) { work() }');
+my $n_sampled = 12;
+is run_each(map { ('-MDevel::NYTProf=sample=1000,file=' . folder() . "/sampled.$_.out", $busy, $_, '--') } 1 .. $n_sampled),
+    ' status 0', 'interpreters are sampled';
+for my $n (1 .. $n_sampled) {
+    my $profile = Devel::NYTProf::Data->new({filename => folder() . "/sampled.$n.out", quiet => 1});
+    cmp_ok $profile->attributes->{samples}, '>', 0, "$n: has samples";
+}
 # What the interpreters before the last one left behind in memory.
 my $status = put('memory.pl', <<'PERL');
 sub work { return shift }

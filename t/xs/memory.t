@@ -59,6 +59,12 @@ for my $name (sort keys %EVALS) {
     };
 }
 
+# Of evals that no sample saw nothing is known.
+scenario 'string evals, sampled' => sub {
+    my $bytes = bytes_per_round(100_000, 500_000, q{eval($i % 5 ? '$i + 1' : 'sub { $i }')}, opts => 'sample=10000:sample_budget=0');
+    cmp_ok $bytes, '<', 12, sprintf '%.1f bytes each', $bytes;
+};
+
 scenario 'what stays grows with its number' => sub {
     my $closures = bytes_per_round(5_000, 105_000, 'push @kept, sub { $i };', after => '$_->() for @kept;');
     cmp_ok $closures, '<', 20, sprintf '%.0f bytes for each closure of one body', $closures;

@@ -234,9 +234,9 @@ scenario 'a program that gives up its rights and ends at once leaves no socket' 
     }
 };
 
-# perl's syscall() is the way that can be seen from here.
+# perl's syscall() is the way that can be seen from here. These are of perl's processor, not of the kernel's.
+my %numbers_of = ('x86_64' => [272, 308], 'aarch64' => [97, 268], 'i686' => [310, 346]); # unshare, setns
 scenario 'unshare() of a user namespace, setns() to that of a child' => sub {
-    my %numbers_of = ('x86_64' => [272, 308], 'aarch64' => [97, 268], 'i686' => [310, 346]); # of perl's processor, not of the kernel's
     my ($unshare, $setns) = @{ $numbers_of{ $Config{archname} =~ s/-.*//r } or plan skip_all => 'another processor' };
     my $work = 'sub work { my $n; $n += $_ for 1 .. 200000; 1 } work(); ';
     my $made = "syscall($unshare, 0x10000000) == 0 ? 'done' : qq(\$!)";
@@ -252,6 +252,24 @@ scenario 'unshare() of a user namespace, setns() to that of a child' => sub {
             is $run->{out}, $kind eq '' ? 'done' : 'done 2', "'$kind', $call: is done, and the thread is there again";
             is join('; ', check_sums(profile_in($run))), '', "'$kind', $call: the profile is whole";
         }
+    }
+};
+
+# What is forked then is process 1 of others, and no thread can be started any more.
+scenario 'unshare() of process ids' => sub {
+    my ($unshare) = @{ $numbers_of{ $Config{archname} =~ s/-.*//r } or plan skip_all => 'another processor' };
+    plan skip_all => 'there are none here' if run_plain(code => "print syscall $unshare, 0x20000000")->{out} ne '0';
+    my $work = 'sub work { my $n; $n += $_ for 1 .. 200000; 1 } work(); $| = 1; sub threads { my $until = time + 30; work() while 2 > (() = glob "/proc/self/task/*") && time < $until && $_[0]; scalar(() = glob "/proc/self/task/*") } ';
+    my $fork = 'if (!fork) { work(); print " ", threads(1); exit } wait; work();';
+    for my $kind (grep {$_} @KINDS) {
+        my $run = run_prog(opts => $kind, code => "$work print syscall($unshare, 0x20000000), ' ', threads(0); $fork");
+        is $run->{out}, '0 2 2', "'$kind': the thread stays";
+        is $run->{err}, '', 'without a word';
+        is join('; ', check_sums(profile_in($run))), '', 'the profile is whole';
+        $run = run_prog(opts => $kind, code => "$work print syscall($unshare, 0x30000000), ' ', threads(0); $fork");
+        is $run->{out}, '0 1 2', "'$kind', with users: only the child has it again";
+        like $run->{err}, qr/\ADevel::NYTProf: sampling and control end here, children have them: no thread can be started: [^\n]+\n\z/, 'which is said';
+        is join('; ', check_sums(profile_in($run))), '', 'the profile is whole';
     }
 };
 

@@ -393,6 +393,57 @@ PERL
     is run($program, 'sample=20000:start=no'), "done\nstatus 0\n", 'Coro: begun in a coroutine, which frees its stacks when it ends';
 }
 
+# ---- many files, and the budget ----
+
+# How many samples there are in a file: the calls of the first begin with a time record of nothing.
+sub times_in {
+    my ($file) = @_;
+    my $n = 0;
+    for_chunks { my ($tag) = @_; $n++ if $tag =~ /^TIME_/ } filename => $file;
+    return $n > 0 ? $n - 1 : 0;
+}
+
+{
+    my $program = put('files.pl', <<'PERL');
+sub work { my $n = 0; for (1 .. 300) { $n += $_ for 1 .. 1000 } $n }
+work(); DB::enable_profile('out.second'); work();
+if (!fork) { work(); exit } wait;
+PERL
+    is run($program, 'sample=2000'), "status 0\n", 'a file, a second, one of a child';
+    my @files = glob folder() . '/out*';
+    is scalar @files, 3, 'three files';
+    for my $file (@files) {
+        my ($attribute, $n) = (load($file)->attributes, times_in($file));
+        cmp_ok $attribute->{samples}, '<=', $n, "$file: samples are those of this file";
+        cmp_ok $attribute->{sample_ticks}, '<=', 20 * ($n + 50), 'so are ticks';
+    }
+}
+
+# Where stacks are deep and change, samples become rarer, and as before when that is over: who runs this
+# looks at what each file says at its end. A window of the budget is a second long.
+{
+    my $program = put('budget.pl', <<'PERL');
+use Time::HiRes qw(time);
+no warnings 'recursion';
+sub deep { my $n = shift; return $n > 0 ? deep($n - 1) + 1 : 0 }
+sub flat { my $n = 0; $n += $_ for 1 .. 1000; return $n }
+sub is_slow { open my $fh, '<', $_[0] or die "$_[0]: $!"; local $/; return <$fh> =~ /^:sample_last_interval_ns=/m }
+my $n = 0;
+sub file_after {
+    my ($work) = @_;
+    my $file = 'out.' . ++$n;
+    DB::enable_profile($file);
+    for (my $until = time + 1.3; time < $until;) { $work->() }
+    DB::finish_profile();
+    return $file;
+}
+sub until_it { my ($is, $work) = @_; for (1 .. 40) { return 'yes' if !$is == !is_slow(file_after($work)) } return 'never' }
+print 'slower: ', until_it(1, sub { deep(900) }), ', as before: ', until_it(0, \&flat), "\n";
+PERL
+    is run($program, 'sample=1000:sample_budget=1:compress=0:start=no'), "slower: yes, as before: yes\nstatus 0\n",
+        'the budget makes samples rarer, for as long as it is needed';
+}
+
 # ---- calls that return while the tick looks ----
 
 # How many per cent of the time are in calls that there are not: of each sub that calls, what it calls.

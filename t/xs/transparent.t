@@ -36,6 +36,10 @@ my $g = eval 'sub { (caller 0)[3] }'; print $g->(), "\n";
 require B; print B::svref_2object($g)->GV->NAME, ' ', B::svref_2object($g)->FILE, "\n";
 printf "%s\n", join ',', grep { defined &{"DB::$_"} && !/profile|option/ } qw(sub postponed goto lsub);
 P
+    [ 'globs of files, when a profile has ended', <<'P' ],
+defined &DB::finish_profile and DB::finish_profile();
+print join(' ', grep { exists $main::{"_<$_"} } '-', '-e', 'none'), "\n";
+P
     [ 'the debugger\'s list of subs', <<'P', qr/use_db_sub/ ],
 sub f { 1 } eval 'sub g { 1 }'; print f(), g(), "@{[ %DB::sub ]}\n";
 P

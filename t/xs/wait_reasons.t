@@ -105,6 +105,12 @@ is rows_of("pipe my \$in, my \$out or die; \$SIG{USR1} = sub { close \$out }; $R
 is rows_of("my \$pid = fork // die; if (!\$pid) { sleep 1000 } \$SIG{USR1} = sub { kill KILL => \$pid }; $READY waitpid \$pid, 0;",
     sub { kill USR1 => $_[0] }), 'child', 'a child';
 
+# The program waits until it can be seen again what it waits for.
+my $CLOSE_ALL = q{use POSIX (); POSIX::close($_) for 3 .. 5000; sub open_ones { map { readlink } glob '/proc/self/fd/*' }
+    for (1 .. 2000) { last if grep { defined && m{/syscall$} } open_ones(); select undef, undef, undef, 0.005 } };
+(undef, my $waits) = rows_of("$CLOSE_ALL; \$SIG{USR1} = sub { }; $READY sleep 1000;", sub { kill USR1 => $_[0] });
+like $waits, qr/% +\d+ sleep /, 'of a program that closes all descriptors, as daemons do';
+
 SKIP: {
     my ($unlock, $number_of) = (0x40045431, 0x80045430); # TIOCSPTLCK, TIOCGPTN
     open my $master, '+<', '/dev/ptmx' or skip 'no terminal to be had', 1;
