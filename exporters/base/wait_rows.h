@@ -21,7 +21,8 @@ bool nytp_wait_rows_init(struct nytp_wait_rows *rows, const struct nytp_profile 
                          const bool *only);
 void nytp_wait_rows_free(struct nytp_wait_rows *rows);
 
-#define NYTP_MAX_WAIT_TEXT (NYTP_MAX_PEER + 20)
+/* A peer that is no UTF-8 is taken for Latin-1, whose bytes become two. */
+#define NYTP_MAX_WAIT_TEXT (2 * NYTP_MAX_PEER + 20)
 
 /* "socket 127.0.0.1:5432": the reason, and the other side where it is known. */
 struct nytp_name nytp_wait_text(const struct nytp_waited *row, char text[NYTP_MAX_WAIT_TEXT]);

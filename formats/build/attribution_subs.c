@@ -10,6 +10,8 @@
  */
 #include "attribution.h"
 
+#include "formats/base/utf8.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +52,7 @@ static uint32_t nameless(const struct nytp_attribution *s, const struct nytp_tre
         }
     char text[300];
     const int len = snprintf(text, sizeof text, CALL_AT "%.*s:%lu)",
-                             file.len > MOST_OF_FILE ? MOST_OF_FILE : (int)file.len, file.ptr,
+                             (int)nytp_utf8_whole(file.ptr, file.len, MOST_OF_FILE), file.ptr,
                              (unsigned long)n->line);
     const uint32_t id = nytp_strings_intern(s->b->strings, text, (uint32_t)len);
     return id == UINT32_MAX ? s->unreturned_name : id;

@@ -133,3 +133,11 @@ def test_one_application_in_two_places_is_compared_with_itself(tmp_path):
 @pytest.mark.parametrize("name", ["Mojo::Server::Sandbox::load", "Plack::Sandbox::", "Mojo::Server::Sandbox", "Plack::SandboxX::a::b"])
 def test_what_only_looks_like_a_sandbox_keeps_its_name(tmp_path, name):
     assert name in good("--csv", "-q", one_sub(name).save(tmp_path / "n.out")).decode()
+
+
+@pytest.mark.parametrize("before, kept", [("", 100), ("x", 99)])
+def test_a_call_without_a_name_has_a_place_in_whole_characters(tmp_path, before, kept):
+    """The name of its file has 200 bytes at most there."""
+    stream = Writer().pid_start(7, 1).fid(1, f"/x/{before}" + "\xe4" * 150 + ".pl").time(1, 1, 1).entry(1, 5).time(2, 1, 5).time(3, 1, 7).pid_end(7)
+    lines = good("-q", "--collapsed", "--unit=ns", stream.save(tmp_path / "p.out")).decode()
+    assert f"(call_at_{before}" + "\xe4" * kept + ":5)" in lines

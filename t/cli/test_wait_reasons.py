@@ -153,3 +153,27 @@ def test_a_comparison_in_which_none_changed_has_no_table_of_them(tmp_path):
     file = sampled(tmp_path / "a.out", (7, 300, 0, "sleep"))
     for form in "--top", "--markdown":
         assert "besides" not in good("-q", form, "--diff", file, file).decode()
+
+
+@pytest.mark.parametrize("peer, shown", [
+    (b"\xff" * 200, "\xff" * 120), (b"\xff" * 119 + b"x" * 9, "\xff" * 119 + "x"), (b"x" + "\xe4".encode() * 100, "x" + "\xe4" * 59),
+    ("\u20ac".encode() * 100, "\u20ac" * 40)], ids=["latin-1", "latin-1 and more", "a cut character", "utf-8"])
+def test_the_other_side_is_cut_where_it_is_long(tmp_path, peer, shown):
+    """Of a text that is no UTF-8 each byte is a character, which may take two."""
+    file = sampled(tmp_path / "w.out", (6, 200, 0, ""))
+    file.write_bytes(file.read_bytes().replace(b"#cpu 0\n", b"#nytp-wait socket " + peer + b"\n#cpu 0\n"))
+    assert [row["peer"] for row in json.loads(good("-q", "--json", file))["waited"]] == [shown]
+    besides = json.loads(good("-q", "--diff", file, "--json", file))["besides"]
+    assert [row["name"] for row in besides] == [f"socket {shown}"]
+    for form in "--top", "--markdown", "--csv", "--html":
+        assert b"\0" not in good("-q", form, *(["-o", "-"] if form == "--html" else []), "--diff", file, sampled(tmp_path / "x.out"))
+    assert judged(tmp_path, rf"waits /^socket\s.{{{len(shown)}}}$/ <= 1 ms", file)[0] == 10
+
+
+def test_the_other_side_of_a_builtin_is_named_whole(tmp_path):
+    peer, ticks = b"\xff" * 120, 200 * MS
+    out = Writer({"application": "/x/app.pl", "sampled": 1, "sample_interval_ns": 10**7}).pid_start(77, 1, 1000.0).fid(1, "/x/app.pl")
+    out.entry(1, 6).leave(1, ticks, ticks, "main::CORE:sysread").comment(b"nytp-wait socket " + peer).comment("cpu 0").time(ticks, 1, 6)
+    out.sub(1, "main::CORE:sysread", 0, 0).callers(1, 6, "main::RUNTIME", "main::CORE:sysread", 1, ticks, ticks).pid_end(77).save(tmp_path / "w.out")
+    text = good("-q", "--detail", "--collapsed", tmp_path / "w.out").decode()
+    assert text.startswith("main::RUNTIME;main::CORE:sysread_(socket_" + "\xff" * 120 + ") ")

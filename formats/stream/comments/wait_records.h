@@ -8,12 +8,13 @@
 #ifndef NYTP_WAIT_RECORDS_H
 #define NYTP_WAIT_RECORDS_H
 
+#include "formats/base/utf8.h"
 #include "formats/stream/event.h"
 
 #include <string.h>
 
 #define NYTP_WAIT_HEAD "nytp-wait "
-#define NYTP_MAX_PEER  120 /* bytes; what is longer is cut */
+#define NYTP_MAX_PEER  120 /* bytes; what is longer is cut, not inside a character */
 
 enum nytp_wait_reason {
     NYTP_WAIT_UNKNOWN, /* too short to be seen, or for a processor */
@@ -41,8 +42,7 @@ static inline enum nytp_wait_reason nytp_wait_reason_read(const char *word, size
         len++;
     const size_t blank = len < rest;
     *peer = (struct nytp_str){.ptr = word + len + blank, .len = (uint32_t)(rest - len - blank)};
-    if (peer->len > NYTP_MAX_PEER)
-        peer->len = NYTP_MAX_PEER;
+    peer->len = (uint32_t)nytp_utf8_whole(peer->ptr, peer->len, NYTP_MAX_PEER);
     for (int i = NYTP_WAIT_UNKNOWN + 1; i < NYTP_WAIT_REASONS; i++) {
         const char *const name = nytp_wait_reason_name((enum nytp_wait_reason)i);
         if (strlen(name) == len && memcmp(name, word, len) == 0)
