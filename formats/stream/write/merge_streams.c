@@ -20,6 +20,7 @@
 #include "formats/stream/comments/sample_records.h"
 #include "formats/stream/comments/bytes_records.h"
 #include "formats/stream/comments/svs_records.h"
+#include "formats/stream/comments/wait_records.h"
 #include "merged_files.h"
 #include "merged_settings.h"
 #include "formats/base/strings.h"
@@ -28,6 +29,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NONE UINT32_MAX
 
@@ -307,15 +309,18 @@ static bool write_record(struct nytp_merge *m, const struct nytp_event *e)
     }
 }
 
-/* Of the process in which it stands: what recording cost, labels, and what calls are. */
+/* Of the process in which it stands: what recording cost, labels, what calls are, and what
+ * samples waited for. */
 static bool is_kept(const struct nytp_str *comment)
 {
     struct nytp_open_call call;
     struct nytp_hang hang;
+    struct nytp_str peer;
     bool is_ready;
     return nytp_is_costs(comment) || nytp_is_resumed_call(comment) ||
            nytp_open_call_read(comment, &call) || nytp_hang_read(comment, &hang) ||
            nytp_sample_cpu_read(comment, &is_ready) >= 0 ||
+           nytp_wait_record_read(comment, &peer) != NYTP_WAIT_UNKNOWN ||
            nytp_processor_time_read(comment) >= 0 ||
            nytp_comment_number(comment, NYTP_MEMORY_NOW_HEAD) >= 0 ||
            nytp_comment_number(comment, NYTP_MEMORY_START_HEAD) >= 0 ||
@@ -324,17 +329,68 @@ static bool is_kept(const struct nytp_str *comment)
            nytp_label_record_read(comment).kind != NYTP_LABEL_NONE;
 }
 
+#define MOST_TEXT (NYTP_LABEL_LONGEST > NYTP_HANG_ROOM ? NYTP_LABEL_LONGEST : NYTP_HANG_ROOM)
+
+/* Which words of a comment that is kept are ticks; its head is word 0. */
+static const struct tick_words {
+    const char *head;
+    uint32_t first, last;
+} tick_words[] = {
+    {NYTP_SAMPLE_CPU_HEAD, 1, 1},
+    {NYTP_LABEL_HEAD, 1, 1},
+    {NYTP_OWN_HEAD, 2, 2},
+    {NYTP_HANG_HEAD, 2, 3},
+};
+#define MOST_DIGITS    20 /* of a number, with its sign */
+#define MOST_CONVERTED (MOST_TEXT + 2 * MOST_DIGITS)
+
+/* NULL: the comment tells no ticks. */
+static const struct tick_words *tick_words_of(const char *text)
+{
+    const size_t len = strcspn(text, " ");
+    for (size_t i = 0; i < sizeof tick_words / sizeof *tick_words; i++)
+        if (strlen(tick_words[i].head) == len && memcmp(tick_words[i].head, text, len) == 0)
+            return &tick_words[i];
+    return NULL;
+}
+
+/* The comment with its ticks as those of the output. That they are numbers is known. */
+static void convert_ticks(const struct nytp_merge *m, const struct tick_words *words,
+                          const char *text, char to[MOST_CONVERTED])
+{
+    size_t n = 0;
+    for (uint32_t word = 0; *text != '\0'; word++) {
+        const size_t len = strcspn(text, " ");
+        const double ticks = nytp_merged_ticks(&m->settings, (double)strtoll(text, NULL, 10));
+        if (word >= words->first && word <= words->last) {
+            n +=
+                (size_t)snprintf(to + n, MOST_DIGITS + 1, "%lld", (long long)nytp_whole(ticks));
+        } else {
+            memcpy(to + n, text, len);
+            n += len;
+        }
+        text += len;
+        if (*text == ' ')
+            to[n++] = *text++;
+    }
+    to[n] = '\0';
+}
+
 static bool copy_comment(struct nytp_merge *m, const struct nytp_event *e)
 {
     struct nytp_str text = e->u.comment.text;
-    char line[NYTP_LABEL_LONGEST > NYTP_HANG_ROOM ? NYTP_LABEL_LONGEST : NYTP_HANG_ROOM];
+    char line[MOST_TEXT], converted[MOST_CONVERTED];
     if (text.len > 0 && text.ptr[text.len - 1] == '\n')
         text.len--;
     if (text.len >= sizeof line)
         return true;
     memcpy(line, text.ptr, text.len);
     line[text.len] = '\0';
-    nytp_write_comment(m->writer, line);
+    const struct tick_words *const words =
+        nytp_merged_ticks_are_equal(&m->settings) ? NULL : tick_words_of(line);
+    if (words != NULL)
+        convert_ticks(m, words, line, converted);
+    nytp_write_comment(m->writer, words != NULL ? converted : line);
     return true;
 }
 
