@@ -118,6 +118,10 @@ bool nytp_json_scan_string(struct nytp_json_scan *scan, char **text, size_t *len
             return fail(scan, "JSON: no such escape in a string");
         }
     }
+    if (!nytp_utf8_valid(bytes, (size_t)(to - bytes))) {
+        free(bytes);
+        return fail(scan, "JSON: a string that is no UTF-8");
+    }
     *to = '\0';
     *text = bytes;
     *len = (size_t)(to - bytes);

@@ -23,7 +23,8 @@ bool nytp_json_scan_take(struct nytp_json_scan *scan, char c);
 /* As above, and an error if something else is next. */
 bool nytp_json_scan_expect(struct nytp_json_scan *scan, char c);
 
-/* A string, unescaped, as UTF-8 and with a NUL behind it; the caller frees *text. */
+/* A string, unescaped, with a NUL behind it; the caller frees *text. One that is no UTF-8 is an
+ * error. */
 bool nytp_json_scan_string(struct nytp_json_scan *scan, char **text, size_t *len);
 
 /* A whole number from 0. */

@@ -578,6 +578,13 @@ def test_an_input_that_ends_early_is_noted(profile, runs):
     assert b"ends early or is damaged" in done.stdout
 
 
+def test_a_saved_base_is_text_whatever_the_recording_says(tmp_path):
+    file = write_run(tmp_path / "p.out", {b"main::\xff\xf0": (3, 3)}, attributes={"application": b"/x/\xe4.pl", "perl_version": b"5\xff"})
+    good("-q", "--save-base", "-o", tmp_path / "base.json", file)
+    assert "main::\xff\xf0" in (tmp_path / "base.json").read_text("utf-8")
+    assert run("-q", "--diff", tmp_path / "base.json", "--fail-over=1%:ops", file).returncode == 0
+
+
 # ---- errors ----
 
 def test_a_base_that_cannot_be_read_is_an_error(runs, tmp_path):
@@ -585,8 +592,11 @@ def test_a_base_that_cannot_be_read_is_an_error(runs, tmp_path):
     broken = tmp_path / "broken.json"
     for text, message in (("{", "JSON"), ("{}", "no table of counts"), ('{"nytp_counts":2}', "no table"),
                           ('{"nytp_counts":1,"subs":[{"calls":1}]}', 'without "sub"'),
-                          ('{"nytp_counts":1,"calls":1e99}', "whole number"), ("{\"a\":[[[", "JSON")):
-        broken.write_text(text)
+                          ('{"nytp_counts":1,"calls":1e99}', "whole number"), ("{\"a\":[[[", "JSON"),
+                          ('{"nytp_counts":1,"subs":[{"sub":"a\udcf0"}]}', "broken.json: byte 33: JSON: a string that is no UTF-8"),
+                          ('{"nytp_counts":1,"facts":{"perl":"\udcff"}}', "byte 34: JSON: a string that is no UTF-8"),
+                          ('{"nytp_counts":1,"application":"\udce4.pl"}', "byte 32: JSON: a string that is no UTF-8")):
+        broken.write_text(text, errors="surrogateescape")
         done = run("--diff", broken, "--fail-over=1%", new)
         assert done.returncode == 1 and message in done.stderr.decode(), text
         assert len(messages(done)) == 1
