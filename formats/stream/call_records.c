@@ -16,7 +16,7 @@ struct nytp_call_site_record {
 
 struct nytp_call_frame {
     uint32_t site;
-    int64_t enter_ticks;
+    int64_t enter_ticks;  /* less what was waited before */
     int64_t callee_ticks; /* inclusive time of the calls that it made */
 };
 
@@ -40,7 +40,7 @@ void nytp_calls_note(struct nytp_call_reader *calls, const struct nytp_event *ev
         break;
     case NYTP_TAG_PID_START:
         calls->is_on = false;
-        calls->axis = 0;
+        calls->axis = calls->waited = 0;
         calls->point = 0;
         calls->n_frames = calls->n_sites = 0;
         nytp_arena_free(calls->names);
@@ -237,7 +237,7 @@ static enum nytp_decoded open_frame(struct nytp_decoder *d, struct nytp_call_rea
                    sizeof *calls->frames))
         return no_memory(d);
     calls->frames[calls->n_frames++] =
-        (struct nytp_call_frame){.site = site, .enter_ticks = point};
+        (struct nytp_call_frame){.site = site, .enter_ticks = add(point, -calls->waited)};
     return NYTP_DECODED;
 }
 
@@ -256,7 +256,7 @@ static enum nytp_decoded leave(struct nytp_decoder *d, struct nytp_call_reader *
     if (calls->n_frames == 0)
         return damaged(d, e, "a return, and no call is open");
     const struct nytp_call_frame *const frame = &calls->frames[--calls->n_frames];
-    const int64_t incl = add(point, -(uint64_t)frame->enter_ticks);
+    const int64_t incl = add(point, -calls->waited - (uint64_t)frame->enter_ticks);
     if (calls->n_frames > 0) {
         int64_t *const of_caller = &calls->frames[calls->n_frames - 1].callee_ticks;
         *of_caller = add(*of_caller, (uint64_t)incl);
@@ -332,8 +332,7 @@ static enum nytp_decoded decode_change(struct nytp_decoder *d, struct nytp_call_
         return NYTP_SILENT;
     }
     if (code == NYTP_CALL_WAIT) {
-        for (uint32_t i = 0; i < calls->n_frames; i++)
-            calls->frames[i].enter_ticks = add(calls->frames[i].enter_ticks, value);
+        calls->waited += value;
         return NYTP_SILENT;
     }
     if (value >= calls->n_sites || (code == NYTP_CALL_RENAME && calls->n_frames == 0))

@@ -48,6 +48,7 @@ struct nytp_call_reader {
     uint64_t axis; /* where the last statement's record ended, in ticks, signed; for sums that
                       may overflow. nytprof.c adds to it */
     int64_t point; /* where the last call record with ticks lies */
+    uint64_t waited; /* ticks so far that are no time of open calls; the sum may overflow, too */
     struct nytp_call_frame *frames; /* calls that are open; owned, as is all else */
     struct nytp_call_site_record *sites;
     struct nytp_arena *names;

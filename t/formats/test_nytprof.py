@@ -185,3 +185,20 @@ def test_isal_and_zlib_give_the_same(export_command, zlib_command, profile, tmp_
     assert ours.returncode == other.returncode == 3
     # the damage is told, by the inflater or by what it made of the bytes
     assert b": byte " in ours.stderr and b": byte " in other.stderr
+
+
+def test_waits_that_are_left_out_do_not_walk_over_the_open_calls(export_command, tmp_path):
+    """Many calls open, then many waits, took a thousand times as long as the waits first."""
+    n = 40000
+
+    def seconds(name, *parts):
+        stream = nytpwrite.Writer().pid_start(7).comment("nytp-calls 1").fid(1, "/x/a.pl").comment(b"\x01\x11\x15'main::f")
+        for part in parts:
+            stream.raw(part * n)
+        path = stream.time(10, 1, 5).pid_end(7).save(tmp_path / name)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        subprocess.run([export_command, "--dump", "-o", os.devnull, path], check=True)
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    opened, waited = b"#\x09\x10\n", b"#\x08\x11\n"
+    plain = min(seconds("plain", waited, opened) for _ in range(3))
+    assert min(seconds("waits", opened, waited) for _ in range(2)) < 8 * plain + 0.05
