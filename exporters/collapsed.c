@@ -36,6 +36,7 @@ struct collapsed {
     const struct nytp_diff *diff; /* two sides, or NULL */
     struct nytp_strings *strings; /* of the escaped names and frames */
     uint32_t *sub_texts;          /* per sub its string id, UINT32_MAX = not yet */
+    struct nytp_table last_of;    /* escaped name -> the last number that was put behind it */
     struct nytp_name *frame_texts;
 };
 
@@ -92,18 +93,22 @@ static uint32_t intern_text(struct collapsed *c, struct text *text)
 static uint32_t unique_text(struct collapsed *c, const struct nytp_name *name,
                             struct text *text)
 {
-    for (unsigned n = 1;; n++) {
-        const uint32_t before = nytp_strings_count(c->strings);
+    uint32_t before = nytp_strings_count(c->strings);
+    text_add_escaped(text, name->ptr, name->len);
+    const struct nytp_key escaped = {.a = intern_text(c, text)};
+    uint32_t id = escaped.a, n = nytp_table_get(&c->last_of, escaped);
+    if (n == NYTP_TABLE_NONE)
+        n = 1;
+    while (id != UINT32_MAX && id < before) {
+        char suffix[16];
+        const int len = snprintf(suffix, sizeof suffix, "~%u", (unsigned)++n);
+        before = nytp_strings_count(c->strings);
         text_add_escaped(text, name->ptr, name->len);
-        if (n > 1) {
-            char suffix[16];
-            const int len = snprintf(suffix, sizeof suffix, "~%u", n);
-            text_add(text, suffix, (size_t)len);
-        }
-        const uint32_t id = intern_text(c, text);
-        if (id == UINT32_MAX || id >= before)
-            return id;
+        text_add(text, suffix, (size_t)len);
+        id = intern_text(c, text);
     }
+    const bool is_noted = n == 1 || nytp_table_put(&c->last_of, escaped, n);
+    return is_noted ? id : UINT32_MAX;
 }
 
 static bool needs_escape(const struct nytp_name *name, struct text *text)
@@ -311,6 +316,7 @@ static bool write_tree(struct collapsed *c, struct nytp_out *out)
         nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory for collapsed stacks");
     nytp_stacktree_free(c->tree);
     nytp_strings_free(c->strings);
+    nytp_table_free(&c->last_of);
     free(c->sub_texts);
     free(c->frame_texts);
     return out->error.status == NYTP_OK;

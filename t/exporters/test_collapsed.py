@@ -2,6 +2,8 @@
 """collapsed: options and names. That the numbers are right is in test_totals.py."""
 
 import collections
+import itertools
+import resource
 import subprocess
 
 import pytest
@@ -180,3 +182,22 @@ def test_lines_that_read_the_same_are_one(export_command, tmp_path):
     assert len(set(stacks)) == len(stacks)
     assert "main::RUNTIME:X.pm:2;main::f:5" in stacks
     assert sum(stack == "main::RUNTIME:X.pm:1" for stack in stacks) == 1
+
+
+def test_many_names_that_become_one_text_do_not_take_longer(export_command, tmp_path):
+    """Each looked for the next free number from the first one on: a hundred times as long."""
+    def seconds(file):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        subprocess.run([export_command, "-q", "--collapsed", "-o", tmp_path / "o", file], check=True)
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+    def recorded(name, blanks):
+        stream = Writer().pid_start(7).fid(1, "/x/a.pl")
+        for letters in itertools.product(blanks, repeat=13):
+            stream.entry(1, 1).time(100, 1, 2).leave(1, 100, 100, "main::" + "".join(letters))
+        return stream.pid_end(7).save(tmp_path / name)
+    one, many = recorded("one", " \t"), recorded("many", "ab")
+    assert min(seconds(one) for _ in range(2)) < 8 * min(seconds(many) for _ in range(3)) + 0.05
+    seconds(one)
+    frames = [line.split(" ")[0].split(";")[1] for line in (tmp_path / "o").read_text().splitlines() if ";" in line]
+    assert sorted(frames) == sorted(["main::_____________"] + [f"main::_____________~{n}" for n in range(2, 2**13 + 1)])
