@@ -14,7 +14,7 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
                     const struct nytp_export_options *options, const struct nytp_waited *row)
 {
     char buffer[400];
-    nytp_text_time(out, row->ns, NYTP_NS_PER_SEC, options->unit, 10);
+    nytp_text_ns(out, row->ns, profile->ticks_per_sec, options->unit, 10);
     nytp_putc(out, ' ');
     nytp_text_percent(out, row->ns, nytp_total_ns(profile));
     nytp_printf(out, " %8llu %-10s ", (unsigned long long)row->samples,
@@ -32,11 +32,11 @@ static void put_sums(struct nytp_out *out, const struct nytp_profile *profile,
     int64_t cpu_ticks = 0;
     for (uint32_t i = 0; i < profile->n_processes; i++)
         cpu_ticks += profile->processes[i].cpu_ticks;
-    nytp_text_time(out, nytp_total_ns(profile), NYTP_NS_PER_SEC, options->unit, 0);
+    nytp_text_time(out, profile->total_ticks, profile->ticks_per_sec, options->unit, 0);
     nytp_puts(out, " in all: ");
     nytp_text_time(out, cpu_ticks, profile->ticks_per_sec, options->unit, 0);
     nytp_puts(out, " on a processor, ");
-    nytp_text_time(out, waited_ns, NYTP_NS_PER_SEC, options->unit, 0);
+    nytp_text_ns(out, waited_ns, profile->ticks_per_sec, options->unit, 0);
     nytp_puts(out, " waiting\n");
 }
 

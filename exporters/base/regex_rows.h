@@ -13,8 +13,6 @@
 /* Growth beyond this is worth a warning: time grows faster than the subject. */
 #define NYTP_REGEX_STEEP 1.5
 
-#define NYTP_NS_PER_SEC 1000000000
-
 struct nytp_regex_row {
     struct nytp_regex sums; /* process and sizes mean nothing; of a compilation: the pattern is
                                the one with most time */

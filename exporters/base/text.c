@@ -202,6 +202,15 @@ void nytp_text_time(struct nytp_out *out, int64_t ticks, int64_t ticks_per_sec,
         put_in_unit(out, (double)ticks, rate, unit, width, 0);
 }
 
+void nytp_text_ns(struct nytp_out *out, int64_t ns, int64_t ticks_per_sec,
+                  const struct nytp_unit *unit, int width)
+{
+    if (unit != NULL && unit->per_sec == 0)
+        nytp_text_time(out, nytp_ticks_of_ns(ns, ticks_per_sec), ticks_per_sec, unit, width);
+    else
+        nytp_text_time(out, ns, NYTP_NS_PER_SEC, unit, width);
+}
+
 void nytp_text_about(struct nytp_out *out, int64_t ticks, int64_t ticks_per_sec, int width)
 {
     put_scaled(out, "~", (double)ticks, ticks_per_sec > 0 ? ticks_per_sec : 1, width);

@@ -27,7 +27,11 @@ void nytp_text_pad(struct nytp_out *out, uint32_t columns);
 void nytp_text_time(struct nytp_out *out, int64_t ticks, int64_t ticks_per_sec,
                     const struct nytp_unit *unit, int width);
 
-/* The same with a "~" before it: it is known roughly. */
+/* The same of nanoseconds; where the unit is ticks, they become those of `ticks_per_sec`. */
+void nytp_text_ns(struct nytp_out *out, int64_t ns, int64_t ticks_per_sec,
+                  const struct nytp_unit *unit, int width);
+
+/* As nytp_text_time(), with a "~" before it: it is known roughly. */
 void nytp_text_about(struct nytp_out *out, int64_t ticks, int64_t ticks_per_sec, int width);
 
 /* Put the time of one of `calls` calls that took `ticks` together, which may be a part of a

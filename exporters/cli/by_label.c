@@ -20,11 +20,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NS_PER_SEC 1000000000
-
-static void put_time(struct nytp_out *out, const struct nytp_unit *unit, double seconds)
+static void put_time(struct nytp_out *out, const struct nytp_label_table *table, double seconds)
 {
-    nytp_text_time(out, nytp_label_ns(seconds), NS_PER_SEC, unit, 11);
+    nytp_text_ns(out, nytp_label_ns(seconds), table->ticks_per_sec, table->run->cli.export.unit,
+                 11);
 }
 
 /* How the table fits: a narrow terminal has no room for sums, and cuts names. */
@@ -145,16 +144,15 @@ static void put_row(struct nytp_out *out, const struct layout *layout,
 {
     char buffer[LONGEST_PLACE];
     const bool cut = layout->label_columns > 0;
-    const struct nytp_unit *unit = layout->table->run->cli.export.unit;
     nytp_printf(out, "%8llu", (unsigned long long)row->n);
     if (!layout->is_narrow)
-        put_time(out, unit, row->total_s);
-    put_time(out, unit, row->median_s);
-    put_time(out, unit, row->p95_s);
+        put_time(out, layout->table, row->total_s);
+    put_time(out, layout->table, row->median_s);
+    put_time(out, layout->table, row->p95_s);
     if (!layout->is_narrow)
-        put_time(out, unit, row->max_s);
+        put_time(out, layout->table, row->max_s);
     if (!layout->is_narrow && row->slowest.len > 0)
-        put_time(out, unit, row->slowest_s);
+        put_time(out, layout->table, row->slowest_s);
     else if (!layout->is_narrow)
         nytp_printf(out, "%11s", "-");
     if (layout->has_database)
@@ -311,6 +309,7 @@ static enum exit_status sum_up(struct run *run, struct nytp_label_sums *sums)
         has_memory ? nytp_label_rows_named(sums, &table.n) : NULL;
     enum exit_status status = EXIT_INPUT;
     table.rows = rows;
+    table.ticks_per_sec = nytp_label_sums_ticks_per_sec(sums);
     if (rows == NULL) {
         nytp_cli_say("out of memory");
     } else if (run->failed && (run->cli.strict || table.n == 0)) {

@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NS_PER_SEC 1000000000
-
 const char *nytp_label_max_file(const struct nytp_label_table *table,
                                 const struct nytp_label_row *row)
 {
@@ -29,7 +27,7 @@ bool nytp_label_same_key(const struct nytp_label_row *a, const struct nytp_label
 
 int64_t nytp_label_ns(double seconds)
 {
-    const double ns = seconds * NS_PER_SEC + 0.5, most = 9e18;
+    const double ns = seconds * NYTP_NS_PER_SEC + 0.5, most = 9e18;
     return !(ns > -most) ? (int64_t)-most : ns < most ? (int64_t)ns : (int64_t)most;
 }
 
@@ -105,10 +103,12 @@ static void put_head(const struct nytp_label_table *table, size_t column, struct
 static void put_number(const struct nytp_label_table *table, size_t column,
                        const struct value *value, struct nytp_out *out)
 {
+    const bool in_ticks = unit_of(table)->per_sec == 0;
+    const int64_t ns = nytp_label_ns(value->seconds);
     struct nytp_json_times times;
-    nytp_json_times_init(&times, unit_of(table), NS_PER_SEC);
+    nytp_json_times_init(&times, unit_of(table), NYTP_NS_PER_SEC);
     if (columns[column].kind == KIND_TIME)
-        nytp_json_time(out, &times, nytp_label_ns(value->seconds));
+        nytp_json_time(out, &times, in_ticks ? nytp_ticks_of_ns(ns, table->ticks_per_sec) : ns);
     else if (columns[column].kind == KIND_CHANGE)
         nytp_printf(out, "%lld", (long long)value->change);
     else
@@ -163,7 +163,8 @@ static void write_csv(const struct nytp_label_table *table, struct nytp_out *out
 
 static void put_cell(const struct nytp_label_table *table, double seconds, struct nytp_out *out)
 {
-    nytp_text_time(out, nytp_label_ns(seconds), NS_PER_SEC, table->run->cli.export.unit, 0);
+    nytp_text_ns(out, nytp_label_ns(seconds), table->ticks_per_sec, table->run->cli.export.unit,
+                 0);
     nytp_puts(out, " | ");
 }
 

@@ -15,6 +15,7 @@ struct nytp_label_table {
     struct run *run;
     const struct nytp_label_row *rows;
     uint32_t n;
+    int64_t ticks_per_sec; /* for --unit=ticks */
 };
 
 /* Write the table in the format of this name; false when the format cannot hold it. */

@@ -92,3 +92,8 @@ int64_t nytp_whole(double value)
         return 0;
     return (int64_t)llround(value);
 }
+
+int64_t nytp_ticks_of_ns(int64_t ns, int64_t ticks_per_sec)
+{
+    return nytp_whole((double)ns * (double)ticks_per_sec / NYTP_NS_PER_SEC);
+}

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define NYTP_NS_PER_SEC 1000000000
+
 struct nytp_unit {
     const char *name;      /* "ns", "us", "ms", "s", "ticks" */
     const char *long_name; /* "nanoseconds", …, "ticks" */
@@ -36,6 +38,9 @@ int64_t nytp_scale_next(struct nytp_scale *scale, int64_t ticks);
 
 /* Convert one value alone, rounded to nearest, without touching the remainder. */
 int64_t nytp_scale_once(const struct nytp_scale *scale, int64_t ticks);
+
+/* Nanoseconds as ticks, the nearest. */
+int64_t nytp_ticks_of_ns(int64_t ns, int64_t ticks_per_sec);
 
 /* The greatest; of numbers from 0, not both 0. */
 int64_t nytp_common_divisor(int64_t a, int64_t b);

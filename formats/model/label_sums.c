@@ -83,6 +83,7 @@ struct nytp_label_sums {
     uint32_t input;
     struct nytp_table name_of_fid;        /* (fid) -> string id */
     uint32_t host, application, basetime; /* string ids */
+    int64_t most_ticks_per_sec;           /* of all inputs so far; 0: none tells */
 
     /* the process that is being read */
     double ticks_per_sec;
@@ -449,8 +450,11 @@ static void note_ticks_per_sec(struct nytp_label_sums *s, const struct nytp_str 
     memcpy(text, value->ptr, value->len);
     text[value->len] = '\0';
     const long ticks = strtol(text, NULL, 10);
-    if (ticks > 0 && ticks <= INT32_MAX)
-        s->ticks_per_sec = (double)ticks;
+    if (ticks <= 0 || ticks > INT32_MAX)
+        return;
+    s->ticks_per_sec = (double)ticks;
+    if (ticks > s->most_ticks_per_sec)
+        s->most_ticks_per_sec = ticks;
 }
 
 static bool attribute_event(struct nytp_label_sums *s, const struct nytp_event *e)
@@ -554,6 +558,11 @@ struct nytp_label_input nytp_label_sums_input(const struct nytp_label_sums *s)
     return (struct nytp_label_input){nytp_strings_get(s->strings, s->host),
                                      nytp_strings_get(s->strings, s->application),
                                      nytp_strings_get(s->strings, s->basetime)};
+}
+
+int64_t nytp_label_sums_ticks_per_sec(const struct nytp_label_sums *s)
+{
+    return s->most_ticks_per_sec > 0 ? s->most_ticks_per_sec : DEFAULT_TICKS_PER_SEC;
 }
 
 /* ---- rows ---- */

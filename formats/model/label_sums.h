@@ -84,6 +84,9 @@ bool nytp_label_sums_end_input(struct nytp_label_sums *sums);
 
 struct nytp_label_input nytp_label_sums_input(const struct nytp_label_sums *sums);
 
+/* Of the inputs' clocks the finest. */
+int64_t nytp_label_sums_ticks_per_sec(const struct nytp_label_sums *sums);
+
 /* All rows: sorted by key, then total, the longest first, then value. To be freed with free();
  * what is in it lives as long as `sums`, which nothing can be added to from here on. NULL when
  * memory is out, also if that was so before. */

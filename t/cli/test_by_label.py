@@ -205,3 +205,27 @@ DB::label(request => 'GET /'); slow(); DB::label(request => undef);
     assert row["slowest_sub"] == "app.psgi::slow"
     run("--html", "-o", tmp_path / "r.html", out)
     assert "most in app.psgi::slow" in re.sub("<[^>]+>", "", (tmp_path / "r.html").read_text())
+
+
+def labelled(path, *ticks, per_sec=10**7, pid=7):
+    """A recording in which the label request=R was in force for so many ticks, and again."""
+    out = Writer({"ticks_per_sec": per_sec}, options={"calls": 2}).pid_start(pid, 1, 1000.0).fid(1, "/x/a.pl")
+    for i, length in enumerate(ticks):
+        out.comment(f"nytp-label {i * 10**12} request=R").entry(1, 1).time(length, 1, 1).leave(1, length, length, "main::f")
+        out.comment(f"nytp-label {i * 10**12 + length} request")
+    out.pid_end(pid, 1001.0).save(path)
+
+
+def test_ticks_are_those_of_the_recording(tmp_path):
+    """Of recordings whose clocks differ they are those of the finest."""
+    labelled(tmp_path / "a.out", 50, 20)
+    labelled(tmp_path / "b.out", 3, per_sec=10**5)
+    for inputs, total, most in ((("a.out",), 70, 50), (("a.out", "b.out"), 370, 300)):
+        row, = rows(tmp_path, "--by=request", "--unit=ticks", inputs=inputs)
+        assert (row["total_ticks"], row["max_ticks"]) == (total, most)
+        row, = csv.DictReader(io.StringIO(by(tmp_path, "--by=request", "--unit=ticks", "--csv", inputs=inputs).stdout.decode()))
+        assert (row["total_ticks"], row["max_ticks"]) == (str(total), str(most))
+        assert f"| {total} | " in by(tmp_path, "--by=request", "--unit=ticks", "--markdown", inputs=inputs).stdout.decode()
+        assert re.search(rf"^ +{len(inputs) + 1} +{total} .* {most} +{total} ", by(tmp_path, "--by=request", "--unit=ticks", inputs=inputs).stdout.decode(), re.M)
+    row, = rows(tmp_path, "--by=request", "--unit=us", inputs=("a.out",))
+    assert row["total_us"] == 7

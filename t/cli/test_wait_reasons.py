@@ -83,6 +83,12 @@ def test_the_report_has_a_table_where_there_are_reasons(waiting, tmp_path):
         assert b'"list reasons' not in good("-q", "--html", "-o", "-", quiet)
 
 
+def test_ticks_are_those_of_the_recording(waiting):
+    text = good("-q", "--waits", "--unit=ticks", waiting).decode()
+    assert "\n18850000 in all: 200000 on a processor, 18650000 waiting\n" in text
+    assert [int(time) for time in re.findall(r"^ +(\d+) +\d+\.\d% ", text, re.M)] == [ms * MS for *_, ms in SUMS]
+
+
 def judged(folder, rule, *arguments):
     (folder / "rules").write_text(rule + "\n")
     done = run("-q", "--gate", folder / "rules", "--gate-tap", *arguments)
