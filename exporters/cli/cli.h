@@ -11,6 +11,8 @@
 #include "exporters/select/label_where.h"
 #include "exporters/select/select.h"
 
+#include <string.h>
+
 enum nytp_mode {
     NYTP_MODE_EXPORT = 0,
     NYTP_MODE_STATS,
@@ -55,5 +57,12 @@ struct nytp_cli {
     const char *value_file; /* the FILE that follows it (--top 5), or NULL */
     bool default_file;      /* no file was named: files[0] is nytprof.out */
 };
+
+/* How many kinds of answers to limits are to be on standard output, in place of the table. */
+static inline int nytp_cli_n_answers(const struct nytp_cli *cli)
+{
+    return cli->gate_tap + (cli->annotations != NULL) +
+           (cli->gate_junit != NULL && strcmp(cli->gate_junit, "-") == 0);
+}
 
 #endif

@@ -298,7 +298,8 @@ static enum exit_status put_answers(const struct nytp_cli *cli,
 {
     struct answers answers = {cli, comparison};
     enum exit_status status = EXIT_DONE;
-    if (cli->gate_junit != NULL && nytp_cli_replaces_input(cli, cli->gate_junit))
+    if (cli->gate_junit != NULL && (nytp_cli_replaces_input(cli, cli->gate_junit) ||
+                                    nytp_cli_replaces_output(cli, cli->gate_junit)))
         return EXIT_USAGE;
     if (cli->gate_junit != NULL)
         status = nytp_cli_write_output(cli->gate_junit, write_junit, &answers);

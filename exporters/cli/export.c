@@ -148,7 +148,7 @@ static enum exit_status write_and_open(const struct run *run,
 static enum exit_status write_all(struct run *run, const struct comparison *comparison)
 {
     const struct nytp_cli *cli = &run->cli;
-    const bool answers = cli->gate_tap || cli->annotations != NULL;
+    const bool answers = nytp_cli_n_answers(cli) > 0;
     if (cli->exporter->write_set != NULL)
         return nytp_cli_export_set(run, comparison->profile,
                                    cli->bases.n > 0 ? comparison->diff : NULL);

@@ -24,7 +24,7 @@ static bool is_sort_key(const char *key)
 static bool check_comparison(const struct nytp_cli *cli, struct nytp_error *error)
 {
     const bool gate = cli->limits.n + cli->gate_files.n > 0;
-    const bool answers = cli->gate_tap || cli->annotations != NULL;
+    const int n_answers = nytp_cli_n_answers(cli);
     if (cli->bases.n > 0 && cli->exporter->write_diff == NULL &&
         cli->exporter->write_set == NULL)
         return usage_error(
@@ -39,7 +39,7 @@ static bool check_comparison(const struct nytp_cli *cli, struct nytp_error *erro
         return usage_error(error, "--spread is of subs, not of --lines");
     if (cli->limits.n > 0 && cli->bases.n == 0)
         return usage_error(error, "--fail-over needs a base: --diff BASE");
-    if ((answers || cli->gate_junit != NULL || cli->accept_files.n > 0 ||
+    if ((n_answers > 0 || cli->gate_junit != NULL || cli->accept_files.n > 0 ||
          cli->fail_least != NULL) &&
         !gate)
         return usage_error(error, "there is no limit: --fail-over LIMIT or --gate FILE");
@@ -47,13 +47,13 @@ static bool check_comparison(const struct nytp_cli *cli, struct nytp_error *erro
         return usage_error(error, "unknown --annotations kind \"%s\": github",
                            cli->annotations);
     const bool to_stdout = cli->output == NULL || strcmp(cli->output, "-") == 0;
-    if (answers && (cli->format_given || cli->output != NULL) && to_stdout)
+    if (n_answers > 0 && (cli->format_given || cli->output != NULL) && to_stdout)
         return usage_error(error,
-                           "--gate-tap and --annotations write to standard output: use -o "
-                           "FILE for %s",
+                           "--gate-tap, --annotations and --gate-junit=- write to standard "
+                           "output: use -o FILE for %s",
                            cli->exporter->name);
-    if (cli->gate_tap && cli->annotations != NULL)
-        return usage_error(error, "--gate-tap and --annotations: one of them");
+    if (n_answers > 1)
+        return usage_error(error, "--gate-tap, --annotations and --gate-junit=-: one of them");
     return true;
 }
 

@@ -204,3 +204,13 @@ bool nytp_cli_replaces_input(const struct nytp_cli *cli, const char *path)
         nytp_cli_say("%s is the input %s: it is not replaced", path, input);
     return input != NULL;
 }
+
+bool nytp_cli_replaces_output(const struct nytp_cli *cli, const char *path)
+{
+    struct stat st;
+    const bool replaces = cli->output != NULL && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+                          same_file(&st, cli->output);
+    if (replaces)
+        nytp_cli_say("%s is the output %s: it is not replaced", path, cli->output);
+    return replaces;
+}

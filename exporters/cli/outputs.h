@@ -19,6 +19,9 @@ char *nytp_process_path(const struct nytp_cli *cli, uint32_t pid, uint32_t n_bef
  * message says so. A recording cannot be made again. */
 bool nytp_cli_replaces_input(const struct nytp_cli *cli, const char *path);
 
+/* The same of the output, which has been written. */
+bool nytp_cli_replaces_output(const struct nytp_cli *cli, const char *path);
+
 /* A name for the file of --open in a folder of its own (viewer.h), which a signal removes, too.
  */
 char *open_viewer_file(const struct nytp_exporter *exporter, const char *input,

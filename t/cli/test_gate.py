@@ -514,6 +514,26 @@ def test_answers_and_a_document_do_not_share_standard_output(files, tmp_path):
     assert out.read_text().startswith("### ")
 
 
+def test_a_suite_on_standard_output_takes_the_place_of_the_table(files, tmp_path):
+    arguments = ["-q", "--diff", files["old"], "--fail-over=1%", "--gate-junit", "-"]
+    done = run(*arguments, files["new"])
+    assert done.returncode == 10 and ElementTree.fromstring(done.stdout).get("failures") == "1"
+    done = run(*arguments, "--markdown", "-o", tmp_path / "x.md", files["new"])
+    assert done.returncode == 10 and ElementTree.fromstring(done.stdout).tag.startswith("testsuite")
+    assert (tmp_path / "x.md").read_text().startswith("### ")
+    for more in ["--markdown"], ["-o", "-"], ["--gate-tap"], ["--annotations=github"]:
+        done = run(*arguments, *more, files["new"])
+        assert (done.returncode, done.stdout, len(messages(done))) == (2, b"", 1) and "--gate-junit=-" in messages(done)[0]
+
+
+@pytest.mark.parametrize("name", ["x", "./x", "linked"])
+def test_a_suite_does_not_replace_the_output(files, tmp_path, name):
+    (tmp_path / "linked").symlink_to("x")
+    done = run("-q", "--diff", files["old"], "--fail-over=90%", f"--gate-junit={name}", "--json", "-o", "x", files["new"], cwd=tmp_path)
+    assert (done.returncode, messages(done)[-1]) == (2, f"nytp-export: {name} is the output x: it is not replaced")
+    assert json.loads((tmp_path / "x").read_text())["nytp_diff"] == 1
+
+
 FORKING = """my $anon = sub { my $x = shift; $x + 1 };
 sub work { $anon->($_) for 1 .. 1000 }
 for (1, 2) { my $pid = fork // die; if (!$pid) { work(); exit } waitpid $pid, 0 }
