@@ -221,7 +221,7 @@ static struct nytp_label_sums *new_sums(const struct run *run)
 static bool read_input(struct run *run, struct nytp_label_sums *sums, const char *path)
 {
     struct nytp_error error = {0};
-    const bool is_whole = nytp_cli_read(run, path, nytp_label_sums_sink(sums), &error);
+    const bool is_whole = nytp_cli_read_all(run, path, nytp_label_sums_sink(sums), &error);
     if (!is_whole && (error.status == NYTP_ERR_TRUNCATED || error.has_offset))
         nytp_cli_note_partial(run, path, &error);
     else if (!is_whole)

@@ -80,6 +80,19 @@ bool nytp_cli_read(const struct run *run, const char *path, struct nytp_sink *si
     return ok;
 }
 
+bool nytp_cli_read_all(const struct run *run, const char *path, struct nytp_sink *sink,
+                       struct nytp_error *error)
+{
+    struct opened opened;
+    open_input(&opened, path, error);
+    bool ok = opened.source != NULL;
+    do
+        ok = ok && read_recording(run, path, opened.source, true, sink, error);
+    while (ok && nytp_read_another(opened.source));
+    close_input(&opened);
+    return ok;
+}
+
 static bool wants_spans(const struct nytp_cli *cli)
 {
     return cli->export.spread || (cli->exporter->wants_spans && !cli->export.aggregate);
@@ -265,14 +278,7 @@ static bool is_wanted(struct run *run, const char *path, struct nytp_label_selec
         nytp_cli_say_unusable(run, path, &error);
         return false;
     }
-    struct opened opened;
-    open_input(&opened, path, &error);
-    struct nytp_sink *const scan = nytp_label_selection_scan(selection);
-    bool ok = opened.source != NULL;
-    while (ok && read_recording(run, path, opened.source, true, scan, &error) &&
-           nytp_read_another(opened.source))
-        continue;
-    close_input(&opened);
+    nytp_cli_read_all(run, path, nytp_label_selection_scan(selection), &error);
     if (error.status == NYTP_OK || nytp_label_selection_is_met(selection))
         return nytp_label_selection_is_met(selection);
     if (error.status == NYTP_ERR_TRUNCATED || error.has_offset)

@@ -25,4 +25,8 @@ struct nytp_profile *nytp_cli_load_one(struct run *run, const char *path,
 bool nytp_cli_read(const struct run *run, const char *path, struct nytp_sink *sink,
                    struct nytp_error *error);
 
+/* The same with all recordings in it, one after the other. */
+bool nytp_cli_read_all(const struct run *run, const char *path, struct nytp_sink *sink,
+                       struct nytp_error *error);
+
 #endif

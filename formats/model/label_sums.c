@@ -327,6 +327,15 @@ static bool book_time(struct nytp_label_sums *s, const struct nytp_str *name, do
     return true;
 }
 
+/* A recording is over; another one may follow in the same input. */
+static bool end_recording(struct nytp_label_sums *s)
+{
+    const bool ok = !s->failed && end_process(s);
+    s->ticks_per_sec = DEFAULT_TICKS_PER_SEC;
+    nytp_table_free(&s->name_of_fid);
+    return ok;
+}
+
 /* ---- events ---- */
 
 static bool note_own(struct nytp_label_sums *s, const struct nytp_label_record *record)
@@ -517,6 +526,8 @@ static bool label_event(struct nytp_sink *sink, const struct nytp_event *e)
     case NYTP_TAG_TIME_LINE:
     case NYTP_TAG_TIME_BLOCK:
         return time_event(s, e);
+    case NYTP_TAG_VERSION:
+        return end_recording(s);
     case NYTP_TAG_PID_START:
     case NYTP_TAG_PID_END:
         return end_process(s);
@@ -546,9 +557,7 @@ void nytp_label_sums_times(struct nytp_label_sums *s, nytp_label_time_fn *time_o
 
 bool nytp_label_sums_end_input(struct nytp_label_sums *s)
 {
-    const bool ok = !s->failed && end_process(s);
-    s->ticks_per_sec = DEFAULT_TICKS_PER_SEC;
-    nytp_table_free(&s->name_of_fid);
+    const bool ok = end_recording(s);
     s->input++;
     return ok;
 }

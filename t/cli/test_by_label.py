@@ -229,3 +229,24 @@ def test_ticks_are_those_of_the_recording(tmp_path):
         assert re.search(rf"^ +{len(inputs) + 1} +{total} .* {most} +{total} ", by(tmp_path, "--by=request", "--unit=ticks", inputs=inputs).stdout.decode(), re.M)
     row, = rows(tmp_path, "--by=request", "--unit=us", inputs=("a.out",))
     assert row["total_us"] == 7
+
+
+def test_all_recordings_of_one_file_count(tmp_path):
+    labelled(tmp_path / "a.out", 50, 20)
+    labelled(tmp_path / "b.out", 3, per_sec=10**5, pid=8)
+    (tmp_path / "both.out").write_bytes((tmp_path / "a.out").read_bytes() + (tmp_path / "b.out").read_bytes())
+    row, = rows(tmp_path, "--by=request", inputs=("both.out",))
+    apart, = rows(tmp_path, "--by=request", inputs=("a.out", "b.out"))
+    assert row.pop("max_file") == "both.out" and apart.pop("max_file") == "b.out"
+    assert row == apart and (row["n"], row["total_ns"], row["slowest_sub"]) == (3, 37000, "main::f")
+    lines = by(tmp_path, "--by=request", "--rows", inputs=("both.out",)).stdout.splitlines()
+    assert sorted((row["n"], row["ns"]) for row in map(json.loads, lines)) == [(1, 2000), (1, 5000), (1, 30000)]
+
+
+def test_a_stretch_that_is_in_force_at_the_end_is_of_its_own_input(tmp_path):
+    for name, ticks in ("a.out", 30), ("b.out", 70):
+        Writer().pid_start(7, 1, 1000.0).fid(1, "/x/a.pl").comment("nytp-label 5 request=R").time(ticks, 1, 1).save(tmp_path / name)
+    (tmp_path / "both.out").write_bytes((tmp_path / "b.out").read_bytes() + (tmp_path / "a.out").read_bytes())
+    for inputs in ("a.out", "b.out"), ("b.out", "a.out"), ("both.out",):
+        row, = rows(tmp_path, "--by=request", inputs=inputs)
+        assert (row["n"], row["total_ns"], row["max_ns"], row["max_file"]) == (2, 10000, 7000, "both.out" if len(inputs) == 1 else "b.out")

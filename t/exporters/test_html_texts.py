@@ -208,6 +208,8 @@ def test_processes_and_labels_have_tables(written, tmp_path):
     file = stream.save(tmp_path / "serve.out")
     page = written(file)
     assert rows_of(page, "labels") == [["3", "300µs", "1.20ms", "request GET /&lt;a>'s"]]
+    (tmp_path / "twice.out").write_bytes(file.read_bytes() * 2)
+    assert rows_of(written(tmp_path / "twice.out"), "labels") == [["6", "300µs", "2.40ms", "request GET /&lt;a>'s"]]
     processes = rows_of(page, "processes")
     assert [row[:3] for row in processes] == [["7", "500ms", "300µs"], ["8", "100ms", "50µs"]]
     assert "and waited 200µs" in page
