@@ -59,30 +59,38 @@ const char *nytp_viewer_find(const char *viewer, size_t *len)
     return NULL;
 }
 
-/* A file in `folder`, which ends in a slash or is "". */
+/* A file in `folder`, which ends in a slash or is "". `number` makes it another one. */
 static char *path_in(const char *folder, const struct nytp_exporter *exporter,
-                     const char *input, struct nytp_error *error)
+                     const char *input, const char *number, struct nytp_error *error)
 {
     const char *slash = strrchr(input, '/');
     const char *stem = strcmp(input, "-") == 0 ? "stdin" : slash != NULL ? slash + 1 : input;
     const char *suffix = exporter->suffixes;
     const size_t suffix_len = strcspn(suffix, " ");
     const bool is_prefix = suffix_len > 0 && suffix[suffix_len - 1] == '*';
-    const size_t size = strlen(folder) + strlen(stem) + suffix_len + 1;
+    const size_t size = strlen(folder) + strlen(stem) + strlen(number) + suffix_len + 1;
     char *path = malloc(size);
     if (path == NULL)
         nytp_out_of_memory(error);
     else if (is_prefix)
-        snprintf(path, size, "%s%.*s%s", folder, (int)suffix_len - 1, suffix, stem);
+        snprintf(path, size, "%s%.*s%s%s", folder, (int)suffix_len - 1, suffix, stem, number);
     else
-        snprintf(path, size, "%s%s%.*s", folder, stem, (int)suffix_len, suffix);
+        snprintf(path, size, "%s%s%s%.*s", folder, stem, number, (int)suffix_len, suffix);
     return path;
 }
 
 char *nytp_viewer_kept_path(const struct nytp_exporter *exporter, const char *input,
                             struct nytp_error *error)
 {
-    return path_in("", exporter, input, error);
+    char number[16] = "";
+    struct stat st;
+    for (unsigned n = 2;; n++) {
+        char *const path = path_in("", exporter, input, number, error);
+        if (path == NULL || lstat(path, &st) != 0)
+            return path;
+        free(path);
+        snprintf(number, sizeof number, ".%u", n);
+    }
 }
 
 char *nytp_viewer_temp_path(const struct nytp_exporter *exporter, const char *input,
@@ -99,7 +107,7 @@ char *nytp_viewer_temp_path(const struct nytp_exporter *exporter, const char *in
     }
     const size_t len = strlen(folder);
     strcpy(folder + len, "/");
-    char *path = path_in(folder, exporter, input, error);
+    char *path = path_in(folder, exporter, input, "", error);
     folder[len] = '\0';
     if (path == NULL)
         rmdir(folder);

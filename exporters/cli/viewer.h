@@ -18,7 +18,8 @@ const char *nytp_viewer_find(const char *viewer, size_t *len);
 char *nytp_viewer_temp_path(const struct nytp_exporter *exporter, const char *input,
                             struct nytp_error *error);
 
-/* The same name without a folder, for a file that is kept. */
+/* The same name without a folder, for a file that is kept; where there is such a file, with
+ * ".2", ".3" and so on before the suffix. */
 char *nytp_viewer_kept_path(const struct nytp_exporter *exporter, const char *input,
                             struct nytp_error *error);
 

@@ -390,6 +390,21 @@ def test_the_file_of_a_viewer_that_hands_it_on_is_kept(mixed, tmp_path, viewer, 
     assert (tmp_path / name).read_bytes() == good(f"--{format_}", mixed) and leftovers(tmp_path / "tmp") == []
 
 
+@pytest.mark.parametrize("format_, program, suffix", [("flamegraph", "xdg-open", "svg"), ("speedscope", "speedscope", "speedscope.json")])
+def test_open_without_a_name_replaces_no_file(mixed, tmp_path, viewer, format_, program, suffix):
+    (tmp_path / "bin" / "kcachegrind").rename(tmp_path / "bin" / program)
+    own, link = (tmp_path / f"{mixed.name}.{word}{suffix}" for word in ("", "2."))
+    own.write_text("mine")
+    link.symlink_to("nowhere")
+    for number in 3, 4:
+        name = f"{mixed.name}.{number}.{suffix}"
+        done = run(f"--{format_}", "--open", mixed, env=viewer, cwd=tmp_path)
+        assert (done.returncode, messages(done)) == (0, [f"nytp-export: --open: written to {name}"])
+        assert (tmp_path / "viewed.path").read_text() == name and (tmp_path / name).read_bytes() == good(f"--{format_}", mixed)
+    assert own.read_text() == "mine" and link.is_symlink() and not (tmp_path / "nowhere").exists()
+    assert run(f"--{format_}", "--open", "-o", own, mixed, env=viewer, cwd=tmp_path).returncode == 0 and own.read_text() != "mine"
+
+
 @pytest.fixture
 def running_viewer(mixed, tmp_path, viewer):
     """nytp-export, in a process group of its own, whose viewer says that it runs, ends when it is told,
