@@ -7,6 +7,7 @@
 #include "modes.h"
 #include "outputs.h"
 
+#include "exporters/base/text.h"
 #include "exporters/select/one_process.h"
 
 #include "formats/model/profile.h"
@@ -43,10 +44,12 @@ static void check_of(struct run *run, const char *path, struct nytp_out *out)
     if (profile == NULL)
         return;
     struct nytp_error error = {0};
-    if (check_profile(&run->cli, profile, &error))
-        nytp_printf(out, "%s: %s\n", path, profile->partial ? "adds up, but partial" : "ok");
-    else
+    if (check_profile(&run->cli, profile, &error)) {
+        nytp_text_put(out, nytp_name_of_text(path), 0);
+        nytp_puts(out, profile->partial ? ": adds up, but partial\n" : ": ok\n");
+    } else {
         nytp_cli_say_unusable(run, path, &error);
+    }
     nytp_profile_free(profile);
 }
 

@@ -5,10 +5,16 @@
  */
 #include "progress.h"
 
+#include "exporters/base/printable.h"
+
+#include "formats/base/utf8.h"
+
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #define PROGRESS_EVERY 65536 /* records between two looks at the clock */
+#define MOST_NAME      40    /* bytes of the input's name that are shown */
 
 static int64_t now_ms(void)
 {
@@ -25,13 +31,16 @@ static void show_progress(struct progress *progress)
     if (since < (progress->shown_ms > 0 ? 200 : 1000))
         return;
     progress->shown_ms = now;
+    char name[MOST_NAME + 1];
+    const size_t len = nytp_utf8_whole(progress->path, strlen(progress->path), MOST_NAME);
+    snprintf(name, sizeof name, "%.*s", (int)len, progress->path);
+    nytp_make_printable(name);
     const uint64_t done = nytp_source_raw_bytes(progress->source);
     const uint64_t size = nytp_source_raw_size(progress->source);
     if (size > 0 && done <= size)
-        fprintf(stderr, "\rreading %.40s: %3d %%", progress->path,
-                (int)((double)done / (double)size * 100));
+        fprintf(stderr, "\rreading %s: %3d %%", name, (int)((double)done / (double)size * 100));
     else
-        fprintf(stderr, "\rreading %.40s: %.1f MB", progress->path, (double)done / 1e6);
+        fprintf(stderr, "\rreading %s: %.1f MB", name, (double)done / 1e6);
 }
 
 static bool progress_event(struct nytp_sink *sink, const struct nytp_event *event)

@@ -43,6 +43,13 @@ def test_no_control_of_a_file_name_reaches_the_terminal(tmp_path):
     assert b"no?[31m?such.out" in done.stderr
 
 
+@pytest.mark.parametrize("bad", ["\u009b31m", "\x1b[31m", "\u202e"])
+def test_no_control_of_the_name_of_an_input_reaches_the_terminal(tmp_path, bad):
+    file = one_sub("main::f").save(tmp_path / f"a{bad}\xe4.out")
+    text = good("--check", "-q", file).decode()
+    assert text.endswith("\xe4.out: ok\n") and bad not in text and "/a?" in text
+
+
 def chain(n):
     """Subs that call each other, each the next."""
     w = Writer().pid_start(7, 1).fid(1, "/x/a.pl").time(1, 1, 1)
