@@ -43,9 +43,13 @@ struct nytp_session {
     char command[4096];
 };
 
-/* False with *error set. */
+/* False with *error set; NYTP_ERR_TRUNCATED: perl is only beginning there. */
 bool nytp_session_open(struct nytp_session *session, const struct nytp_spy *spy, pid_t pid,
                        struct nytp_error *error);
+
+/* The same for who has nothing else to look at: waits a while for a perl to begin. */
+bool nytp_session_await(struct nytp_session *session, const struct nytp_spy *spy, pid_t pid,
+                        struct nytp_error *error);
 void nytp_session_close(struct nytp_session *session);
 
 /* A line on standard error with the program's name. */

@@ -179,7 +179,7 @@ static bool dump_one(const struct nytp_spy *spy, struct nytp_out *out, pid_t pid
     static struct nytp_session session;
     struct nytp_error error = {0};
     bool is_terminal;
-    if (!nytp_session_open(&session, spy, pid, &error)) {
+    if (!nytp_session_await(&session, spy, pid, &error)) {
         nytp_spy_say("%s%s%s", spy->core != NULL ? spy->core : "",
                      spy->core != NULL ? ": " : "", error.message);
         return false;

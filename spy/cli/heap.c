@@ -205,7 +205,7 @@ static enum nytp_spy_status look(const struct nytp_spy *spy, pid_t pid)
     struct nytp_error error = {0};
     enum nytp_spy_status status = SPY_REFUSED;
     const int64_t began = nytp_spy_now_ns();
-    if (!nytp_session_open(&session, spy, pid, &error)) {
+    if (!nytp_session_await(&session, spy, pid, &error)) {
         nytp_spy_say("%s%s%s", spy->core != NULL ? spy->core : "",
                      spy->core != NULL ? ": " : "", error.message);
         return SPY_REFUSED;

@@ -26,10 +26,11 @@
 
 enum {
     CHILDREN_NS = 50000000, /* new processes are looked for that often */
-    BEGIN_NS = 2000000, /* a program that is only beginning is looked at again after so long */
-    PERL_COMES_NS = 1000000000, /* until then a process that is no perl may become one */
-    MAX_THREADS = 10000,        /* of all that were seen */
-    NOTABLY_LATE = 5,           /* percent */
+    BEGIN_NS = 2000000,     /* a program that is only beginning is tried again after so long, */
+    LONGEST_PAUSE_NS = 50000000, /* later after an eighth of the time since, but no longer */
+    PERL_COMES_NS = 1000000000,  /* until then a process that is no perl may become one */
+    MAX_THREADS = 10000,         /* of all that were seen */
+    NOTABLY_LATE = 5,            /* percent */
 };
 
 struct part {      /* the stream of a thread */
@@ -192,11 +193,20 @@ static void read_link(pid_t pid, const char *name, char *to, size_t size)
     to[len < 0 ? 0 : len] = '\0';
 }
 
+/* Until perl is looked for again: meanwhile nothing else is looked at. */
+static int64_t pause_ns(const struct process *process)
+{
+    const int64_t part_ns = (process->tried_ns - process->first_ns) / 8;
+    return part_ns < BEGIN_NS           ? BEGIN_NS
+           : part_ns < LONGEST_PAUSE_NS ? part_ns
+                                        : LONGEST_PAUSE_NS;
+}
+
 static bool open_process(struct process *process)
 {
     const pid_t pid = process->session.target.pid;
     const int64_t now = nytp_spy_now_ns();
-    if (now - process->tried_ns < BEGIN_NS)
+    if (now - process->tried_ns < pause_ns(process))
         return false;
     process->tried_ns = now;
     if (process->first_ns == 0)
@@ -230,6 +240,7 @@ static void close_process(struct process *process)
     nytp_session_close(&process->session);
     process->session.target.pid = pid;
     process->is_open = false;
+    process->tried_ns = process->first_ns = 0; /* it may begin another program now */
 }
 
 static bool is_alive(pid_t pid)

@@ -12,7 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
+
+enum {
+    MOST_WAITS = 30, /* for a perl to begin */
+    WAIT_NS = 1000000,
+};
 
 volatile sig_atomic_t nytp_spy_stop;
 
@@ -44,6 +50,19 @@ bool nytp_session_open(struct nytp_session *session, const struct nytp_spy *spy,
     }
     nytp_session_close(session);
     return false;
+}
+
+bool nytp_session_await(struct nytp_session *session, const struct nytp_spy *spy, pid_t pid,
+                        struct nytp_error *error)
+{
+    for (int i = 0;; i++) {
+        *error = (struct nytp_error){0};
+        if (nytp_session_open(session, spy, pid, error))
+            return true;
+        if (error->status != NYTP_ERR_TRUNCATED || spy->core != NULL || i == MOST_WAITS)
+            return false;
+        nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
+    }
 }
 
 void nytp_session_close(struct nytp_session *session)

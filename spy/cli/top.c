@@ -310,7 +310,7 @@ enum nytp_spy_status nytp_spy_top(const struct nytp_spy *spy)
         nytp_spy_say("top shows one process; %u are named", spy->n_pids);
         return SPY_USAGE;
     }
-    if (!nytp_session_open(&session, spy, spy->pids[0], &error)) {
+    if (!nytp_session_await(&session, spy, spy->pids[0], &error)) {
         nytp_spy_say("%s", error.message);
         return SPY_REFUSED;
     }

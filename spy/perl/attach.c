@@ -19,10 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 
 enum {
-    TRIES = 60, /* it runs on while it is looked at */
+    TRIES = 8, /* it runs on while it is looked at */
     MAX_STACKS = 10000,
     MAX_CONTEXTS = 4000000,
     MAX_THREADS = 10000,
@@ -428,8 +427,6 @@ bool nytp_attach(struct nytp_perl *perl, struct nytp_target *target, struct nytp
         perl->curinterp = nytp_symbol(&perl->image, "PL_curinterp");
     const int tries = target->core == NULL ? TRIES : 1;
     for (int i = 0; i < tries; i++) {
-        if (i >= TRIES / 2)
-            nanosleep(&(struct timespec){0, 1000000}, NULL);
         *error = (struct nytp_error){0};
         if (choose_layout(perl, error) && nytp_find_interpreters(perl))
             return true;

@@ -8,9 +8,8 @@
 #include "running.h"
 
 /* Find perl in the target and choose the layout that fits what is there. False with *error set:
- * there is none, one that is not known, or it is only beginning (NYTP_ERR_TRUNCATED: try
- * again).
- */
+ * there is none, one that is not known, or it is only beginning or changes too fast
+ * (NYTP_ERR_TRUNCATED: try again later). It does not wait for that. */
 bool nytp_attach(struct nytp_perl *perl, struct nytp_target *target, struct nytp_error *error);
 void nytp_detach(struct nytp_perl *perl);
 

@@ -531,6 +531,20 @@ def test_a_perl_that_is_built_otherwise_or_unknown_is_told(version, reason, tmp_
     assert re.search(reason, message) and message.count("\n") == 1
 
 
+def test_what_is_only_beginning_does_not_keep_others_from_being_looked_at(script, tmp_path):
+    """It was waited for with 30 sleeps, before each look at the others."""
+    (tmp_path / "perl.c").write_text(NO_PERL % 36)
+    subprocess.run(["cc", "-rdynamic", tmp_path / "perl.c", "-o", tmp_path / "perl"], check=True)
+    with spied.running(str(tmp_path / "perl"), stdin=subprocess.PIPE) as begins, spied.running(PERL, script(SHARES)) as process:
+        begins.wait_for("ready")
+        process.wait_for("ready")
+        ran = subprocess.Popen([spied.SPY, "record", str(process.pid), str(begins.pid), "-r", "100", "-d", "900ms", "-o", tmp_path / "out"])
+        _, status, usage = os.wait4(ran.pid, 0)
+        ran.returncode = os.waitstatus_to_exitcode(status)
+    looks = int(re.search(r'sample_ticks" value="(\d+)"', exported(tmp_path / "out", "--dump"))[1])
+    assert ran.returncode == 1 and usage.ru_nvcsw < 15 * looks, (usage.ru_nvcsw, looks)
+
+
 def test_a_file_is_the_programs_source_unless_it_was_written_after_the_start(script, tmp_path):
     """Be it within the same second: the start is known to a hundredth of one."""
     for seconds, is_kept in (-0.02, True), (0.05, False):
