@@ -15,6 +15,8 @@
 #include "formats/base/units.h"
 #include "formats/base/wide.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -671,6 +673,22 @@ static bool merge_tree(struct merging *f)
     return sort_again(to) && nytp_svs_place(to, &f->svs);
 }
 
+/* An attribute of the first input. A count is the sum of all inputs'. */
+static struct nytp_name merge_attribute(struct merging *f, const struct nytp_pair *first)
+{
+    char digits[24];
+    uint64_t sum = 0;
+    if (!nytp_attribute_is_count(first->key.ptr, first->key.len))
+        return keep_name(f, first->value);
+    for (uint32_t i = 0; i < f->n_from; i++) {
+        const struct nytp_name *const value =
+            nytp_profile_attribute(f->from[i], first->key.ptr);
+        sum += value == NULL ? 0 : strtoull(value->ptr, NULL, 10);
+    }
+    const int len = snprintf(digits, sizeof digits, "%" PRIu64, sum);
+    return keep_name(f, (struct nytp_name){digits, (uint32_t)len});
+}
+
 static bool merge_pairs(struct merging *f)
 {
     const struct nytp_profile *from = f->from[0];
@@ -681,7 +699,7 @@ static bool merge_pairs(struct merging *f)
         return false;
     for (uint32_t i = 0; i < from->n_attributes; i++)
         to->attributes[to->n_attributes++] = (struct nytp_pair){
-            keep_name(f, from->attributes[i].key), keep_name(f, from->attributes[i].value)};
+            keep_name(f, from->attributes[i].key), merge_attribute(f, &from->attributes[i])};
     for (uint32_t i = 0; i < from->n_options; i++)
         to->options[to->n_options++] = (struct nytp_pair){keep_name(f, from->options[i].key),
                                                           keep_name(f, from->options[i].value)};

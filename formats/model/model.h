@@ -89,7 +89,7 @@ struct nytp_recording {
     uint64_t stretches_left_out; /* of labels, for want of room */
 };
 
-struct nytp_pair { /* attribute or option of the first recording, in stream order */
+struct nytp_pair { /* attribute or option of the first recording, in stream order; or a sum */
     struct nytp_name key, value;
 };
 

@@ -24,6 +24,9 @@ enum nytp_tag {
 /* "TIME_LINE" and so on; valid for every enum value. */
 const char *nytp_tag_name(enum nytp_tag tag);
 
+/* Whether an attribute counts what a recording has, so that several have the sum. */
+bool nytp_attribute_is_count(const char *key, size_t len);
+
 /* Field meanings and units: nytprof-v5.md, section "Records". Times in SUB_RETURN are ticks,
  * in SUB_CALLERS seconds, as on disk; ticks may be negative. fields.def lists the fields for
  * those who do the same with each. */

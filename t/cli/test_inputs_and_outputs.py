@@ -4,11 +4,13 @@ are refused."""
 
 import csv
 import gzip
+import json
 import os
+import subprocess
 
 import pytest
 
-from command import good, messages, run
+from command import ROOT, good, messages, run
 from nytpwrite import START, Writer
 
 
@@ -140,17 +142,33 @@ def test_sums_of_what_a_file_claims_are_kept_in_range(tmp_path):
 
 def test_an_option_that_is_no_number_does_not_stop_the_merger(tmp_path):
     """nytprofmerge writes options as integers: 1e300 is none."""
-    import pathlib
-    import subprocess
-    root = pathlib.Path(__file__).resolve().parents[2]
     file = Writer(options={"calls": "1e300"}).pid_start(7, 1, START).fid(1, "/x/a.pl")
     path = file.time(5, 1, 3).pid_end(7).save(tmp_path / "in.out")
     merged = tmp_path / "merged.out"
-    done = subprocess.run(["perl", "-Mblib=" + str(root), str(root / "bin" / "nytprofmerge"), "-o",
-                           str(merged), str(path)], capture_output=True, check=False)
+    done = subprocess.run(["perl", f"-Mblib={ROOT}", ROOT / "bin" / "nytprofmerge", "-o", merged, path],
+                          capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     assert b"calls" in good("--dump", merged) and b"-9223372036854775808" not in good(
         "--dump", merged)
+
+
+def test_counts_of_samples_are_those_of_all_recordings(tmp_path):
+    """They were the first's; of one recording, whose end may be written twice, the last counts."""
+    counts = {"samples": 10, "sample_ticks": 12, "samples_torn": 2}
+    files = []
+    for n in 1, 10, 100:
+        w = Writer(attributes={"sampled": 1}).pid_start(n, 1, START).fid(1, "/x/a.pl").time(5, 1, 3)
+        for times in 5, 1:
+            for key, count in counts.items():
+                w.attribute(key, count * n * times)
+        files.append(w.pid_end(n).save(tmp_path / f"{n}.out"))
+    merged = tmp_path / "merged.out"
+    subprocess.run(["perl", f"-Mblib={ROOT}", ROOT / "bin" / "nytprofmerge", "-o", merged, *files], check=True)
+    for inputs in files, [merged]:
+        told = json.loads(good("--json", *inputs))["attributes"]
+        assert {key: value for key, value in told if key in counts} == {key: str(111 * count) for key, count in counts.items()}
+    stats = good("--stats", merged).decode().split()
+    assert all(f"{key}={111 * count}" in stats for key, count in counts.items())
 
 
 def script(pid, name, evals=0):

@@ -21,6 +21,8 @@ struct nytp_merged_run { /* how many inputs had this application */
 struct nytp_merged_setting { /* an attribute or option that is written once */
     uint32_t key, value;
     bool noted; /* that inputs differ was said */
+    bool is_count;
+    double in_count, count; /* of the current input, of those before */
 };
 
 void nytp_merged_settings_free(struct nytp_merged_settings *m)
@@ -40,6 +42,10 @@ void nytp_merged_settings_next_input(struct nytp_merged_settings *m, const char 
 void nytp_merged_settings_end_input(struct nytp_merged_settings *m)
 {
     m->overhead_ticks += nytp_merged_ticks(m, m->in_overhead_ticks);
+    for (uint32_t i = 0; i < m->n_settings; i++) {
+        m->settings[i].count += m->settings[i].in_count;
+        m->settings[i].in_count = 0;
+    }
 }
 
 uint32_t nytp_merged_intern(struct nytp_merged_settings *m, struct nytp_str text)
@@ -133,6 +139,19 @@ static bool add_ticks_per_sec(struct nytp_merged_settings *m, struct nytp_str va
     return true;
 }
 
+/* Of an input, the last value counts. */
+static bool add_count(struct nytp_merged_settings *m, struct nytp_str key,
+                      struct nytp_str value)
+{
+    bool first;
+    struct nytp_merged_setting *const setting = setting_of(m, key, value, &first);
+    if (setting == NULL)
+        return false;
+    setting->is_count = true;
+    setting->in_count = (double)nytp_whole(number_of(value));
+    return true;
+}
+
 typedef void write_attribute_fn(struct nytp_writer *writer, const char *key, const char *value,
                                 size_t value_len);
 
@@ -169,6 +188,8 @@ bool nytp_merged_attribute(struct nytp_merged_settings *m, struct nytp_str key,
     }
     if (equals_word(key, "nv_size"))
         return true;
+    if (nytp_attribute_is_count(key.ptr, key.len))
+        return add_count(m, key, value);
     if (equals_word(key, "thread") || equals_word(key, "parent_thread")) {
         *(equals_word(key, "thread") ? &m->thread.number : &m->thread.parent) =
             (uint32_t)nytp_whole(number_of(value));
@@ -270,5 +291,9 @@ bool nytp_merged_settings_finish(struct nytp_merged_settings *m)
     if (m->basetime_s != 0)
         write_number(m, "basetime", m->basetime_s);
     write_number(m, "cumulative_overhead_ticks", m->overhead_ticks);
+    for (uint32_t i = 0; i < m->n_settings; i++)
+        if (m->settings[i].is_count)
+            write_number(m, nytp_strings_get(m->strings, m->settings[i].key).ptr,
+                         m->settings[i].count);
     return true;
 }

@@ -2,8 +2,8 @@
  *
  * Attributes and options of several profiles that become one stream. The first value of each is
  * written at once; those that speak of all inputs (application, basetime,
- * cumulative_overhead_ticks) at the end. Ticks are those of the first input:
- * nytp_merged_ticks() converts the others'.
+ * cumulative_overhead_ticks, counts, which are added up) at the end. Ticks are those of the
+ * first input: nytp_merged_ticks() converts the others'.
  */
 #ifndef NYTP_MERGED_SETTINGS_H
 #define NYTP_MERGED_SETTINGS_H
