@@ -11,6 +11,7 @@
 #include "spy/perl/stack.h"
 
 #include "exporters/base/out.h"
+#include "exporters/base/patterns.h"
 
 #include <signal.h>
 
@@ -51,6 +52,11 @@ bool nytp_session_open(struct nytp_session *session, const struct nytp_spy *spy,
 bool nytp_session_await(struct nytp_session *session, const struct nytp_spy *spy, pid_t pid,
                         struct nytp_error *error);
 void nytp_session_close(struct nytp_session *session);
+
+/* The processes whose command line matches, as an array for free(); not nytp-spy, nor what it
+ * runs under. Sets *error where an expression gives up. */
+pid_t *nytp_spy_matches(const struct nytp_patterns *patterns, uint32_t *n,
+                        struct nytp_error *error);
 
 /* A line on standard error with the program's name. */
 void nytp_spy_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -4,10 +4,8 @@
  */
 #include "cli.h"
 
-#include "exporters/base/patterns.h"
 #include "exporters/base/version.h"
 #include "formats/base/arena.h"
-#include "spy/target/process.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -153,19 +151,14 @@ static bool add_pid(struct nytp_spy *spy, pid_t pid)
 static enum nytp_spy_status find_processes(struct nytp_spy *spy)
 {
     struct nytp_error error = {0};
-    char command[4096];
     uint32_t n;
     struct nytp_patterns patterns = {0};
     if (!nytp_patterns_add(&patterns, "--pattern", spy->pattern, &error))
         return wrong(error.message, "");
-    pid_t *const all = nytp_processes(&n);
+    pid_t *const found = nytp_spy_matches(&patterns, &n, &error);
     for (uint32_t i = 0; i < n; i++)
-        if (all[i] != getpid() && all[i] != getppid() &&
-            nytp_process_command(all[i], command, sizeof command) &&
-            nytp_patterns_match(&patterns,
-                                (struct nytp_name){command, (uint32_t)strlen(command)}, &error))
-            add_pid(spy, all[i]);
-    free(all);
+        add_pid(spy, found[i]);
+    free(found);
     nytp_patterns_free(&patterns);
     if (error.status != NYTP_OK)
         return wrong(error.message, "");

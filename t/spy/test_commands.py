@@ -157,6 +157,17 @@ def test_a_pattern_finds_all_workers(script, tmp_path):
     assert {int(pid) for pid in re.findall(r"^Process (\d+):", text, re.M)} == {one.pid, two.pid}
 
 
+def test_a_pattern_does_not_find_what_nytp_spy_runs_under(script, tmp_path):
+    """The command lines of sudo, timeout or a shell have the pattern in them."""
+    name = f"worker-{os.getpid()}.pl"
+    with spied.running(PERL, script(WAITS, name), stdin=subprocess.PIPE) as process:
+        process.wait_for("ready")
+        inner = f"{spied.SPY} dump -P {name}; exit $?"
+        ran = subprocess.run(["sh", "-c", f"sh -c 'timeout 99 {inner}'; exit $?"], capture_output=True, text=True)
+    assert re.findall(r"^Process (\d+):", ran.stdout, re.M) == [str(process.pid)]
+    assert ran.returncode == 0 and ran.stderr == ""
+
+
 def samples_that_count(profile):
     """As many samples of equal weight would be as uncertain: those of waiting have no processor time, others more or less."""
     weights, told = [], None
