@@ -27,9 +27,10 @@ struct nytp_spy {
     pid_t *pids; /* of the command line, or found by --pattern */
     uint32_t n_pids, pids_capacity;
     const char *pattern, *core, *exe, *output;
-    uint32_t rate;     /* samples a second */
-    double duration_s; /* 0: until it ends or is interrupted */
-    double interval_s; /* of top */
+    struct nytp_patterns patterns; /* that of `pattern` */
+    uint32_t rate;                 /* samples a second */
+    double duration_s;             /* 0: until it ends or is interrupted */
+    double interval_s;             /* of top */
     bool subprocesses, idle, objects, no_source, no_realtime;
     char **argv;        /* the program to start, after --; or NULL */
     const char **files; /* heap: what to compare */

@@ -24,7 +24,8 @@ static const char usage[] =
     "    nytp spy heap BEFORE AFTER          what has grown between two such files\n"
     "\n"
     "The program is neither stopped nor changed. For PID there may stand\n"
-    "  -P, --pattern REGEX   every process whose command line matches\n"
+    "  -P, --pattern REGEX   every process whose command line matches; record: also\n"
+    "                        those that begin later\n"
     "      --core FILE       dump, heap: a core file\n"
     "      --exe FILE        the perl of that core file, if it is elsewhere now\n"
     "\n"
@@ -152,14 +153,12 @@ static enum nytp_spy_status find_processes(struct nytp_spy *spy)
 {
     struct nytp_error error = {0};
     uint32_t n;
-    struct nytp_patterns patterns = {0};
-    if (!nytp_patterns_add(&patterns, "--pattern", spy->pattern, &error))
+    if (!nytp_patterns_add(&spy->patterns, "--pattern", spy->pattern, &error))
         return wrong(error.message, "");
-    pid_t *const found = nytp_spy_matches(&patterns, &n, &error);
+    pid_t *const found = nytp_spy_matches(&spy->patterns, &n, &error);
     for (uint32_t i = 0; i < n; i++)
         add_pid(spy, found[i]);
     free(found);
-    nytp_patterns_free(&patterns);
     if (error.status != NYTP_OK)
         return wrong(error.message, "");
     if (spy->n_pids > 0)
@@ -261,5 +260,6 @@ int main(int argc, char **argv)
     if (status == SPY_DONE)
         status = run(&spy);
     free(spy.pids);
+    nytp_patterns_free(&spy.patterns);
     return status;
 }

@@ -25,8 +25,9 @@
 #include <unistd.h>
 
 enum {
-    CHILDREN_NS = 50000000, /* new processes are looked for that often */
-    BEGIN_NS = 2000000,     /* a program that is only beginning is tried again after so long, */
+    CHILDREN_NS = 50000000,  /* new processes are looked for that often, */
+    MATCHES_NS = 1000000000, /* those of --pattern that often */
+    BEGIN_NS = 2000000, /* a program that is only beginning is tried again after so long, */
     LONGEST_PAUSE_NS = 50000000, /* later after an eighth of the time since, but no longer */
     PERL_COMES_NS = 1000000000,  /* until then a process that is no perl may become one */
     MAX_THREADS = 10000,         /* of all that were seen */
@@ -48,6 +49,7 @@ struct process {
     double start_s;
     pid_t parent;
     bool is_named,              /* by who called */
+        is_awaited,             /* perl may come whenever it will: it was started, or by one */
         is_open, was_open,      /* perl was found there */
         has_ended;              /* there is nothing to be looked at any more */
     int64_t tried_ns, first_ns; /* when it was last tried to find perl, and first */
@@ -65,7 +67,7 @@ struct recorder {
     pid_t child;     /* the program that was started; 0: none */
     int child_status;
     bool child_ended;
-    int64_t began_ns, ended_ns, children_ns;
+    int64_t began_ns, ended_ns, children_ns, matches_ns;
     struct rlimit descriptors; /* as they were */
     bool is_terminal;          /* progress is shown */
     struct nytp_aside aside;
@@ -168,21 +170,29 @@ static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t
 
 /* ---- processes ---- */
 
-static bool add_process(struct recorder *recorder, pid_t pid)
+/* NULL: it is there already, or memory is out. */
+static struct process *add_process(struct recorder *recorder, pid_t pid)
 {
     for (uint32_t i = 0; i < recorder->n_processes; i++)
         if (recorder->processes[i]->session.target.pid == pid)
-            return true;
+            return NULL;
     struct process *const process = calloc(1, sizeof *process);
     if (process == NULL || !nytp_grow(&recorder->processes, &recorder->processes_capacity,
                                       recorder->n_processes, sizeof *recorder->processes)) {
         free(process);
-        return false;
+        return NULL;
     }
     process->recorder = recorder;
     process->session.target.pid = pid;
     recorder->processes[recorder->n_processes++] = process;
-    return true;
+    return process;
+}
+
+static void await_process(struct recorder *recorder, pid_t pid)
+{
+    struct process *const process = add_process(recorder, pid);
+    if (process != NULL)
+        process->is_awaited = true;
 }
 
 static void read_link(pid_t pid, const char *name, char *to, size_t size)
@@ -262,7 +272,7 @@ static void look_at_process(struct process *process)
         close_process(process);
     else if (open_process(process))
         return;
-    const bool is_other = process->is_named && !process->was_open &&
+    const bool is_other = !process->is_awaited && !process->was_open &&
                           process->tried_ns - process->first_ns > PERL_COMES_NS;
     if (!is_alive(process->session.target.pid))
         process->has_ended = true;
@@ -284,8 +294,32 @@ static void find_children(struct recorder *recorder)
     pid_t *const all = nytp_processes(&n);
     for (uint32_t i = 0; i < n; i++)
         if (is_descendant(recorder, nytp_process_status(all[i]).parent))
-            add_process(recorder, all[i]);
+            await_process(recorder, all[i]);
     free(all);
+}
+
+/* What --pattern means now. A command line on which it gives up is none. */
+static void find_matches(struct recorder *recorder)
+{
+    struct nytp_error error = {0};
+    uint32_t n = 0;
+    pid_t *const found = nytp_spy_matches(&recorder->spy->patterns, &n, &error);
+    for (uint32_t i = 0; i < n; i++)
+        add_process(recorder, found[i]);
+    free(found);
+}
+
+static void find_processes(struct recorder *recorder)
+{
+    const int64_t now = recorder->pace.next_ns;
+    if (recorder->spy->subprocesses && now - recorder->children_ns > CHILDREN_NS) {
+        recorder->children_ns = now;
+        find_children(recorder);
+    }
+    if (recorder->spy->pattern != NULL && now - recorder->matches_ns > MATCHES_NS) {
+        recorder->matches_ns = now;
+        find_matches(recorder);
+    }
 }
 
 /* ---- a program that is started ---- */
@@ -301,7 +335,9 @@ static bool start(struct recorder *recorder)
         _exit(errno == ENOENT ? 127 : 126);
     }
     recorder->child = pid;
-    return pid > 0 && add_process(recorder, pid);
+    if (pid > 0)
+        await_process(recorder, pid);
+    return pid > 0;
 }
 
 static void wait_for_child(struct recorder *recorder, int flags)
@@ -372,11 +408,7 @@ static void record(struct recorder *recorder)
             nytp_step_aside(&recorder->aside, -1);
         for (uint32_t i = 0; i < recorder->n_processes; i++)
             look_at_process(recorder->processes[i]);
-        if (recorder->spy->subprocesses &&
-            pace->next_ns - recorder->children_ns > CHILDREN_NS) {
-            recorder->children_ns = pace->next_ns;
-            find_children(recorder);
-        }
+        find_processes(recorder);
         wait_for_child(recorder, WNOHANG);
         show_progress(recorder, &shown_s);
         nytp_pace_next(pace);
@@ -534,9 +566,11 @@ enum nytp_spy_status nytp_spy_record(const struct nytp_spy *spy)
         nytp_spy_say("%s: %s", spy->argv[0], strerror(errno));
         return SPY_REFUSED;
     }
-    for (uint32_t i = 0; i < spy->n_pids; i++)
-        if (add_process(&recorder, spy->pids[i]))
-            recorder.processes[recorder.n_processes - 1]->is_named = true;
+    for (uint32_t i = 0; i < spy->n_pids; i++) {
+        struct process *const process = add_process(&recorder, spy->pids[i]);
+        if (process != NULL)
+            process->is_named = true;
+    }
     record(&recorder);
     const enum nytp_spy_status status = write_result(&recorder, path);
     wait_for_child(&recorder, nytp_spy_stop ? WNOHANG : 0);

@@ -62,13 +62,13 @@ def wait_until(condition, seconds=60):
         time.sleep(0.001)
 
 
-def wait_until_it_samples(pid):
-    """Until this nytp-spy has taken a sample, for which it opens a file."""
+def wait_until_it_samples(pid, n=1):
+    """Until this nytp-spy has taken a sample of so many threads, for each of which it opens a file."""
     def names():
         for fd in os.listdir(f"/proc/{pid}/fd"):
             with contextlib.suppress(FileNotFoundError):    # closed by now
                 yield os.readlink(f"/proc/{pid}/fd/{fd}")
-    wait_until(lambda: any("nytp-spy." in name for name in names()))
+    wait_until(lambda: sum("nytp-spy." in name for name in names()) >= n)
 
 
 @contextlib.contextmanager

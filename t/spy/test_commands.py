@@ -168,6 +168,19 @@ def test_a_pattern_does_not_find_what_nytp_spy_runs_under(script, tmp_path):
     assert ran.returncode == 0 and ran.stderr == ""
 
 
+def test_what_a_pattern_means_later_is_recorded_too(script, tmp_path):
+    name = f"worker-{os.getpid()}.pl"
+    path = script(WAITS, name)
+    with spied.running(PERL, path, stdin=subprocess.PIPE), \
+            spied.running(str(spied.SPY), "record", "-P", name, "-o", tmp_path / "out", stderr=subprocess.PIPE) as spy:
+        spied.wait_until_it_samples(spy.pid)
+        with spied.running(PERL, path, stdin=subprocess.PIPE):
+            spied.wait_until_it_samples(spy.pid, 2)
+            spy.popen.send_signal(signal.SIGINT)
+            message = spy.popen.stderr.read()
+        assert spy.popen.wait() == 0 and "samples of 2 threads" in message, message
+
+
 def samples_that_count(profile):
     """As many samples of equal weight would be as uncertain: those of waiting have no processor time, others more or less."""
     weights, told = [], None
