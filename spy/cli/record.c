@@ -41,25 +41,38 @@ struct part {      /* the stream of a thread */
     bool failed;
 };
 
-struct process {
+struct opened { /* what takes room of a process, as long as perl is looked at there */
     struct nytp_session session;
     struct nytp_sampling sampling;
     struct recorder *recorder;
     char cwd[4096], host[256], script[4096];
     double start_s;
     pid_t parent;
+};
+
+struct process {
+    pid_t pid;
+    uint64_t start_ticks;       /* tells it from a later one of this number */
+    struct opened *opened;      /* NULL: there is no perl, or not yet */
     bool is_named,              /* by who called */
         is_awaited,             /* perl may come whenever it will: it was started, or by one */
-        is_open, was_open,      /* perl was found there */
-        has_ended;              /* there is nothing to be looked at any more */
+        was_opened,             /* perl was found there */
+        is_given_up;            /* it is no perl, or may not be looked at */
     int64_t tried_ns, first_ns; /* when it was last tried to find perl, and first */
     struct nytp_error error;    /* why it is not open */
+};
+
+struct missing { /* a process that is not recorded */
+    bool is_named;
+    struct nytp_error error;
 };
 
 struct recorder {
     const struct nytp_spy *spy;
     struct process **processes;
     uint32_t n_processes, processes_capacity;
+    struct missing *missing;
+    uint32_t n_missing, missing_capacity;
     struct part **parts;
     uint32_t n_parts, parts_capacity;
     uint64_t n_looks, n_torn;
@@ -105,9 +118,9 @@ static int temporary_file(void)
     return fd;
 }
 
-static struct part *begin_part(struct process *process, const struct nytp_spied_thread *thread)
+static struct part *begin_part(struct opened *opened, const struct nytp_spied_thread *thread)
 {
-    struct recorder *const recorder = process->recorder;
+    struct recorder *const recorder = opened->recorder;
     struct part *const part = calloc(1, sizeof *part);
     if (part == NULL || recorder->n_parts >= MAX_THREADS ||
         !nytp_grow(&recorder->parts, &recorder->parts_capacity, recorder->n_parts,
@@ -118,17 +131,17 @@ static struct part *begin_part(struct process *process, const struct nytp_spied_
     }
     snprintf(part->path, sizeof part->path, "/proc/self/fd/%d", part->fd);
     const struct nytp_stream_facts facts = {
-        .application = process->script,
-        .host = process->host,
-        .cwd = process->cwd,
+        .application = opened->script,
+        .host = opened->host,
+        .cwd = opened->cwd,
         .no_source = recorder->spy->no_source,
-        .pid = process->session.target.pid,
-        .parent = process->parent,
-        .start_s = process->start_s,
+        .pid = opened->session.target.pid,
+        .parent = opened->parent,
+        .start_s = opened->start_s,
         .rate = recorder->spy->rate,
         .thread = thread->walker.look.of.tid,
     };
-    part->stream = nytp_sampled_stream_new(&process->session.names, &facts, put_part, part);
+    part->stream = nytp_sampled_stream_new(&opened->session.names, &facts, put_part, part);
     recorder->parts[recorder->n_parts++] = part;
     return part;
 }
@@ -146,7 +159,7 @@ static struct part *lose_thread(struct recorder *recorder)
 static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t ticks,
                         int64_t cpu_ticks)
 {
-    struct process *const process = context;
+    struct opened *const opened = context;
     struct part *part = thread->of_user;
     if (ticks < 0) {
         if (part != NULL && part->stream != NULL)
@@ -156,12 +169,12 @@ static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t
             part->stream = NULL;
         return true;
     }
-    if (!process->recorder->spy->idle && thread->is_waiting)
+    if (!opened->recorder->spy->idle && thread->is_waiting)
         return true;
     if (part == NULL)
-        part = begin_part(process, thread);
+        part = begin_part(opened, thread);
     if (part == NULL)
-        part = lose_thread(process->recorder);
+        part = lose_thread(opened->recorder);
     thread->of_user = part;
     if (part->stream != NULL && !part->failed)
         part->failed = !nytp_sampled_stream_add(part->stream, &thread->stack, ticks, cpu_ticks);
@@ -170,20 +183,68 @@ static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t
 
 /* ---- processes ---- */
 
+static void close_process(struct recorder *recorder, struct process *process)
+{
+    struct opened *const opened = process->opened;
+    if (opened == NULL)
+        return;
+    nytp_sampling_end(&opened->sampling);
+    recorder->n_looks += opened->sampling.n_looks;
+    recorder->n_torn += opened->sampling.n_torn;
+    nytp_session_close(&opened->session);
+    free(opened);
+    process->opened = NULL;
+    process->tried_ns = process->first_ns = 0; /* it may begin another program now */
+}
+
+/* Of those that nobody named one is enough. */
+static void note_missing(struct recorder *recorder, const struct process *process)
+{
+    if (process->was_opened || process->error.status == NYTP_OK ||
+        (!process->is_named && recorder->n_missing > 0) ||
+        !nytp_grow(&recorder->missing, &recorder->missing_capacity, recorder->n_missing,
+                   sizeof *recorder->missing))
+        return;
+    recorder->missing[recorder->n_missing++] =
+        (struct missing){process->is_named, process->error};
+}
+
+static void forget_process(struct recorder *recorder, uint32_t i)
+{
+    struct process *const process = recorder->processes[i];
+    close_process(recorder, process);
+    note_missing(recorder, process);
+    free(process);
+    recorder->n_processes--;
+    memmove(recorder->processes + i, recorder->processes + i + 1,
+            (recorder->n_processes - i) * sizeof *recorder->processes);
+}
+
+/* Whether it is not yet another one of the same number. */
+static bool is_itself(const struct process *process)
+{
+    return nytp_process_start_ticks(process->pid) == process->start_ticks;
+}
+
 /* NULL: it is there already, or memory is out. */
 static struct process *add_process(struct recorder *recorder, pid_t pid)
 {
-    for (uint32_t i = 0; i < recorder->n_processes; i++)
-        if (recorder->processes[i]->session.target.pid == pid)
+    for (uint32_t i = 0; i < recorder->n_processes; i++) {
+        if (recorder->processes[i]->pid != pid)
+            continue;
+        if (is_itself(recorder->processes[i]))
             return NULL;
+        forget_process(recorder, i);
+        break;
+    }
     struct process *const process = calloc(1, sizeof *process);
     if (process == NULL || !nytp_grow(&recorder->processes, &recorder->processes_capacity,
                                       recorder->n_processes, sizeof *recorder->processes)) {
         free(process);
         return NULL;
     }
-    process->recorder = recorder;
-    process->session.target.pid = pid;
+    process->pid = pid;
+    process->start_ticks = nytp_process_start_ticks(pid);
     recorder->processes[recorder->n_processes++] = process;
     return process;
 }
@@ -212,9 +273,26 @@ static int64_t pause_ns(const struct process *process)
                                         : LONGEST_PAUSE_NS;
 }
 
-static bool open_process(struct process *process)
+static struct opened *open_perl(struct recorder *recorder, pid_t pid, struct nytp_error *error)
 {
-    const pid_t pid = process->session.target.pid;
+    struct opened *const opened = calloc(1, sizeof *opened);
+    if (opened == NULL || !nytp_session_open(&opened->session, recorder->spy, pid, error)) {
+        free(opened);
+        return NULL;
+    }
+    opened->recorder = recorder;
+    nytp_process_script(pid, opened->script, sizeof opened->script);
+    opened->start_s = nytp_process_start(pid);
+    opened->parent = nytp_process_status(pid).parent;
+    read_link(pid, "cwd", opened->cwd, sizeof opened->cwd);
+    gethostname(opened->host, sizeof opened->host - 1);
+    opened->sampling = (struct nytp_sampling){
+        .names = &opened->session.names, .sample = take_sample, .context = opened};
+    return opened;
+}
+
+static bool open_process(struct recorder *recorder, struct process *process)
+{
     const int64_t now = nytp_spy_now_ns();
     if (now - process->tried_ns < pause_ns(process))
         return false;
@@ -222,68 +300,55 @@ static bool open_process(struct process *process)
     if (process->first_ns == 0)
         process->first_ns = now;
     process->error = (struct nytp_error){0};
-    process->is_open =
-        nytp_session_open(&process->session, process->recorder->spy, pid, &process->error);
-    process->session.target.pid = pid;
-    if (!process->is_open)
-        return false;
-    process->was_open = true;
-    nytp_process_script(pid, process->script, sizeof process->script);
-    process->start_s = nytp_process_start(pid);
-    process->parent = nytp_process_status(pid).parent;
-    read_link(pid, "cwd", process->cwd, sizeof process->cwd);
-    gethostname(process->host, sizeof process->host - 1);
-    process->sampling = (struct nytp_sampling){
-        .names = &process->session.names, .sample = take_sample, .context = process};
-    return true;
+    process->opened = open_perl(recorder, process->pid, &process->error);
+    process->was_opened |= process->opened != NULL;
+    return process->opened != NULL;
 }
 
-static void close_process(struct process *process)
-{
-    struct recorder *const recorder = process->recorder;
-    const pid_t pid = process->session.target.pid;
-    if (!process->is_open)
-        return;
-    nytp_sampling_end(&process->sampling);
-    recorder->n_looks += process->sampling.n_looks;
-    recorder->n_torn += process->sampling.n_torn;
-    nytp_session_close(&process->session);
-    process->session.target.pid = pid;
-    process->is_open = false;
-    process->tried_ns = process->first_ns = 0; /* it may begin another program now */
-}
-
-static bool is_alive(pid_t pid)
+static bool has_ended(pid_t pid)
 {
     const char state = nytp_process_status(pid).state;
-    return state != '\0' && state != 'Z' && state != 'X';
+    return state == '\0' || state == 'Z' || state == 'X';
 }
 
-/* One round for one process. It may begin only now, run another program by exec, or end. */
-static void look_at_process(struct process *process)
+static bool look(struct recorder *recorder, struct process *process)
 {
-    struct recorder *const recorder = process->recorder;
-    process->sampling.aside = recorder->n_processes == 1 ? &recorder->aside : NULL;
-    if (process->has_ended)
-        return;
-    if (process->is_open && nytp_sampling_look(&process->sampling))
-        return;
-    if (process->is_open)
-        close_process(process);
-    else if (open_process(process))
-        return;
-    const bool is_other = !process->is_awaited && !process->was_open &&
-                          process->tried_ns - process->first_ns > PERL_COMES_NS;
-    if (!is_alive(process->session.target.pid))
-        process->has_ended = true;
-    else if (process->error.status == NYTP_ERR_IO || is_other)
-        process->has_ended = true; /* it may not be looked at, or is no perl */
+    struct opened *const opened = process->opened;
+    opened->sampling.aside = recorder->n_processes == 1 ? &recorder->aside : NULL;
+    return nytp_sampling_look(&opened->sampling);
 }
 
-static bool is_descendant(const struct recorder *recorder, pid_t parent)
+/* One round for one process. It may begin only now, or run another program by exec. False: it
+ * has ended. */
+static bool look_at_process(struct recorder *recorder, struct process *process)
+{
+    if (process->is_given_up || (process->opened != NULL && look(recorder, process)))
+        return true;
+    if (process->opened != NULL)
+        close_process(recorder, process);
+    else if (open_process(recorder, process))
+        return true;
+    const bool is_other = !process->is_awaited && !process->was_opened &&
+                          process->tried_ns - process->first_ns > PERL_COMES_NS;
+    process->is_given_up = process->error.status == NYTP_ERR_IO || is_other;
+    return !has_ended(process->pid);
+}
+
+static void look_at_processes(struct recorder *recorder)
+{
+    if (recorder->n_processes > 1)
+        nytp_step_aside(&recorder->aside, -1);
+    for (uint32_t i = 0; i < recorder->n_processes;)
+        if (look_at_process(recorder, recorder->processes[i]))
+            i++;
+        else
+            forget_process(recorder, i);
+}
+
+static bool is_known(const struct recorder *recorder, pid_t pid)
 {
     for (uint32_t i = 0; i < recorder->n_processes; i++)
-        if (recorder->processes[i]->session.target.pid == parent)
+        if (recorder->processes[i]->pid == pid)
             return true;
     return false;
 }
@@ -293,7 +358,7 @@ static void find_children(struct recorder *recorder)
     uint32_t n = 0;
     pid_t *const all = nytp_processes(&n);
     for (uint32_t i = 0; i < n; i++)
-        if (is_descendant(recorder, nytp_process_status(all[i]).parent))
+        if (is_known(recorder, nytp_process_status(all[i]).parent) && !has_ended(all[i]))
             await_process(recorder, all[i]);
     free(all);
 }
@@ -309,14 +374,27 @@ static void find_matches(struct recorder *recorder)
     free(found);
 }
 
+/* Those that were given up are looked at here alone. */
+static void forget_given_up(struct recorder *recorder)
+{
+    for (uint32_t i = recorder->n_processes; i-- > 0;)
+        if (recorder->processes[i]->is_given_up && !is_itself(recorder->processes[i]))
+            forget_process(recorder, i);
+}
+
 static void find_processes(struct recorder *recorder)
 {
+    const struct nytp_spy *const spy = recorder->spy;
     const int64_t now = recorder->pace.next_ns;
-    if (recorder->spy->subprocesses && now - recorder->children_ns > CHILDREN_NS) {
+    const bool children = spy->subprocesses && now - recorder->children_ns > CHILDREN_NS;
+    const bool matches = spy->pattern != NULL && now - recorder->matches_ns > MATCHES_NS;
+    if (children || matches)
+        forget_given_up(recorder);
+    if (children) {
         recorder->children_ns = now;
         find_children(recorder);
     }
-    if (recorder->spy->pattern != NULL && now - recorder->matches_ns > MATCHES_NS) {
+    if (matches) {
         recorder->matches_ns = now;
         find_matches(recorder);
     }
@@ -356,7 +434,7 @@ static bool is_over(struct recorder *recorder)
     if (nytp_spy_stop || (spy->duration_s > 0 && (double)since >= spy->duration_s * 1e9))
         return true;
     for (uint32_t i = 0; i < recorder->n_processes; i++)
-        if (!recorder->processes[i]->has_ended)
+        if (!recorder->processes[i]->is_given_up)
             return false;
     return true;
 }
@@ -369,7 +447,8 @@ static void show_progress(const struct recorder *recorder, int64_t *shown_s)
         return;
     *shown_s = seconds;
     for (uint32_t i = 0; i < recorder->n_processes; i++)
-        n += recorder->processes[i]->sampling.n_looks;
+        if (recorder->processes[i]->opened != NULL)
+            n += recorder->processes[i]->opened->sampling.n_looks;
     fprintf(stderr, "\r%" PRId64 " s, %" PRIu64 " samples; Ctrl-C ends the recording ", seconds,
             n);
 }
@@ -378,7 +457,8 @@ static bool settle(struct recorder *recorder)
 {
     bool some = false;
     for (uint32_t i = 0; i < recorder->n_processes; i++)
-        some |= nytp_sampling_settle(&recorder->processes[i]->sampling);
+        if (recorder->processes[i]->opened != NULL)
+            some |= nytp_sampling_settle(&recorder->processes[i]->opened->sampling);
     return some;
 }
 
@@ -404,10 +484,7 @@ static void record(struct recorder *recorder)
     nytp_aside_begin(&recorder->aside);
     while (!is_over(recorder)) {
         nytp_pace_look(pace);
-        if (recorder->n_processes > 1)
-            nytp_step_aside(&recorder->aside, -1);
-        for (uint32_t i = 0; i < recorder->n_processes; i++)
-            look_at_process(recorder->processes[i]);
+        look_at_processes(recorder);
         find_processes(recorder);
         wait_for_child(recorder, WNOHANG);
         show_progress(recorder, &shown_s);
@@ -417,8 +494,8 @@ static void record(struct recorder *recorder)
     recorder->ended_ns = nytp_spy_now_ns();
     if (shown_s > 0)
         fputs("\r\033[K", stderr);
-    for (uint32_t i = 0; i < recorder->n_processes; i++)
-        close_process(recorder->processes[i]);
+    while (recorder->n_processes > 0)
+        forget_process(recorder, 0);
 }
 
 /* ---- the result ---- */
@@ -482,13 +559,12 @@ static void say_result(const struct recorder *recorder, const char *path)
 
 static void free_recorder(struct recorder *recorder)
 {
-    for (uint32_t i = 0; i < recorder->n_processes; i++)
-        free(recorder->processes[i]);
     for (uint32_t i = 0; i < recorder->n_parts; i++) {
         close(recorder->parts[i]->fd);
         free(recorder->parts[i]);
     }
     free(recorder->processes);
+    free(recorder->missing);
     free(recorder->parts);
 }
 
@@ -496,13 +572,11 @@ static void free_recorder(struct recorder *recorder)
 static bool say_missing(const struct recorder *recorder)
 {
     bool some = false;
-    for (uint32_t i = 0; i < recorder->n_processes; i++) {
-        const struct process *const process = recorder->processes[i];
-        if (process->was_open || process->error.status == NYTP_OK)
-            continue;
-        some |= process->is_named;
-        if (process->is_named || recorder->n_parts == 0)
-            nytp_spy_say("%s", process->error.message);
+    for (uint32_t i = 0; i < recorder->n_missing; i++) {
+        const struct missing *const missing = &recorder->missing[i];
+        some |= missing->is_named;
+        if (missing->is_named || recorder->n_parts == 0)
+            nytp_spy_say("%s", missing->error.message);
     }
     return some;
 }

@@ -61,9 +61,7 @@ static double seconds_on(clockid_t clock)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* /proc/stat's btime says when the system was booted to a whole second only. The start is told
- * to a tick, in which the process may have begun at any time: at its end at the latest. */
-double nytp_process_start(pid_t pid)
+uint64_t nytp_process_start_ticks(pid_t pid)
 {
     char text[1024];
     size_t len;
@@ -74,8 +72,16 @@ double nytp_process_start(pid_t pid)
             " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
             &ticks) != 1)
         return 0;
+    return ticks;
+}
+
+/* /proc/stat's btime says when the system was booted to a whole second only. The start is told
+ * to a tick, in which the process may have begun at any time: at its end at the latest. */
+double nytp_process_start(pid_t pid)
+{
+    const uint64_t ticks = nytp_process_start_ticks(pid);
     const double booted = seconds_on(CLOCK_REALTIME) - seconds_on(CLOCK_BOOTTIME);
-    return booted + (double)(ticks + 1) / (double)sysconf(_SC_CLK_TCK);
+    return ticks == 0 ? 0 : booted + (double)(ticks + 1) / (double)sysconf(_SC_CLK_TCK);
 }
 
 static void make_valid(char *text, size_t len)

@@ -18,7 +18,11 @@ struct nytp_process_state {
 
 struct nytp_process_state nytp_process_status(pid_t pid);
 
-/* When it began, in seconds of the epoch; 0: not known. */
+/* When it began, in the system's ticks since it was booted, by which processes that have the
+ * same number one after the other are told apart; 0: not known. */
+uint64_t nytp_process_start_ticks(pid_t pid);
+
+/* The same in seconds of the epoch. */
 double nytp_process_start(pid_t pid);
 
 /* Its command line in UTF-8, arguments separated by blanks, control characters and bytes that

@@ -449,6 +449,75 @@ def test_threads_and_subprocesses_become_one_profile(script, tmp_path):
     assert len(re.findall(r"^P\S* +pid", subprocess.run([EXPORT, "--dump", out], check=True, capture_output=True, text=True).stdout, re.M)) != 1
 
 
+# Of nytp-spy, which has started the program: how many of its files are named so, and how many bytes it has for data.
+OF_SPY = r"""use strict; use POSIX (); $| = 1;
+my $spy = getppid;
+sub files {
+    my ($like) = @_;
+    opendir my $folder, "/proc/$spy/fd" or die $!;
+    return scalar grep { (readlink("/proc/$spy/fd/$_") // "") =~ $like } readdir $folder;
+}
+sub data { open my $status, "<", "/proc/$spy/status" or die $!; return map { /^VmData:\s+(\d+)/ } <$status> }
+sub wait_until {
+    my ($is) = @_;
+    my $end = time + 60;
+    select undef, undef, undef, 0.005 until $is->() || time > $end;
+}
+sub sampled { my ($n) = @_; wait_until(sub { files(qr/nytp-spy\./) >= $n }) }
+sub child {
+    my ($code) = @_;
+    pipe my $read, my $write or die $!;
+    my $pid = fork // die $!;
+    return ($pid, $write) if $pid;
+    close $write;
+    $code->($read);
+    POSIX::_exit(0);
+}
+sub over { my ($pid) = @_; waitpid $pid, 0; wait_until(sub { !files(qr{/task/$pid/}) }) }
+"""
+REUSES = OF_SPY + r"""
+sub first { sysread $_[0], my $byte, 1 }
+sub second { sysread $_[0], my $byte, 1 }
+my ($pid, $end) = child(\&first);
+sampled(2);
+close $end;
+over($pid);
+open my $last, ">", "/proc/sys/kernel/ns_last_pid" or die $!;
+print $last $pid - 1;
+close $last;
+my ($again, $end_again) = child(\&second);
+print "reused\n" if $again == $pid;
+sampled(3);
+close $end_again;
+waitpid $again, 0;
+"""
+MANY = OF_SPY + r"""
+for my $round (1 .. 3) {
+    my @children = map { [child(sub { sysread $_[0], my $byte, 1 })] } 1 .. 100;
+    sampled(1 + $round * 100);
+    undef $_->[1] for @children;
+    over($_->[0]) for @children;
+    print data(), "\n";
+}
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists("/proc/sys/kernel/ns_last_pid"), reason="needs root, who chooses the next number")
+def test_a_process_with_the_number_of_one_that_has_ended_is_recorded(script, tmp_path):
+    command = f"{spied.SPY} record -s -o {tmp_path}/out -- {PERL} {script(REUSES)}; exit $?"
+    ran = subprocess.run(["unshare", "-pf", "--kill-child", "--mount-proc", "sh", "-c", command], capture_output=True, text=True)
+    assert ran.returncode == 0 and ran.stdout == "reused\n", ran.stderr
+    text = exported(tmp_path / "out", "--csv")
+    assert "main::first" in text and "main::second" in text
+
+
+def test_a_process_that_has_ended_takes_no_room(script, tmp_path):
+    """It took 29 kB for each."""
+    ran = subprocess.run([spied.SPY, "record", "-s", "-r", "20", "-o", tmp_path / "out", "--", PERL, script(MANY)], capture_output=True, text=True)
+    _, second, third = map(int, ran.stdout.split())
+    assert third - second < 1000, ran.stdout
+
+
 def test_samples_of_waiting_can_be_left_out(script, tmp_path):
     program = script("sub f { my $x = 0; $x += $_ for 1 .. 10000000 } f(); select undef, undef, undef, 0.7;\n")
     spied.spy("record", "--no-idle", "-o", tmp_path / "out", "--", PERL, program)
