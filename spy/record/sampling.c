@@ -30,13 +30,19 @@ int64_t nytp_spy_now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static struct nytp_spied_thread *thread_of(const struct nytp_sampling *sampling,
-                                           uint64_t address)
+/* A new thread often has the memory of one that has ended. */
+static bool is_same_thread(const struct nytp_interpreter *a, const struct nytp_interpreter *b)
+{
+    return a->address == b->address && a->tid == b->tid;
+}
+
+static bool is_looked_at(const struct nytp_sampling *sampling,
+                         const struct nytp_interpreter *of)
 {
     for (uint32_t i = 0; i < sampling->n_threads; i++)
-        if (sampling->threads[i]->walker.look.of.address == address)
-            return sampling->threads[i];
-    return NULL;
+        if (is_same_thread(&sampling->threads[i]->walker.look.of, of))
+            return true;
+    return false;
 }
 
 static bool add_thread(struct nytp_sampling *sampling, const struct nytp_interpreter *of)
@@ -90,10 +96,10 @@ static void end_thread(struct nytp_sampling *sampling, uint32_t i)
     sampling->threads[i] = sampling->threads[--sampling->n_threads];
 }
 
-static bool is_in_ring(const struct nytp_perl *perl, uint64_t address)
+static bool is_in_ring(const struct nytp_perl *perl, const struct nytp_interpreter *of)
 {
     for (uint32_t i = 0; i < perl->n_interpreters; i++)
-        if (perl->interpreters[i].address == address)
+        if (is_same_thread(&perl->interpreters[i], of))
             return true;
     return false;
 }
@@ -116,10 +122,10 @@ static void find_threads(struct nytp_sampling *sampling, int64_t now)
     if (is_alone(sampling) || !nytp_find_interpreters(perl))
         return;
     for (uint32_t i = 0; i < perl->n_interpreters; i++)
-        if (thread_of(sampling, perl->interpreters[i].address) == NULL)
+        if (!is_looked_at(sampling, &perl->interpreters[i]))
             add_thread(sampling, &perl->interpreters[i]);
     for (uint32_t i = sampling->n_threads; i-- > 0;)
-        if (!is_in_ring(perl, sampling->threads[i]->walker.look.of.address))
+        if (!is_in_ring(perl, &sampling->threads[i]->walker.look.of))
             end_thread(sampling, i);
 }
 

@@ -518,6 +518,24 @@ def test_a_process_that_has_ended_takes_no_room(script, tmp_path):
     assert third - second < 1000, ran.stdout
 
 
+ONE_BY_ONE = OF_SPY.replace("use strict;", "use strict; use threads;") + r"""
+sub waits { my ($in) = @_; sysread $in, my $byte, 1 }
+for my $n (1 .. 3) {
+    pipe my $in, my $out or die $!;
+    my $thread = threads->create(\&waits, $in);
+    sampled(1 + $n);
+    syswrite $out, "!";
+    $thread->join;
+}
+"""
+
+
+def test_threads_one_after_the_other_are_not_taken_for_one(script, tmp_path):
+    """Each has the memory of the one before."""
+    ran = subprocess.run([spied.SPY, "record", "-o", tmp_path / "out", "--", PERL, script(ONE_BY_ONE)], capture_output=True, text=True)
+    assert ran.returncode == 0 and "samples of 4 threads" in ran.stderr, ran.stderr
+
+
 def test_samples_of_waiting_can_be_left_out(script, tmp_path):
     program = script("sub f { my $x = 0; $x += $_ for 1 .. 10000000 } f(); select undef, undef, undef, 0.7;\n")
     spied.spy("record", "--no-idle", "-o", tmp_path / "out", "--", PERL, program)
