@@ -167,7 +167,10 @@ static void put_head(struct nytp_out *out, const struct nytp_session *session,
         nytp_printf(out, "Core of process %d\n", (int)session->target.pid);
     }
     put_number(out, (int64_t)census->n, false, 0);
-    nytp_puts(out, " values, ");
+    nytp_puts(out, " values");
+    if (session->perl.n_interpreters > 1)
+        nytp_printf(out, " of %u threads", session->perl.n_interpreters);
+    nytp_puts(out, ", ");
     put_bytes(out, (int64_t)census->bytes, false, 0);
     nytp_puts(out, " (perl counts ");
     put_number(out, census->count_after, false, 0);
@@ -210,9 +213,10 @@ static enum nytp_spy_status look(const struct nytp_spy *spy, pid_t pid)
                      spy->core != NULL ? ": " : "", error.message);
         return SPY_REFUSED;
     }
-    const struct nytp_interpreter *const of = &session.perl.interpreters[0];
-    const bool ok = nytp_census_take(&census, &session.perl, of, show_progress, &error) &&
-                    nytp_find_holders(&census, &session.perl, of, show_progress);
+    const struct nytp_interpreter *const of = session.perl.interpreters;
+    const uint32_t n_of = session.perl.n_interpreters;
+    const bool ok = nytp_census_take(&census, &session.perl, of, n_of, show_progress, &error) &&
+                    nytp_find_holders(&census, &session.perl, of, n_of, show_progress);
     end_progress();
     const bool has_ended = spy->core == NULL && !nytp_may_read(&session.target.memory, &error);
     if (has_ended)

@@ -19,7 +19,8 @@ enum {
     HEAD_BYTES = 64,
     BODY_BYTES = 32, /* stash, magic, cur or fill, len or max */
     TYPES = 256,
-    MAX_BUFFER = 1 << 30, /* elements or bytes of one value; more is damage */
+    MAX_BUFFER = 1 << 30,  /* elements of one value; more is damage */
+    LONG_STRING = 1 << 30, /* of one that is longer it is looked whether it is there */
     MAGIC_BYTES = 48,
 };
 
@@ -118,19 +119,23 @@ static uint64_t capped(uint64_t n)
     return n > MAX_BUFFER ? 0 : n;
 }
 
-/* The buffer of a string. Several may share one, whose last byte counts the others. */
+/* The buffer of a string, which is there to its last byte. Several may share one; then that
+ * byte counts the others. */
 static uint64_t string_buffer(struct counting *counting, const struct nytp_value *value,
                               const uint8_t *body)
 {
     const struct nytp_layout *const layout = counting->reader.layout;
-    const uint64_t len = capped(nytp_u64(body, layout->pv_len));
+    const uint64_t len = nytp_u64(body, layout->pv_len);
+    const bool is_shared = value->flags & (uint32_t)layout->svf_iscow;
     uint8_t others = 0;
-    if (value->flags & (uint32_t)layout->svf_rok)
+    if (len == 0 || (value->flags & (uint32_t)layout->svf_rok))
         return 0;
-    if (len > 0 && (value->flags & (uint32_t)layout->svf_iscow) &&
-        nytp_look(&counting->reader, value->u + len - 1, &others, 1))
-        return len / (others + 1u);
-    return len;
+    if (is_shared || len > LONG_STRING) {
+        const bool is_there = nytp_look(&counting->reader, value->u + len - 1, &others, 1);
+        if (!is_there && len > LONG_STRING)
+            return 0;
+    }
+    return is_shared ? len / (others + 1u) : len;
 }
 
 /* What a value has beside head and body. */
@@ -258,13 +263,23 @@ static void count_keys(struct counting *counting, uint64_t strtab)
         length += len;
     }
     const uint64_t fixed = (uint64_t)layout->he_size + (uint64_t)layout->hek_key + 2;
-    counting->census->n_keys = n;
-    counting->census->key_bytes = n * fixed + (looked == 0 ? 0 : n * length / looked) + max * 8;
+    counting->census->n_keys += n;
+    counting->census->key_bytes +=
+        n * fixed + (looked == 0 ? 0 : n * length / looked) + max * 8;
+}
+
+static int64_t perls_count(struct nytp_perl *perl, const struct nytp_interpreter *of,
+                           uint32_t n_of)
+{
+    int64_t n = 0;
+    for (uint32_t i = 0; i < n_of; i++)
+        n += (int64_t)nytp_memory_u64(perl->memory, of[i].at[NYTP_PL_sv_count]);
+    return n;
 }
 
 bool nytp_census_take(struct nytp_census *census, struct nytp_perl *perl,
-                      const struct nytp_interpreter *of, nytp_census_progress_fn *progress,
-                      struct nytp_error *error)
+                      const struct nytp_interpreter *of, uint32_t n_of,
+                      nytp_census_progress_fn *progress, struct nytp_error *error)
 {
     struct nytp_perl kept = *perl; /* whose pages are kept */
     kept.memory = nytp_memory_cached(perl->memory);
@@ -275,10 +290,13 @@ bool nytp_census_take(struct nytp_census *census, struct nytp_perl *perl,
     counting.failed = kept.memory == NULL || census->strings == NULL;
     learn_types(&counting);
     if (!counting.failed) {
-        census->count_before = (int64_t)nytp_memory_u64(perl->memory, of->at[NYTP_PL_sv_count]);
-        count_arenas(&counting, nytp_memory_u64(perl->memory, of->at[NYTP_PL_sv_arenaroot]));
-        count_keys(&counting, nytp_memory_u64(perl->memory, of->at[NYTP_PL_strtab]));
-        census->count_after = (int64_t)nytp_memory_u64(perl->memory, of->at[NYTP_PL_sv_count]);
+        census->count_before = perls_count(perl, of, n_of);
+        for (uint32_t i = 0; i < n_of; i++) {
+            count_arenas(&counting,
+                         nytp_memory_u64(perl->memory, of[i].at[NYTP_PL_sv_arenaroot]));
+            count_keys(&counting, nytp_memory_u64(perl->memory, of[i].at[NYTP_PL_strtab]));
+        }
+        census->count_after = perls_count(perl, of, n_of);
     }
     nytp_memory_cached_free(kept.memory);
     nytp_table_free(&counting.classes);

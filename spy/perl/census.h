@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * All values of an interpreter, counted by type and class, while the program runs on. What it
+ * All values of interpreters, counted by type and class, while the program runs on. What it
  * makes and frees meanwhile may be counted or not.
  */
 #ifndef NYTP_SPY_CENSUS_H
@@ -35,8 +35,8 @@ typedef void nytp_census_progress_fn(uint64_t n);
 
 /* Count. False with *error set. Free in any case. */
 bool nytp_census_take(struct nytp_census *census, struct nytp_perl *perl,
-                      const struct nytp_interpreter *of, nytp_census_progress_fn *progress,
-                      struct nytp_error *error);
+                      const struct nytp_interpreter *of, uint32_t n_of,
+                      nytp_census_progress_fn *progress, struct nytp_error *error);
 void nytp_census_free(struct nytp_census *census);
 
 #endif

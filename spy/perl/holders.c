@@ -399,7 +399,8 @@ static void find_cycles(struct search *search, nytp_census_progress_fn *progress
 }
 
 bool nytp_find_holders(struct nytp_census *census, struct nytp_perl *perl,
-                       const struct nytp_interpreter *of, nytp_census_progress_fn *progress)
+                       const struct nytp_interpreter *of, uint32_t n_of,
+                       nytp_census_progress_fn *progress)
 {
     struct nytp_perl kept = *perl; /* whose pages are kept */
     kept.memory = nytp_memory_cached(perl->memory);
@@ -416,10 +417,12 @@ bool nytp_find_holders(struct nytp_census *census, struct nytp_perl *perl,
         search.failed |= !nytp_table_put(&search.wanted, key_of(census->rows[i].example), i);
     }
     if (n_wanted > 0 && !search.failed) {
-        visit_stash(&search, nytp_memory_u64(perl->memory, of->at[NYTP_PL_defstash]), 0);
         nytp_label_add(&main_program, "the main program", 16);
-        visit_named(&search, nytp_memory_u64(perl->memory, of->at[NYTP_PL_main_cv]), "",
-                    &main_program);
+        for (uint32_t i = 0; i < n_of; i++) {
+            visit_stash(&search, nytp_memory_u64(perl->memory, of[i].at[NYTP_PL_defstash]), 0);
+            visit_named(&search, nytp_memory_u64(perl->memory, of[i].at[NYTP_PL_main_cv]), "",
+                        &main_program);
+        }
         follow(&search, n_wanted, progress);
         find_cycles(&search, progress);
     }

@@ -84,8 +84,8 @@ static void look_at_values(struct nytp_perl *perl, const struct nytp_interpreter
 {
     struct nytp_census census;
     struct nytp_error error = {0};
-    if (nytp_census_take(&census, perl, of, NULL, &error))
-        nytp_find_holders(&census, perl, of, NULL);
+    if (nytp_census_take(&census, perl, of, 1, NULL, &error))
+        nytp_find_holders(&census, perl, of, 1, NULL);
     nytp_census_free(&census);
 }
 

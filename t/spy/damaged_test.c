@@ -78,7 +78,7 @@ static bool census(struct nytp_census *to, struct nytp_perl *perl)
     struct nytp_interpreter of = {.at = {0}};
     put_u64(VARIABLES, 0, ARENA);
     of.at[NYTP_PL_sv_arenaroot] = VARIABLES;
-    return nytp_census_take(to, perl, &of, NULL, &error);
+    return nytp_census_take(to, perl, &of, 1, NULL, &error);
 }
 
 static void test_arenas_in_a_circle(struct nytp_perl *perl)
@@ -124,7 +124,7 @@ static void test_pads(struct nytp_perl *perl, uint64_t pad, const char *name)
     put(x, 0, '$' | 'x' << 8, 3);
     put_u64(VARIABLES, 0, MAIN);
     of.at[NYTP_PL_main_cv] = of.at[NYTP_PL_defstash] = VARIABLES;
-    ok(nytp_find_holders(&wanted, perl, &of, NULL) && row.holder == 0, name);
+    ok(nytp_find_holders(&wanted, perl, &of, 1, NULL) && row.holder == 0, name);
     nytp_strings_free(wanted.strings);
 }
 

@@ -109,6 +109,39 @@ def test_values_are_counted_as_perl_counts_them_and_by_class(script):
     assert max(map(len, text.splitlines())) <= 80
 
 
+THREADS = """
+use strict; use threads; $| = 1;
+package In::Thread { sub new { bless {}, shift } } package In::Main { sub new { bless {}, shift } }
+package main;
+pipe my $in, my $out or die $!;
+our @kept;
+my $thread = threads->create(sub { @kept = map { In::Thread->new } 1 .. 300; print "made\\n"; sysread $in, my $byte, 1 });
+@kept = map { In::Main->new } 1 .. 200;
+sysread STDIN, my $byte, 1;
+"""
+
+
+def test_values_of_all_threads_are_counted(script, tmp_path):
+    with spied.running(PERL, script(THREADS), stdin=subprocess.PIPE) as process:
+        process.wait_for("made")
+        process.wait_until_it_waits()
+        text = spied.spy("heap", process.pid)
+        spied.spy("heap", process.pid, "-o", tmp_path / "heap")
+    counted, of_perl = re.search(r"^([\d,]+) values of 2 threads, .*\(perl counts ([\d,]+)\)", text, re.M).groups()
+    assert counted == of_perl
+    there = rows(tmp_path / "heap")
+    assert [(there["hash", name][0], there["hash", name][2]) for name in ("In::Thread", "In::Main")] == [(300, "@main::kept[...]"), (200, "@main::kept[...]")]
+
+
+def test_a_string_of_more_than_a_gigabyte_is_counted(tmp_path):
+    """Its memory is reserved by a read that finds nothing, and not used."""
+    with spied.running(PERL, "-e", "open my $none, '<', '/dev/null' or die; read $none, our $long, 1_200_000_000; $| = 1; print qq(ready\n); <STDIN>",
+                       stdin=subprocess.PIPE) as process:
+        process.wait_for("ready")
+        spied.spy("heap", process.pid, "-o", tmp_path / "heap")
+    assert 1_200_000_000 < sum(size for _, size, _ in rows(tmp_path / "heap").values()) < 1_300_000_000
+
+
 def test_what_grows_is_named_with_what_holds_it(script, tmp_path):
     with spied.running(PERL, script(PROGRAM), stdin=subprocess.PIPE) as process:
         process.wait_for("ready")

@@ -257,7 +257,7 @@ my @threads = map { threads->create(\&work) } 1 .. 2;
 print "runs\n";
 $_->join for @threads;
 P
-    like ctl($run, 'heap'), qr/\A0 Values .*^ +500 +\S+ kB +hash +My::Kept\n +held by \@main::kept/ms, 'its values';
+    like ctl($run, 'heap'), qr/\A0 Values .*^ +1,500 +\S+ kB +hash +My::Kept\n +held by \@main::kept/ms, 'its values, and the copies that its threads have';
     ok await(sub { !children($run->{pid}) }), 'no zombie';
     is end($run), '0', 'its status';
 };
