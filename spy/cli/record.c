@@ -46,7 +46,7 @@ struct opened { /* what takes room of a process, as long as perl is looked at th
     struct nytp_sampling sampling;
     struct recorder *recorder;
     char cwd[4096], host[256], script[4096];
-    double start_s;
+    double start_s, program_s;
     pid_t parent;
 };
 
@@ -138,6 +138,7 @@ static struct part *begin_part(struct opened *opened, const struct nytp_spied_th
         .pid = opened->session.target.pid,
         .parent = opened->parent,
         .start_s = opened->start_s,
+        .program_s = opened->program_s,
         .rate = recorder->spy->rate,
         .thread = thread->walker.look.of.tid,
     };
@@ -283,6 +284,7 @@ static struct opened *open_perl(struct recorder *recorder, pid_t pid, struct nyt
     opened->recorder = recorder;
     nytp_process_script(pid, opened->script, sizeof opened->script);
     opened->start_s = nytp_process_start(pid);
+    opened->program_s = nytp_program_start(pid);
     opened->parent = nytp_process_status(pid).parent;
     read_link(pid, "cwd", opened->cwd, sizeof opened->cwd);
     gethostname(opened->host, sizeof opened->host - 1);

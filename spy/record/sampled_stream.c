@@ -104,13 +104,13 @@ static struct nytp_name whole_name(const struct nytp_sampled_stream *stream,
     return (struct nytp_name){to, (uint32_t)((size_t)len < size ? (size_t)len : size - 1)};
 }
 
-/* The file, unless it was changed since the process began. */
+/* The file, unless it was changed since the program began. */
 static FILE *open_source(const struct nytp_sampled_stream *stream, struct nytp_name name)
 {
     const struct nytp_stream_facts *const facts = &stream->facts;
     if (facts->no_source || name.len == 0 || name.ptr[0] != '/')
         return NULL;
-    return nytp_source_file_open(facts->pid, name.ptr, facts->start_s);
+    return nytp_source_file_open(facts->pid, name.ptr, facts->program_s);
 }
 
 static void write_source(struct nytp_sampled_stream *stream, uint32_t fid, FILE *file)

@@ -18,8 +18,9 @@ struct nytp_stream_facts {
     const char *cwd; /* of the process, for relative names of files */
     bool no_source;  /* none is kept */
     pid_t pid, parent;
-    double start_s; /* when the process began */
-    uint32_t rate;  /* samples a second */
+    double start_s;   /* when the process began */
+    double program_s; /* and its program: files that were changed later are not its source */
+    uint32_t rate;    /* samples a second */
     uint64_t thread;
 };
 

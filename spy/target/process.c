@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,16 +18,27 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A file of /proc/PID as text; false: it cannot be read. */
-static bool slurp(pid_t pid, const char *name, char *to, size_t size, size_t *len)
+enum {
+    MOST_ANCESTORS = 1000 /* a list that changes meanwhile may lead back to itself */
+};
+
+/* A file of /proc/PID from there on; how many bytes, or -1. */
+static ssize_t read_file(pid_t pid, const char *name, off_t from, void *to, size_t size)
 {
     char path[80];
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return false;
-    const ssize_t got = read(fd, to, size - 1);
+        return -1;
+    const ssize_t got = pread(fd, to, size, from);
     close(fd);
+    return got;
+}
+
+/* The same as text; false: it cannot be read. */
+static bool slurp(pid_t pid, const char *name, char *to, size_t size, size_t *len)
+{
+    const ssize_t got = read_file(pid, name, 0, to, size - 1);
     to[got < 0 ? 0 : got] = '\0';
     *len = got < 0 ? 0 : (size_t)got;
     return got >= 0;
@@ -82,6 +94,37 @@ double nytp_process_start(pid_t pid)
     const uint64_t ticks = nytp_process_start_ticks(pid);
     const double booted = seconds_on(CLOCK_REALTIME) - seconds_on(CLOCK_BOOTTIME);
     return ticks == 0 ? 0 : booted + (double)(ticks + 1) / (double)sysconf(_SC_CLK_TCK);
+}
+
+/* Sixteen bytes at AT_RANDOM of getauxval(3), which exec makes anew and fork copies. */
+struct exec_mark {
+    uint8_t bytes[16];
+};
+
+static bool read_exec_mark(pid_t pid, struct exec_mark *mark)
+{
+    Elf64_auxv_t entries[64];
+    uint64_t at = 0;
+    const ssize_t len = read_file(pid, "auxv", 0, entries, sizeof entries);
+    for (ssize_t i = 0; i < len / (ssize_t)sizeof *entries; i++)
+        if (entries[i].a_type == AT_RANDOM)
+            at = entries[i].a_un.a_val;
+    return at != 0 && read_file(pid, "mem", (off_t)at, mark, sizeof *mark) == sizeof *mark;
+}
+
+double nytp_program_start(pid_t pid)
+{
+    struct exec_mark mark, of_parent;
+    pid_t parent = pid;
+    if (!read_exec_mark(pid, &mark))
+        return nytp_process_start(pid);
+    for (int i = 0; i < MOST_ANCESTORS && parent > 0; i++) {
+        pid = parent;
+        parent = nytp_process_status(pid).parent;
+        if (!read_exec_mark(parent, &of_parent) || memcmp(&mark, &of_parent, sizeof mark) != 0)
+            break;
+    }
+    return nytp_process_start(pid);
 }
 
 static void make_valid(char *text, size_t len)

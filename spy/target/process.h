@@ -25,6 +25,11 @@ uint64_t nytp_process_start_ticks(pid_t pid);
 /* The same in seconds of the epoch. */
 double nytp_process_start(pid_t pid);
 
+/* When the program in it began, in seconds of the epoch: that of a worker began with the
+ * process above it that the worker was forked off, as far as that is there yet and may be
+ * looked at. */
+double nytp_program_start(pid_t pid);
+
 /* Its command line in UTF-8, arguments separated by blanks, control characters and bytes that
  * are no UTF-8 as '?'; at most size - 1 bytes. False: there is none. */
 bool nytp_process_command(pid_t pid, char *to, size_t size);

@@ -670,6 +670,28 @@ def test_a_file_is_the_programs_source_unless_it_was_written_after_the_start(scr
         assert ("sysread STDIN" in exported(tmp_path / "out", "--list=main::inner")) == is_kept
 
 
+FORKS = WAITS.replace("outer();", r"""<STDIN>; my $pid = fork; waitpid($pid, 0), exit if $pid; print "forked $$\n"; outer();""")
+
+
+def test_a_workers_source_is_what_its_parent_has_compiled(script, tmp_path):
+    """A file that was written between the start of the parent and that of the worker is kept by neither."""
+    for seconds, is_kept in (-0.02, True), (0.05, False):
+        program = script(FORKS)
+        with spied.running(PERL, program, stdin=subprocess.PIPE) as process:
+            process.wait_for("ready")
+            ticks = int(open(f"/proc/{process.pid}/stat").read().rpartition(") ")[2].split()[19])
+            written = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + ticks / os.sysconf("SC_CLK_TCK") + seconds
+            os.utime(program, (written, written))
+            spied.wait_until(lambda: time.time() > written + 0.05)
+            process.popen.stdin.write("\n")
+            process.popen.stdin.flush()
+            worker = process.wait_for("forked").split()[1]
+            spied.spy("record", worker, "-o", tmp_path / "out", "-r", 1000, "-d", "100ms")
+            process.popen.stdin.close()
+        program.unlink()
+        assert ("sysread STDIN" in exported(tmp_path / "out", "--list=main::inner")) == is_kept
+
+
 def refusals():
     never = int(pathlib.Path("/proc/sys/kernel/pid_max").read_text())
     yield "no such process", [spied.SPY, "dump", str(never)], rf"there is no process {never}$"
