@@ -52,6 +52,10 @@ bool nytp_session_open(struct nytp_session *session, const struct nytp_spy *spy,
 /* The same for who has nothing else to look at: waits a while for a perl to begin. */
 bool nytp_session_await(struct nytp_session *session, const struct nytp_spy *spy, pid_t pid,
                         struct nytp_error *error);
+
+/* Whether reading a core file has taken more than that of any program does, which is said: what
+ * was told is not all. */
+bool nytp_session_was_too_much(const struct nytp_session *session, const struct nytp_spy *spy);
 void nytp_session_close(struct nytp_session *session);
 
 /* The processes whose command line matches, as an array for free(); not nytp-spy, nor what it

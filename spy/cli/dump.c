@@ -16,13 +16,15 @@
 #include <string.h>
 
 enum {
-    TRIES = 20
+    TRIES = 20,
+    MOST_SOURCE = 1 << 30, /* bytes that are read until no more lines are shown */
 };
 
 struct dump {
     struct nytp_session *session;
     struct nytp_out *out;
     uint32_t columns;
+    uint64_t source_bytes; /* that were read */
     bool color, with_source;
 };
 
@@ -46,8 +48,11 @@ static void put_source(struct dump *dump, const struct nytp_frame *frame)
     if (source == NULL)
         return;
     uint32_t at = 0;
-    while (at < frame->line && getline(&line, &size, source) > 0)
+    ssize_t len;
+    while (at < frame->line && (len = getline(&line, &size, source)) > 0) {
+        dump->source_bytes += (uint64_t)len;
         at++;
+    }
     if (at == frame->line) {
         const struct nytp_source_line text = {.text = line,
                                               .len = (uint32_t)strcspn(line, "\n")};
@@ -59,6 +64,10 @@ static void put_source(struct dump *dump, const struct nytp_frame *frame)
     }
     free(line);
     fclose(source);
+    if (dump->source_bytes <= MOST_SOURCE)
+        return;
+    dump->with_source = false;
+    nytp_puts(dump->out, "        (of further frames no lines: reading them takes too long)\n");
 }
 
 static struct nytp_name frame_name(const struct nytp_names *names,
@@ -190,8 +199,9 @@ static bool dump_one(const struct nytp_spy *spy, struct nytp_out *out, pid_t pid
                         .with_source = !spy->no_source};
     dump.color = is_terminal && getenv("NO_COLOR") == NULL;
     put_process(&dump);
+    const bool is_all = !nytp_session_was_too_much(&session, spy);
     nytp_session_close(&session);
-    return true;
+    return is_all;
 }
 
 enum nytp_spy_status nytp_spy_dump(const struct nytp_spy *spy)

@@ -225,6 +225,10 @@ static enum nytp_spy_status look(const struct nytp_spy *spy, pid_t pid)
         status = write_out(spy, &session, &census, (double)(nytp_spy_now_ns() - began) / 1e9);
     else
         nytp_spy_say("%s", error.message);
+    if (census.holders_given_up)
+        nytp_spy_say("what holds some objects is not told: the search for it was too long");
+    if (status == SPY_DONE && nytp_session_was_too_much(&session, spy))
+        status = SPY_REFUSED;
     nytp_census_free(&census);
     nytp_session_close(&session);
     return status;

@@ -20,6 +20,8 @@ enum {
     WAIT_NS = 1000000,
 };
 
+#define TOO_MUCH "reading it was given up, as it leads in circles: it is damaged"
+
 volatile sig_atomic_t nytp_spy_stop;
 
 void nytp_spy_say(const char *format, ...)
@@ -48,8 +50,18 @@ bool nytp_session_open(struct nytp_session *session, const struct nytp_spy *spy,
             return true;
         nytp_out_of_memory(error);
     }
+    if (nytp_memory_is_spent(&session->target.memory))
+        *error = (struct nytp_error){.status = NYTP_ERR_FORMAT, .message = TOO_MUCH};
     nytp_session_close(session);
     return false;
+}
+
+bool nytp_session_was_too_much(const struct nytp_session *session, const struct nytp_spy *spy)
+{
+    if (!nytp_memory_is_spent(&session->target.memory))
+        return false;
+    nytp_spy_say("%s: %s", spy->core, TOO_MUCH);
+    return true;
 }
 
 bool nytp_session_await(struct nytp_session *session, const struct nytp_spy *spy, pid_t pid,

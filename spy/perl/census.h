@@ -28,6 +28,7 @@ struct nytp_census {
     uint64_t n_keys, key_bytes;        /* of hashes: each once */
     uint64_t n_arenas, n_torn;         /* those that could not be read */
     int64_t count_before, count_after; /* as perl counts them (PL_sv_count) */
+    bool holders_given_up;             /* some may be there: the search was too long */
 };
 
 /* Called now and then with the number of values counted so far. */

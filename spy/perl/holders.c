@@ -52,6 +52,7 @@ struct search {
     struct node *nodes;
     uint32_t n_nodes, capacity, max_nodes, n_found;
     uint64_t n_elements;
+    bool was_too_much; /* there was more to be followed */
     bool failed;
 };
 
@@ -60,6 +61,7 @@ struct search {
 static bool may_look_at(struct search *search, uint64_t n)
 {
     search->n_elements += n;
+    search->was_too_much |= search->n_elements > MAX_ELEMENTS;
     return search->n_elements <= MAX_ELEMENTS && !search->failed;
 }
 
@@ -124,9 +126,12 @@ static void take_if_wanted(struct search *search, struct node node)
 
 static void add_node(struct search *search, struct node node)
 {
-    if (search->n_nodes >= search->max_nodes ||
-        nytp_table_get(&search->seen, key_of(node.address)) != NYTP_TABLE_NONE)
+    if (nytp_table_get(&search->seen, key_of(node.address)) != NYTP_TABLE_NONE)
         return;
+    if (search->n_nodes >= search->max_nodes) {
+        search->was_too_much = true;
+        return;
+    }
     if (!nytp_grow(&search->nodes, &search->capacity, search->n_nodes, sizeof *search->nodes) ||
         !nytp_table_put(&search->seen, key_of(node.address), search->n_nodes)) {
         search->failed = true;
@@ -424,6 +429,7 @@ bool nytp_find_holders(struct nytp_census *census, struct nytp_perl *perl,
                         &main_program);
         }
         follow(&search, n_wanted, progress);
+        census->holders_given_up = search.was_too_much && search.n_found < n_wanted;
         find_cycles(&search, progress);
     }
     nytp_memory_cached_free(kept.memory);

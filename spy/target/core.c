@@ -15,6 +15,12 @@
 #define MAX_FILES 100000
 #define PAGE      4096
 
+/* How much reading a file may take: that of a large program takes a sixth of it, but in what is
+ * damaged many hashes may have the same million buckets. */
+#define LEAST_WORK    UINT64_C(1000000000)
+#define WORK_OF_BYTE  300
+#define WORK_OF_PIECE 64
+
 struct segment {
     uint64_t start, len; /* of the memory that is in the file */
     uint64_t offset;
@@ -36,6 +42,7 @@ struct nytp_core {
     struct backing *backings; /* one for each mapping */
     pid_t pid;
     uint64_t headers_at; /* of the program, in memory */
+    uint64_t work_left;
 };
 
 static bool is_inside(const struct nytp_core *core, uint64_t offset, uint64_t len)
@@ -87,15 +94,17 @@ static size_t from_files(struct nytp_core *core, uint64_t from, uint8_t *to, siz
     return part;
 }
 
-static bool read_piece(struct nytp_core *core, const struct nytp_piece *piece)
+static bool read_piece(struct nytp_memory *memory, const struct nytp_piece *piece)
 {
+    struct nytp_core *const core = memory->core;
+    const uint64_t work = WORK_OF_PIECE + core->n_segments + core->mappings.n;
     size_t done = 0;
     while (done < piece->len) {
         uint8_t *const to = (uint8_t *)piece->to + done;
         size_t part = from_segments(core, piece->from + done, to, piece->len - done);
         if (part == 0)
             part = from_files(core, piece->from + done, to, piece->len - done);
-        if (part == 0)
+        if (!nytp_memory_spend(memory, work + part / 8) || part == 0)
             return false;
         done += part;
     }
@@ -105,7 +114,7 @@ static bool read_piece(struct nytp_core *core, const struct nytp_piece *piece)
 static size_t read_core(struct nytp_memory *memory, const struct nytp_piece *pieces, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!read_piece(memory->core, &pieces[i]))
+        if (!read_piece(memory, &pieces[i]))
             return i;
     return n;
 }
@@ -257,6 +266,7 @@ struct nytp_core *nytp_core_open(const char *path, const char *exe, struct nytp_
     }
     core->exe = exe;
     core->bytes = nytp_map_file(path, &core->len);
+    core->work_left = LEAST_WORK + core->len * WORK_OF_BYTE;
     if (core->bytes == NULL)
         nytp_error_set(error, NYTP_ERR_IO, "%s", strerror(errno));
     else if (take_core(core, error))
@@ -288,6 +298,7 @@ pid_t nytp_core_pid(const struct nytp_core *core)
 void nytp_core_memory(struct nytp_core *core, struct nytp_memory *memory,
                       struct nytp_mappings *mappings)
 {
-    *memory = (struct nytp_memory){.read = read_core, .core = core, .fd = -1};
+    *memory = (struct nytp_memory){
+        .read = read_core, .core = core, .fd = -1, .work_left = &core->work_left};
     *mappings = core->mappings;
 }

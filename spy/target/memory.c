@@ -69,6 +69,19 @@ void nytp_memory_of_process(struct nytp_memory *memory, pid_t pid)
     *memory = (struct nytp_memory){.read = read_directly, .pid = pid, .fd = -1};
 }
 
+bool nytp_memory_spend(struct nytp_memory *memory, uint64_t work)
+{
+    if (memory->work_left == NULL)
+        return true;
+    *memory->work_left = *memory->work_left > work ? *memory->work_left - work : 0;
+    return *memory->work_left > 0;
+}
+
+bool nytp_memory_is_spent(const struct nytp_memory *memory)
+{
+    return memory->work_left != NULL && *memory->work_left == 0;
+}
+
 void nytp_memory_close(struct nytp_memory *memory)
 {
     if (memory->fd >= 0)
@@ -161,8 +174,9 @@ size_t nytp_memory_scattered(struct nytp_memory *memory, const struct nytp_piece
 
 /* ---- kept pages ---- */
 
-#define KEPT_PAGES 4096
-#define AHEAD      16 /* pages that are read at once, where they are all there */
+#define KEPT_PAGES   4096
+#define AHEAD        16 /* pages that are read at once, where they are all there */
+#define WORK_OF_KEPT 32
 
 struct cached {
     struct nytp_memory memory; /* first: what is handed out */
@@ -200,7 +214,7 @@ static size_t read_cached(struct nytp_memory *memory, const struct nytp_piece *p
             const size_t left = pieces[i].len - done;
             const size_t part = PAGE - in_page < left ? PAGE - in_page : left;
             const uint8_t *const page = page_at(cached, at - in_page);
-            if (page == NULL)
+            if (page == NULL || !nytp_memory_spend(memory, WORK_OF_KEPT))
                 return i;
             memcpy((uint8_t *)pieces[i].to + done, page + in_page, part);
             done += part;
@@ -214,7 +228,8 @@ struct nytp_memory *nytp_memory_cached(struct nytp_memory *of)
     struct cached *const cached = calloc(1, sizeof *cached);
     if (cached == NULL)
         return NULL;
-    cached->memory = (struct nytp_memory){.read = read_cached, .fd = -1};
+    cached->memory =
+        (struct nytp_memory){.read = read_cached, .fd = -1, .work_left = of->work_left};
     cached->of = of;
     return &cached->memory;
 }

@@ -31,7 +31,12 @@ struct nytp_memory {
     struct nytp_core *core; /* of a core file; else NULL */
     uint64_t n_calls;       /* of the system */
     uint64_t n_pieces;      /* in all of these */
+    uint64_t *work_left;    /* until reading fails, in nanoseconds or so; NULL: no limit */
 };
+
+/* Take some of it. False: there is no more. */
+bool nytp_memory_spend(struct nytp_memory *memory, uint64_t work);
+bool nytp_memory_is_spent(const struct nytp_memory *memory);
 
 /* The memory of a running process. It is not stopped and does not notice. */
 void nytp_memory_of_process(struct nytp_memory *memory, pid_t pid);

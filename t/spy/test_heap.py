@@ -250,6 +250,29 @@ def test_a_core_file_that_does_not_list_its_files(core, tmp_path):
     assert "no perl" in spied.spy("dump", "--core", bare, status=1)
 
 
+# Twenty thousand hashes have the same 131072 empty buckets, as the program writes into its own memory (sv.h, hv.h: where the
+# head has the buckets, and the body how many). An object that nothing but itself holds is looked for in all of them.
+CIRCLES = """
+use B; my %many; keys(%many) = 1 << 17; $many{x} = 1; delete $many{x};
+open my $memory, "+<", "/proc/self/mem" or die $!; binmode $memory;
+sub at { sysseek $memory, $_[0], 0; sysread $memory, my $bytes, 8; unpack "Q", $bytes }
+sub put { sysseek $memory, $_[0], 0; syswrite $memory, pack "Q", $_[1] }
+our @hashes = map { my %one = (x => 1); delete $one{x}; \\%one } 1 .. 20000;
+for (@hashes) { put($_ + 16, at(\\%many + 16)); put(at($_ + 0) + 24, (1 << 17) - 1) }
+for (1 .. 30) { my $lost = bless {}, "Lost"; $lost->{itself} = $lost }
+kill ABRT => $$;
+"""
+
+
+def test_a_core_file_that_leads_in_circles_is_given_up(tmp_path):
+    """All hashes together are looked through in minutes; the heap is told as far as it goes."""
+    path = core_in(tmp_path, [PERL, "-e", CIRCLES])
+    cpu = lambda: resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+    ran = subprocess.run([spied.SPY, "heap", "--core", path], capture_output=True, text=True, preexec_fn=cpu)
+    assert ran.returncode == 1 and ran.stderr == f"nytp-spy: {path}: reading it was given up, as it leads in circles: it is damaged\n", ran.stderr
+    assert re.search(r"^ +30 +\S+ \wB +hash +Lost$", ran.stdout, re.M)
+
+
 SMALL = """
 sub f { my %kept = map { $_ => bless [1, "x$_"], "Node" } 1 .. 30; eval "g(2)" }
 sub g { kill ABRT => $$ }
