@@ -30,8 +30,9 @@ enum {
     BEGIN_NS = 2000000, /* a program that is only beginning is tried again after so long, */
     LONGEST_PAUSE_NS = 50000000, /* later after an eighth of the time since, but no longer */
     PERL_COMES_NS = 1000000000,  /* until then a process that is no perl may become one */
-    MAX_THREADS = 10000,         /* of all that were seen */
-    NOTABLY_LATE = 5,            /* percent */
+    LEAST_TRIES = 20, /* for a perl that is there, but changes while its memory is looked at */
+    MAX_THREADS = 10000, /* of all that were seen */
+    NOTABLY_LATE = 5,    /* percent */
 };
 
 struct part {      /* the stream of a thread */
@@ -59,7 +60,8 @@ struct process {
         was_opened,             /* perl was found there */
         is_given_up;            /* it is no perl, or may not be looked at */
     int64_t tried_ns, first_ns; /* when it was last tried to find perl, and first */
-    struct nytp_error error;    /* why it is not open */
+    uint32_t n_tries;
+    struct nytp_error error; /* why it is not open */
 };
 
 struct missing { /* a process that is not recorded */
@@ -196,6 +198,7 @@ static void close_process(struct recorder *recorder, struct process *process)
     free(opened);
     process->opened = NULL;
     process->tried_ns = process->first_ns = 0; /* it may begin another program now */
+    process->n_tries = 0;
 }
 
 /* Of those that nobody named one is enough. */
@@ -301,6 +304,7 @@ static bool open_process(struct recorder *recorder, struct process *process)
     process->tried_ns = now;
     if (process->first_ns == 0)
         process->first_ns = now;
+    process->n_tries++;
     process->error = (struct nytp_error){0};
     process->opened = open_perl(recorder, process->pid, &process->error);
     process->was_opened |= process->opened != NULL;
@@ -320,6 +324,13 @@ static bool look(struct recorder *recorder, struct process *process)
     return nytp_sampling_look(&opened->sampling);
 }
 
+static bool is_other(const struct process *process)
+{
+    return !process->is_awaited && !process->was_opened &&
+           process->tried_ns - process->first_ns > PERL_COMES_NS &&
+           (process->error.status != NYTP_ERR_TRUNCATED || process->n_tries >= LEAST_TRIES);
+}
+
 /* One round for one process. It may begin only now, or run another program by exec. False: it
  * has ended. */
 static bool look_at_process(struct recorder *recorder, struct process *process)
@@ -330,9 +341,7 @@ static bool look_at_process(struct recorder *recorder, struct process *process)
         close_process(recorder, process);
     else if (open_process(recorder, process))
         return true;
-    const bool is_other = !process->is_awaited && !process->was_opened &&
-                          process->tried_ns - process->first_ns > PERL_COMES_NS;
-    process->is_given_up = process->error.status == NYTP_ERR_IO || is_other;
+    process->is_given_up = process->error.status == NYTP_ERR_IO || is_other(process);
     return !has_ended(process->pid);
 }
 

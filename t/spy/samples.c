@@ -21,6 +21,7 @@
 
 enum {
     APART_NS = 200000,
+    MOST_TRIES = 100,
 };
 
 static void put_stack(const struct nytp_names *names, const struct nytp_stack *stack)
@@ -73,6 +74,18 @@ static void stop(pid_t pid)
     }
 }
 
+/* A program that changes may not be known at the first try. */
+static bool attach(struct nytp_perl *perl, struct nytp_target *target, struct nytp_error *error)
+{
+    for (int i = 0; i < MOST_TRIES; i++) {
+        *error = (struct nytp_error){0};
+        if (nytp_attach(perl, target, error))
+            return true;
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     struct nytp_target target;
@@ -84,7 +97,7 @@ int main(int argc, char **argv)
         return 2;
     const long rate = atol(argv[2]), n = atol(argv[3]);
     if (!nytp_target_of_process(&target, atoi(argv[1]), &error) ||
-        !nytp_attach(&perl, &target, &error) || !nytp_name_cache_init(&names, &perl)) {
+        !attach(&perl, &target, &error) || !nytp_name_cache_init(&names, &perl)) {
         fprintf(stderr, "%s\n", error.message);
         return 1;
     }
