@@ -98,6 +98,17 @@ static bool mark_present(const struct nytp_attribution *s, struct nytp_table *pr
     return ok;
 }
 
+/* Of the time of the xsubs and opcodes that a sub called, what falls to so many of its
+ * statements' ticks: arcs are not known by process. At most all of these. */
+static int64_t share_of_ops(const struct nytp_sub_sums *sums, uint32_t sub, int64_t ticks)
+{
+    if (ticks <= 0 || sums->ops_excl[sub] >= sums->loose_ticks[sub])
+        return nytp_at_least_0(ticks);
+    const int64_t share =
+        nytp_mul_div_signed(sums->ops_excl[sub], ticks, sums->loose_ticks[sub]);
+    return share <= 0 ? 0 : share >= ticks ? ticks : share;
+}
+
 /* Subs that ran statements but have no call on record: calls that never returned, or a
  * recording without the subroutine profiler; they get their statements' time. A comparator
  * of sort is no call either, but its time is in the sort's already. */
@@ -122,7 +133,7 @@ static bool place_uncalled(struct nytp_attribution *s, const struct nytp_sub_sum
             ok = false;
             break;
         }
-        ticks -= sums->ops_excl[sub];
+        ticks -= share_of_ops(sums, sub, ticks);
         struct nytp_tree_node *n = &b->stack.tree.nodes[node];
         n->unreturned = (b->has & NYTP_HAS_ARCS) != 0 && !finished;
         n->calls += n->unreturned;
@@ -306,11 +317,7 @@ static int64_t outer_ticks(const struct nytp_attribution *s, const struct nytp_s
     for (uint32_t i = 0; i < s->n_loose; i++)
         if (s->loose[i].process == process && s->loose[i].sub == 0)
             ticks += s->loose[i].ticks;
-    if (ticks <= 0 || sums->ops_excl[0] >= sums->loose_ticks[0])
-        return 0;
-    /* arcs are not known by process: each has its share, at most all */
-    const int64_t share = nytp_mul_div_signed(sums->ops_excl[0], ticks, sums->loose_ticks[0]);
-    return share <= 0 ? ticks : share >= ticks ? 0 : ticks - share;
+    return nytp_at_least_0(ticks - share_of_ops(sums, 0, ticks));
 }
 
 static bool has_accept(const struct nytp_profile *p)
@@ -322,25 +329,38 @@ static bool has_accept(const struct nytp_profile *p)
     return false;
 }
 
+/* What a process's statements took and its calls did not. */
+static int64_t rest_of(const struct nytp_profile *p, uint32_t process)
+{
+    const uint32_t end = nytp_process_nodes_end(p, process);
+    int64_t rest = p->processes[process].stmt_ticks;
+    for (uint32_t n = p->processes[process].root + 1; n < end; n++)
+        rest -= p->nodes[n].excl_ticks;
+    return rest;
+}
+
 /* The program's own time in each process: what the statement profiler measured in all and the
  * subroutine profiler did not claim. Where that cannot be so (it claims more than there is;
- * or a wait in accept(), which it leaves out), the statements outside subs tell. */
+ * or a wait in accept(), which it leaves out), the statements outside subs tell; so they do
+ * where the tree is an estimate, whose calls are all in the first process, which then has what
+ * is left of all. */
 static bool time_roots(struct nytp_attribution *s, const struct nytp_sub_sums *sums)
 {
     struct nytp_profile *p = s->p;
     const bool accepts = has_accept(p);
-    for (uint32_t i = 0; i < p->n_processes; i++) {
-        const uint32_t root = p->processes[i].root;
-        const uint32_t end = nytp_process_nodes_end(p, i);
-        int64_t rest = p->processes[i].stmt_ticks;
-        for (uint32_t n = root + 1; n < end; n++)
-            rest -= p->nodes[n].excl_ticks;
-        if (rest < 0 || accepts) {
+    int64_t of_first = 0;
+    for (uint32_t i = p->n_processes; i-- > 0;) {
+        const bool is_elsewhere = p->estimated_tree && i > 0;
+        const int64_t all = rest_of(p, i) + (i == 0 ? of_first : 0);
+        int64_t rest = all;
+        if (rest < 0 || accepts || is_elsewhere) {
             const int64_t outer = outer_ticks(s, sums, i);
             if (rest < 0 || outer < rest)
                 rest = outer;
         }
-        p->nodes[root].excl_ticks = rest;
+        if (is_elsewhere)
+            of_first += all - rest;
+        p->nodes[p->processes[i].root].excl_ticks = rest;
     }
     return true;
 }
