@@ -78,6 +78,28 @@ subtest 'run: options' => sub {
     like +(shell("$bin/nytp-export -q t.out"))[0], qr/main::f/, 'is recorded';
 };
 
+# Of each first line what perl itself says of taint mode: 1 is -T, -1 is -t.
+subtest 'run and startup: taint mode as the first line says it' => sub {
+    for my $case (['-T', 1], ['-wT', 1], ['-Tw', 1], ['-w -T', 1], ['-t', -1], ['-0777wt', -1], ['-Ilib/T -w', 0], ['-i.bT', 0], ['-w # -T', 0]) {
+        my ($switches, $mode) = @$case;
+        put('shebang.pl', "#!/usr/bin/perl $switches\nsub f { print STDERR '<', \${^TAINT}, '>' } f();\n");
+        my $needed = $mode == 1 ? '-T' : $mode ? '-t' : '';
+        is +(shell("$^X $needed shebang.pl"))[1], "<$mode>", "$switches: perl";
+        for my $command ('run -q -o t.out', 'startup --run') {
+            my (undef, $err, $status) = shell("$bin/nytp $command shebang.pl");
+            like "$status $err", qr/\A0 <$mode>/, "$switches: nytp $command";
+        }
+        like +(shell("$bin/nytp-export -q t.out"))[0], qr/main::f/, "$switches: it is recorded";
+        unlink 't.out';
+    }
+    put('plain.pl', "sub f { print \${^TAINT} } f();\n");
+    for my $switch (qw(-T -wT)) {
+        is +(shell("$bin/nytp run -q -o t.out $switch plain.pl"))[0], 1, "$switch on the command line";
+        like +(shell("$bin/nytp-export -q t.out"))[0], qr/main::f/, 'is recorded, too';
+        unlink 't.out';
+    }
+};
+
 subtest 'run --memory' => sub {
     my ($library) = glob "$bin/../blib/arch/auto/Devel/NYTProf/libnytp-malloc.so";
     plan skip_all => 'no libnytp-malloc.so' if !$library || ($ENV{LD_PRELOAD} || '') =~ /libasan/;

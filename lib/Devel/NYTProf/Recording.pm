@@ -205,21 +205,27 @@ sub report {
 
 =head2 find_program(NAME)
 
-The path of a program, which may be in C<PATH>, and the switch for taint mode that its first line has. A
-switch of perl stays as it is.
+The path of a program, which may be in C<PATH>, and the switch for taint mode that its first line has: C<-T> or C<-t>,
+also in C<-wT>. A switch of perl stays as it is, and may itself be that.
 
 =cut
 
 sub find_program {
     my ($program) = @_;
-    return $program if $program =~ /\A-/;
+    return ($program, taint_switch(" $program")) if $program =~ /\A-/;
     if (!-e $program && $program !~ m{/}) {
         my ($found) = grep { -f && -x _ } map {"$_/$program"} split /:/, $ENV{PATH} // '';
         $program = $found if defined $found;
     }
     open my $fh, '<', $program or return $program;
     my $first = <$fh> // '';
-    return ($program, $first =~ /\A#!.*perl.*?\s(-[tT])\b/);
+    return ($program, $first =~ /\A#!.*?perl\S*(.*)/ ? taint_switch($1) : ());
+}
+
+# What stands before the letter in one word are switches without a value: -Ilib/T and -d:Trace are others.
+sub taint_switch {
+    my ($switches) = @_;
+    return map {"-$_"} $switches =~ /\A(?:[ \t]+-\S*)*?[ \t]+-[acfglnpsuwSUWX0-9]*([tT])/;
 }
 
 =head2 end_like(STATUS)
