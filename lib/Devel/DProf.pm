@@ -16,7 +16,8 @@ use Devel::NYTProf::Core;
 
 package Devel::DProf;
 
-DB::set_option(file => length($ENV{PERL_DPROF_OUT_FILE_NAME} // '') ? $ENV{PERL_DPROF_OUT_FILE_NAME} : 'tmon.out');
+# The name as it stands: %p means nothing in it.
+DB::set_option(file => length($ENV{PERL_DPROF_OUT_FILE_NAME} // '') ? $ENV{PERL_DPROF_OUT_FILE_NAME} =~ s/%/%%/gr : 'tmon.out');
 DB::set_option($_ => 0) for qw(stmts slowops calls savesrc compress forkdepth addpid addtimestamp);
 Devel::NYTProf::Core::_write_marks();
 Devel::NYTProf::Core::_load();

@@ -12,6 +12,7 @@ use Test::More;
 
 use Devel::NYTProf::Data;
 use Devel::NYTProf::Reader;
+use Devel::NYTProf::Run qw(profile_this);
 
 my $folder = folder();
 my $double = sub { pack 'd', @_ };
@@ -259,6 +260,13 @@ like(slurp($text), qr/\AH 1 line\n1: sub f \{\n2: \n.*6: f\(\) for 1 \.\. 3;\n.*
 $reader->output_dir("$folder/no/such");
 ok(!eval { $reader->report({quiet => 1}); 1 } && $@ =~ /^Unable to open \S+ for writing: No such/,
     'a report that cannot be written dies');
+
+# -- Run
+
+for my $name ('run.%p.out', '100%.out') {
+    my $calls = eval { profile_this(src_code => 'sub f { 1 } f();', out_file => "$folder/$name")->subinfo_of('main::f')->calls };
+    is($calls, 1, "out_file is $name as it stands") or diag $@;
+}
 
 # -- what is installed
 

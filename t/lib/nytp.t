@@ -158,6 +158,23 @@ subtest 'run: where no file can be made' => sub {
     is $status >> 8, 2, 'a name that was asked for is no other';
 };
 
+subtest 'a name with % is that of the profile, as it stands' => sub {
+    mkdir 'of %p';
+    put('one.t', "print qq(1..1\nok 1\n); sub in_test { 1 } in_test();\n");
+    for my $name ('app.%p.out', '%s.%h', '100%', 'a%%b:c.out', 'of %p/x.out') {
+        shell("$bin/nytp run -q -o '$name' child.pl");
+        like +(shell("$bin/nytp-export -q '$name'"))[0], qr/ 10 .*main::in_child/, "run -o '$name'";
+        unlink $name;
+        shell("$bin/nytp prove -Q --nytp-quiet '--nytp-out=$name' one.t");
+        like +(shell("$bin/nytp-export -q '$name'"))[0], qr/main::in_test/, "prove --nytp-out='$name'";
+        unlink $name;
+        my (undef, $err, $status) = shell("$bin/nytp compare -q -n 1 -o '$name' --base '$^X child.pl' --new '$^X child.pl'");
+        is "$err$status", 0, "compare -o '$name'";
+        ok -s "$name/new/001.out", 'has its profiles there';
+    }
+    is join(' ', glob '*.d'), '', 'no folder is left';
+};
+
 subtest 'a recording that cannot be merged stays in its folder' => sub {
     local $ENV{NYTP_EXPORT} = 'nytp-export-that-is-not-there';
     my (undef, undef, $status) = shell("$bin/nytp-run -q -o kept.out app.pl");

@@ -100,6 +100,10 @@ scenario 'the environment' => sub {
     $run = dprof(code => $code =~ s/my\.tmon/tmon.out/r, env => { PERL_DPROF_BUFFER => 1000000 }, opts => 'flush=0');
     cmp_ok $run->{out}, '<', 1000, 'a large one is not';
     is tmon_in($run)->{marks}, 200000, 'but in the end';
+    for my $name ('app.%p.out', '100%') {
+        $run = dprof(code => 'sub f { 1 } f();', env => { PERL_DPROF_OUT_FILE_NAME => $name });
+        is tmon_in($run, $name)->{tree}, 'f()', "the name is $name as it stands";
+    }
 };
 
 scenario 'a child writes nothing' => sub {

@@ -63,11 +63,9 @@ sub is_foreign {
 # What makes every perl that is started write into the folder. Ours may not be in perl's own @INC.
 sub environment {
     my ($self) = @_;
-    my $name = "$self->{folder}/%s.%p.out";
-    $name =~ s/([:\\])/\\$1/g;
-    $name =~ s/%(?![sp]\b)/%%/g;
+    my $folder = $self->{folder} =~ s/%/%%/gr =~ s/([:\\])/\\$1/gr;
     my $memory  = $self->{memory} ? 'memory=512k' : undef;
-    my $options = join ':', grep { defined && length } 'sigexit=1', $memory, $self->{options}, "file=$name";
+    my $options = join ':', grep { defined && length } 'sigexit=1', $memory, $self->{options}, "file=$folder/%s.%p.out";
     my @ours = grep { !ref && -e "$_/Devel/NYTProf.pm" || -d "$_/auto/Devel/NYTProf" } @INC;
     my @libs = map { Cwd::abs_path($_) } @ours;
     return (

@@ -65,7 +65,7 @@ sub profile_this {
     my $settings = defined $ENV{NYTPROF} ? $ENV{NYTPROF} : '';
     my $out = $option{out_file};
     if (defined $out) {
-        (my $escaped = $out) =~ s/([\\:=])/\\$1/g;
+        my $escaped = $out =~ s/%/%%/gr =~ s/([\\:=])/\\$1/gr;
         $settings .= ($settings eq '' ? '' : ':') . "file=$escaped";
     } else {
         ($out) = $settings =~ /(?:\A|:)file=((?:[^\\:]|\\.)*)/;
