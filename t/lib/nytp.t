@@ -147,6 +147,20 @@ subtest 'run: signals' => sub {
     is $code >> 8, 2, 'a program that is not there';
 };
 
+subtest 'signals that are ignored from the start stay so, and no others are' => sub {
+    put('ignores.t', 'print STDERR join(",", map { $SIG{$_} // "-" } qw(INT QUIT HUP)), "\n"; print "1..1\nok 1\n"; sub f { 1 } f();');
+    local @SIG{qw(INT QUIT HUP)} = ('DEFAULT') x 3;
+    for my $command (
+        'run -q -o i.out ignores.t', 'prove -Q --nytp-quiet --nytp-out=i.out ignores.t', 'startup --run ignores.t',
+        "compare -q -n 1 --base '$^X ignores.t' --new '$^X ignores.t'"
+    ) {
+        my ($name) = $command =~ /(\w+)/;
+        like +(shell("exec $bin/nytp $command"))[1], qr/^-,-,-\n/, "$name: none";
+        like +(shell("trap '' INT; exec $bin/nytp $command"))[1], qr/^IGNORE,-,-\n/, "$name: INT, as of what a script starts with &";
+        like +(shell("trap '' QUIT HUP; exec $bin/nytp $command"))[1], qr/^-,IGNORE,IGNORE\n/, "$name: QUIT and HUP";
+    }
+};
+
 subtest 'run: where no file can be made' => sub {
     mkdir 'tmp' or die $!;
     my ($out, $err, $status) = shell("cd /proc && TMPDIR=$folder/tmp $bin/nytp run -e 'sub f { print 7 } f()'");

@@ -21,7 +21,7 @@ chdir folder() or die $!;
 
 sub startup {
     my ($arguments) = @_;
-    my $status = system "$^X -I$root/blib/lib -I$root/blib/arch $bin/nytp-startup $arguments >out 2>err </dev/null";
+    my $status = system "exec $^X -I$root/blib/lib -I$root/blib/arch $bin/nytp-startup $arguments >out 2>err </dev/null";
     return (slurp('out'), slurp('err'), $status >> 8);
 }
 
@@ -167,6 +167,14 @@ subtest 'as a profile for nytp export: viewers and gates' => sub {
     is $gate >> 8, 0, 'and one that is not: ' . slurp('err');
     my ($out) = startup('--as=collapsed app.pl');
     like $out, qr/^main::RUNTIME;First::use;First::require;Only::use \d+$/m;
+};
+
+subtest 'what the terminal sends both is the program\'s alone' => sub {
+    put('interrupts.pl', 'local @SIG{qw(INT QUIT)} = ("IGNORE") x 2; kill $_ => getppid for qw(INT QUIT); print STDERR "goes on\n";');
+    local @SIG{qw(INT QUIT)} = ('DEFAULT') x 2;
+    my ($out, $err, $status) = startup('--run interrupts.pl');
+    is "$err$status", "goes on\n0", 'the program has handled it';
+    like $out, qr/^interrupts\.pl: .* and has run, /, 'and is told of';
 };
 
 subtest 'one clear line for wrong usage' => sub {

@@ -86,28 +86,17 @@ sub preload {
 
 =head2 run(CODE)
 
-Calls CODE in a child process whose perls are recorded; CODE runs a program and need not return.
-Waits for it, whatever the terminal's keys send; a TERM or HUP is passed on. Returns its wait status.
+Calls CODE in a child process whose perls are recorded, and returns its wait status, as run_and_wait() does.
 
 =cut
 
 sub run {
     my ($self, $code) = @_;
-    local $SIG{INT}  = 'IGNORE';
-    local $SIG{QUIT} = 'IGNORE';
-    my $pid = fork;
-    die "cannot fork: $!\n" if !defined $pid;
-    if (!$pid) {
-        $SIG{INT} = $SIG{QUIT} = 'DEFAULT';
+    return run_and_wait(sub {
         my %environment = $self->environment;
         @ENV{ keys %environment } = values %environment;
-        POSIX::_exit($code->() // 1);
-    }
-    local @SIG{qw(TERM HUP)} = (sub { kill $_[0], $pid }) x 2;
-    while (waitpid($pid, 0) < 0) {
-        last if !$!{EINTR};
-    }
-    return $?;
+        return $code->();
+    });
 }
 
 =head2 files
@@ -182,6 +171,31 @@ sub merge {
 }
 
 =head1 FUNCTIONS
+
+=head2 run_and_wait(CODE)
+
+Calls CODE in a child process; CODE runs a program and need not return. Waits for it, whatever the terminal's keys
+send; a TERM or HUP is passed on. Returns its wait status. What we ignore from the start (C<nohup>, C<trap '' INT>, a C<&> in a
+shell's script) the program ignores, too.
+
+=cut
+
+sub run_and_wait {
+    my ($code) = @_;
+    my @keys = grep { ($SIG{$_} // '') ne 'IGNORE' } qw(INT QUIT);
+    local @SIG{@keys} = ('IGNORE') x @keys;
+    my $pid = fork;
+    die "cannot fork: $!\n" if !defined $pid;
+    if (!$pid) {
+        @SIG{@keys} = ('DEFAULT') x @keys;
+        POSIX::_exit($code->() // 1);
+    }
+    local @SIG{qw(TERM HUP)} = (sub { kill $_[0], $pid }) x 2;
+    while (waitpid($pid, 0) < 0) {
+        last if !$!{EINTR};
+    }
+    return $?;
+}
 
 =head2 report(arguments)
 
