@@ -183,6 +183,36 @@ scenario 'a deadline that was asked of a program that sleeps is kept when it wak
     is end($run), '0', 'runs';
 };
 
+scenario 'what nytp-ctl ignores from the start, as with nohup, does not end its on --seconds' => sub {
+    plan skip_all => 'no /proc/PID/status' if !-r '/proc/self/status';
+    my $run = begin("$WORK print \"runs\\n\"; run();\n", 'start=no:control=ctl');
+    my ($dir, $pid) = @$run{qw(dir pid)};
+    my $asker = fork // die;
+    if (!$asker) {
+        @SIG{qw(INT TERM HUP)} = qw(IGNORE DEFAULT IGNORE);
+        open STDOUT, '>', "$dir/said" or die;
+        exec $^X, @OURS, $CTL, $pid, qw(on --seconds 3600 --wait 60) or die;
+    }
+    my $handles = sub {
+        my ($signal) = @_;
+        my ($caught) = NYTPTest::slurp("/proc/$asker/status") =~ /^SigCgt:\s+(\w+)/m;
+        return hex(substr $caught, -8) >> $signal - 1 & 1;
+    };
+    ok await(sub { $handles->(POSIX::SIGTERM()) }), 'TERM ends it';
+    is join(' ', map { $handles->($_) } POSIX::SIGINT(), POSIX::SIGHUP()), '0 0', 'INT and HUP do not';
+    kill TERM => $asker;
+    waitpid $asker, 0;
+    is "$? " . NYTPTest::slurp("$dir/said"), "0 on $dir/nytprof.out\noff $dir/nytprof.out\n", 'it has ended the recording';
+    is end($run), '0', 'runs';
+};
+
+scenario 'names of files steer no terminal, whoever tells them' => sub {
+    my $run = begin("$WORK print \"runs\\n\"; run();\n", "start=no:control=ctl:file=\e[31m\xc2\x9b");
+    my ($dir, $pid) = @$run{qw(dir pid)};
+    is ctl($pid, 'on', '--seconds', 0.01), "0 on $dir/?[31m?\noff $dir/?[31m?", 'on for a while';
+    is end($run), '0', 'runs';
+};
+
 scenario 'children have sockets and profiles of their own' => sub {
     my $run = begin('my @pid = map { my $p = fork // die; if (!$p) { ' . $WORK . 'run(); exit } $p } 1, 2; $| = 1; print "@pid\n"; wait for @pid; print "end\n"', 'start=no:control=ctl');
     my $dir = $run->{dir};
@@ -462,6 +492,15 @@ scenario 'what was asked of one process is not asked of the next that has its so
     is ctl($path, 'on', '--seconds', 0.01), "1 nytp-ctl: $path: is another process's by now\non x", 'it is told';
     kill TERM => @pids;
     waitpid $_, 0 for @pids;
+};
+
+scenario 'nor does what is no profiler, but says so' => sub {
+    my $path = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1) . '/ctl';
+    my $pid = stand_in($path, sub { print { $_[0] } "error \e[31m\n" });
+    is ctl($path, 'on'), "1 nytp-ctl: $path: ?[31m", 'an error';
+    is ctl($path, 'heap'), "1 nytp-ctl: $path: ?[31m", 'also of heap' if -x root() . '/bin/nytp-spy';
+    kill TERM => $pid;
+    waitpid $pid, 0;
 };
 
 # The second thread has recorded nothing, and another one has come since, when it forks.
