@@ -169,6 +169,18 @@ subtest 'as a profile for nytp export: viewers and gates' => sub {
     like $out, qr/^main::RUNTIME;First::use;First::require;Only::use \d+$/m;
 };
 
+subtest 'an answer that cannot be written is no success' => sub {
+    plan skip_all => 'no /dev/full' if !-c '/dev/full';
+    for my $how ('--json -o /dev/full', '-o /dev/full', '--json -o gone/x', '-o gone/x', '--json >/dev/full', '>/dev/full') {
+        my ($options, $to) = split /(?=>)/, $how;
+        my $status = system "$^X -I$root/blib/lib -I$root/blib/arch $bin/nytp-startup $options late.pl " . ($to // '') . ' 2>err';
+        is $status >> 8, 4, $how;
+        like slurp('err'), qr{^nytp-startup: cannot write (?:/dev/full|gone/x|-): (?:No space|No such file).*\n\z}m, 'is said';
+    }
+    my ($out) = startup('-o - late.pl');
+    like $out, qr/\A#fOrTyTwO\n/, '-o - is standard output';
+};
+
 subtest 'what the terminal sends both is the program\'s alone' => sub {
     put('interrupts.pl', 'local @SIG{qw(INT QUIT)} = ("IGNORE") x 2; kill $_ => getppid for qw(INT QUIT); print STDERR "goes on\n";');
     local @SIG{qw(INT QUIT)} = ('DEFAULT') x 2;
