@@ -307,6 +307,32 @@ P
     }
 };
 
+subtest 'what fails in us is said, with the status that is documented, not with what errno is' => sub {
+    my @cases = (
+        ["$bin/dprofpp -f '('", 2, qr/^dprofpp: Unmatched \(.*\nTry /],
+        ["$bin/dprofpp -G '('", 2, qr/^dprofpp: Unmatched \(/],
+        ["$bin/nytp compare -n 1 -o gone --base '$^X child.pl; rm -r gone/new' --new true", 1, qr/^nytp-compare: .*gone\/new.*cannot make this folder/],
+    );
+    push @cases, map { ["$bin/nytprofcalls $_ c.out >/dev/full", 1, qr/^nytprofcalls: cannot write: No space/] } '', '--stable' if -c '/dev/full';
+    # Of root File::Temp believes that it may write everywhere.
+    push @cases, map { ["export TMPDIR=/proc; $_->[0]", $_->[1], qr/^[\w-]+: Error in \w+\(\) using/m] } (
+        ["$bin/nytp compare --base true --new true", 2], ["$bin/nytp startup -e 1", 4],
+        ["$bin/nytprofcalls --stable -", 1], ["cd /proc; $bin/nytp run -e 1", 2]) if !$> && $^O eq 'linux';
+    shell("$bin/nytp run -q -o c.out child.pl");
+    for my $case (@cases) {
+        my ($command, $expected, $message) = @$case;
+        my (undef, $err, $status) = shell($command);
+        is $status >> 8, $expected, $command =~ s/\Q$bin\E\///r;
+        like $err, $message, 'is said';
+    }
+    put('NoFork.pm', 'package NoFork; BEGIN { *CORE::GLOBAL::fork = sub { $! = 11; return } } 1;');
+    local @ENV{qw(PERL5OPT PERL5LIB)} = ('-MNoFork', "$ENV{PERL5LIB}:$folder");
+    my (undef, $err, $status) = shell("$bin/nytp run -q -o f.out child.pl");
+    like $err, qr/\Acannot fork: .+\n\z/, 'no process can be made';
+    is $status >> 8, 127, 'and the program cannot be run';
+    is join(' ', glob 'f.out*'), '', 'no folder is left';
+};
+
 subtest 'nytp finds commands' => sub {
     put('nytp-hello', "#!/bin/sh\necho \"hello \$*\"\nexit 5\n");
     chmod 0755, 'nytp-hello';

@@ -175,7 +175,7 @@ sub merge {
 =head2 run_and_wait(CODE)
 
 Calls CODE in a child process; CODE runs a program and need not return. Waits for it, whatever the terminal's keys
-send; a TERM or HUP is passed on. Returns its wait status. What we ignore from the start (C<nohup>, C<trap '' INT>, a C<&> in a
+send; a TERM or HUP is passed on. Returns its wait status, that of exit status 127 when there can be no child, which is said. What we ignore from the start (C<nohup>, C<trap '' INT>, a C<&> in a
 shell's script) the program ignores, too.
 
 =cut
@@ -185,7 +185,10 @@ sub run_and_wait {
     my @keys = grep { ($SIG{$_} // '') ne 'IGNORE' } qw(INT QUIT);
     local @SIG{@keys} = ('IGNORE') x @keys;
     my $pid = fork;
-    die "cannot fork: $!\n" if !defined $pid;
+    if (!defined $pid) {
+        print STDERR "cannot fork: $!\n";
+        return 127 << 8;
+    }
     if (!$pid) {
         @SIG{@keys} = ('DEFAULT') x @keys;
         POSIX::_exit($code->() // 1);
@@ -205,13 +208,10 @@ Runs nytp-export with its standard output on our standard error: standard output
 
 sub report {
     my (@arguments) = @_;
-    my $pid = fork;
-    die "cannot fork: $!\n" if !defined $pid;
-    if (!$pid) {
-        open STDOUT, '>&', \*STDERR or POSIX::_exit(4);
+    run_and_wait(sub {
+        open STDOUT, '>&', \*STDERR or return 4;
         Devel::NYTProf::Export::run('-q', @arguments);
-    }
-    waitpid $pid, 0;
+    });
     return;
 }
 
