@@ -61,6 +61,10 @@ subtest 'run: options' => sub {
     (my $said, $err, my $status) = shell("$bin/nytp run -o mine app.pl");
     is "$said$status", 2 << 8, 'a file that is no profile is not replaced';
     is slurp('mine'), "not a profile\n", 'and is as it was';
+    system('mkfifo', 'fifo') == 0 or die 'no mkfifo';
+    (undef, $err, $status) = shell("$bin/nytp run -q -o fifo child.pl");
+    like "$status $err", qr/\A512 nytp-run: .*fifo is there and is no profile/, 'nor is what is no file';
+    ok -p 'fifo', 'it is what it was';
     is +(shell("$bin/nytp run --nonsense app.pl"))[2] >> 8, 2, 'wrong usage';
     is +(shell("$bin/nytp run"))[2] >> 8, 2, 'no program';
     ($out) = shell("$bin/nytp run -q -- -e 'print 42'");

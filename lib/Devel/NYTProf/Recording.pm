@@ -54,7 +54,9 @@ sub new {
 
 sub is_foreign {
     my ($path) = @_;
-    return 0 if !-e $path || -z _;
+    return 0 if !-e $path;
+    return 1 if !-f _; # as a FIFO or /dev/null
+    return 0 if -z _;
     open my $fh, '<:raw', $path or return 1;
     my $n = read $fh, my $head, 8;
     return !$n || $head ne 'NYTProf ';
