@@ -73,7 +73,8 @@ static void put_NUMBER(pTHX_ SV *sv, NV value)
 static void put_TEXT(pTHX_ SV *sv, struct nytp_str text)
 {
     sv_setpvn(sv, text.ptr, text.len);
-    if (text.utf8 && is_utf8_string((const U8 *)text.ptr, text.len))
+    /* perl takes a length of 0 for that of a C string */
+    if (text.utf8 && text.len > 0 && is_utf8_string((const U8 *)text.ptr, text.len))
         SvUTF8_on(sv);
     else
         SvUTF8_off(sv);

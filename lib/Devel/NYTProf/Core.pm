@@ -72,7 +72,7 @@ what it does at the first sight of a file, a sub, a place or a string eval, have
     inclusive = exclusive + sum of the inclusive times of the calls that it made
 
 holds exactly. The inclusive time of a recursive call is accounted apart from that of the outermost
-one. Waiting in C<accept> counts for nobody.
+one. Waiting in C<accept> is time of C<CORE:accept>, as waiting in any builtin is that builtin's.
 
 =head1 FUNCTIONS
 
