@@ -277,6 +277,18 @@ subtest 'prove: what a shell starts belongs to the test that ran, not to one tha
     is_deeply \%row, { a => 'ok', b => 'ok, 1 child' }, 'each has its own';
 };
 
+subtest 'prove: names steer no terminal, and a test without perl is one' => sub {
+    mkdir 'odd';
+    put("odd/a\e[31m\xc2\x9b.t", "print qq(1..1\nok 1\n); sub f { 1 } f();\n");
+    my (undef, $err) = shell("$bin/nytp prove -Q --nytp-out=o.out odd");
+    like $err, qr{^odd/a\?\[31m\?\.t +\d\S* \ws +\d\S* \ws .* ok$}m, 'the row of the test, with its process';
+    unlike $err, qr/[\e\x9b]/, 'what steers is in none';
+    put('by.sh', "case \$1 in no.t) printf '1..1\\nok 1\\n';; *) exec $^X \"\$1\";; esac\n");
+    (undef, $err) = shell("$bin/nytp prove -Q --nytp-out=o.out --exec 'sh by.sh' no.t one.t");
+    like $err, qr{^no\.t +\d\S* \ws +- .* ok$}m, 'the row of one that is no perl';
+    unlike $err, qr/uninitialized/, 'for which there is no warning';
+};
+
 subtest 'compare' => sub {
     put('loop.pl', <<'P');
 sub work { my $x = 0; $x += $_ for 1 .. 100; return $x }

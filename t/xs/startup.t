@@ -181,6 +181,14 @@ subtest 'an answer that cannot be written is no success' => sub {
     like $out, qr/\A#fOrTyTwO\n/, '-o - is standard output';
 };
 
+subtest 'names steer no terminal' => sub {
+    put("odd\e[31m\xc2\x9b.pl", "1;\n");
+    put('odd.pl', "require './odd\e[31m\xc2\x9b.pl';\n");
+    my ($out) = startup('--run odd.pl');
+    like $out, qr{ \./odd\?\[31m\?\.pl  <- odd\.pl:1$}m, 'in the tree';
+    unlike $out, qr/[\e\x9b]/, 'nor elsewhere';
+};
+
 subtest 'what the terminal sends both is the program\'s alone' => sub {
     put('interrupts.pl', 'local @SIG{qw(INT QUIT)} = ("IGNORE") x 2; kill $_ => getppid for qw(INT QUIT); print STDERR "goes on\n";');
     local @SIG{qw(INT QUIT)} = ('DEFAULT') x 2;

@@ -242,6 +242,17 @@ sub taint_switch {
     return map {"-$_"} $switches =~ /\A(?:[ \t]+-\S*)*?[ \t]+-[acfglnpsuwSUWX0-9]*([tT])/;
 }
 
+=head2 printable(TEXT)
+
+What may be shown on a terminal: control characters are question marks, as in what nytp-export shows.
+
+=cut
+
+sub printable {
+    my ($text) = @_;
+    return $text =~ s/[\x00-\x1f\x7f]|\xc2[\x80-\x9f]/?/gr;
+}
+
 =head2 end_like(STATUS)
 
 Ends as the program did whose wait status this is: with its exit status, or of its signal.
