@@ -236,6 +236,10 @@ for my $case (
     like($@, qr/^\Q$path\E: byte \d+: Profile .*$reason.* at \Q$0\E line/, 'that says where and why');
     ok(eval { profile(filename => $path, partial => 1); 1 }, 'and what came before can be had');
 }
+my $device = profile(filename => write_profile('device', $start, '@' . join('', map {chr} 1, 0, 0, 2, 0, 0) . "'\x09/dev/null",
+    "+\x05\x01\x03", 'p' . chr(7) . $double->(1700000001.5)));
+is($device->fileinfo_of('/dev/null')->srclines_array, undef, 'what is no plain file is not read as source');
+
 my $ring = profile(filename => write_profile('ring', $start,
     "\@\x01\x02\x01\x00\x00\x00'\x01a\@\x02\x01\x01\x00\x00\x00'\x01b"));
 is(scalar(grep { $_->outer(1) } $ring->all_fileinfos), 1, 'files that ran each other are no loop');

@@ -181,6 +181,24 @@ subtest 'an answer that cannot be written is no success' => sub {
     like $out, qr/\A#fOrTyTwO\n/, '-o - is standard output';
 };
 
+subtest 'a FIFO that is loaded is read once' => sub {
+    system('mkfifo', 'fifo') == 0 or die 'no mkfifo';
+    my $pid = fork // die;
+    if (!$pid) {
+        open my $to, '>', 'fifo' or die;
+        print $to "print STDERR qq(from it\n);\n";
+        close $to;
+        require POSIX;
+        POSIX::_exit(0);
+    }
+    put('of_fifo.pl', "do './fifo';\n");
+    system "$^X -e 'alarm 60; exec \@ARGV' $^X -I$root/blib/lib -I$root/blib/arch $bin/nytp-startup --run of_fifo.pl >out 2>err </dev/null";
+    is $?, 0, 'nobody waits for more';
+    waitpid $pid, 0;
+    is slurp('err'), "from it\n", 'the program has had it';
+    like slurp('out'), qr{ \./fifo  <- of_fifo\.pl:1$}m, 'and it is in the tree';
+};
+
 subtest 'names steer no terminal' => sub {
     put("odd\e[31m\xc2\x9b.pl", "1;\n");
     put('odd.pl', "require './odd\e[31m\xc2\x9b.pl';\n");

@@ -239,7 +239,8 @@ sub srclines_array {
     return undef if !$self->is_file;
     # a .pmc was loaded in place of the file, but line numbers in it are those of the .pmc
     my $name = $self->filename . ($self->is_pmc ? 'c' : '');
-    return undef if $name =~ /\0/; # no file can have such a name
+    # a profile may call anything its source: a FIFO or /dev/zero would be read for ever
+    return undef if $name =~ /\0/ || !-f $name;
     open my $fh, '<', $name or return undef;
     my @lines = <$fh>;
     close $fh;
