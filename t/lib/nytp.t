@@ -124,6 +124,19 @@ subtest 'dprofpp -p' => sub {
     is +(shell("$bin/dprofpp -Q -p child.pl"))[2], 0, 'one that does not';
 };
 
+subtest 'dprofpp: names steer no terminal' => sub {
+    my $head = "#fOrTyTwO\n\$hz=100;\n\$XS_VERSION='1\e';\n\$rrun_utime=2; \$rrun_stime=0; \$rrun_rtime=2;\nPART2\n";
+    my $name = "a\e[31m\xc2\x9b";
+    put('new.tmon', "$head& 1 main $name\n+ 1\n\@ 2 0 2\n- 1\n");
+    put('old.tmon', "$head+ 0 0 0 main::$name\n- 2 0 2 main::$name\n");
+    for my $command ('dprofpp new.tmon', 'dprofpp -T new.tmon', 'dprofpp old.tmon') {
+        my ($out, $err) = shell("$bin/$command");
+        is $err, '', $command;
+        like $out, qr/\bmain::a\?\[31m\?$/m, 'has the sub';
+    }
+    like +(shell("$bin/dprofpp -V new.tmon"))[0], qr/^XS_VERSION: 1\?$/m, 'nor does a version';
+};
+
 subtest 'run: --open' => sub {
     mkdir 'viewers';
     for my $viewer (qw(kcachegrind xdg-open)) {
