@@ -194,6 +194,7 @@ subtest 'a FIFO that is loaded is read once' => sub {
     put('of_fifo.pl', "do './fifo';\n");
     system "$^X -e 'alarm 60; exec \@ARGV' $^X -I$root/blib/lib -I$root/blib/arch $bin/nytp-startup --run of_fifo.pl >out 2>err </dev/null";
     is $?, 0, 'nobody waits for more';
+    kill TERM => $pid;
     waitpid $pid, 0;
     is slurp('err'), "from it\n", 'the program has had it';
     like slurp('out'), qr{ \./fifo  <- of_fifo\.pl:1$}m, 'and it is in the tree';
