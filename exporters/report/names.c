@@ -298,8 +298,7 @@ bool nytp_report_name_dots(struct nytp_report *report)
 uint32_t nytp_report_page_of(const struct nytp_report *report, uint32_t file, uint32_t *line)
 {
     const struct nytp_file *files = report->profile->files;
-    /* evals of a damaged profile may have run each other */
-    for (uint32_t i = 0; file > 0 && i < report->profile->n_files; i++) {
+    while (file > 0) {
         if (report->files[file].stem != NULL)
             return file;
         if (report->files[file].merged_into != NONE) {

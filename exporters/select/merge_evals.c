@@ -5,6 +5,7 @@
  */
 #include "merge_evals.h"
 
+#include "formats/model/eval_files.h"
 #include "formats/base/strings.h"
 #include "plan.h"
 #include "sub_list.h"
@@ -80,12 +81,10 @@ static bool merge_files(struct nytp_profile *profile, uint32_t *file_of)
         file_of[list[i].file] = list[first].file;
         profile->files[list[i].file].name = list[i].name;
     }
-    for (uint32_t i = 0; ok && i < profile->n_files; i++) {
-        const uint32_t ran_by = file_of[profile->files[i].eval_file];
-        profile->files[i].eval_file = ran_by != i ? ran_by : 0; /* two that ran each other */
-    }
+    for (uint32_t i = 0; ok && i < profile->n_files; i++)
+        profile->files[i].eval_file = file_of[profile->files[i].eval_file];
     free(list);
-    return ok;
+    return ok && nytp_cut_eval_rings(profile->files, profile->n_files);
 }
 
 static bool merge_subs(struct nytp_profile *profile, const uint32_t *file_of, uint32_t *sub_of)

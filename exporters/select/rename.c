@@ -5,6 +5,7 @@
  */
 #include "rename.h"
 
+#include "formats/model/eval_files.h"
 #include "formats/base/strings.h"
 #include "rewrite.h"
 #include "sub_list.h"
@@ -121,15 +122,6 @@ struct placed {
     uint32_t nth; /* of the BEGINs of one line: "BEGIN@7.2" */
     uint32_t sub;
 };
-
-static void set_file(struct placed *placed, const struct nytp_profile *profile, uint32_t file)
-{
-    placed->file = placed->script = file;
-    placed->eval_file = profile->files[file].eval_file;
-    placed->eval_line = profile->files[file].eval_line;
-    while (profile->files[placed->script].eval_file != 0)
-        placed->script = profile->files[placed->script].eval_file;
-}
 
 static int by_place(const void *x, const void *y)
 {
@@ -248,16 +240,22 @@ static struct nytp_name *stable_names(const struct nytp_profile *profile, bool n
 {
     struct nytp_name *names = malloc(((size_t)profile->n_subs + 1) * sizeof *names);
     struct placed *list = malloc(((size_t)profile->n_subs + 1) * sizeof *list);
+    uint32_t *const outermost = nytp_outermost_files(profile);
     uint32_t n = 0;
-    bool ok = names != NULL && list != NULL;
+    bool ok = names != NULL && list != NULL && outermost != NULL;
     for (uint32_t i = 0; ok && i < profile->n_subs; i++) {
-        struct placed placed = {.sub = i};
-        set_file(&placed, profile, profile->subs[i].file);
+        const uint32_t file = profile->subs[i].file;
+        struct placed placed = {.sub = i,
+                                .file = file,
+                                .script = outermost[file],
+                                .eval_file = profile->files[file].eval_file,
+                                .eval_line = profile->files[file].eval_line};
         names[i] = profile->subs[i].name;
         if (is_anonymous(names[i], &placed) || (number_begins && is_begin(names[i], &placed)))
             list[n++] = placed;
     }
     ok = ok && number_placed(profile, list, n, names);
+    free(outermost);
     free(list);
     if (ok)
         return names;

@@ -4,6 +4,7 @@
  */
 #include "sandbox.h"
 
+#include "formats/model/eval_files.h"
 #include "formats/base/strings.h"
 #include "rename.h"
 
@@ -31,14 +32,12 @@ static bool is_of(struct nytp_name name, struct nytp_name sandbox)
 }
 
 /* The file that was loaded: the first that a sub of the package is in. */
-static struct nytp_name file_of(const struct nytp_profile *profile, uint32_t first,
-                                struct nytp_name sandbox)
+static struct nytp_name file_of(const struct nytp_profile *profile, const uint32_t *outermost,
+                                uint32_t first, struct nytp_name sandbox)
 {
     for (uint32_t i = first; i < profile->n_subs && is_of(profile->subs[i].name, sandbox);
          i++) {
-        uint32_t file = profile->subs[i].file;
-        while (profile->files[file].eval_file != 0)
-            file = profile->files[file].eval_file;
+        const uint32_t file = outermost[profile->subs[i].file];
         if (file != 0)
             return nytp_base_name(profile->files[file].name);
     }
@@ -77,8 +76,9 @@ static bool rename_one(const struct nytp_profile *profile, struct nytp_name *nam
 bool nytp_name_sandboxes(struct nytp_profile *profile, struct nytp_error *error)
 {
     struct nytp_name *const names = malloc(((size_t)profile->n_subs + 1) * sizeof *names);
+    uint32_t *const outermost = nytp_outermost_files(profile);
     struct nytp_name sandbox = {"", 0}, file = {"", 0};
-    bool ok = names != NULL, changed = false;
+    bool ok = names != NULL && outermost != NULL, changed = false;
     for (uint32_t i = 0; ok && i < profile->n_subs; i++) {
         names[i] = profile->subs[i].name;
         const uint32_t len = sandbox_len(names[i]);
@@ -86,7 +86,7 @@ bool nytp_name_sandboxes(struct nytp_profile *profile, struct nytp_error *error)
             continue;
         if (sandbox.len == 0 || !is_of(names[i], sandbox)) {
             sandbox = (struct nytp_name){names[i].ptr, len};
-            file = file_of(profile, i, sandbox);
+            file = file_of(profile, outermost, i, sandbox);
         }
         changed = true;
         ok = rename_one(profile, &names[i], len, file);
@@ -95,6 +95,7 @@ bool nytp_name_sandboxes(struct nytp_profile *profile, struct nytp_error *error)
         nytp_out_of_memory(error);
     else if (changed)
         ok = nytp_rename(profile, names, NULL, error);
+    free(outermost);
     free(names);
     return ok;
 }

@@ -13,6 +13,7 @@
 #include "correction.h"
 #include "lay_out.h"
 #include "memory_points.h"
+#include "formats/model/eval_files.h"
 #include "formats/model/in_use.h"
 #include "formats/model/profile.h"
 #include "formats/model/totals.h"
@@ -488,19 +489,17 @@ static bool make_files(struct nytp_attribution *s)
             if (id == UINT32_MAX)
                 return false;
         }
-        uint32_t eval_file = f->eval_fid != 0 ? nytp_built_file_of_fid(b, f->eval_fid) : 0;
-        if (eval_file == i)
-            eval_file = 0;
-        p->files[i] = (struct nytp_file){.name = name(s, id),
-                                         .fid = f->fid,
-                                         .eval_file = eval_file,
-                                         .eval_line = f->eval_line,
-                                         .flags = f->flags,
-                                         .size = f->size,
-                                         .mtime_s = f->mtime_s,
-                                         .unnamed = !f->named};
+        p->files[i] = (struct nytp_file){
+            .name = name(s, id),
+            .fid = f->fid,
+            .eval_file = f->eval_fid != 0 ? nytp_built_file_of_fid(b, f->eval_fid) : 0,
+            .eval_line = f->eval_line,
+            .flags = f->flags,
+            .size = f->size,
+            .mtime_s = f->mtime_s,
+            .unnamed = !f->named};
     }
-    return true;
+    return nytp_cut_eval_rings(p->files, p->n_files);
 }
 
 /* A line of source and its number among those that came. */

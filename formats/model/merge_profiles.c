@@ -6,6 +6,7 @@
  */
 #include "merge_profiles.h"
 #include "formats/base/arena.h"
+#include "eval_files.h"
 #include "profile.h"
 #include "formats/base/strings.h"
 #include "in_use.h"
@@ -161,7 +162,7 @@ static bool merge_files(struct merging *f)
     }
     to->n_recordings = 0; /* counted only to number the files' recordings */
     nytp_table_free(&by_name);
-    return ok;
+    return ok && nytp_cut_eval_rings(to->files, to->n_files);
 }
 
 static int by_file_line(const void *x, const void *y)

@@ -97,7 +97,8 @@ struct nytp_file {
     struct nytp_name name; /* as recorded: absolute path, "-e", "-", "(eval 3)[/x/y.pl:7]" */
     uint32_t fid;          /* in its recording */
     uint32_t recording;    /* the first that has it */
-    uint32_t eval_file;    /* index of the file whose line ran this string eval, or 0 */
+    uint32_t eval_file; /* index of the file whose line ran this string eval, or 0; none leads
+                           back to itself */
     uint32_t eval_line;
     uint32_t flags, size, mtime_s;
     uint32_t first_source; /* into sources; n_sources 0 when not kept */

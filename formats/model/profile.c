@@ -5,6 +5,7 @@
  */
 #include "profile.h"
 #include "formats/base/arena.h"
+#include "eval_files.h"
 #include "formats/base/strings.h"
 
 #include <stdlib.h>
@@ -126,13 +127,16 @@ static bool check_files(const struct nytp_profile *p, struct nytp_error *error)
     for (uint32_t i = 0; i < p->n_files; i++) {
         const struct nytp_file *f = &p->files[i];
         REQUIRE(nytp_utf8_valid(f->name.ptr, f->name.len), "file=%u name is not UTF-8", i);
-        REQUIRE(f->eval_file < p->n_files && (i == 0 || f->eval_file != i),
-                "file=%u eval_file=%u", i, f->eval_file);
+        REQUIRE(f->eval_file < p->n_files, "file=%u eval_file=%u", i, f->eval_file);
         REQUIRE((uint64_t)f->first_source + f->n_sources <= p->n_sources || f->n_sources == 0,
                 "file=%u sources end at %u", i, f->first_source + f->n_sources);
         for (uint32_t l = 0; l < f->n_sources; l++)
             REQUIRE(p->sources[f->first_source + l].file == i, "file=%u source %u", i, l);
     }
+    uint32_t n_rings;
+    if (!nytp_count_eval_rings(p->files, p->n_files, &n_rings))
+        return nytp_out_of_memory(error);
+    REQUIRE(n_rings == 0, "files that ran each other: %u", n_rings);
     return true;
 }
 

@@ -3,10 +3,11 @@
 
 import collections
 import json
+import resource
 
 import pytest
 
-from command import good, run
+from command import asking_for, formats, good, run
 from nytpwrite import Writer
 
 
@@ -148,3 +149,61 @@ def test_a_call_without_a_name_has_a_place_in_whole_characters(tmp_path, before,
     stream = Writer().pid_start(7, 1).fid(1, f"/x/{before}" + "\xe4" * 150 + ".pl").time(1, 1, 1).entry(1, 5).time(2, 1, 5).time(3, 1, 7).pid_end(7)
     lines = good("-q", "--collapsed", "--unit=ns", stream.save(tmp_path / "p.out")).decode()
     assert f"(call_at_{before}" + "\xe4" * kept + ":5)" in lines
+
+
+# ---- string evals that ran each other, as only damage claims ----
+
+def evals_in_a_ring(names, of=("main::f", "main::__ANON__[(eval 1)[/x/a.pl:1]:1]", MOJO.format(HASHES[0]) + "g")):
+    """Each of the files but the first one ran the next, the last one the second; subs in all of them."""
+    w = Writer(options={"calls": 2}).pid_start(7, 1).fid(1, "/x/a.pl").time(10, 1, 1)
+    for fid, name in enumerate(names, 2):
+        w.fid(fid, name, eval_fid=fid - 1 if fid > 2 else len(names) + 1, eval_line=1)
+    for number, name in enumerate(of):
+        fid = 2 + number % len(names)
+        w.entry(1, 1).time(5, fid, 2).leave(1, 5, 5, name).time(1, 1, 1).sub(fid, name, 2, 2)
+    return w.pid_end(7)
+
+
+RINGS = [("(eval 1)[/x/a.pl:1]",), ("(eval 1)[/x/a.pl:1]", "(eval 2)[/x/b.pl:1]"),
+         ("(eval 1)[/x/a.pl:1]", "(eval 2)[/x/b.pl:1]", "(eval 3)[/x/a.pl:1]", "(eval 4)[/x/c.pl:1]")]
+
+
+@pytest.mark.parametrize("names", RINGS, ids=len)
+def test_files_that_ran_each_other_are_written(tmp_path, names):
+    """Every format walks from a string eval to the file that ran it, and on to the outermost one."""
+    path = evals_in_a_ring(names).save(tmp_path / "ring.out")
+    for option in [asking_for(form) for form in formats() if form not in ("massif", "patterns", "waits", "sql")] + ["--save-base"]:
+        good("-q", option, "-o", tmp_path / "out", path)
+    good("-q", "--check", path)
+    assert sum(calls for calls, _ in table_of(path).values()) == 1 + 3
+    assert b"equal in every count" in good("-q", "--diff", path, path)
+
+
+def test_merging_makes_no_ring(tmp_path):
+    """String evals of one name become one, which another may have run in each input, and at each place."""
+    def evals(path, *each):
+        w = Writer(options={"calls": 2}).pid_start(7, 1).fid(1, "/x/a.pl").time(10, 1, 1)
+        for fid, (name, ran_by) in enumerate(each, 2):
+            w.fid(fid, name, eval_fid=ran_by, eval_line=1)
+        w.entry(1, 1).time(5, 2, 2).leave(1, 5, 5, "main::__ANON__[x:1]").sub(2, "main::__ANON__[x:1]", 2, 2)
+        return w.pid_end(7).save(tmp_path / path)
+    one, two = "(eval 0)[/x/a.pl:1]", "(eval 0)[/x/b.pl:1]"
+    inputs = evals("a", (one, 1), (two, 2)), evals("b", (two, 1), (one, 2)), evals("c", (one, 1), (one, 2))
+    places = evals("d", ("(eval 1)[x:1]", 4), ("(eval 2)[y:1]", 5), ("(eval 3)[y:1]", 1), ("(eval 4)[x:1]", 1))
+    for given in inputs[:2], inputs[2:] * 2, ("--merge-evals", places):
+        good("-q", "--save-base", "-o", tmp_path / "base", *given)
+
+
+def test_a_long_chain_of_string_evals_does_not_take_longer(tmp_path):
+    """Each with a sub of its own: from each of them it was walked to the outermost file."""
+    def seconds(name, n, ran_by):
+        w = Writer(options={"calls": 2}).pid_start(7, 1).fid(1, "/x/a.pl").time(10, 1, 1)
+        for fid in range(2, n + 2):
+            w.fid(fid, f"e{fid}", eval_fid=ran_by(fid), eval_line=1)
+            w.entry(1, 1).time(5, fid, 1).leave(1, 5, 5, f"main::__ANON__[e{fid}:1]").sub(fid, f"main::__ANON__[e{fid}:1]", 1, 1)
+        path = w.pid_end(7).save(tmp_path / name)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        good("-q", "--save-base", "-o", tmp_path / "base", path)
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    flat = min(seconds("flat", 40000, lambda fid: 1) for _ in range(2))
+    assert min(seconds("deep", 40000, lambda fid: fid - 1) for _ in range(2)) < 4 * flat + 0.2
