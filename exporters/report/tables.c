@@ -535,7 +535,7 @@ static void put_packages(struct nytp_report *report, struct package *packages, u
         const struct nytp_name name = {packages[i].name.ptr, len >= 2 ? len - 2 : len};
         if (report->flame && name.len > 0) {
             nytp_puts(out, " data-part=\"");
-            nytp_html_text(out, name.ptr, name.len);
+            nytp_html_attribute(out, name.ptr, name.len);
             nytp_putc(out, '"');
         }
         nytp_printf(out, "><td>%u<td>%llu", (unsigned)packages[i].subs,

@@ -60,6 +60,17 @@ def test_hostile_texts_stay_texts(command, nasty_profile, tmp_path):
     assert "<" not in data and json.loads(data[len("nytp.flame("):-3])["names"]
 
 
+def test_quotes_in_a_package_end_no_attribute(command, tmp_path):
+    package = 'x"/onmouseover="alert(1)"/y'
+    stream = nytpwrite.Writer().pid_start(7, 1).fid(1, "/x/a.pl").time(10, 1, 1)
+    stream.entry(1, 1).time(5, 1, 2).leave(1, 5, 5, f"{package}::foo").sub(1, f"{package}::foo", 2, 2)
+    done = run(command, "--html", "-q", stream.pid_end(7).save(tmp_path / "a.out"))
+    assert done.returncode == 0, done.stderr
+    elements = htmlpages.Page(done.stdout.decode()).root.elements()
+    assert not [name for element in elements for name in element.attributes if name.startswith("on")]
+    assert [element.get("data-part") for element in elements if "x" in element.get("data-part", "")] == [package]
+
+
 def shown_character(code):
     """What a page shows of a character of a source line."""
     if code == 9:
