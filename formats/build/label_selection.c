@@ -8,6 +8,7 @@
  */
 #include "label_selection.h"
 
+#include "formats/model/returns.h"
 #include "formats/base/arena.h"
 #include "formats/stream/comments/bytes_records.h"
 #include "formats/stream/comments/hang_records.h"
@@ -31,10 +32,11 @@ enum wanted {
 struct open_call {
     uint32_t file, line; /* of its entry */
     bool is_entered;
-    bool is_passed;  /* the entry, or something within it, was passed on */
-    bool is_counted; /* it was entered within a stretch */
-    double told;     /* of its own time before it returns */
-    double inside;   /* of that, in stretches; and of the calls from it */
+    bool is_passed;      /* the entry, or something within it, was passed on */
+    bool is_counted;     /* it was entered within a stretch */
+    uint64_t n_returned; /* when it began */
+    double told;         /* of its own time before it returns */
+    double inside;       /* of that, in stretches; and of the calls from it */
     double own_inside;
 };
 
@@ -52,8 +54,13 @@ struct nytp_label_selection {
     bool is_all; /* all of every process is wanted */
 
     enum wanted wanted;      /* of the process that is being read */
-    struct open_call *calls; /* [0]: code outside of all */
-    uint32_t n_calls, calls_capacity;
+    struct open_call *calls; /* by depth; [0]: code outside of all */
+    uint32_t calls_capacity;
+    uint32_t deepest; /* of those that are open */
+    struct nytp_returns returns;
+    uint32_t *waiting; /* depths of calls whose entry was not passed on: each deeper than the
+                          one before */
+    uint32_t n_waiting, waiting_capacity;
 };
 
 struct nytp_label_selection *nytp_label_selection_new(unsigned n, nytp_label_match_fn *match,
@@ -74,6 +81,8 @@ void nytp_label_selection_free(struct nytp_label_selection *s)
         return;
     free(s->processes);
     free(s->calls);
+    free(s->waiting);
+    nytp_returns_free(&s->returns);
     free(s);
 }
 
@@ -148,21 +157,34 @@ static struct open_call *call_at(struct nytp_label_selection *s, uint32_t depth)
 {
     if (depth > MAX_DEPTH)
         return NULL;
-    while (depth >= s->n_calls) {
-        if (!nytp_grow(&s->calls, &s->calls_capacity, s->n_calls, sizeof *s->calls))
+    while (depth >= s->calls_capacity) {
+        const uint32_t had = s->calls_capacity;
+        if (!nytp_grow(&s->calls, &s->calls_capacity, had, sizeof *s->calls))
             return NULL;
-        s->calls[s->n_calls++] = (struct open_call){0};
+        memset(s->calls + had, 0, (s->calls_capacity - had) * sizeof *s->calls);
     }
-    return &s->calls[depth];
+    struct open_call *const call = &s->calls[depth];
+    if (nytp_returns_since(&s->returns, depth, call->n_returned))
+        *call = (struct open_call){.n_returned = s->returns.n};
+    if (depth > s->deepest)
+        s->deepest = depth;
+    return call;
+}
+
+/* The call at this depth is over, and so are those within it. */
+static bool end_calls(struct nytp_label_selection *s, uint32_t depth)
+{
+    s->deepest = depth > 0 ? depth - 1 : 0;
+    while (s->n_waiting > 0 && s->waiting[s->n_waiting - 1] >= depth)
+        s->n_waiting--;
+    return nytp_returns_note(&s->returns, depth);
 }
 
 /* Entries that wait are passed on: a stretch begins. */
 static bool enter_open_calls(struct nytp_label_selection *s, uint64_t offset)
 {
-    for (uint32_t i = 1; i < s->n_calls; i++) {
-        struct open_call *const call = &s->calls[i];
-        if (!call->is_entered || call->is_passed)
-            continue;
+    for (uint32_t i = 0; i < s->n_waiting; i++) {
+        struct open_call *const call = &s->calls[s->waiting[i]];
         struct nytp_event entry = {.tag = NYTP_TAG_SUB_ENTRY, .offset = offset};
         entry.u.sub_entry.caller_fid = call->file;
         entry.u.sub_entry.caller_line = call->line;
@@ -170,20 +192,27 @@ static bool enter_open_calls(struct nytp_label_selection *s, uint64_t offset)
         if (!pass(s, &entry))
             return false;
     }
+    s->n_waiting = 0;
     return true;
 }
 
 static bool entry_event(struct nytp_label_selection *s, const struct nytp_event *e)
 {
-    const uint32_t depth = s->n_calls > 0 ? s->n_calls : 1;
+    const uint32_t depth = s->deepest + 1;
     struct open_call *const call = call_at(s, depth);
     if (call == NULL)
         return false;
     *call = (struct open_call){.file = e->u.sub_entry.caller_fid,
                                .line = e->u.sub_entry.caller_line,
-                               .is_entered = true};
+                               .is_entered = true,
+                               .n_returned = s->returns.n};
     call->is_passed = call->is_counted = is_inside(s);
-    return !call->is_passed || pass(s, e);
+    if (call->is_passed)
+        return pass(s, e);
+    if (!nytp_grow(&s->waiting, &s->waiting_capacity, s->n_waiting, sizeof *s->waiting))
+        return false;
+    s->waiting[s->n_waiting++] = depth;
+    return true;
 }
 
 static bool pass_part_of_call(struct nytp_label_selection *s, const struct nytp_event *e)
@@ -199,10 +228,12 @@ static bool return_event(struct nytp_label_selection *s, const struct nytp_event
     const uint32_t depth = e->u.sub_return.depth;
     if (depth == 0 || depth > MAX_DEPTH || !isfinite(e->u.sub_return.excl_ticks))
         return true;
-    if (call_at(s, depth) == NULL)
+    const struct open_call *const found = call_at(s, depth);
+    if (found == NULL)
         return false;
-    struct open_call call = s->calls[depth];
-    s->n_calls = depth;
+    struct open_call call = *found;
+    if (!end_calls(s, depth))
+        return false;
     if (is_inside(s)) {
         const double rest = e->u.sub_return.excl_ticks - call.told;
         call.inside += rest;
@@ -212,9 +243,10 @@ static bool return_event(struct nytp_label_selection *s, const struct nytp_event
     }
     if (!call.is_passed && call.inside == 0)
         return true;
-    s->calls[depth - 1].inside += call.inside;
+    struct open_call *const caller = call_at(s, depth - 1);
+    caller->inside += call.inside;
     /* without entries, a call within says that there is one around it */
-    s->calls[depth - 1].is_passed |= !s->calls[depth - 1].is_entered;
+    caller->is_passed |= !caller->is_entered;
     struct nytp_event part = *e;
     part.u.sub_return.incl_ticks = call.inside;
     part.u.sub_return.excl_ticks = call.own_inside;
@@ -266,13 +298,13 @@ static bool comment_event(struct nytp_label_selection *s, const struct nytp_even
     return is_from_before || (is_of_calls && !was_inside) || pass(s, e);
 }
 
-static void begin_process(struct nytp_label_selection *s)
+static bool begin_process(struct nytp_label_selection *s)
 {
     s->wanted = s->at < s->n_processes ? s->processes[s->at] : NOTHING;
     s->at++;
     s->now = s->of_profile = 0;
-    s->n_calls = 0;
     s->has_passed |= s->wanted != NOTHING;
+    return end_calls(s, 0);
 }
 
 static bool selection_event(struct nytp_sink *sink, const struct nytp_event *e)
@@ -280,8 +312,8 @@ static bool selection_event(struct nytp_sink *sink, const struct nytp_event *e)
     struct nytp_label_selection *const s =
         (struct nytp_label_selection *)((char *)sink -
                                         offsetof(struct nytp_label_selection, sink));
-    if (e->tag == NYTP_TAG_PID_START)
-        begin_process(s);
+    if (e->tag == NYTP_TAG_PID_START && !begin_process(s))
+        return false;
     switch (e->tag) {
     case NYTP_TAG_SUB_CALLERS: /* sums over all; those of no call tell what is an xsub */
         return (!s->is_all && (e->u.sub_callers.count > 0 || e->u.sub_callers.fid > 0)) ||

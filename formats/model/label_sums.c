@@ -12,6 +12,7 @@
  * fell into it.
  */
 #include "label_sums.h"
+#include "returns.h"
 
 #include "formats/base/arena.h"
 #include "formats/stream/comments/attribute_records.h"
@@ -104,8 +105,12 @@ struct nytp_label_sums {
     uint32_t own_capacity;
     uint32_t *timed; /* subs that have some */
     uint32_t n_timed, timed_capacity;
-    int64_t *told; /* by depth: own time of the open call that was told before it returned */
-    uint32_t n_told, told_capacity;
+    struct told {
+        double ticks;
+        uint64_t n_returned; /* when it was told first */
+    } * told; /* by depth: own time of the open call that was told before it returned */
+    uint32_t told_capacity;
+    struct nytp_returns returns; /* since anything was told */
 };
 
 struct nytp_label_sums *nytp_label_sums_new(void)
@@ -142,6 +147,7 @@ void nytp_label_sums_free(struct nytp_label_sums *s)
     free(s->own);
     free(s->timed);
     free(s->told);
+    nytp_returns_free(&s->returns);
     free(s);
 }
 
@@ -285,11 +291,11 @@ static bool end_process(struct nytp_label_sums *s)
         return false;
     for (uint32_t o = 0; o < s->n_timed; o++)
         s->own[s->timed[o]] = (struct own){0};
-    s->n_timed = s->n_told = s->n_of_profile = 0;
+    s->n_timed = s->n_of_profile = 0;
     s->clock = s->memory = s->svs = 0;
     s->has_svs = false;
     s->calls_s = 0;
-    return true;
+    return nytp_returns_note(&s->returns, 0) || failed(s);
 }
 
 static struct own *own_of(struct nytp_label_sums *s, uint32_t sub)
@@ -338,16 +344,36 @@ static bool end_recording(struct nytp_label_sums *s)
 
 /* ---- events ---- */
 
+static bool make_room_to_tell(struct nytp_label_sums *s, uint32_t depth)
+{
+    while (depth >= s->told_capacity) {
+        const uint32_t had = s->told_capacity;
+        if (!nytp_grow(&s->told, &s->told_capacity, had, sizeof *s->told))
+            return false;
+        memset(s->told + had, 0, (s->told_capacity - had) * sizeof *s->told);
+    }
+    return true;
+}
+
+/* What was told of the call at this depth, which returns. */
+static double told_before(const struct nytp_label_sums *s, uint32_t depth)
+{
+    return depth < s->told_capacity &&
+                   !nytp_returns_since(&s->returns, depth, s->told[depth].n_returned)
+               ? s->told[depth].ticks
+               : 0;
+}
+
 static bool note_own(struct nytp_label_sums *s, const struct nytp_label_record *record)
 {
     if (record->depth > MAX_DEPTH)
         return true;
-    while (record->depth >= s->told_capacity)
-        if (!nytp_grow(&s->told, &s->told_capacity, s->told_capacity, sizeof *s->told))
-            return failed(s);
-    while (s->n_told <= record->depth)
-        s->told[s->n_told++] = 0;
-    s->told[record->depth] += record->ticks;
+    if (!make_room_to_tell(s, record->depth))
+        return failed(s);
+    struct told *const told = &s->told[record->depth];
+    if (nytp_returns_since(&s->returns, record->depth, told->n_returned))
+        *told = (struct told){.n_returned = s->returns.n};
+    told->ticks += (double)record->ticks;
     return book_time(s, &record->value, (double)record->ticks, 0);
 }
 
@@ -429,10 +455,9 @@ static bool comment_event(struct nytp_label_sums *s, const struct nytp_event *e)
 
 static bool return_event(struct nytp_label_sums *s, const struct nytp_event *e)
 {
-    const uint32_t depth = e->u.sub_return.depth;
-    const double told = depth < s->n_told ? (double)s->told[depth] : 0;
-    if (depth < s->n_told)
-        s->n_told = depth;
+    const double told = told_before(s, e->u.sub_return.depth);
+    if (s->told_capacity > 0 && !nytp_returns_note(&s->returns, e->u.sub_return.depth))
+        return failed(s);
     const double excl = e->u.sub_return.excl_ticks;
     return !isfinite(excl) || book_time(s, &e->u.sub_return.name, excl - told, 1);
 }

@@ -2,11 +2,13 @@
 """--where: only what happened under a label, as if nothing else had been recorded."""
 
 import json
+import resource
 import subprocess
 
 import pytest
 
-from command import ROOT, messages, run
+from command import ROOT, good, messages, run
+from nytpwrite import Writer
 from recordings import record
 
 PROGRAM = """sub spin { my $t = 0; for my $i (1 .. $_[0]) { $t += $i } return $t }
@@ -106,3 +108,24 @@ def test_cut_anywhere_it_never_crashes(tmp_path):
     for size in range(len(whole) // 2, len(whole), len(whole) // 60):
         cut.write_bytes(whole[:size])
         assert run("--where=request=~GET", "--check", cut).returncode in (0, 1, 3)
+
+
+# the parts of a stream that is repeated, by how deep the call is that it tells of
+JUMPS = {"returns": lambda w, depth: w.comment(f"nytp-own {depth} 1 main::f").leave(1, 5, 5, "main::g"),
+         "deep returns": lambda w, depth: w.leave(depth, 5, 5, "main::f").leave(1, 5, 5, "main::g"),
+         "labels": lambda w, depth: w.comment(f"nytp-own {depth} 1 main::f").comment("nytp-label 5 a").comment("nytp-label 6 a=b")}
+
+
+@pytest.mark.parametrize("jump", JUMPS.values(), ids=JUMPS)
+@pytest.mark.parametrize("options", [("--where=a=b", "--top"), ("--by=a",)], ids=" ".join)
+def test_jumps_between_depths_do_not_take_longer(tmp_path, jump, options):
+    """Each time all depths from the outermost call on were written, or looked at."""
+    def seconds(depth):
+        w = Writer(options={"calls": 1}).pid_start(7, 1).fid(1, "/x/a.pl").time(10, 1, 1).comment("nytp-label 1 a=b")
+        for _ in range(4000):
+            jump(w, depth)
+        path = w.time(10, 1, 1).pid_end(7).save(tmp_path / str(depth))
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        good("-q", *options, "-o", tmp_path / "out", path)
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    assert min(seconds(1000000) for _ in range(2)) < 4 * min(seconds(2) for _ in range(3)) + 0.3

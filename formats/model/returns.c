@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * When calls returned; see returns.h.
+ *
+ * A return makes all earlier ones that are not less deep irrelevant. So the list is sorted by
+ * depth and by number at once, and of all calls up to a depth the last return is the deepest.
+ */
+#include "returns.h"
+
+#include "formats/base/arena.h"
+
+#include <stdlib.h>
+
+void nytp_returns_free(struct nytp_returns *returns)
+{
+    free(returns->list);
+    *returns = (struct nytp_returns){0};
+}
+
+bool nytp_returns_note(struct nytp_returns *returns, uint32_t depth)
+{
+    while (returns->n_list > 0 && returns->list[returns->n_list - 1].depth >= depth)
+        returns->n_list--;
+    if (!nytp_grow(&returns->list, &returns->capacity, returns->n_list, sizeof *returns->list))
+        return false;
+    returns->list[returns->n_list++] = (struct nytp_returned){depth, ++returns->n};
+    return true;
+}
+
+bool nytp_returns_since(const struct nytp_returns *returns, uint32_t depth, uint64_t n)
+{
+    uint32_t low = 0, high = returns->n_list;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (returns->list[middle].depth <= depth)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && returns->list[low - 1].n > n;
+}
