@@ -366,7 +366,9 @@ static bool insert_missing(struct nytp_callstack *stack, uint32_t missing)
     if (stack->base_depth + (uint64_t)missing > NYTP_MAX_DEPTH || !book_all_pending(stack))
         return false;
     stack->base_depth += missing;
-    if (stack->returned_before)
+    const bool is_inserted =
+        stack->top > 0 && !stack->frames[1].entered && stack->frames[1].depth == 0;
+    if (stack->returned_before || is_inserted) /* which lies deeper now, too */
         return true;
 
     if (!nytp_grow(&stack->frames, &stack->frames_capacity, stack->top + 1,
@@ -513,6 +515,20 @@ bool nytp_callstack_return(struct nytp_callstack *stack, uint32_t depth, uint32_
            return_top(stack, depth, sub, excl_ticks);
 }
 
+/* The index of the last frame that is not deeper than this. */
+static uint32_t deepest_up_to(const struct nytp_callstack *stack, uint32_t depth)
+{
+    uint32_t low = 0, high = stack->top;
+    while (low < high) {
+        const uint32_t middle = high - (high - low) / 2;
+        if (nytp_callstack_depth(stack, middle) <= depth)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
 bool nytp_callstack_tell(struct nytp_callstack *stack, uint32_t depth, uint32_t sub)
 {
     if (stack->top == 0 || depth == 0 || depth > NYTP_MAX_DEPTH)
@@ -521,9 +537,7 @@ bool nytp_callstack_tell(struct nytp_callstack *stack, uint32_t depth, uint32_t 
     if (deepest < depth && stack->frames[stack->top].entered &&
         !insert_missing(stack, depth - deepest))
         return false;
-    uint32_t i = stack->top;
-    while (i > 0 && nytp_callstack_depth(stack, i) > depth)
-        i--;
+    const uint32_t i = deepest_up_to(stack, depth);
     if (i > 0 && nytp_callstack_depth(stack, i) == depth && stack->frames[i].entered)
         stack->frames[i].told = sub;
     return true;

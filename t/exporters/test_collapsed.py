@@ -138,6 +138,26 @@ def test_names_that_the_recorder_told_before_it_was_killed(export_command, tmp_p
             "main::other_[unreturned]") in shown
 
 
+@pytest.mark.parametrize("entries, depths", [(1, range(2, 100000)), (60000, [1] * 60000)], ids=["deeper", "outermost"])
+def test_names_of_open_calls_do_not_walk_over_all_open_calls(export_command, tmp_path, entries, depths):
+    """At ever larger depths a frame was made for each, below all others; at the outermost one all others were looked at."""
+    def seconds(name, depths):
+        w = Writer(options={"calls": 2}).pid_start(1).fid(1, "/x/a.pl").time(10, 1, 1)
+        for _ in range(entries):
+            w.entry(1, 1)
+        w.time(5, 1, 2)
+        for depth in depths:
+            w.comment(f"nytp-open {depth} perl main::f")
+        (tmp_path / name).write_bytes(w.time(7, 1, 3).data())
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        shown = stacks_of(export_command, tmp_path / name)
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, shown
+    told, shown = min(seconds("many", depths) for _ in range(2))
+    one, of_one = min(seconds("one", [depths[-1]]) for _ in range(3))
+    assert shown == of_one and any("f_[unreturned]" in stack for stack in shown)
+    assert told < 8 * one + 0.2
+
+
 @pytest.mark.parametrize("comment", [
     "nytp-open", "nytp-open ", "nytp-open 0 xsub a::b", "nytp-open x xsub a::b",
     "nytp-open 99999999999 xsub a::b", "nytp-open 999999999 xsub a::b", "nytp-open 2 xsub",
