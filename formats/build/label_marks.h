@@ -10,9 +10,9 @@
 #include "formats/stream/comments/label_records.h"
 #include "gathered.h"
 
-/* Of more stretches in an input, and of more labels in force at a time, none are kept. */
+/* Of more stretches in an input none are kept, nor of more labels than NYTP_MOST_IN_FORCE at a
+ * time. */
 #define NYTP_MOST_STRETCHES 100000u
-#define NYTP_MOST_IN_FORCE  200u
 
 /* A comment tells that a label changes, or (NYTP_LABEL_OWN, just before that) how deep the
  * calls are that are open. False with the builder's error set. */

@@ -377,17 +377,41 @@ static bool note_own(struct nytp_label_sums *s, const struct nytp_label_record *
     return book_time(s, &record->value, (double)record->ticks, 0);
 }
 
+/* Whether a key that is not among n, as its place says, would be one too many. */
+static bool has_no_room(const struct nytp_label_sums *s, uint32_t at, uint32_t n, uint32_t key)
+{
+    return at == n && n >= NYTP_MOST_IN_FORCE && key != s->name_more;
+}
+
+static struct nytp_label_record as_more(const struct nytp_label_record *record)
+{
+    struct nytp_label_record more = *record;
+    more.key = more.value = (struct nytp_str){.ptr = "(more)", .len = 6};
+    return more;
+}
+
+/* Where the key has a value; n_active: it has none. */
+static uint32_t find_active(const struct nytp_label_sums *s, uint32_t key)
+{
+    uint32_t i = 0;
+    while (i < s->n_active && s->active[i].key != key)
+        i++;
+    return i;
+}
+
 /* A key gets a value, another value, or none: the stretch before ends. */
 static bool change_label(struct nytp_label_sums *s, const struct nytp_label_record *record)
 {
     const uint32_t key = nytp_strings_intern(s->strings, record->key.ptr, record->key.len);
+    const uint32_t at = find_active(s, key);
     uint32_t label;
-    for (uint32_t i = 0; i < s->n_active; i++)
-        if (s->active[i].key == key) {
-            if (!end_active(s, i, (double)(record->ticks - s->active[i].since_ticks)))
-                return false;
-            break;
-        }
+    if (has_no_room(s, at, s->n_active, key)) {
+        const struct nytp_label_record more = as_more(record);
+        return change_label(s, &more);
+    }
+    if (at < s->n_active &&
+        !end_active(s, at, (double)(record->ticks - s->active[at].since_ticks)))
+        return false;
     if (record->kind == NYTP_LABEL_END)
         return true;
     if (!label_of_record(s, record, key, &label))
@@ -403,18 +427,30 @@ static bool change_label(struct nytp_label_sums *s, const struct nytp_label_reco
     return true;
 }
 
+static uint32_t find_of_profile(const struct nytp_label_sums *s, uint32_t key)
+{
+    uint32_t i = 0;
+    while (i < s->n_of_profile && s->labels[s->of_profile[i]].key != key)
+        i++;
+    return i;
+}
+
 /* A label of the whole process. */
 static bool label_profile(struct nytp_label_sums *s, const struct nytp_label_record *record)
 {
     const uint32_t key = nytp_strings_intern(s->strings, record->key.ptr, record->key.len);
+    const uint32_t at = find_of_profile(s, key);
     uint32_t label;
+    if (has_no_room(s, at, s->n_of_profile, key)) {
+        const struct nytp_label_record more = as_more(record);
+        return label_profile(s, &more);
+    }
     if (!label_of_record(s, record, key, &label))
         return false;
-    for (uint32_t i = 0; i < s->n_of_profile; i++) /* of one key the last value counts */
-        if (s->labels[s->of_profile[i]].key == key) {
-            s->of_profile[i] = label;
-            return true;
-        }
+    if (at < s->n_of_profile) { /* of one key the last value counts */
+        s->of_profile[at] = label;
+        return true;
+    }
     if (!nytp_grow(&s->of_profile, &s->of_profile_capacity, s->n_of_profile,
                    sizeof *s->of_profile))
         return failed(s);

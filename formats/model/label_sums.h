@@ -15,7 +15,8 @@
 #include "model.h"
 
 /* More labels than this are counted under the value "(more)"; of more pairs of label and
- * sub nothing is kept, and these labels have no slowest sub. */
+ * sub nothing is kept, and these labels have no slowest sub. Where NYTP_MOST_IN_FORCE keys have
+ * a value, all others are one key "(more)", as they are of a whole profile with so many. */
 #define NYTP_MOST_LABELS     100000u
 #define NYTP_MOST_LABEL_SUBS 5000000u
 

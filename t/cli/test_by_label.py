@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import re
+import resource
 
 import pytest
 
@@ -250,3 +251,33 @@ def test_a_stretch_that_is_in_force_at_the_end_is_of_its_own_input(tmp_path):
     for inputs in ("a.out", "b.out"), ("b.out", "a.out"), ("both.out",):
         row, = rows(tmp_path, "--by=request", inputs=inputs)
         assert (row["n"], row["total_ns"], row["max_ns"], row["max_file"]) == (2, 10000, 7000, "both.out" if len(inputs) == 1 else "b.out")
+
+
+def with_keys(n, n_returns, text="nytp-label 1 k{}=v{}"):
+    stream = Writer().pid_start(7, 1).fid(1, "/x/a.pl").time(10, 1, 1)
+    for key in range(n):
+        stream.comment(text.format(key, key))
+    for number in range(n_returns):
+        stream.leave(1, 5, 5, f"main::f{number % 1000}")
+    return stream.time(10, 1, 1).pid_end(7)
+
+
+@pytest.mark.parametrize("text", ["nytp-label 1 k{}=v{}", "nytp-label-profile k{}=v{}"])
+def test_more_keys_than_are_looked_at_are_one(tmp_path, text):
+    path = with_keys(205, 3, text).save(tmp_path / "keys.out")
+    labels = json.loads(run("--by=label", "--json", path).stdout)["labels"]
+    assert len(labels) == 201 and {(row["key"], row["value"]) for row in labels} >= {("k0", "v0"), ("k199", "v199"), ("(more)", "(more)")}
+    assert [row["n"] for row in labels if row["key"] == "(more)"] == [1 if "profile" in text else 5]
+    few = json.loads(run("--by=label", "--json", with_keys(200, 3, text).save(path)).stdout)["labels"]
+    assert [row for row in labels if row["key"] != "(more)"] == few
+
+
+@pytest.mark.parametrize("text", ["nytp-label 1 k{}=v{}", "nytp-label-profile k{}=v{}"])
+def test_many_keys_do_not_take_longer(tmp_path, text):
+    """Each was looked at with each change of another, and with each call that returned."""
+    def seconds(n):
+        path = with_keys(n, 5000, text).save(tmp_path / "keys.out")
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        assert run("--by=label", "-o", tmp_path / "out", path).returncode == 0
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    assert min(seconds(20000) for _ in range(2)) < 8 * min(seconds(300) for _ in range(2)) + 0.3

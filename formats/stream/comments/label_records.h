@@ -26,6 +26,10 @@
 #define NYTP_LABEL_MOST_KEY   100
 #define NYTP_LABEL_MOST_VALUE 4000
 
+/* A recorder takes any number of keys; readers look at all that have a value, at each change,
+ * and so at no more than this. */
+#define NYTP_MOST_IN_FORCE 200u
+
 /* Such a comment is shorter. */
 #define NYTP_LABEL_LONGEST (4 * (NYTP_LABEL_MOST_KEY + NYTP_LABEL_MOST_VALUE) + 100)
 
