@@ -11,6 +11,9 @@
  */
 #include "regex_rows.h"
 
+#include "formats/base/units.h"
+#include "formats/base/wide.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,6 +199,5 @@ void nytp_regex_remark(const struct nytp_regex_row *row, char text[100])
 
 int64_t nytp_total_ns(const struct nytp_profile *profile)
 {
-    return (int64_t)((double)profile->total_ticks * NYTP_NS_PER_SEC /
-                     (double)profile->ticks_per_sec);
+    return nytp_mul_div_signed(profile->total_ticks, NYTP_NS_PER_SEC, profile->ticks_per_sec);
 }

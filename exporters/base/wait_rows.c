@@ -6,6 +6,8 @@
 
 #include "text.h"
 
+#include "formats/model/profile.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -42,10 +44,11 @@ bool nytp_wait_rows_init(struct nytp_wait_rows *rows, const struct nytp_profile 
             list[n_all++] = profile->waited[i];
     qsort(list, n_all, sizeof *list, by_what);
     for (uint32_t i = 0; i < n_all; i++) {
-        rows->total_ns += list[i].ns;
-        rows->known_ns += list[i].reason != NYTP_WAIT_UNKNOWN ? list[i].ns : 0;
+        rows->total_ns = nytp_ticks_sum(rows->total_ns, list[i].ns);
+        if (list[i].reason != NYTP_WAIT_UNKNOWN)
+            rows->known_ns = nytp_ticks_sum(rows->known_ns, list[i].ns);
         if (n > 0 && by_what(&list[n - 1], &list[i]) == 0) {
-            list[n - 1].ns += list[i].ns;
+            list[n - 1].ns = nytp_ticks_sum(list[n - 1].ns, list[i].ns);
             list[n - 1].samples += list[i].samples;
         } else {
             list[n++] = list[i];

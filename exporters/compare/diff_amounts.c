@@ -12,6 +12,8 @@
 #include "formats/base/arena.h"
 #include "formats/base/table.h"
 #include "formats/model/profile.h"
+#include "formats/base/units.h"
+#include "formats/base/wide.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +53,8 @@ static bool add(struct counting *c, enum nytp_diff_amount_kind kind, struct nytp
             c->values[c->n_values++] = 0;
         }
     }
-    c->values[to->list[at].first + c->run] += value;
+    int64_t *const sum = &c->values[to->list[at].first + c->run];
+    *sum = nytp_ticks_sum(*sum, value);
     return true;
 }
 
@@ -82,7 +85,7 @@ static bool add_waits(struct counting *c, const bool *only)
     for (uint32_t i = 0; ok && i < rows.n; i++) {
         char text[NYTP_MAX_WAIT_TEXT];
         ok = add(c, NYTP_DIFF_WAIT, nytp_wait_text(&rows.rows[i], text),
-                 (int64_t)((double)rows.rows[i].ns * ((double)c->diff->ticks_per_sec / 1e9)));
+                 nytp_mul_div_signed(rows.rows[i].ns, c->diff->ticks_per_sec, NYTP_NS_PER_SEC));
     }
     nytp_wait_rows_free(&rows);
     return ok;

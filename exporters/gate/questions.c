@@ -14,6 +14,8 @@
 #include "exporters/stacks/statements.h"
 #include "formats/base/arena.h"
 #include "formats/model/profile.h"
+#include "formats/base/units.h"
+#include "formats/base/wide.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -263,10 +265,10 @@ static bool wait_of_run(struct asking *a, uint32_t run, bool *only)
         char text[NYTP_MAX_WAIT_TEXT];
         if (nytp_patterns_match(&rule_of(a)->pattern, nytp_wait_text(&rows.rows[i], text),
                                 &a->error))
-            ns += rows.rows[i].ns;
+            ns = nytp_ticks_sum(ns, rows.rows[i].ns);
     }
-    a->values[run] = (int64_t)((double)(rule_of(a)->pattern.n > 0 ? ns : rows.total_ns) *
-                               ((double)a->diff->ticks_per_sec / 1e9));
+    a->values[run] = nytp_mul_div_signed(rule_of(a)->pattern.n > 0 ? ns : rows.total_ns,
+                                         a->diff->ticks_per_sec, NYTP_NS_PER_SEC);
     nytp_wait_rows_free(&rows);
     return ok;
 }

@@ -595,7 +595,7 @@ static void take_waited(struct nytp_attribution *s)
         waited->peer = waited->reason == NYTP_WAIT_UNKNOWN
                            ? (struct nytp_name){"", 0}
                            : nytp_strings_get(s->b->strings, waited->peer.len);
-        waited->ns = (int64_t)((double)waited->ns * 1e9 / (double)s->b->ticks_per_sec);
+        waited->ns = nytp_mul_div_signed(waited->ns, NYTP_NS_PER_SEC, s->b->ticks_per_sec);
     }
 }
 

@@ -89,6 +89,23 @@ def test_ticks_are_those_of_the_recording(waiting):
     assert [int(time) for time in re.findall(r"^ +(\d+) +\d+\.\d% ", text, re.M)] == [ms * MS for *_, ms in SUMS]
 
 
+def test_waits_too_long_for_nanoseconds_are_the_longest(tmp_path):
+    """A clock of one tick a second, as no recorder has: 340 years on each of two lines, and their sum."""
+    def recorded(name, n):
+        stream = Writer({"application": "/x/app.pl", "ticks_per_sec": 1}).pid_start(77, 1).attribute("sampled", 1).fid(1, "/x/app.pl")
+        for line, reason, ticks in [(3, "sleep", 10)] + [(6, "socket a", 2**31 - 1)] * n + [(8, "socket a", 2**31 - 1)] * n + [(9, "lock", 20)]:
+            stream.comment(f"nytp-wait {reason}").comment("cpu 0").time(ticks, 1, line)
+        return stream.pid_end(77).save(tmp_path / name)
+    path, short = recorded("long", 5), recorded("short", 1)
+    waited = json.loads(good("--json", "-q", path))["waited"]
+    assert [(row["reason"], row["total_ns"]) for row in waited] == [
+        ("socket", 2**63 - 1), ("socket", 2**63 - 1), ("lock", 20 * 10**9), ("sleep", 10 * 10**9)]
+    for option in "--waits", "--brief":
+        assert re.search(r"-[0-9]", good(option, "-q", path).decode()) is None
+    amounts = json.loads(good("-q", "--json", "--diff", short, path))["besides"]
+    assert [(row["base"], row["new"]) for row in amounts if row["name"] == "socket a"] == [((2**32 - 2) * 10**9, 2**63 - 1)]
+
+
 def judged(folder, rule, *arguments):
     (folder / "rules").write_text(rule + "\n")
     done = run("-q", "--gate", folder / "rules", "--gate-tap", *arguments)
