@@ -302,7 +302,7 @@ static bool write_massif(const struct nytp_profile *profile,
     nytp_scale_init(&m.scale, nytp_unit_find("ms"), profile->ticks_per_sec);
     struct nytp_profile *one = NULL;
     if (m.n > 0 && profile->n_processes > 1 &&
-        (one = nytp_select_processes(profile, m.process, 1, &out->error)) == NULL)
+        (one = nytp_select_processes_once(profile, m.process, 1, &out->error)) == NULL)
         return false;
     if (!write_trees(&m, user, one != NULL ? one : profile))
         nytp_out_of_memory(&out->error);

@@ -66,13 +66,14 @@ static enum exit_status write_profile(const struct run *run,
 
 /* `n_before`: how many processes of this pid came before. */
 static enum exit_status write_process(const struct run *run,
-                                      const struct comparison *comparison, uint32_t process,
+                                      const struct comparison *comparison,
+                                      const struct nytp_arcs_before *calls, uint32_t process,
                                       uint32_t n_before)
 {
     const struct nytp_profile *profile = comparison->profile;
     struct nytp_error error = {0};
     char *path = nytp_process_path(&run->cli, profile->processes[process].pid, n_before);
-    struct nytp_profile *one = nytp_select_processes(profile, process, 1, &error);
+    struct nytp_profile *one = nytp_select_processes(profile, calls, process, 1, &error);
     enum exit_status status = EXIT_OUTPUT;
     if (path == NULL || one == NULL)
         nytp_cli_say("%s: %s", run->cli.output, one == NULL ? error.message : "out of memory");
@@ -92,19 +93,25 @@ static enum exit_status write_processes(const struct run *run,
 {
     const struct nytp_profile *profile = comparison->profile;
     struct nytp_table seen = {0}; /* pid -> how many there were */
+    struct nytp_arcs_before calls;
     enum exit_status status = EXIT_DONE;
+    if (!nytp_arcs_before_init(&calls, profile)) {
+        nytp_cli_say("out of memory");
+        return EXIT_OUTPUT;
+    }
     for (uint32_t i = 0; i < profile->n_processes && status == EXIT_DONE; i++) {
         const struct nytp_key pid = {.a = profile->processes[i].pid};
         uint32_t n_before = nytp_table_get(&seen, pid);
         if (n_before == NYTP_TABLE_NONE)
             n_before = 0;
         if (nytp_table_put(&seen, pid, n_before + 1)) {
-            status = write_process(run, comparison, i, n_before);
+            status = write_process(run, comparison, &calls, i, n_before);
         } else {
             nytp_cli_say("out of memory");
             status = EXIT_OUTPUT;
         }
     }
+    nytp_arcs_before_free(&calls);
     nytp_table_free(&seen);
     return status;
 }

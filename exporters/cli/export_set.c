@@ -133,7 +133,7 @@ static struct nytp_profile *shown_side(struct nytp_profile *profile,
     while (diff != NULL && n < profile->n_processes &&
            diff->side_of_recording[profile->processes[n].recording] == NYTP_DIFF_NEW)
         n++;
-    return diff != NULL ? nytp_select_processes(profile, 0, n, error) : profile;
+    return diff != NULL ? nytp_select_processes_once(profile, 0, n, error) : profile;
 }
 
 /* With --source-dir: files go on to be called as they were recorded, and *paths tells where the

@@ -28,13 +28,20 @@ static void stats_of(struct run *run, const char *path, struct nytp_out *out, bo
 static bool check_profile(const struct nytp_cli *cli, struct nytp_profile *profile,
                           struct nytp_error *error)
 {
-    bool ok =
-        nytp_select(profile, &cli->selection, error) && nytp_profile_check(profile, error);
-    for (uint32_t i = 0; ok && cli->per_process && i < profile->n_processes; i++) {
-        struct nytp_profile *one = nytp_select_processes(profile, i, 1, error);
+    if (!nytp_select(profile, &cli->selection, error) || !nytp_profile_check(profile, error))
+        return false;
+    if (!cli->per_process)
+        return true;
+    struct nytp_arcs_before calls;
+    if (!nytp_arcs_before_init(&calls, profile))
+        return nytp_out_of_memory(error);
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < profile->n_processes; i++) {
+        struct nytp_profile *one = nytp_select_processes(profile, &calls, i, 1, error);
         ok = one != NULL && nytp_profile_check(one, error);
         nytp_profile_free(one);
     }
+    nytp_arcs_before_free(&calls);
     return ok;
 }
 

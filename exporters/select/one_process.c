@@ -5,7 +5,6 @@
  */
 #include "one_process.h"
 
-#include "formats/model/arcs_before.h"
 #include "formats/model/in_use.h"
 #include "formats/model/profile.h"
 #include "formats/model/totals.h"
@@ -96,13 +95,12 @@ static struct slice slice_children(const struct nytp_profile *profile, struct sl
 }
 
 /* The recordings' calls, as far as these processes made all of them or their trees tell. */
-static bool take_arcs(struct nytp_profile *some, const struct nytp_profile *profile,
+static bool take_arcs(struct nytp_profile *some, const struct nytp_arcs_before *calls,
                       uint32_t first_recording)
 {
     struct nytp_arcs_before before;
-    if (!nytp_arcs_before_init(&before, profile))
+    if (!nytp_arcs_before_of_recordings(&before, calls, first_recording, some->n_recordings))
         return false;
-    nytp_arcs_before_take_recordings(&before, first_recording, some->n_recordings);
     const bool ok = nytp_profile_rebuild(some, &before);
     nytp_arcs_before_free(&before);
     return ok;
@@ -164,7 +162,7 @@ static struct slice slice_waited(const struct nytp_profile *profile, uint32_t fi
 }
 
 static bool copy_processes(struct nytp_profile *some, const struct nytp_profile *profile,
-                           uint32_t first, uint32_t n)
+                           const struct nytp_arcs_before *calls, uint32_t first, uint32_t n)
 {
     const uint32_t root = profile->processes[first].root;
     const struct slice nodes = {root, nytp_process_nodes_end(profile, first + n - 1) - root};
@@ -234,17 +232,32 @@ static bool copy_processes(struct nytp_profile *some, const struct nytp_profile 
     take_nodes(some, nodes.first, lines.first, children.first);
     for (uint32_t i = 0; i < spans.n; i++)
         some->spans[i].node -= nodes.first;
-    return nytp_in_use_count_once(some) && take_arcs(some, profile, first_recording);
+    return nytp_in_use_count_once(some) && take_arcs(some, calls, first_recording);
 }
 
-struct nytp_profile *nytp_select_processes(const struct nytp_profile *profile, uint32_t first,
+struct nytp_profile *nytp_select_processes(const struct nytp_profile *profile,
+                                           const struct nytp_arcs_before *calls, uint32_t first,
                                            uint32_t n, struct nytp_error *error)
 {
     struct nytp_profile *some = malloc(sizeof *some);
-    if (some != NULL && copy_processes(some, profile, first, n))
+    if (some != NULL && copy_processes(some, profile, calls, first, n))
         return some;
     if (some != NULL)
         nytp_profile_free(some);
     nytp_out_of_memory(error);
     return NULL;
+}
+
+struct nytp_profile *nytp_select_processes_once(const struct nytp_profile *profile,
+                                                uint32_t first, uint32_t n,
+                                                struct nytp_error *error)
+{
+    struct nytp_arcs_before calls;
+    if (!nytp_arcs_before_init(&calls, profile)) {
+        nytp_out_of_memory(error);
+        return NULL;
+    }
+    struct nytp_profile *const some = nytp_select_processes(profile, &calls, first, n, error);
+    nytp_arcs_before_free(&calls);
+    return some;
 }

@@ -6,12 +6,20 @@
 #ifndef NYTP_ONE_PROCESS_H
 #define NYTP_ONE_PROCESS_H
 
+#include "formats/model/arcs_before.h"
 #include "formats/model/model.h"
 
 /* `n` processes of the profile (at least one), from `first` on, as a profile of its own.
- * Borrows names and source text: free it (nytp_profile_free) before `profile`. Subs and files
- * keep their numbers. NULL with *error set. */
-struct nytp_profile *nytp_select_processes(const struct nytp_profile *profile, uint32_t first,
+ * `calls` is what nytp_arcs_before_init() takes down of the profile, once for whoever takes
+ * process after process. Borrows names and source text: free it (nytp_profile_free) before
+ * `profile`. Subs and files keep their numbers. NULL with *error set. */
+struct nytp_profile *nytp_select_processes(const struct nytp_profile *profile,
+                                           const struct nytp_arcs_before *calls, uint32_t first,
                                            uint32_t n, struct nytp_error *error);
+
+/* The same of one profile that is taken apart no further. */
+struct nytp_profile *nytp_select_processes_once(const struct nytp_profile *profile,
+                                                uint32_t first, uint32_t n,
+                                                struct nytp_error *error);
 
 #endif

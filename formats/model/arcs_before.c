@@ -10,6 +10,7 @@
 
 #include "profile.h"
 #include "tree_arcs.h"
+#include "formats/base/arena.h"
 #include "formats/base/wide.h"
 #include "formats/base/strings.h"
 
@@ -110,24 +111,33 @@ void nytp_arcs_before_renumber(struct nytp_arcs_before *before, const uint32_t *
     renumber_arcs(before->of_tree, &before->n_of_tree, sub_of, file_of);
 }
 
-static uint32_t take_recordings(struct nytp_arc *arcs, uint32_t n_arcs, uint32_t first,
-                                uint32_t n)
+static bool copy_recordings(const struct nytp_arc *arcs, uint32_t n_arcs, uint32_t first,
+                            uint32_t n, struct nytp_arc **copy, uint32_t *n_copied)
 {
-    uint32_t kept = 0;
+    uint32_t capacity = 0;
     for (uint32_t i = 0; i < n_arcs; i++) {
         if (arcs[i].recording < first || arcs[i].recording - first >= n)
             continue;
-        arcs[kept] = arcs[i];
-        arcs[kept++].recording -= first;
+        if (!nytp_grow(copy, &capacity, *n_copied, sizeof **copy))
+            return false;
+        (*copy)[*n_copied] = arcs[i];
+        (*copy)[(*n_copied)++].recording -= first;
     }
-    return kept;
+    return true;
 }
 
-void nytp_arcs_before_take_recordings(struct nytp_arcs_before *before, uint32_t first,
-                                      uint32_t n)
+bool nytp_arcs_before_of_recordings(struct nytp_arcs_before *some,
+                                    const struct nytp_arcs_before *before, uint32_t first,
+                                    uint32_t n)
 {
-    before->n_known = take_recordings(before->known, before->n_known, first, n);
-    before->n_of_tree = take_recordings(before->of_tree, before->n_of_tree, first, n);
+    *some = (struct nytp_arcs_before){0};
+    if (copy_recordings(before->known, before->n_known, first, n, &some->known,
+                        &some->n_known) &&
+        copy_recordings(before->of_tree, before->n_of_tree, first, n, &some->of_tree,
+                        &some->n_of_tree))
+        return true;
+    nytp_arcs_before_free(some);
+    return false;
 }
 
 /* ---- comparing ---- */

@@ -24,9 +24,11 @@ void nytp_arcs_before_free(struct nytp_arcs_before *before);
 void nytp_arcs_before_renumber(struct nytp_arcs_before *before, const uint32_t *sub_of,
                                const uint32_t *file_of);
 
-/* Only the calls of these recordings remain, numbered from 0. */
-void nytp_arcs_before_take_recordings(struct nytp_arcs_before *before, uint32_t first,
-                                      uint32_t n);
+/* The calls of `n` recordings from `first` on, which are numbered from 0 then. False when
+ * memory is out; else to be freed as well. */
+bool nytp_arcs_before_of_recordings(struct nytp_arcs_before *some,
+                                    const struct nytp_arcs_before *before, uint32_t first,
+                                    uint32_t n);
 
 /* The arcs of a changed profile, from what was known before the change and what its tree tells
  * now (which is sorted); a new list. False when memory is out. */
