@@ -13,6 +13,7 @@
 #include "correction.h"
 #include "lay_out.h"
 #include "memory_points.h"
+#include "profile_labels.h"
 #include "formats/model/eval_files.h"
 #include "formats/model/in_use.h"
 #include "formats/model/profile.h"
@@ -412,7 +413,6 @@ static void make_processes(struct nytp_attribution *s)
             .end_s = from->end_s,
             .stmt_ticks = from->clock,
             .costs = from->costs,
-            .labels = name(s, from->labels),
             .sampled = b->sampled,
             .cpu_ticks = b->sampled ? from->cpu_ticks : 0,
             .processor_ticks =
@@ -466,7 +466,7 @@ static bool make_recording(struct nytp_attribution *s)
     p->n_processes = b->n_processes;
     p->sampled = b->sampled;
     make_processes(s);
-    return true;
+    return nytp_profile_labels_take(b, p);
 }
 
 /* The files, with what ran each string eval as an index. */

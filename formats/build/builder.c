@@ -16,6 +16,7 @@
 #include "hang.h"
 #include "in_use_before.h"
 #include "memory_peak.h"
+#include "profile_labels.h"
 #include "span_keep.h"
 
 #include "formats/stream/comments/bytes_records.h"
@@ -81,6 +82,7 @@ void nytp_builder_free(struct nytp_builder *b)
     free(b->labels.stretches);
     free(b->labels.marks);
     free(b->labels.in_force);
+    nytp_profile_labels_free(b);
     nytp_table_free(&b->file_by_fid);
     nytp_table_free(&b->page_by_place);
     nytp_table_free(&b->arc_by_key);

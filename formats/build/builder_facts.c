@@ -5,6 +5,7 @@
 #include "builder_facts.h"
 #include "builder_places.h"
 #include "label_marks.h"
+#include "profile_labels.h"
 #include "memory_points.h"
 #include "formats/stream/comments/attribute_records.h"
 #include "formats/stream/comments/sample_records.h"
@@ -179,9 +180,8 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
     b->has_labels |= label.kind == NYTP_LABEL_SET;
     if (label.kind != NYTP_LABEL_NONE && label.kind != NYTP_LABEL_PROFILE)
         return nytp_label_marks_note(b, &label);
-    if (label.kind == NYTP_LABEL_PROFILE &&
-        !nytp_labels_add(b->strings, &nytp_builder_process(b)->labels, &label))
-        return nytp_builder_out_of_memory(b);
+    if (label.kind == NYTP_LABEL_PROFILE)
+        return nytp_profile_labels_add(b, &label);
     if (nytp_regex_record_read(&e->u.comment.text, &regex))
         return regex_event(b, &regex);
     if (nytp_is_resumed_call(&e->u.comment.text)) {

@@ -40,7 +40,6 @@ struct nytp_built_process {
     int64_t memory_start, memory_peak, instructions;
     uint64_t statements;
     struct nytp_costs costs; /* as its attributes say */
-    uint32_t labels;         /* string id; as in the model */
     uint32_t n_spans;        /* of its calls that are in the list of spans */
     bool has_entries;        /* statements are in the tree, not in pages */
     bool complete;
@@ -114,6 +113,18 @@ struct nytp_built_labels { /* label_marks.h */
     uint32_t n_timed;    /* marks whose time no sample changes any more */
     int64_t ahead_ticks; /* of a sampled process: the label's clock, less that of samples */
     bool has_ahead;
+};
+
+struct nytp_built_profile_label {
+    uint32_t process, key, value; /* key, value: string ids */
+    bool is_replaced;             /* a later one has its key */
+};
+
+struct nytp_built_profile_labels {         /* profile_labels.h */
+    struct nytp_built_profile_label *list; /* as they came, so by process */
+    uint32_t n, capacity;
+    struct nytp_table by_key; /* (process, key) -> the last one */
+    size_t len;               /* of the text of the last one's process */
 };
 
 struct nytp_built_memory {            /* memory_points.h */
@@ -222,6 +233,7 @@ struct nytp_builder {
     uint64_t spans_pruned;
     int64_t time_position; /* the latest instant that is taken on the current time axis */
     struct nytp_built_labels labels;
+    struct nytp_built_profile_labels profile_labels;
     struct nytp_built_memory memory;
     struct nytp_built_in_use in_use;
 

@@ -187,6 +187,19 @@ def test_isal_and_zlib_give_the_same(export_command, zlib_command, profile, tmp_
     assert b": byte " in ours.stderr and b": byte " in other.stderr
 
 
+def test_labels_of_a_process_that_change_take_their_own_room(export_command, tmp_path):
+    """The text of all labels, which may be long, was kept for each change of one: 1.2 GB."""
+    stream = nytpwrite.Writer().pid_start(7, 1).fid(1, "/x/a.pl").time(10, 1, 5)
+    for number in range(15):
+        stream.comment(f"nytp-label-profile k{number}=" + "v" * 4000)
+    for number in range(20000):
+        stream.comment(f"nytp-label-profile a={number}")
+    path = stream.comment("nytp-label-profile k3=w").comment("nytp-label-profile long=" + "v" * 4000).pid_end(7).save(tmp_path / "labels")
+    result = subprocess.run([export_command, "--json", path], capture_output=True, check=True, **in_memory(300))
+    labels = json.loads(result.stdout)["processes"][0]["labels"]
+    assert labels == {**{f"k{n}": "v" * 4000 for n in range(15)}, "a": "19999", "k3": "w", "long": "v" * 4000}
+
+
 def test_waits_that_are_left_out_do_not_walk_over_the_open_calls(export_command, tmp_path):
     """Many calls open, then many waits, took a thousand times as long as the waits first."""
     n = 40000

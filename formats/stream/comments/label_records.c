@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Reads the comments that hold labels (label_records.h), and keeps the labels of a process as
- * one text. A comment that does not fit is some other comment and is passed over, since
- * anybody may write comments.
+ * Reads the comments that hold labels (label_records.h). A comment that does not fit is some
+ * other comment and is passed over, since anybody may write comments.
  */
 #include "label_records.h"
 
-#include "formats/base/strings.h"
-
-#include <stdlib.h>
 #include <string.h>
 
 /* The text up to the next blank, which is passed, too; all of it when there is none. */
@@ -106,38 +102,5 @@ bool nytp_labels_next(struct nytp_str *rest, struct nytp_str *key, struct nytp_s
     const uint32_t passed = newline == NULL ? len : len + 1;
     rest->ptr += passed;
     rest->len -= passed;
-    return true;
-}
-
-static char *append_label(char *to, struct nytp_str key, struct nytp_str value)
-{
-    memcpy(to, key.ptr, key.len);
-    to[key.len] = '=';
-    memcpy(to + key.len + 1, value.ptr, value.len);
-    to[key.len + 1 + value.len] = '\n';
-    return to + key.len + value.len + 2;
-}
-
-bool nytp_labels_add(struct nytp_strings *strings, uint32_t *labels,
-                     const struct nytp_label_record *record)
-{
-    const struct nytp_name old = nytp_strings_get(strings, *labels);
-    const size_t size = (size_t)old.len + record->key.len + record->value.len + 2;
-    if (size > NYTP_LABELS_LONGEST)
-        return true;
-    char *const text = malloc(size);
-    if (text == NULL)
-        return false;
-    char *end = text;
-    struct nytp_str rest = {.ptr = old.ptr, .len = old.len}, key, value;
-    while (nytp_labels_next(&rest, &key, &value))
-        if (key.len != record->key.len || memcmp(key.ptr, record->key.ptr, key.len) != 0)
-            end = append_label(end, key, value);
-    end = append_label(end, record->key, record->value);
-    const uint32_t id = nytp_strings_intern_mixed(strings, text, (size_t)(end - text));
-    free(text);
-    if (id == UINT32_MAX)
-        return false;
-    *labels = id;
     return true;
 }

@@ -49,13 +49,8 @@ struct nytp_label_record {
                                    the name */
 };
 
-/* Labels of a process, as lines "KEY=VALUE", of which the last counts for each key. `labels` is
- * a string id, 0 for none yet. What would make the text longer than NYTP_LABELS_LONGEST is left
- * out. False when memory is out. */
+/* Labels of a process are a text of lines "KEY=VALUE", each key once, no longer than this. */
 #define NYTP_LABELS_LONGEST 65536u
-struct nytp_strings;
-bool nytp_labels_add(struct nytp_strings *strings, uint32_t *labels,
-                     const struct nytp_label_record *record);
 
 /* The next line of such a text, which is passed: false at its end. Key and value point into it.
  */
