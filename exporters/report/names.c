@@ -227,6 +227,47 @@ static bool is_shown(const struct nytp_report *report, uint32_t f)
     return report->options->diff == NULL || file->n_rows + file->n_calls + file->n_evals > 0;
 }
 
+/* What a file without page is shown with: 0 at the end. */
+static uint32_t outwards(const struct nytp_report *report, uint32_t f)
+{
+    const uint32_t into = report->files[f].merged_into;
+    return into != NONE ? into : report->profile->files[f].eval_file;
+}
+
+static void take_page_of(struct nytp_report *report, uint32_t f, uint32_t from)
+{
+    struct nytp_report_file *const file = &report->files[f];
+    const bool is_ran_there =
+        file->merged_into == NONE && report->files[from].page_line == NONE;
+    file->page = report->files[from].page;
+    file->page_line =
+        is_ran_there ? report->profile->files[f].eval_line : report->files[from].page_line;
+}
+
+/* Find where each file is shown. A file is walked over once: on the way back from the page all
+ * files in between are told. */
+static bool find_pages(struct nytp_report *report)
+{
+    uint32_t *const way = malloc(report->profile->n_files * sizeof *way);
+    if (way == NULL)
+        return false;
+    for (uint32_t f = 0; f < report->profile->n_files; f++) {
+        struct nytp_report_file *const file = &report->files[f];
+        file->page = file->stem != NULL ? f : 0;
+        file->page_line = NONE;
+    }
+    report->files[0].page = NONE;
+    for (uint32_t f = 1; f < report->profile->n_files; f++) {
+        uint32_t n = 0, at = f;
+        for (; report->files[at].page == 0; at = outwards(report, at))
+            way[n++] = at;
+        for (; n > 0; at = way[n])
+            take_page_of(report, way[--n], at);
+    }
+    free(way);
+    return true;
+}
+
 bool nytp_report_name_files(struct nytp_report *report)
 {
     uint32_t n_pages = 0;
@@ -240,7 +281,7 @@ bool nytp_report_name_files(struct nytp_report *report)
             n_pages++ < NYTP_REPORT_MAX_FILE_PAGES && !name_page(report, f))
             return false;
     }
-    return name_evals(report);
+    return name_evals(report) && find_pages(report);
 }
 
 /* ---- names of call graphs ---- */
@@ -297,18 +338,10 @@ bool nytp_report_name_dots(struct nytp_report *report)
 
 uint32_t nytp_report_page_of(const struct nytp_report *report, uint32_t file, uint32_t *line)
 {
-    const struct nytp_file *files = report->profile->files;
-    while (file > 0) {
-        if (report->files[file].stem != NULL)
-            return file;
-        if (report->files[file].merged_into != NONE) {
-            file = report->files[file].merged_into;
-        } else {
-            *line = files[file].eval_line;
-            file = files[file].eval_file;
-        }
-    }
-    return NONE;
+    const struct nytp_report_file *const shown = &report->files[file];
+    if (shown->page_line != NONE)
+        *line = shown->page_line;
+    return shown->page;
 }
 
 void nytp_report_page_name(const struct nytp_report *report, uint32_t file,

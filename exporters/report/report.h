@@ -58,6 +58,8 @@ enum nytp_level {
 
 struct nytp_report_file { /* by index of the model's files */
     char *stem;           /* of its pages, "Foo-Bar-pm-23"; NULL: it has none of its own */
+    uint32_t page;        /* the file whose page shows it, or NONE; and the line there */
+    uint32_t page_line;   /* for all of its lines; NONE: the same as in it */
     char *shown;          /* name without the folders of the library */
     uint32_t shown_len;
     uint32_t id;          /* in names and anchors: the file id of the recording */
@@ -318,8 +320,8 @@ void nytp_report_package_table(struct nytp_report *report);
 void nytp_report_jump_list(struct nytp_report *report);
 
 /* Head of a table, and of a row of it. `sum` is the key of the column that the table is sorted
- * by, and summed up when it is filtered; NULL: sorted by name; "": by none. Behind a blank after
- * `id` stands that of a table whose columns it shares the widths of. */
+ * by, and summed up when it is filtered; NULL: sorted by name; "": by none. Behind a blank
+ * after `id` stands that of a table whose columns it shares the widths of. */
 struct nytp_report_column {
     const char *key, *title, *text;
     bool is_text;

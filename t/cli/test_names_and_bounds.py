@@ -194,7 +194,8 @@ def test_merging_makes_no_ring(tmp_path):
         good("-q", "--save-base", "-o", tmp_path / "base", *given)
 
 
-def test_a_long_chain_of_string_evals_does_not_take_longer(tmp_path):
+@pytest.mark.parametrize("option", ["--save-base", "--html"])
+def test_a_long_chain_of_string_evals_does_not_take_longer(tmp_path, option):
     """Each with a sub of its own: from each of them it was walked to the outermost file."""
     def seconds(name, n, ran_by):
         w = Writer(options={"calls": 2}).pid_start(7, 1).fid(1, "/x/a.pl").time(10, 1, 1)
@@ -203,7 +204,7 @@ def test_a_long_chain_of_string_evals_does_not_take_longer(tmp_path):
             w.entry(1, 1).time(5, fid, 1).leave(1, 5, 5, f"main::__ANON__[e{fid}:1]").sub(fid, f"main::__ANON__[e{fid}:1]", 1, 1)
         path = w.pid_end(7).save(tmp_path / name)
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        good("-q", "--save-base", "-o", tmp_path / "base", path)
+        good("-q", option, "-o", tmp_path / "base", path)
         return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
     flat = min(seconds("flat", 40000, lambda fid: 1) for _ in range(2))
     assert min(seconds("deep", 40000, lambda fid: fid - 1) for _ in range(2)) < 4 * flat + 0.2
