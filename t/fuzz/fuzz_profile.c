@@ -106,7 +106,7 @@ static void merge_with_itself(const uint8_t *data, size_t size, struct nytp_prof
         return;
     must_hold(merged, "after merging");
     for (uint32_t i = 0; i < merged->n_processes && i < 3; i++) {
-        struct nytp_profile *one = nytp_select_processes(merged, i, 1, &error);
+        struct nytp_profile *one = nytp_select_processes_once(merged, i, 1, &error);
         if (one == NULL)
             continue;
         must_hold(one, "of one process");
