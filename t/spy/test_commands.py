@@ -830,6 +830,7 @@ def test_what_was_recorded_before_a_disk_was_full_is_kept(tmp_path):
 def test_a_command_line_may_be_anything(text, pattern, status):
     with spied.running(PERL, "-e", "sleep 9", "x") as process, subprocess.Popen([PERL, "-e", "$| = 1; print 1; sleep 9", text], stdout=subprocess.PIPE) as other:
         other.stdout.read(1)
+        spied.Process(other).wait_until_it_waits()
         told = spied.spy("dump", "-P", pattern, status=status)
         other.kill()
     assert process.pid and ("CORE::sleep" in told if status == 0 else "backtracks too much" in told)

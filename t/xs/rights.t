@@ -257,6 +257,7 @@ scenario 'unshare() of a user namespace, setns() to that of a child' => sub {
 
 # What is forked then is process 1 of others, and no thread can be started any more.
 scenario 'unshare() of process ids' => sub {
+    plan skip_all => 'needs root' if $> != 0;
     my ($unshare) = @{ $numbers_of{ $Config{archname} =~ s/-.*//r } or plan skip_all => 'another processor' };
     plan skip_all => 'there are none here' if run_plain(code => "print syscall $unshare, 0x20000000")->{out} ne '0';
     my $work = 'sub work { my $n; $n += $_ for 1 .. 200000; 1 } work(); $| = 1; sub threads { my $until = time + 30; work() while 2 > (() = glob "/proc/self/task/*") && time < $until && $_[0]; scalar(() = glob "/proc/self/task/*") } ';

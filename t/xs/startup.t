@@ -203,7 +203,7 @@ subtest 'a FIFO that is loaded is read once' => sub {
 subtest 'names steer no terminal' => sub {
     put("odd\e[31m\xc2\x9b.pl", "1;\n");
     put('odd.pl', "require './odd\e[31m\xc2\x9b.pl';\n");
-    my ($out) = startup('--run odd.pl');
+    my ($out) = startup('--percent=0 --run odd.pl');
     like $out, qr{ \./odd\?\[31m\?\.pl  <- odd\.pl:1$}m, 'in the tree';
     unlike $out, qr/[\e\x9b]/, 'nor elsewhere';
 };
