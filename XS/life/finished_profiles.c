@@ -15,7 +15,8 @@ static void remove_oldest(struct nytp_rec_finished_profiles *kept)
 {
     nytp_path_remove(kept->files[0].path, &kept->files[0].id);
     free_file(&kept->files[0]);
-    Move(kept->files + 1, kept->files, --kept->n, struct nytp_finished_profile);
+    kept->n--; /* not in the macro, which uses it twice where a size has 32 bits */
+    Move(kept->files + 1, kept->files, kept->n, struct nytp_finished_profile);
 }
 
 void nytp_finished_profiles_add(struct nytp_recorder *rec)

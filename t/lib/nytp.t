@@ -290,6 +290,19 @@ subtest 'prove: what a shell starts belongs to the test that ran, not to one tha
     is_deeply \%row, { a => 'ok', b => 'ok, 1 child' }, 'each has its own';
 };
 
+subtest 'prove: what a shell starts belongs to the test that started it, whatever runs beside it' => sub {
+    mkdir 'beside';
+    for my $name (qw(a b)) {
+        my $other = $name eq 'a' ? 'b' : 'a';
+        put("beside/$name.t", qq{sub until_there { my \$end = time + 30; 1 while !-e "beside/\$_[0]" && time < \$end }
+            print "1..1\nok 1\n"; open my \$fh, '>', "beside/$name.runs"; until_there("$other.runs");
+            system "\$^X child.pl; true"; open \$fh, '>', "beside/$name.done"; until_there("$other.done");});
+    }
+    my (undef, $err) = shell("$bin/nytp prove -j2 --nytp-out=b.out beside");
+    my %row = map { m{^beside/(\w+)\.t.*  (\S.*)$} } split /\n/, $err;
+    is_deeply \%row, { a => 'ok, 1 child', b => 'ok, 1 child' }, 'each has its own';
+};
+
 subtest 'prove: names steer no terminal, and a test without perl is one' => sub {
     mkdir 'odd';
     put("odd/a\e[31m\xc2\x9b.t", "print qq(1..1\nok 1\n); sub f { 1 } f();\n");

@@ -62,17 +62,22 @@ sub is_foreign {
     return !$n || $head ne 'NYTProf ';
 }
 
-# What makes every perl that is started write into the folder. Ours may not be in perl's own @INC.
+# The variable NYTPROF with which every perl that is started writes into the folder, the names of its files behind BEFORE.
+sub variable {
+    my ($self, $before) = @_;
+    my $folder = $self->{folder} =~ s/%/%%/gr =~ s/([:\\])/\\$1/gr;
+    my $memory = $self->{memory} ? 'memory=512k' : undef;
+    return join ':', grep { defined && length } 'sigexit=1', $memory, $self->{options}, "file=$folder/$before%s.%p.out";
+}
+
+# With it, what makes every perl that is started load the recorder. Ours may not be in perl's own @INC.
 sub environment {
     my ($self) = @_;
-    my $folder = $self->{folder} =~ s/%/%%/gr =~ s/([:\\])/\\$1/gr;
-    my $memory  = $self->{memory} ? 'memory=512k' : undef;
-    my $options = join ':', grep { defined && length } 'sigexit=1', $memory, $self->{options}, "file=$folder/%s.%p.out";
     my @ours = grep { !ref && -e "$_/Devel/NYTProf.pm" || -d "$_/auto/Devel/NYTProf" } @INC;
     my @libs = map { Cwd::abs_path($_) } @ours;
     return (
         $self->preload,
-        NYTPROF  => $options,
+        NYTPROF  => $self->variable(''),
         PERL5OPT => join(' ', grep { defined && length } $ENV{PERL5OPT}, '-d:NYTProf'),
         PERL5LIB => join($Config::Config{path_sep}, @libs, grep { defined && length } $ENV{PERL5LIB}),
     );
