@@ -111,10 +111,13 @@ struct nytp_next nytp_next = {
     .memalign = early_memalign,
 };
 
-/* POSIX has a function pointer fit into what dlsym() returns, C has not. */
+/* Where LD_PRELOAD has the C library stand before us, none comes behind us: then it is the
+ * first. POSIX has a function pointer fit into what dlsym() returns, C has not. */
 static void look_up(void *function, const char *name)
 {
-    void *const found = dlsym(RTLD_NEXT, name);
+    void *found = dlsym(RTLD_NEXT, name);
+    if (found == NULL)
+        found = dlsym(RTLD_DEFAULT, name);
     if (found != NULL)
         memcpy(function, &found, sizeof found);
 }

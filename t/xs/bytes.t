@@ -160,8 +160,9 @@ P
         for my $line (keys %$lines) { $lines{$_}{$line} = [sort { $a <=> $b } grep { $_ > 999 } map { $_->[0] } @{ $lines->{$line}{samples} }] }
         while ($stacks =~ /^((?:.*;)?(.*)) (\d+)$/mg) { $by_sub{$_}{$2} += $3; $stacks{$_}{$1} = $3 if $3 > 20_000 }
     }
+    # In which call of a recursion, on line 4, a string must move to grow is for the allocator to say.
+    delete $lines{$_}{4} for 0, 1;
     is_deeply $lines{0}, $lines{1}, 'of each line';
-    # In which call of a recursion a string must move to grow is for the allocator to say.
     near $by_sub{0}{$_} // 0, $by_sub{1}{$_}, $_ for grep { $by_sub{1}{$_} > 20_000 } sort keys %{ $by_sub{1} };
     is_deeply [sort keys %{ $stacks{0} }], [sort keys %{ $stacks{1} }], 'the same stacks';
     cmp_ok scalar keys %{ $stacks{1} }, '>', 12, 'these are some stacks';
@@ -205,13 +206,15 @@ sub given_on {
 scenario 'programs that are not recorded are started without the library' => sub {
     is given_on(), "none\nnone\n", 'it is not in %ENV, and not in theirs';
     is given_on(opts => 'start=no'), "none\nnone\n", 'nor where bytes are not wanted';
-    my ($other) = grep { `LD_PRELOAD=$_ sh -c : 2>&1` eq '' } qw(libm.so.6 libpthread.so.0);
+    is given_on(before => 'libc.so.6'), "libc.so.6\n" x 2, 'where the C library stands before it, it allocates';
+    my ($other) = grep { `LD_PRELOAD=$_ $^X -e 'system q(:;:)' 2>&1` eq '' } qw(libm.so.6 libpthread.so.0);
     plan skip_all => 'no other library' if !$other;
     is given_on(before => $other), "$other\n" x 2, 'what the user loads before it stays';
     is given_on(after => $other), "$other\n" x 2, 'and what after it';
 };
 
 scenario 'programs that are recorded keep it' => sub {
+    plan skip_all => 'the shell has another C library than perl' if `LD_PRELOAD='$LIBRARY' sh -c : 2>&1` ne '';
     is given_on(env => { PERL5OPT => '-d:NYTProf' }), "$LIBRARY\n" x 2, 'where the environment loads the profiler';
 };
 
@@ -224,13 +227,16 @@ scenario 'a program with the rights of another user runs without it' => sub {
     chmod 0777, $run->{dir};
     chown 65534, -1, $perl;
     chmod 04755, $perl;
-    my $done = NYTPTest::run_command(
-        [$perl, (map {"-I$_"} NYTPTest::lib_dirs('ours')), '-d:NYTProf', '-e', 'print "$> ", $ENV{LD_PRELOAD} // "none"; exit 3'],
-        dir => $run->{dir},
-        env => { LD_PRELOAD => $LIBRARY, NYTPROF => 'memory=64k' }
-    );
+    my ($done, $plain) = map {
+        NYTPTest::run_command(
+            [$perl, @$_, '-e', 'print "$> ", $ENV{LD_PRELOAD} // "none"; exit 3'],
+            dir => $run->{dir},
+            env => { LD_PRELOAD => $LIBRARY, NYTPROF => 'memory=64k' }
+        )
+    } [(map {"-I$_"} NYTPTest::lib_dirs('ours')), '-d:NYTProf'], [];
     plan skip_all => 'the folder for temporary files has no such programs' if $done->{out} =~ /\A0 /;
-    is "$done->{out} $done->{status}", '65534 none 3', 'as without us';
+    is "$done->{out} $done->{status}", "$plain->{out} $plain->{status}", 'as without us';
+    like $plain->{out}, qr/\A65534 /, 'which is of that user';
     like $done->{err}, qr/\A\S+ memory= counts values only; [^\n]*\n\z/, 'which is said';
 };
 

@@ -62,6 +62,7 @@ int open(const char *path, int flags, ...)
     return open_by("open", path, flags, mode);
 }
 
+#ifdef __GLIBC__ /* elsewhere it is the same function */
 int open64(const char *path, int flags, ...)
 {
     va_list rest;
@@ -70,3 +71,4 @@ int open64(const char *path, int flags, ...)
     va_end(rest);
     return open_by("open64", path, flags, mode);
 }
+#endif

@@ -18,8 +18,10 @@ plan skip_all => 'Linux only' if $^O ne 'linux';
 plan skip_all => 'two libraries to preload' if sanitized();
 
 my $folder = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
-system $Config{cc}, '-shared', '-fPIC', '-o', "$folder/instructions.so", "$FindBin::Bin/instructions.c", '-ldl';
+my @headers = $Config{ccflags} =~ /(?:\A|\s)(-isystem|-I)\s*(\S+)/g;
+system $Config{cc}, @headers, '-shared', '-fPIC', '-o', "$folder/instructions.so", "$FindBin::Bin/instructions.c", '-ldl';
 die "instructions.c does not compile\n" if $?;
+plan skip_all => 'the shell has another C library than perl' if `LD_PRELOAD='$folder/instructions.so' sh -c : 2>&1` ne '';
 
 sub answered {
     my ($answer, %o) = @_;

@@ -9,6 +9,7 @@ use File::Temp qw(tempdir);
 use FindBin ();
 use IO::Socket::INET;
 use POSIX ();
+use Config;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
@@ -145,8 +146,10 @@ SKIP: {
         qq{exec $^X -MIO::Socket::INET -e '\$^F = 99; my \$s = IO::Socket::INET->new(Proto => "udp", LocalAddr => "127.0.0.1:53") or exit 77; exec \@ARGV' "\$@"\n};
     close $fh or die $!;
     skip 'no namespaces here', 1 if system('unshare', '-mn', 'sh', "$folder/lookup", 'true') != 0;
+    # musl's resolver sends from a socket that is connected to nobody.
+    my $told = $Config{cc} =~ /musl/ ? qr/^socket$/ : qr/^dns 127\.0\.0\.1:53$/;
     like rows_of('my @a = gethostbyname "no.such.name.example";', undef, 'unshare', '-mn', 'sh', "$folder/lookup"),
-        qr/^dns 127\.0\.0\.1:53$/, 'a name look-up, with the server';
+        $told, 'a name look-up, with the server';
 }
 
 # The program's own descriptors have the numbers that they have without us.
