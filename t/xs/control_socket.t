@@ -337,7 +337,8 @@ scenario 'what is there already' => sub {
     $other = IO::Socket::UNIX->new(Local => "$dir/ctl", Listen => 1) or die;
     my @waiting;
     while (1) { # until its queue is full
-        my $client = IO::Socket::UNIX->new(Blocking => 0) or die;
+        socket my $client, PF_UNIX, SOCK_STREAM, 0 or die;
+        $client->blocking(0);
         last if !connect $client, pack_sockaddr_un("$dir/ctl");
         push @waiting, $client;
     }
