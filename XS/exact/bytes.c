@@ -199,10 +199,12 @@ void nytp_bytes_tell(struct nytp_recorder *rec, const struct nytp_malloc_event *
 
 void nytp_bytes_tell_waiting(struct nytp_recorder *rec)
 {
+    nytp_bytes_hold(&rec->bytes);
     struct nytp_malloc_event *const first = nytp_bytes_take(rec);
     if (!rec->svs_on)
         nytp_blocks_find_place(rec);
     for (const struct nytp_malloc_event *e = first; e != NULL; e = e->next)
         nytp_bytes_tell(rec, e, rec->running_place);
     nytp_bytes_done(rec, first);
+    nytp_bytes_resume(&rec->bytes);
 }

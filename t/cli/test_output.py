@@ -399,6 +399,18 @@ def test_qcachegrind_where_there_is_no_kde(mixed, tmp_path, viewer):
     assert (tmp_path / "viewed").read_bytes() == good("--callgrind", mixed)
 
 
+def test_open_where_there_is_no_xdg_open(mixed, tmp_path, viewer):
+    """As on macOS: a program of that name in a PATH without any other of those that show pages."""
+    (tmp_path / "bin" / "kcachegrind").rename(tmp_path / "bin" / "open")
+    (tmp_path / "tools").mkdir()
+    for tool in "sh", "cp", "ls":
+        (tmp_path / "tools" / tool).symlink_to(shutil.which(tool))
+    done = run("--flamegraph", "--open", mixed, env=dict(viewer, PATH=f"{tmp_path}/bin:{tmp_path}/tools"), cwd=tmp_path)
+    name = (tmp_path / "viewed.path").read_text()
+    assert (done.returncode, messages(done)) == (0, [f"nytp-export: --open: written to {name}"])
+    assert (tmp_path / "viewed").read_bytes() == (tmp_path / name).read_bytes() == good("--flamegraph", mixed)
+
+
 @pytest.mark.parametrize("format_, program", [("flamegraph", "xdg-open"), ("speedscope", "speedscope")])
 def test_the_file_of_a_viewer_that_hands_it_on_is_kept(mixed, tmp_path, viewer, format_, program):
     (tmp_path / "bin" / "kcachegrind").rename(tmp_path / "bin" / program)

@@ -331,6 +331,20 @@ sub in_use {
     return \%space;
 }
 
+# Of each block that is in use the recorder keeps some words. The array has its room from the line before, and no string here is
+# as long as a page of the values that perl takes at once.
+for my $kind (@KINDS) {
+    my ($name, @how) = @$kind;
+    scenario "what the recorder needs to know of the blocks in use is not the program's$name" => sub {
+        my $run = record("our (\@keep, \$size); \$size = 50;\n\$#keep = 30_000;\nfor (1 .. 30_000) { \$keep[\$_] = 'x' x \$size }\n1;\n", @how, mean => 2);
+        is "$run->{status} $run->{err}", '0 ', 'runs';
+        my $lines = bytes_of("$run->{dir}/nytprof.out");
+        my @sizes = map { $_->[0] } @{ $lines->{3}{samples} };
+        cmp_ok scalar(grep { $_ < 100 } @sizes), '>', 29_000, 'of the strings nearly all are sampled';
+        is join(' ', grep { $_ > 5000 } @sizes), '', 'and nothing larger';
+    };
+}
+
 sub collapsed {
     my ($run, $file, $measure) = @_;
     return { map { /\A(.*) (\d+)\Z/ } split /\n/, qx{${\ root()}/bin/nytp-export -q --collapsed --weight=$measure '$run->{dir}/nytprof.out'$file} };
