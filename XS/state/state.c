@@ -72,7 +72,8 @@ struct nytp_recorder *nytp_recorder_of_thread(void)
 struct nytp_recorder *nytp_recorder_after_fork(void)
 {
     dTHX;
-    return NYTP_THX == NULL ? NULL : nytp_recorder_of(aTHX);
+    const void *const interpreter = NYTP_THX;
+    return interpreter == NULL ? NULL : nytp_recorder_of(aTHX);
 }
 
 /* The first recorder if no interpreter has it, else a new one; NULL: out of memory. */

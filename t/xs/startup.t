@@ -74,7 +74,8 @@ subtest 'modules of which a full run called no sub' => sub {
     local $ENV{PERL5LIB} = $libs;
     system("NYTPROF=file=full.out $^X -d:NYTProf app.pl 2>err") == 0 or die slurp('err');
     my ($facts) = facts('--unused=full.out app.pl');
-    is join(' ', sort map { $_->{name} } grep { $_->{unused} } @{ $facts->{modules} }), 'Only';
+    my @unused = sort map { $_->{name} } grep { $_->{unused} } @{ $facts->{modules} };
+    is join(' ', grep { !/\A(?:vars|warnings::register)\z/ } @unused), 'Only'; # those two perl 5.20 loads itself
     my ($out) = startup('--unused=full.out app.pl');
     like $out, qr/^no sub of it was called: Only, saves /m;
 };
