@@ -145,7 +145,7 @@ sub DESTROY { my $s = "o" x 5000; return }
 sub object { my $o = bless [map { "p" x (1000 + $_) } 1 .. 9]; return join ',', @$o }
 sub evaluated { eval q{my $s = "e" x 4000; die "y" x 2000}; return }
 kept(), deep(9), sorted(), matched(), object(), evaluated() for 1 .. 5;
-{ local $large = "l" x 7_000_000; kept() }
+my $size = 7_000_000; { local $large = "l" x $size; kept() }
 undef $large; my $n = 0; $n ^= $_ for 1 .. 10; for (1 .. 300_000) { $n ^= $_ }
 1;
 P
