@@ -70,14 +70,20 @@ static NYTP_INLINED struct nytp_rec_sub *caller_now(pTHX_ struct nytp_recorder *
     return nytp_running_sub(aTHX_ rec, n_entered);
 }
 
+static NYTP_COLD void grow_frames(struct nytp_recorder *rec)
+{
+    nytp_aside_begin(rec);
+    rec->size_frames = rec->size_frames == 0 ? 256 : rec->size_frames * 2;
+    Renew(rec->frames, rec->size_frames, struct nytp_rec_frame);
+    nytp_aside_end(rec);
+}
+
 static NYTP_INLINED struct nytp_rec_frame *push(struct nytp_recorder *rec,
                                                 struct nytp_rec_arc *arc, int64_t now)
 {
     struct nytp_rec_sub *const sub = arc->callee_sub;
-    if (UNLIKELY(rec->n_frames >= rec->size_frames)) {
-        rec->size_frames = rec->size_frames == 0 ? 256 : rec->size_frames * 2;
-        Renew(rec->frames, rec->size_frames, struct nytp_rec_frame);
-    }
+    if (UNLIKELY(rec->n_frames >= rec->size_frames))
+        grow_frames(rec);
     struct nytp_rec_frame *const frame = &rec->frames[rec->n_frames++];
     frame->sub = sub;
     frame->caller = arc->caller_sub;
