@@ -173,13 +173,14 @@ P
     cmp_ok length $after, '>', length($stream{0}) / 4, 'and what is freed, soon';
 };
 
-# A record of each of twenty thousand places that call, which takes megabytes; the calls themselves take nothing.
+# A record of each of twenty thousand places that call, which takes megabytes; the calls themselves take nothing. At the last line
+# perl frees the code, for which perl 5.24 needs megabytes.
 scenario 'what the profiler allocates is left out' => sub {
     my $run = record('sub f { return } eval "# line 1000\n" . "f();\n" x 20000 . "1" or die; 1;');
     is "$run->{status} $run->{err}", '0 ', 'runs';
     my $bytes = bytes_of("$run->{dir}/nytprof.out");
     my $space = 0;
-    $space += $bytes->{$_}{space} // 0 for grep { $_ >= 1000 } keys %$bytes;
+    $space += $bytes->{$_}{space} // 0 for grep { $_ >= 1000 && $_ < 21_000 } keys %$bytes;
     cmp_ok $bytes->{1}{space}, '>', 1_000_000, 'perl has compiled it';
     cmp_ok $space, '<', 300_000, 'and what ran took little';
 };

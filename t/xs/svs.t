@@ -35,9 +35,9 @@ sub svs_of {
 sub of_code { my %how = @_; return svs_of(run_prog(%how, opts => join ':', 'memory=1', $how{opts} // ())->{dir} . '/nytprof.out') }
 
 # What the subs of a program make and keep, own and inclusive. An array of n elements that is kept is n + 2: itself and
-# the reference to it. Temporaries live until the next statement begins, those of a sub's last one in its caller's. With a
-# perl before 5.24 one more of a sub that ends by die or goto &sub is its caller's to free.
-my $later = $] < 5.023 ? 5 : 0;
+# the reference to it. Temporaries live until the next statement begins, those of a sub's last one in its caller's. With
+# an old perl one more of a sub that ends by goto &sub, or by die, is its caller's to free.
+my ($goto, $die) = map { $] < $_ ? 5 : 0 } 5.023, 5.025;
 my @known = (
     ['what is kept', 'sub f { push @k, [1, 2, 3]; 1 } f() for 1 .. 7;', { f => '35 35' }],
     ['what is freed where it was made', 'sub f { my @a = map { [$_] } 1 .. 9; @a = (); 1 } f() for 1 .. 5;', {}],
@@ -46,8 +46,8 @@ my @known = (
     ['a call below', 'sub in { push @k, [1]; 1 } sub out { in(); in(); push @k, {}; 1 } out() for 1 .. 4;', { in => '24 24', out => '8 32' }],
     ['recursion counts once', 'sub r { push @k, []; r($_[0] - 1) if $_[0]; 1 } r(5); @k = (); r(5);', undef,
         sub { my ($own, $incl) = split / /, $_[0]{subs}{r}; is $own, $incl, 'own is inclusive' }],
-    ['die through subs, whose error is a value, too', 'sub f { push @k, [1]; die "x\n" } sub g { push @k, []; f() } eval { g() } for 1 .. 5;', { f => join(' ', (20 + $later) x 2), g => '10 ' . (30 + $later) }],
-    ['goto &sub', 'sub f { push @k, [1]; 1 } sub g { push @k, []; goto &f } g() for 1 .. 5;', { f => '15 15', g => join ' ', (10 + $later) x 2 }],
+    ['die through subs, whose error is a value, too', 'sub f { push @k, [1]; die "x\n" } sub g { push @k, []; f() } eval { g() } for 1 .. 5;', { f => join(' ', (20 + $die) x 2), g => '10 ' . (30 + $die) }],
+    ['goto &sub', 'sub f { push @k, [1]; 1 } sub g { push @k, []; goto &f } g() for 1 .. 5;', { f => '15 15', g => join ' ', (10 + $goto) x 2 }],
     ['loop jumps', 'sub f { for (1 .. 3) { push @k, []; next if $_ == 2; push @k, []; last if $_ == 3 } 1 } f() for 1 .. 2;', { f => '20 20' }],
     ['return out of blocks', 'sub f { for (1 .. 3) { if ($_ == 2) { push @k, []; return } } } f() for 1 .. 4;', { f => '8 8' }],
     ['a sort block', 'sub f { my @s = sort { push @k, []; $a <=> $b } 2, 1; @s = (); 1 } f() for 1 .. 3;', { f => '0 6' }],
