@@ -347,6 +347,7 @@ static inline const uint8_t *decode_quick_return(const struct reader *r, const u
     name->utf8 = *at == '"';
     at = nytp_u32_unchecked(at + 1, &name->len);
     name->ptr = (const char *)at;
+    event->u.sub_return.name_number = 0;
     return name->len <= (size_t)(r->decoder.source->end - at) ? at + name->len : NULL;
 }
 

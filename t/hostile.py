@@ -287,7 +287,8 @@ def line_shares_calls1():
 
 def calls_in_comments():
     """Entries and returns as this tree's recorder tells them: where a statement ends and elsewhere,
-    in one comment and in two, of a sub that turns out to be another."""
+    in one comment and in two, of a sub that turns out to be another. The places of calls are counted
+    anew in each process."""
     def call(code, *numbers, name=b""):
         stream.comment(bytes([code]) + b"".join(bytes([0x10 + number]) for number in numbers) + name)
     stream = Writer().pid_start(77).comment("nytp-calls 1").fid(1, FILE)
@@ -312,7 +313,14 @@ def calls_in_comments():
     stream.callers(1, 12, "main::work", "main::CORE:print", 1, 20, 20)
     stream.callers(1, 5, "main::RUNTIME", "main::CORE:print", 1, 2, 2)
     stream.callers(0, 0, "", "main::CORE:print", 0, 0, 0)
-    return stream.pid_end(77).data()
+    stream.pid_end(77).pid_start(78, 77).comment("nytp-calls 1")
+    call(1, 1, 6, name=b"'main::child")
+    call(2, 0)
+    stream.time(5, 1, 6).time(9, 1, 12)
+    call(5, 1)
+    stream.time(2, 1, 6).sub(1, "main::child", 12, 12)
+    stream.callers(1, 6, "main::RUNTIME", "main::child", 1, 10, 10)
+    return stream.pid_end(78).data()
 
 
 STREAMS = {

@@ -72,6 +72,7 @@ void nytp_builder_free(struct nytp_builder *b)
     free(b->recent);
     free(b->ranges);
     free(b->arcs);
+    free(b->names);
     free(b->sources);
     free(b->blocks);
     free(b->regexes);
@@ -216,10 +217,29 @@ static bool entry_event(struct nytp_builder *b, const struct nytp_event *e)
     return true;
 }
 
+/* A name that a return has met before is found by its number. */
+static bool name_of_return(struct nytp_builder *b, const struct nytp_event *e, uint32_t *sub)
+{
+    const uint32_t number = e->u.sub_return.name_number, had = b->names_capacity;
+    if (number < had && b->names[number] != 0) {
+        *sub = b->names[number];
+        return true;
+    }
+    if (!nytp_builder_name(b, &e->u.sub_return.name, sub))
+        return false;
+    if (number == 0)
+        return true;
+    if (!nytp_reserve(&b->names, &b->names_capacity, (uint64_t)number + 1, sizeof *b->names))
+        return nytp_builder_out_of_memory(b);
+    memset(b->names + had, 0, (b->names_capacity - had) * sizeof *b->names);
+    b->names[number] = *sub;
+    return true;
+}
+
 static bool return_event(struct nytp_builder *b, const struct nytp_event *e)
 {
     uint32_t sub;
-    if (!nytp_builder_need_process(b) || !nytp_builder_name(b, &e->u.sub_return.name, &sub))
+    if (!nytp_builder_need_process(b) || !name_of_return(b, e, &sub))
         return false;
     const uint32_t depth = e->u.sub_return.depth;
     const int64_t incl_ticks = to_ticks(b, e->u.sub_return.incl_ticks);

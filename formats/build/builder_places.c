@@ -9,6 +9,7 @@
 #include "label_marks.h"
 #include "span_keep.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool add_file(struct nytp_builder *b, uint32_t fid, uint32_t *index)
@@ -84,6 +85,9 @@ bool nytp_builder_begin_process(struct nytp_builder *b, uint32_t pid, uint32_t p
     b->memory.peak.n_samples = 0;
     b->wanted_depth = 0;
     memset(b->page_cache, 0, sizeof b->page_cache);
+    free(b->names);
+    b->names = NULL;
+    b->names_capacity = 0;
     return true;
 }
 

@@ -208,6 +208,8 @@ struct nytp_builder {
     uint32_t n_arcs, arcs_capacity;
     struct nytp_table arc_by_key; /* (caller, callee, file, line) -> index */
     struct nytp_table xsubs;      /* (name) -> 1 */
+    uint32_t *names; /* of returns in the process in progress, by their number; 0: not met */
+    uint32_t names_capacity;
     struct {
         uint32_t name;
         bool is_leaf;

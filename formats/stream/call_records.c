@@ -266,6 +266,7 @@ static enum nytp_decoded leave(struct nytp_decoder *d, struct nytp_call_reader *
     e->u.sub_return.incl_ticks = (double)incl;
     e->u.sub_return.excl_ticks = (double)add(incl, -(uint64_t)frame->callee_ticks);
     e->u.sub_return.name = calls->sites[frame->site].name;
+    e->u.sub_return.name_number = frame->site + 1;
     return NYTP_DECODED;
 }
 

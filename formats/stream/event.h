@@ -80,6 +80,8 @@ struct nytp_event {
             uint32_t depth; /* 1 = outermost */
             double incl_ticks, excl_ticks;
             struct nytp_str name;
+            uint32_t name_number; /* the same one is the same name until the process ends;
+                                     0: it has none */
         } sub_return;
         struct {
             uint32_t fid, line;

@@ -268,6 +268,7 @@ static enum nytp_decoded decode_sub_return(struct nytp_decoder *d, struct nytp_c
     GET_NUMBER(e->u.sub_return.incl_ticks);
     GET_NUMBER(e->u.sub_return.excl_ticks);
     GET_STRING(e->u.sub_return.name);
+    e->u.sub_return.name_number = 0;
     return NYTP_DECODED;
 }
 

@@ -4,6 +4,7 @@ are the same to every exporter."""
 
 import subprocess
 
+import hostile
 import nytpread
 import nytpwrite
 import pytest
@@ -85,6 +86,16 @@ def test_exports_are_the_same(pairs, arguments):
     one, other = (good("-q", *arguments, *names, cwd=folder / form) for form in ("comments", "records"))
     assert one == other
     assert len(one) > 100
+
+
+def test_each_process_counts_the_places_of_its_calls_anew(tmp_path):
+    path, other = tmp_path / "a.out", tmp_path / "records" / "a.out"
+    other.parent.mkdir()
+    path.write_bytes(hostile.calls_in_comments())
+    as_records(path, other)
+    stacks = good("-q", "--collapsed", path).decode()
+    assert stacks == good("-q", "--collapsed", other).decode()
+    assert "main::child" in stacks
 
 
 def test_events_are_the_same(pairs):
