@@ -407,10 +407,10 @@ static bool is_goto(const struct nytp_callstack *stack, uint32_t depth, int64_t 
 }
 
 /* The frame that returns, with what was said about its return. */
-static struct nytp_frame returning_frame(struct nytp_callstack *stack, uint32_t index)
+static struct nytp_frame *returning_frame(struct nytp_callstack *stack, uint32_t index)
 {
-    struct nytp_frame frame = stack->frames[index];
-    frame.resumed = stack->resumed;
+    struct nytp_frame *const frame = &stack->frames[index];
+    frame->resumed = stack->resumed;
     stack->resumed = false;
     return frame;
 }
@@ -421,7 +421,7 @@ static bool return_by_goto(struct nytp_callstack *stack, uint32_t depth, uint32_
 {
     const struct nytp_frame target = stack->frames[stack->top];
     const uint32_t index = stack->top - 1;
-    const struct nytp_frame jumper = returning_frame(stack, index);
+    const struct nytp_frame jumper = *returning_frame(stack, index);
     const bool owns = stack->owner_frame == stack->top;
     stack->top -= 2;
     if (!imply_frame(stack, depth - 1) ||
@@ -433,6 +433,14 @@ static bool return_by_goto(struct nytp_callstack *stack, uint32_t depth, uint32_
     return true;
 }
 
+/* The top frame returns, and the frame below it is its caller. */
+static inline bool return_to_caller(struct nytp_callstack *stack, uint32_t sub,
+                                    int64_t excl_ticks)
+{
+    const uint32_t index = stack->top--;
+    return name_frame(stack, returning_frame(stack, index), index, sub, excl_ticks, false);
+}
+
 /* The top frame returns at `depth`. Frames below it that are not less deep were calls that
  * failed before they began. */
 static bool return_top(struct nytp_callstack *stack, uint32_t depth, uint32_t sub,
@@ -442,7 +450,7 @@ static bool return_top(struct nytp_callstack *stack, uint32_t depth, uint32_t su
     if (index > 1 && nytp_callstack_depth(stack, index - 1) >= depth &&
         !book_all_pending(stack))
         return false;
-    const struct nytp_frame frame = returning_frame(stack, index);
+    const struct nytp_frame frame = *returning_frame(stack, index);
     uint32_t n_failed = 0;
     while (stack->top > 1 && nytp_callstack_depth(stack, stack->top - 1) >= depth) {
         stack->top--;
@@ -486,6 +494,11 @@ bool nytp_callstack_return(struct nytp_callstack *stack, uint32_t depth, uint32_
         depth = 1;
     if (depth > NYTP_MAX_DEPTH || !make_room(stack, 3))
         return false;
+    if (nytp_callstack_depth(stack, stack->top) == depth &&
+        nytp_callstack_depth(stack, stack->top - 1) == depth - 1) { /* as nearly always */
+        stack->returned_before = true;
+        return return_to_caller(stack, sub, excl_ticks);
+    }
     if (nytp_callstack_depth(stack, stack->top) < depth && stack->top > 0 &&
         stack->frames[stack->top].entered &&
         !insert_missing(stack, depth - nytp_callstack_depth(stack, stack->top)))

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define CACHE_FIRST 1024u /* entries */
-#define CACHE_MOST  65536u
+#define CACHE_MOST  262144u
 #define CACHE_SHARE 16u /* entries for each that is to be found */
 
 /* The cache for this many. What it knew is found again without it, and so is all if there is no
@@ -215,7 +215,7 @@ static uint32_t line_record(struct nytp_calltree *tree, uint32_t node, uint32_t 
  * Its low bits are meant. */
 static inline uint32_t line_slot(uint32_t node, uint32_t file, uint32_t line)
 {
-    return (node * 0x9E3779B1u >> 12) + file * 17 + line;
+    return (node * 0x9E3779B1u >> 12) + file * 8 + line;
 }
 
 /* The record of a line of a node, made if need be; 0 when memory is out. */

@@ -229,7 +229,7 @@ static void caches_grow_with_the_tree(void)
     ok(grow_to(&tree, root, 30, 20000) == 20000, "all is found again while they grow");
     ok(tree.line_cache.mask > 20000 && tree.line_cache.mask == tree.call_cache.mask,
        "a large one has large caches");
-    ok(grow_to(&tree, root, 20000, 80000) == 80000 && tree.line_cache.mask < 65536,
+    ok(grow_to(&tree, root, 20000, 80000) == 80000 && tree.line_cache.mask < 262144,
        "of bounded size");
     nytp_calltree_free(&tree);
 }
