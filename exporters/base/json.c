@@ -79,10 +79,11 @@ void nytp_json_key(struct nytp_out *out, const char *key)
     nytp_put(out, "\":", 2);
 }
 
+/* Copies of the same length each time; what they have too much is written over. */
 char *nytp_json_append_fixed(char *at, int64_t value, unsigned decimals)
 {
-    char digits[NYTP_MAX_DIGITS];
-    char *end = digits + sizeof digits;
+    char digits[2 * NYTP_MAX_DIGITS] = {0};
+    char *end = digits + NYTP_MAX_DIGITS;
     const char *const point = end - decimals;
     if (value < 0)
         *at++ = '-';
@@ -91,13 +92,13 @@ char *nytp_json_append_fixed(char *at, int64_t value, unsigned decimals)
         *--digit = '0';
     while (end > point && end[-1] == '0')
         end--;
-    while (digit < point)
-        *at++ = *digit++;
-    if (digit < end)
-        *at++ = '.';
-    while (digit < end)
-        *at++ = *digit++;
-    return at;
+    memcpy(at, digit, NYTP_MAX_DIGITS);
+    at += point - digit;
+    if (point == end)
+        return at;
+    *at++ = '.';
+    memcpy(at, point, NYTP_MAX_DIGITS);
+    return at + (end - point);
 }
 
 void nytp_json_fixed(struct nytp_out *out, int64_t value, unsigned decimals)

@@ -23,7 +23,7 @@ void nytp_json_key(struct nytp_out *out, const char *key);
 /* `value` in units of 10^-decimals (0 to 19) as a decimal fraction without trailing zeros:
  * (1234500, 6) is 1.2345. Exact, independent of locale. The second one writes it at `at`, where
  * there is room for NYTP_MAX_FIXED bytes, and returns its end, as nytp_append() does. */
-#define NYTP_MAX_FIXED 32
+#define NYTP_MAX_FIXED (2 * NYTP_MAX_DIGITS + 2)
 void nytp_json_fixed(struct nytp_out *out, int64_t value, unsigned decimals);
 char *nytp_json_append_fixed(char *at, int64_t value, unsigned decimals);
 

@@ -137,52 +137,28 @@ static void finish_output(struct nytp_out *out)
 
 /* ---- puts ---- */
 
-/* Make room for `need` <= BUFFER_SIZE bytes. False after an error. */
-static bool make_room(struct nytp_out *out, size_t need)
+void nytp_put_slowly(struct nytp_out *out, const void *bytes, size_t len)
 {
-    if (!out_ok(out))
-        return false;
-    if ((size_t)(out->end - out->at) < need)
-        drain_buffer(out);
-    return out_ok(out);
-}
-
-void nytp_put(struct nytp_out *out, const void *bytes, size_t len)
-{
-    if (len > (size_t)(out->end - out->at)) {
-        if (!out_ok(out))
-            return;
-        drain_buffer(out);
-        if (len >= BUFFER_SIZE) {
-            for (const uint8_t *at = bytes; len > 0 && out_ok(out);) {
-                const size_t piece = len < BUFFER_SIZE ? len : BUFFER_SIZE;
-                pass_on(out, at, piece);
-                out->n_bytes += piece;
-                at += piece;
-                len -= piece;
-            }
-            return;
-        }
-    }
-    if (!out_ok(out) || len == 0)
+    if (len == 0 || !out_ok(out))
         return;
-    memcpy(out->at, bytes, len);
-    out->at += len;
-    out->n_bytes += len;
+    drain_buffer(out);
+    if (len < BUFFER_SIZE) {
+        nytp_put(out, bytes, len);
+        return;
+    }
+    for (const uint8_t *at = bytes; len > 0 && out_ok(out);) {
+        const size_t piece = len < BUFFER_SIZE ? len : BUFFER_SIZE;
+        pass_on(out, at, piece);
+        out->n_bytes += piece;
+        at += piece;
+        len -= piece;
+    }
 }
 
 static const char two_digits[] = "00010203040506070809101112131415161718192021222324"
                                  "25262728293031323334353637383940414243444546474849"
                                  "50515253545556575859606162636465666768697071727374"
                                  "75767778798081828384858687888990919293949596979899";
-
-void nytp_putc(struct nytp_out *out, char c)
-{
-    if (!make_room(out, 1))
-        return;
-    *out->at++ = (uint8_t)c;
-    out->n_bytes++;
-}
 
 char *nytp_digits_before(char *end, uint64_t value)
 {
@@ -195,13 +171,15 @@ char *nytp_digits_before(char *end, uint64_t value)
     return end;
 }
 
+/* A copy of the same length each time, with what is behind the digits, is one of a few
+ * instructions. */
 char *nytp_append_u64(char *at, uint64_t value)
 {
-    char digits[NYTP_MAX_DIGITS];
-    const char *digit = nytp_digits_before(digits + sizeof digits, value);
-    while (digit < digits + sizeof digits)
-        *at++ = *digit++;
-    return at;
+    char digits[2 * NYTP_MAX_DIGITS] = {0};
+    char *const end = digits + NYTP_MAX_DIGITS;
+    const char *const first = nytp_digits_before(end, value);
+    memcpy(at, first, NYTP_MAX_DIGITS);
+    return at + (end - first);
 }
 
 void nytp_put_u64(struct nytp_out *out, uint64_t value)

@@ -36,13 +36,27 @@ struct nytp_out *nytp_out_memory(bool keep);
 void nytp_out_gzip(struct nytp_out *out);
 
 /* Put bytes, a NUL-terminated text, one byte, a number, or what printf() would. None of these
- * says whether it worked: nytp_out_close() does, and `error` at any time. */
-void nytp_put(struct nytp_out *out, const void *bytes, size_t len);
+ * says whether it worked: nytp_out_close() does, and `error` at any time. nytp_put_slowly() is
+ * for nytp_put(): what the buffer has no room for. */
+void nytp_put_slowly(struct nytp_out *out, const void *bytes, size_t len);
+static inline void nytp_put(struct nytp_out *out, const void *bytes, size_t len)
+{
+    if (len == 0 || len > (size_t)(out->end - out->at)) {
+        nytp_put_slowly(out, bytes, len);
+        return;
+    }
+    memcpy(out->at, bytes, len);
+    out->at += len;
+    out->n_bytes += len;
+}
 static inline void nytp_puts(struct nytp_out *out, const char *text)
 {
     nytp_put(out, text, strlen(text));
 }
-void nytp_putc(struct nytp_out *out, char c);
+static inline void nytp_putc(struct nytp_out *out, char c)
+{
+    nytp_put(out, &c, 1);
+}
 void nytp_put_u64(struct nytp_out *out, uint64_t value); /* decimal */
 void nytp_put_i64(struct nytp_out *out, int64_t value);
 void nytp_put_hex(struct nytp_out *out, uint64_t value); /* lower case, without 0x */
@@ -50,8 +64,8 @@ void nytp_printf(struct nytp_out *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* The same at `at`, for what is put together before it is put: one put costs more than a few
- * of these. There must be room, for a number NYTP_MAX_DIGITS bytes. They return where the next
- * byte goes, and end the text with no NUL. */
+ * of these. There must be room, for a number NYTP_MAX_DIGITS bytes, all of which may be
+ * written. They return where the next byte goes, and end the text with no NUL. */
 #define NYTP_MAX_DIGITS 20
 static inline char *nytp_append(char *at, const char *text)
 {
