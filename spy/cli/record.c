@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * nytp spy record: samples of processes as a profile. Each thread has a stream of its own in a
- * file that is removed at once; in the end they become one.
+ * file that is removed at once; in the end they become one. That of a single thread is one.
  */
 #define _GNU_SOURCE
 #include "cli.h"
@@ -518,7 +518,22 @@ static bool put_out(void *context, const uint8_t *bytes, size_t len)
     return out->error.status == NYTP_OK;
 }
 
-static bool write_parts(const struct recorder *recorder, struct nytp_out *out,
+static bool copy_part(const struct part *part, struct nytp_out *out, struct nytp_error *error)
+{
+    uint8_t bytes[16384];
+    off_t at = 0;
+    ssize_t len;
+    while ((len = pread(part->fd, bytes, sizeof bytes, at)) > 0) {
+        nytp_put(out, bytes, (size_t)len);
+        at += len;
+    }
+    if (len < 0)
+        return nytp_error_set(error, NYTP_ERR_IO, "a temporary file cannot be read: %s",
+                              strerror(errno));
+    return out->error.status == NYTP_OK;
+}
+
+static bool merge_parts(const struct recorder *recorder, struct nytp_out *out,
                         struct nytp_error *error)
 {
     struct nytp_merge *const merge = nytp_merge_new(put_out, NULL, out, 6);
@@ -533,6 +548,15 @@ static bool write_parts(const struct recorder *recorder, struct nytp_out *out,
     ok = ok && nytp_merge_finish(merge, error);
     nytp_merge_free(merge);
     return ok;
+}
+
+/* The stream of one thread is the profile as it is, if it has an end. */
+static bool write_parts(const struct recorder *recorder, struct nytp_out *out,
+                        struct nytp_error *error)
+{
+    return recorder->n_parts == 1 && !recorder->parts[0]->failed
+               ? copy_part(recorder->parts[0], out, error)
+               : merge_parts(recorder, out, error);
 }
 
 static enum nytp_spy_status write_profile(const struct recorder *recorder, const char *path)

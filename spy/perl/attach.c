@@ -117,10 +117,9 @@ static struct nytp_interpreter unthreaded(const struct nytp_perl *perl)
 static struct nytp_interpreter first_interpreter(const struct nytp_perl *perl,
                                                  const struct nytp_layout *layout)
 {
-    if (nytp_symbol(&perl->image, "PL_curcop") != 0)
+    if (perl->curinterp == 0)
         return unthreaded(perl);
-    const uint64_t address =
-        nytp_memory_u64(perl->memory, nytp_symbol(&perl->image, "PL_curinterp"));
+    const uint64_t address = nytp_memory_u64(perl->memory, perl->curinterp);
     return address == 0 ? (struct nytp_interpreter){0} : threaded(layout, address);
 }
 

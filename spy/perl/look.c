@@ -177,8 +177,8 @@ static bool guess_same(struct nytp_look *look)
 /* The same from what is in use now, in one call where the stacks are where they were. */
 static bool guess_first(struct nytp_look *look)
 {
-    static _Thread_local struct nytp_piece pieces[2 + MAX_INFOS];
-    static _Thread_local uint8_t bytes[MAX_INFOS][MAX_INFO];
+    static struct nytp_piece pieces[2 + MAX_INFOS];
+    static uint8_t bytes[MAX_INFOS][MAX_INFO];
     const struct nytp_layout *const layout = look->perl->layout;
     const uint32_t n = look->n_infos;
     uint64_t address = 0;
@@ -380,7 +380,7 @@ bool nytp_is_same_spied_moment(const struct nytp_spied_moment *a,
 static bool look_once(struct nytp_look *look, struct nytp_spied_moment *moment,
                       struct nytp_spied_moment *wanted)
 {
-    static _Thread_local struct seen seen;
+    static struct seen seen;
     const int64_t began_ns = now_ns();
     look->n_looks++;
     if (!see_all(look, &seen))

@@ -66,8 +66,8 @@ void nytp_words_read(struct nytp_words *words)
 
 bool nytp_words_read_with(struct nytp_words *words, const struct nytp_piece *others, size_t n)
 {
-    static _Thread_local struct nytp_piece pieces[NYTP_ASKED];
-    static _Thread_local uint64_t values[NYTP_ASKED];
+    static struct nytp_piece pieces[NYTP_ASKED];
+    static uint64_t values[NYTP_ASKED];
     const uint32_t n_words = words->n_asked;
     const size_t n_others = n <= NYTP_ASKED - n_words ? n : 0, n_all = n_words + n_others;
     bool has_others = n_others == n;

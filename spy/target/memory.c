@@ -161,7 +161,7 @@ static bool read_spans(struct nytp_memory *memory, struct spans *spans,
 size_t nytp_memory_scattered(struct nytp_memory *memory, const struct nytp_piece *pieces,
                              size_t n)
 {
-    static _Thread_local struct spans spans;
+    static struct spans spans;
     if (n > MOST_SCATTERED || !read_spans(memory, &spans, pieces, n))
         return nytp_memory_pieces(memory, pieces, n);
     for (size_t i = 0; i < n; i++) {

@@ -21,14 +21,15 @@ static uint64_t absolute(const struct nytp_image *image, uint64_t value)
     return value == 0 || value >= image->start ? value : value + image->bias;
 }
 
-static void take_dynamic(struct nytp_image *image, uint64_t at)
+static void take_dynamic(struct nytp_image *image, uint64_t at, uint64_t size)
 {
-    Elf64_Dyn entry;
-    for (int i = 0; i < MAX_DYNAMIC; i++) {
-        if (!nytp_memory_read(image->memory, at + (uint64_t)i * sizeof entry, &entry,
-                              sizeof entry) ||
-            entry.d_tag == DT_NULL)
-            return;
+    Elf64_Dyn entries[MAX_DYNAMIC];
+    const size_t n =
+        size / sizeof *entries < MAX_DYNAMIC ? size / sizeof *entries : MAX_DYNAMIC;
+    if (!nytp_memory_read(image->memory, at, entries, n * sizeof *entries))
+        return;
+    for (size_t i = 0; i < n && entries[i].d_tag != DT_NULL; i++) {
+        const Elf64_Dyn entry = entries[i];
         switch (entry.d_tag) {
         case DT_SYMTAB:
             image->symbols = absolute(image, entry.d_un.d_ptr);
@@ -67,7 +68,7 @@ bool nytp_image_at(struct nytp_image *image, struct nytp_memory *memory, uint64_
             image->bias = start - headers[i].p_vaddr;
     for (int i = 0; i < head.e_phnum; i++)
         if (headers[i].p_type == PT_DYNAMIC)
-            take_dynamic(image, headers[i].p_vaddr + image->bias);
+            take_dynamic(image, headers[i].p_vaddr + image->bias, headers[i].p_memsz);
     return true;
 }
 

@@ -283,6 +283,18 @@ def test_a_recording_is_whole_and_every_exporter_reads_it(script, tmp_path):
     assert "sleep 1;" in exported(out, "--list=main::RUNTIME")  # the source is in the profile
 
 
+def test_the_recording_of_one_thread_is_the_profile_as_it_was_sampled(script, tmp_path):
+    """It is neither read again nor compressed again: that was a good part of what a short recording took."""
+    def head(name, code):
+        out = tmp_path / name
+        spied.spy("record", "-s", "-o", out, "-r", 100, "--", PERL, script(code))
+        assert "ok" in subprocess.run([EXPORT, "--check", out], check=True, capture_output=True, text=True).stdout
+        return out.read_bytes()[:200]
+    spin = "my $n = 0; $n ^= $_ for 1 .. 5e6;"
+    assert b"Sampled from outside by nytp-spy" in head("one", spin)
+    assert b"Merged" in head("two", f"my $pid = fork; {spin} wait")
+
+
 # Blocks that last until nytp-spy, which has started the program, has looked at them.
 BLOCKS = """# What is said on a line, and where perl says that it is.
 BEGIN { unshift @INC, $ENV{BLOCKS}; require Looked; }
