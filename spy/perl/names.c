@@ -433,13 +433,37 @@ static void find_root(struct nytp_names *names, struct nytp_remembered *found)
     }
 }
 
+static uint64_t type_of_root(const struct nytp_names *names,
+                             const struct nytp_remembered *entry)
+{
+    return entry->root + (uint64_t)names->perl->layout->op_type;
+}
+
+/* Code that is compiled anew in the same memory has the same statements. Its root, which was
+ * another op meanwhile or is none any more, is where it was or somewhere else. */
+static bool is_same_root(struct nytp_names *names, const struct nytp_remembered *entry)
+{
+    return entry->root == 0 ||
+           (nytp_word(names->words, type_of_root(names, entry)) & 0x1ff) == entry->root_type;
+}
+
+void nytp_root_ask(struct nytp_names *names, uint64_t cop)
+{
+    const uint32_t at = nytp_table_get(&names->by_address, key_of(cop, ROOT));
+    if (cop == 0)
+        return;
+    nytp_words_ask(names->words, cop + (uint64_t)names->perl->layout->op_next);
+    if (at != NYTP_TABLE_NONE && names->known[at].root != 0)
+        nytp_words_ask(names->words, type_of_root(names, &names->known[at]));
+}
+
 uint64_t nytp_root_of(struct nytp_names *names, uint64_t cop, unsigned *type)
 {
     struct nytp_remembered *const entry = remembered(names, cop, ROOT);
     const uint64_t next = nytp_word(names->words, cop + (uint64_t)names->perl->layout->op_next);
     if (entry == NULL || next == 0)
         return 0;
-    if (!entry->is_there || entry->next != next) {
+    if (!entry->is_there || entry->next != next || !is_same_root(names, entry)) {
         *entry = (struct nytp_remembered){
             .address = cop, .kind = ROOT, .is_there = true, .next = next};
         find_root(names, entry);

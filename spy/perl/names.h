@@ -66,8 +66,9 @@ uint32_t nytp_sub_at(struct nytp_names *names, uint64_t cv);
 bool nytp_place_at(struct nytp_names *names, uint64_t cop, uint32_t *file, uint32_t *line);
 
 /* The op that ends the code which a statement is in, as "leavesub", and its type; 0: not known.
- * As the memory was in this look of names->words, which also has the word at `next` if that
- * was asked for. */
+ * As the memory was in this look of names->words; first have what it takes read with what else
+ * is asked of these. */
+void nytp_root_ask(struct nytp_names *names, uint64_t cop);
 uint64_t nytp_root_of(struct nytp_names *names, uint64_t cop, unsigned *type);
 
 #endif

@@ -190,16 +190,22 @@ struct top {
     int32_t context; /* of it, or of that which is below the calls; -1: in a stack below */
     const struct nytp_call *calls[MAX_CALLS]; /* above it, innermost first */
     uint32_t n_calls;
-    bool at_start;   /* the statement is not the sub's yet */
-    bool has_no_pad; /* the pad in use is that of no code that runs */
+    uint64_t outermost_cop; /* the statement from which the last of them was called */
+    bool at_start;          /* the statement is not the sub's yet */
+    bool has_no_pad;        /* the pad in use is that of no code that runs */
 };
 
 /* The innermost contexts with code. */
 struct near {
     int32_t contexts[FURTHER];
     struct running_code codes[FURTHER];
+    uint64_t callers[FURTHER]; /* what the calls that each makes are remembered by */
     int n;
 };
+
+/* The caller of all calls that string evals and files make. These are compiled anew each time:
+ * their pads and statements are no others' for as long as they run only. */
+#define EVALS 1
 
 /* The topmost code in the stacks below, which rest meanwhile. */
 static struct contexts code_in_stacks_below(const struct nytp_walker *walker, int32_t *code)
@@ -221,6 +227,13 @@ static struct code code_at(const struct nytp_walker *walker, const struct contex
         of = code_in_stacks_below(walker, &i);
     return i < 0 ? (struct code){NYTP_FRAME_MAIN, 0}
                  : (struct code){kind_of(&of, i), code_of(&of, i)};
+}
+
+static bool is_eval(const struct nytp_walker *walker, const struct contexts *contexts,
+                    int32_t context)
+{
+    const enum nytp_frame_kind kind = code_at(walker, contexts, context).kind;
+    return kind == NYTP_FRAME_EVAL || kind == NYTP_FRAME_REQUIRE;
 }
 
 static struct running_code running_at(struct nytp_walker *walker,
@@ -331,6 +344,24 @@ static const struct nytp_call *find_call_from(const struct nytp_walker *walker, 
     return nytp_seen_call_from(&walker->calls, pad, caller_pad, walker->look.infos[0].address);
 }
 
+/* The statement that has made a call, of the code at `caller_context`. That of an eval is in
+ * the call's own context, which is left there when the call is over. 0: it was not read. */
+static uint64_t cop_of_call(const struct nytp_walker *walker, const struct nytp_call *call,
+                            int32_t caller_context)
+{
+    const struct nytp_stack_info *const info = &walker->look.infos[0];
+    const int32_t at = caller_context + (call->context - call->caller_context);
+    const struct contexts contexts = contexts_of(walker, 0);
+    if (call->cop != 0)
+        return call->cop;
+    return at >= 0 && at < (int32_t)info->n_contexts ? cop_below(&contexts, at) : 0;
+}
+
+static uint64_t cop_of_call_in(const struct top *top, uint32_t k)
+{
+    return k + 1 == top->n_calls ? top->outermost_cop : top->calls[k]->cop;
+}
+
 /* Whether a context was begun by the code below it. Where one is just begun lies an earlier
  * one; perl before 5.24 leaves its sub there. */
 static bool is_called_by(struct nytp_walker *walker, const struct contexts *contexts,
@@ -348,9 +379,9 @@ static struct nytp_call call_at(const struct nytp_walker *walker,
     return (struct nytp_call){
         .info = walker->look.infos[0].address,
         .pad = near->codes[i].pad,
-        .caller_pad = near->codes[i + 1].pad,
+        .caller_pad = near->callers[i + 1],
         .cv = near->codes[i].cv,
-        .cop = cop_below(contexts, near->contexts[i]),
+        .cop = near->callers[i + 1] == EVALS ? 0 : cop_below(contexts, near->contexts[i]),
         .depth = near->codes[i].depth,
         .context = near->contexts[i],
         .caller_context = near->contexts[i + 1],
@@ -358,8 +389,7 @@ static struct nytp_call call_at(const struct nytp_walker *walker,
 }
 
 /* Remember a call that was there, near[i], with what runs or below it: the call above may be
- * half written, for as long as the program is kept from its processor. Not those of string
- * evals, whose memory is soon another's. */
+ * half written, for as long as the program is kept from its processor. */
 static void learn(struct nytp_walker *walker, const struct contexts *contexts,
                   const struct near *near, int i, bool is_lasting)
 {
@@ -367,9 +397,8 @@ static void learn(struct nytp_walker *walker, const struct contexts *contexts,
         return;
     const struct nytp_call call = call_at(walker, contexts, near, i);
     const struct code caller = code_at(walker, contexts, call.caller_context);
-    if (kind_of(contexts, call.context) != NYTP_FRAME_SUB ||
-        (caller.kind != NYTP_FRAME_SUB && caller.kind != NYTP_FRAME_MAIN) ||
-        !may_be_in(walker, caller, call.cop, is_lasting))
+    if (kind_of(contexts, call.context) != NYTP_FRAME_SUB || caller.kind == NYTP_FRAME_FORMAT ||
+        !may_be_in(walker, caller, cop_below(contexts, call.context), is_lasting))
         return;
     if (is_lasting)
         nytp_remember_call(&walker->calls, &call);
@@ -419,22 +448,26 @@ static bool are_still_calls(struct nytp_walker *walker, const struct top *top)
     return true;
 }
 
-/* Whether near[i] has made this call before, and may have made it now. */
+/* Whether near[i] has made this call before, and may have made it now, from *cop. */
 static bool is_caller(struct nytp_walker *walker, const struct contexts *contexts,
-                      const struct near *near, int i, int lasting, const struct nytp_call *call)
+                      const struct near *near, int i, int lasting, const struct nytp_call *call,
+                      uint64_t *cop)
 {
-    return call != NULL && are_known_calls(walker, contexts, near, i, lasting) &&
-           may_be_in(walker, code_at(walker, contexts, near->contexts[i]), call->cop, true);
+    if (call == NULL || !are_known_calls(walker, contexts, near, i, lasting))
+        return false;
+    *cop = cop_of_call(walker, call, near->contexts[i]);
+    return may_be_in(walker, code_at(walker, contexts, near->contexts[i]), *cop,
+                     call->cop != 0);
 }
 
 /* The innermost code that has called this pad's before: one that was there all the time,
  * near[lasting] or below, or that is above it by known calls. -1: none. */
 static int find_caller(struct nytp_walker *walker, const struct contexts *contexts,
-                       const struct near *near, int lasting, uint64_t pad)
+                       const struct near *near, int lasting, uint64_t pad, uint64_t *cop)
 {
     for (int i = 0; i < near->n; i++)
         if (is_caller(walker, contexts, near, i, lasting,
-                      find_call_from(walker, pad, near->codes[i].pad)))
+                      find_call_from(walker, pad, near->callers[i]), cop))
             return i;
     return -1;
 }
@@ -461,9 +494,9 @@ static bool follow_from(struct nytp_walker *walker, const struct contexts *conte
             return false;
         const struct nytp_call **const next = &top->calls[top->n_calls++];
         const int32_t below = near->contexts[i];
-        *next = nytp_seen_call_above(&walker->calls, pad, near->codes[i].pad, context - below,
-                                     info);
-        if (is_caller(walker, contexts, near, i, lasting, *next)) {
+        *next =
+            nytp_seen_call_above(&walker->calls, pad, near->callers[i], context - below, info);
+        if (is_caller(walker, contexts, near, i, lasting, *next, &top->outermost_cop)) {
             top->context = below;
             return are_still_calls(walker, top);
         }
@@ -484,9 +517,10 @@ static bool follow_calls(struct nytp_walker *walker, const struct contexts *cont
 {
     *top = (struct top){.context = -1};
     while (top->n_calls < MAX_CALLS) {
-        const int caller = find_caller(walker, contexts, near, lasting, pad);
+        const int caller =
+            find_caller(walker, contexts, near, lasting, pad, &top->outermost_cop);
         const struct nytp_call *const call =
-            caller >= 0 ? find_call_from(walker, pad, near->codes[caller].pad)
+            caller >= 0 ? find_call_from(walker, pad, near->callers[caller])
                         : find_call(walker, pad);
         if (call == NULL)
             return false;
@@ -509,10 +543,11 @@ static bool has_just_returned(struct nytp_walker *walker, const struct contexts 
     const struct nytp_stack_info *const in_use = &walker->look.infos[0];
     const int32_t below = near->contexts[0];
     const struct nytp_call *const call = nytp_seen_call_above(
-        &walker->calls, pad, near->codes[0].pad, in_use->top + 1 - below, in_use->address);
-    if (below > in_use->top || !is_caller(walker, contexts, near, 0, lasting, call))
+        &walker->calls, pad, near->callers[0], in_use->top + 1 - below, in_use->address);
+    uint64_t cop;
+    if (below > in_use->top || !is_caller(walker, contexts, near, 0, lasting, call, &cop))
         return false;
-    *top = (struct top){.context = below, .calls = {call}, .n_calls = 1};
+    *top = (struct top){.context = below, .calls = {call}, .n_calls = 1, .outermost_cop = cop};
     return are_still_calls(walker, top);
 }
 
@@ -554,14 +589,6 @@ static bool find_left(struct nytp_walker *walker, const struct contexts *context
 
 /* ---- which code was running ---- */
 
-/* What nytp_root_of() wants. */
-static void ask_of_statement(struct nytp_walker *walker, uint64_t cop)
-{
-    if (cop != 0)
-        nytp_words_ask(walker->names->words,
-                       cop + (uint64_t)walker->names->perl->layout->op_next);
-}
-
 /* Names that the stack will need, if it is what was read; of a deep one they are too many to be
  * worth it. */
 static void recall_names(struct nytp_walker *walker, const struct nytp_spied_moment *wanted)
@@ -586,17 +613,51 @@ static void see_near(struct nytp_walker *walker, const struct contexts *contexts
 {
     int n_below = 0;
     near->n = 0;
-    ask_of_statement(walker, wanted->curcop);
+    nytp_root_ask(walker->names, wanted->curcop);
     for (int32_t i = contexts->n; near->n < FURTHER && n_below < NEAR && i >= 0;) {
         i = code_below(contexts, i);
         n_below += i < end;
         near->contexts[near->n] = i;
         near->codes[near->n++] = running_at(walker, contexts, i);
         if (i >= 0)
-            ask_of_statement(walker, cop_below(contexts, i));
+            nytp_root_ask(walker->names, cop_below(contexts, i));
     }
     recall_names(walker, wanted);
     find_pads(walker, near->codes, (size_t)near->n);
+    for (int i = 0; i < near->n; i++) {
+        const bool is_of_eval = is_eval(walker, contexts, near->contexts[i]);
+        near->callers[i] = is_of_eval ? EVALS : near->codes[i].pad;
+    }
+}
+
+static bool is_there_yet(const struct nytp_walker *walker, uint64_t cv)
+{
+    struct nytp_reader reader = {walker->names->perl, walker->names->perl->layout, NULL};
+    struct nytp_value value;
+    return nytp_value_at(&reader, cv, &value) && value.type == reader.layout->svt_PVCV;
+}
+
+/* An eval that has ended before it was known where in it the program was: its statements are
+ * freed. So it is shown at the statement that runs it, or, if it has called a sub, as calling
+ * that from there. Who looked for another moment would find those who run no short evals. */
+static bool find_ended(struct nytp_walker *walker, struct nytp_spied_moment *wanted,
+                       struct top *top)
+{
+    const struct contexts contexts = contexts_of(walker, 0);
+    const int32_t eval = code_below(&contexts, end_of_both(walker));
+    if (eval < 0 || !is_eval(walker, &contexts, eval) ||
+        is_there_yet(walker, code_of(&contexts, eval)))
+        return false;
+    const struct nytp_call *const call = find_call_from(walker, wanted->curpad, EVALS);
+    *top = (struct top){.context = eval, .outermost_cop = cop_below(&contexts, eval)};
+    if (call != NULL) {
+        top->calls[top->n_calls++] = call;
+        return are_still_calls(walker, top);
+    }
+    wanted->op = 0;
+    wanted->op_type = 0;
+    wanted->curcop = top->outermost_cop;
+    return find_call(walker, wanted->curpad) == NULL;
 }
 
 /* The code that runs with PL_curpad, in a stack whose contexts were read. */
@@ -654,7 +715,7 @@ static bool is_of_a_caller(const struct nytp_walker *walker, const struct contex
 {
     const uint64_t below = code_at(walker, contexts, top->context).cv;
     for (uint32_t k = 0; k < top->n_calls; k++)
-        if (top->calls[k]->cop == cop &&
+        if (cop_of_call_in(top, k) == cop &&
             (k + 1 < top->n_calls ? top->calls[k + 1]->cv : below) != cv)
             return true;
     for (int32_t i = top->context; i >= 0; i = code_below(contexts, i))
@@ -673,7 +734,7 @@ static bool is_statement_of(struct nytp_walker *walker, struct nytp_spied_moment
     const struct nytp_call *const call = top->n_calls > 0 ? top->calls[0] : NULL;
     const struct code code = call != NULL ? (struct code){NYTP_FRAME_SUB, call->cv}
                                           : code_at(walker, &contexts, top->context);
-    const uint64_t callers = call != NULL        ? call->cop
+    const uint64_t callers = call != NULL        ? cop_of_call_in(top, 0)
                              : top->context >= 0 ? cop_below(&contexts, top->context)
                                                  : 0;
     const bool is_callers = wanted->curcop == callers;
@@ -792,7 +853,7 @@ static bool take_frames(struct nytp_walker *walker, const struct nytp_spied_mome
     for (uint32_t i = 0; i < top->n_calls; i++) {
         if (!add_frame(walker, NYTP_FRAME_SUB, top->calls[i]->cv, cop))
             return false;
-        cop = top->calls[i]->cop;
+        cop = cop_of_call_in(top, i);
     }
     for (uint32_t i = 0; i < walker->look.n_infos; i++) {
         const struct contexts contexts = contexts_of(walker, i);
@@ -838,13 +899,15 @@ enum nytp_sampled nytp_sample(struct nytp_walker *walker)
         walker->has_moved = wanted.has_moved;
         wanted.is_one_cop &= is_same;
         begin_words(walker, &wanted);
-        if ((is_compiling || !find_top(walker, &wanted, &top)) &&
+        if ((is_compiling ||
+             (!find_top(walker, &wanted, &top) && !find_ended(walker, &wanted, &top))) &&
             (!is_resting || !find_innermost(walker, &top)))
             continue;
         wanted.op_type = op_type_at(walker, wanted.op);
         if (!is_statement_of(walker, &wanted, is_resting, &top))
             wanted = (struct nytp_spied_moment){0}; /* between two subs */
-        else if (take_frames(walker, &wanted, &top))
+        else if (take_frames(walker, &wanted, &top) ||
+                 (find_ended(walker, &wanted, &top) && take_frames(walker, &wanted, &top)))
             return NYTP_WHOLE;
     }
     const uint64_t in_use = walker->look.of.at[NYTP_PL_curstackinfo];

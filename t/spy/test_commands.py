@@ -251,6 +251,38 @@ def test_short_calls_are_seen(script, tmp_path):
     assert cpu.get("main::short", 0) >= cpu["main::calls"] / 3, cpu
 
 
+EVALS = r"""
+use Time::HiRes 'clock';
+my ($n, %ran);
+$SIG{USR1} = sub { print "evals ", $ran{evals} / ($ran{evals} + $ran{long}), "\n"; exit };
+sub short { my $n = shift; $n + 1 }
+sub long { my $n = 0; $n++ while $n < 3000; $n }
+$| = 1;
+print "ready\n";
+while (1) {
+    my $began = clock();
+    eval "for (1 .. 200) { short(\$_) } " . ++$n;
+    my $between = clock();
+    long();
+    $ran{evals} += $between - $began;
+    $ran{long} += clock() - $between;
+}
+"""
+
+
+def test_string_evals_that_end_before_they_are_known_have_their_share(script, tmp_path):
+    """They and what they call are not left out for what stays longer: they had half of it, and the sub had a hundredth."""
+    with spied.running(PERL, script(EVALS)) as process:
+        process.wait_for("ready")
+        spied.spy("record", process.pid, "-o", tmp_path / "out", "-r", "1000", "-d", "4s")
+        process.popen.send_signal(signal.SIGUSR1)
+        share = float(process.wait_for("evals").split()[1])
+    cpu = {row["sub"]: int(row["cpu_ns"]) for row in csv.DictReader(exported(tmp_path / "out", "--csv").splitlines())}
+    seen = 1 - cpu["main::long"] / sum(cpu.values())
+    assert seen > share * 3 / 4, (share, cpu)
+    assert cpu["main::short"] > sum(cpu.values()) * share / 8, (share, cpu)
+
+
 @pytest.mark.parametrize("options", [[], ["--no-realtime"]], ids=["by-default", "no-realtime"])
 def test_real_time_priority_is_taken_where_it_may_be_had_and_not_refused(options, script, tmp_path):
     may = subprocess.run([sys.executable, "-c", "import os; os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))"],

@@ -51,8 +51,11 @@ class Known:
             stack = frames(text + ":0")
             names = [name for name, _ in stack]
             lines = [line for _, line in stack]
+            # An eval that was over before its line was known is shown at the line that runs it.
+            ended = [lines[i - 1] if names[i] == "(eval)" else line for i, line in enumerate(lines)]
             for n in range(1, len(stack) + 1):
                 self.prefixes.add((tuple(names[:n]), tuple(lines[:n - 1])))
+                self.prefixes.add((tuple(names[:n]), tuple(ended[:n - 1])))
 
     def has(self, text):
         stack = frames(text)
