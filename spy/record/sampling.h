@@ -87,7 +87,7 @@ bool nytp_sampling_look(struct nytp_sampling *sampling);
 /* Between looks, NYTP_SETTLE_NS after one and then ever less often: decide on samples that are
  * held back. True: some are yet. */
 bool nytp_sampling_settle(struct nytp_sampling *sampling);
-#define NYTP_SETTLE_NS 1000000
+#define NYTP_SETTLE_NS 2000000
 
 /* No more: the callback is told of each thread that is left. */
 void nytp_sampling_end(struct nytp_sampling *sampling);

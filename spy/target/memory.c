@@ -92,7 +92,7 @@ void nytp_memory_close(struct nytp_memory *memory)
 /* ---- scattered pieces ---- */
 
 enum {
-    BLOCK = 256, /* bytes, of which what is asked for is read as one span */
+    BLOCK = 1024, /* bytes, of which what is asked for is read as one span */
     MOST_SCATTERED = 4096,
     SPAN_SLOTS = 2048,
     SPAN_BYTES = 1 << 18,
