@@ -72,10 +72,10 @@ static NYTP_INLINED struct nytp_rec_sub *caller_now(pTHX_ struct nytp_recorder *
 
 static NYTP_COLD void grow_frames(struct nytp_recorder *rec)
 {
-    nytp_aside_begin(rec);
+    nytp_bytes_hold(&rec->bytes);
     rec->size_frames = rec->size_frames == 0 ? 256 : rec->size_frames * 2;
     Renew(rec->frames, rec->size_frames, struct nytp_rec_frame);
-    nytp_aside_end(rec);
+    nytp_bytes_resume(&rec->bytes);
 }
 
 static NYTP_INLINED struct nytp_rec_frame *push(struct nytp_recorder *rec,

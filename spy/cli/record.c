@@ -145,6 +145,7 @@ static struct part *begin_part(struct opened *opened, const struct nytp_spied_th
         .thread = thread->walker.look.of.tid,
     };
     part->stream = nytp_sampled_stream_new(&opened->session.names, &facts, put_part, part);
+    part->failed = part->stream == NULL;
     recorder->parts[recorder->n_parts++] = part;
     return part;
 }
@@ -530,6 +531,8 @@ static bool copy_part(const struct part *part, struct nytp_out *out, struct nytp
     if (len < 0)
         return nytp_error_set(error, NYTP_ERR_IO, "a temporary file cannot be read: %s",
                               strerror(errno));
+    if (out->error.status != NYTP_OK)
+        *error = out->error;
     return out->error.status == NYTP_OK;
 }
 

@@ -645,7 +645,7 @@ static bool find_ended(struct nytp_walker *walker, struct nytp_spied_moment *wan
 {
     const struct contexts contexts = contexts_of(walker, 0);
     const int32_t eval = code_below(&contexts, end_of_both(walker));
-    if (eval < 0 || !is_eval(walker, &contexts, eval) ||
+    if (eval < 0 || !is_eval(walker, &contexts, eval) || !are_same_below(walker) ||
         is_there_yet(walker, code_of(&contexts, eval)))
         return false;
     const struct nytp_call *const call = find_call_from(walker, wanted->curpad, EVALS);

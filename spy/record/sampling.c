@@ -21,7 +21,6 @@ enum {
     STATE_LOOKS = 16,
     LATE_NS = 1000000,          /* a wake that nobody is in the way of takes a tenth of it */
     LONGEST_TICK_NS = 20000000, /* kernels count at least each 10 ms */
-    CREDIT_NS = 20000000,       /* processor time that is given before it is asked for */
 };
 
 int64_t nytp_spy_now_ns(void)
@@ -66,16 +65,14 @@ static bool add_thread(struct nytp_sampling *sampling, const struct nytp_interpr
     return true;
 }
 
-/* Give out what is held back. Not more processor time than the kernel has counted, but for the
- * credit: what a sample cannot take, as it is more than the time since the one before, is for
- * later ones. */
+/* Give out what is held back. Not more processor time than the kernel has counted: what a
+ * sample cannot take, as it is more than the time since the one before, is for later ones. */
 static bool give(struct nytp_sampling *sampling, struct nytp_spied_thread *thread, bool ran)
 {
     bool ok = true;
     for (; ok && thread->n_held > 0; thread->n_held--) {
         const int64_t ticks = thread->held_ticks / thread->n_held;
-        const int64_t owed =
-            (thread->times.ran_ns + CREDIT_NS - thread->given_cpu_ns) / NS_PER_TICK;
+        const int64_t owed = (thread->times.ran_ns - thread->given_cpu_ns) / NS_PER_TICK;
         const int64_t cpu = !ran ? 0 : thread->times.ran_ns < 0 || owed > ticks ? ticks : owed;
         thread->held_ticks -= ticks;
         thread->given_cpu_ns += cpu * NS_PER_TICK;
@@ -148,14 +145,6 @@ static bool settle(struct nytp_sampling *sampling, struct nytp_spied_thread *thr
         return true;
     thread->times = times;
     return give(sampling, thread, has_run && 2 * waited_ns <= now - thread->looked_ns);
-}
-
-/* Whether the counters need not be asked, a tenth of what a look takes: the thread was seen to
- * run, and what it has got for that may yet turn out to be too much. */
-static bool has_credit(const struct nytp_spied_thread *thread)
-{
-    return thread->walker.has_moved && thread->n_held == 0 &&
-           thread->given_cpu_ns < thread->times.ran_ns + CREDIT_NS;
 }
 
 static bool is_same_stack(const struct nytp_stack *a, const struct nytp_stack *b)
@@ -280,7 +269,7 @@ bool nytp_sampling_look(struct nytp_sampling *sampling)
         }
         thread->n_looks++;
         sampling->n_looks++;
-        if (!has_credit(thread) && !settle(sampling, thread))
+        if (!settle(sampling, thread))
             return false;
         if (sampled == NYTP_TORN) {
             thread->n_torn++;
