@@ -83,6 +83,23 @@ static void add_first_statement(struct nytp_reader *reader, uint64_t op,
     }
 }
 
+/* What was read once is so when it is read again. Code that has run and is freed meanwhile, as
+ * a BEGIN block, has a file whose name is overwritten before the statement tells that it has
+ * none. */
+static bool is_same_label(const struct nytp_label *a, const struct nytp_label *b)
+{
+    return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
+}
+
+static bool is_first_statement(struct nytp_reader *reader, uint64_t op,
+                               const struct nytp_label *file, uint32_t line)
+{
+    struct nytp_label again = {.len = 0};
+    uint32_t line_again;
+    add_first_statement(reader, op, &again, &line_again);
+    return line_again == line && is_same_label(&again, file);
+}
+
 /* A sub or a format. */
 struct code {
     uint64_t glob, stash, start;
@@ -156,6 +173,8 @@ static bool find_sub(struct nytp_names *names, struct nytp_reader *reader,
     sub.is_xsub = code.flags & (uint32_t)layout->cvf_isxsub;
     if (!sub.is_xsub)
         add_first_statement(reader, code.start, &file, &sub.first_line);
+    if (!sub.is_xsub && !is_first_statement(reader, code.start, &file, sub.first_line))
+        return false;
     sub.is_anonymous = ends_in(&name, "::__ANON__") && sub.first_line > 0;
     if (sub.is_anonymous) {
         nytp_label_add(&name, "[", 1);
@@ -178,8 +197,10 @@ static bool find_sub(struct nytp_names *names, struct nytp_reader *reader,
 static bool find_place(struct nytp_names *names, struct nytp_reader *reader,
                        struct nytp_remembered *found)
 {
-    struct nytp_label file = {.len = 0};
-    if (!nytp_statement_at(reader, found->address, &file, &found->line) || file.len == 0)
+    struct nytp_label file = {.len = 0}, again = {.len = 0};
+    if (!nytp_statement_at(reader, found->address, &file, &found->line) || file.len == 0 ||
+        !nytp_statement_at(reader, found->address, &again, &found->line) ||
+        !is_same_label(&file, &again))
         return false;
     found->number = interned(names, &file);
     return found->number != UINT32_MAX;
