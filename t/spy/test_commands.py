@@ -868,12 +868,12 @@ def test_a_recording_whose_terminal_goes_is_written(script, tmp_path):
 def test_threads_that_cannot_be_recorded_are_told_and_the_others_are(tmp_path):
     def few():
         resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))
-    message = spied.spy("record", "-s", "-o", tmp_path / "out", "--", PERL, "-e", "for (1 .. 25) { system $^X, '-e', '1 for 1 .. 5e6' }", status=4, preexec_fn=few)
+    message = spied.spy("record", "-s", "-o", tmp_path / "out", "--", PERL, "-e", "for (1 .. 25) { system $^X, '-e', '1 for 1 .. 2e7' }", status=4, preexec_fn=few)
     assert message.count("not recorded: Too many open files") == 1 and re.search(r"samples of 1\d threads", message)
     assert exported(tmp_path / "out", "--top")
     def soft():
         resource.setrlimit(resource.RLIMIT_NOFILE, (20, 200))
-    spied.spy("record", "-s", "-o", tmp_path / "out", "--", PERL, "-e", "for (1 .. 25) { system $^X, '-e', '1 for 1 .. 5e6' }", preexec_fn=soft)
+    spied.spy("record", "-s", "-o", tmp_path / "out", "--", PERL, "-e", "for (1 .. 25) { system $^X, '-e', '1 for 1 .. 2e7' }", preexec_fn=soft)
 
 
 def test_what_was_recorded_before_a_disk_was_full_is_kept(tmp_path):
