@@ -27,9 +27,6 @@
 enum {
     MOST_TOKENS = 16384, /* of a block */
     FEW_TOKENS = 192,
-    NOISE_BYTES = 24, /* tokens that stand for less, on average, are noise */
-    NOISE_LEVEL = 2,
-    HIGHEST_SPARING_LEVEL = 6,
     N_LEVELS = 19, /* the alphabet that code lengths are told in (3.2.7) */
     LONGEST_LEVEL = 7,
     TOKEN_BYTES = 6, /* at most, a reference in a block: 15 + 5 + 15 + 13 bits */
@@ -38,16 +35,17 @@ enum {
     FEW_BYTES = 4096, /* for a checksum */
 };
 
+/* zlib's nine levels; between 2 and 6 there is nothing to gain. */
 static const struct nytp_matcher_effort efforts[] = {
-    [1] = {.depth = 1},
-    [2] = {.depth = 1, .step = 1},
-    [3] = {.depth = 2, .alike = 16, .enough = 64, .step = 16},
-    [4] = {.depth = 4, .alike = 16, .enough = 48, .step = 24},
-    [5] = {.depth = 4, .alike = 32, .enough = 128, .lazy = 16, .step = 32},
-    [6] = {.depth = 4, .alike = 32, .enough = 128, .lazy = 24, .step = 16, .by_long = true},
-    [7] = {.every = true, .depth = 32, .enough = 258, .lazy = 32},
-    [8] = {.every = true, .depth = 96, .enough = 258, .lazy = 64},
-    [9] = {.every = true, .depth = 1024, .enough = 258, .lazy = 258},
+    [1] = {.inside = false},
+    [2] = {.inside = true},
+    [3] = {.inside = true},
+    [4] = {.inside = true},
+    [5] = {.inside = true},
+    [6] = {.inside = true},
+    [7] = {.depth = 32, .enough = 258, .lazy = 32},
+    [8] = {.depth = 96, .enough = 258, .lazy = 64},
+    [9] = {.depth = 1024, .enough = 258, .lazy = 258},
 };
 
 struct codes {
@@ -67,7 +65,6 @@ struct nytp_deflate {
     uint32_t checksum, n_bytes; /* of what was put; its length modulo 2^32 */
     struct codes fixed;
     struct bits bits;
-    uint32_t block_start; /* position in the stream */
     size_t n_tokens;
     nytp_token tokens[MOST_TOKENS + 1];
     uint8_t out[MOST_TOKENS * TOKEN_BYTES + HEAD_BYTES];
@@ -313,16 +310,6 @@ static void put_tokens(struct nytp_deflate *deflate, const struct codes *codes)
     deflate->bits = to;
 }
 
-/* Where the times of events leave little to repeat, a longer search finds little more. */
-static void choose_effort(struct nytp_deflate *deflate)
-{
-    const uint32_t n_bytes = nytp_matcher_position(&deflate->matcher) - deflate->block_start;
-    const bool is_noise = n_bytes < NOISE_BYTES * deflate->n_tokens;
-    const bool spares = deflate->level > NOISE_LEVEL && deflate->level <= HIGHEST_SPARING_LEVEL;
-    deflate->matcher.effort = efforts[spares && is_noise ? NOISE_LEVEL : deflate->level];
-    deflate->block_start += n_bytes;
-}
-
 /* With codes of its own, if they make the block shorter. False: nothing is put. */
 static bool put_own_codes_block(struct nytp_deflate *deflate, bool is_last)
 {
@@ -350,7 +337,6 @@ static void put_block(struct nytp_deflate *deflate, bool is_last)
         put_bits(&deflate->bits, 1, 2);
         put_tokens(deflate, &deflate->fixed);
     }
-    choose_effort(deflate);
     deflate->n_tokens = 0;
 }
 
@@ -374,7 +360,6 @@ struct nytp_deflate *nytp_deflate_new(int level, enum nytp_framing framing)
         return NULL;
     deflate->level = level;
     nytp_matcher_init(&deflate->matcher, efforts[level]);
-    deflate->block_start = nytp_matcher_position(&deflate->matcher);
     deflate->framing = framing;
     deflate->checksum = framing == NYTP_GZIP ? 0 : 1;
     deflate->bits.at = deflate->out;

@@ -6,12 +6,9 @@
  * begins where the last match ended, which is where it began the last time round. Places are
  * therefore remembered where a search begins, and only seldom inside a match, so that a long
  * match costs little. The last place with the same SHORT bytes is tried first: where even that
- * differs there is no match. Then come, newest first, those with as many bytes the same as the
- * effort says, which are few and each a good one.
- *
- * Searches that find little are the costly ones, as the processor foresees nothing of what they
- * do: where times are noise a single candidate of each kind is looked at, and the better one is
- * taken without a branch.
+ * differs there is no match. The other candidate is the last place with the same LONG bytes,
+ * and the better one is taken without a branch, as the processor foresees nothing of what a
+ * search will find.
  *
  * Where size counts more than time, every place is remembered, and the longest of many matches
  * is taken (levels 7 to 9).
@@ -28,11 +25,12 @@
 #endif
 
 enum {
-    SHORT = 5,          /* bytes that a place in by_short has in common with a later one */
-    QUICK_ALIKE = 16,   /* the same for by_long, where a single candidate is looked at */
-    PART = 32,          /* bytes that are compared at once */
+    SHORT = 6, /* bytes that a place in by_short has in common with a later one */
+    LONG = 16, /* the same for by_long */
+    PART = NYTP_MATCHER_PART,
     THOROUGH_CHAIN = 4, /* the same for the chains of levels 7 to 9 */
-    N_PARTS = 8, /* of a match: a quick search remembers the place where each part but the last ends */
+    N_PARTS = 4, /* of a match: a quick search remembers the place where each part but the last
+                    ends */
     UNSEARCHED = 512, /* a stream up to here touches no table: each page of one costs a fault */
     FARTHEST_OF_SHORTEST = 4096, /* a match of 3 bytes is worth its distance up to here */
 };
@@ -63,30 +61,12 @@ static uint32_t hash_short(const uint8_t *bytes)
     return (uint32_t)(value * 0x9E3779B97F4A7C15u >> (64 - NYTP_MATCHER_HASH_BITS));
 }
 
-/* Of 16 bytes, or of NYTP_MATCHER_MOST_ALIKE; its products need not wait for one another. */
-static inline uint32_t hash_long(const uint8_t *bytes, uint32_t len)
+/* Of the first LONG bytes; the products need not wait for one another. */
+static uint32_t hash_long(const uint8_t *bytes)
 {
-    uint64_t hash = read_u64(bytes) * 0x9E3779B97F4A7C15u;
-    hash += read_u64(bytes + 8) * 0xC2B2AE3D27D4EB4Fu;
-    if (len > QUICK_ALIKE) {
-        hash += read_u64(bytes + 16) * 0xD6E8FEB86659FD93u;
-        hash += read_u64(bytes + 24) * 0xA0761D6478BD642Fu;
-    }
+    const uint64_t hash =
+        read_u64(bytes) * 0x9E3779B97F4A7C15u + read_u64(bytes + 8) * 0xC2B2AE3D27D4EB4Fu;
     return (uint32_t)(hash >> (64 - NYTP_MATCHER_HASH_BITS));
-}
-
-/* How many of the first `max` bytes are equal before the first that is not. */
-static inline uint32_t common_len(const uint8_t *left, const uint8_t *right, uint32_t max)
-{
-    uint32_t len = 0;
-    for (; len + 8 <= max; len += 8) {
-        const uint64_t difference = read_u64(left + len) ^ read_u64(right + len);
-        if (difference != 0)
-            return len + (uint32_t)(__builtin_ctzll(difference) >> 3);
-    }
-    while (len < max && left[len] == right[len])
-        len++;
-    return len;
 }
 
 /* How many of the next PART bytes are equal before the first that is not. */
@@ -104,15 +84,19 @@ static inline uint32_t common_of_part(const uint8_t *left, const uint8_t *right)
 #else
 static inline uint32_t common_of_part(const uint8_t *left, const uint8_t *right)
 {
-    return common_len(left, right, PART);
+    for (uint32_t len = 0; len < PART; len += 8) {
+        const uint64_t difference = read_u64(left + len) ^ read_u64(right + len);
+        if (difference != 0)
+            return len + (uint32_t)(__builtin_ctzll(difference) >> 3);
+    }
+    return PART;
 }
 #endif
 
-/* common_len() where most lengths are short and each is another: there are fewer branches to
- * guess. The first `len` bytes are known to be equal; looks at up to PART bytes behind `max`.
- */
-static inline uint32_t common_len_short(const uint8_t *left, const uint8_t *right, uint32_t len,
-                                        uint32_t max)
+/* How many of the first `max` bytes are equal before the first that is not; the first `len` are
+ * known to be. Looks at up to PART bytes behind `max`. */
+static inline uint32_t common_len(const uint8_t *left, const uint8_t *right, uint32_t len,
+                                  uint32_t max)
 {
     uint32_t part;
     do {
@@ -176,7 +160,7 @@ static inline uint32_t literals_in(const struct nytp_matcher *matcher, uint32_t 
     return n;
 }
 
-/* ---- one candidate of each kind ---- */
+/* ---- levels 1 to 6: one candidate of each kind ---- */
 
 static inline struct match search_quick(struct nytp_matcher *matcher, uint32_t at)
 {
@@ -186,7 +170,7 @@ static inline struct match search_quick(struct nytp_matcher *matcher, uint32_t a
         return (struct match){0};
     const uint8_t *const here = matcher->window + at;
     const uint32_t now = matcher->start + at;
-    uint32_t *const newest = &matcher->by_long[hash_long(here, QUICK_ALIKE)];
+    uint32_t *const newest = &matcher->by_long[hash_long(here)];
     const uint64_t by_long = distance_to(now, *newest, by_short);
     *newest = now;
     const uint32_t len_short = common_of_part(here - by_short, here);
@@ -194,7 +178,7 @@ static inline struct match search_quick(struct nytp_matcher *matcher, uint32_t a
     const uint64_t distance = choose_value(len_long > len_short, by_long, by_short);
     uint32_t len = (uint32_t)choose_value(len_long > len_short, len_long, len_short);
     if (len == PART)
-        len = common_len_short(here - distance, here, PART, max);
+        len = common_len(here - distance, here, PART, max);
     return (struct match){len < max ? len : max, (uint32_t)distance};
 }
 
@@ -210,7 +194,7 @@ static inline void remember_some(struct nytp_matcher *matcher, uint32_t at, uint
 static size_t make_tokens_quickly(struct nytp_matcher *matcher, uint32_t end,
                                   nytp_token *tokens, size_t max)
 {
-    const bool remembers = matcher->effort.step > 0;
+    const bool remembers = matcher->effort.inside;
     uint32_t at = matcher->at, n_literals = 0;
     size_t n = 0;
     while (n < max && at < end) {
@@ -232,96 +216,7 @@ static size_t make_tokens_quickly(struct nytp_matcher *matcher, uint32_t end,
     return n;
 }
 
-/* ---- chains of candidates ---- */
-
-/* Make the place known to later searches. Returns the distance to the one before it in its
- * chain; 0: none. */
-static inline uint32_t remember_long(struct nytp_matcher *matcher, uint32_t at,
-                                     const struct nytp_matcher_effort effort)
-{
-    const uint32_t now = matcher->start + at;
-    uint32_t *const newest = &matcher->by_long[hash_long(matcher->window + at, effort.alike)];
-    const uint32_t distance = distance_to(now, *newest, 0) % NYTP_MATCH_FARTHEST;
-    matcher->previous[now % NYTP_MATCH_FARTHEST] = (uint16_t)distance;
-    *newest = now;
-    return distance;
-}
-
-/* The longest match for the bytes at `at`, which become known to later searches. Part of its
- * two callers, so that the effort stays in registers. */
-__attribute__((always_inline)) static inline struct match
-search(struct nytp_matcher *matcher, uint32_t at, const struct nytp_matcher_effort effort)
-{
-    const uint32_t by_short = exchange_short(matcher, at);
-    if (by_short == 0)
-        return (struct match){0};
-    const uint8_t *const here = matcher->window + at;
-    const uint32_t now = matcher->start + at;
-    const uint32_t max = longest_at(matcher, at);
-    const uint32_t enough = max < effort.enough ? max : effort.enough;
-    struct match best = {common_len_short(here - by_short, here, 0, max), by_short};
-    uint32_t distance = 0, step = remember_long(matcher, at, effort);
-    for (uint32_t n = effort.depth; n > 0 && step > 0 && best.len < enough; n--) {
-        distance += step;
-        if (distance > NYTP_MATCH_FARTHEST)
-            break;
-        const uint8_t *const there = here - distance;
-        /* Eight bytes without which it is no longer than the best. */
-        const uint32_t last = best.len < 8 ? 0 : best.len - 7;
-        if (read_u64(there + last) == read_u64(here + last)) {
-            const uint32_t len = common_len(there, here, max);
-            if (len > best.len)
-                best = (struct match){len, distance};
-        }
-        step = matcher->previous[(now - distance) % NYTP_MATCH_FARTHEST];
-    }
-    return best.len < SHORT ? (struct match){0} : best;
-}
-
-/* Make places inside the match that was just chosen known, as many as the effort says. */
-static inline void remember_inside(struct nytp_matcher *matcher, uint32_t len,
-                                   const struct nytp_matcher_effort effort)
-{
-    for (uint32_t at = matcher->at + 1; at < matcher->at + len; at += effort.step) {
-        exchange_short(matcher, at);
-        if (effort.by_long)
-            remember_long(matcher, at, effort);
-    }
-}
-
-/* A match is dropped for a longer one a byte further on, once. */
-static size_t make_tokens_by_chains(struct nytp_matcher *matcher, uint32_t end,
-                                    nytp_token *tokens, size_t max)
-{
-    const struct nytp_matcher_effort effort = matcher->effort;
-    uint32_t n_literals = 0;
-    size_t n = 0;
-    while (n < max && matcher->at < end) {
-        struct match match = search(matcher, matcher->at, effort);
-        if (match.len > 0 && match.len < effort.lazy) {
-            const struct match next = search(matcher, matcher->at + 1, effort);
-            if (next.len > match.len) {
-                tokens[n++] = nytp_token_literal(matcher->window[matcher->at++]);
-                n_literals++;
-                match = next;
-            }
-        }
-        if (match.len == 0) {
-            tokens[n++] = nytp_token_literal(matcher->window[matcher->at++]);
-            n_literals++;
-            continue;
-        }
-        const uint32_t earlier = literals_in(matcher, matcher->at, match, n_literals);
-        n -= earlier;
-        n_literals = 0;
-        tokens[n++] = nytp_token_match(match.len + earlier, match.distance);
-        remember_inside(matcher, match.len, effort);
-        matcher->at += match.len;
-    }
-    return n;
-}
-
-/* ---- every place ---- */
+/* ---- levels 7 to 9: every place ---- */
 
 /* Of THOROUGH_CHAIN bytes in the chains, of NYTP_MATCH_SHORTEST where only the last place is
  * kept. */
@@ -386,7 +281,7 @@ static struct match search_every(struct nytp_matcher *matcher, uint32_t at, uint
         memcpy(&left, there + last, sizeof left);
         memcpy(&right, here + last, sizeof right);
         if (left == right) {
-            const uint32_t common = common_len_short(there, here, 0, max);
+            const uint32_t common = common_len(there, here, 0, max);
             if (common > len) {
                 len = common;
                 best = (struct match){common, distance};
@@ -471,10 +366,9 @@ size_t nytp_matcher_run(struct nytp_matcher *matcher, bool all, nytp_token *toke
     if (matcher->fill - matcher->at <= kept)
         return 0;
     const uint32_t end = matcher->fill - kept;
-    if (matcher->effort.every)
+    if (matcher->effort.depth > 0)
         return make_tokens_thoroughly(matcher, end, tokens, max);
     if (is_short(matcher))
         return make_literals(matcher, end, tokens, max);
-    return matcher->effort.depth == 1 ? make_tokens_quickly(matcher, end, tokens, max)
-                                      : make_tokens_by_chains(matcher, end, tokens, max);
+    return make_tokens_quickly(matcher, end, tokens, max);
 }

@@ -15,28 +15,23 @@
 #include "token.h"
 
 enum {
-    NYTP_MATCHER_MOST_ALIKE = 32, /* bytes that a hash can cover */
-    NYTP_MATCHER_HASH_BITS = 14,  /* of an index into by_long and by_short */
+    NYTP_MATCHER_PART = 32,      /* bytes that are compared at once */
+    NYTP_MATCHER_HASH_BITS = 14, /* of an index into by_long and by_short */
     /* Bytes that may be waiting for those behind them, before their token is chosen. */
-    NYTP_MATCHER_LOOKAHEAD = NYTP_MATCH_LONGEST + 1 + NYTP_MATCHER_MOST_ALIKE,
+    NYTP_MATCHER_LOOKAHEAD = NYTP_MATCH_LONGEST + 1 + NYTP_MATCHER_PART,
     /* Bytes before the room: as far back as a reference can lead from the first that waits. */
     NYTP_MATCHER_HISTORY = (NYTP_MATCH_FARTHEST + NYTP_MATCHER_LOOKAHEAD + 63) / 64 * 64,
     NYTP_MATCHER_ROOM = 262144, /* bytes that can be taken before a slide */
     /* Bytes behind the room that comparisons may look at. */
-    NYTP_MATCHER_PADDING = 2 * NYTP_MATCHER_MOST_ALIKE,
+    NYTP_MATCHER_PADDING = 2 * NYTP_MATCHER_PART,
 };
 
-/* How hard to search. With depth 1 only `step` says something: whether places inside a
- * match are remembered. */
+/* How hard to search. */
 struct nytp_matcher_effort {
-    uint32_t depth;  /* candidates that are compared */
-    uint32_t alike;  /* bytes that they have in common: 16 or MOST_ALIKE */
-    uint32_t enough; /* a match this long ends the search */
-    uint32_t lazy; /* a match shorter than this is dropped for a longer one a byte further on */
-    uint32_t step; /* inside a match each so many bytes a place is remembered */
-    bool by_long;  /* those, too, by as many bytes as are alike */
-    bool every;    /* every place is remembered, and matches begin with 3 bytes: of the members
-                      above, depth, enough and lazy count */
+    bool inside;     /* a quick search: some places inside a match are remembered, too */
+    uint32_t depth;  /* a thorough one: candidates that are compared; 0: it is a quick one */
+    uint32_t enough; /* a match this long ends a thorough search */
+    uint32_t lazy; /* a match shorter than this is put off for a longer one a byte further on */
 };
 
 /* Holds no pointers: a copy of it is a second matcher in the same state. */
@@ -78,11 +73,5 @@ size_t nytp_matcher_run(struct nytp_matcher *matcher, bool all, nytp_token *toke
 
 /* What was taken becomes history, and there is all the room again. */
 void nytp_matcher_slide(struct nytp_matcher *matcher);
-
-/* How many bytes are in the tokens so far, modulo 2^32. */
-static inline uint32_t nytp_matcher_position(const struct nytp_matcher *matcher)
-{
-    return matcher->start + matcher->at;
-}
 
 #endif
