@@ -139,9 +139,12 @@ P
 };
 
 scenario 'the profile\'s descriptor is high and not inherited' => sub {
-    my $run = run_prog(code => 'print `ls -l /proc/self/fd`; opendir my $d, "/proc/self/fd"; print "low ", join " ", grep { /^\d$/ } sort readdir $d;');
+    my $low = 'opendir my $d, "/proc/self/fd"; print "low ", join " ", grep { /^\d$/ } sort readdir $d;';
+    my $run = run_prog(code => "print `ls -l /proc/self/fd`; $low");
     unlike $run->{out}, qr/nytprof\.out/, 'a child program does not see it';
-    like $run->{out}, qr/^low 0 1 2 3$/m, 'no low descriptor is taken (3 is the folder)';
+    open my $plain, '-|', $^X, '-e', $low or die;
+    my $as_without = readline $plain;
+    like $run->{out}, qr/^$as_without$/m, 'no low descriptor is taken';
 };
 
 scenario 'unsafe signals with handlers' => sub {
