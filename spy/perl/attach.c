@@ -422,6 +422,7 @@ bool nytp_attach(struct nytp_perl *perl, struct nytp_target *target, struct nytp
     perl->version = read_u8(perl, "PL_version");
     perl->subversion = read_u8(perl, "PL_subversion");
     perl->op_names = nytp_symbol(&perl->image, "PL_op_name");
+    perl->op_functions = nytp_symbol(&perl->image, "PL_ppaddr");
     if (nytp_symbol(&perl->image, "PL_curcop") == 0)
         perl->curinterp = nytp_symbol(&perl->image, "PL_curinterp");
     const int tries = target->core == NULL ? TRIES : 1;

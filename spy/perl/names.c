@@ -171,19 +171,21 @@ static bool find_sub(struct nytp_names *names, struct nytp_reader *reader,
     if (!look_at_code(reader, found->address, &code) || !add_sub_name(reader, &code, &name))
         return false;
     sub.is_xsub = code.flags & (uint32_t)layout->cvf_isxsub;
+    if (!sub.is_xsub && code.start == 0)
+        return false; /* it is being freed, as a BEGIN block that has ended */
     if (!sub.is_xsub)
         add_first_statement(reader, code.start, &file, &sub.first_line);
     if (!sub.is_xsub && !is_first_statement(reader, code.start, &file, sub.first_line))
         return false;
-    sub.is_anonymous = ends_in(&name, "::__ANON__") && sub.first_line > 0;
+    sub.is_anonymous = ends_in(&name, "::__ANON__") && !sub.is_xsub;
+    if (sub.is_anonymous && sub.first_line == 0)
+        return false; /* its statements are freed */
     if (sub.is_anonymous) {
         nytp_label_add(&name, "[", 1);
         nytp_label_add(&name, file.text, file.len);
         nytp_label_printf(&name, ":%u]", sub.first_line);
     }
     if (ends_in(&name, "::BEGIN") && !sub.is_xsub) {
-        if (code.start == 0)
-            return false; /* it has ended and is being freed */
         sub.is_begin = sub.first_line > 0;
         if (sub.is_begin) /* each is a sub of its own, as for those who record it */
             nytp_label_printf(&name, "@%u", sub.first_line);

@@ -33,6 +33,7 @@ struct nytp_perl {
     uint32_t version, subversion;
     uint64_t curinterp;                              /* PL_curinterp; 0: without threads */
     uint64_t op_names;                               /* PL_op_name */
+    uint64_t op_functions;                           /* PL_ppaddr; 0: not known */
     char op_names_read[NYTP_OP_TYPES][NYTP_OP_NAME]; /* those that were asked for */
     struct nytp_interpreter *interpreters;
     uint32_t n_interpreters, capacity;
