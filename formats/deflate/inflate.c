@@ -10,6 +10,8 @@
 #include <stdlib.h>
 
 #ifdef NYTP_HAVE_ISAL
+#include <string.h>
+
 #include "vectors.h"
 
 #include <isa-l/igzip_lib.h>
@@ -69,6 +71,52 @@ enum nytp_inflate_result nytp_inflate_step(struct nytp_inflate *self, const uint
     *in -= state->read_in_length / 8;
     state->read_in_length = 0;
     return NYTP_INFLATE_END;
+}
+
+enum {
+    MOST_LEFT = 8, /* literals that are looked for behind the end: ISA-L keeps two at most */
+};
+
+/* What a copy of the state gives when bits that are all the same follow, and all that was
+ * before is as it was or its complement. */
+static size_t go_on(const struct inflate_state *before, struct inflate_state *copy,
+                    uint8_t padding, bool is_complement, uint8_t *out)
+{
+    uint8_t in[sizeof before->read_in];
+    memset(in, padding, sizeof in);
+    *copy = *before;
+    for (size_t i = 0; is_complement && i < sizeof copy->tmp_out_buffer; i++)
+        copy->tmp_out_buffer[i] = (uint8_t)~copy->tmp_out_buffer[i];
+    copy->next_in = in;
+    copy->avail_in = sizeof in;
+    copy->next_out = out;
+    copy->avail_out = MOST_LEFT;
+    isal_inflate(copy);
+    nytp_vectors_clear_upper();
+    return MOST_LEFT - copy->avail_out;
+}
+
+/* ISA-L decodes literals in pairs and gives none of a pair that is not all there. A literal
+ * whose code is all there is the same whatever follows: no code begins with another. One that
+ * comes of a reference is another where what was before is another. */
+void nytp_inflate_rest(struct nytp_inflate *self, uint8_t **out, const uint8_t *out_end)
+{
+    struct inflate_state *const copy = malloc(sizeof *copy);
+    uint8_t given[4][MOST_LEFT];
+    size_t n = span(*out, out_end);
+    if (self->state.block_state != ISAL_BLOCK_CODED)
+        n = 0;
+    for (unsigned way = 0; way < 4 && n > 0; way++) {
+        const size_t len = copy == NULL ? 0
+                                        : go_on(&self->state, copy, way & 1 ? 0xFF : 0,
+                                                (way & 2) != 0, given[way]);
+        n = n < len ? n : len;
+    }
+    for (size_t i = 0; i < n && given[0][i] == given[1][i] && given[0][i] == given[2][i] &&
+                       given[0][i] == given[3][i];
+         i++)
+        *(*out)++ = given[0][i];
+    free(copy);
 }
 
 const char *nytp_inflate_reason(const struct nytp_inflate *self)
@@ -133,6 +181,12 @@ enum nytp_inflate_result nytp_inflate_step(struct nytp_inflate *self, const uint
         return NYTP_INFLATE_MORE;
     self->error = code;
     return NYTP_INFLATE_DAMAGED;
+}
+
+/* zlib keeps nothing back. */
+void nytp_inflate_rest(struct nytp_inflate *self, uint8_t **out, const uint8_t *out_end)
+{
+    (void)self, (void)out, (void)out_end;
 }
 
 const char *nytp_inflate_reason(const struct nytp_inflate *self)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * A decompressor as a step function: compressed bytes in, plain bytes out, checksum verified.
- * ISA-L does the work where it is installed, else zlib. A whole stream gives the same with
- * either. Of one that is cut short ISA-L may give the last few bytes less, since it decodes
- * literals in pairs; in a damaged one the two may notice the damage at different places.
+ * ISA-L does the work where it is installed, else zlib. A stream that is whole or cut short
+ * gives the same with either; in a damaged one the two may notice the damage at different
+ * places.
  */
 #ifndef NYTP_INFLATE_H
 #define NYTP_INFLATE_H
@@ -36,6 +36,9 @@ void nytp_inflate_free(struct nytp_inflate *self);
 enum nytp_inflate_result nytp_inflate_step(struct nytp_inflate *self, const uint8_t **in,
                                            const uint8_t *in_end, uint8_t **out,
                                            const uint8_t *out_end);
+
+/* After MORE where no more comes: write what the input that was taken still tells. */
+void nytp_inflate_rest(struct nytp_inflate *self, uint8_t **out, const uint8_t *out_end);
 
 /* After DAMAGED: what is wrong, a few words. */
 const char *nytp_inflate_reason(const struct nytp_inflate *self);

@@ -148,6 +148,8 @@ static size_t produce_inflated(struct nytp_source_impl *impl, struct stage *stag
             continue;
         if (result == NYTP_INFLATE_END && next_member(impl, stage, below))
             continue;
+        if (result == NYTP_INFLATE_MORE)
+            nytp_inflate_rest(stage->inflate, &out, out_end);
         const uint64_t offset = stage->produced + (uint64_t)(out - start);
         if (result == NYTP_INFLATE_DAMAGED)
             fail_inflate(impl, stage, offset, NYTP_ERR_FORMAT,

@@ -386,7 +386,7 @@ thread; the one that is being written comes on top. One that was moved away in t
 =item compress=N
 
 0: not at all; 1 to 9: from fast to small. Default 6: some 2 ns a byte of the uncompressed stream. Levels
-7 to 9 make files a quarter to a half smaller, as zlib's levels 6 to 9 do, for four to fifteen times
+7 to 9 make files a quarter to a half smaller, as zlib's levels 6 to 9 do, for five to thirty times
 that; levels 2 to 5 are the same as 6, and 1 saves next to nothing.
 
 =item flush=SECONDS

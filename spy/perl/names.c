@@ -178,7 +178,7 @@ static bool find_sub(struct nytp_names *names, struct nytp_reader *reader,
     if (!sub.is_xsub && !is_first_statement(reader, code.start, &file, sub.first_line))
         return false;
     sub.is_anonymous = ends_in(&name, "::__ANON__") && !sub.is_xsub;
-    if (sub.is_anonymous && sub.first_line == 0)
+    if (sub.is_anonymous && file.len == 0)
         return false; /* its statements are freed */
     if (sub.is_anonymous) {
         nytp_label_add(&name, "[", 1);

@@ -9,9 +9,9 @@
  * A sub that takes less time than that is hardly ever there all the time, and who looks again
  * until a whole stack is seen finds those that stay long. So calls that one reading alone shows
  * count where they were seen before, or now for the third time in a row, or go on with a
- * recursion. A call that has returned by then is one of those that were seen before: of the
- * innermost code that is there and has made it, or, if that has returned as well, the one that
- * lay where the top of the stack was. Else we look again for the same pad.
+ * recursion. A call that has returned by then is one of those that were seen before: where the
+ * top of the stack was tells how far above its caller it lay, or, if that has returned as well,
+ * where. Else we look again for the same pad.
  *
  * perl changes the variables one after another when it calls a sub and returns from it. Such a
  * moment, some nanoseconds long, is told by the statement, which is the caller's yet or the
@@ -201,6 +201,14 @@ static void ask_op_type(struct nytp_walker *walker, uint64_t op)
     nytp_words_ask(words, function_of_type(walker, type_in(nytp_word_guess(words, at))));
 }
 
+/* Whether an op does what those of its type do, or what a module has it do: code of some file.
+ */
+static bool is_function(const struct nytp_walker *walker, uint64_t function, uint64_t of_type)
+{
+    return function == of_type ||
+           nytp_mapping_at(&walker->names->perl->target->mappings, function) != NULL;
+}
+
 /* 0: it is none any more. Ops of string evals are freed while we look, and their memory is of
  * something else; the function tells. A call has one of its own in some programs, and what it
  * calls is looked at by itself. */
@@ -210,11 +218,12 @@ static unsigned op_type_at(struct nytp_walker *walker, uint64_t op)
     struct nytp_words *const words = walker->names->words;
     const uint64_t type =
         op == 0 ? 0 : type_in(nytp_word(words, op + (uint64_t)layout->op_type));
-    const uint64_t function = function_of_type(walker, type);
+    const uint64_t of_type = function_of_type(walker, type);
     if (type >= (uint64_t)layout->op_max)
         return 0;
-    return type == (uint64_t)layout->op_entersub || function == 0 ||
-                   nytp_word(words, function_of(layout, op)) == nytp_word(words, function)
+    return type == (uint64_t)layout->op_entersub || of_type == 0 ||
+                   is_function(walker, nytp_word(words, function_of(layout, op)),
+                               nytp_word(words, of_type))
                ? (unsigned)type
                : 0;
 }
@@ -591,23 +600,6 @@ static bool has_just_returned(struct nytp_walker *walker, const struct contexts 
     return are_still_calls(walker, top);
 }
 
-/* Whether code that is there has made the call before: it has hardly returned itself in the
- * short time since. */
-static bool find_made_before(struct nytp_walker *walker, const struct contexts *contexts,
-                             const struct near *near, int lasting, uint64_t pad,
-                             struct top *top)
-{
-    uint64_t cop;
-    const int i = find_caller(walker, contexts, near, lasting, pad, &cop);
-    if (i < 0)
-        return false;
-    *top = (struct top){.context = near->contexts[i],
-                        .calls = {find_call_from(walker, pad, near->callers[i])},
-                        .n_calls = 1,
-                        .outermost_cop = cop};
-    return are_still_calls(walker, top);
-}
-
 /* Whether what is at the place of a caller is there all the time. */
 static bool has_lasted(const struct near *near, int lasting, const struct top *top)
 {
@@ -622,8 +614,7 @@ static bool find_left(struct nytp_walker *walker, const struct contexts *context
 {
     const int32_t end = walker->look.infos[0].top;
     struct top above;
-    bool is_found = has_just_returned(walker, contexts, near, lasting, pad, top) ||
-                    find_made_before(walker, contexts, near, lasting, pad, top);
+    bool is_found = has_just_returned(walker, contexts, near, lasting, pad, top);
     bool is_over = false;
     for (int32_t context = end; context >= 0 && context > end - MAX_BLOCKS && !is_found;
          context--) {
