@@ -252,10 +252,6 @@ struct near {
     int n;
 };
 
-/* The caller of all calls that string evals and files make. These are compiled anew each time:
- * their pads and statements are no others' for as long as they run only. */
-#define EVALS 1
-
 /* The topmost code in the stacks below, which rest meanwhile. */
 static struct contexts code_in_stacks_below(const struct nytp_walker *walker, int32_t *code)
 {
@@ -283,6 +279,23 @@ static bool is_eval(const struct nytp_walker *walker, const struct contexts *con
 {
     const enum nytp_frame_kind kind = code_at(walker, contexts, context).kind;
     return kind == NYTP_FRAME_EVAL || kind == NYTP_FRAME_REQUIRE;
+}
+
+/* The caller of all calls that string evals and files make which one statement runs. They are
+ * compiled anew each time: their pads and statements are their own for as long as they run
+ * only. Odd, as no pad's address is. */
+static uint64_t evals_at(const struct nytp_walker *walker, const struct contexts *contexts,
+                         int32_t i)
+{
+    struct contexts of = *contexts;
+    if (i < 0)
+        of = code_in_stacks_below(walker, &i);
+    return cop_below(&of, i) | 1;
+}
+
+static bool are_evals(uint64_t caller)
+{
+    return caller & 1;
 }
 
 static struct running_code running_at(struct nytp_walker *walker,
@@ -430,7 +443,7 @@ static struct nytp_call call_at(const struct nytp_walker *walker,
         .pad = near->codes[i].pad,
         .caller_pad = near->callers[i + 1],
         .cv = near->codes[i].cv,
-        .cop = near->callers[i + 1] == EVALS ? 0 : cop_below(contexts, near->contexts[i]),
+        .cop = are_evals(near->callers[i + 1]) ? 0 : cop_below(contexts, near->contexts[i]),
         .depth = near->codes[i].depth,
         .context = near->contexts[i],
         .caller_context = near->contexts[i + 1],
@@ -675,7 +688,8 @@ static void see_near(struct nytp_walker *walker, const struct contexts *contexts
     find_pads(walker, near->codes, (size_t)near->n);
     for (int i = 0; i < near->n; i++) {
         const bool is_of_eval = is_eval(walker, contexts, near->contexts[i]);
-        near->callers[i] = is_of_eval ? EVALS : near->codes[i].pad;
+        near->callers[i] =
+            is_of_eval ? evals_at(walker, contexts, near->contexts[i]) : near->codes[i].pad;
     }
 }
 
@@ -697,11 +711,13 @@ static bool find_ended(struct nytp_walker *walker, struct nytp_spied_moment *wan
     if (eval < 0 || !is_eval(walker, &contexts, eval) || !are_same_below(walker) ||
         is_there_yet(walker, code_of(&contexts, eval)))
         return false;
-    const struct nytp_call *const call = find_call_from(walker, wanted->curpad, EVALS);
+    const struct nytp_call *const call =
+        find_call_from(walker, wanted->curpad, evals_at(walker, &contexts, eval));
     *top = (struct top){.context = eval, .outermost_cop = cop_below(&contexts, eval)};
     if (call != NULL) {
+        const struct code called = {NYTP_FRAME_SUB, call->cv};
         top->calls[top->n_calls++] = call;
-        return are_still_calls(walker, top);
+        return may_be_in(walker, called, wanted->curcop, true) && are_still_calls(walker, top);
     }
     wanted->op = 0;
     wanted->op_type = 0;
