@@ -22,8 +22,8 @@ struct nytp_stack_info {
     uint32_t n_first;              /* up to there they are read first */
     uint32_t n_contexts;           /* how many to read */
     uint32_t at, first_at;         /* where they are in `bytes`; the first reading */
-    int32_t top, most;             /* si_cxix when the variables were read, si_cxmax */
-    int32_t low_first, low_second; /* the lower top of those before and after each reading */
+    int32_t top, most;             /* si_cxix after the first reading, si_cxmax */
+    int32_t low_first, low_second; /* the top after it; the lower one around the second */
 };
 
 struct nytp_look {

@@ -9,9 +9,9 @@
  * A sub that takes less time than that is hardly ever there all the time, and who looks again
  * until a whole stack is seen finds those that stay long. So calls that one reading alone shows
  * count where they were seen before, or now for the third time in a row, or go on with a
- * recursion. A call that has returned by then is one of those that were seen before: where the
- * top of the stack was tells how far above its caller it lay, or, if that has returned as well,
- * where. Else we look again for the same pad.
+ * recursion. A call that has returned by then is one of those that were seen before: of the
+ * innermost code that is there and has made it, or, if that has returned as well, the one that
+ * lay where the top of the stack was. Else we look again for the same pad.
  *
  * perl changes the variables one after another when it calls a sub and returns from it. Such a
  * moment, some nanoseconds long, is told by the statement, which is the caller's yet or the
@@ -613,6 +613,23 @@ static bool has_just_returned(struct nytp_walker *walker, const struct contexts 
     return are_still_calls(walker, top);
 }
 
+/* Whether code that is there has made the call before: it has hardly returned itself in the
+ * short time since. */
+static bool find_made_before(struct nytp_walker *walker, const struct contexts *contexts,
+                             const struct near *near, int lasting, uint64_t pad,
+                             struct top *top)
+{
+    uint64_t cop;
+    const int i = find_caller(walker, contexts, near, lasting, pad, &cop);
+    if (i < 0)
+        return false;
+    *top = (struct top){.context = near->contexts[i],
+                        .calls = {find_call_from(walker, pad, near->callers[i])},
+                        .n_calls = 1,
+                        .outermost_cop = cop};
+    return are_still_calls(walker, top);
+}
+
 /* Whether what is at the place of a caller is there all the time. */
 static bool has_lasted(const struct near *near, int lasting, const struct top *top)
 {
@@ -627,7 +644,8 @@ static bool find_left(struct nytp_walker *walker, const struct contexts *context
 {
     const int32_t end = walker->look.infos[0].top;
     struct top above;
-    bool is_found = has_just_returned(walker, contexts, near, lasting, pad, top);
+    bool is_found = has_just_returned(walker, contexts, near, lasting, pad, top) ||
+                    find_made_before(walker, contexts, near, lasting, pad, top);
     bool is_over = false;
     for (int32_t context = end; context >= 0 && context > end - MAX_BLOCKS && !is_found;
          context--) {

@@ -187,7 +187,7 @@ static void let_run(pid_t pid)
 ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long n_to, const struct iovec *from, unsigned long n_from, unsigned long flags)
 {
     static int n;
-    if (n_from > 7 && n++ >= 20)
+    if (n_from > 6 && n++ >= 20)
         let_run(pid);
     return syscall(SYS_process_vm_readv, pid, to, n_to, from, n_from, flags);
 }
@@ -328,3 +328,27 @@ def test_short_calls_on_top_of_each_other_are_their_callers():
         running, stopped = share(3000, "apart"), share(700, "stopped")
     print(running, stopped)
     assert running > 0.65 * stopped, (running, stopped)
+
+
+JSON = r"""
+use JSON::PP;
+my $json = JSON::PP->new->canonical->pretty;
+my $text = $json->encode({ rows => [map { { id => $_, name => qq(row "$_"\n), tags => [map { "tag$_" } 1 .. 4], note => undef } } 1 .. 400] });
+$| = 1;
+print "ready\n";
+while (1) { $json->decode($text) }
+"""
+
+
+def test_calls_of_some_microseconds_are_their_callers():
+    """Of JSON::PP's string() some calls are over when the contexts are read. The contexts were read a microsecond after the variables,
+    and calls that were over were put where the top was then: object() had a fifth to a quarter of string(), where half is right."""
+    with spied.running("/usr/bin/perl", "-e", JSON) as process:
+        process.wait_for("ready")
+        def share(n, *how):
+            ran = subprocess.run([spied.sampler(), str(process.pid), "1000", str(n), *how], capture_output=True, text=True, check=True)
+            callers = re.findall(r"JSON::PP::(\w+):\d+;JSON::PP::string:", ran.stdout)
+            return callers.count("object") / len(callers)
+        running, stopped = share(3000, "apart"), share(1000, "stopped")
+    print(running, stopped)
+    assert abs(running - stopped) < 0.12, (running, stopped)
