@@ -22,8 +22,13 @@ struct nytp_stack_info {
     uint32_t n_first;              /* up to there they are read first */
     uint32_t n_contexts;           /* how many to read */
     uint32_t at, first_at;         /* where they are in `bytes`; the first reading */
-    int32_t top, most;             /* si_cxix after the first reading, si_cxmax */
+    int32_t top, most;             /* si_cxix at the first reading, si_cxmax */
     int32_t low_first, low_second; /* the top after it; the lower one around the second */
+};
+
+enum {
+    NYTP_CLEARS_LEFT =
+        24, /* perl 5.24 and after it: contexts of calls that are over have no code */
 };
 
 struct nytp_look {

@@ -35,7 +35,6 @@ enum {
     MAX_BLOCKS = 8,    /* contexts that a call has above its own */
     MAX_ABOVE = 8,     /* the top, at which a call lay that has returned meanwhile */
     ROUNDS = 6,        /* of reading, on the way to pads: one if nothing was moved */
-    CLEARS_LEFT = 24, /* perl 5.24 and after it: contexts of calls that are over have no code */
 };
 
 /* Contexts of one PERL_SI, of which each may be of a sub or not. */
@@ -620,7 +619,9 @@ static bool find_made_before(struct nytp_walker *walker, const struct contexts *
                              struct top *top)
 {
     uint64_t cop;
-    const int i = find_caller(walker, contexts, near, lasting, pad, &cop);
+    const int i = contexts->layout->version < NYTP_CLEARS_LEFT
+                      ? -1
+                      : find_caller(walker, contexts, near, lasting, pad, &cop);
     if (i < 0)
         return false;
     *top = (struct top){.context = near->contexts[i],
@@ -760,7 +761,7 @@ static bool find_top(struct nytp_walker *walker, const struct nytp_spied_moment 
         lasting++;
     for (int k = i > lasting ? i : lasting; i >= 0 && k + 1 < near.n; k++)
         learn(walker, &contexts, &near, k, true);
-    const bool is_likely = i + 1 == lasting || contexts.layout->version >= CLEARS_LEFT;
+    const bool is_likely = i + 1 == lasting || contexts.layout->version >= NYTP_CLEARS_LEFT;
     for (int k = i; k >= 0 && k < lasting && is_likely; k++)
         learn(walker, &contexts, &near, k, false);
     if (i < 0 || !are_known_calls(walker, &contexts, &near, i, lasting))
