@@ -232,8 +232,7 @@ struct seen {
     size_t n;
     uint64_t start; /* of the heads */
     uint8_t heads[3][HEAD_ROOM], infos[MAX_INFOS][N_TIMES][MAX_INFO];
-    uint8_t
-        early[MAX_INFO]; /* that in use, before its contexts, where calls that are over stay */
+    uint8_t early[MAX_INFO]; /* that in use, before its contexts, for NYTP_CLEARS_LEFT */
     uint8_t deep[MAX_DEEP][MAX_INFO]; /* that in use, after each piece of its deep contexts */
     uint32_t deep_ends[MAX_DEEP], n_deep;
 };
@@ -288,8 +287,9 @@ static bool see_head(const struct nytp_look *look, struct seen *seen, int i)
  * would wait, and all its writes behind, so that it would seem to be in the caller, whose next
  * call waits. Nor are stacks that were below another one at the last look: it may be back in
  * one. The contexts come right behind the variables: each piece takes a third of a microsecond,
- * in which a short call is over. Then where the top of the stack in use was. The variables
- * again tell whether the program runs; a loop of few ops may have come round once. */
+ * in which a short call is over. Then where the top of the stack in use was; before perl 5.24
+ * before them, too, as a context that is just begun has the code of an earlier call there. The
+ * variables again tell whether the program runs; a loop of few ops may have come round once. */
 static bool see_all(const struct nytp_look *look, struct seen *seen)
 {
     const struct nytp_stack_info *const infos = look->infos;

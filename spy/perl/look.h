@@ -23,12 +23,12 @@ struct nytp_stack_info {
     uint32_t n_contexts;           /* how many to read */
     uint32_t at, first_at;         /* where they are in `bytes`; the first reading */
     int32_t top, most;             /* si_cxix at the first reading, si_cxmax */
-    int32_t low_first, low_second; /* the top after it; the lower one around the second */
+    int32_t low_first, low_second; /* the lower top of those around each reading */
 };
 
+/* perl 5.24 and after it: contexts of calls that are over have no code. */
 enum {
-    NYTP_CLEARS_LEFT =
-        24, /* perl 5.24 and after it: contexts of calls that are over have no code */
+    NYTP_CLEARS_LEFT = 24,
 };
 
 struct nytp_look {

@@ -613,7 +613,7 @@ static bool has_just_returned(struct nytp_walker *walker, const struct contexts 
 }
 
 /* Whether code that is there has made the call before: it has hardly returned itself in the
- * short time since. */
+ * short time since. Before perl 5.24 what seems to be there may be over. */
 static bool find_made_before(struct nytp_walker *walker, const struct contexts *contexts,
                              const struct near *near, int lasting, uint64_t pad,
                              struct top *top)
