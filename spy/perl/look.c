@@ -232,7 +232,6 @@ struct seen {
     size_t n;
     uint64_t start; /* of the heads */
     uint8_t heads[3][HEAD_ROOM], infos[MAX_INFOS][N_TIMES][MAX_INFO];
-    uint8_t early[MAX_INFO]; /* that in use, before its contexts, for NYTP_CLEARS_LEFT */
     uint8_t deep[MAX_DEEP][MAX_INFO]; /* that in use, after each piece of its deep contexts */
     uint32_t deep_ends[MAX_DEEP], n_deep;
 };
@@ -287,17 +286,14 @@ static bool see_head(const struct nytp_look *look, struct seen *seen, int i)
  * would wait, and all its writes behind, so that it would seem to be in the caller, whose next
  * call waits. Nor are stacks that were below another one at the last look: it may be back in
  * one. The contexts come right behind the variables: each piece takes a third of a microsecond,
- * in which a short call is over. Then where the top of the stack in use was; before perl 5.24
- * before them, too, as a context that is just begun has the code of an earlier call there. The
- * variables again tell whether the program runs; a loop of few ops may have come round once. */
+ * in which a short call is over. Then where the top of the stack in use was. The variables
+ * again tell whether the program runs; a loop of few ops may have come round once. */
 static bool see_all(const struct nytp_look *look, struct seen *seen)
 {
     const struct nytp_stack_info *const infos = look->infos;
     seen->n = seen->n_deep = 0;
     if (!see_head(look, seen, 0))
         return false;
-    if (look->perl->layout->version < NYTP_CLEARS_LEFT)
-        see_info(look, seen, 0, seen->early);
     see_contexts(look, seen, 0, true, infos[0].n_deep, infos[0].n_first);
     see_info(look, seen, 0, seen->infos[0][AFTER_FIRST]);
     see_head(look, seen, 1);
@@ -344,12 +340,7 @@ static bool is_as_guessed(struct nytp_look *look, const struct seen *seen)
             return false;
     }
     info->top = tops[AFTER_FIRST];
-    if (look->perl->layout->version < NYTP_CLEARS_LEFT) {
-        info->top = top_in(look, seen->early);
-        if (!is_there(look, 0, seen->early) || info->top < -1)
-            return false;
-    }
-    info->low_first = lower(lower(info->top, tops[AFTER_FIRST]), (int32_t)info->n_first - 1);
+    info->low_first = lower(info->top, (int32_t)info->n_first - 1);
     info->low_second = lower(lower(tops[AFTER_FIRST], tops[AFTER_SECOND]), n - 1);
     int32_t lowest = info->low_second;
     for (uint32_t i = 0; i < seen->n_deep; i++) {

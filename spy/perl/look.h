@@ -26,11 +26,6 @@ struct nytp_stack_info {
     int32_t low_first, low_second; /* the lower top of those around each reading */
 };
 
-/* perl 5.24 and after it: contexts of calls that are over have no code. */
-enum {
-    NYTP_CLEARS_LEFT = 24,
-};
-
 struct nytp_look {
     struct nytp_perl *perl;
     struct nytp_interpreter of;

@@ -83,23 +83,6 @@ static void add_first_statement(struct nytp_reader *reader, uint64_t op,
     }
 }
 
-/* What was read once is so when it is read again. Code that has run and is freed meanwhile, as
- * a BEGIN block, has a file whose name is overwritten before the statement tells that it has
- * none. */
-static bool is_same_label(const struct nytp_label *a, const struct nytp_label *b)
-{
-    return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
-}
-
-static bool is_first_statement(struct nytp_reader *reader, uint64_t op,
-                               const struct nytp_label *file, uint32_t line)
-{
-    struct nytp_label again = {.len = 0};
-    uint32_t line_again;
-    add_first_statement(reader, op, &again, &line_again);
-    return line_again == line && is_same_label(&again, file);
-}
-
 /* A sub or a format. */
 struct code {
     uint64_t glob, stash, start;
@@ -161,6 +144,20 @@ static uint32_t interned(struct nytp_names *names, const struct nytp_label *labe
     return nytp_strings_intern_mixed(names->strings, label->text, label->len);
 }
 
+/* Whether all that was read is so when it is read again. Code that has run, as a BEGIN block,
+ * is freed while we read: its glob and the file of its statements may be another's by then. */
+static bool has_stayed(const struct nytp_reader *reader)
+{
+    const struct nytp_watch *const watch = reader->watch;
+    struct nytp_piece pieces[NYTP_WATCHED_PIECES];
+    uint8_t bytes[NYTP_WATCHED_BYTES];
+    for (uint16_t i = 0; i < watch->n; i++)
+        pieces[i] = (struct nytp_piece){watch->pieces[i].from, bytes + watch->pieces[i].at,
+                                        watch->pieces[i].len};
+    return nytp_memory_scattered(reader->perl->memory, pieces, watch->n) == watch->n &&
+           memcmp(bytes, watch->bytes, watch->len) == 0;
+}
+
 static bool find_sub(struct nytp_names *names, struct nytp_reader *reader,
                      struct nytp_remembered *found)
 {
@@ -175,21 +172,19 @@ static bool find_sub(struct nytp_names *names, struct nytp_reader *reader,
         return false; /* it is being freed, as a BEGIN block that has ended */
     if (!sub.is_xsub)
         add_first_statement(reader, code.start, &file, &sub.first_line);
-    if (!sub.is_xsub && !is_first_statement(reader, code.start, &file, sub.first_line))
-        return false;
     sub.is_anonymous = ends_in(&name, "::__ANON__") && !sub.is_xsub;
-    if (sub.is_anonymous && file.len == 0)
+    sub.is_begin = ends_in(&name, "::BEGIN") && !sub.is_xsub;
+    if ((sub.is_anonymous || sub.is_begin) && file.len == 0)
         return false; /* its statements are freed */
     if (sub.is_anonymous) {
         nytp_label_add(&name, "[", 1);
         nytp_label_add(&name, file.text, file.len);
         nytp_label_printf(&name, ":%u]", sub.first_line);
     }
-    if (ends_in(&name, "::BEGIN") && !sub.is_xsub) {
-        sub.is_begin = sub.first_line > 0;
-        if (sub.is_begin) /* each is a sub of its own, as for those who record it */
-            nytp_label_printf(&name, "@%u", sub.first_line);
-    }
+    if (sub.is_begin) /* each is a sub of its own, as for those who record it */
+        nytp_label_printf(&name, "@%u", sub.first_line);
+    if (!has_stayed(reader))
+        return false;
     sub.name = interned(names, &name);
     sub.file = interned(names, &file);
     found->number = number_of(names, &sub);
@@ -199,10 +194,9 @@ static bool find_sub(struct nytp_names *names, struct nytp_reader *reader,
 static bool find_place(struct nytp_names *names, struct nytp_reader *reader,
                        struct nytp_remembered *found)
 {
-    struct nytp_label file = {.len = 0}, again = {.len = 0};
+    struct nytp_label file = {.len = 0};
     if (!nytp_statement_at(reader, found->address, &file, &found->line) || file.len == 0 ||
-        !nytp_statement_at(reader, found->address, &again, &found->line) ||
-        !is_same_label(&file, &again))
+        !has_stayed(reader))
         return false;
     found->number = interned(names, &file);
     return found->number != UINT32_MAX;

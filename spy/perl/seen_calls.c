@@ -29,9 +29,15 @@ static uint64_t with_place(int32_t context)
     return ((uint64_t)(uint32_t)context << 32) + 2;
 }
 
-static uint64_t with_statement(uint64_t caller_pad, int32_t distance, uint64_t cop)
+static int32_t distance_of(const struct nytp_call *call)
 {
-    return with_distance(caller_pad, distance) + cop * 7 + 3;
+    return call->context - call->caller_context;
+}
+
+static uint64_t with_statement(const struct nytp_call *call)
+{
+    return with_distance(call->caller_pad, distance_of(call)) + (call->cop + call->line) * 7 +
+           3;
 }
 
 static struct nytp_key key_of(uint64_t pad, uint64_t info, uint64_t with)
@@ -68,8 +74,7 @@ const struct nytp_call *nytp_seen_call_above(const struct nytp_seen_calls *calls
 {
     const struct nytp_call *const call =
         find(calls, pad, info, with_distance(caller_pad, distance));
-    return call != NULL && call->caller_pad == caller_pad &&
-                   call->context - call->caller_context == distance
+    return call != NULL && call->caller_pad == caller_pad && distance_of(call) == distance
                ? call
                : NULL;
 }
@@ -80,25 +85,24 @@ const struct nytp_call *nytp_seen_call_at(const struct nytp_seen_calls *calls, u
     return find(calls, pad, info, with_place(context));
 }
 
+static bool is_same_call(const struct nytp_call *a, const struct nytp_call *b)
+{
+    return a->info == b->info && a->pad == b->pad && a->cv == b->cv && a->cop == b->cop &&
+           a->line == b->line && a->caller_pad == b->caller_pad && a->depth == b->depth &&
+           distance_of(a) == distance_of(b);
+}
+
 const struct nytp_call *nytp_seen_call_same(const struct nytp_seen_calls *calls,
                                             const struct nytp_call *wanted)
 {
-    const int32_t distance = wanted->context - wanted->caller_context;
     const struct nytp_call *const call =
-        find(calls, wanted->pad, wanted->info,
-             with_statement(wanted->caller_pad, distance, wanted->cop));
-    return call != NULL && call->caller_pad == wanted->caller_pad && call->cop == wanted->cop &&
-                   call->cv == wanted->cv && call->depth == wanted->depth &&
-                   call->context - call->caller_context == distance
-               ? call
-               : NULL;
+        find(calls, wanted->pad, wanted->info, with_statement(wanted));
+    return call != NULL && is_same_call(call, wanted) ? call : NULL;
 }
 
 void nytp_remember_call(struct nytp_seen_calls *calls, const struct nytp_call *call)
 {
-    const int32_t distance = call->context - call->caller_context;
-    const struct nytp_key key =
-        key_of(call->pad, call->info, with_statement(call->caller_pad, distance, call->cop));
+    const struct nytp_key key = key_of(call->pad, call->info, with_statement(call));
     uint32_t at = nytp_table_get(&calls->by, key);
     if (at == NYTP_TABLE_NONE) {
         if (calls->n == NYTP_MOST_SEEN_CALLS) {
@@ -115,17 +119,10 @@ void nytp_remember_call(struct nytp_seen_calls *calls, const struct nytp_call *c
     nytp_table_put(&calls->by, key_of(call->pad, call->info, 0), at);
     nytp_table_put(&calls->by, key_of(call->pad, call->info, with_caller(call->caller_pad)),
                    at);
-    nytp_table_put(&calls->by,
-                   key_of(call->pad, call->info, with_distance(call->caller_pad, distance)),
-                   at);
+    nytp_table_put(
+        &calls->by,
+        key_of(call->pad, call->info, with_distance(call->caller_pad, distance_of(call))), at);
     nytp_table_put(&calls->by, key_of(call->pad, call->info, with_place(call->context)), at);
-}
-
-static bool is_same_call(const struct nytp_call *a, const struct nytp_call *b)
-{
-    return a->info == b->info && a->pad == b->pad && a->cv == b->cv && a->cop == b->cop &&
-           a->caller_pad == b->caller_pad && a->depth == b->depth &&
-           a->context - a->caller_context == b->context - b->caller_context;
 }
 
 void nytp_note_likely_call(struct nytp_seen_calls *calls, const struct nytp_call *call)

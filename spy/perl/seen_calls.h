@@ -12,9 +12,10 @@
 #include <stdint.h>
 
 /* The stack, a sub, its pad, the statement and the pad of who called it, and where on the stack
- * it and that lay. */
+ * it and that lay. Evals' statements are others each time: of these it is the line. */
 struct nytp_call {
     uint64_t info, pad, cv, cop, caller_pad, depth;
+    uint32_t line;
     int32_t context, caller_context; /* -1: in a stack below */
 };
 
@@ -58,7 +59,7 @@ const struct nytp_call *nytp_seen_call_above(const struct nytp_seen_calls *calls
 const struct nytp_call *nytp_seen_call_at(const struct nytp_seen_calls *calls, uint64_t pad,
                                           int32_t context, uint64_t info);
 
-/* One with the same pad, sub, depth, statement and caller's pad, as far above it. */
+/* One with the same pad, sub, depth, statement or line, and caller's pad, as far above it. */
 const struct nytp_call *nytp_seen_call_same(const struct nytp_seen_calls *calls,
                                             const struct nytp_call *wanted);
 

@@ -35,6 +35,7 @@ enum {
     MAX_BLOCKS = 8,    /* contexts that a call has above its own */
     MAX_ABOVE = 8,     /* the top, at which a call lay that has returned meanwhile */
     ROUNDS = 6,        /* of reading, on the way to pads: one if nothing was moved */
+    CLEARS_LEFT = 24, /* perl 5.24 and after it: contexts of calls that are over have no code */
 };
 
 /* Contexts of one PERL_SI, of which each may be of a sub or not. */
@@ -405,17 +406,32 @@ static const struct nytp_call *find_call_from(const struct nytp_walker *walker, 
     return nytp_seen_call_from(&walker->calls, pad, caller_pad, walker->look.infos[0].address);
 }
 
+static uint64_t word_with_line(const struct nytp_walker *walker, uint64_t cop)
+{
+    return cop == 0 ? 0 : cop + (uint64_t)walker->names->perl->layout->cop_line;
+}
+
+static uint32_t line_of(struct nytp_walker *walker, uint64_t cop)
+{
+    return (uint32_t)nytp_word(walker->names->words, word_with_line(walker, cop));
+}
+
 /* The statement that has made a call, of the code at `caller_context`. That of an eval is in
- * the call's own context, which is left there when the call is over. 0: it was not read. */
-static uint64_t cop_of_call(const struct nytp_walker *walker, const struct nytp_call *call,
+ * the call's own context, which is left there when the call is over, until the next one comes:
+ * so the same must have been called from that line before. 0: it is not known. */
+static uint64_t cop_of_call(struct nytp_walker *walker, const struct nytp_call *call,
                             int32_t caller_context)
 {
     const struct nytp_stack_info *const info = &walker->look.infos[0];
     const int32_t at = caller_context + (call->context - call->caller_context);
     const struct contexts contexts = contexts_of(walker, 0);
+    struct nytp_call wanted = *call;
     if (call->cop != 0)
         return call->cop;
-    return at >= 0 && at < (int32_t)info->n_contexts ? cop_below(&contexts, at) : 0;
+    const uint64_t cop =
+        at >= 0 && at < (int32_t)info->n_contexts ? cop_below(&contexts, at) : 0;
+    wanted.line = line_of(walker, cop);
+    return nytp_seen_call_same(&walker->calls, &wanted) != NULL ? cop : 0;
 }
 
 static uint64_t cop_of_call_in(const struct top *top, uint32_t k)
@@ -434,15 +450,18 @@ static bool is_called_by(struct nytp_walker *walker, const struct contexts *cont
 }
 
 /* The call near[i], of the code next to it. */
-static struct nytp_call call_at(const struct nytp_walker *walker,
-                                const struct contexts *contexts, const struct near *near, int i)
+static struct nytp_call call_at(struct nytp_walker *walker, const struct contexts *contexts,
+                                const struct near *near, int i)
 {
+    const uint64_t cop = cop_below(contexts, near->contexts[i]);
+    const bool is_of_eval = are_evals(near->callers[i + 1]);
     return (struct nytp_call){
         .info = walker->look.infos[0].address,
         .pad = near->codes[i].pad,
         .caller_pad = near->callers[i + 1],
         .cv = near->codes[i].cv,
-        .cop = are_evals(near->callers[i + 1]) ? 0 : cop_below(contexts, near->contexts[i]),
+        .cop = is_of_eval ? 0 : cop,
+        .line = is_of_eval ? line_of(walker, cop) : 0,
         .depth = near->codes[i].depth,
         .context = near->contexts[i],
         .caller_context = near->contexts[i + 1],
@@ -613,15 +632,13 @@ static bool has_just_returned(struct nytp_walker *walker, const struct contexts 
 }
 
 /* Whether code that is there has made the call before: it has hardly returned itself in the
- * short time since. Before perl 5.24 what seems to be there may be over. */
+ * short time since. */
 static bool find_made_before(struct nytp_walker *walker, const struct contexts *contexts,
                              const struct near *near, int lasting, uint64_t pad,
                              struct top *top)
 {
     uint64_t cop;
-    const int i = contexts->layout->version < NYTP_CLEARS_LEFT
-                      ? -1
-                      : find_caller(walker, contexts, near, lasting, pad, &cop);
+    const int i = find_caller(walker, contexts, near, lasting, pad, &cop);
     if (i < 0)
         return false;
     *top = (struct top){.context = near->contexts[i],
@@ -696,7 +713,11 @@ static void see_near(struct nytp_walker *walker, const struct contexts *contexts
     near->n = 0;
     nytp_root_ask(walker->names, wanted->curcop);
     for (int32_t i = contexts->n; near->n < FURTHER && n_below < NEAR && i >= 0;) {
+        const int32_t above = i;
         i = code_below(contexts, i);
+        if (above < contexts->n && is_eval(walker, contexts, i))
+            nytp_words_ask(walker->names->words,
+                           word_with_line(walker, cop_below(contexts, above)));
         n_below += i < end;
         near->contexts[near->n] = i;
         near->codes[near->n++] = running_at(walker, contexts, i);
@@ -761,8 +782,7 @@ static bool find_top(struct nytp_walker *walker, const struct nytp_spied_moment 
         lasting++;
     for (int k = i > lasting ? i : lasting; i >= 0 && k + 1 < near.n; k++)
         learn(walker, &contexts, &near, k, true);
-    const bool is_likely = i + 1 == lasting || contexts.layout->version >= NYTP_CLEARS_LEFT;
-    for (int k = i; k >= 0 && k < lasting && is_likely; k++)
+    for (int k = i; k >= 0 && k < lasting; k++)
         learn(walker, &contexts, &near, k, false);
     if (i < 0 || !are_known_calls(walker, &contexts, &near, i, lasting))
         return find_left(walker, &contexts, &near, lasting, wanted->curpad, top);
@@ -866,14 +886,21 @@ static bool add_frame(struct nytp_walker *walker, enum nytp_frame_kind kind, uin
 }
 
 /* The calls of one stack from context `i` down; *cop goes in as the innermost statement and
- * comes out as that which the stack was begun from. */
+ * comes out as that which the stack was begun from. Before perl 5.24 a call that is over may
+ * still be seen above one that has come since, whose statement it has not been called from. */
 static bool add_contexts(struct nytp_walker *walker, const struct contexts *contexts, int32_t i,
                          uint64_t *cop)
 {
-    for (; i >= 0; i = code_below(contexts, i)) {
+    const bool may_be_over = contexts->layout->version < CLEARS_LEFT;
+    while (i >= 0) {
+        const int32_t below = code_below(contexts, i);
         if (!add_frame(walker, kind_of(contexts, i), code_of(contexts, i), *cop))
             return false;
         *cop = cop_below(contexts, i);
+        if (may_be_over && below >= 0 &&
+            !may_be_in(walker, code_at(walker, contexts, below), *cop, true))
+            return false;
+        i = below;
     }
     return true;
 }

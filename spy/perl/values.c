@@ -77,12 +77,24 @@ struct nytp_value nytp_value_of(const struct nytp_layout *layout, const uint8_t 
     };
 }
 
+/* All but its references: each object counts for its package. */
+static void note_head(struct nytp_reader *reader, uint64_t address, const uint8_t *head)
+{
+    const size_t end = (size_t)reader->layout->sv_refcnt;
+    const size_t behind = end + sizeof(uint32_t);
+    note(reader->watch, address, head, end);
+    note(reader->watch, address + behind, head + behind,
+         (size_t)reader->layout->sv_size - behind);
+}
+
 bool nytp_value_at(struct nytp_reader *reader, uint64_t address, struct nytp_value *value)
 {
     uint8_t head[MAX_BODY];
     if (address % sizeof(uint64_t) != 0 ||
-        !nytp_look(reader, address, head, (size_t)reader->layout->sv_size))
+        !nytp_memory_read(reader->perl->memory, address, head, (size_t)reader->layout->sv_size))
         return false;
+    if (reader->watch != NULL)
+        note_head(reader, address, head);
     *value = nytp_value_of(reader->layout, head, address);
     return true;
 }
@@ -210,12 +222,17 @@ bool nytp_statement_at(struct nytp_reader *reader, uint64_t cop, struct nytp_lab
     uint8_t bytes[MAX_BODY];
     const struct nytp_layout *const layout = reader->layout;
     if (cop == 0 || cop % sizeof(uint64_t) != 0 ||
-        !nytp_look(reader, cop, bytes, (size_t)layout->cop_size))
+        !nytp_memory_read(reader->perl->memory, cop, bytes, (size_t)layout->cop_size))
         return false;
     const unsigned type = nytp_op_type(layout, bytes);
+    const bool is_statement = nytp_is_statement(layout, type);
     *line = nytp_u32(bytes, layout->cop_line);
-    if (!nytp_is_statement(layout, type) && (type != 0 || !is_compiling(reader, cop)))
+    if (!is_statement && (type != 0 || !is_compiling(reader, cop)))
         return false;
+    if (reader->watch != NULL && is_statement)
+        note(reader->watch, cop, bytes, (size_t)layout->cop_size);
+    else if (reader->watch != NULL)
+        reader->watch->overflowed = true; /* the line goes on with what is compiled */
     return *line <= MAX_LINE && add_file(reader, nytp_u64(bytes, layout->cop_file), file);
 }
 

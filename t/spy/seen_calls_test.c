@@ -93,6 +93,14 @@ int main(void)
     ok(nytp_seen_call_same(&calls, &likely) != NULL &&
            nytp_seen_call_same(&calls, &half) == NULL,
        "but when it comes a third time in a row");
+    const struct nytp_call in_eval = {
+        .info = INFO, .pad = 4, .caller_pad = 13, .line = 2, .context = 2, .caller_context = 1};
+    struct nytp_call from_line_3 = in_eval;
+    from_line_3.line = 3;
+    nytp_remember_call(&calls, &in_eval);
+    ok(nytp_seen_call_same(&calls, &in_eval) != NULL &&
+           nytp_seen_call_same(&calls, &from_line_3) == NULL,
+       "an eval's call from another line is another call");
     bool is_there = true, is_bounded = true;
     for (uint64_t pad = NYTP_MOST_SEEN_CALLS + 1; pad <= 3 * NYTP_MOST_SEEN_CALLS; pad++) {
         nytp_remember_call(&calls, &(struct nytp_call){.info = INFO, .pad = pad, .cv = pad});

@@ -302,6 +302,26 @@ def test_short_statements_of_a_loop_without_end_have_their_share():
     assert abs(running - stopped) < 0.12, (running, stopped)
 
 
+EVAL_LINES = r"""
+sub f { my $n = shift; $n ^= 1; return $n }
+sub g { my $n = shift; f($n); return $n }
+$| = 1;
+print "ready\n";
+while (1) { eval "for my \$k (1 .. 1000) {\nf(\$k);\ng(\$k);\n}" }
+"""
+
+
+def test_calls_that_are_over_have_the_line_of_the_eval_that_made_them():
+    """It is read in the context that such a call leaves behind, where the next call has its own: an eighth had the other one's line."""
+    with spied.running("/usr/bin/perl", "-e", EVAL_LINES) as process:
+        process.wait_for("ready")
+        ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "3000", "apart"], capture_output=True, text=True, check=True)
+    calls = re.findall(r"\(eval\):([23]);main::([fg]):", ran.stdout)
+    wrong = [call for call in calls if call in (("2", "g"), ("3", "f"))]
+    print(len(calls), len(wrong), ran.stderr)
+    assert len(calls) > 1000 and len(wrong) < 0.01 * len(calls), collections.Counter(calls)
+
+
 CHAINS = r"""
 sub a1 { my $n = shift; a2($n) }
 sub a2 { my $n = shift; a3($n) }

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Names are read while the program frees what they belong to and uses the memory again: what
+ * comes out is the name that there was, or none. The memory is our own, laid out as perl's,
+ * and changes before the read that a test says.
+ */
+#include "spy/perl/names.h"
+
+#include "t/tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    LINE = 7,
+    MOST_READS = 40,
+    FREED = 0xff, /* the type of a value that is none */
+};
+
+/* What a BEGIN block in a package P is called from. */
+static struct {
+    uint8_t cv[64], cv_body[256], glob[64], glob_body[128], stash[64], stash_body[256];
+    uint8_t buckets[64 + 128]; /* and what a hash of a package has behind them */
+    uint8_t hek[64], hek_of_stash[64], hek_of_another[64], statement[128];
+    char file[16];
+} there;
+
+static struct nytp_perl perl;
+static const struct nytp_layout *layout;
+static struct nytp_memory real;
+static int n_reads, change_at;
+static void (*change)(void);
+
+static size_t read_changing(struct nytp_memory *memory, const struct nytp_piece *pieces,
+                            size_t n)
+{
+    (void)memory;
+    if (n_reads++ == change_at || change_at < 0)
+        change();
+    return nytp_memory_pieces(&real, pieces, n);
+}
+
+static void put_u64(uint8_t *to, int32_t offset, const void *pointer)
+{
+    const uint64_t value = (uint64_t)(uintptr_t)pointer;
+    memcpy(to + offset, &value, sizeof value);
+}
+
+static void put_u32(uint8_t *to, int32_t offset, uint32_t value)
+{
+    memcpy(to + offset, &value, sizeof value);
+}
+
+static void put_value(uint8_t *head, const void *body, uint32_t flags)
+{
+    put_u64(head, layout->sv_any, body);
+    put_u32(head, layout->sv_flags, flags);
+}
+
+static void put_hek(uint8_t *hek, const char *text)
+{
+    put_u32(hek, layout->hek_len, (uint32_t)strlen(text));
+    memcpy(hek + layout->hek_key, text, strlen(text));
+}
+
+static void put_statement(int32_t type, uint32_t line)
+{
+    const uint16_t bits = (uint16_t)type;
+    memcpy(there.statement + layout->op_type, &bits, sizeof bits);
+    put_u32(there.statement, layout->cop_line, line);
+}
+
+static void put_all(void)
+{
+    uint8_t *const aux = layout->hv_aux_in_body >= 0 ? there.stash_body + layout->hv_aux_in_body
+                                                     : there.buckets + sizeof(uint64_t);
+    memset(&there, 0, sizeof there);
+    put_value(there.cv, there.cv_body, (uint32_t)layout->svt_PVCV);
+    put_u64(there.cv_body, layout->cv_gv, there.glob);
+    put_u64(there.cv_body, layout->cv_stash, there.stash);
+    put_u64(there.cv_body, layout->cv_start, there.statement);
+    put_value(there.glob, there.glob_body, (uint32_t)layout->svt_PVGV);
+    put_u64(there.glob_body, layout->gv_stash, there.stash);
+    put_u64(there.glob_body, layout->gv_namehek, there.hek);
+    put_value(there.stash, there.stash_body,
+              (uint32_t)layout->svt_PVHV | (uint32_t)layout->hv_has_aux);
+    put_u64(there.stash, layout->sv_u, there.buckets);
+    put_u64(aux, layout->aux_name, there.hek_of_stash);
+    put_hek(there.hek, "BEGIN");
+    put_hek(there.hek_of_stash, "P");
+    put_hek(there.hek_of_another, "another");
+    put_statement(layout->op_nextstate, LINE);
+    put_u64(there.statement, layout->cop_file, there.file);
+    memcpy(there.file, "f.pl", sizeof "f.pl");
+}
+
+/* ---- what the program does meanwhile ---- */
+
+static void nothing(void)
+{
+}
+
+static void free_sub(void)
+{
+    put_u32(there.cv, layout->sv_flags, FREED);
+    put_u64(there.glob_body, layout->gv_namehek, there.hek_of_another);
+}
+
+static void free_statement(void)
+{
+    memcpy(there.file, "else", sizeof "else");
+    put_statement(0, LINE);
+}
+
+static void count_references(void)
+{
+    there.stash[layout->sv_refcnt]++;
+    there.glob[layout->sv_refcnt]++;
+}
+
+static void read_a_line(void)
+{
+    uint32_t line;
+    memcpy(&line, there.statement + layout->cop_line, sizeof line);
+    put_statement(0, line + 1);
+}
+
+/* ---- what is seen ---- */
+
+static void begin(struct nytp_names *names, void (*with)(void), int at)
+{
+    nytp_name_cache_init(names, &perl);
+    nytp_name_cache_begin(names);
+    n_reads = 0;
+    change_at = at;
+    change = with;
+}
+
+/* The sub's name, into `to`; "": there is none. */
+static void see_sub(void (*with)(void), int at, char *to, size_t size)
+{
+    struct nytp_names names;
+    begin(&names, with, at);
+    const uint64_t cv = (uint64_t)(uintptr_t)there.cv;
+    const bool ok = nytp_name_cache_expect_sub(&names, cv);
+    nytp_name_cache_look(&names);
+    const uint32_t sub = ok ? nytp_sub_at(&names, cv) : UINT32_MAX;
+    snprintf(to, size, "%s",
+             sub == UINT32_MAX ? ""
+                               : nytp_strings_get(names.strings, names.subs[sub].name).ptr);
+    nytp_name_cache_free(&names);
+}
+
+/* The file and line of the statement. */
+static void see_place(void (*with)(void), int at, char *to, size_t size)
+{
+    struct nytp_names names;
+    uint32_t file, line;
+    begin(&names, with, at);
+    const uint64_t cop = (uint64_t)(uintptr_t)there.statement;
+    const bool ok = nytp_name_cache_expect_place(&names, cop);
+    nytp_name_cache_look(&names);
+    if (ok && nytp_place_at(&names, cop, &file, &line))
+        snprintf(to, size, "%s:%u", nytp_strings_get(names.strings, file).ptr, line);
+    else
+        *to = '\0';
+    nytp_name_cache_free(&names);
+}
+
+/* Whether with the change at any of the reads there is the name, or none; and each at some. */
+static bool is_right_or_none(void (*see)(void (*)(void), int, char *, size_t),
+                             void (*with)(void), const char *name)
+{
+    int n_right = 0, n_none = 0;
+    char text[100];
+    for (int at = 0; at < MOST_READS; at++) {
+        put_all();
+        see(with, at, text, sizeof text);
+        const bool is_right = strcmp(text, name) == 0, is_none = text[0] == '\0';
+        n_right += is_right;
+        n_none += is_none;
+        if (!is_right && !is_none)
+            printf("# at read %d: %s\n", at, text);
+    }
+    return n_right + n_none == MOST_READS && n_right > 0 && n_none > 0;
+}
+
+int main(void)
+{
+    char text[100];
+    struct nytp_memory changing;
+    struct nytp_interpreter interpreter = {.address = 0};
+    for (layout = nytp_layouts; layout->version != 36 || !layout->has_threads; layout++)
+        ;
+    nytp_memory_of_process(&real, getpid());
+    changing = real;
+    changing.read = read_changing;
+    perl = (struct nytp_perl){.memory = &changing, .layout = layout};
+    put_all();
+    see_sub(nothing, 0, text, sizeof text);
+    ok(strcmp(text, "P::BEGIN@7") == 0, "a BEGIN block has its package and line");
+    see_place(nothing, 0, text, sizeof text);
+    ok(strcmp(text, "f.pl:7") == 0, "a statement has its file and line");
+    ok(is_right_or_none(see_sub, free_sub, "P::BEGIN@7"),
+       "a sub that is freed meanwhile has not the name of what takes its place");
+    ok(is_right_or_none(see_sub, free_statement, "P::BEGIN@7"),
+       "a BEGIN block whose statements are freed is not one without a line");
+    ok(is_right_or_none(see_place, free_statement, "f.pl:7"),
+       "a statement that is freed meanwhile has no other file");
+    put_all();
+    see_sub(count_references, -1, text, sizeof text);
+    ok(strcmp(text, "P::BEGIN@7") == 0, "objects come and go, and the package's name stays");
+    put_all();
+    put_statement(0, LINE);
+    see_place(nothing, 0, text, sizeof text);
+    ok(text[0] == '\0', "what is no statement is none");
+    interpreter.at[NYTP_PL_compiling] = (uint64_t)(uintptr_t)there.statement;
+    perl.interpreters = &interpreter;
+    perl.n_interpreters = 1;
+    see_place(read_a_line, -1, text, sizeof text);
+    ok(strncmp(text, "f.pl:", 5) == 0, "but for the line that is compiled, which goes on");
+    nytp_memory_close(&real);
+    return done_testing();
+}
