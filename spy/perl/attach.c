@@ -27,6 +27,7 @@ enum {
     MAX_THREADS = 10000,
     LEAST_VALUES = 50, /* a perl that has begun has some hundred */
     GLOBS_LOOKED_AT = 200,
+    NAMES_LOOKED_AT = 100000, /* of main::, where subs and constants are often no globs */
     MAX_ARENA = 100000,
     THREAD_POINTERS = 128, /* bytes of threads.xs's ithread in which pthread_t is */
     PTHREAD_BYTES = 1024,  /* of glibc's or musl's thread, in which its number is */
@@ -204,10 +205,15 @@ static bool globs_fit(struct nytp_reader *reader, uint64_t stash)
     uint64_t hek, value;
     if (!nytp_elements_begin(&elements, reader, stash))
         return false;
-    for (int i = 0; i < GLOBS_LOOKED_AT && nytp_elements_next(&elements, &hek, &value); i++) {
+    int n_globs = 0;
+    for (int i = 0; i < NAMES_LOOKED_AT && n_globs < GLOBS_LOOKED_AT &&
+                    nytp_elements_next(&elements, &hek, &value);
+         i++) {
         struct nytp_label name = {.len = 0}, key = {.len = 0};
-        if (!is_type(reader, value, reader->layout->svt_PVGV) ||
-            !nytp_add_glob(reader, value, &name) || !nytp_add_hek(reader, hek, &key))
+        if (!is_type(reader, value, reader->layout->svt_PVGV))
+            continue;
+        n_globs++;
+        if (!nytp_add_glob(reader, value, &name) || !nytp_add_hek(reader, hek, &key))
             continue;
         if (name.len == key.len + 6 && memcmp(name.text, "main::", 6) == 0 &&
             memcmp(name.text + 6, key.text, key.len) == 0)
@@ -234,6 +240,13 @@ static bool statement_fits(struct nytp_reader *reader, const struct nytp_interpr
     return cop == first->at[NYTP_PL_compiling] || nytp_statement_at(reader, cop, &file, &line);
 }
 
+/* The main program's code is freed before the last objects are. */
+static bool main_fits(struct nytp_reader *reader, const struct nytp_interpreter *first)
+{
+    const uint64_t cv = variable(reader->perl, first, NYTP_PL_main_cv);
+    return cv == 0 || is_type(reader, cv, reader->layout->svt_PVCV);
+}
+
 static bool fits(struct nytp_perl *perl, const struct nytp_layout *layout)
 {
     struct nytp_reader reader = {.perl = perl, .layout = layout};
@@ -241,8 +254,7 @@ static bool fits(struct nytp_perl *perl, const struct nytp_layout *layout)
     struct nytp_label name = {.len = 0};
     return names_fit(perl, layout) &&
            nytp_add_stash(&reader, variable(perl, &first, NYTP_PL_defstash), &name) &&
-           strcmp(name.text, "main") == 0 &&
-           is_type(&reader, variable(perl, &first, NYTP_PL_main_cv), layout->svt_PVCV) &&
+           strcmp(name.text, "main") == 0 && main_fits(&reader, &first) &&
            variable(perl, &first, NYTP_PL_sv_count) > LEAST_VALUES &&
            stacks_fit(&reader, variable(perl, &first, NYTP_PL_curstackinfo)) &&
            statement_fits(&reader, &first) &&

@@ -27,14 +27,16 @@
 
 enum {
     LOOKS = 16,
-    LOOKS_FOR_ONE = 6, /* for the same moment: what five do not find, fifteen more hardly do */
-    LOOKS_DEEP = 4,    /* for the same moment of a deep stack, which is another soon */
-    NEAR = 3,          /* contexts that were there all the time, whose pads are looked at */
-    FURTHER = 512,     /* and of those above, where calls come and go that fast */
-    MAX_CALLS = 8,     /* that were seen before, on top of each other */
-    MAX_BLOCKS = 8,    /* contexts that a call has above its own */
-    MAX_ABOVE = 8,     /* the top, at which a call lay that has returned meanwhile */
-    ROUNDS = 6,        /* of reading, on the way to pads: one if nothing was moved */
+    LOOKS_FOR_ONE = 6,  /* for the same moment: what five do not find, fifteen more hardly do */
+    LOOKS_DEEP = 4,     /* for the same moment of a deep stack, which is another soon */
+    NEAR = 3,           /* contexts that were there all the time, whose pads are looked at */
+    FURTHER = 512,      /* and of those above, where calls come and go that fast */
+    MAX_CALLS = 8,      /* that were seen before, on top of each other */
+    MAX_BLOCKS = 8,     /* contexts that a call has above its own */
+    MAX_ABOVE = 8,      /* the top, at which a call lay that has returned meanwhile */
+    ROUNDS = 6,         /* of reading, on the way to pads: one if nothing was moved */
+    SUB_RE = 0x40,      /* CXp_SUB_RE in each perl, 5.20 to 5.44 */
+    SUB_RE_FAKE = 0x80, /* CXp_SUB_RE_FAKE */
     CLEARS_LEFT = 24, /* perl 5.24 and after it: contexts of calls that are over have no code */
 };
 
@@ -66,17 +68,29 @@ static const uint8_t *context_at(const struct contexts *contexts, int32_t i)
     return contexts->bytes + (size_t)i * (size_t)contexts->layout->cx_size;
 }
 
-/* The sub, format or eval whose code a context runs; 0: it is of a block or a loop. */
+/* The sub, format or eval whose code a context runs; 0: it is of a block or a loop. The code
+ * block of a regular expression is a block of the sub around it, which its context has, too. */
 static uint64_t code_of(const struct contexts *contexts, int32_t i)
 {
     const struct nytp_layout *const layout = contexts->layout;
     const uint8_t *const context = context_at(contexts, i);
     const int type = context[layout->cx_type] & layout->cx_typemask;
+    if (type == layout->cx_sub && (context[layout->cx_type] & SUB_RE_FAKE))
+        return 0;
     if (type == layout->cx_sub || type == layout->cx_format)
         return nytp_u64(context, layout->cx_sub_cv);
     if (type == layout->cx_eval && !(context[layout->cx_type] & layout->cx_tryblock))
         return nytp_u64(context, layout->cx_eval_cv);
     return 0;
+}
+
+/* A code block of a regular expression with a pad of its own, as of qr//. It is no frame, as
+ * for those who record it: whom it calls, the sub that matches does. */
+static bool is_in_regex(const struct contexts *contexts, int32_t i)
+{
+    const struct nytp_layout *const layout = contexts->layout;
+    const int flags = context_at(contexts, i)[layout->cx_type];
+    return (flags & layout->cx_typemask) == layout->cx_sub && (flags & SUB_RE);
 }
 
 static uint64_t cop_below(const struct contexts *contexts, int32_t i)
@@ -894,7 +908,8 @@ static bool add_contexts(struct nytp_walker *walker, const struct contexts *cont
     const bool may_be_over = contexts->layout->version < CLEARS_LEFT;
     while (i >= 0) {
         const int32_t below = code_below(contexts, i);
-        if (!add_frame(walker, kind_of(contexts, i), code_of(contexts, i), *cop))
+        if (!is_in_regex(contexts, i) &&
+            !add_frame(walker, kind_of(contexts, i), code_of(contexts, i), *cop))
             return false;
         *cop = cop_below(contexts, i);
         if (may_be_over && below >= 0 &&

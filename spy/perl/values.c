@@ -207,6 +207,15 @@ static bool add_file(struct nytp_reader *reader, uint64_t file, struct nytp_labe
     return true;
 }
 
+/* The first statement of a code block in a regular expression is no op that runs, and is where
+ * the program is yet: perl keeps the type that it had in op_targ, right before op_type. */
+static bool was_statement(const struct nytp_layout *layout, const uint8_t *op)
+{
+    const uint64_t targ = nytp_u64(op, layout->op_type - (int32_t)sizeof(uint64_t));
+    return nytp_op_type(layout, op) == 0 && targ < (uint64_t)layout->op_max &&
+           nytp_is_statement(layout, (unsigned)targ);
+}
+
 /* PL_compiling is a statement without a type. */
 static bool is_compiling(const struct nytp_reader *reader, uint64_t cop)
 {
@@ -225,7 +234,7 @@ bool nytp_statement_at(struct nytp_reader *reader, uint64_t cop, struct nytp_lab
         !nytp_memory_read(reader->perl->memory, cop, bytes, (size_t)layout->cop_size))
         return false;
     const unsigned type = nytp_op_type(layout, bytes);
-    const bool is_statement = nytp_is_statement(layout, type);
+    const bool is_statement = nytp_is_statement(layout, type) || was_statement(layout, bytes);
     *line = nytp_u32(bytes, layout->cop_line);
     if (!is_statement && (type != 0 || !is_compiling(reader, cop)))
         return false;

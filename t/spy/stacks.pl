@@ -191,6 +191,11 @@ sub with_signal {
     return inner(1);
 }
 
+sub with_regex {
+    my $matched = 'ab' =~ /a(?{ work(17); inner(1) })b/;
+    return inner($matched);
+}
+
 sub context {
     my @list = map { work($_) } grep { inner($_) } 1, 2;
     for my $n (@list) {
@@ -216,7 +221,7 @@ close $out;
 tie $tied, 'Tied';
 $SIG{USR1} = \&handler;
 my @ways = (\&plain, $closure, \&with_lexical, \&with_eval, \&with_sort, \&with_destroy, \&with_tie, \&with_overload,
-    \&with_die, \&with_goto, \&with_autoload, \&with_format, \&with_require, \&with_signal, \&context, \&with_empty);
+    \&with_die, \&with_goto, \&with_autoload, \&with_format, \&with_require, \&with_signal, \&with_regex, \&context, \&with_empty);
 push @ways, \&with_recursion if $ARGV[1];
 while (1) {
     for my $way (@ways) {

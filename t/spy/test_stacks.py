@@ -84,6 +84,46 @@ def test_every_sample_is_a_stack_that_there_is(perl, deep, tmp_path):
     assert ("main::deep" if deep else "main::work") in seen and len(seen) > (2 if deep else 15), seen
 
 
+def dumped(perl, program):
+    """The frames that a dump of a program shows which sleeps in the end: (sub, line), innermost first."""
+    with spied.running(perl, "-e", program) as process:
+        process.wait_for("ready")
+        process.wait_until_it_waits()
+        ran = subprocess.run([spied.ROOT / "bin" / "nytp-spy", "dump", str(process.pid)], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return [(name, int(line)) for name, line in re.findall(r"^    (.*) \(-e:(\d+)\)$", ran.stdout, re.M)]
+
+
+SLEEPS = r"""$| = 1; sub sleeps { print "ready\n"; select undef, undef, undef, 50 } """
+
+
+@pytest.mark.parametrize("perl", spied.perls())
+@pytest.mark.parametrize("block", ["'a' =~ /a(?{\nsleeps(1)})/", "'a' =~ /a(?{\n1; sleeps(1)})/",
+                                   "my $re = qr/a(?{\nsleeps($again)})/;'a' =~ /b|$re/", "use re 'eval'; my $re = 'a(?{\nsleeps(1)})'; 'a' =~ /b|$re/"])
+def test_a_code_block_of_a_regular_expression_belongs_to_its_sub(perl, block):
+    """Its context has the sub around it once more, or a sub without a name and statement; its first statement is no op that runs."""
+    frames = dumped(perl, SLEEPS + "sub matches { my $again = 1;" + block + "}\n\nmatches(1)")
+    assert [name for name, _ in frames] == ["main::sleeps", "main::matches", "(main program)"], frames
+    assert frames[1][1] in (1, 2) and frames[2][1] == 4, frames
+    in_main = dumped(perl, SLEEPS + "my $again = 1;" + block)
+    assert [name for name, _ in in_main] == ["main::sleeps", "(main program)"], in_main
+
+
+@pytest.mark.parametrize("perl", spied.perls())
+def test_a_program_of_many_subs_is_known_to_be_perl(perl):
+    """In main:: those that were not called are no globs; of 60,000 the first 200 were looked at, in the order of the hash."""
+    many = "BEGIN { eval join '', map \"sub s$_ { 1 }\\n\", 1 .. 60_000 } "
+    for _ in range(3):
+        assert dumped(perl, many + SLEEPS + "sleeps(1)") == [("main::sleeps", 1), ("(main program)", 1)]
+
+
+@pytest.mark.parametrize("perl", spied.perls())
+def test_a_program_that_hangs_in_its_last_destructor_is_seen(perl):
+    """The main program's code is freed by then."""
+    frames = dumped(perl, SLEEPS + "package Last; sub DESTROY { main::sleeps() } package main; our $last = bless [], 'Last';")
+    assert [name for name, _ in frames][:2] == ["main::sleeps", "Last::DESTROY"], frames
+
+
 @pytest.mark.parametrize("deep", [False, True], ids=["ways", "recursion"])
 def test_at_100_hz_samples_are_whole(deep, tmp_path):
     """How many looks each takes depends on what else the machine does: who is not run meanwhile looks again."""

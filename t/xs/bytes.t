@@ -347,13 +347,13 @@ for my $kind (@KINDS) {
     };
 }
 
-# Perl's own stacks grow by less than to the double.
+# Perl's own stacks grow by less than to the double, that of temporary values before 5.22 page by page.
 scenario "nor is what it needs to know of the calls in progress the program's" => sub {
     my $run = record('no warnings; sub deep { $_[0] && deep($_[0] - 1) } deep(20_000); 1;', mean => 2);
     is "$run->{status} $run->{err}", '0 ', 'runs';
     my %size = map { ($_->[0] => 1) } map { @{ $_->{samples} // [] } } values %{ bytes_of("$run->{dir}/nytprof.out") };
     cmp_ok scalar(grep { $_ > 16_000 } keys %size), '>', 4, 'stacks of perl are among what it allocates';
-    is join(' ', sort { $a <=> $b } grep { $_ > 16_000 && $size{ 2 * $_ } && $size{ 4 * $_ } } keys %size), '', 'and none of ours';
+    is join(' ', sort { $a <=> $b } grep { $_ > 16_000 && $size{ 2 * $_ } && $size{ 4 * $_ } && !$size{ $_ + 4096 } } keys %size), '', 'and none of ours';
 };
 
 sub collapsed {
