@@ -10,6 +10,7 @@
 #include "exporters/compare/diff_formats.h"
 #include "exporters/compare/rank_test.h"
 #include "formats/base/arena.h"
+#include "formats/base/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +18,10 @@
 #include <string.h>
 
 #define DEFAULT_LEAST_SHARE 0.001 /* of the base's total */
+
+enum {
+    MOST_OF_NAME = 150, /* bytes that a message has of it */
+};
 
 struct checking {
     struct nytp_gate *gate;
@@ -137,6 +142,7 @@ static void explain(const struct checking *c, const struct nytp_gate_question *q
     const bool is_package = rule->scope == NYTP_GATE_PACKAGE;
     const uint32_t n_runs = c->diff->n_runs[NYTP_DIFF_NEW];
     const uint32_t len = is_package ? q->name.len - 2 : q->name.len; /* without the "::" */
+    const int shown = (int)nytp_utf8_whole(q->name.ptr, len, MOST_OF_NAME);
     const bool uncalled =
         q->row != NULL ? q->row->status == NYTP_DIFF_UNCALLED : rule->scope == NYTP_GATE_SUB;
     char now[60], limit[160], runs[40] = "";
@@ -144,9 +150,8 @@ static void explain(const struct checking *c, const struct nytp_gate_question *q
     put_limit(c, rule, q, limit, sizeof limit);
     if (n_runs > 1)
         snprintf(runs, sizeof runs, " (median of %lu runs)", (unsigned long)n_runs);
-    snprintf(text, size, "%s%.*s: %s%s, %s%s", is_package ? "package " : "",
-             len < 150 ? (int)len : 150, q->name.ptr, now, runs, limit,
-             uncalled ? ", not called" : "");
+    snprintf(text, size, "%s%.*s: %s%s, %s%s", is_package ? "package " : "", shown, q->name.ptr,
+             now, runs, limit, uncalled ? ", not called" : "");
     nytp_make_printable(text);
 }
 
@@ -160,10 +165,11 @@ static bool add_offender(struct checking *c, const struct nytp_gate_question *q)
     *offender = (struct nytp_gate_offender){.rule = q->rule};
     const struct nytp_recording *recording = &c->diff->profile->recordings[0];
     struct nytp_name file = q->row != NULL ? q->row->file : recording->application;
-    const uint32_t most = sizeof offender->place - 1;
-    if (file.len > most)
-        file = (struct nytp_name){file.ptr + file.len - most, most};
-    memcpy(offender->place, file.ptr, file.len);
+    uint32_t from =
+        file.len < sizeof offender->place ? 0 : file.len - sizeof offender->place + 1;
+    while (from > 0 && from < file.len && nytp_utf8_inside(file.ptr[from]))
+        from++;
+    memcpy(offender->place, file.ptr + from, file.len - from);
     offender->line = q->row != NULL && file.len > 0 ? q->row->line : 0;
     nytp_make_printable(offender->place);
     char line[16] = "", text[400];

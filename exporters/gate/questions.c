@@ -15,12 +15,17 @@
 #include "formats/base/arena.h"
 #include "formats/model/profile.h"
 #include "formats/base/units.h"
+#include "formats/base/utf8.h"
 #include "formats/base/wide.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+    MOST_OF_NEAR = 80, /* bytes that an answer has of a name that is near */
+};
 
 struct asking {
     const struct nytp_gate *gate;
@@ -151,9 +156,12 @@ static bool say_absent(struct asking *a, bool gone)
         nytp_near_consider(&near, a->diff->rows[i].name);
     char names[300] = "";
     size_t len = 0;
-    for (uint32_t i = 0; i < near.n; i++)
-        len += (size_t)snprintf(names + len, sizeof names - len, "%s%.80s",
-                                i == 0 ? "; near it: " : ", ", near.best[i].name.ptr);
+    for (uint32_t i = 0; i < near.n; i++) {
+        const struct nytp_name name = near.best[i].name;
+        len += (size_t)snprintf(
+            names + len, sizeof names - len, "%s%.*s", i == 0 ? "; near it: " : ", ",
+            (int)nytp_utf8_whole(name.ptr, name.len, MOST_OF_NEAR), name.ptr);
+    }
     return answer(a, verdict, "no sub matches%s", names);
 }
 

@@ -220,6 +220,22 @@ def test_names_cannot_steer_the_terminal(tmp_path):
     assert "W::?31m?red?: 9 calls" in lines[0]
 
 
+def test_long_names_are_cut_between_characters(tmp_path):
+    """A parser of TAP or of annotations would refuse the rest of one."""
+    name, folder = "W::" + "\u00e9" * 90, "/" + "\u20ac" * 120
+    for more in ("", "a", "ab"):
+        stream = Writer().pid_start(7, 1).fid(1, f"{folder}{more}.pl", utf8=True).time(10, 1, 3)
+        stream.sub(1, name + more, 1, 1, utf8=True).sub(1, "W::a" + name, 1, 1, utf8=True)
+        stream.callers(1, 1, "main::RUNTIME", name + more, 9, 10, 10, utf8=True).callers(1, 1, "main::RUNTIME", "W::a" + name, 9, 10, 10, utf8=True)
+        new, rules = tmp_path / "new.out", tmp_path / "rules"
+        new.write_bytes(stream.pid_end(7).data())
+        rules.write_text(f"calls /W::/ <= 1\ncalls {name[:40]} <= 2\n")
+        for form in ("--gate-tap", "--annotations=github"):
+            done = run("-q", "--gate", rules, form, new)
+            assert done.returncode == 10 and b"\xc3\xa9" in done.stdout and b"?" not in done.stdout, done
+            done.stdout.decode(), done.stderr.decode()
+
+
 # ---- each kind of rule: one that it fails, one that passes, one that it cannot judge ----
 
 BASE = {"Foo::get": (100, 200000), "Foo::put": (10, 100000), "Bar::run": (5, 300000)}
