@@ -71,7 +71,7 @@ static void put_statement(int32_t type, uint32_t line)
     put_u32(there.statement, layout->cop_line, line);
 }
 
-static void put_all(void)
+static void put_sub(const char *name, uint32_t line)
 {
     uint8_t *const aux = layout->hv_aux_in_body >= 0 ? there.stash_body + layout->hv_aux_in_body
                                                      : there.buckets + sizeof(uint64_t);
@@ -87,12 +87,17 @@ static void put_all(void)
               (uint32_t)layout->svt_PVHV | (uint32_t)layout->hv_has_aux);
     put_u64(there.stash, layout->sv_u, there.buckets);
     put_u64(aux, layout->aux_name, there.hek_of_stash);
-    put_hek(there.hek, "BEGIN");
+    put_hek(there.hek, name);
     put_hek(there.hek_of_stash, "P");
     put_hek(there.hek_of_another, "another");
-    put_statement(layout->op_nextstate, LINE);
+    put_statement(layout->op_nextstate, line);
     put_u64(there.statement, layout->cop_file, there.file);
     memcpy(there.file, "f.pl", sizeof "f.pl");
+}
+
+static void put_all(void)
+{
+    put_sub("BEGIN", LINE);
 }
 
 /* ---- what the program does meanwhile ---- */
@@ -208,6 +213,12 @@ int main(void)
        "a BEGIN block whose statements are freed is not one without a line");
     ok(is_right_or_none(see_place, free_statement, "f.pl:7"),
        "a statement that is freed meanwhile has no other file");
+    put_sub("__ANON__", 0);
+    see_sub(nothing, 0, text, sizeof text);
+    ok(strcmp(text, "P::__ANON__[f.pl:0]") == 0, "an anonymous sub may be at line 0");
+    put_sub("__ANON__", 0);
+    see_sub(free_statement, 0, text, sizeof text);
+    ok(text[0] == '\0', "one whose statements are freed has no name that would tell it");
     put_all();
     see_sub(count_references, -1, text, sizeof text);
     ok(strcmp(text, "P::BEGIN@7") == 0, "objects come and go, and the package's name stays");
