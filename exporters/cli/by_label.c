@@ -324,10 +324,16 @@ static enum exit_status sum_up(struct run *run, struct nytp_label_sums *sums)
 
 /* ---- rows ---- */
 
+struct rows_of_inputs {
+    struct run *run;
+    uint64_t n; /* so far */
+};
+
 /* Each input by itself: its rows tell the host. */
 static void write_rows(void *context, struct nytp_out *out)
 {
-    struct run *const run = context;
+    struct rows_of_inputs *const all = context;
+    struct run *const run = all->run;
     for (int i = 0; i < run->cli.n_files; i++) {
         struct nytp_label_table table = {.run = run};
         struct nytp_label_sums *const sums = new_sums(run);
@@ -337,6 +343,7 @@ static void write_rows(void *context, struct nytp_out *out)
                 : NULL;
         table.rows = rows;
         table.n = rows != NULL ? keep_key(run, rows, table.n) : 0;
+        all->n += table.n;
         if (rows == NULL)
             nytp_out_of_memory(&out->error);
         else
@@ -350,7 +357,10 @@ enum exit_status nytp_cli_run_by_label(struct run *run)
 {
     enum exit_status status = EXIT_INPUT;
     if (run->cli.exporter != NULL && strcmp(run->cli.exporter->name, "rows") == 0) {
-        status = write_to(run, write_rows, run);
+        struct rows_of_inputs all = {.run = run};
+        status = write_to(run, write_rows, &all);
+        if (status == EXIT_DONE && all.n == 0 && !has_labels(run, NULL, 0))
+            status = EXIT_INPUT;
     } else {
         struct nytp_label_sums *const sums = new_sums(run);
         if (sums != NULL)

@@ -7,11 +7,16 @@
 
 #include "exporters/base/near.h"
 #include "exporters/base/number.h"
+#include "formats/base/utf8.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+    MOST_OF_OPTION = 70, /* bytes that a message has of what was typed */
+};
 
 /* ---- suggestions ---- */
 
@@ -71,11 +76,11 @@ bool nytp_unknown_option(const char *argument, size_t name_len, struct nytp_erro
     for (size_t i = 0; nytp_exporters[i] != NULL; i++)
         nearest_consider(&nearest, nytp_exporters[i]->name);
     consider_other_words(&nearest);
-    char typed[80];
-    snprintf(typed, sizeof typed, "%.*s", (int)(name_len < 70 ? name_len : 70), argument + 2);
+    const int len = (int)nytp_utf8_whole(argument + 2, name_len, MOST_OF_OPTION);
     if (nearest.name == NULL)
-        return usage_error(error, "unknown option --%s", typed);
-    return usage_error(error, "unknown option --%s; did you mean --%s?", typed, nearest.name);
+        return usage_error(error, "unknown option --%.*s", len, argument + 2);
+    return usage_error(error, "unknown option --%.*s; did you mean --%s?", len, argument + 2,
+                       nearest.name);
 }
 
 /* ---- values ---- */

@@ -14,6 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    MOST_OF_TITLE = 60, /* bytes of a program's name */
+};
+
 enum nytp_weight nytp_diff_weight(const struct nytp_export_options *options)
 {
     return options->weight_given ? options->weight : NYTP_WEIGHT_STATEMENTS;
@@ -198,7 +202,7 @@ void nytp_diff_title(const struct nytp_diff *diff, char *text, size_t size)
     const struct nytp_name name = nytp_base_name(
         recording->application.len > 0 ? recording->application : recording->path);
     const uint32_t n_base = diff->n_runs[NYTP_DIFF_BASE], n_new = diff->n_runs[NYTP_DIFF_NEW];
-    const int len = (int)(name.len < 60 ? name.len : 60);
+    const int len = (int)nytp_utf8_whole(name.ptr, name.len, MOST_OF_TITLE);
     if (n_base == 1 && n_new == 1)
         snprintf(text, size, "%.*s: 1 run against 1", len, name.ptr);
     else

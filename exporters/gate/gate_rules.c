@@ -13,9 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_LINE  4096
-#define MAX_LINES 100000
-#define MEASURES  "alloc_space, alloc_objects, inuse_space or inuse_objects"
+#define MAX_LINE        4096
+#define MAX_LINES       100000
+#define BYTE_ORDER_MARK "\xef\xbb\xbf" /* of an editor */
+#define MEASURES        "alloc_space, alloc_objects, inuse_space or inuse_objects"
 
 static char *copy_text(const char *text, size_t len)
 {
@@ -373,6 +374,9 @@ static bool read_lines(struct nytp_gate *gate, const char *path, line_reader *re
         struct nytp_error reason = {0};
         char place[120];
         snprintf(place, sizeof place, "%.100s:%u", path, ++number);
+        if (number == 1 && strncmp(line, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0)
+            memmove(line, line + strlen(BYTE_ORDER_MARK),
+                    strlen(line + strlen(BYTE_ORDER_MARK)) + 1);
         if (strlen(line) == sizeof line - 1 || number > MAX_LINES)
             ok = nytp_error_set(error, NYTP_ERR_LIMIT, "%s: line too long, or too many", place);
         else if (trim_line(line) && !reader(gate, line, place, &reason))

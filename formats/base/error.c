@@ -5,13 +5,30 @@
  */
 #include "error.h"
 
+#include "utf8.h"
+
 #include <stdio.h>
+#include <string.h>
+
+/* A message that was cut has no half of a character at its end. */
+static void cut_between_characters(char *text)
+{
+    const size_t len = strlen(text);
+    size_t at = len;
+    uint32_t character;
+    while (at > 0 && nytp_utf8_inside(text[at - 1]))
+        at--;
+    if (at > 0 && nytp_utf8_decode(text + at - 1, len - at + 1, &character) == 0)
+        text[at - 1] = '\0';
+}
 
 static void put_message(struct nytp_error *error, enum nytp_status status, const char *format,
                         va_list args)
 {
     error->status = status;
-    vsnprintf(error->message, sizeof error->message, format, args);
+    if (vsnprintf(error->message, sizeof error->message, format, args) >=
+        (int)sizeof error->message)
+        cut_between_characters(error->message);
     for (char *c = error->message; *c != '\0'; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
             *c = '?';

@@ -63,6 +63,13 @@ def test_a_wrong_key_is_told_which_there_are(folder):
     assert done.stdout == b""
 
 
+def test_a_wrong_key_has_no_rows_and_a_message(folder):
+    """Who loads them every night would load nothing and not know."""
+    done = by(folder, "--by=reqest", "--rows", status=1)
+    assert done.stdout == b"" and messages(done) == ["nytp-export: no label reqest in the input"]
+    assert by(folder, "--by=request", "--rows").stdout
+
+
 @pytest.mark.parametrize("group, values", [
     (r"s{/\d+}{/N}", {"GET /item/N": 16, "GET /slow": 2}),
     (r"s#[a-z]#x#g", {"GET /xxxx/1": 2, "GET /xxxx": 2}),

@@ -203,6 +203,7 @@ def test_bad_limits_are_refused(files):
         assert status == 2 and message in lines[0], limit
     assert "needs a base" in gate("--fail-over=2%", files["new"])[1][0]
     assert "there is no limit" in gate("--gate-tap", files["new"])[1][0]
+    assert "there is no limit" in gate("--allow-absent", files["new"])[1][0]
     for least in ("x", "inf", "1e400", "0x10", "nan", "1 2"):
         assert "takes a number" in gate("--diff", files["old"], "--fail-over=2%", f"--fail-least={least}",
                                         files["new"])[1][0]
@@ -234,6 +235,23 @@ def test_long_names_are_cut_between_characters(tmp_path):
             done = run("-q", "--gate", rules, form, new)
             assert done.returncode == 10 and b"\xc3\xa9" in done.stdout and b"?" not in done.stdout, done
             done.stdout.decode(), done.stderr.decode()
+
+
+def test_a_program_with_a_long_name_is_cut_between_characters(tmp_path):
+    for more in ("", "a", "ab"):
+        stream = Writer(attributes={"application": "/" + "\u65e5" * 40 + more}).pid_start(7, 1).fid(1, "/x/a.pl").time(10, 1, 3).pid_end(7)
+        (tmp_path / "new.out").write_bytes(stream.data())
+        title = good("--diff", tmp_path / "new.out", "--markdown", tmp_path / "new.out").decode()
+        assert "\u65e5: 1 run against 1" in title
+        done = run("--" + "\u65e5" * 40 + more, tmp_path / "new.out")
+        assert "unknown option --\u65e5" in done.stderr.decode()
+        assert done.stderr.decode("utf-8")
+
+
+def test_a_file_of_an_editor_with_a_byte_order_mark_is_read(files, tmp_path):
+    rules = tmp_path / "rules"
+    rules.write_text("\ufeffcalls Foo::get <= 200\n")
+    assert gate("--gate", rules, files["new"])[0] == 0
 
 
 # ---- each kind of rule: one that it fails, one that passes, one that it cannot judge ----

@@ -60,6 +60,12 @@ static void test_merging(void)
     ok(p != NULL && p->n_files == 4 && p->files[2].eval_file == 1 && p->files[3].eval_file == 1,
        "files of one name are one file, string evals are not");
     nytp_profile_free(p);
+
+    p = merged("@ 1 /loader/0x55d0/F.pm\n@ 2 /loader/0x55d0/G.pm\nP 1 0\n+ 5 2 1\np 1\n",
+               "@ 1 /loader/0x7f21/F.pm\n@ 2 /F.pm\nP 2 0\n+ 5 2 1\np 2\n");
+    ok(p != NULL && p->n_files == 4 && strcmp(p->files[3].name.ptr, "/F.pm") == 0,
+       "what a hook in @INC has delivered is one file, wherever the hook lies");
+    nytp_profile_free(p);
 }
 
 static bool spans_are(const char *script, const char *expected, uint32_t max_spans)
