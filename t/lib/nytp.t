@@ -76,6 +76,11 @@ subtest 'run: options' => sub {
     (undef, $err, $status) = shell("$bin/nytp run ./perl app.pl");
     like "$status $err", qr{\A512 nytp-run: ./perl is another perl than \S+, which}, 'another perl could not';
     unlink 'perl';
+    for my $name (qw(perl5.36.0 perl-5.40 perl5.36-x86_64-linux-gnu)) {
+        symlink $^X, $name or die "$name: $!";
+        like +(shell("$bin/nytp run -q -o p.out ./$name app.pl x"))[0], qr/\Aout: x\n\z/, "this one as $name";
+        unlink $name;
+    }
     put('tainted.pl', "#!/usr/bin/perl -T\nsub f { print \${^TAINT} } f();\n");
     ($out) = shell("$bin/nytp run -q -o t.out tainted.pl");
     is $out, 1, 'a program with -T';
