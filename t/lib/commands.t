@@ -7,7 +7,7 @@ use warnings;
 
 use FindBin ();
 use lib $FindBin::Bin;
-use Recorded qw(record write_profile run_script slurp folder);
+use Recorded qw(put record write_profile run_script slurp folder);
 use Test::More;
 
 use Devel::NYTProf::Data;
@@ -177,9 +177,14 @@ my $eval_blocks = record('evalblocks', 'eval "1" for 1, 2;', 'blocks=1:start=ini
 run_script('nytprofcsv', '-f', $eval_blocks, '-o', "$folder/evalblocks");
 is_deeply([map {/-(\w+)\.csv\z/} sort grep {/eval \d/} glob "\Q$folder\E/evalblocks/*"], ['line'],
     'a string eval has one by line, which is the sum of those that were merged');
-($status, $out, $err) = run_script('nytprofcsv', '-f', $cut, '-o', "$folder/csv");
-like("$status$out$err", qr/\A1nytprofcsv: \Q$cut\E: byte \d+: Profile data incomplete/,
-    'a damaged profile is an error');
+($status, $out, $err) = run_script('nytprofcsv', '-f', $cut, '-o', "$folder/csv-of-cut");
+like("$status$out$err", qr/\A3nytprofcsv: \Q$cut\E: byte \d+: Profile data incomplete.*; going on with what came before\n\z/,
+    'a profile that ends early is partial');
+like(slurp("$folder/csv-of-cut/x-p-1-line.csv"), qr/^0\.\d+,1,0\.\d+,$/m, 'what came before is reported');
+($status, $out, $err) = run_script('nytprofcsv', '-f', put('noprofile', "none\n"), '-o', "$folder/csv");
+like("$status$out$err", qr/\A1nytprofcsv: \S+noprofile: /, 'what is no profile is an error');
+($status, $out, $err) = run_script('nytprofcsv', '-f', $csv, '-o', "$folder/csv", 'a.out', 'b.out');
+is("$status$out$err", "0nytprofcsv: ignored: a.out b.out (use -f for the file)\n", 'what stands behind the options is told');
 ($status, $out, $err) = run_script('nytprofcsv', '-f', "$folder/nosuch");
 like("$status$out$err", qr/\A1nytprofcsv: cannot read \S+nosuch: No such file/, 'so is none');
 
