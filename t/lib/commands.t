@@ -105,6 +105,18 @@ is("$status$out", 1, 'an output that cannot be written is an error');
 ($status, $out, $err) = run_script('nytprofmerge', "$folder/nosuch");
 like("$status$err", qr/^1nytprofmerge: \S+nosuch: cannot open: No such file/, 'so is no input');
 is((run_script('nytprofmerge'))[0], 2, 'nothing to merge is wrong usage');
+{
+    my $input = put('input.out', slurp($parent));
+    symlink $input, "$folder/symbolic.out" or die;
+    link $input, "$folder/hard.out" or die;
+    for my $name (qw(input symbolic hard)) {
+        ($status, $out, $err) = run_script('nytprofmerge', '-o', "$folder/$name.out", $all[1], $input);
+        is("$status$out$err", "2nytprofmerge: $folder/$name.out is the input $input: it is not replaced\n",
+            "an input is not replaced: $name");
+    }
+    is(slurp($input), slurp($parent), 'it is as it was');
+    ok(-l "$folder/symbolic.out", 'so is the link');
+}
 is_deeply([grep {/\.tmp\z/} glob "$folder/*"], [], 'no temporary file is left');
 {
     # The names that the temporary file could have, as links to a file of somebody else.
