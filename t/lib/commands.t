@@ -117,6 +117,25 @@ is((run_script('nytprofmerge'))[0], 2, 'nothing to merge is wrong usage');
     is(slurp($input), slurp($parent), 'it is as it was');
     ok(-l "$folder/symbolic.out", 'so is the link');
 }
+{
+    my $runs = "$folder/runs";
+    mkdir $_ or die for $runs, "$runs/below", "$folder/none";
+    put("$runs/" . s{.*/}{}r, slurp($_)) for @all;
+    put("$runs/.hidden.out", slurp($parent));
+    put("$runs/below/other.out", slurp($parent));
+    put("$_/notes", "no profile\n") for $runs, "$folder/none";
+    my $of_folder = "$folder/of-folder.out";
+    for my $name ($runs, "$runs/") {
+        ($status, $out, $err) = run_script('nytprofmerge', '-v', '-o', $of_folder, $name);
+        is("$status$out$err", "0nytprofmerge: 4 profiles merged into $of_folder\n", 'a folder stands for the profiles in it');
+        is(slurp($of_folder), slurp("$folder/m1.out"), 'in the order of their names');
+    }
+    my $in_folder = "$runs/" . $all[1] =~ s{.*/}{}r;
+    ($status, $out, $err) = run_script('nytprofmerge', '-o', $in_folder, $runs);
+    is("$status$out$err", "2nytprofmerge: $in_folder is the input $in_folder: it is not replaced\n", 'none of them is replaced');
+    ($status, $out, $err) = run_script('nytprofmerge', '-o', $of_folder, "$folder/none");
+    is("$status$out$err", "1nytprofmerge: $folder/none: no profile is in this folder\n", 'a folder without any is an error');
+}
 is_deeply([grep {/\.tmp\z/} glob "$folder/*"], [], 'no temporary file is left');
 {
     # The names that the temporary file could have, as links to a file of somebody else.
