@@ -380,6 +380,14 @@ subtest 'what fails in us is said, with the status that is documented, not with 
     is join(' ', glob 'f.out*'), '', 'no folder is left';
 };
 
+subtest 'nytp ctl: how many names' => sub {
+    for (['rotate a b', 'rotate takes one name'], ['on a', 'only rotate takes a name']) {
+        my ($command, $said) = @$_;
+        my (undef, $err, $status) = shell("$bin/nytp ctl c.sock $command");
+        is $err . ($status >> 8), "nytp-ctl: $said\n2", $command;
+    }
+};
+
 subtest 'nytp finds commands' => sub {
     put('nytp-hello', "#!/bin/sh\necho \"hello \$*\"\nexit 5\n");
     chmod 0755, 'nytp-hello';
