@@ -7,6 +7,7 @@
 #include "exporters/base/version.h"
 #include "formats/base/arena.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -242,7 +243,10 @@ int main(int argc, char **argv)
         if (option == 'h' || option == 'V') {
             printf(option == 'h' ? "%s" : "nytp-spy %s\n",
                    option == 'h' ? usage : NYTP_VERSION);
-            return SPY_DONE;
+            if (fflush(stdout) == 0)
+                return SPY_DONE;
+            nytp_spy_say("standard output: cannot write: %s", strerror(errno));
+            return SPY_OUTPUT;
         }
         status = take_option(&spy, option);
     }

@@ -380,6 +380,19 @@ subtest 'what fails in us is said, with the status that is documented, not with 
     is join(' ', glob 'f.out*'), '', 'no folder is left';
 };
 
+subtest 'help that cannot be written is a failure' => sub {
+    plan skip_all => 'no /dev/full' if !-c '/dev/full';
+    my @commands = map { s{.*/}{}r } grep {-x} map {"$bin/$_"} qw(nytp nytp-compare nytp-ctl nytp-export nytp-run nytp-spy nytp-startup
+        nytprofcalls nytprofcg nytprofcsv nytprofhtml nytprofmerge);
+    for my $command ('nytp guide', 'nytp help', 'nytp-prove --nytp-help', map { ("$_ --help", "$_ --version") } @commands) {
+        my (undef, $err, $status) = shell("$bin/$command >/dev/full");
+        is $status >> 8, 4, $command;
+        like $err, qr/No space left|I\/O error/, 'which is said';
+    }
+    my $run = "-d:NYTProf -e 'system qq($bin/nytp ctl list >/dev/full); print \$? >> 8'";
+    is +(shell("NYTPROF=start=no:file=l.out $^X $run"))[0], 4, 'nytp ctl list' if $^O eq 'linux';
+};
+
 subtest 'nytp ctl: how many names' => sub {
     for (['rotate a b', 'rotate takes one name'], ['on a', 'only rotate takes a name']) {
         my ($command, $said) = @$_;

@@ -98,4 +98,40 @@ sub close_output {
     return $? & 127 ? 128 + ($? & 127) : $? >> 8;
 }
 
+=head2 help(), version()
+
+Print the options that the running program's POD tells, or its name and version, and exit as
+finish(0) does.
+
+=head2 finish(STATUS)
+
+Exit with STATUS, or with 4, as nytp-export does, where standard output could not be written,
+which is said.
+
+=cut
+
+sub help {
+    require Pod::Usage;
+    # Not to STDOUT itself: the layer for UTF-8 that it may get there loses the error of a write.
+    open my $fh, '>', \my $text or die "cannot write to memory: $!\n";
+    Pod::Usage::pod2usage(-verbose => 1, -exitval => 'NOEXIT', -output => $fh);
+    close $fh;
+    print $text;
+    finish(0);
+}
+
+sub version {
+    print program_name(), " $VERSION\n";
+    finish(0);
+}
+
+sub finish {
+    my ($status) = @_;
+    exit $status if close STDOUT;
+    print STDERR program_name(), ": standard output: cannot write: $!\n";
+    exit 4;
+}
+
+sub program_name { return $0 =~ s{.*/}{}sr }
+
 1;
