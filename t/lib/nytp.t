@@ -109,6 +109,23 @@ subtest 'run and startup: taint mode as the first line says it' => sub {
     }
 };
 
+subtest 'run: a program that is no Perl' => sub {
+    for my $first ('#!/bin/sh', '#! /bin/sh -e', '#!/usr/bin/env sh') {
+        for my $exec ('exec ', '') {
+            put('starts.sh', "$first\n$exec\"$^X\" app.pl \"\$@\"\n");
+            my ($out, $err, $status) = shell("$bin/nytp run -o sh.out ./starts.sh a 'b c'");
+            is $out . ($status >> 8), "out: a b c\n7", "$first, $exec: runs";
+            unlike $err, qr/incomplete|partial/, 'without a word of a recording that ends early';
+            like +(shell("$bin/nytp-export -q --top=0 sh.out"))[0], qr/ 6 .*main::busy/, 'what it starts is recorded';
+            is join(' ', glob 'sh.out.*.d'), '', 'in one file';
+            unlink 'sh.out';
+        }
+    }
+    put('-e', "#!/bin/sh\n");
+    is +(shell("$bin/nytp run -q -o sh.out -e 'print 42'"))[0], 42, 'a switch is no file';
+    unlink '-e';
+};
+
 subtest 'run --memory' => sub {
     my ($library) = glob "$bin/../blib/arch/auto/Devel/NYTProf/libnytp-malloc.so";
     plan skip_all => 'no libnytp-malloc.so' if !$library || ($ENV{LD_PRELOAD} || '') =~ /libasan/;
