@@ -237,17 +237,21 @@ static void number(struct nytp_recorder *rec, struct nytp_rec_file *file)
     nytp_trace(&rec->options, 2, "file %u is %s", file->fid, file->shown_name);
 }
 
-/* Whether the last parts of a file's name are this path. */
-static bool ends_in_path(const char *name, const char *path, size_t len)
+/* How many bytes of whole path parts at their ends two names have in common. */
+static size_t common_end(const char *a, size_t a_len, const char *b, size_t b_len)
 {
-    const size_t name_len = name == NULL ? 0 : strlen(name);
-    return name_len > len && name[name_len - len - 1] == '/' &&
-           memEQ(name + name_len - len, path, len);
+    const size_t most = a_len < b_len ? a_len : b_len;
+    size_t whole = 0;
+    for (size_t n = 1; n <= most && a[a_len - n] == b[b_len - n]; n++)
+        if ((n == a_len || a[a_len - n - 1] == '/') && (n == b_len || b[b_len - n - 1] == '/'))
+            whole = n;
+    return whole;
 }
 
-/* The file with an id that has exactly this name, or else the first that ends in it. */
+/* The file with an id that has exactly this path, or else the one whose name shares the longest
+ * end with it, of at least `least` bytes; of several such the first. */
 static struct nytp_rec_file *numbered_file_of(const struct nytp_recorder *rec, const char *path,
-                                              size_t len)
+                                              size_t len, size_t least)
 {
     struct nytp_rec_file *found = NULL;
     for (uint32_t fid = 1; fid <= rec->files.n; fid++) {
@@ -256,23 +260,39 @@ static struct nytp_rec_file *numbered_file_of(const struct nytp_recorder *rec, c
             continue;
         if (strlen(file->perl_name) == len && memEQ(file->perl_name, path, len))
             return file;
-        if (found == NULL && (ends_in_path(file->perl_name, path, len) ||
-                              ends_in_path(file->absolute_name, path, len)))
+        const char *const name =
+            file->absolute_name != NULL ? file->absolute_name : file->perl_name;
+        const size_t common = common_end(name, strlen(name), path, len);
+        if (common >= least) {
             found = file;
+            least = common + 1;
+        }
     }
     return found;
 }
 
-/* AutoSplit writes each sub to a file of its own that calls itself "Foo.pm (autosplit into …)",
- * with the lines of Foo.pm. Such a piece is Foo.pm, if that has an id. */
+/* AutoSplit writes each sub to a file of its own that calls itself
+ * "blib/lib/Foo/Bar.pm (autosplit into blib/lib/auto/Foo/Bar/sub.al)", with the lines of the
+ * module. The paths are those of when the module was built. What stands before the module's
+ * name, Foo/Bar.pm, may be another one now; both paths end in the name itself. */
+static struct nytp_rec_file *module_named(const struct nytp_recorder *rec, const char *name)
+{
+    const char *const mark = strstr(name, autosplit_mark);
+    const char *const piece = mark + sizeof autosplit_mark - 1;
+    const char *const sub = strrchr(piece, '/');
+    const size_t len = (size_t)(mark - name);
+    size_t least = strlen(".pm");
+    if (sub != NULL && len > least)
+        least += common_end(name, len - least, piece, (size_t)(sub - piece));
+    return numbered_file_of(rec, name, len, least);
+}
+
+/* Such a piece is its module, if that has an id. */
 static struct nytp_rec_file *module_of(const struct nytp_recorder *rec,
                                        struct nytp_rec_file *file)
 {
-    const char *const mark = file->is_piece && file->fid == 0 && file->module == NULL
-                                 ? strstr(file->perl_name, autosplit_mark)
-                                 : NULL;
-    if (mark != NULL)
-        file->module = numbered_file_of(rec, file->perl_name, (size_t)(mark - file->perl_name));
+    if (file->is_piece && file->fid == 0 && file->module == NULL)
+        file->module = module_named(rec, file->perl_name);
     return file->module != NULL ? file->module : file;
 }
 

@@ -502,7 +502,8 @@ Builtins and xsubs have lines 0 to 0. They are shown in the file with the lowest
 of their package, in a string eval only if there is no file. A builtin is one also if each call of
 it dies; an xsub once a call of it has returned, whatever became of the calls before.
 
-Subs that AutoSplit cut out of a module are in the module's file.
+Subs that AutoSplit cut out of a module are in the module's file, once code of the module itself
+has been recorded.
 
 =head1 COMING FROM Devel::NYTProf 6
 

@@ -431,6 +431,86 @@ arc 3:24 main::RUNTIME -> Spl::foo x1
 stmt 2 3:1 8:1 9:1 13:2 16:1
 F
 }
+
+# The paths in the pieces are those of when the module was built, which is elsewhere.
+sub autosplit_elsewhere {
+    my ($dir, $prefix) = @_;
+    autosplit($dir);
+    mkdir "$dir/$_" or die "$dir/$_: $!" for qw(Foo auto/Foo auto/Foo/Spl);
+    rename "$dir/auto/Spl/autosplit.ix", "$dir/auto/Foo/Spl/autosplit.ix" or die $!;
+    for my $name ('Spl.pm', map {"auto/Spl/$_.al"} qw(foo bar)) {
+        open my $from, '<', "$dir/$name" or die "$dir/$name: $!";
+        my $text = join '', <$from>;
+        $text =~ s/^package Spl;/package Foo::Spl;/m;
+        $text =~ s{"Spl\.pm \(autosplit into auto/Spl/}{"${prefix}Foo/Spl.pm (autosplit into ${prefix}auto/Foo/Spl/};
+        my $to = $name =~ s{(?=Spl)}{Foo/}r;
+        open my $fh, '>', "$dir/$to" or die "$dir/$to: $!";
+        print $fh $text;
+        close $fh or die "$dir/$to: $!";
+    }
+    return;
+}
+
+for my $prefix ('blib/lib/', '../../blib/lib/', '/abs/blib/lib/', 'zzz/') {
+    row "and so they are where the module was built as ${prefix}Foo/Spl.pm",
+      { opts => [$USUAL], want => qr/Spl|^stmt 2/, prepare => sub { autosplit_elsewhere($_[0], $prefix) } },
+      "use lib do { require Cwd; Cwd::getcwd() }; use Foo::Spl; Foo::Spl::pre(); Foo::Spl::foo(1); Foo::Spl::bar();\n", <<"F";
+file 2 0 0 2 Spl.pm
+file 4 2 13 34 (eval 1)[${prefix}Foo/Spl.pm (autosplit into ${prefix}auto/Foo/Spl/bar.al):13]
+sub 2 2-2 Foo::Spl::BEGIN
+sub 2 12-14 Foo::Spl::bar
+sub 2 7-10 Foo::Spl::foo
+sub 2 3-3 Foo::Spl::pre
+arc 1:1 main::RUNTIME -> Foo::Spl::pre x1
+arc 3:24 main::RUNTIME -> Foo::Spl::bar x1
+arc 3:24 main::RUNTIME -> Foo::Spl::foo x1
+stmt 2 3:1 8:1 9:1 13:2 16:1
+F
+}
+for my $name ('Spl.pm', 'Other/Spl.pm', 'Foo/XSpl.pm', 'Foo/Spl.pm/x.pm') {
+    row "$name is not the module Foo/Spl.pm", # but Devel::NYTProf takes any file called Spl.pm for it
+      { opts => [$USUAL], want => qr/al\)|^stmt/, only => 'ours' }, <<"P", <<'F';
+sub f { 1 }
+#line 1 "/lib/$name"
+f();
+#line 1 "blib/lib/Foo/Spl.pm (autosplit into blib/lib/auto/Foo/Spl/x.al)"
+f();
+P
+file 3 0 0 10 x.al)
+stmt 1 1:1
+stmt 2 1:2
+stmt 3 1:1
+F
+}
+row 'of several files the module is the one with most of the path',
+  { opts => [$USUAL], want => qr/^(?:file|stmt)/ }, <<'P', <<'F';
+sub f { 1 }
+#line 1 "/old/Foo/Spl.pm"
+f();
+#line 2 "/new/lib/Foo/Spl.pm"
+f();
+#line 3 "blib/lib/Foo/Spl.pm (autosplit into blib/lib/auto/Foo/Spl/x.al)"
+f();
+P
+file 1 0 0 2 Spl.pm
+file 2 0 0 2 prog.pl
+file 3 0 0 2 Spl.pm
+stmt 1 1:1
+stmt 2 1:3
+stmt 3 2:1 3:1
+F
+row 'names that AutoSplit does not write are files of their own',
+  { opts => [$USUAL], want => qr/^stmt/, only => 'ours' }, <<'P', <<'F';
+sub f { 1 }
+for my $name ('', 'a', '.pm', '/', 'a/' x 20_000) { eval qq{#line 1 "$name (autosplit into "\nf(); 1} or die }
+P
+stmt 1 1:5 2:6
+stmt 2 1:2
+stmt 3 1:2
+stmt 4 1:2
+stmt 5 1:2
+stmt 6 1:2
+F
 row 'without the module in the profile, a piece is a file of its own',
   { opts => [$USUAL], want => qr/^(?:file|stmt)/ }, <<'P', <<'F';
 sub f { 1 }
