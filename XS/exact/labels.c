@@ -14,6 +14,7 @@
 #include "XS/state/state.h"
 #include "XS/state/stream.h"
 
+#include "formats/base/utf8.h"
 #include "formats/stream/comments/label_records.h"
 
 enum {
@@ -36,12 +37,23 @@ static size_t cut(const char *text, size_t len, size_t most)
     return most;
 }
 
+/* A copy as UTF-8, in a mortal SV. A text of bytes (a path of HTTP, SQL in a program without
+ * `use utf8`) may be that already. */
+static SV *as_utf8(pTHX_ SV *sv)
+{
+    SV *const copy = sv_newmortal();
+    sv_copypv(copy, sv);
+    if (!nytp_utf8_valid(SvPVX(copy), SvCUR(copy)))
+        sv_utf8_upgrade(copy);
+    return copy;
+}
+
 /* The text as the stream holds it, in a mortal SV. Runs the program's code, if `sv` has any. */
 static SV *escaped(pTHX_ SV *sv, size_t most, bool is_key)
 {
-    STRLEN len;
-    const char *const bytes = SvPVutf8(sv_2mortal(newSVsv(sv)), len);
-    const size_t kept = cut(bytes, len, most);
+    const SV *const utf8 = as_utf8(aTHX_ sv);
+    const char *const bytes = SvPVX(utf8);
+    const size_t len = SvCUR(utf8), kept = cut(bytes, len, most);
     SV *const text = sv_2mortal(newSVpvs(""));
     for (size_t i = 0; i < kept; i++) {
         const unsigned char c = (unsigned char)bytes[i];

@@ -475,7 +475,8 @@ C<sample_clock=cpu> by its samples), and its slowest sub by the samples. C<nytp-
 
 Where there is some, C<db> is the share of the subs of DBI and its drivers, C<wait> that of builtins and subs that wait. C<rss +> is by how much the memory that the process has in core grew meanwhile; divided by C<n> what each of them keeps, once there are many.
 
-Keys are cut to 100 bytes, values to 4000; at most 100 keys have a value at a time. What a call has had of its time
+Keys are cut to 100 bytes, values to 4000; at most 100 keys have a value at a time. Text of bytes that are UTF-8 is
+taken as UTF-8, other bytes as Latin-1. What a call has had of its time
 when a label changes stays with the old one. C<nytp-export --firefox> and C<--chrome-trace> show the stretches
 as markers and tracks beside the calls. Other readers of profiles pass labels over. In a program
 that also runs without the profiler: C<< DB::label(...) if defined &DB::label >>.

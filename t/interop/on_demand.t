@@ -77,6 +77,7 @@ my $kept;
     '/dies/midway' => sub { sub { my $w = $_[0]->([200, $plain]); $w->write('some'); die "midway\n" } },
     '/moved' => sub { [302, ['Location' => '/list', 'Set-Cookie' => 'id=secret', 'ETag' => '"x"'], []] },
     '/bad' => sub { [200, ['Content-Type' => 'text/html'], ["</pre><script>alert('&')</script>\xc3\xa4\r\n\xff"]] },
+    "/caf\xc3\xa9" => sub { [200, $plain, ['named']] },
     '/utf8' => sub { [200, ['Content-Type' => 'text/html'], ["\xc3\xa4\xe2\x80\xae"]] },
     '/long' => sub { [200, $plain, ['x' x 70_000, "\xc3\xa4" x 10_000]] },
 );
@@ -98,13 +99,13 @@ subtest 'the answer stays as it is, with a header where it is asked for' => sub 
     is run_in($folder, asking($options, 'my %env;' . $ASK_ALL), '-d:NYTProf'), $plain, 'not triggered: the same';
     is_deeply [profiles("$folder/prof")], [], 'and nothing is recorded';
     my $dies = run_in($folder, asking($options, 'my %env = (DIES => 1);' . $ASK_ALL), '-d:NYTProf');
-    is scalar(() = $dies =~ /^NYTP: when: odd$/mg), 12, 'a sub that dies says no, and why';
+    is scalar(() = $dies =~ /^NYTP: when: odd$/mg), 13, 'a sub that dies says no, and why';
     is $dies =~ s/^NYTP: when: odd\n//mgr, $plain, 'the answers are the same';
     my $triggered = run_in($folder, asking($options, 'my %env = (WANTED => 1);' . $ASK_ALL), '-d:NYTProf');
     my @named = $triggered =~ m{ X-Profile prof/(\d+\.\d+\.\d+\.out)}g;
     is $triggered =~ s{ X-Profile prof/[\d.]+\.out}{}gr, $plain, 'triggered: the same but for the header';
-    is @named, 10, 'that is where an answer is';
-    is scalar(() = profiles("$folder/prof")), 12, 'each has a profile';
+    is @named, 11, 'that is where an answer is';
+    is scalar(() = profiles("$folder/prof")), 13, 'each has a profile';
     is_deeply [grep { !-s "$folder/prof/$_" } @named], [], 'those that were named';
 };
 
@@ -135,6 +136,7 @@ P
     is $text =~ s/^\/long: .*\n//mr, <<"T", 'all kinds of answers';
 /bad: 200  [Content-Type text/html; charset=utf-8 Length Cache-Control no-store Profile] GET /bad: the application answered 200, 38 bytes | Content-Type: text/html  &lt;/pre&gt;&lt;script&gt;alert(&#39;&amp;&#39;)&lt;/script&gt;\xc3\x83\xc2\xa4 \xc3\xbf
 /body: 200  $h GET /body: the application answered 200, 12 bytes | Content-Type: text/plain  bodybodybody
+/caf\xc3\xa9: 200  $h GET /caf\xc3\xa9: the application answered 200, 5 bytes | Content-Type: text/plain  named
 /delayed: later: 200  $h GET /delayed: the application answered 202, 7 bytes | Content-Type: text/plain  delayed
 /dies: died: on purpose
 

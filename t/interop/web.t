@@ -143,6 +143,24 @@ subtest 'in one process: which requests are recorded' => sub {
     like $plain, qr/\AContent-Type text\/plain, Content-Type text\/plain\n2\n202\non purpose\n/, 'and nothing happens without the profiler';
 };
 
+subtest 'paths are characters if they are UTF-8' => sub {
+    plan skip_all => 'Plack is not installed' if !eval { require Plack };
+    for my $dir ('', "dir => 'prof', ") {
+        my $folder = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+        put("$folder/app.pl", <<"P");
+use Plack::Builder;
+my \$app = builder { enable 'NYTP', ${dir}label => sub { "\\x{263a} \$_[0]" =~ s/ 200//r }; sub { [200, [], ['ok']] } };
+\$app->({REQUEST_METHOD => 'GET', SCRIPT_NAME => "/\\xc3\\xa4", PATH_INFO => "/caf\$_"}) for "\\xc3\\xa9", "\\xe9";
+P
+        my $blib = "$FindBin::Bin/../../blib";
+        my $start = $dir ? 'start=no' : 'start=begin';
+        is qx{cd $folder && PERL5LIB=$blib/lib:$blib/arch NYTPROF=$start $^X -d:NYTProf app.pl 2>&1}, '', 'it runs';
+        my ($by) = by_label('label=request', $dir ? "$folder/prof" : "$folder/nytprof.out");
+        is_deeply [sort keys %$by], ["\xe2\x98\xba GET /\xc3\x83\xc2\xa4/caf\xc3\xa9", "\xe2\x98\xba GET /\xc3\xa4/caf\xc3\xa9"],
+            'as a whole; others are Latin-1';
+    }
+};
+
 subtest 'starman: a profile for each request' => sub {
     my $starman = find_command('starman') or plan skip_all => 'starman is not installed';
     my $folder = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);

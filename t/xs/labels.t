@@ -157,6 +157,27 @@ P
     like $r->{out}, qr/slowest sub +a\\x3d\\x0a\\x5c\n.*x=y\\x09\\x00z\n/, 'as they are written';
 };
 
+scenario 'bytes that are UTF-8 are not encoded again' => sub {
+    my $run = run_prog(code => <<'P');
+DB::label("k\xc3\xa9" => "caf\xc3\xa9 \xe2\x98\xba", latin => "caf\xe9 \xc3\xa9", surrogate => "\xed\xa0\x80");
+DB::label_profile(all => "\xc3\xa9");
+my $characters = "\xc3\xa9\x{263a}";
+chop $characters;
+DB::label(characters => $characters, object => bless [], 'Text');
+DB::label(long => "\xc3\xa9" x 3000, cut => 'x' . "\xc3\xa9" x 3000);
+package Text; use overload '""' => sub { print 'asked'; "\xc3\xa9" };
+P
+    my %label = map { split /=/, $_, 2 } labels("$run->{dir}/nytprof.out");
+    is $label{"k\xc3\xa9"}, "caf\xc3\xa9 \xe2\x98\xba", 'key and value';
+    is $label{all}, "\xc3\xa9", 'of a profile';
+    is $label{latin}, "caf\xc3\xa9 \xc3\x83\xc2\xa9", 'a text that is not UTF-8 as a whole is Latin-1';
+    is $label{surrogate}, "\xc3\xad\xc2\xa0\xc2\x80", 'as is what no UTF-8 may hold';
+    is $label{characters}, "\xc3\x83\xc2\xa9", 'characters are what they are';
+    is "$run->{out} $label{object}", "asked \xc3\xa9", 'an object is asked once';
+    is $label{long}, "\xc3\xa9" x 2000 . '...', 'at most so many bytes';
+    is $label{cut}, 'x' . "\xc3\xa9" x 1999 . '...', 'and no part of a character';
+};
+
 scenario 'wrong use dies, as any function does; nothing else does' => sub {
     my $run = run_prog(code => 'eval { DB::label("a"); 1 } or print $@; eval { DB::label_profile(1, 2, 3); 1 } or print $@; DB::label(); DB::label(x => undef); DB::label("k$_" => 1) for 1 .. 102; print "on\n"');
     like $run->{out}, qr/\AUsage: DB::label\(KEY => VALUE, \.\.\.\) at .*\nUsage: DB::label_profile\(KEY => VALUE, \.\.\.\) at .*\non\n\z/, 'messages';
@@ -327,6 +348,19 @@ scenario 'a program that is killed in a labelled stretch' => sub {
     is $r->{status}, 3, 'partial';
     is $by->{job}{long}[0], 1, 'the stretch is there';
     cmp_ok $by->{job}{long}[1], '>', 0, 'with the time that is known';
+};
+
+scenario 'sql=1: the text of a program without use utf8' => sub {
+    plan skip_all => 'DBD::SQLite is not installed' if !eval { require DBD::SQLite };
+    my $run = run_prog(code => <<"P", opts => 'sql=1');
+require DBI;
+my \$dbh = DBI->connect('dbi:SQLite:dbname=:memory:', '', '', {RaiseError => 1});
+\$dbh->do("select 'caf\xc3\xa9'");
+\$dbh->prepare("select 'th\xc3\xa9'")->execute;
+P
+    is $run->{err}, '', 'it runs';
+    my %is_there = map { $_ => 1 } grep {/=/} labels("$run->{dir}/nytprof.out");
+    is_deeply [sort keys %is_there], ["sql=select 'caf\xc3\xa9'", "sql=select 'th\xc3\xa9'"], 'is UTF-8';
 };
 
 scenario 'sql=1: the statements that DBI runs' => sub {

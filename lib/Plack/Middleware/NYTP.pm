@@ -41,6 +41,7 @@ sub call {
     my ($self, $env) = @_;
     return $self->app->($env) if !Devel::NYTProf::Requests::is_recording();
     my $path = ($env->{SCRIPT_NAME} // '') . ($env->{PATH_INFO} // '');
+    utf8::decode($path); # PSGI has bytes; those that are no UTF-8 stay as they are
     my $request = $self->{requests}->begin_wanted("$env->{REQUEST_METHOD} $path") or return $self->app->($env);
     return $self->call_for_report($request, $env) if $self->answer && $env->{REQUEST_METHOD} ne 'HEAD';
     my $response = $self->app->($env);
@@ -216,7 +217,7 @@ The label's key, C<request> unless given.
 
 =item label
 
-A sub that is called with the label's text and gives another:
+A sub that is called with the label's text, in which the path is characters if it is UTF-8, and gives another:
 C<< label => sub { $_[0] =~ s{/\d+}{/N}gr } >> makes one of all items.
 
 =item header
