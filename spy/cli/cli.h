@@ -23,7 +23,6 @@ enum nytp_spy_status {
 };
 
 struct nytp_spy {
-    const char *command;
     pid_t *pids; /* of the command line, or found by --pattern */
     uint32_t n_pids, pids_capacity;
     const char *pattern, *core, *exe, *output;
@@ -62,6 +61,13 @@ void nytp_session_close(struct nytp_session *session);
  * runs under. Sets *error where an expression gives up. */
 pid_t *nytp_spy_matches(const struct nytp_patterns *patterns, uint32_t *n,
                         struct nytp_error *error);
+
+/* Whether *error says that there is no perl in a process at all. */
+bool nytp_spy_is_no_perl(const struct nytp_error *error);
+
+/* What has come of an output at a path, of which none is "-": SPY_OUTPUT, and said why, unless
+ * it was written or its reader went away. */
+enum nytp_spy_status nytp_spy_output_status(const char *path, const struct nytp_error *error);
 
 /* A line on standard error with the program's name. */
 void nytp_spy_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -26,6 +26,7 @@ struct dump {
     uint32_t columns;
     uint64_t source_bytes; /* that were read */
     bool color, with_source;
+    bool some_are_torn; /* stacks that could not be read whole */
 };
 
 static struct nytp_name name_of(const char *text)
@@ -160,6 +161,7 @@ static void put_interpreter(struct dump *dump, const struct nytp_interpreter *of
     } else {
         nytp_puts(dump->out, sampled == NYTP_GONE ? "    it has ended\n"
                                                   : "    its stack could not be read whole\n");
+        dump->some_are_torn |= sampled == NYTP_TORN;
     }
     nytp_walker_free(&walker);
 }
@@ -183,46 +185,54 @@ static void put_process(struct dump *dump)
         put_interpreter(dump, &perl->interpreters[i]);
 }
 
-static bool dump_one(const struct nytp_spy *spy, struct nytp_out *out, pid_t pid)
+enum dumped {
+    IS_TOLD,
+    IS_NOT_ALL, /* nothing or not all was told, and why */
+    IS_NO_PERL, /* which is not worth a word, as a pattern has found it */
+};
+
+static enum dumped dump_one(const struct nytp_spy *spy, struct nytp_out *out, pid_t pid)
 {
     static struct nytp_session session;
     struct nytp_error error = {0};
     bool is_terminal;
     if (!nytp_session_await(&session, spy, pid, &error)) {
+        if (spy->pattern != NULL && nytp_spy_is_no_perl(&error))
+            return IS_NO_PERL;
         nytp_spy_say("%s%s%s", spy->core != NULL ? spy->core : "",
                      spy->core != NULL ? ": " : "", error.message);
-        return false;
+        return IS_NOT_ALL;
     }
+    if (out->n_bytes > 0)
+        nytp_putc(out, '\n');
     struct dump dump = {.session = &session,
                         .out = out,
                         .columns = nytp_spy_columns(&is_terminal),
                         .with_source = !spy->no_source};
     dump.color = is_terminal && getenv("NO_COLOR") == NULL;
     put_process(&dump);
-    const bool is_all = !nytp_session_was_too_much(&session, spy);
+    const bool was_too_much = nytp_session_was_too_much(&session, spy);
     nytp_session_close(&session);
-    return is_all;
+    return was_too_much || dump.some_are_torn ? IS_NOT_ALL : IS_TOLD;
 }
 
 enum nytp_spy_status nytp_spy_dump(const struct nytp_spy *spy)
 {
     struct nytp_error error = {0};
     struct nytp_out *const out = nytp_out_open(spy->output == NULL ? "-" : spy->output, &error);
-    uint32_t n_done = 0;
-    if (out == NULL) {
-        nytp_spy_say("%s: %s", spy->output, error.message);
-        return SPY_OUTPUT;
-    }
+    uint32_t n[] = {[IS_TOLD] = 0, [IS_NOT_ALL] = 0, [IS_NO_PERL] = 0};
+    if (out == NULL)
+        return nytp_spy_output_status(spy->output, &error);
     if (spy->core != NULL)
-        n_done += dump_one(spy, out, 0);
-    for (uint32_t i = 0; i < spy->n_pids; i++) {
-        if (n_done > 0)
-            nytp_putc(out, '\n');
-        n_done += dump_one(spy, out, spy->pids[i]);
-    }
-    if (!nytp_out_close(out, &error) && error.status != NYTP_ERR_STOPPED) {
-        nytp_spy_say("%s", error.message);
-        return SPY_OUTPUT;
-    }
-    return n_done > 0 ? SPY_DONE : SPY_REFUSED;
+        n[dump_one(spy, out, 0)]++;
+    for (uint32_t i = 0; i < spy->n_pids; i++)
+        n[dump_one(spy, out, spy->pids[i])]++;
+    if (n[IS_TOLD] + n[IS_NOT_ALL] == 0)
+        nytp_spy_say("no process whose command line matches %s is a perl", spy->pattern);
+    nytp_out_close(out, &error);
+    const enum nytp_spy_status status = nytp_spy_output_status(spy->output, &error);
+    if (status != SPY_DONE)
+        return status;
+    const bool is_enough = n[IS_TOLD] > 0 && spy->pattern != NULL;
+    return is_enough || n[IS_NOT_ALL] + n[IS_NO_PERL] == 0 ? SPY_DONE : SPY_REFUSED;
 }

@@ -184,8 +184,7 @@ static enum nytp_spy_status write_out(const struct nytp_spy *spy,
                                       const struct nytp_census *census, double seconds)
 {
     struct nytp_error error = {0};
-    const char *const path = spy->output == NULL ? "-" : spy->output;
-    struct nytp_out *const out = nytp_out_open(path, &error);
+    struct nytp_out *const out = nytp_out_open(spy->output == NULL ? "-" : spy->output, &error);
     uint32_t n = 0;
     struct kind *const kinds = kinds_of(spy, census, &n);
     if (out != NULL && kinds != NULL && spy->output != NULL) {
@@ -195,10 +194,9 @@ static enum nytp_spy_status write_out(const struct nytp_spy *spy,
         put_kinds(out, kinds, n, false);
     }
     free(kinds);
-    if (out != NULL && nytp_out_close(out, &error))
-        return SPY_DONE;
-    nytp_spy_say("%s: %s", path, error.message);
-    return SPY_OUTPUT;
+    if (out != NULL)
+        nytp_out_close(out, &error);
+    return nytp_spy_output_status(spy->output, &error);
 }
 
 static enum nytp_spy_status look(const struct nytp_spy *spy, pid_t pid)
@@ -332,9 +330,9 @@ static enum nytp_spy_status compare(const struct nytp_spy *spy)
         else if (out != NULL && kinds != NULL)
             put_kinds(out, kinds, n, true);
         free(kinds);
-        status = out != NULL && nytp_out_close(out, &error) ? SPY_DONE : SPY_OUTPUT;
-        if (status != SPY_DONE)
-            nytp_spy_say("%s", error.message);
+        if (out != NULL)
+            nytp_out_close(out, &error);
+        status = nytp_spy_output_status(spy->output, &error);
     }
     free_file(&before);
     free_file(&after);

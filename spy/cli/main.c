@@ -76,6 +76,13 @@ static enum nytp_spy_status wrong(const char *text, const char *value)
     return SPY_USAGE;
 }
 
+/* 0: it is no number of looks a second that can be had. */
+static uint32_t rate_of(const char *text)
+{
+    const unsigned long number = strtoul(text, NULL, 10);
+    return text[strspn(text, "0123456789")] == '\0' && number <= 10000 ? (uint32_t)number : 0;
+}
+
 /* "30", "30s", "5m", "1h", "500ms"; -1: it is no time. */
 static double seconds_of(const char *text)
 {
@@ -85,6 +92,8 @@ static double seconds_of(const char *text)
     } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"h", 3600}};
     char *end;
     const double number = strtod(text, &end);
+    if (strspn(text, "0123456789.") != (size_t)(end - text)) /* as "0x1", "1e3" or "inf" */
+        return -1;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (end != text && number > 0 && number < 1e9 && strcmp(end, units[i].unit) == 0)
             return number * units[i].seconds;
@@ -107,8 +116,8 @@ static enum nytp_spy_status take_option(struct nytp_spy *spy, int option)
         spy->exe = optarg;
         break;
     case 'r':
-        spy->rate = (uint32_t)strtoul(optarg, NULL, 10);
-        if (spy->rate < 1 || spy->rate > 10000)
+        spy->rate = rate_of(optarg);
+        if (spy->rate == 0)
             return wrong("--rate must be 1 to 10000, not ", optarg);
         break;
     case 'd':
@@ -168,10 +177,27 @@ static enum nytp_spy_status find_processes(struct nytp_spy *spy)
     return SPY_REFUSED;
 }
 
+static const struct command {
+    const char *name;
+    enum nytp_spy_status (*run)(const struct nytp_spy *spy);
+    bool starts_programs, reads_cores, goes_on;
+} commands[] = {
+    {"dump", nytp_spy_dump, .reads_cores = true},
+    {"record", nytp_spy_record, .starts_programs = true, .goes_on = true},
+    {"top", nytp_spy_top, .goes_on = true},
+    {"heap", nytp_spy_heap, .reads_cores = true},
+    {0},
+};
+
 /* What stands behind the options: pids, or files to be compared. */
-static enum nytp_spy_status take_rest(struct nytp_spy *spy, int n, char **rest)
+static enum nytp_spy_status take_rest(struct nytp_spy *spy, const struct command *command,
+                                      int n, char **rest)
 {
-    const bool is_heap = strcmp(spy->command, "heap") == 0;
+    const bool is_heap = command->run == nytp_spy_heap;
+    if (spy->argv != NULL && !command->starts_programs)
+        return wrong("only record starts a program, not ", command->name);
+    if (spy->core != NULL && (!command->reads_cores || n > 0 || spy->pattern != NULL))
+        return wrong("--core is for dump and heap, in place of a PID", "");
     for (int i = 0; i < n; i++) {
         char *end;
         const long pid = strtol(rest[i], &end, 10);
@@ -209,21 +235,19 @@ static void stop_on_signals(void)
         sigaction(SIGHUP, &on_stop, NULL);
 }
 
-static enum nytp_spy_status run(const struct nytp_spy *spy)
+static enum nytp_spy_status run(struct nytp_spy *spy, int n, char **words)
 {
-    static const struct {
-        const char *name;
-        enum nytp_spy_status (*run)(const struct nytp_spy *spy);
-    } commands[] = {
-        {"dump", nytp_spy_dump},
-        {"record", nytp_spy_record},
-        {"top", nytp_spy_top},
-        {"heap", nytp_spy_heap},
-    };
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (strcmp(commands[i].name, spy->command) == 0)
-            return commands[i].run(spy);
-    return wrong("there is no command ", spy->command);
+    const struct command *command = commands;
+    while (command->name != NULL && strcmp(command->name, words[0]) != 0)
+        command++;
+    if (command->name == NULL)
+        return wrong("there is no command ", words[0]);
+    const enum nytp_spy_status status = take_rest(spy, command, n - 1, words + 1);
+    if (status != SPY_DONE)
+        return status;
+    if (command->goes_on)
+        stop_on_signals();
+    return command->run(spy);
 }
 
 int main(int argc, char **argv)
@@ -254,15 +278,8 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         status = SPY_USAGE;
     }
-    if (status == SPY_DONE) {
-        spy.command = argv[optind];
-        status = take_rest(&spy, argc - optind - 1, argv + optind + 1);
-    }
-    if (status == SPY_DONE &&
-        (strcmp(spy.command, "record") == 0 || strcmp(spy.command, "top") == 0))
-        stop_on_signals();
     if (status == SPY_DONE)
-        status = run(&spy);
+        status = run(&spy, argc - optind, argv + optind);
     free(spy.pids);
     nytp_patterns_free(&spy.patterns);
     return status;

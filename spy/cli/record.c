@@ -202,16 +202,17 @@ static void close_process(struct recorder *recorder, struct process *process)
     process->n_tries = 0;
 }
 
-/* Of those that nobody named one is enough. */
+/* Of those that nobody named, or that a pattern has found and are no perl, one is enough. */
 static void note_missing(struct recorder *recorder, const struct process *process)
 {
+    const bool is_named = process->is_named && !(recorder->spy->pattern != NULL &&
+                                                 nytp_spy_is_no_perl(&process->error));
     if (process->was_opened || process->error.status == NYTP_OK ||
-        (!process->is_named && recorder->n_missing > 0) ||
+        (!is_named && recorder->n_missing > 0) ||
         !nytp_grow(&recorder->missing, &recorder->missing_capacity, recorder->n_missing,
                    sizeof *recorder->missing))
         return;
-    recorder->missing[recorder->n_missing++] =
-        (struct missing){process->is_named, process->error};
+    recorder->missing[recorder->n_missing++] = (struct missing){is_named, process->error};
 }
 
 static void forget_process(struct recorder *recorder, uint32_t i)

@@ -45,6 +45,7 @@ struct top {
     uint64_t n_samples;
     int64_t began_ns;
     bool is_terminal, failed, sorted_by_total, is_asked_for; /* by a key */
+    struct nytp_error error;                                 /* of the output */
     struct termios before;
 };
 
@@ -265,13 +266,12 @@ static bool wait_until(struct top *top, int64_t then_ns)
 
 static bool show(struct top *top)
 {
-    struct nytp_error error = {0};
-    struct nytp_out *const out = nytp_out_open("-", &error);
+    struct nytp_out *const out = nytp_out_open("-", &top->error);
     if (out == NULL)
         return false;
     put_table(top, out);
     top->is_asked_for = false;
-    return nytp_out_close(out, &error);
+    return nytp_out_close(out, &top->error);
 }
 
 static void run(struct top *top)
@@ -323,5 +323,9 @@ enum nytp_spy_status nytp_spy_top(const struct nytp_spy *spy)
     nytp_table_free(&top.by_name);
     free(top.rows);
     nytp_session_close(&session);
-    return SPY_DONE;
+    if (top.failed) {
+        nytp_spy_say("out of memory");
+        return SPY_REFUSED;
+    }
+    return nytp_spy_output_status(NULL, &top.error);
 }

@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 enum {
-    MOST_ANCESTORS = 1000 /* a list that changes meanwhile may lead back to itself */
+    MOST_ANCESTORS = 1000, /* a list that changes meanwhile may lead back to itself */
+    PF_KTHREAD = 0x200000, /* include/linux/sched.h of the kernel, since 2.6.27 */
 };
 
 /* A file of /proc/PID from there on; how many bytes, or -1. */
@@ -64,6 +65,16 @@ struct nytp_process_state nytp_process_status(pid_t pid)
     process.uid = (uid_t)field_of(text, "\nUid:\t");
     process.gid = (gid_t)field_of(text, "\nGid:\t");
     return process;
+}
+
+bool nytp_is_kernel_thread(pid_t pid)
+{
+    char text[1024];
+    size_t len;
+    unsigned flags;
+    return slurp(pid, "stat", text, sizeof text, &len) && strrchr(text, ')') != NULL &&
+           sscanf(strrchr(text, ')') + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
+           (flags & PF_KTHREAD) != 0;
 }
 
 static double seconds_on(clockid_t clock)

@@ -7,6 +7,7 @@
 
 #include "formats/base/strings.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct nytp_process_state {
@@ -17,6 +18,9 @@ struct nytp_process_state {
 };
 
 struct nytp_process_state nytp_process_status(pid_t pid);
+
+/* Whether it is a thread of the kernel, which has no memory of its own and runs no program. */
+bool nytp_is_kernel_thread(pid_t pid);
 
 /* When it began, in the system's ticks since it was booted, by which processes that have the
  * same number one after the other are told apart; 0: not known. */

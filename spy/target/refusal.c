@@ -9,9 +9,11 @@
 #include "process.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -42,14 +44,34 @@ static bool is_undumpable(pid_t pid, uid_t owner)
     return stat(path, &status) == 0 && status.st_uid == 0 && owner != 0;
 }
 
-static bool refuse(pid_t pid, struct nytp_error *error)
+/* CAP_SYS_PTRACE, in our own user namespace. */
+static bool has_right(void)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+    return syscall(SYS_capget, &head, data) == 0 &&
+           (data[CAP_TO_INDEX(CAP_SYS_PTRACE)].effective & CAP_TO_MASK(CAP_SYS_PTRACE)) != 0;
+}
+
+/* `reason` is what the system call said: ESRCH where there is a process, but no memory. */
+static bool refuse(pid_t pid, int reason, struct nytp_error *error)
 {
     const struct nytp_process_state process = nytp_process_status(pid);
     const uid_t mine = geteuid();
     if (process.state == '\0')
         return nytp_error_set(error, NYTP_ERR_IO, "there is no process %d", (int)pid);
-    if (process.state == 'Z')
+    if (nytp_is_kernel_thread(pid))
+        return nytp_error_set(error, NYTP_ERR_IO,
+                              "process %d is a thread of the kernel: there is no perl in it",
+                              (int)pid);
+    if (process.state == 'Z' || reason == ESRCH)
         return nytp_error_set(error, NYTP_ERR_IO, "process %d has ended", (int)pid);
+    if (has_right())
+        return nytp_error_set(
+            error, NYTP_ERR_IO,
+            "process %d may not be looked at, although nytp-spy has CAP_SYS_PTRACE: it is of "
+            "another user namespace, or a security module (SELinux, AppArmor, yama) forbids it",
+            (int)pid);
     if (mine != 0 && process.uid != mine)
         return nytp_error_set(error, NYTP_ERR_IO,
                               "process %d is of user %u, you are %u: use sudo, or be that user",
@@ -88,10 +110,11 @@ bool nytp_may_read(struct nytp_memory *memory, struct nytp_error *error)
     /* Nothing is mapped at address 1: EFAULT means that reading is allowed. */
     char byte;
     struct iovec to = {&byte, 1}, from = {(void *)1, 1};
-    if (process_vm_readv(memory->pid, &to, 1, &from, 1, 0) < 0 && errno == EFAULT)
+    const int reason = process_vm_readv(memory->pid, &to, 1, &from, 1, 0) < 0 ? errno : 0;
+    if (reason == EFAULT)
         return true;
     /* An old kernel or a filter of system calls does not have it. */
-    if ((errno == ENOSYS || errno == EPERM) && nytp_memory_by_file(memory))
+    if ((reason == ENOSYS || reason == EPERM) && nytp_memory_by_file(memory))
         return true;
-    return refuse(memory->pid, error);
+    return refuse(memory->pid, reason, error);
 }

@@ -914,6 +914,87 @@ def test_a_refusal_says_why(command, message):
     assert re.search(message, ran.stderr) and ran.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("command", [["dump", "--", "ls"], ["dump", "1", "--", "ls"], ["top", "--", "ls"], ["heap", "--", "ls"], ["record", "--core", "x"],
+                                     ["top", "--core", "x"], ["dump", "--core", "x", "1"], ["heap", "--core", "x", "-P", "perl"], ["dumps"]], ids=" ".join)
+def test_what_a_command_does_not_take_is_told(command):
+    assert re.fullmatch(r"nytp-spy: (only record starts a program, not \w+|--core is for dump and heap, in place of a PID|there is no command dumps) "
+                        r"\(--help tells more\)\n", spied.spy(*command, status=2))
+
+
+@pytest.mark.parametrize("option, value", [*(("--rate", value) for value in ("2k", "1e3", "100abc", "4294967396", "18446744073709551617", "0", "-1", "")),
+                                           *(("--duration", value) for value in ("0x1", "1e3", "inf", "0", "-1", "1.2.3", "5x", ""))])
+def test_what_is_no_number_is_refused(option, value):
+    assert f"{option} must be " in spied.spy("top", f"{option}={value}", 1, status=2)
+
+
+def test_a_dump_of_processes_of_which_one_is_none_fails_and_tells_the_others(script):
+    with spied.running(PERL, script(WAITS), stdin=subprocess.PIPE) as process:
+        process.wait_for("ready")
+        process.wait_until_it_waits()
+        for pids in ([process.pid, 999999999], [999999999, process.pid]):
+            ran = subprocess.run([spied.SPY, "dump", *map(str, pids)], capture_output=True, text=True)
+            assert ran.returncode == 1 and ran.stderr == "nytp-spy: there is no process 999999999\n"
+            assert ran.stdout.startswith("Process ") and "main::inner" in ran.stdout
+
+
+# Its innermost sub has lost its body (sv.h: the first word of a head).
+DAMAGED = """
+open my $memory, "+<", "/proc/self/mem" or die $!; binmode $memory; $| = 1;
+sub damaged { sysseek $memory, \\&damaged, 0; syswrite $memory, pack "Q", 8; print "ready\n"; sleep 99 }
+damaged();
+"""
+
+
+def test_a_dump_that_cannot_read_a_stack_whole_fails(script):
+    with spied.running(PERL, script(DAMAGED)) as process:
+        process.wait_for("ready")
+        ran = subprocess.run([spied.SPY, "dump", str(process.pid)], capture_output=True, text=True)
+    assert ran.returncode == 1 and "    its stack could not be read whole\n" in ran.stdout, ran.stdout
+
+
+@pytest.mark.parametrize("command", ["dump", "top -d 200ms", "heap"])
+@pytest.mark.parametrize("is_closed", [False, True], ids=["full", "closed"])
+def test_a_result_that_cannot_be_written_is_told(command, is_closed, script):
+    with spied.running(PERL, script(WAITS), stdin=subprocess.PIPE) as process, open("/dev/full", "w") as full:
+        process.wait_for("ready")
+        ran = subprocess.run([spied.SPY, *command.split(), str(process.pid)], stdout=full, stderr=subprocess.PIPE, text=True,
+                             preexec_fn=(lambda: os.close(1)) if is_closed else None)
+    assert ran.returncode == 4 and re.fullmatch("nytp-spy: -: cannot .*\n", ran.stderr), ran
+
+
+def test_what_a_pattern_finds_that_is_no_perl_is_left_out(script, tmp_path):
+    name = f"worker-{os.getpid()}.pl"
+    with spied.running("sh", "-c", f"echo ready; read never; : {name}", stdin=subprocess.PIPE) as other:
+        other.wait_for("ready")
+        message = spied.spy("dump", "-P", rf"{name}$", status=1)
+        assert message == f"nytp-spy: no process whose command line matches {name}$ is a perl\n"
+        with spied.running(PERL, script(WAITS, name), stdin=subprocess.PIPE) as process:
+            process.wait_for("ready")
+            process.wait_until_it_waits()
+            for command in ["dump"], ["record", "-d", "1200ms", "-o", tmp_path / "out"]:
+                ran = subprocess.run([spied.SPY, *command, "-P", rf"{name}$"], capture_output=True, text=True)
+                assert ran.returncode == 0 and "no perl" not in ran.stderr, ran.stderr
+    assert "main::inner" in exported(tmp_path / "out", "--top")
+
+
+def test_a_thread_of_the_kernel_is_told():
+    stat = pathlib.Path("/proc/2/stat")
+    if not stat.exists() or not int(stat.read_text().rpartition(")")[2].split()[6]) & 0x200000:    # PF_KTHREAD
+        pytest.skip("no threads of the kernel are seen here, as in a container")
+    assert spied.spy("dump", 2, status=1) == "nytp-spy: process 2 is a thread of the kernel: there is no perl in it\n"
+
+
+def test_who_has_the_right_and_is_refused_is_not_told_to_get_it(script):
+    """Who is root in a user namespace has CAP_SYS_PTRACE there alone."""
+    with spied.running(PERL, script(WAITS), stdin=subprocess.PIPE) as process:
+        process.wait_for("ready")
+        if subprocess.run(["unshare", "-Ur", "true"], stderr=subprocess.DEVNULL).returncode:
+            pytest.skip("no user namespace may be made here")
+        ran = subprocess.run(["unshare", "-Ur", spied.SPY, "dump", str(process.pid)], capture_output=True, text=True)
+    assert ran.returncode == 1 and ran.stderr.count("\n") == 1
+    assert f": process {process.pid} may not be looked at, although nytp-spy has CAP_SYS_PTRACE: it is of another user namespace" in ran.stderr
+
+
 @pytest.fixture
 def open_spy(open_folder):
     """A copy of nytp-spy where every user may run it."""
@@ -1124,5 +1205,7 @@ def test_manual_page_help_and_readme_name_the_same():
     options = set(re.findall(r"--([a-z][a-z-]+)", spied.spy("--help")))
     page = (spied.ROOT / "doc" / "nytp-spy.1").read_text().replace("\\-", "-")
     assert set(re.findall(r"--([a-z][a-z-]+)", page)) - {"cap-add"} == options
+    least = re.search(r"LEAST_OBJECTS = (\d+)", (spied.ROOT / "spy" / "perl" / "holders.c").read_text())[1]
+    assert f"of {least} objects or more what holds one of them" in page
     for command in "dump", "record", "top", "heap":
         assert f"nytp spy {command}" in page and f"nytp spy {command}" in (spied.ROOT / "README.md").read_text()
