@@ -359,7 +359,7 @@ enum exit_status nytp_cli_run_by_label(struct run *run)
     if (run->cli.exporter != NULL && strcmp(run->cli.exporter->name, "rows") == 0) {
         struct rows_of_inputs all = {.run = run};
         status = write_to(run, write_rows, &all);
-        if (status == EXIT_DONE && all.n == 0 && !has_labels(run, NULL, 0))
+        if (status == EXIT_DONE && all.n == 0 && !run->failed && !has_labels(run, NULL, 0))
             status = EXIT_INPUT;
     } else {
         struct nytp_label_sums *const sums = new_sums(run);

@@ -344,6 +344,13 @@ static bool read_accept(struct nytp_gate *gate, const char *line, const char *pl
 typedef bool line_reader(struct nytp_gate *gate, const char *line, const char *place,
                          struct nytp_error *error);
 
+static void skip_byte_order_mark(char *line)
+{
+    const size_t len = strlen(BYTE_ORDER_MARK);
+    if (strncmp(line, BYTE_ORDER_MARK, len) == 0)
+        memmove(line, line + len, strlen(line + len) + 1);
+}
+
 /* Cut the line's end, a comment and blanks; false when there is nothing in it. A comment begins
  * at the line's start or behind a blank, since names and expressions may hold a '#'. */
 static bool trim_line(char *line)
@@ -374,12 +381,11 @@ static bool read_lines(struct nytp_gate *gate, const char *path, line_reader *re
         struct nytp_error reason = {0};
         char place[120];
         snprintf(place, sizeof place, "%.100s:%u", path, ++number);
-        if (number == 1 && strncmp(line, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0)
-            memmove(line, line + strlen(BYTE_ORDER_MARK),
-                    strlen(line + strlen(BYTE_ORDER_MARK)) + 1);
         if (strlen(line) == sizeof line - 1 || number > MAX_LINES)
             ok = nytp_error_set(error, NYTP_ERR_LIMIT, "%s: line too long, or too many", place);
-        else if (trim_line(line) && !reader(gate, line, place, &reason))
+        if (number == 1)
+            skip_byte_order_mark(line);
+        if (ok && trim_line(line) && !reader(gate, line, place, &reason))
             ok = nytp_error_set(error, reason.status, "%s: %s", place, reason.message);
     }
     if (ok && ferror(file))

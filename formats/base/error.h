@@ -20,6 +20,7 @@ enum nytp_status {
     NYTP_ERR_LIMIT,     /* a named limit was reached */
     NYTP_ERR_MEMORY,    /* allocation failed */
     NYTP_ERR_STOPPED,   /* the receiver of the data asked to stop */
+    NYTP_ERR_ABSENT,    /* what was looked for is not there at all */
 };
 
 /* The first error wins: nytp_error_set() does nothing on an error that is already set. A

@@ -116,6 +116,20 @@ uint32_t nytp_strings_intern(struct nytp_strings *strings, const char *bytes, si
     return id;
 }
 
+struct nytp_key nytp_file_key(struct nytp_strings *strings, uint32_t name)
+{
+    static const char hook[] = "/loader/0x";
+    const size_t skip = sizeof hook - 1;
+    const struct nytp_name text = nytp_strings_get(strings, name);
+    const char *const behind = text.len > skip && memcmp(text.ptr, hook, skip) == 0
+                                   ? memchr(text.ptr + skip, '/', text.len - skip)
+                                   : NULL;
+    if (behind == NULL)
+        return (struct nytp_key){.a = name};
+    const size_t len = text.len - (size_t)(behind - text.ptr);
+    return (struct nytp_key){.a = nytp_strings_intern(strings, behind, len), .b = 1};
+}
+
 /* Append a part, re-encoded from Latin-1 if it is not UTF-8; returns the new end. */
 static char *put_part(char *to, const char *part, size_t len)
 {

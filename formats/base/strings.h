@@ -7,6 +7,7 @@
 #ifndef NYTP_STRINGS_H
 #define NYTP_STRINGS_H
 
+#include "table.h"
 #include "utf8.h"
 
 #include <stdbool.h>
@@ -44,6 +45,11 @@ uint32_t nytp_strings_intern(struct nytp_strings *strings, const char *bytes, si
  * UTF-8 where it is valid UTF-8, else Latin-1 (recorders glue a package and a sub name that
  * are encoded each its own way). What is interned is valid UTF-8. */
 uint32_t nytp_strings_intern_mixed(struct nytp_strings *strings, const char *bytes, size_t len);
+
+/* What files of several processes have in common: their name, but perl names what a hook in
+ * @INC has delivered "/loader/0xADDRESS/Foo.pm", and each process has the hook somewhere else.
+ * `a` is UINT32_MAX when memory is out. */
+struct nytp_key nytp_file_key(struct nytp_strings *strings, uint32_t name);
 
 /* The string of an id; lives as long as `strings`. */
 struct nytp_name nytp_strings_get(const struct nytp_strings *strings, uint32_t id);

@@ -123,21 +123,6 @@ static bool is_eval(const struct nytp_file *file)
            (file->name.len > 6 && memcmp(file->name.ptr, "(eval ", 6) == 0);
 }
 
-/* What files of several processes have in common. perl names what a hook in @INC has delivered
- * "/loader/0xADDRESS/Foo.pm", and each process has the hook somewhere else. */
-static struct nytp_key key_of_file(struct merging *f, struct nytp_name name)
-{
-    static const char hook[] = "/loader/0x";
-    const size_t skip = sizeof hook - 1;
-    const char *const behind = name.len > skip && memcmp(name.ptr, hook, skip) == 0
-                                   ? memchr(name.ptr + skip, '/', name.len - skip)
-                                   : NULL;
-    const uint32_t from = behind == NULL ? 0 : (uint32_t)(behind - name.ptr);
-    return (struct nytp_key){
-        .a = name_id(f, (struct nytp_name){name.ptr + from, name.len - from}),
-        .b = behind != NULL};
-}
-
 /* Number the files of all inputs anew: those of one name are one, but for string evals. */
 static bool merge_files(struct merging *f)
 {
@@ -156,7 +141,8 @@ static bool merge_files(struct merging *f)
         uint32_t *map = f->file_map[i] = calloc(from->n_files, sizeof *map);
         ok = map != NULL;
         for (uint32_t k = 1; ok && k < from->n_files; k++) {
-            const struct nytp_key key = key_of_file(f, from->files[k].name);
+            const struct nytp_key key =
+                nytp_file_key(to->strings, name_id(f, from->files[k].name));
             const uint32_t known =
                 is_eval(&from->files[k]) ? NYTP_TABLE_NONE : nytp_table_get(&by_name, key);
             if (known != NYTP_TABLE_NONE) {

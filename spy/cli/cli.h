@@ -44,7 +44,8 @@ struct nytp_session {
     char command[4096];
 };
 
-/* False with *error set; NYTP_ERR_TRUNCATED: perl is only beginning there. */
+/* False with *error set; NYTP_ERR_TRUNCATED: perl is only beginning there;
+ * NYTP_ERR_ABSENT: there is none. */
 bool nytp_session_open(struct nytp_session *session, const struct nytp_spy *spy, pid_t pid,
                        struct nytp_error *error);
 
@@ -61,9 +62,6 @@ void nytp_session_close(struct nytp_session *session);
  * runs under. Sets *error where an expression gives up. */
 pid_t *nytp_spy_matches(const struct nytp_patterns *patterns, uint32_t *n,
                         struct nytp_error *error);
-
-/* Whether *error says that there is no perl in a process at all. */
-bool nytp_spy_is_no_perl(const struct nytp_error *error);
 
 /* What has come of an output at a path, of which none is "-": SPY_OUTPUT, and said why, unless
  * it was written or its reader went away. */

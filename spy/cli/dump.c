@@ -197,7 +197,7 @@ static enum dumped dump_one(const struct nytp_spy *spy, struct nytp_out *out, pi
     struct nytp_error error = {0};
     bool is_terminal;
     if (!nytp_session_await(&session, spy, pid, &error)) {
-        if (spy->pattern != NULL && nytp_spy_is_no_perl(&error))
+        if (spy->pattern != NULL && error.status == NYTP_ERR_ABSENT)
             return IS_NO_PERL;
         nytp_spy_say("%s%s%s", spy->core != NULL ? spy->core : "",
                      spy->core != NULL ? ": " : "", error.message);

@@ -206,7 +206,7 @@ static void close_process(struct recorder *recorder, struct process *process)
 static void note_missing(struct recorder *recorder, const struct process *process)
 {
     const bool is_named = process->is_named && !(recorder->spy->pattern != NULL &&
-                                                 nytp_spy_is_no_perl(&process->error));
+                                                 process->error.status == NYTP_ERR_ABSENT);
     if (process->was_opened || process->error.status == NYTP_OK ||
         (!is_named && recorder->n_missing > 0) ||
         !nytp_grow(&recorder->missing, &recorder->missing_capacity, recorder->n_missing,

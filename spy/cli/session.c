@@ -20,7 +20,6 @@ enum {
     WAIT_NS = 1000000,
 };
 
-#define NO_PERL  "there is no perl in this process" /* as nytp_attach() begins to say it */
 #define TOO_MUCH "reading it was given up, as it leads in circles: it is damaged"
 
 volatile sig_atomic_t nytp_spy_stop;
@@ -83,11 +82,6 @@ void nytp_session_close(struct nytp_session *session)
     nytp_name_cache_free(&session->names);
     nytp_detach(&session->perl);
     nytp_target_close(&session->target);
-}
-
-bool nytp_spy_is_no_perl(const struct nytp_error *error)
-{
-    return strncmp(error->message, NO_PERL, strlen(NO_PERL)) == 0;
 }
 
 enum nytp_spy_status nytp_spy_output_status(const char *path, const struct nytp_error *error)

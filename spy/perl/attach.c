@@ -86,11 +86,12 @@ static bool find_image(struct nytp_perl *perl, struct nytp_error *error)
         if (i == 0)
             has_symbols = perl->image.symbols != 0;
     }
-    return nytp_error_set(
-        error, NYTP_ERR_FORMAT, "there is no perl in this process: it runs %s%s", program,
-        is_32_bits(perl) ? ", a program of 32 bits, of which nytp-spy knows none"
-        : has_symbols    ? ""
-                         : ", which is linked statically and has no symbols");
+    const char *const why = is_32_bits(perl)
+                                ? ", a program of 32 bits, of which nytp-spy knows none"
+                            : has_symbols ? ""
+                                          : ", which is linked statically and has no symbols";
+    return nytp_error_set(error, *why == '\0' ? NYTP_ERR_ABSENT : NYTP_ERR_FORMAT,
+                          "there is no perl in this process: it runs %s%s", program, why);
 }
 
 /* ---- interpreters ---- */

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#define NYTP_WATCHED_PIECES 24
+#define NYTP_WATCHED_PIECES 32 /* of a sub of a perl without threads 26 */
 #define NYTP_WATCHED_BYTES  1024
 #define NYTP_LONGEST_NAME   1024 /* of a sub, package or file; longer ones are cut */
 

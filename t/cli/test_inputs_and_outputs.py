@@ -4,6 +4,7 @@ are refused."""
 
 import csv
 import gzip
+import io
 import json
 import os
 import subprocess
@@ -138,6 +139,18 @@ def test_sums_of_what_a_file_claims_are_kept_in_range(tmp_path):
     assert b": ok" in run("--check", file).stdout
     for form in ("--json", "--callgrind", "--firefox", "--chrome-trace", "--top"):
         assert run(form, "-q", file).returncode == 0
+
+
+def test_what_a_hook_in_inc_delivers_is_one_file(tmp_path):
+    """perl names it by the hook's address, which each process has somewhere else."""
+    files = [Writer().pid_start(pid).fid(1, f"/loader/0x{pid}f/HH.pm").time(50, 1, 3).sub(1, "HH::f", 3, 4)
+             .callers(1, 9, "main::RUNTIME", "HH::f", pid, 5, 5).pid_end(pid).save(tmp_path / f"{pid}.out") for pid in (70, 71)]
+    merged = tmp_path / "merged.out"
+    subprocess.run(["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", ROOT / "bin/nytprofmerge", "--out", merged, *files],
+                   check=True, capture_output=True)
+    for inputs in files, [merged]:
+        rows = [row for row in csv.DictReader(io.StringIO(good("--csv", *inputs).decode())) if row["sub"] == "HH::f"]
+        assert [row["calls"] for row in rows] == ["141"], rows
 
 
 def test_an_option_that_is_no_number_does_not_stop_the_merger(tmp_path):

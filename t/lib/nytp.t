@@ -399,6 +399,7 @@ subtest 'what fails in us is said, with the status that is documented, not with 
 
 subtest 'help that cannot be written is a failure' => sub {
     plan skip_all => 'no /dev/full' if !-c '/dev/full';
+    local $ENV{LC_ALL} = 'C';
     my @commands = map { s{.*/}{}r } grep {-x} map {"$bin/$_"} qw(nytp nytp-compare nytp-ctl nytp-export nytp-run nytp-spy nytp-startup
         nytprofcalls nytprofcg nytprofcsv nytprofhtml nytprofmerge);
     for my $command ('nytp guide', 'nytp help', 'nytp-prove --nytp-help', map { ("$_ --help", "$_ --version") } @commands) {

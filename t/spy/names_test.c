@@ -23,6 +23,7 @@ static struct {
     uint8_t cv[64], cv_body[256], glob[64], glob_body[128], stash[64], stash_body[256];
     uint8_t buckets[64 + 128]; /* and what a hash of a package has behind them */
     uint8_t hek[64], hek_of_stash[64], hek_of_another[64], statement[128];
+    uint8_t file_glob[64], file_glob_body[128], hek_of_file[64]; /* without threads */
     char file[16];
 } there;
 
@@ -71,6 +72,15 @@ static void put_statement(int32_t type, uint32_t line)
     put_u32(there.statement, layout->cop_line, line);
 }
 
+/* Its name is the file's, or the glob's after "_<". */
+static void put_file(const char *name)
+{
+    char text[20];
+    snprintf(text, sizeof text, "_<%s", name);
+    put_hek(there.hek_of_file, text);
+    snprintf(there.file, sizeof there.file, "%s", name);
+}
+
 static void put_sub(const char *name, uint32_t line)
 {
     uint8_t *const aux = layout->hv_aux_in_body >= 0 ? there.stash_body + layout->hv_aux_in_body
@@ -91,8 +101,11 @@ static void put_sub(const char *name, uint32_t line)
     put_hek(there.hek_of_stash, "P");
     put_hek(there.hek_of_another, "another");
     put_statement(layout->op_nextstate, line);
-    put_u64(there.statement, layout->cop_file, there.file);
-    memcpy(there.file, "f.pl", sizeof "f.pl");
+    put_value(there.file_glob, there.file_glob_body, (uint32_t)layout->svt_PVGV);
+    put_u64(there.file_glob_body, layout->gv_namehek, there.hek_of_file);
+    put_u64(there.statement, layout->cop_file,
+            layout->cop_file_is_gv ? (const void *)there.file_glob : there.file);
+    put_file("f.pl");
 }
 
 static void put_all(void)
@@ -114,7 +127,7 @@ static void free_sub(void)
 
 static void free_statement(void)
 {
-    memcpy(there.file, "else", sizeof "else");
+    put_file("else");
     put_statement(0, LINE);
 }
 
@@ -191,15 +204,35 @@ static bool is_right_or_none(void (*see)(void (*)(void), int, char *, size_t),
     return n_right + n_none == MOST_READS && n_right > 0 && n_none > 0;
 }
 
-int main(void)
+/* How often is read to know a sub's name that is known already. */
+static int reads_to_know_again(void)
+{
+    struct nytp_names names;
+    const uint64_t cv = (uint64_t)(uintptr_t)there.cv;
+    begin(&names, nothing, 0);
+    for (int i = 0; i < 2; i++) {
+        n_reads = 0;
+        nytp_name_cache_begin(&names);
+        nytp_name_cache_expect_sub(&names, cv);
+        nytp_name_cache_look(&names);
+    }
+    nytp_name_cache_free(&names);
+    return n_reads;
+}
+
+static const struct nytp_layout *layout_of(bool has_threads)
+{
+    const struct nytp_layout *row = nytp_layouts;
+    while (row->version != 0 && (row->version != 36 || row->has_threads != has_threads))
+        row++;
+    return row->version == 0 ? NULL : row;
+}
+
+static void test_names(void)
 {
     char text[100];
-    struct nytp_memory changing;
+    struct nytp_memory changing = real;
     struct nytp_interpreter interpreter = {.address = 0};
-    for (layout = nytp_layouts; layout->version != 36 || !layout->has_threads; layout++)
-        ;
-    nytp_memory_of_process(&real, getpid());
-    changing = real;
     changing.read = read_changing;
     perl = (struct nytp_perl){.memory = &changing, .layout = layout};
     put_all();
@@ -231,6 +264,19 @@ int main(void)
     perl.n_interpreters = 1;
     see_place(read_a_line, -1, text, sizeof text);
     ok(strncmp(text, "f.pl:", 5) == 0, "but for the line that is compiled, which goes on");
+    put_all();
+    ok(reads_to_know_again() == 1, "one read tells whether it is so yet");
+}
+
+int main(void)
+{
+    nytp_memory_of_process(&real, getpid());
+    for (int has_threads = 0; has_threads < 2; has_threads++) {
+        layout = layout_of(has_threads);
+        if (layout == NULL)
+            return 1;
+        test_names();
+    }
     nytp_memory_close(&real);
     return done_testing();
 }

@@ -86,7 +86,7 @@ static bool write_file(struct nytp_merged_files *m, const struct nytp_new_fid *f
 {
     struct nytp_in_file *in = &m->in[file->fid];
     in->waits_as = 0;
-    const struct nytp_key key = {.a = name};
+    const struct nytp_key key = nytp_file_key(m->strings, name);
     if (eval_fid == 0) {
         const uint32_t known = nytp_table_get(&m->fid_of_name, key);
         if (known != NYTP_TABLE_NONE) {
