@@ -370,13 +370,18 @@ static int32_t end_of_same(const struct nytp_walker *walker, uint32_t info, int3
     return k;
 }
 
+/* Up to where the lower top of the stack in use was, of the two readings. */
+static int32_t end_of_lower(const struct nytp_walker *walker)
+{
+    const struct nytp_stack_info *const info = &walker->look.infos[0];
+    return (info->low_first < info->low_second ? info->low_first : info->low_second) + 1;
+}
+
 /* Up to which context the stack in use was the same from the first reading to the second. What
  * runs with the variables' pad was there then, and so was what lies below. */
 static int32_t end_of_both(const struct nytp_walker *walker)
 {
-    const struct nytp_stack_info *const info = &walker->look.infos[0];
-    const int32_t low = info->low_first < info->low_second ? info->low_first : info->low_second;
-    return end_of_same(walker, 0, low + 1);
+    return end_of_same(walker, 0, end_of_lower(walker));
 }
 
 /* Whether the stacks below that in use were. */
@@ -761,7 +766,7 @@ static bool find_ended(struct nytp_walker *walker, struct nytp_spied_moment *wan
                        struct top *top)
 {
     const struct contexts contexts = contexts_of(walker, 0);
-    const int32_t eval = code_below(&contexts, end_of_both(walker));
+    const int32_t eval = code_below(&contexts, end_of_lower(walker));
     if (eval < 0 || !is_eval(walker, &contexts, eval) || !are_same_below(walker) ||
         is_there_yet(walker, code_of(&contexts, eval)))
         return false;
@@ -780,10 +785,9 @@ static bool find_ended(struct nytp_walker *walker, struct nytp_spied_moment *wan
 }
 
 /* The code that runs with PL_curpad, in a stack whose contexts were read. */
-static bool find_top(struct nytp_walker *walker, const struct nytp_spied_moment *wanted,
-                     struct top *top)
+static bool find_top(struct nytp_walker *walker, int32_t end_both,
+                     const struct nytp_spied_moment *wanted, struct top *top)
 {
-    const int32_t end_both = end_of_both(walker);
     struct contexts contexts = contexts_of(walker, 0);
     struct near near;
     *top = (struct top){.context = code_below(&contexts, end_both)};
@@ -806,11 +810,11 @@ static bool find_top(struct nytp_walker *walker, const struct nytp_spied_moment 
 
 /* The innermost code, for when it is known that nothing moves, or that it is compiled: the pad
  * is that of the new code then. */
-static bool find_innermost(struct nytp_walker *walker, struct top *top)
+static bool find_innermost(struct nytp_walker *walker, int32_t end_both, struct top *top)
 {
     const struct contexts contexts = contexts_of(walker, 0);
     *top = (struct top){.context = code_below(&contexts, contexts.n), .has_no_pad = true};
-    return are_same_below(walker) && end_of_both(walker) == contexts.n;
+    return are_same_below(walker) && end_both == contexts.n;
 }
 
 /* The statement that called the sub which is being left, whose context is there yet. */
@@ -1022,10 +1026,12 @@ enum nytp_sampled nytp_sample(struct nytp_walker *walker)
             is_same && (is_compiling || nytp_is_same_spied_moment(&before, &moment));
         walker->has_moved = wanted.has_moved;
         wanted.is_one_cop &= is_same;
+        /* As read: find_top() goes on with one of the two readings. */
+        const int32_t end_both = end_of_both(walker);
         begin_words(walker, &wanted);
-        if ((is_compiling ||
-             (!find_top(walker, &wanted, &top) && !find_ended(walker, &wanted, &top))) &&
-            (!is_resting || !find_innermost(walker, &top)))
+        if ((is_compiling || (!find_top(walker, end_both, &wanted, &top) &&
+                              !find_ended(walker, &wanted, &top))) &&
+            (!is_resting || !find_innermost(walker, end_both, &top)))
             continue;
         wanted.op_type = op_type_at(walker, wanted.op);
         if (!is_statement_of(walker, &wanted, is_resting, &top))
