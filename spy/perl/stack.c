@@ -706,6 +706,15 @@ static bool find_left(struct nytp_walker *walker, const struct contexts *context
 
 /* ---- which code was running ---- */
 
+/* Whether the code that is seen at a context may be over: that below it is another's, if it has
+ * come since. perl 5.24 and after it clears the code of subs there, but not that of evals. What
+ * lies at the bottom is checked as well. */
+static bool is_checked(const struct contexts *contexts, int32_t i)
+{
+    return contexts->layout->version < CLEARS_LEFT || kind_of(contexts, i) >= NYTP_FRAME_EVAL ||
+           code_below(contexts, i) < 0;
+}
+
 /* Names that the stack will need, if it is what was read; of a deep one they are too many to be
  * worth it. */
 static void recall_names(struct nytp_walker *walker, const struct nytp_spied_moment *wanted)
@@ -719,6 +728,8 @@ static void recall_names(struct nytp_walker *walker, const struct nytp_spied_mom
              i = code_below(&contexts, i)) {
             nytp_name_cache_recall_sub(walker->names, code_of(&contexts, i));
             nytp_name_cache_recall_place(walker->names, cop_below(&contexts, i));
+            if (is_checked(&contexts, i))
+                nytp_root_ask(walker->names, cop_below(&contexts, i));
         }
     }
 }
@@ -809,12 +820,15 @@ static bool find_top(struct nytp_walker *walker, int32_t end_both,
 }
 
 /* The innermost code, for when it is known that nothing moves, or that it is compiled: the pad
- * is that of the new code then. */
-static bool find_innermost(struct nytp_walker *walker, int32_t end_both, struct top *top)
+ * is that of the new code then. What is compiled while a program runs is an eval; another may
+ * have been over by the time that the contexts were read. */
+static bool find_innermost(struct nytp_walker *walker, int32_t end_both, bool is_eval_wanted,
+                           struct top *top)
 {
     const struct contexts contexts = contexts_of(walker, 0);
     *top = (struct top){.context = code_below(&contexts, contexts.n), .has_no_pad = true};
-    return are_same_below(walker) && end_both == contexts.n;
+    return are_same_below(walker) && end_both == contexts.n &&
+           (!is_eval_wanted || is_eval(walker, &contexts, top->context));
 }
 
 /* The statement that called the sub which is being left, whose context is there yet. */
@@ -904,19 +918,17 @@ static bool add_frame(struct nytp_walker *walker, enum nytp_frame_kind kind, uin
 }
 
 /* The calls of one stack from context `i` down; *cop goes in as the innermost statement and
- * comes out as that which the stack was begun from. Before perl 5.24 a call that is over may
- * still be seen above one that has come since, whose statement it has not been called from. */
+ * comes out as that which the stack was begun from. */
 static bool add_contexts(struct nytp_walker *walker, const struct contexts *contexts, int32_t i,
                          uint64_t *cop)
 {
-    const bool may_be_over = contexts->layout->version < CLEARS_LEFT;
     while (i >= 0) {
         const int32_t below = code_below(contexts, i);
         if (!is_in_regex(contexts, i) &&
             !add_frame(walker, kind_of(contexts, i), code_of(contexts, i), *cop))
             return false;
         *cop = cop_below(contexts, i);
-        if (may_be_over && below >= 0 &&
+        if (below >= 0 && is_checked(contexts, i) &&
             !may_be_in(walker, code_at(walker, contexts, below), *cop, true))
             return false;
         i = below;
@@ -935,6 +947,8 @@ static bool name_frames(struct nytp_walker *walker, bool at_start)
             return false;
         if (!nytp_place_at(names, frame->cop, &frame->file, &frame->line))
             return false;
+        if (frame->line == 0) /* of what is compiled no line is read yet, or no more */
+            frame->line = 1;
         if (i == 0 && at_start && has_name && names->subs[frame->sub].first_line > 0) {
             frame->file = names->subs[frame->sub].file;
             frame->line = names->subs[frame->sub].first_line;
@@ -992,7 +1006,8 @@ static bool take_frames(struct nytp_walker *walker, const struct nytp_spied_mome
             !add_contexts(walker, &contexts, code, &cop))
             return false;
     }
-    if (!add_frame(walker, NYTP_FRAME_MAIN, 0, cop))
+    if (!may_be_in(walker, (struct code){NYTP_FRAME_MAIN, 0}, cop, true) ||
+        !add_frame(walker, NYTP_FRAME_MAIN, 0, cop))
         return false;
     nytp_name_cache_look(walker->names);
     walker->stack.xsub = xsub_at(walker, callee);
@@ -1022,8 +1037,8 @@ enum nytp_sampled nytp_sample(struct nytp_walker *walker)
             continue;
         const bool is_compiling = wanted.curcop == walker->look.of.at[NYTP_PL_compiling];
         const bool is_same = nytp_is_same_spied_moment(&wanted, &moment);
-        const bool is_resting =
-            is_same && (is_compiling || nytp_is_same_spied_moment(&before, &moment));
+        const bool is_second = nytp_is_same_spied_moment(&before, &moment);
+        const bool is_resting = is_same && (is_compiling || is_second);
         walker->has_moved = wanted.has_moved;
         wanted.is_one_cop &= is_same;
         /* As read: find_top() goes on with one of the two readings. */
@@ -1031,7 +1046,8 @@ enum nytp_sampled nytp_sample(struct nytp_walker *walker)
         begin_words(walker, &wanted);
         if ((is_compiling || (!find_top(walker, end_both, &wanted, &top) &&
                               !find_ended(walker, &wanted, &top))) &&
-            (!is_resting || !find_innermost(walker, end_both, &top)))
+            (!is_resting ||
+             !find_innermost(walker, end_both, !is_second || moment.has_moved, &top)))
             continue;
         wanted.op_type = op_type_at(walker, wanted.op);
         if (!is_statement_of(walker, &wanted, is_resting, &top))

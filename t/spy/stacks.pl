@@ -6,6 +6,8 @@
 BEGIN { $^H |= 0x1c000000, $^H{feature_lexsubs} = 1 if $] < 5.026 } # use feature 'lexical_subs'
 
 our ($file, $tell, $required) = ($ARGV[0], 1, "$ARGV[0].pl");
+our %is = map { $_ => 1 } @ARGV;
+our $loops = $is{quick} ? 1 : 30;    # then each way is soon over, and another one in its place
 our ($tied, $handled, $in_format, @values) = (undef, 0, 0, 3, 1, 2);
 
 sub tell_stack {
@@ -26,7 +28,7 @@ sub write_stack {
 sub work {
     tell_stack() if $tell && !$in_format;
     my $n = shift;
-    $n += $_ for 1 .. 30;
+    $n += $_ for 1 .. $loops;
     $n ^= 1;
     return $n;
 }
@@ -58,6 +60,12 @@ sub with_lexical {
 
 sub with_eval {
     eval "work(5); plain(); 1" or die;
+}
+
+sub with_evals {
+    eval "eval 'work(18)'; 1" or die;
+    eval 'work(19)' or die for 1 .. 3;
+    return plain();
 }
 
 sub compare {
@@ -220,13 +228,17 @@ print $out "work(16);\ninner(1);\n1;\n";
 close $out;
 tie $tied, 'Tied';
 $SIG{USR1} = \&handler;
-my @ways = (\&plain, $closure, \&with_lexical, \&with_eval, \&with_sort, \&with_destroy, \&with_tie, \&with_overload,
-    \&with_die, \&with_goto, \&with_autoload, \&with_format, \&with_require, \&with_signal, \&with_regex, \&context, \&with_empty);
-push @ways, \&with_recursion if $ARGV[1];
+my @ways = (\&plain, $closure, \&with_lexical, \&with_eval, \&with_evals, \&with_sort, \&with_destroy, \&with_tie, \&with_overload,
+    \&with_die, \&with_goto, \&with_autoload, \&with_regex, \&context, \&with_empty);
+push @ways, \&with_format, \&with_require, \&with_signal if !$is{quick};    # which wait for the system
+push @ways, (\&with_eval, \&with_evals, \&plain, \&with_die) x 3 if $is{quick};    # what is in one place by turns
+push @ways, \&with_recursion if $is{deep};
+my $random = 1;
 while (1) {
     for my $way (@ways) {
         for my $again (1 .. ($tell ? 1 : 5)) {
-            $way->(1);
+            $random = ($random * 1103515245 + 12345) % 2147483648;
+            ($is{quick} && !$tell ? $ways[($random >> 8) % @ways] : $way)->(1);
         }
     }
     print "ready\n" if $tell;
