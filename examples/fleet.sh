@@ -15,9 +15,12 @@ for tool in clickhouse-server clickhouse-client; do
 done
 
 tell "Three servers"
-# nine ports that are free now: for clients, for HTTP and between servers
-mapfile -t ports < <(perl -MIO::Socket::INET -e '
-    my @s = map { IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1") or die $! } 1 .. 9;
+# nine ports that are free, below those that the kernel gives to whoever asks for any: for clients, for HTTP and between servers
+mapfile -t ports < <(perl -MIO::Socket::INET -MList::Util=shuffle -e '
+    for (shuffle(10000 .. 30000)) {
+        push @s, IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1", LocalPort => $_) // next;
+        last if @s == 9;
+    }
     print $_->sockport, "\n" for @s')
 cluster=$(sed -n '/<remote_servers>/,/<\/remote_servers>/p' "$share/cluster.xml" |
     sed "s/9001/${ports[0]}/; s/9002/${ports[1]}/; s/9003/${ports[2]}/")

@@ -11,6 +11,8 @@ import time
 import urllib.error
 import urllib.request
 
+import ports
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHARE = ROOT / "share" / "clickhouse"
 SHARDS = 3
@@ -41,16 +43,6 @@ def missing():
     return [name for name in ("clickhouse-server", "clickhouse-client") if not shutil.which(name)]
 
 
-def free_ports(n):
-    sockets = [socket.socket() for _ in range(n)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
-
-
 def queries():
     """name -> statement of share/clickhouse/queries.sql."""
     text = (SHARE / "queries.sql").read_text()
@@ -64,9 +56,9 @@ class Cluster:
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
-        ports = free_ports(3 * self.shards)
-        self.tcp = ports[:self.shards]
-        self.http, self.inter = ports[self.shards:2 * self.shards], ports[2 * self.shards:]
+        given = ports.free_ports(3 * self.shards)
+        self.tcp = given[:self.shards]
+        self.http, self.inter = given[self.shards:2 * self.shards], given[2 * self.shards:]
         self.servers = []
 
     def cluster_xml(self):

@@ -182,7 +182,7 @@ def test_a_sample_takes_two_system_calls():
         process.wait_until_it_waits()
         def calls(n):
             ran = subprocess.run([spied.sampler(), str(process.pid), "10000", str(n)], capture_output=True, text=True, check=True)
-            assert ran.stderr.startswith(f"{n} whole, 0 of them at a second look"), ran.stderr
+            assert ran.stderr.startswith(f"{n} whole, "), ran.stderr    # a second look is one more
             return (n + 1) * float(re.search(r"([\d.]+) calls each", ran.stderr)[1])
         each = (calls(1100) - calls(100)) / 1000
     assert 1.9 < each < 2.1, each
@@ -331,7 +331,7 @@ def test_looking_does_not_move_the_program():
             ran = subprocess.run([spied.sampler(), str(process.pid), "1000", str(n), *how], capture_output=True, text=True, check=True)
             leaves = [sample.rpartition(";")[2].rpartition(":")[0] for sample in ran.stdout.splitlines()]
             return sum(leaf not in ("Number::add", "main::plain") for leaf in leaves) / len(leaves)
-        running, stopped = callers_share(3000, "apart"), callers_share(2000, "stopped")
+        running, stopped = callers_share(4000, "apart"), callers_share(4000, "stopped")
     print(running, stopped)
     assert abs(running - stopped) < 0.045, (running, stopped)
 
@@ -434,6 +434,6 @@ def test_calls_of_some_microseconds_are_their_callers():
             ran = subprocess.run([spied.sampler(), str(process.pid), "1000", str(n), *how], capture_output=True, text=True, check=True)
             callers = re.findall(r"JSON::PP::(\w+):\d+;JSON::PP::string:", ran.stdout)
             return callers.count("object") / len(callers)
-        running, stopped = share(3000, "apart"), share(1000, "stopped")
+        running, stopped = share(3000, "apart"), share(3000, "stopped")
     print(running, stopped)
     assert abs(running - stopped) < 0.12, (running, stopped)

@@ -24,7 +24,7 @@ import gi
 gi.require_version("Gio", "2.0")
 from gi.repository import Gio, GLib  # noqa: E402
 
-PATIENCE_MS = 20000                         # for one answer, of a program that may be computing
+PATIENCE_MS = 75000                         # for one answer, of a program that may be computing
 ACCESSIBLE = "org.a11y.atspi.Accessible"
 OPAQUE = ("tree", "menu bar")               # widgets() does not look into these
 SHOWING = 1 << 25                           # bit of a state

@@ -7,12 +7,13 @@ import os
 import pathlib
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
 import urllib.error
 import urllib.request
+
+import ports
 
 ALL = ["-nodefraction=0", "-edgefraction=0", "-nodecount=1000000"]
 TOP = re.compile(r"\s*(-?[\d.]+)(\S*)\s+\S+\s+\S+\s+(-?[\d.]+)(\S*)\s+\S+\s+(.*)\Z")
@@ -77,9 +78,7 @@ class Server:
 
     def __enter__(self):
         self.home = tempfile.mkdtemp(prefix="nytp-pprof.")
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port, = ports.free_ports(1)
         self.url = f"http://127.0.0.1:{port}/ui/"
         self.process = subprocess.Popen(
             [tool(), f"-http=127.0.0.1:{port}", "-no_browser", *self.arguments,
