@@ -150,7 +150,7 @@ static void pass_signals_on(const struct nytp_recorder *rec)
  */
 static void listen_here(pTHX_ struct nytp_recorder *rec)
 {
-    char error[300], path[300];
+    char path[300], error[sizeof path + 100];
     const struct nytp_file_name_values values = {
         .pid = (long)getpid(),
         .started = (long long)PL_basetime,

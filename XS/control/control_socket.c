@@ -39,7 +39,7 @@
 
 enum {
     ASK_AGAIN_MS = 20,   /* while a command waits */
-    SLEEPERS_WAITS = 10, /* as often, before the answer comes without those that sleep */
+    SLEEPERS_WAITS = 25, /* as often, before the answer comes without those that sleep */
     NS_PER_MS = 1000000,
     LOOK_MS = 200, /* whether clients idle and the socket is there; as often as poll() ends */
 };

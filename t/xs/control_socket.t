@@ -255,7 +255,7 @@ scenario 'threads obey, each for itself; one that sleeps when it wakes' => sub {
     plan skip_all => 'this perl has no threads' if !$Config{useithreads};
     for my $opts ('start=no', 'sample=1000:sample_budget=0') {
         my $is_sampled = $opts =~ /sample/;
-        my $run = begin("use threads;\n" . $WORK . 'sub main_goes_on { leaf() } my @workers = map { threads->create("run") } 1, 2; print "runs\n"; $_->join for @workers; run_alone() while !-e "end"; sub run_alone { select undef, undef, undef, 0.005; main_goes_on() } print "end\n";', "$opts:control=ctl");
+        my $run = begin("use threads;\n" . $WORK . 'sub main_goes_on { leaf(); open my $rounds, ">>", "rounds"; print $rounds "x" } my @workers = map { threads->create("run") } 1, 2; print "runs\n"; $_->join for @workers; run_alone() while !-e "end"; sub run_alone { select undef, undef, undef, 0.005; main_goes_on() } print "end\n";', "$opts:control=ctl");
         my ($dir, $pid) = @$run{qw(dir pid)};
         my $name = sub { my ($n) = @_; return 'nytprof.out' . ($n ? ".t$n" : '') . ($is_sampled ? '.exact' : '') };
         my @workers = map { "thread $_: on $dir/" . $name->($_) } 1, 2;
@@ -270,6 +270,8 @@ scenario 'threads obey, each for itself; one that sleeps when it wakes' => sub {
         open my $fh, '>', "$dir/stop" or die;
         close $fh;
         ok await(sub { ctl($pid, 'status') =~ /\A0 pid $pid recording into .*\z/ }), 'the threads have ended';
+        my $round = -s "$dir/rounds";
+        ok await(sub { -s "$dir/rounds" > $round + 2 }), 'main goes on';
         is ctl($pid, 'off'), "0 off $dir/" . $name->(0), 'main has obeyed what was asked last when it woke';
         open $fh, '>', "$dir/end" or die;
         is end($run), "0end\n", 'and runs to its end';

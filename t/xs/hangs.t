@@ -245,7 +245,7 @@ for my $opts ('', ':compress=0', ':slowops=1', ':sample_clock=cpu') {
         my ($began, $seen, $note) = (time);
         my $run = hang_sampled("${JOB}job();\n", opts => $opts, see => sub {
             my ($pid, $dir) = @_;
-            $note = await_note($pid, "$dir/nytprof.out", sub { $opts =~ /cpu/ || $_[0]{ticks} > 4_000_000 });
+            $note = await_note($pid, "$dir/nytprof.out", sub { $_[0]{depth} == 2 && ($opts =~ /cpu/ || $_[0]{ticks} > 4_000_000) });
             $seen = time;
         });
         is $run->{signal}, 9, 'killed';
@@ -289,10 +289,11 @@ scenario 'sampled: what ran before, and hangs one after the other' => sub {
 };
 
 scenario 'sampled: looked at while it hangs, and once it is over' => sub {
-    my ($live, $live_top);
+    my ($live, $live_top, $before);
     my $run = hang_sampled("use POSIX ();\nPOSIX::mkfifo('fifo', 0600);\nsub waiter { open my \$fh, '<', 'fifo' or die }\nwaiter();\nprint 'done';\n", lives => 1, see => sub {
         my ($pid, $dir) = @_;
-        $live = await_note($pid, "$dir/nytprof.out", sub { $_[0]{ticks} > 2_000_000 });
+        $live = await_note($pid, "$dir/nytprof.out",
+            sub { -p "$dir/fifo" && $_[0]{depth} == 1 && $_[0]{ticks} != ($before //= $_[0]{ticks}) && $_[0]{ticks} > 2_000_000 });
         $live_top = export($dir, '--top');
         open my $fh, '>', "$dir/fifo" or die $!;
     });
@@ -308,10 +309,10 @@ scenario 'sampled: a child notes in its own file' => sub {
     my @pids;
     my $run = hang_sampled("${JOB}my \$pid = fork;\nif (!\$pid) { job() }\nwaitpid \$pid, 0;\n", see => sub {
         my ($pid, $dir) = @_;
-        await_note($pid, "$dir/nytprof.out", sub { 1 });
-        my ($file) = glob "$dir/nytprof.out.*";
+        my $file;
+        await_note($pid, "$dir/nytprof.out", sub { ($file) = glob "$dir/nytprof.out.*"; $file && $_[0]{depth} == 0 });
         ($pids[0]) = ($file // '') =~ /(\d+)$/;
-        await_note($pids[0], $file, sub { 1 }) if $file;
+        await_note($pids[0], $file, sub { $_[0]{depth} == 2 }) if $file;
         kill 'KILL', @pids;
     });
     is_deeply [grep { stacks_of($run->{dir}, "nytprof.out.$pids[0]")->{$_} } $HANG, 'main::RUNTIME;main::CORE:waitpid'], [$HANG], 'the child';
@@ -320,7 +321,7 @@ scenario 'sampled: a child notes in its own file' => sub {
 
 scenario 'sampled: more calls than there is room for' => sub {
     my $code = "sub deep { my \$n = shift;\nif (!\$n) { sleep 1000 } deep(\$n - 1) }\ndeep(300);\n";
-    my $run = hang_sampled($code, see => sub { my ($pid, $dir) = @_; await_note($pid, "$dir/nytprof.out", sub { 1 }) });
+    my $run = hang_sampled($code, see => sub { my ($pid, $dir) = @_; await_note($pid, "$dir/nytprof.out", sub { $_[0]{depth} == 301 }) });
     is note_of("$run->{dir}/nytprof.out")->{depth}, 301, 'their number';
     my ($stack) = grep { /CORE:sleep$/ } keys %{ stacks_of($run->{dir}) };
     cmp_ok scalar(() = ($stack // '') =~ /main::deep/g), '>', 50, 'the inner ones';

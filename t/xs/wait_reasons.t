@@ -68,7 +68,7 @@ sub rows_of {
         my $line = <$ready>; # it is about to wait
         ok wait_until(sub { slurp("/proc/$pid/syscall") =~ /^\d/ }), 'it waits';
         my $before = looks($pid);
-        ok wait_until(sub { looks($pid) >= $before + 5 }), 'and is looked at';
+        ok wait_until(sub { looks($pid) >= $before + 100 }), 'and is looked at';
         $release->($pid);
     }
     waitpid $pid, 0;
