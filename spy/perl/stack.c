@@ -936,6 +936,22 @@ static bool add_contexts(struct nytp_walker *walker, const struct contexts *cont
     return true;
 }
 
+static bool is_of_eval(const struct nytp_names *names, uint32_t file)
+{
+    static const char begin[] = "(eval ";
+    const struct nytp_name name = nytp_strings_get(names->strings, file);
+    return name.len > sizeof begin - 1 && memcmp(name.ptr, begin, sizeof begin - 1) == 0;
+}
+
+/* Whether a sub that is in a file is shown at a statement of a string eval, which is over: it
+ * was freed, and is known from before only. */
+static bool is_at_eval(const struct nytp_names *names, const struct nytp_frame *frame)
+{
+    const struct nytp_spied_sub *const sub = &names->subs[frame->sub];
+    return sub->first_line > 0 && sub->file != frame->file && is_of_eval(names, frame->file) &&
+           !is_of_eval(names, sub->file);
+}
+
 /* Files and lines, when names has looked. */
 static bool name_frames(struct nytp_walker *walker, bool at_start)
 {
@@ -953,6 +969,8 @@ static bool name_frames(struct nytp_walker *walker, bool at_start)
             frame->file = names->subs[frame->sub].file;
             frame->line = names->subs[frame->sub].first_line;
         }
+        if (has_name && is_at_eval(names, frame))
+            return false;
     }
     return true;
 }
