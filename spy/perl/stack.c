@@ -963,8 +963,9 @@ static bool name_frames(struct nytp_walker *walker, bool at_start)
             return false;
         if (!nytp_place_at(names, frame->cop, &frame->file, &frame->line))
             return false;
-        if (frame->line == 0) /* of what is compiled no line is read yet, or no more */
-            frame->line = 1;
+        if (frame->line == 0 &&
+            (frame->kind == NYTP_FRAME_EVAL || frame->kind == NYTP_FRAME_REQUIRE))
+            frame->line = 1; /* it is compiled: no line is read yet, or no more */
         if (i == 0 && at_start && has_name && names->subs[frame->sub].first_line > 0) {
             frame->file = names->subs[frame->sub].file;
             frame->line = names->subs[frame->sub].first_line;
