@@ -145,7 +145,7 @@ def test_an_eval_that_is_over_is_in_no_other_sub(perl):
     print(ran.stderr)
     samples = ran.stdout.splitlines()
     wrong = collections.Counter(sample for sample in samples if not may_be.fullmatch(sample))
-    assert not wrong and len(samples) > 19000, wrong.most_common(40)
+    assert not wrong and len(samples) > 16000, (wrong.most_common(40), ran.stderr)
     assert any(";(eval)" in sample for sample in samples) and any(";main::other" in sample for sample in samples)
 
 
