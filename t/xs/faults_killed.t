@@ -158,7 +158,7 @@ for my $i (1 .. 1000) {
 kill KILL => $$;
 P
     my ($n) = cut_facts(profile_in($run));
-    # What ran in the last two hundredth of its time may be lost; beside ten other programs it has a tenth of that.
+    # A 200th of the time since the start may be lost. Beside other programs that is more of its work: it may have waited before, and run then.
     cmp_ok $n, '>=', 0.85 * 3000, "$n of 3000 statements";
 };
 
