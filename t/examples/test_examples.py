@@ -60,9 +60,9 @@ def test_slow_line(story):
     line = next(n for n, code in enumerate(source, 1) if r"\Q$route\E" in code)
     assert re.search(rf"\d+ calls from main::route_of, line {line}: return \$route if", text)
     assert "The report is the same." in text
-    times = [float(number) * {"s": 1000, "ms": 1}[unit] for number, unit
-             in re.findall(r"logreport\.pl: ([\d.]+) (s|ms), \d+ statements", text)]
-    assert times[-1] < times[0], "the repair makes it faster"
+    # How long each took, a busy machine decides.
+    calls = [int(number) for number in re.findall(r"logreport\.pl: [\d.]+ m?s, \d+ statements, (\d+) calls", text)]
+    assert calls[-1] < calls[0] / 2, "the repair spares two thirds of the calls"
 
 
 def test_workers(story, tmp_path):
