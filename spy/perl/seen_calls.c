@@ -9,7 +9,8 @@
 #include <stdlib.h>
 
 enum {
-    ENOUGH = 3, /* times that a likely call comes in a row */
+    ENOUGH = 3,   /* times that a likely call comes in a row */
+    RECENT = 500, /* looks from one to the next */
 };
 
 /* What the keys of one pad differ in. What is found is compared: another call may have the same
@@ -125,12 +126,15 @@ void nytp_remember_call(struct nytp_seen_calls *calls, const struct nytp_call *c
     nytp_table_put(&calls->by, key_of(call->pad, call->info, with_place(call->context)), at);
 }
 
-void nytp_note_likely_call(struct nytp_seen_calls *calls, const struct nytp_call *call)
+void nytp_note_likely_call(struct nytp_seen_calls *calls, const struct nytp_call *call,
+                           uint64_t look)
 {
     const uint64_t hash = (call->pad + call->caller_pad * 3) * UINT64_C(0x9e3779b97f4a7c15);
     struct nytp_likely_call *const likely = &calls->likely[hash >> 56];
-    likely->n = is_same_call(&likely->call, call) ? likely->n + 1 : 1;
+    const bool is_next = is_same_call(&likely->call, call) && look - likely->look <= RECENT;
+    likely->n = is_next ? likely->n + 1 : 1;
     likely->call = *call;
+    likely->look = look;
     if (likely->n >= ENOUGH)
         nytp_remember_call(calls, call);
 }

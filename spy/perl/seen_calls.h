@@ -27,6 +27,7 @@ struct nytp_call {
 struct nytp_likely_call {
     struct nytp_call call;
     uint32_t n;
+    uint64_t look; /* the last of them */
 };
 
 enum {
@@ -66,9 +67,11 @@ const struct nytp_call *nytp_seen_call_same(const struct nytp_seen_calls *calls,
 /* When memory is out it is not remembered. */
 void nytp_remember_call(struct nytp_seen_calls *calls, const struct nytp_call *call);
 
-/* The same of a call that one reading alone has shown, once it comes a third time in a row.
- * Half a call and half the next one look like a call, too, but not as often. */
-void nytp_note_likely_call(struct nytp_seen_calls *calls, const struct nytp_call *call);
+/* The same of a call that one reading alone has shown, once it comes a third time in a row and
+ * within so many looks. Half a call and half the next one look like a call, too, but not as
+ * often: of an hour's looks they come a third time as well. */
+void nytp_note_likely_call(struct nytp_seen_calls *calls, const struct nytp_call *call,
+                           uint64_t look);
 
 void nytp_seen_calls_free(struct nytp_seen_calls *calls);
 

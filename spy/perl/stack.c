@@ -35,6 +35,7 @@ enum {
     MAX_BLOCKS = 8,     /* contexts that a call has above its own */
     MAX_ABOVE = 8,      /* the top, at which a call lay that has returned meanwhile */
     ROUNDS = 6,         /* of reading, on the way to pads: one if nothing was moved */
+    RESTS = 3,          /* looks in which nothing moved: it is no eval that is compiled */
     SUB_RE = 0x40,      /* CXp_SUB_RE in each perl, 5.20 to 5.44 */
     SUB_RE_FAKE = 0x80, /* CXp_SUB_RE_FAKE */
     CLEARS_LEFT = 24, /* perl 5.24 and after it: contexts of calls that are over have no code */
@@ -96,6 +97,11 @@ static bool is_in_regex(const struct contexts *contexts, int32_t i)
 static uint64_t cop_below(const struct contexts *contexts, int32_t i)
 {
     return nytp_u64(context_at(contexts, i), contexts->layout->cx_oldcop);
+}
+
+static bool clears_left(const struct contexts *contexts)
+{
+    return contexts->layout->version >= CLEARS_LEFT;
 }
 
 /* The next code below context `i`. */
@@ -330,6 +336,20 @@ static uint64_t root_of_code(struct nytp_walker *walker, uint64_t cv)
     return nytp_word(words, body + (uint64_t)layout->cv_root);
 }
 
+static bool is_sub(const struct nytp_layout *layout, unsigned root_type)
+{
+    return root_type == (unsigned)layout->op_leavesub ||
+           root_type == (unsigned)layout->op_leavesublv;
+}
+
+/* Whether a statement is known to be one of a sub. */
+static bool is_in_sub(struct nytp_walker *walker, uint64_t cop)
+{
+    unsigned type = 0;
+    return nytp_root_of(walker->names, cop, &type) != 0 &&
+           is_sub(walker->names->perl->layout, type);
+}
+
 /* Whether a statement may be one of this code. What is not known, as before perl 5.26 in a loop
  * without end, is `otherwise`. */
 static bool may_be_in(struct nytp_walker *walker, struct code code, uint64_t cop,
@@ -338,8 +358,7 @@ static bool may_be_in(struct nytp_walker *walker, struct code code, uint64_t cop
     const struct nytp_layout *const layout = walker->names->perl->layout;
     unsigned type = 0;
     const uint64_t root = nytp_root_of(walker->names, cop, &type);
-    if (root != 0 &&
-        (type == (unsigned)layout->op_leavesub || type == (unsigned)layout->op_leavesublv))
+    if (root != 0 && is_sub(layout, type))
         return code.kind == NYTP_FRAME_SUB && root_of_code(walker, code.cv) == root;
     if (root != 0 &&
         (type == (unsigned)layout->op_leave || type == (unsigned)layout->op_leaveeval))
@@ -502,7 +521,7 @@ static void learn(struct nytp_walker *walker, const struct contexts *contexts,
     if (is_lasting)
         nytp_remember_call(&walker->calls, &call);
     else
-        nytp_note_likely_call(&walker->calls, &call);
+        nytp_note_likely_call(&walker->calls, &call, walker->names->sample);
 }
 
 /* Whether near[from] to near[end - 1], which one reading alone shows, were calls: perl writes
@@ -711,7 +730,7 @@ static bool find_left(struct nytp_walker *walker, const struct contexts *context
  * lies at the bottom is checked as well. */
 static bool is_checked(const struct contexts *contexts, int32_t i)
 {
-    return contexts->layout->version < CLEARS_LEFT || kind_of(contexts, i) >= NYTP_FRAME_EVAL ||
+    return !clears_left(contexts) || kind_of(contexts, i) >= NYTP_FRAME_EVAL ||
            code_below(contexts, i) < 0;
 }
 
@@ -763,31 +782,65 @@ static void see_near(struct nytp_walker *walker, const struct contexts *contexts
     }
 }
 
-static bool is_there_yet(const struct nytp_walker *walker, uint64_t cv)
+/* The innermost eval where the variables were read, from then on in the first reading of the
+ * stack in use, which is the nearer one. It may be over since: perl leaves it above the top.
+ * -1: it is none, or a sub may have been there that has run another one. */
+static int32_t find_eval(struct nytp_walker *walker)
 {
-    struct nytp_reader reader = {walker->names->perl, walker->names->perl->layout, NULL};
-    struct nytp_value value;
-    return nytp_value_at(&reader, cv, &value) && value.type == reader.layout->svt_PVCV;
+    const struct nytp_stack_info *const info = &walker->look.infos[0];
+    const struct contexts contexts = contexts_of(walker, 0);
+    const int32_t end = (int32_t)info->n_first, above = info->low_first + 1;
+    if (!are_same_below(walker))
+        return -1;
+    memcpy(nytp_look_reading(&walker->look, 0, false, info->n_deep),
+           nytp_look_reading(&walker->look, 0, true, info->n_deep),
+           (info->n_first - info->n_deep) * (size_t)contexts.layout->cx_size);
+    const int32_t top = code_below(&contexts, above);
+    int32_t left = above;
+    while (left < end && left < above + MAX_ABOVE && code_of(&contexts, left) == 0)
+        left++;
+    if (left < end && is_eval(walker, &contexts, left)) {
+        const uint64_t cop = cop_below(&contexts, left);
+        if (may_be_in(walker, code_at(walker, &contexts, top), cop, false))
+            return left;
+        if (is_in_sub(walker, cop))
+            return -1;
+    }
+    return top >= 0 && is_eval(walker, &contexts, top) &&
+                   may_be_in(walker, code_at(walker, &contexts, code_below(&contexts, top)),
+                             cop_below(&contexts, top), clears_left(&contexts))
+               ? top
+               : -1;
 }
 
 /* An eval that has ended before it was known where in it the program was: its statements are
- * freed. So it is shown at the statement that runs it, or, if it has called a sub, as calling
- * that from there. Who looked for another moment would find those who run no short evals. */
+ * freed, and the next one has their memory. So it is shown at the statement that runs it, or,
+ * if it has called a sub, as calling that from there. Who looked for another moment would find
+ * those who run no short evals. */
 static bool find_ended(struct nytp_walker *walker, struct nytp_spied_moment *wanted,
                        struct top *top)
 {
+    const int32_t eval = find_eval(walker);
     const struct contexts contexts = contexts_of(walker, 0);
-    const int32_t eval = code_below(&contexts, end_of_lower(walker));
-    if (eval < 0 || !is_eval(walker, &contexts, eval) || !are_same_below(walker) ||
-        is_there_yet(walker, code_of(&contexts, eval)))
+    if (eval < 0)
         return false;
-    const struct nytp_call *const call =
-        find_call_from(walker, wanted->curpad, evals_at(walker, &contexts, eval));
     *top = (struct top){.context = eval, .outermost_cop = cop_below(&contexts, eval)};
-    if (call != NULL) {
-        const struct code called = {NYTP_FRAME_SUB, call->cv};
+    if (wanted->curcop == top->outermost_cop) { /* compiled, and it has not begun */
+        top->context = code_below(&contexts, eval);
+        return find_call(walker, wanted->curpad) == NULL &&
+               may_be_in(walker, code_at(walker, &contexts, top->context), wanted->curcop,
+                         false);
+    }
+    if (wanted->curcop != walker->look.of.at[NYTP_PL_compiling] &&
+        is_in_sub(walker, wanted->curcop)) {
+        const struct nytp_call *const call =
+            find_call_from(walker, wanted->curpad, evals_at(walker, &contexts, eval));
+        wanted->op_type = op_type_at(walker, wanted->op);
         top->calls[top->n_calls++] = call;
-        return may_be_in(walker, called, wanted->curcop, true) && are_still_calls(walker, top);
+        return call != NULL &&
+               may_be_in(walker, (struct code){NYTP_FRAME_SUB, call->cv}, wanted->curcop,
+                         true) &&
+               are_still_calls(walker, top);
     }
     wanted->op = 0;
     wanted->op_type = 0;
@@ -810,8 +863,8 @@ static bool find_top(struct nytp_walker *walker, int32_t end_both,
     while (lasting < near.n && near.contexts[lasting] >= end_both)
         lasting++;
     for (int k = i > lasting ? i : lasting; i >= 0 && k + 1 < near.n; k++)
-        learn(walker, &contexts, &near, k, true);
-    for (int k = i; k >= 0 && k < lasting; k++)
+        learn(walker, &contexts, &near, k, k > 0 || clears_left(&contexts));
+    for (int k = i >= 0 ? i : clears_left(&contexts) ? 0 : lasting; k < lasting; k++)
         learn(walker, &contexts, &near, k, false);
     if (i < 0 || !are_known_calls(walker, &contexts, &near, i, lasting))
         return find_left(walker, &contexts, &near, lasting, wanted->curpad, top);
@@ -819,16 +872,40 @@ static bool find_top(struct nytp_walker *walker, int32_t end_both,
     return is_called_by(walker, &contexts, &near, i);
 }
 
-/* The innermost code, for when it is known that nothing moves, or that it is compiled: the pad
- * is that of the new code then. What is compiled while a program runs is an eval; another may
- * have been over by the time that the contexts were read. */
-static bool find_innermost(struct nytp_walker *walker, int32_t end_both, bool is_eval_wanted,
-                           struct top *top)
+/* The innermost code, for when it is known that nothing moves. */
+static bool find_innermost(struct nytp_walker *walker, int32_t end_both, struct top *top)
 {
     const struct contexts contexts = contexts_of(walker, 0);
     *top = (struct top){.context = code_below(&contexts, contexts.n), .has_no_pad = true};
-    return are_same_below(walker) && end_both == contexts.n &&
-           (!is_eval_wanted || is_eval(walker, &contexts, top->context));
+    return are_same_below(walker) && end_both == contexts.n;
+}
+
+/* The main program, for as long as it is compiled, or one of its subs, whose statements perl
+ * goes through as if they ran. It has not begun: it has no depth, which stands behind CvFLAGS.
+ */
+static bool find_main_compiled(struct nytp_walker *walker, struct nytp_spied_moment *wanted,
+                               struct top *top)
+{
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    struct nytp_words *const words = walker->names->words;
+    const struct contexts contexts = contexts_of(walker, 0);
+    const uint64_t cv = walker->look.main_cv;
+    const uint64_t body = cv == 0 ? 0 : nytp_word(words, cv + (uint64_t)layout->sv_any);
+    *top = (struct top){.context = code_below(&contexts, contexts.n), .has_no_pad = true};
+    if (body == 0 || nytp_word(words, body + (uint64_t)layout->cv_flags) >> 32 != 0 ||
+        code_at(walker, &contexts, top->context).kind != NYTP_FRAME_MAIN)
+        return false;
+    wanted->curcop = walker->look.of.at[NYTP_PL_compiling];
+    return true;
+}
+
+/* What is compiled while a program runs is an eval or a file. */
+static bool find_compiled(struct nytp_walker *walker, int32_t end_both, struct top *top)
+{
+    const struct contexts contexts = contexts_of(walker, 0);
+    *top = (struct top){.context = find_eval(walker), .has_no_pad = true};
+    return top->context >= 0 ||
+           (find_innermost(walker, end_both, top) && is_eval(walker, &contexts, top->context));
 }
 
 /* The statement that called the sub which is being left, whose context is there yet. */
@@ -1002,6 +1079,28 @@ static uint32_t xsub_at(struct nytp_walker *walker, uint64_t cv)
     return sub != UINT32_MAX && walker->names->subs[sub].is_xsub ? sub : UINT32_MAX;
 }
 
+/* Whether an eval is compiled at a context, run by the same statement as when it was looked at:
+ * what is compiled has its place in one variable. */
+static bool is_compiled_yet(struct nytp_walker *walker, int32_t context)
+{
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    const struct nytp_stack_info *const info = &walker->look.infos[0];
+    const struct contexts contexts = contexts_of(walker, 0);
+    uint64_t in_use = 0, cop = 0, curcop = 0;
+    int32_t top = -1;
+    const struct nytp_piece pieces[] = {
+        {walker->look.of.at[NYTP_PL_curstackinfo], &in_use, sizeof in_use},
+        {walker->look.of.at[NYTP_PL_curcop], &curcop, sizeof curcop},
+        {info->address + (uint64_t)layout->si_cxix, &top, sizeof top},
+        {info->contexts + (uint64_t)context * (uint64_t)layout->cx_size +
+             (uint64_t)layout->cx_oldcop,
+         &cop, sizeof cop}};
+    const size_t n = sizeof pieces / sizeof *pieces;
+    return nytp_memory_scattered(walker->names->perl->memory, pieces, n) == n &&
+           in_use == info->address && curcop == walker->look.of.at[NYTP_PL_compiling] &&
+           top == context && cop == cop_below(&contexts, context);
+}
+
 static bool take_frames(struct nytp_walker *walker, const struct nytp_spied_moment *moment,
                         const struct top *top)
 {
@@ -1029,6 +1128,9 @@ static bool take_frames(struct nytp_walker *walker, const struct nytp_spied_mome
         !add_frame(walker, NYTP_FRAME_MAIN, 0, cop))
         return false;
     nytp_name_cache_look(walker->names);
+    if (moment->curcop == walker->look.of.at[NYTP_PL_compiling] && top->context >= 0 &&
+        !is_compiled_yet(walker, top->context))
+        return false;
     walker->stack.xsub = xsub_at(walker, callee);
     return name_frames(walker, top->at_start);
 }
@@ -1040,12 +1142,20 @@ static void begin_words(struct nytp_walker *walker, const struct nytp_spied_mome
     ask_op_type(walker, wanted->op);
 }
 
+static bool take_ended(struct nytp_walker *walker, const struct nytp_spied_moment *wanted)
+{
+    struct nytp_spied_moment moment = *wanted;
+    struct top top;
+    return find_ended(walker, &moment, &top) && take_frames(walker, &moment, &top);
+}
+
 /* The sample is of the first moment that was seen, whatever runs then: who takes the first that
  * can be seen whole, takes what stays long. */
 enum nytp_sampled nytp_sample(struct nytp_walker *walker)
 {
     struct nytp_spied_moment wanted = {0}, moment = {0};
     struct top top;
+    int n_same = 0;
     nytp_look_begin(&walker->look);
     for (int i = 0; i < LOOKS && !nytp_look_is_long(&walker->look); i++) {
         const struct nytp_spied_moment before = moment;
@@ -1056,23 +1166,24 @@ enum nytp_sampled nytp_sample(struct nytp_walker *walker)
             continue;
         const bool is_compiling = wanted.curcop == walker->look.of.at[NYTP_PL_compiling];
         const bool is_same = nytp_is_same_spied_moment(&wanted, &moment);
-        const bool is_second = nytp_is_same_spied_moment(&before, &moment);
-        const bool is_resting = is_same && (is_compiling || is_second);
+        n_same = is_same && nytp_is_same_spied_moment(&before, &moment) ? n_same + 1 : 0;
         walker->has_moved = wanted.has_moved;
         wanted.is_one_cop &= is_same;
-        /* As read: find_top() goes on with one of the two readings. */
+        /* As read: what follows goes on with one of the two readings. */
         const int32_t end_both = end_of_both(walker);
         begin_words(walker, &wanted);
-        if ((is_compiling || (!find_top(walker, end_both, &wanted, &top) &&
-                              !find_ended(walker, &wanted, &top))) &&
-            (!is_resting ||
-             !find_innermost(walker, end_both, !is_second || moment.has_moved, &top)))
+        const bool is_found = (is_compiling ? find_compiled(walker, end_both, &top)
+                                            : find_top(walker, end_both, &wanted, &top)) ||
+                              find_main_compiled(walker, &wanted, &top);
+        if (!is_found && wanted.has_moved && take_ended(walker, &wanted))
+            return NYTP_WHOLE;
+        if (!is_found && (n_same < (is_compiling ? RESTS : 1) || moment.has_moved ||
+                          !find_innermost(walker, end_both, &top)))
             continue;
         wanted.op_type = op_type_at(walker, wanted.op);
-        if (!is_statement_of(walker, &wanted, is_resting, &top))
+        if (!is_statement_of(walker, &wanted, is_compiling ? is_same : n_same > 0, &top))
             wanted = (struct nytp_spied_moment){0}; /* between two subs */
-        else if (take_frames(walker, &wanted, &top) ||
-                 (find_ended(walker, &wanted, &top) && take_frames(walker, &wanted, &top)))
+        else if (take_frames(walker, &wanted, &top) || take_ended(walker, &wanted))
             return NYTP_WHOLE;
     }
     const uint64_t in_use = walker->look.of.at[NYTP_PL_curstackinfo];

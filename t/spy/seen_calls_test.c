@@ -83,13 +83,17 @@ int main(void)
        "a call that lies elsewhere now has been where it lay");
     const struct nytp_call likely = {.info = INFO, .pad = 3, .caller_pad = 11, .cop = 31};
     const struct nytp_call half = {.info = INFO, .pad = 3, .caller_pad = 11, .cop = 32};
-    nytp_note_likely_call(&calls, &likely);
-    nytp_note_likely_call(&calls, &likely);
-    nytp_note_likely_call(&calls, &half);
-    nytp_note_likely_call(&calls, &likely);
-    nytp_note_likely_call(&calls, &likely);
+    uint64_t look = 1;
+    nytp_note_likely_call(&calls, &likely, look++);
+    nytp_note_likely_call(&calls, &likely, look++);
+    nytp_note_likely_call(&calls, &half, look++);
+    nytp_note_likely_call(&calls, &likely, look++);
+    nytp_note_likely_call(&calls, &likely, look++);
     ok(nytp_seen_call(&calls, 3, INFO) == NULL, "a likely call is not remembered at once");
-    nytp_note_likely_call(&calls, &likely);
+    nytp_note_likely_call(&calls, &likely, look += 501);
+    nytp_note_likely_call(&calls, &likely, look += 500);
+    ok(nytp_seen_call(&calls, 3, INFO) == NULL, "nor where it is seen too seldom");
+    nytp_note_likely_call(&calls, &likely, look += 500);
     ok(nytp_seen_call_same(&calls, &likely) != NULL &&
            nytp_seen_call_same(&calls, &half) == NULL,
        "but when it comes a third time in a row");

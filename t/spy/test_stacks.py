@@ -149,6 +149,38 @@ def test_an_eval_that_is_over_is_in_no_other_sub(perl):
     assert any(";(eval)" in sample for sample in samples) and any(";main::other" in sample for sample in samples)
 
 
+def test_short_evals_have_their_share():
+    """Each is over, and the next one in its memory, when it is looked up what it was: its compilation had 43 % of the samples where it
+    has 60, and the sub that it calls none where it has 6."""
+    with spied.running("/usr/bin/perl", "-e", EVALS) as process:
+        process.wait_for("ready")
+        def shares(n, *how):
+            ran = subprocess.run([spied.sampler(), str(process.pid), "1000", str(n), *how], capture_output=True, text=True, check=True)
+            print(ran.stderr)
+            samples = ran.stdout.splitlines()
+            return [sum(bool(re.search(which, sample)) for sample in samples) / len(samples)
+                    for which in (r";\(eval\):\d$", r";main::evals:4$", r";main::evals:", r";main::work:2$")]
+        running, stopped = shares(6000, "apart"), shares(2000, "stopped")
+    print(running, stopped)
+    assert all(abs(a - b) < bound for a, b, bound in zip(running, stopped, (0.09, 0.08, 0.04, 0.055))), (running, stopped)
+    assert running[3] > 0.01, running
+
+
+COMPILED = "".join(f"sub f{n} {{ my ($n) = @_; if ($n > 1) {{ $n += $_ for 1 .. 3 }} else {{ $n = join ',', map {{ $_ + 1 }} 1, 2 }} return $n }}\n"
+                   for n in range(150_000))
+
+
+def test_a_program_is_seen_while_it_is_compiled(tmp_path):
+    """perl computes what is constant and goes through what it has compiled, as if it ran: nine of ten samples were left out."""
+    (tmp_path / "long.pl").write_text('BEGIN { $| = 1; print "ready\\n" }\n' + COMPILED)
+    with spied.running("/usr/bin/perl", tmp_path / "long.pl") as process:
+        process.wait_for("ready")
+        ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "300"], capture_output=True, text=True, check=True)
+    print(ran.stderr)
+    lines = [int(line) for line in re.findall(r"^main:(\d+)$", ran.stdout, re.M)]
+    assert len(lines) >= 285 and lines == sorted(lines) and lines[-1] > lines[0] > 1, ran.stderr
+
+
 @pytest.mark.parametrize("deep", [False, True], ids=["ways", "recursion"])
 def test_at_100_hz_samples_are_whole(deep, tmp_path):
     """How many looks each takes depends on what else the machine does: who is not run meanwhile looks again. Of 24,000 of the recursion
