@@ -67,9 +67,9 @@ const struct nytp_call *nytp_seen_call_same(const struct nytp_seen_calls *calls,
 /* When memory is out it is not remembered. */
 void nytp_remember_call(struct nytp_seen_calls *calls, const struct nytp_call *call);
 
-/* The same of a call that one reading alone has shown, once it comes a third time in a row and
- * within so many looks. Half a call and half the next one look like a call, too, but not as
- * often: of an hour's looks they come a third time as well. */
+/* The same of a call that one reading alone has shown, once it comes a third time in a row,
+ * each time within some hundred looks of the last. Half a call and half the next one look like
+ * a call, too; in the long run they come a third time as well, but not that soon. */
 void nytp_note_likely_call(struct nytp_seen_calls *calls, const struct nytp_call *call,
                            uint64_t look);
 

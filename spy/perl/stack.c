@@ -1142,6 +1142,7 @@ static void begin_words(struct nytp_walker *walker, const struct nytp_spied_mome
     ask_op_type(walker, wanted->op);
 }
 
+/* The stack of a moment in an eval that has ended since. */
 static bool take_ended(struct nytp_walker *walker, const struct nytp_spied_moment *wanted)
 {
     struct nytp_spied_moment moment = *wanted;
@@ -1155,7 +1156,7 @@ enum nytp_sampled nytp_sample(struct nytp_walker *walker)
 {
     struct nytp_spied_moment wanted = {0}, moment = {0};
     struct top top;
-    int n_same = 0;
+    int n_same = 0; /* looks in a row that saw the moment that is wanted as the one before */
     nytp_look_begin(&walker->look);
     for (int i = 0; i < LOOKS && !nytp_look_is_long(&walker->look); i++) {
         const struct nytp_spied_moment before = moment;
