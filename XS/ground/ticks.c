@@ -13,7 +13,6 @@
 
 #include "formats/base/platform.h"
 
-#include "clock.h"
 #include "raw_alarm.h"
 #include "rights.h"
 
@@ -56,15 +55,6 @@ NYTP_RAW_CODE static void unlock(void)
     atomic_flag_clear_explicit(&ticks.lock, memory_order_release);
 }
 
-NYTP_RAW_CODE static uint64_t raw_now(const struct nytp_ring *ring)
-{
-#if NYTP_HAS_TSC
-    if (ring->is_tsc)
-        return __rdtsc();
-#endif
-    return nytp_raw_clock_ns(ring->clock);
-}
-
 /* One tick for one ring. As long as the program shows the same words (it sleeps, or runs one
  * long op), the newest entry is counted up instead of a new one being taken; so it is when the
  * ring is full. No system call that may wait for the program's memory to be changed, as copying
@@ -94,7 +84,7 @@ NYTP_RAW_CODE static void look(struct nytp_ring *ring)
     nytp_wait_look(&ring->call, ring->pid, &tick->wait);
     atomic_store_explicit(&tick->cpu_ns, nytp_raw_clock_ns(ring->cpu_clock),
                           memory_order_relaxed);
-    atomic_store_explicit(&tick->raw, raw_now(ring), memory_order_relaxed);
+    atomic_store_explicit(&tick->ns, nytp_raw_clock_ns(ring->clock), memory_order_relaxed);
     atomic_fetch_add_explicit(&tick->n, 1, memory_order_relaxed);
     if (is_new)
         atomic_store_explicit(&ring->head, head + 1, memory_order_release);

@@ -53,7 +53,7 @@ struct nytp_tick_copy {
 
 /* What was seen, and until when it stayed so. */
 struct nytp_tick {
-    _Atomic uint64_t raw;    /* of the ring's clock, at the last tick that saw this */
+    _Atomic uint64_t ns;     /* of the ring's clock, at the last tick that saw this */
     _Atomic uint64_t cpu_ns; /* processor time of the thread that is looked at */
     const void *words[NYTP_TICK_WORDS];
     _Atomic uint32_t n;         /* ticks that saw this */
@@ -77,7 +77,6 @@ struct nytp_ring {
     void *interpreter; /* these two are for `copy` */
     const void *home;  /* the program's first stack; NULL: not known */
     long pid;          /* of this process */
-    bool is_tsc;       /* `raw` is the time stamp counter, else nanoseconds of `clock` */
     clockid_t clock;
     _Atomic clockid_t cpu_clock; /* of the thread that runs it; may be changed at any time */
     struct nytp_own_fd call;     /* wait_look.h: of the same thread */

@@ -25,7 +25,6 @@
 #include "tick_stack.h"
 
 #include "formats/base/platform.h"
-#include "formats/base/wide.h"
 
 #include <pthread.h>
 
@@ -49,15 +48,15 @@ struct nytp_sampler {
     struct nytp_last_sample last;
     bool by_cpu;
     pthread_t thread;
-    uint64_t raw, cpu_ns;            /* up to where time is accounted for */
-    uint64_t own_raw;                /* of it, that the sampler itself took */
-    uint64_t own_cpu_ns;             /* and of the processor's time */
-    int64_t n_sleeps;                /* of the thread, up to the last safe point with ticks */
-    bool has_slept;                  /* between that and the one before */
-    uint64_t fraction;               /* of a tick, in 2^-64 */
-    uint64_t window_raw, window_own; /* of the budget */
-    uint64_t n_samples;              /* in this file */
-    uint64_t n_ticks_before;         /* of the ring's, up to where it began */
+    uint64_t ns, cpu_ns; /* of the ring's clocks: up to where time is accounted for */
+    uint64_t own_ns;     /* of it, that the sampler itself took */
+    uint64_t own_cpu_ns; /* and of the processor's time */
+    uint64_t rest_ns;    /* of the last sample, less than a tick */
+    int64_t n_sleeps;    /* of the thread, up to the last safe point with ticks */
+    bool has_slept;      /* between that and the one before */
+    uint64_t window_ns, window_own_ns; /* of the budget */
+    uint64_t n_samples;                /* in this file */
+    uint64_t n_ticks_before;           /* of the ring's, up to where it began */
 };
 
 static bool is_cpu_clock(const struct nytp_recorder *rec)
@@ -67,30 +66,34 @@ static bool is_cpu_clock(const struct nytp_recorder *rec)
 
 /* ---- time ---- */
 
-static int64_t ticks_of_raw(const struct nytp_recorder *rec, struct nytp_sampler *sampler,
-                            uint64_t raw)
+/* By the system's clock, as the tick thread reads it: there are too few samples for another to
+ * be worth its while. */
+static uint64_t now_ns(const struct nytp_recorder *rec)
 {
-    const struct nytp_wide fixed =
-        nytp_wide_add(nytp_wide_mul(raw, rec->clock.rate), sampler->fraction);
-    sampler->fraction = fixed.low;
-    return (int64_t)fixed.high;
+    return nytp_raw_clock_ns(rec->sample.sampler->ring.clock);
+}
+
+static int64_t ticks_of_ns(struct nytp_sampler *sampler, uint64_t ns)
+{
+    ns += sampler->rest_ns;
+    sampler->rest_ns = ns % NS_PER_TICK;
+    return (int64_t)(ns / NS_PER_TICK);
 }
 
 /* The time from the last sample to one at these readings, without what the sampler took. */
-static void measure(struct nytp_recorder *rec, uint64_t raw, uint64_t cpu_ns, int64_t *ticks,
+static void measure(struct nytp_sampler *sampler, uint64_t ns, uint64_t cpu_ns, int64_t *ticks,
                     int64_t *cpu_ticks)
 {
-    struct nytp_sampler *const sampler = rec->sample.sampler;
-    uint64_t since = raw > sampler->raw ? raw - sampler->raw : 0;
-    const uint64_t own = sampler->own_raw < since ? sampler->own_raw : since;
+    uint64_t since = ns > sampler->ns ? ns - sampler->ns : 0;
+    const uint64_t own = sampler->own_ns < since ? sampler->own_ns : since;
     const uint64_t cpu = cpu_ns > sampler->cpu_ns ? cpu_ns - sampler->cpu_ns : 0;
     since -= own;
-    sampler->own_raw -= own;
-    if (raw > sampler->raw)
-        sampler->raw = raw;
+    sampler->own_ns -= own;
+    if (ns > sampler->ns)
+        sampler->ns = ns;
     if (cpu_ns > sampler->cpu_ns)
         sampler->cpu_ns = cpu_ns;
-    *ticks = ticks_of_raw(rec, sampler, since);
+    *ticks = ticks_of_ns(sampler, since);
     *cpu_ticks = ((int64_t)cpu - (int64_t)sampler->own_cpu_ns) / NS_PER_TICK;
     sampler->own_cpu_ns = 0;
     if (*cpu_ticks < 0)
@@ -272,11 +275,11 @@ static const struct nytp_malloc_event *take_allocs(pTHX_ struct nytp_recorder *r
 
 /* What was allocated up to this reading of the clock, and freed. The event that comes next. */
 static const struct nytp_malloc_event *
-take_bytes(pTHX_ struct nytp_recorder *rec, const struct nytp_malloc_event *event, uint64_t raw)
+take_bytes(pTHX_ struct nytp_recorder *rec, const struct nytp_malloc_event *event, uint64_t ns)
 {
     while (event != NULL) {
         if (event->where != NULL) {
-            if (((const struct nytp_tick *)event->where)->raw > raw)
+            if (((const struct nytp_tick *)event->where)->ns > ns)
                 break;
             event = take_allocs(aTHX_ rec, event);
         } else {
@@ -292,7 +295,7 @@ static void take_tick(pTHX_ struct nytp_recorder *rec, const struct nytp_tick *t
     struct nytp_sampler *const sampler = rec->sample.sampler;
     struct nytp_moment moment;
     int64_t ticks, cpu_ticks;
-    measure(rec, tick->raw, tick->cpu_ns, &ticks, &cpu_ticks);
+    measure(sampler, tick->ns, tick->cpu_ns, &ticks, &cpu_ticks);
     if (ticks <= 0)
         return;
     nytp_moment_of(aTHX_ rec, &sampler->stack, tick, &moment);
@@ -334,7 +337,8 @@ static void see_sleeps(struct nytp_sampler *sampler)
         open_wait_look_again(&sampler->ring);
 }
 
-static void take_all(pTHX_ struct nytp_recorder *rec)
+/* Returns when it was done. */
+static uint64_t take_all(pTHX_ struct nytp_recorder *rec, uint64_t began_ns)
 {
     struct nytp_sampler *const sampler = rec->sample.sampler;
     const struct nytp_tick *tick = nytp_tick_next(&sampler->ring);
@@ -342,16 +346,15 @@ static void take_all(pTHX_ struct nytp_recorder *rec)
     const struct nytp_malloc_event *event = first;
     const bool has_ticks = tick != NULL;
     if (!has_ticks && event == NULL)
-        return;
+        return began_ns;
     nytp_bytes_hold(&rec->bytes);
-    const uint64_t began = nytp_clock_raw(&rec->clock);
     if (has_ticks)
         see_sleeps(sampler);
     nytp_tick_stack_look(aTHX_ & sampler->stack);
     if (sampler->n_as_now > sampler->stack.n_kept)
         sampler->n_as_now = sampler->stack.n_kept;
     for (; tick != NULL; tick = nytp_tick_next(&sampler->ring)) {
-        event = take_bytes(aTHX_ rec, event, tick->raw);
+        event = take_bytes(aTHX_ rec, event, tick->ns);
         take_tick(aTHX_ rec, tick);
         nytp_tick_taken(&sampler->ring);
     }
@@ -359,11 +362,12 @@ static void take_all(pTHX_ struct nytp_recorder *rec)
     nytp_bytes_done(rec, first);
     nytp_alloc_ticks_taken(sampler->allocs);
     nytp_last_sample_put_if_long(rec->writer, &sampler->last);
-    const uint64_t own = nytp_clock_raw(&rec->clock) - began;
-    sampler->own_raw += own;
+    const uint64_t done_ns = now_ns(rec), own_ns = done_ns - began_ns;
+    sampler->own_ns += own_ns;
     if (has_ticks) /* only of those there can be fewer */
-        sampler->window_own += own;
+        sampler->window_own_ns += own_ns;
     nytp_bytes_resume(&rec->bytes);
+    return done_ns;
 }
 
 /* ---- the budget ---- */
@@ -375,20 +379,20 @@ static uint32_t wanted_period_us(const struct nytp_recorder *rec)
 
 /* Twice as long a period where sampling took more than its budget; half of it, down to the one
  * that is wanted, where that will take half the budget at most. */
-static void keep_to_budget(struct nytp_recorder *rec, uint64_t raw)
+static void keep_to_budget(struct nytp_recorder *rec, uint64_t ns)
 {
     struct nytp_sampler *const sampler = rec->sample.sampler;
-    const uint64_t since = raw - sampler->window_raw;
-    if (since < nytp_clock_raw_of_ns(&rec->clock, BUDGET_WINDOW_NS))
+    const uint64_t since = ns - sampler->window_ns;
+    if (since < BUDGET_WINDOW_NS)
         return;
     const uint64_t budget = since / 100 * (uint64_t)rec->options.sample_budget;
     const uint32_t period_us = nytp_ticks_period(), wanted_us = wanted_period_us(rec);
-    if (budget > 0 && sampler->window_own > budget && period_us < SLOWEST_US)
+    if (budget > 0 && sampler->window_own_ns > budget && period_us < SLOWEST_US)
         nytp_ticks_set_period(period_us * 2);
-    else if (sampler->window_own <= budget / 4 && period_us > wanted_us)
+    else if (sampler->window_own_ns <= budget / 4 && period_us > wanted_us)
         nytp_ticks_set_period(period_us / 2 > wanted_us ? period_us / 2 : wanted_us);
-    sampler->window_raw = raw;
-    sampler->window_own = 0;
+    sampler->window_ns = ns;
+    sampler->window_own_ns = 0;
 }
 
 /* ---- safe points ---- */
@@ -403,8 +407,7 @@ bool nytp_sample_is_due(const struct nytp_recorder *rec)
 /* A new end takes as long as many samples. */
 bool nytp_sample_is_worth_new_end(const struct nytp_recorder *rec)
 {
-    const uint64_t since = nytp_clock_raw(&rec->clock) - rec->sample.sampler->raw;
-    return rec->life.forked || since >= nytp_clock_raw_of_ns(&rec->clock, NEW_END_NS);
+    return rec->life.forked || now_ns(rec) - rec->sample.sampler->ns >= NEW_END_NS;
 }
 
 static void forget_ticks(struct nytp_recorder *rec)
@@ -423,16 +426,14 @@ static void follow_cpu(struct nytp_recorder *rec)
 {
     struct nytp_sampler *const sampler = rec->sample.sampler;
     struct nytp_ring *const ring = &sampler->ring;
-    const int64_t since_ns = (nytp_clock_ticks(&rec->clock, nytp_clock_raw(&rec->clock)) -
-                              nytp_clock_ticks(&rec->clock, sampler->raw)) *
-                             NS_PER_TICK;
+    const uint64_t since_ns = now_ns(rec) - sampler->ns;
     nytp_ticks_hold();
     nytp_copy_stack_thread(ring);
     const uint64_t cpu_ns = nytp_raw_clock_ns(ring->cpu_clock);
     for (uint32_t i = ring->tail; i != ring->head; i++)
         ring->ticks[i % NYTP_TICKS_IN_RING].cpu_ns = cpu_ns;
     nytp_ticks_let_go();
-    sampler->cpu_ns = (int64_t)cpu_ns > since_ns ? cpu_ns - (uint64_t)since_ns : 0;
+    sampler->cpu_ns = cpu_ns > since_ns ? cpu_ns - since_ns : 0;
 }
 
 /* The interpreter may go from thread to thread. */
@@ -448,24 +449,18 @@ static void follow_thread(struct nytp_recorder *rec)
     sampler->n_sleeps = -1;
 }
 
-static uint64_t ns_of_raw(const struct nytp_recorder *rec, uint64_t raw)
-{
-    const struct nytp_wide ticks = nytp_wide_mul(raw, rec->clock.rate);
-    return ticks.high * NS_PER_TICK + nytp_wide_mul(ticks.low, NS_PER_TICK).high;
-}
-
-/* The processor's time since `began` is our own. It is as long as the time that has passed, and
- * asking for it takes longer than most samples; if it seems long we have perhaps waited for the
- * processor or a disk, and it is asked for. The program has run from the last tick to `began`.
+/* The processor's time since `began_ns` is our own. It is as long as the time that has passed,
+ * and asking for it takes longer than most samples; if it seems long we have perhaps waited for
+ * the processor or a disk, and it is asked for. The program has run from the last tick to
+ * `began_ns`.
  */
-static void account_own_cpu(struct nytp_recorder *rec, uint64_t began)
+static void account_own_cpu(struct nytp_recorder *rec, uint64_t began_ns)
 {
     struct nytp_sampler *const sampler = rec->sample.sampler;
-    uint64_t own_ns = ns_of_raw(rec, nytp_clock_raw(&rec->clock) - began);
+    uint64_t own_ns = now_ns(rec) - began_ns;
     if (own_ns > LONG_NS) {
         const uint64_t cpu_ns = nytp_raw_clock_ns(sampler->ring.cpu_clock) - sampler->cpu_ns;
-        const uint64_t since_ns =
-            began > sampler->raw ? ns_of_raw(rec, began - sampler->raw) : 0;
+        const uint64_t since_ns = began_ns > sampler->ns ? began_ns - sampler->ns : 0;
         const uint64_t most_ns = cpu_ns > since_ns ? cpu_ns - since_ns : 0;
         own_ns = own_ns < most_ns ? own_ns : most_ns;
     }
@@ -481,21 +476,21 @@ void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec)
     if (rec->life.forked)
         nytp_now(aTHX_ rec);
     follow_thread(rec);
-    const uint64_t began = nytp_clock_raw(&rec->clock);
+    const uint64_t began_ns = now_ns(rec);
+    uint64_t done_ns = began_ns;
     nytp_hang_note_end(rec);
     if (rec->state == NYTP_RECORDING)
-        take_all(aTHX_ rec);
+        done_ns = take_all(aTHX_ rec, began_ns);
     else
         forget_ticks(rec);
     if (rec->state == NYTP_RECORDING) {
-        const uint64_t before = nytp_clock_raw(&rec->clock);
-        keep_to_budget(rec, before);
+        keep_to_budget(rec, done_ns);
         nytp_now(aTHX_ rec);
-        sampler->own_raw += nytp_clock_raw(&rec->clock) - before;
+        sampler->own_ns += now_ns(rec) - done_ns;
     }
     if (rec->state == NYTP_OFF || rec->stream.is_abandoned)
         nytp_sample_pause(aTHX_ rec);
-    account_own_cpu(rec, began);
+    account_own_cpu(rec, began_ns);
     nytp_instructions_resume(&rec->instructions);
     nytp_unguard(rec);
     RESTORE_ERRNO;
@@ -507,9 +502,8 @@ void nytp_sample_catch_up(pTHX_ struct nytp_recorder *rec)
     int64_t ticks, cpu_ticks;
     if (!rec->sample.is_on || rec->state != NYTP_RECORDING)
         return;
-    take_all(aTHX_ rec);
-    measure(rec, nytp_clock_raw(&rec->clock), nytp_raw_clock_ns(sampler->ring.cpu_clock),
-            &ticks, &cpu_ticks);
+    const uint64_t ns = take_all(aTHX_ rec, now_ns(rec));
+    measure(sampler, ns, nytp_raw_clock_ns(sampler->ring.cpu_clock), &ticks, &cpu_ticks);
     if (sampler->last.is_there && nytp_ticks_are_run()) {
         sampler->last.ticks += ticks;
         sampler->last.cpu_ticks += cpu_ticks;
@@ -537,8 +531,8 @@ void nytp_sample_put_blocked(struct nytp_recorder *rec)
     struct nytp_last_sample sample = {.is_there = true};
     if (!rec->sample.is_on || rec->state != NYTP_RECORDING)
         return;
-    measure(rec, nytp_clock_raw(&rec->clock), nytp_raw_clock_ns(sampler->ring.cpu_clock),
-            &sample.ticks, &sample.cpu_ticks);
+    measure(sampler, now_ns(rec), nytp_raw_clock_ns(sampler->ring.cpu_clock), &sample.ticks,
+            &sample.cpu_ticks);
     if (sample.ticks <= 0 || !nytp_blocked_look(rec))
         return;
     nytp_blocked_put(rec, sampler->open, &sampler->last, &sample);
@@ -553,7 +547,6 @@ static struct nytp_sampler *new_sampler(pTHX_ struct nytp_recorder *rec)
     struct nytp_sampler *sampler;
     Newxz(sampler, 1, struct nytp_sampler);
     sampler->by_cpu = is_cpu_clock(rec);
-    sampler->ring.is_tsc = rec->clock.is_tsc;
     sampler->ring.clock = rec->clock.id;
     nytp_copy_stack_begin(aTHX_ & sampler->ring);
     if (rec->bytes.library != NULL)
@@ -564,9 +557,9 @@ static struct nytp_sampler *new_sampler(pTHX_ struct nytp_recorder *rec)
 static void account_from_now(struct nytp_recorder *rec)
 {
     struct nytp_sampler *const sampler = rec->sample.sampler;
-    sampler->raw = sampler->window_raw = nytp_clock_raw(&rec->clock);
+    sampler->ns = sampler->window_ns = now_ns(rec);
     sampler->cpu_ns = nytp_raw_clock_ns(sampler->ring.cpu_clock);
-    sampler->own_raw = sampler->own_cpu_ns = sampler->window_own = 0;
+    sampler->own_ns = sampler->own_cpu_ns = sampler->window_own_ns = 0;
     sampler->n_sleeps = -1;
     sampler->last.is_there = false;
 }

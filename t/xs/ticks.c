@@ -81,11 +81,11 @@ static void test_ticks(void)
     ok(tick != NULL && ring.head == 1 && tick->n >= 20, "what stays the same is one entry");
     ok(tick != NULL && memcmp(tick->words, word, sizeof word) == 0, "it has the words");
     ok(asked == 1, "the program is asked to look");
-    const uint64_t first = tick == NULL ? 0 : tick->raw;
+    const uint64_t first = tick == NULL ? 0 : tick->ns;
     nytp_tick_taken(&ring);
     await_ticks(3);
     const struct nytp_tick *const next = nytp_tick_next(&ring);
-    ok(next != NULL && next->raw > first, "what was taken makes room for another");
+    ok(next != NULL && next->ns > first, "what was taken makes room for another");
 #if NYTP_RAW_THREADS
     ok(thread_status("SigBlk", line, sizeof line) == 2, "there are two threads");
     /* that of its timers is not shown as blocked whilst it waits for it */
@@ -105,11 +105,11 @@ static void test_full_ring(void)
     while (ring.head - ring.tail < NYTP_TICKS_IN_RING)
         word[0] = (const char *)word[0] + 1;
     const struct nytp_tick *const last = &ring.ticks[(ring.head - 1) % NYTP_TICKS_IN_RING];
-    const uint64_t raw = last->raw;
+    const uint64_t ns = last->ns;
     for (const uint64_t from = ring.n_ticks; ring.n_ticks < from + 10;)
         word[0] = (const char *)word[0] + 1;
     ok(ring.head - ring.tail == NYTP_TICKS_IN_RING, "a full ring takes no more");
-    ok(last->raw > raw, "its last entry gets the time");
+    ok(last->ns > ns, "its last entry gets the time");
     while (nytp_tick_next(&ring) != NULL)
         nytp_tick_taken(&ring);
     nytp_ticks_set_period(1000);
