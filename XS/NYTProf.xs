@@ -137,12 +137,14 @@ _load()
   CODE:
     nytp_load(aTHX);
     nytp_control_begin(aTHX);
+    nytp_load_forget_errors(aTHX);
 
 void
 _start()
   CODE:
     nytp_start(aTHX);
     nytp_control_begin(aTHX);
+    nytp_load_forget_errors(aTHX);
 
 void
 _write_marks()

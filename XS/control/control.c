@@ -343,6 +343,5 @@ void nytp_control_begin(pTHX)
     nytp_exits_leave_first(before_end, nytp_control_remove_name);
     nytp_exits_watch(rec,
                      nytp_finish_without_perl); /* with start=no, before a profile has it */
-    nytp_exits_watch_posix(aTHX_ true, nytp_finish);
     listen_here(aTHX_ rec);
 }

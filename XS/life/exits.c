@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * Endings that perl's END blocks do not see: signals (sigexit=), the C library's exit()
- * (libcexit=1), POSIX::_exit in a pause.
+ * (libcexit=1), POSIX::_exit.
  *
  * A signal may come in the middle of malloc() or of perl's own structures, so what runs here
  * allocates nothing and asks perl nothing: it writes what the recorder already knows. perl
@@ -228,18 +228,12 @@ static void on_posix_exit(pTHX_ CV *cv)
     real_posix_exit(aTHX_ cv);
 }
 
-void nytp_exits_watch_posix(pTHX_ bool on,
-                            void (*finish_first)(pTHX_ struct nytp_recorder *rec))
+void nytp_exits_watch_posix(pTHX_ void (*finish_first)(pTHX_ struct nytp_recorder *rec))
 {
     CV *const cv = nytp_cv_of_name(aTHX_ "POSIX::_exit", 12, false, PL_defstash);
-    if (cv == NULL || !CvISXSUB(cv))
+    if (cv == NULL || !CvISXSUB(cv) || CvXSUB(cv) == on_posix_exit)
         return;
     finish_before_exit = finish_first;
-    on = on || leave_first != NULL;
-    if (on && CvXSUB(cv) != on_posix_exit) {
-        real_posix_exit = CvXSUB(cv);
-        CvXSUB(cv) = on_posix_exit;
-    } else if (!on && CvXSUB(cv) == on_posix_exit) {
-        CvXSUB(cv) = real_posix_exit;
-    }
+    real_posix_exit = CvXSUB(cv);
+    CvXSUB(cv) = on_posix_exit;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * Endings that perl's END blocks do not see: signals (sigexit=), the C library's exit()
- * (libcexit=1), POSIX::_exit in a pause. life.c has them watched, and the profile gets its end
+ * (libcexit=1), POSIX::_exit. life.c has them watched, and the profile gets its end
  * in each.
  */
 #ifndef NYTP_EXITS_H
@@ -18,15 +18,13 @@ int nytp_signal_number(const char *name, size_t len);
 /* The signals and exits that options name. */
 void nytp_exits_watch(struct nytp_recorder *rec, nytp_finish_fn *finish_profile);
 
-/* While recording is paused no op of ours sees POSIX::_exit, which ends the process behind
- * perl's back: let the xsub itself finish the profile first, or not any more. */
-void nytp_exits_watch_posix(pTHX_ bool on,
-                            void (*finish_first)(pTHX_ struct nytp_recorder *rec));
+/* POSIX::_exit ends the process behind perl's back: have the xsub itself finish the profile
+ * first, however it is called. Nothing happens where POSIX is not loaded, or is watched. */
+void nytp_exits_watch_posix(pTHX_ void (*finish_first)(pTHX_ struct nytp_recorder *rec));
 
 /* What is to happen, beside that, before POSIX::_exit and before another program is executed in
- * this process, which may fail: the process is left. While there is such a thing POSIX::_exit
- * is always watched. `leave_killed` is called in a signal of sigexit=, instead. NULL: not any
- * more. */
+ * this process, which may fail: the process is left. `leave_killed` is called in a signal of
+ * sigexit=, instead. NULL: not any more. */
 void nytp_exits_leave_first(void (*leave)(void), void (*leave_killed)(void));
 void nytp_exits_leave(void);
 

@@ -119,16 +119,16 @@ static OP *on_leaveeval(pTHX)
     const bool ends_file = CxTYPE(cx) == CXt_EVAL && CxOLD_OP_TYPE(cx) != OP_ENTEREVAL;
     const bool is_event = rec != NULL && rec->stmts_on && rec->leave_on;
     OP *const next = is_event ? leave(aTHX_ OP_LEAVEEVAL) : nytp_real_op(aTHX_ OP_LEAVEEVAL);
-    if (ends_file && rec != NULL)
+    if (ends_file && rec != NULL) {
         nytp_renames_watch(aTHX);
-    if (ends_file && rec != NULL && rec->control.target != NULL)
-        nytp_exits_watch_posix(aTHX_ true, nytp_finish); /* POSIX may have been loaded */
+        nytp_exits_watch_posix(aTHX_ nytp_finish); /* POSIX may have been loaded */
+    }
     return next;
 }
 
 /* Some xsubs are no part of what is measured, whether they are called or jumped to: those that
- * switch the recorder, and POSIX::_exit, which ends the process behind perl's back, so that the
- * profile is finished first. Decided here and nowhere else. NULL for them, and where no profile
+ * switch the recorder, and POSIX::_exit, which finishes the profile (exits.h), also where POSIX
+ * was loaded without a file. Decided here and nowhere else. NULL for them, and where no profile
  * is open; else the sub to record. */
 static struct nytp_rec_sub *ordinary_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
@@ -138,7 +138,7 @@ static struct nytp_rec_sub *ordinary_xsub(pTHX_ struct nytp_recorder *rec, CV *c
     if (LIKELY(sub->special <= NYTP_SUB_SQL))
         return sub;
     if (sub->special == NYTP_SUB_EXITS)
-        nytp_finish(aTHX_ rec);
+        nytp_exits_watch_posix(aTHX_ nytp_finish);
     return NULL;
 }
 
@@ -503,7 +503,7 @@ static void redirect_events(const struct nytp_recorder *rec)
         for (size_t i = 0; rec->leave_on && i < C_ARRAY_LENGTH(leave_ops); i++)
             nytp_op_redirect(leave_ops[i].type, leave_ops[i].handler, NYTP_OP_SWITCHED);
     }
-    if (rec->options.subs || rec->options.posix_exit) {
+    if (rec->options.subs) {
         nytp_op_redirect(OP_ENTERSUB, on_entersub, NYTP_OP_SWITCHED);
         nytp_op_redirect(OP_GOTO, on_goto, NYTP_OP_SWITCHED);
     }
@@ -542,6 +542,7 @@ void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
     }
     rec->hooks.sees_compilation = true;
     nytp_renames_watch(aTHX);
+    nytp_exits_watch_posix(aTHX_ nytp_finish);
     if (rec->state == NYTP_ARMED && rec->kind == NYTP_EXACT)
         nytp_ops_turn(true);
 }

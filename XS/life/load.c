@@ -337,6 +337,13 @@ void nytp_load(pTHX)
     nytp_hooks_install(aTHX_ rec);
 }
 
+void nytp_load_forget_errors(pTHX)
+{
+    PERL_UNUSED_CONTEXT;
+    if (PL_main_start == NULL)
+        errno = 0;
+}
+
 /* ---- DB:: ---- */
 
 /* Begin to record, or go on with it, in the file that is named already. */
@@ -345,7 +352,6 @@ static void record(pTHX_ struct nytp_recorder *rec, bool was_on)
     if (!was_on && rec->options.subs && !(rec->options.stmts && rec->leave_on))
         nytp_hooks_watch_returns(aTHX);
     plan_switch_of_main(aTHX_ rec);
-    nytp_exits_watch_posix(aTHX_ false, nytp_finish);
     if (rec->state == NYTP_PAUSED)
         nytp_begin_recording(aTHX_ rec);
     else if (rec->state != NYTP_RECORDING && rec->state != NYTP_OFF)
@@ -483,8 +489,6 @@ bool nytp_disable(pTHX)
     nytp_state_set(rec, NYTP_PAUSED);
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
     nytp_switch_ops(aTHX_ rec, false);
-    if (rec->options.subs || rec->options.posix_exit)
-        nytp_exits_watch_posix(aTHX_ true, nytp_finish);
     nytp_unguard(rec);
     return true;
 }

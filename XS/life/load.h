@@ -35,6 +35,9 @@ void nytp_set_option(pTHX_ const char *name, const char *value);
 /* Options are known: arrange that profiling starts in time. Again when more have come. */
 void nytp_load(pTHX);
 void nytp_start(pTHX); /* all options have come */
+/* Last of all: before the program runs errno is 0, as it is without us. perl takes the status
+ * of a BEGIN block that dies from it. */
+void nytp_load_forget_errors(pTHX);
 
 /* DB::enable_profile(): whether it was on before. `path` may be NULL. */
 bool nytp_enable(pTHX_ const char *path);

@@ -12,7 +12,7 @@
 enum nytp_sub_special {
     NYTP_SUB_ORDINARY,
     NYTP_SUB_SQL,     /* DBI's methods that run a statement, with sql=1 */
-    NYTP_SUB_EXITS,   /* POSIX::_exit: the profile is finished first */
+    NYTP_SUB_EXITS,   /* POSIX::_exit: in no profile */
     NYTP_SUB_CONTROL, /* DB::enable_profile and its like: calls of them are not recorded */
 };
 

@@ -254,8 +254,7 @@ What the program waits for when a sample finds it waiting is recorded, too, wher
 thread is in (Linux on x86-64 and arm64): C<nytp-export --waits> tells sleep, lock, child, pipe, socket and its
 other side, name look-up, disk, page fault or terminal, by line.
 
-Sources are not kept unless C<savesrc=1> is given (of files that are as they were nytp-export reads them here); blocks=1 and use_db_sub=1 are ignored. A process
-that ends by C<POSIX::_exit> has its profile up to the last flush. What perl still runs after the C<END>
+Sources are not kept unless C<savesrc=1> is given (of files that are as they were nytp-export reads them here); blocks=1 and use_db_sub=1 are ignored. What perl still runs after the C<END>
 blocks, to destroy objects, is sampled when it takes more than 10 ms.
 
 A program that hangs shows where, alive or killed, by whatever signal: when it has come to no statement for a
@@ -322,14 +321,15 @@ without a meaning. It interrupts a program that waits, as any signal does; C<con
 
 Finish the profile, and remove the socket of C<control>, when one of INT, HUP, TERM, PIPE, BUS, SEGV, or of the signals named, kills the
 program, whatever it is doing at that instant, even when it is out of stack. It then dies of the
-signal as it would have. Signals that are ignored or that the program handles are left alone; with
+signal as it would have. Signals that are ignored or that the program handles are left alone, also when it has given the
+handler up again (C<local $SIG{TERM}>); with
 threads (L</THREADS>) only the profile of the one that gets the signal is finished. Should the profile not be writable then, nothing
 is said. Without this option, too, a killed program leaves all but the last part of a second of its
 profile, and where it hung (C<flush>).
 
 =item posix_exit=1
 
-With subs=0, finish before C<POSIX::_exit>, too. The subroutine profiler does so by itself.
+Without effect: the profile is finished before C<POSIX::_exit> in any case.
 
 =item libcexit=1
 

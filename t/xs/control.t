@@ -349,8 +349,8 @@ P
     }
 };
 
-scenario 'POSIX::_exit with subs=0 and posix_exit=1' => sub {
-    my $run = run_prog(opts => 'subs=0:posix_exit=1', code => "use POSIX ();\n\$x++ for 1..5;\nPOSIX::_exit(9);\n");
+scenario 'POSIX::_exit with subs=0' => sub {
+    my $run = run_prog(opts => 'subs=0', code => "use POSIX ();\n\$x++ for 1..5;\nPOSIX::_exit(9);\n");
     is $run->{status}, 9, 'status';
     my $p = profile_in($run);
     ok $p->{complete}, 'whole';

@@ -121,7 +121,8 @@ sub files {
 =head2 keep
 
 Makes one profile of them, under the name that was given, and removes the folder. Returns what now
-holds the recording: that name, or the folder when they cannot be merged; undef when there is none.
+holds the recording: that name, or the folder when they cannot be merged; undef when there is none. Of a process that was
+killed it has what that one recorded.
 
 =head2 keep_apart(FILES, PARTIAL)
 
@@ -133,7 +134,7 @@ FILES first. Those of PARTIAL end early and are mended, so that what comes after
 sub keep {
     my ($self) = @_;
     my @files = $self->files;
-    my $kept = @files == 1 ? rename $files[0], $self->{out} : !@files || $self->merge($self->{out}, @files);
+    my $kept = @files == 1 ? rename $files[0], $self->{out} : !@files || $self->merge($self->{out}, '--partial', @files);
     return $self->finish($kept, scalar @files);
 }
 
