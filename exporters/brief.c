@@ -9,7 +9,7 @@
  */
 #include "exporters/base/json.h"
 #include "exporters/base/markdown.h"
-#include "exporters/base/printable.h"
+#include "formats/base/printable.h"
 #include "exporters/base/regex_rows.h"
 #include "exporters/base/text.h"
 #include "exporters/base/wait_rows.h"

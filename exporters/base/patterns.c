@@ -9,7 +9,8 @@
  */
 #include "patterns.h"
 #include "near.h"
-#include "printable.h"
+
+#include "formats/base/printable.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>

@@ -5,11 +5,12 @@
  */
 #include "text.h"
 
-#include "formats/build/correction.h"
-#include "formats/base/strings.h"
 #include "columns.h"
-#include "printable.h"
 #include "waits.h"
+
+#include "formats/base/printable.h"
+#include "formats/base/strings.h"
+#include "formats/build/correction.h"
 
 #include "formats/model/profile.h"
 #include "formats/model/svs.h"

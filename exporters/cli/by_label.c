@@ -9,7 +9,7 @@
 #include "outputs.h"
 
 #include "exporters/base/near.h"
-#include "exporters/base/printable.h"
+#include "formats/base/printable.h"
 #include "exporters/base/substitute.h"
 #include "exporters/base/text.h"
 #include "exporters/base/waits.h"

@@ -4,7 +4,7 @@
  */
 #include "messages.h"
 
-#include "exporters/base/printable.h"
+#include "formats/base/printable.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -5,7 +5,7 @@
  */
 #include "progress.h"
 
-#include "exporters/base/printable.h"
+#include "formats/base/printable.h"
 
 #include "formats/base/utf8.h"
 

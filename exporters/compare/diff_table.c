@@ -2,7 +2,7 @@
  *
  * A comparison as a table for the terminal: what changed most comes first.
  */
-#include "exporters/base/printable.h"
+#include "formats/base/printable.h"
 #include "exporters/base/text.h"
 #include "diff_amounts.h"
 #include "diff_formats.h"

@@ -5,7 +5,7 @@
  */
 #include "gate.h"
 
-#include "exporters/base/printable.h"
+#include "formats/base/printable.h"
 #include "exporters/base/text.h"
 #include "exporters/compare/diff_formats.h"
 #include "exporters/compare/rank_test.h"

@@ -5,7 +5,7 @@
 #include "questions.h"
 
 #include "exporters/base/near.h"
-#include "exporters/base/printable.h"
+#include "formats/base/printable.h"
 #include "exporters/base/wait_rows.h"
 #include "exporters/compare/diff_amounts.h"
 #include "exporters/compare/diff_formats.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Fills in errors; see error.h. Control characters in a message become '?', since messages
- * quote input and end up in terminals.
+ * Fills in errors; see error.h. What could harm a terminal becomes '?', since messages quote
+ * input and end up in terminals.
  */
 #include "error.h"
 
+#include "printable.h"
 #include "utf8.h"
 
 #include <stdio.h>
@@ -29,9 +30,7 @@ static void put_message(struct nytp_error *error, enum nytp_status status, const
     if (vsnprintf(error->message, sizeof error->message, format, args) >=
         (int)sizeof error->message)
         cut_between_characters(error->message);
-    for (char *c = error->message; *c != '\0'; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
+    nytp_make_printable(error->message);
 }
 
 bool nytp_error_set(struct nytp_error *error, enum nytp_status status, const char *format, ...)

@@ -33,8 +33,9 @@ struct nytp_error {
     char message[240]; /* what failed, with field=value; no trailing period or newline */
 };
 
-/* Set status and message (printf style, cut at the buffer's end, control characters are
- * replaced by '?'). Always returns false, so that a caller can `return nytp_error_set(…)`. */
+/* Set status and message (printf style, cut at the buffer's end, what could harm a terminal
+ * is replaced by '?'). Always returns false, so that a caller can `return nytp_error_set(…)`.
+ */
 bool nytp_error_set(struct nytp_error *error, enum nytp_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

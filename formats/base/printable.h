@@ -6,7 +6,7 @@
 #ifndef NYTP_PRINTABLE_H
 #define NYTP_PRINTABLE_H
 
-#include "formats/base/strings.h"
+#include "strings.h"
 
 /* How many bytes at `at` are a character that must not be shown: a control character, those of
  * Latin-1 (U+0080 to U+009F) too, or a mark that turns the direction of text. 0 = harmless. */

@@ -36,7 +36,7 @@ void nytp_make_printable(char *text)
 {
     const struct nytp_name whole = {text, (uint32_t)strlen(text)};
     char *to = text;
-    for (uint32_t i = 0, unsafe; i < whole.len; i += unsafe > 0 ? unsafe : 1) {
+    for (uint32_t i = 0, unsafe; i<whole.len; i += unsafe> 0 ? unsafe : 1) {
         unsafe = nytp_unsafe_bytes(whole, i);
         *to++ = unsafe > 0 ? '?' : text[i];
     }
