@@ -53,8 +53,8 @@ bool nytp_session_open(struct nytp_session *session, const struct nytp_spy *spy,
 bool nytp_session_await(struct nytp_session *session, const struct nytp_spy *spy, pid_t pid,
                         struct nytp_error *error);
 
-/* Whether reading a core file has taken more than that of any program does, which is said: what
- * was told is not all. */
+/* Whether reading has taken more than that of any program does, which is said: what was told is
+ * not all. */
 bool nytp_session_was_too_much(const struct nytp_session *session, const struct nytp_spy *spy);
 void nytp_session_close(struct nytp_session *session);
 

@@ -343,7 +343,8 @@ static bool look_at_process(struct recorder *recorder, struct process *process)
         close_process(recorder, process);
     else if (open_process(recorder, process))
         return true;
-    process->is_given_up = process->error.status == NYTP_ERR_IO || is_other(process);
+    process->is_given_up = process->error.status == NYTP_ERR_IO ||
+                           process->error.status == NYTP_ERR_LIMIT || is_other(process);
     return !has_ended(process->pid);
 }
 

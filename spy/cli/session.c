@@ -7,6 +7,7 @@
 
 #include "spy/target/process.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,30 @@ void nytp_spy_say(const char *format, ...)
     va_end(args);
 }
 
+static void say_if_cut(const struct nytp_session *session, const struct nytp_spy *spy)
+{
+    uint64_t len;
+    const uint64_t whole = nytp_target_whole_len(&session->target, &len);
+    if (whole > 0)
+        nytp_spy_say("%s: it is cut: %" PRIu64 " of %" PRIu64
+                     " bytes are there; what lies behind them is left out",
+                     spy->core, len, whole);
+}
+
+/* What is missing is why perl is not found. */
+static void blame_cut(const struct nytp_session *session, struct nytp_error *error)
+{
+    uint64_t len;
+    const uint64_t whole = nytp_target_whole_len(&session->target, &len);
+    if (whole == 0)
+        return;
+    *error = (struct nytp_error){0};
+    nytp_error_set(error, NYTP_ERR_FORMAT,
+                   "it is cut: %" PRIu64 " of %" PRIu64
+                   " bytes are there, too few to find perl",
+                   len, whole);
+}
+
 bool nytp_session_open(struct nytp_session *session, const struct nytp_spy *spy, pid_t pid,
                        struct nytp_error *error)
 {
@@ -46,12 +71,15 @@ bool nytp_session_open(struct nytp_session *session, const struct nytp_spy *spy,
     if (nytp_attach(&session->perl, &session->target, error)) {
         if (spy->core == NULL)
             nytp_process_command(pid, session->command, sizeof session->command);
-        if (nytp_name_cache_init(&session->names, &session->perl))
+        if (nytp_name_cache_init(&session->names, &session->perl)) {
+            say_if_cut(session, spy);
             return true;
+        }
         nytp_out_of_memory(error);
     }
     if (nytp_memory_is_spent(&session->target.memory))
         *error = (struct nytp_error){.status = NYTP_ERR_FORMAT, .message = TOO_MUCH};
+    blame_cut(session, error);
     nytp_session_close(session);
     return false;
 }
@@ -60,7 +88,12 @@ bool nytp_session_was_too_much(const struct nytp_session *session, const struct 
 {
     if (!nytp_memory_is_spent(&session->target.memory))
         return false;
-    nytp_spy_say("%s: %s", spy->core, TOO_MUCH);
+    if (spy->core != NULL)
+        nytp_spy_say("%s: %s", spy->core, TOO_MUCH);
+    else
+        nytp_spy_say("process %d: reading it was given up: it takes longer than any program of "
+                     "its size does",
+                     (int)session->target.pid);
     return true;
 }
 

@@ -18,7 +18,12 @@
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
+#include <unistd.h>
+
+/* What reading may take until perl is found in a process, and until its threads are: some
+ * 50,000 calls of the system. A perl with many modules takes 3,000, one with 1,000 threads
+ * 13,000. */
+#define MOST_WORK UINT64_C(60000000)
 
 enum {
     TRIES = 8, /* it runs on while it is looked at */
@@ -50,15 +55,15 @@ static bool has_perl(struct nytp_image *image, struct nytp_memory *memory, uint6
 /* A program that exports nothing: its symbols are in the file, unless they were stripped. */
 static bool has_perl_in_file(struct nytp_perl *perl, const struct nytp_mapping *mapping)
 {
-    size_t len;
-    perl->file = nytp_target_file(perl->target, mapping, &len);
-    perl->image.file = perl->file;
-    perl->image.file_len = len;
-    if (perl->file == NULL || nytp_symbol(&perl->image, "PL_version") != 0)
-        return perl->file != NULL;
-    munmap((void *)perl->file, len);
-    perl->file = perl->image.file = NULL;
-    return false;
+    const int fd = nytp_target_file(perl->target, mapping);
+    if (fd < 0)
+        return false;
+    const bool is_found =
+        nytp_image_take_file(&perl->image, fd) && nytp_symbol(&perl->image, "PL_version") != 0;
+    close(fd);
+    if (!is_found)
+        nytp_image_free(&perl->image);
+    return is_found;
 }
 
 static bool is_32_bits(const struct nytp_perl *perl)
@@ -300,24 +305,41 @@ static bool choose_layout(struct nytp_perl *perl, struct nytp_error *error)
 
 /* ---- threads ---- */
 
+struct task {
+    pid_t inside, outside; /* as the process numbers it, and as we do */
+};
+
 struct tasks {
-    pid_t *list, *inside; /* as we number them, and as the process does */
+    struct task *list; /* by `inside`; without the first, which runs no thread of Perl */
     uint32_t n;
 };
 
-static void find_tasks(struct tasks *tasks, pid_t pid)
+static int by_inside(const void *left, const void *right)
+{
+    const pid_t a = ((const struct task *)left)->inside;
+    const pid_t b = ((const struct task *)right)->inside;
+    return a < b ? -1 : a > b;
+}
+
+static struct tasks find_tasks(pid_t pid)
 {
     const bool is_outside = nytp_task_inside(pid, pid) != pid;
-    tasks->list = nytp_tasks(pid, &tasks->n);
-    tasks->inside = is_outside ? malloc((tasks->n + 1) * sizeof *tasks->inside) : NULL;
-    for (uint32_t i = 0; tasks->inside != NULL && i < tasks->n; i++)
-        tasks->inside[i] = nytp_task_inside(pid, tasks->list[i]);
+    uint32_t n;
+    pid_t *const all = nytp_tasks(pid, &n);
+    struct tasks tasks = {.list = calloc(n + 1, sizeof *tasks.list)};
+    for (uint32_t i = 0; tasks.list != NULL && i < n; i++)
+        if (all[i] != pid)
+            tasks.list[tasks.n++] =
+                (struct task){is_outside ? nytp_task_inside(pid, all[i]) : all[i], all[i]};
+    free(all);
+    if (tasks.n > 0)
+        qsort(tasks.list, tasks.n, sizeof *tasks.list, by_inside);
+    return tasks;
 }
 
 /* Which task a pthread_t is: its number is somewhere in what that points to. */
 static pid_t task_of(struct nytp_perl *perl, uint64_t thread, const struct tasks *tasks)
 {
-    const pid_t *const numbers = tasks->inside != NULL ? tasks->inside : tasks->list;
     uint8_t pointers[THREAD_POINTERS], bytes[PTHREAD_BYTES];
     if (!nytp_memory_read(perl->memory, thread, pointers, sizeof pointers))
         return 0;
@@ -325,11 +347,15 @@ static pid_t task_of(struct nytp_perl *perl, uint64_t thread, const struct tasks
         if (!nytp_memory_read(perl->memory, nytp_u64(pointers, (int32_t)i), bytes,
                               sizeof bytes))
             continue;
-        for (size_t at = 0; at < sizeof bytes; at += 4)
-            for (uint32_t k = 0; k < tasks->n; k++)
-                if (nytp_u32(bytes, (int32_t)at) == (uint32_t)numbers[k] &&
-                    tasks->list[k] != perl->target->pid)
-                    return tasks->list[k];
+        for (size_t at = 0; at < sizeof bytes; at += 4) {
+            const struct task wanted = {(pid_t)nytp_u32(bytes, (int32_t)at), 0};
+            const struct task *const found =
+                tasks->n == 0 || wanted.inside < tasks->list[0].inside
+                    ? NULL
+                    : bsearch(&wanted, tasks->list, tasks->n, sizeof wanted, by_inside);
+            if (found != NULL)
+                return found->outside;
+        }
     }
     return 0;
 }
@@ -382,7 +408,7 @@ uint64_t nytp_attached_interpreter(const struct nytp_perl *perl)
     return perl->curinterp == 0 ? 0 : nytp_memory_u64(perl->memory, perl->curinterp);
 }
 
-bool nytp_find_interpreters(struct nytp_perl *perl)
+static bool find_interpreters(struct nytp_perl *perl)
 {
     const struct nytp_interpreter first = first_interpreter(perl, perl->layout);
     perl->n_interpreters = 0;
@@ -390,17 +416,27 @@ bool nytp_find_interpreters(struct nytp_perl *perl)
         return false;
     const uint64_t ring = first.address == 0 ? 0 : ring_of(perl, &first);
     if (ring != 0) {
-        struct tasks tasks;
-        find_tasks(&tasks, perl->target->pid);
+        const struct tasks tasks = find_tasks(perl->target->pid);
         add_ring(perl, ring, &tasks);
         free(tasks.list);
-        free(tasks.inside);
     }
-    if (!add_interpreter(perl, first))
+    if (nytp_memory_is_spent(perl->memory) || !add_interpreter(perl, first))
         return false;
     if (perl->n_interpreters == 1)
         perl->interpreters[0].task = perl->target->pid;
     return true;
+}
+
+bool nytp_find_interpreters(struct nytp_perl *perl)
+{
+    uint64_t work = MOST_WORK;
+    if (perl->has_endless_ring)
+        return false;
+    nytp_memory_bound(perl->memory, &work);
+    const bool ok = find_interpreters(perl);
+    nytp_memory_unbound(perl->memory, &work);
+    perl->has_endless_ring = !ok && work == 0;
+    return ok;
 }
 
 /* ---- all of it ---- */
@@ -427,9 +463,8 @@ static uint32_t read_u8(struct nytp_perl *perl, const char *name)
                                                                                       : 0;
 }
 
-bool nytp_attach(struct nytp_perl *perl, struct nytp_target *target, struct nytp_error *error)
+static bool attach(struct nytp_perl *perl, struct nytp_error *error)
 {
-    *perl = (struct nytp_perl){.memory = &target->memory, .target = target};
     if (!find_image(perl, error))
         return false;
     perl->version = read_u8(perl, "PL_version");
@@ -438,21 +473,36 @@ bool nytp_attach(struct nytp_perl *perl, struct nytp_target *target, struct nytp
     perl->op_functions = nytp_symbol(&perl->image, "PL_ppaddr");
     if (nytp_symbol(&perl->image, "PL_curcop") == 0)
         perl->curinterp = nytp_symbol(&perl->image, "PL_curinterp");
-    const int tries = target->core == NULL ? TRIES : 1;
+    const int tries = perl->target->core == NULL ? TRIES : 1;
     for (int i = 0; i < tries; i++) {
         *error = (struct nytp_error){0};
         if (choose_layout(perl, error) && nytp_find_interpreters(perl))
             return true;
     }
-    nytp_error_set(error, NYTP_ERR_TRUNCATED, "perl has not begun to run there");
-    nytp_detach(perl);
-    return false;
+    return nytp_error_set(error, NYTP_ERR_TRUNCATED, "perl has not begun to run there");
+}
+
+bool nytp_attach(struct nytp_perl *perl, struct nytp_target *target, struct nytp_error *error)
+{
+    uint64_t work = MOST_WORK;
+    *perl = (struct nytp_perl){.memory = &target->memory, .target = target};
+    nytp_memory_bound(&target->memory, &work);
+    const bool ok = attach(perl, error);
+    nytp_memory_unbound(&target->memory, &work);
+    if (!ok && work == 0) {
+        *error = (struct nytp_error){0};
+        nytp_error_set(error, NYTP_ERR_LIMIT,
+                       "process %d is given up: it takes too long to find perl there",
+                       (int)target->pid);
+    }
+    if (!ok)
+        nytp_detach(perl);
+    return ok;
 }
 
 void nytp_detach(struct nytp_perl *perl)
 {
-    if (perl->file != NULL)
-        munmap((void *)perl->file, perl->image.file_len);
+    nytp_image_free(&perl->image);
     free(perl->interpreters);
     *perl = (struct nytp_perl){0};
 }

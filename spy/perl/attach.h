@@ -9,12 +9,14 @@
 
 /* Find perl in the target and choose the layout that fits what is there. False with *error set:
  * there is none, one that is not known, or it is only beginning or changes too fast
- * (NYTP_ERR_TRUNCATED: try again later). It does not wait for that. */
+ * (NYTP_ERR_TRUNCATED: try again later), or reading the process until perl is found takes too
+ * long (NYTP_ERR_LIMIT: it is made to take long). It does not wait. */
 bool nytp_attach(struct nytp_perl *perl, struct nytp_target *target, struct nytp_error *error);
 void nytp_detach(struct nytp_perl *perl);
 
-/* Look which interpreters there are now. Those of embedders are not in the ring of threads.xs,
- * so only PL_curinterp is known of them. */
+/* Look which interpreters there are now. False: they cannot be had, or it would take too long.
+ * Those of embedders are not in the ring of threads.xs, so only PL_curinterp is known of them.
+ */
 bool nytp_find_interpreters(struct nytp_perl *perl);
 
 /* The address of the one that is always there; 0 without threads. */

@@ -37,7 +37,7 @@ struct nytp_perl {
     char op_names_read[NYTP_OP_TYPES][NYTP_OP_NAME]; /* those that were asked for */
     struct nytp_interpreter *interpreters;
     uint32_t n_interpreters, capacity;
-    const uint8_t *file; /* image.file, to be unmapped */
+    bool has_endless_ring; /* to look for threads took too long once, and is not done again */
 };
 
 #endif

@@ -21,8 +21,11 @@ pid_t nytp_core_pid(const struct nytp_core *core);
 void nytp_core_memory(struct nytp_core *core, struct nytp_memory *memory,
                       struct nytp_mappings *mappings);
 
-/* A mapped file, for munmap(). */
-const uint8_t *nytp_core_file(const struct nytp_core *core, const struct nytp_mapping *mapping,
-                              size_t *len);
+/* How many bytes the file is to have, if it has fewer; 0: it is whole. */
+uint64_t nytp_core_whole_len(const struct nytp_core *core, uint64_t *len);
+
+/* Opens a mapped file; -1: it cannot be had any more. */
+int nytp_core_file(const struct nytp_core *core, const struct nytp_mapping *mapping,
+                   uint64_t *len);
 
 #endif

@@ -7,14 +7,13 @@
 #include "formats/base/arena.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+/* Of /proc/PID/maps: 65,530 lines, which are the most by default, of 256 bytes. */
+#define MOST_BYTES (UINT64_C(1) << 24)
 
 bool nytp_mappings_add(struct nytp_mappings *mappings, uint64_t start, uint64_t end,
                        uint64_t offset, const char *path, size_t path_len)
@@ -52,23 +51,36 @@ bool nytp_mappings_of_process(struct nytp_mappings *mappings, pid_t pid,
     if (file == NULL)
         return nytp_error_set(error, NYTP_ERR_IO, "%s: %s", path, strerror(errno));
     bool ok = true;
-    while (ok && getline(&line, &size, file) > 0)
+    uint64_t n_bytes = 0;
+    ssize_t len;
+    while (ok && n_bytes <= MOST_BYTES && (len = getline(&line, &size, file)) > 0) {
+        n_bytes += (uint64_t)len;
         ok = add_line(mappings, line);
+    }
     const int failed = ferror(file) ? errno : 0;
     free(line);
     fclose(file);
     if (failed != 0)
         return nytp_error_set(error, NYTP_ERR_IO, "%s: %s", path, strerror(failed));
+    if (n_bytes > MOST_BYTES)
+        return nytp_error_set(error, NYTP_ERR_LIMIT, "process %d has too many files mapped",
+                              (int)pid);
     return ok || nytp_out_of_memory(error);
 }
 
 const struct nytp_mapping *nytp_mapping_at(const struct nytp_mappings *mappings,
                                            uint64_t address)
 {
-    for (uint32_t i = 0; i < mappings->n; i++)
-        if (address >= mappings->list[i].start && address < mappings->list[i].end)
-            return &mappings->list[i];
-    return NULL;
+    uint32_t from = 0, to = mappings->n; /* it is one of these, or none */
+    while (from < to) {
+        const uint32_t middle = from + (to - from) / 2;
+        if (address >= mappings->list[middle].end)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < mappings->n && address >= mappings->list[from].start ? &mappings->list[from]
+                                                                       : NULL;
 }
 
 void nytp_mappings_free(struct nytp_mappings *mappings)
@@ -77,20 +89,4 @@ void nytp_mappings_free(struct nytp_mappings *mappings)
         free(mappings->list[i].path);
     free(mappings->list);
     *mappings = (struct nytp_mappings){0};
-}
-
-const uint8_t *nytp_map_file(const char *path, size_t *len)
-{
-    struct stat status;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return NULL;
-    void *bytes = MAP_FAILED;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
-        bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    else
-        errno = EINVAL;
-    close(fd);
-    *len = bytes == MAP_FAILED ? 0 : (size_t)status.st_size;
-    return bytes == MAP_FAILED ? NULL : bytes;
 }

@@ -29,12 +29,9 @@ bool nytp_mappings_of_process(struct nytp_mappings *mappings, pid_t pid,
 bool nytp_mappings_add(struct nytp_mappings *mappings, uint64_t start, uint64_t end,
                        uint64_t offset, const char *path, size_t path_len);
 
-/* What lies at an address; NULL: no file. */
+/* What lies at an address, if the list is sorted; NULL: no file. */
 const struct nytp_mapping *nytp_mapping_at(const struct nytp_mappings *mappings,
                                            uint64_t address);
 void nytp_mappings_free(struct nytp_mappings *mappings);
-
-/* A file's bytes, for munmap(); NULL with errno set. */
-const uint8_t *nytp_map_file(const char *path, size_t *len);
 
 #endif

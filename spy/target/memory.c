@@ -16,10 +16,32 @@
 #define PAGE                                                                                   \
     4096 /* no text is read across such a boundary at once: the next page may be none */
 
+/* How much reading all of a program may take: that of a large one takes a sixth of it, but in
+ * what is damaged many hashes may have the same million buckets. */
+#define LEAST_WORK   UINT64_C(1000000000)
+#define WORK_OF_BYTE 300
+#define MOST_BYTES   (UINT64_MAX / WORK_OF_BYTE / 2)
+
+/* A call of the system takes about a microsecond, a piece of it a tenth. */
+#define WORK_OF_CALL  1000
+#define WORK_OF_PIECE 100
+
+static bool spend_call(struct nytp_memory *memory, const struct nytp_piece *pieces, size_t n)
+{
+    uint64_t work = WORK_OF_CALL + n * WORK_OF_PIECE;
+    if (memory->work_left == NULL)
+        return true;
+    for (size_t i = 0; i < n; i++)
+        work += pieces[i].len / 8;
+    return nytp_memory_spend(memory, work);
+}
+
 static size_t read_through_file(struct nytp_memory *memory, const struct nytp_piece *pieces,
                                 size_t n)
 {
     for (size_t i = 0; i < n; i++) {
+        if (!spend_call(memory, &pieces[i], 1))
+            return i;
         memory->n_calls++;
         if (pread(memory->fd, pieces[i].to, pieces[i].len, (off_t)pieces[i].from) !=
             (ssize_t)pieces[i].len)
@@ -49,6 +71,8 @@ static size_t read_directly(struct nytp_memory *memory, const struct nytp_piece 
             from[i] = (struct iovec){(void *)(uintptr_t)piece->from, piece->len};
             to[i] = (struct iovec){piece->to, piece->len};
         }
+        if (!spend_call(memory, pieces + done, part))
+            return done;
         memory->n_calls++;
         memory->n_pieces += part;
         ssize_t got = process_vm_readv(memory->pid, to, part, from, part, 0);
@@ -69,12 +93,29 @@ void nytp_memory_of_process(struct nytp_memory *memory, pid_t pid)
     *memory = (struct nytp_memory){.read = read_directly, .pid = pid, .fd = -1};
 }
 
+void nytp_memory_bound(struct nytp_memory *memory, uint64_t *work)
+{
+    if (memory->work_left == NULL)
+        memory->work_left = work;
+}
+
+void nytp_memory_unbound(struct nytp_memory *memory, const uint64_t *work)
+{
+    if (memory->work_left == work)
+        memory->work_left = NULL;
+}
+
 bool nytp_memory_spend(struct nytp_memory *memory, uint64_t work)
 {
     if (memory->work_left == NULL)
         return true;
     *memory->work_left = *memory->work_left > work ? *memory->work_left - work : 0;
     return *memory->work_left > 0;
+}
+
+uint64_t nytp_memory_work_of(uint64_t bytes)
+{
+    return LEAST_WORK + (bytes < MOST_BYTES ? bytes : MOST_BYTES) * WORK_OF_BYTE;
 }
 
 bool nytp_memory_is_spent(const struct nytp_memory *memory)
@@ -122,6 +163,8 @@ static bool add_to_span(struct spans *spans, const struct nytp_piece *piece, uin
 {
     const uint64_t block = piece->from / BLOCK;
     const uint32_t slot = slot_of_block(spans, block);
+    if (piece->len > UINT64_MAX - piece->from)
+        return false;
     if (spans->slots[slot].read != spans->read) {
         if (spans->n == NYTP_MAX_PIECES)
             return false;
@@ -139,7 +182,7 @@ static bool add_to_span(struct spans *spans, const struct nytp_piece *piece, uin
     return true;
 }
 
-/* False: that is too much, or some of it cannot be read. */
+/* False: that is too much, lies behind the last address, or cannot be read. */
 static bool read_spans(struct nytp_memory *memory, struct spans *spans,
                        const struct nytp_piece *pieces, size_t n)
 {
@@ -174,33 +217,50 @@ size_t nytp_memory_scattered(struct nytp_memory *memory, const struct nytp_piece
 
 /* ---- kept pages ---- */
 
-#define KEPT_PAGES   4096
+#define KEPT_PAGES   32768
 #define AHEAD        16 /* pages that are read at once, where they are all there */
 #define WORK_OF_KEPT 32
 
 struct cached {
     struct nytp_memory memory; /* first: what is handed out */
     struct nytp_memory *of;
-    uint64_t addresses[KEPT_PAGES]; /* of the pages; 0: none */
+    uint64_t addresses[KEPT_PAGES]; /* of the pages, plus 1; 0: none */
     uint8_t pages[KEPT_PAGES][PAGE];
+    uint32_t n_kept;
 };
+
+static bool is_kept(const struct cached *cached, uint64_t address)
+{
+    return cached->addresses[address / PAGE % KEPT_PAGES] == address + 1;
+}
+
+/* Whether more pages are worth reading than the one that is asked for: not where each of them
+ * takes the place of another, unless the pages before were asked for, too. */
+static bool reads_ahead(const struct cached *cached, uint64_t from)
+{
+    return cached->n_kept < KEPT_PAGES || is_kept(cached, from - PAGE);
+}
 
 static const uint8_t *page_at(struct cached *cached, uint64_t address)
 {
     const uint64_t slot = address / PAGE % KEPT_PAGES;
     const uint64_t first = slot - slot % AHEAD, from = address - slot % AHEAD * PAGE;
-    if (cached->addresses[slot] == address)
+    if (is_kept(cached, address))
         return cached->pages[slot];
-    for (uint64_t i = 0; i < AHEAD; i++)
-        cached->addresses[first + i] = 0;
-    if (nytp_memory_read(cached->of, from, cached->pages[first], AHEAD * PAGE)) {
-        for (uint64_t i = 0; i < AHEAD; i++)
-            cached->addresses[first + i] = from + i * PAGE;
-        return cached->pages[slot];
+    cached->addresses[slot] = 0;
+    if (reads_ahead(cached, from)) {
+        memset(cached->addresses + first, 0, AHEAD * sizeof *cached->addresses);
+        if (nytp_memory_read(cached->of, from, cached->pages[first], AHEAD * PAGE)) {
+            for (uint64_t i = 0; i < AHEAD; i++)
+                cached->addresses[first + i] = from + i * PAGE + 1;
+            cached->n_kept += AHEAD;
+            return cached->pages[slot];
+        }
     }
     if (!nytp_memory_read(cached->of, address, cached->pages[slot], PAGE))
         return NULL;
-    cached->addresses[slot] = address;
+    cached->addresses[slot] = address + 1;
+    cached->n_kept++;
     return cached->pages[slot];
 }
 
@@ -232,6 +292,13 @@ struct nytp_memory *nytp_memory_cached(struct nytp_memory *of)
         (struct nytp_memory){.read = read_cached, .fd = -1, .work_left = of->work_left};
     cached->of = of;
     return &cached->memory;
+}
+
+void nytp_memory_cached_forget(struct nytp_memory *cached)
+{
+    struct cached *const whole = (struct cached *)cached;
+    memset(whole->addresses, 0, sizeof whole->addresses);
+    whole->n_kept = 0;
 }
 
 void nytp_memory_cached_free(struct nytp_memory *cached)

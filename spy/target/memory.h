@@ -34,9 +34,17 @@ struct nytp_memory {
     uint64_t *work_left;    /* until reading fails, in nanoseconds or so; NULL: no limit */
 };
 
+/* Lets reading take this much work from here on, unless it is limited already; then
+ * without that limit again. */
+void nytp_memory_bound(struct nytp_memory *memory, uint64_t *work);
+void nytp_memory_unbound(struct nytp_memory *memory, const uint64_t *work);
+
 /* Take some of it. False: there is no more. */
 bool nytp_memory_spend(struct nytp_memory *memory, uint64_t work);
 bool nytp_memory_is_spent(const struct nytp_memory *memory);
+
+/* The work that reading all values of a program of this size may take. */
+uint64_t nytp_memory_work_of(uint64_t bytes);
 
 /* The memory of a running process. It is not stopped and does not notice. */
 void nytp_memory_of_process(struct nytp_memory *memory, pid_t pid);
@@ -59,7 +67,8 @@ size_t nytp_memory_scattered(struct nytp_memory *memory, const struct nytp_piece
 /* The same memory through pages that are kept, for those who follow many pointers and do not
  * mind what changes meanwhile. NULL when memory is out. */
 struct nytp_memory *nytp_memory_cached(struct nytp_memory *of);
-void nytp_memory_cached_free(struct nytp_memory *cached); /* accepts NULL */
+void nytp_memory_cached_forget(struct nytp_memory *cached); /* all pages: read them anew */
+void nytp_memory_cached_free(struct nytp_memory *cached);   /* accepts NULL */
 
 bool nytp_memory_read(struct nytp_memory *memory, uint64_t from, void *to, size_t len);
 

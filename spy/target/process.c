@@ -67,6 +67,15 @@ struct nytp_process_state nytp_process_status(pid_t pid)
     return process;
 }
 
+uint64_t nytp_process_bytes(pid_t pid)
+{
+    char text[4096];
+    size_t len;
+    if (!slurp(pid, "status", text, sizeof text, &len))
+        return 0;
+    return (uint64_t)(field_of(text, "\nVmRSS:\t") + field_of(text, "\nVmSwap:\t")) * 1024;
+}
+
 bool nytp_is_kernel_thread(pid_t pid)
 {
     char text[1024];

@@ -34,6 +34,9 @@ double nytp_process_start(pid_t pid);
  * looked at. */
 double nytp_program_start(pid_t pid);
 
+/* How much memory it has, swapped out or not; 0: not known. */
+uint64_t nytp_process_bytes(pid_t pid);
+
 /* Its command line in UTF-8, arguments separated by blanks, control characters and bytes that
  * are no UTF-8 as '?'; at most size - 1 bytes. False: there is none. */
 bool nytp_process_command(pid_t pid, char *to, size_t size);

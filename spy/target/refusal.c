@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -105,8 +106,23 @@ static bool refuse(pid_t pid, int reason, struct nytp_error *error)
                           (int)pid);
 }
 
+/* Whether a number means the same process in /proc as for system calls: not where nytp-spy has
+ * a pid namespace of its own, but the /proc of another. */
+static bool is_our_proc(void)
+{
+    char text[20];
+    const ssize_t len = readlink("/proc/self", text, sizeof text - 1);
+    text[len < 0 ? 0 : len] = '\0';
+    return atoi(text) == (int)getpid();
+}
+
 bool nytp_may_read(struct nytp_memory *memory, struct nytp_error *error)
 {
+    if (!is_our_proc())
+        return nytp_error_set(error, NYTP_ERR_IO,
+                              "/proc is not there, or tells of another pid namespace than that "
+                              "of nytp-spy: mount -t proc proc /proc, or use nsenter -t PID -p "
+                              "-m");
     /* Nothing is mapped at address 1: EFAULT means that reading is allowed. */
     char byte;
     struct iovec to = {&byte, 1}, from = {(void *)1, 1};

@@ -5,7 +5,10 @@
  */
 #include "symbols.h"
 
+#include "file.h"
+
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -13,6 +16,9 @@ enum {
     MAX_DYNAMIC = 512,
     MAX_CHAIN = 1 << 20, /* symbols of one bucket, so that damage ends */
     NAME_ROOM = 64,
+    MAX_TABLE = 1 << 26, /* bytes of a file's symbols, and of their names */
+    WORK_OF_SYMBOL = 3,
+    WORK_OF_SECTION = 1000,
 };
 
 /* glibc has put addresses in place of the file's. */
@@ -136,49 +142,73 @@ static uint64_t by_hash(const struct nytp_image *image, const char *name)
     return 0;
 }
 
-static bool is_in_file(const struct nytp_image *image, uint64_t offset, uint64_t len)
-{
-    return offset <= image->file_len && len <= image->file_len - offset;
-}
-
-static uint64_t in_table(const struct nytp_image *image, const Elf64_Shdr *table,
-                         const Elf64_Shdr *strings, const char *name)
+/* The table that a linker leaves in the file and `strip` takes away. */
+static uint64_t by_file(const struct nytp_image *image, const char *name)
 {
     const size_t len = strlen(name) + 1;
     Elf64_Sym symbol;
-    if (!is_in_file(image, table->sh_offset, table->sh_size) ||
-        !is_in_file(image, strings->sh_offset, strings->sh_size))
+    if (!nytp_memory_spend(image->memory, image->table_len / sizeof symbol * WORK_OF_SYMBOL))
         return 0;
-    for (uint64_t at = 0; at + sizeof symbol <= table->sh_size; at += sizeof symbol) {
-        memcpy(&symbol, image->file + table->sh_offset + at, sizeof symbol);
+    for (uint64_t at = 0; at + sizeof symbol <= image->table_len; at += sizeof symbol) {
+        memcpy(&symbol, image->table + at, sizeof symbol);
         if (symbol.st_value != 0 && symbol.st_shndx != SHN_UNDEF &&
-            symbol.st_name + len <= strings->sh_size &&
-            memcmp(image->file + strings->sh_offset + symbol.st_name, name, len) == 0)
+            symbol.st_name + len <= image->names_len &&
+            memcmp(image->names + symbol.st_name, name, len) == 0)
             return symbol.st_value + image->bias;
     }
     return 0;
 }
 
-/* The table that a linker leaves in the file and `strip` takes away. */
-static uint64_t by_file(const struct nytp_image *image, const char *name)
+/* The bytes of a section, for free(). */
+static uint8_t *read_section(const struct nytp_image *image, int fd, const Elf64_Shdr *section)
+{
+    uint8_t *const bytes =
+        section->sh_size <= MAX_TABLE && nytp_memory_spend(image->memory, section->sh_size / 8)
+            ? malloc(section->sh_size + 1)
+            : NULL;
+    if (bytes != NULL && nytp_file_read(fd, section->sh_offset, bytes, section->sh_size))
+        return bytes;
+    free(bytes);
+    return NULL;
+}
+
+static bool read_tables(struct nytp_image *image, int fd, const Elf64_Ehdr *head)
+{
+    Elf64_Shdr table, names;
+    for (uint16_t i = 0; i < head->e_shnum; i++) {
+        if (!nytp_memory_spend(image->memory, WORK_OF_SECTION) ||
+            !nytp_file_read(fd, head->e_shoff + i * sizeof table, &table, sizeof table))
+            return false;
+        if (table.sh_type != SHT_SYMTAB || table.sh_link >= head->e_shnum)
+            continue;
+        if (!nytp_file_read(fd, head->e_shoff + table.sh_link * sizeof names, &names,
+                            sizeof names))
+            return false;
+        image->table = read_section(image, fd, &table);
+        image->names = read_section(image, fd, &names);
+        image->table_len = table.sh_size;
+        image->names_len = names.sh_size;
+        return image->table != NULL && image->names != NULL;
+    }
+    return false;
+}
+
+bool nytp_image_take_file(struct nytp_image *image, int fd)
 {
     Elf64_Ehdr head;
-    Elf64_Shdr table, strings;
-    if (image->file_len < sizeof head)
-        return 0;
-    memcpy(&head, image->file, sizeof head);
-    if (head.e_shentsize != sizeof table ||
-        !is_in_file(image, head.e_shoff, (uint64_t)head.e_shnum * sizeof table))
-        return 0;
-    for (uint16_t i = 0; i < head.e_shnum; i++) {
-        memcpy(&table, image->file + head.e_shoff + i * sizeof table, sizeof table);
-        if (table.sh_type != SHT_SYMTAB || table.sh_link >= head.e_shnum)
-            continue;
-        memcpy(&strings, image->file + head.e_shoff + table.sh_link * sizeof strings,
-               sizeof strings);
-        return in_table(image, &table, &strings, name);
-    }
-    return 0;
+    if (nytp_file_read(fd, 0, &head, sizeof head) && head.e_shentsize == sizeof(Elf64_Shdr) &&
+        read_tables(image, fd, &head))
+        return true;
+    nytp_image_free(image);
+    return false;
+}
+
+void nytp_image_free(struct nytp_image *image)
+{
+    free(image->table);
+    free(image->names);
+    image->table = image->names = NULL;
+    image->table_len = image->names_len = 0;
 }
 
 uint64_t nytp_symbol(const struct nytp_image *image, const char *name)
@@ -188,5 +218,5 @@ uint64_t nytp_symbol(const struct nytp_image *image, const char *name)
         found = by_gnu_hash(image, name);
     else if (image->symbols != 0 && image->hash != 0)
         found = by_hash(image, name);
-    return found != 0 || image->file == NULL ? found : by_file(image, name);
+    return found != 0 || image->table == NULL ? found : by_file(image, name);
 }

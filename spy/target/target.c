@@ -5,6 +5,7 @@
 #include "target.h"
 
 #include "core.h"
+#include "file.h"
 #include "refusal.h"
 
 #include <inttypes.h>
@@ -34,6 +35,11 @@ bool nytp_target_of_core(struct nytp_target *target, const char *path, const cha
     return true;
 }
 
+uint64_t nytp_target_whole_len(const struct nytp_target *target, uint64_t *len)
+{
+    return target->core == NULL ? 0 : nytp_core_whole_len(target->core, len);
+}
+
 void nytp_target_close(struct nytp_target *target)
 {
     nytp_memory_close(&target->memory);
@@ -43,18 +49,18 @@ void nytp_target_close(struct nytp_target *target)
     *target = (struct nytp_target){.memory = {.fd = -1}};
 }
 
-const uint8_t *nytp_target_file(const struct nytp_target *target,
-                                const struct nytp_mapping *mapping, size_t *len)
+int nytp_target_file(const struct nytp_target *target, const struct nytp_mapping *mapping)
 {
     char path[4200];
+    uint64_t len;
     if (target->core != NULL)
-        return nytp_core_file(target->core, mapping, len);
+        return nytp_core_file(target->core, mapping, &len);
     /* The very file, even if it was removed or replaced; not everybody may open it so. */
     snprintf(path, sizeof path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)target->pid,
              mapping->start, mapping->end);
-    const uint8_t *const bytes = nytp_map_file(path, len);
-    if (bytes != NULL)
-        return bytes;
+    const int fd = nytp_file_open(path, &len);
+    if (fd >= 0)
+        return fd;
     snprintf(path, sizeof path, "/proc/%d/root%.4000s", (int)target->pid, mapping->path);
-    return nytp_map_file(path, len);
+    return nytp_file_open(path, &len);
 }

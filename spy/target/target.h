@@ -26,10 +26,11 @@ bool nytp_target_of_process(struct nytp_target *target, pid_t pid, struct nytp_e
 /* The same for a core file; `exe` is the program where it is now elsewhere, or NULL. */
 bool nytp_target_of_core(struct nytp_target *target, const char *path, const char *exe,
                          struct nytp_error *error);
+/* How many bytes a core file is to have that was cut, and has; 0: it is whole, or a process. */
+uint64_t nytp_target_whole_len(const struct nytp_target *target, uint64_t *len);
 void nytp_target_close(struct nytp_target *target);
 
-/* The bytes of a file that is mapped there, for munmap(); NULL: it cannot be had any more. */
-const uint8_t *nytp_target_file(const struct nytp_target *target,
-                                const struct nytp_mapping *mapping, size_t *len);
+/* Opens a file that is mapped there, for close(); -1: it cannot be had any more. */
+int nytp_target_file(const struct nytp_target *target, const struct nytp_mapping *mapping);
 
 #endif

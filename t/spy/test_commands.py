@@ -733,6 +733,28 @@ def test_what_is_only_beginning_does_not_keep_others_from_being_looked_at(script
     assert ran.returncode == 1 and usage.ru_nvcsw < 15 * looks, (usage.ru_nvcsw, looks)
 
 
+@pytest.mark.parametrize("mappings", [1, 65000])
+def test_a_process_that_is_made_to_take_long_is_given_up_and_others_are_recorded(mappings, script, tmp_path):
+    name = f"server-{os.getpid()}.pl"
+    with spied.running(str(spied.compiled("spy/hostile.c")), mappings, name, stdin=subprocess.PIPE) as hostile, \
+            spied.running(PERL, script(SHARES), name) as process:
+        hostile.wait_for("ready")
+        process.wait_for("ready")
+        message = f"process {hostile.pid} is given up: it takes too long to find perl there"
+        assert spied.spy("dump", hostile.pid, status=1) == f"nytp-spy: {message}\n"
+        ran = subprocess.run([spied.SPY, "record", "-P", rf"{name}$", "-d", "900ms", "-o", tmp_path / "out"], capture_output=True, text=True)
+    assert ran.returncode == 0 and ran.stderr.count(message) == 1 and " samples of 1 thread " in ran.stderr, ran.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_where_proc_is_of_another_pid_namespace_this_is_told(script):
+    """A number is another process there than for system calls."""
+    ran = subprocess.run(["unshare", "-pf", "--kill-child", "sh", "-c", f"{PERL} -e 'print qq(ready\n); close STDOUT; sleep 100' >ready & "
+                          f"until [ -s ready ]; do :; done; exec {spied.SPY} dump $!"], capture_output=True, text=True, cwd=script("").parent)
+    assert ran.returncode == 1 and ran.stdout == "" and ran.stderr.count("\n") == 1
+    assert ran.stderr.startswith("nytp-spy: /proc is not there, or tells of another pid namespace than that of nytp-spy: mount -t proc"), ran.stderr
+
+
 def booted():
     """When the machine was started: of ten readings the one between whose two clocks least time went by."""
     clock = lambda: time.clock_gettime(time.CLOCK_BOOTTIME)
