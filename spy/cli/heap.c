@@ -13,6 +13,7 @@
 #include "formats/base/arena.h"
 #include "spy/perl/holders.h"
 #include "spy/record/sampling.h"
+#include "spy/target/process.h"
 #include "spy/target/refusal.h"
 
 #include <errno.h>
@@ -173,7 +174,12 @@ static void put_head(struct nytp_out *out, const struct nytp_session *session,
     nytp_puts(out, ", ");
     put_bytes(out, (int64_t)census->bytes, false, 0);
     nytp_puts(out, " (perl counts ");
-    put_number(out, census->count_after, false, 0);
+    put_number(out, census->count_before, false, 0);
+    if (census->count_after != census->count_before) {
+        nytp_puts(out, " before and ");
+        put_number(out, census->count_after, false, 0);
+        nytp_puts(out, " after that");
+    }
     nytp_puts(out, "); keys of hashes: ");
     put_bytes(out, (int64_t)census->key_bytes, false, 0);
     nytp_printf(out, "; %.1f s\n", seconds);
@@ -206,11 +212,13 @@ static enum nytp_spy_status look(const struct nytp_spy *spy, pid_t pid)
     struct nytp_error error = {0};
     enum nytp_spy_status status = SPY_REFUSED;
     const int64_t began = nytp_spy_now_ns();
+    uint64_t work = nytp_memory_work_of(nytp_process_bytes(pid));
     if (!nytp_session_await(&session, spy, pid, &error)) {
         nytp_spy_say("%s%s%s", spy->core != NULL ? spy->core : "",
                      spy->core != NULL ? ": " : "", error.message);
         return SPY_REFUSED;
     }
+    nytp_memory_bound(&session.target.memory, &work); /* the length of a core file does else */
     const struct nytp_interpreter *const of = session.perl.interpreters;
     const uint32_t n_of = session.perl.n_interpreters;
     const bool ok = nytp_census_take(&census, &session.perl, of, n_of, show_progress, &error) &&

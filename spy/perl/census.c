@@ -20,7 +20,10 @@ enum {
     BODY_BYTES = 32, /* stash, magic, cur or fill, len or max */
     TYPES = 256,
     MAX_BUFFER = 1 << 30,  /* elements of one value; more is damage */
-    LONG_STRING = 1 << 30, /* of one that is longer it is looked whether it is there */
+    LONG_BUFFER = 1 << 20, /* of one of more bytes it is looked whether it is there */
+    MOST_IN_BUCKET = 8, /* elements of a hash for each; perl makes more buckets before that */
+    LOOKED_AT_KEYS = 2000, /* which tell how long all are */
+    LONGEST_KEY = 1 << 16, /* of these; more is damage */
     MAGIC_BYTES = 48,
 };
 
@@ -86,7 +89,8 @@ static uint32_t row_of(struct counting *counting, const char *type, uint32_t cla
         counting->failed = true;
         return UINT32_MAX;
     }
-    census->rows[census->n_rows] = (struct nytp_census_row){.type = type, .class = class};
+    census->rows[census->n_rows] =
+        (struct nytp_census_row){.type = type, .class = class, .stride = 1};
     return census->n_rows++;
 }
 
@@ -119,6 +123,33 @@ static uint64_t capped(uint64_t n)
     return n > MAX_BUFFER ? 0 : n;
 }
 
+/* Whether the last bytes of a buffer are there, if it is long: its length may be of what was
+ * freed meanwhile. */
+static bool is_there(struct counting *counting, uint64_t from, uint64_t len)
+{
+    uint8_t last;
+    return len <= LONG_BUFFER || nytp_look(&counting->reader, from + len - 1, &last, 1);
+}
+
+/* That of an array's elements, or of a hash's buckets. */
+static uint64_t pointers(struct counting *counting, uint64_t from, uint64_t n)
+{
+    const uint64_t len = from == 0 ? 0 : capped(n) * sizeof(uint64_t);
+    return is_there(counting, from, len) ? len : 0;
+}
+
+static uint64_t hash_buffer(struct counting *counting, const struct nytp_value *value,
+                            const uint8_t *body)
+{
+    const struct nytp_layout *const layout = counting->reader.layout;
+    const uint64_t most = (nytp_u64(body, layout->hv_max) + 1) * MOST_IN_BUCKET;
+    const uint64_t n = capped(nytp_u64(body, layout->hv_keys));
+    const bool has_aux = value->flags & (uint32_t)layout->hv_has_aux;
+    return pointers(counting, value->u, nytp_u64(body, layout->hv_max) + 1) +
+           (n <= most ? n * (uint64_t)layout->he_size : 0) +
+           (has_aux ? (uint64_t)layout->aux_size : 0);
+}
+
 /* The buffer of a string, which is there to its last byte. Several may share one; then that
  * byte counts the others. */
 static uint64_t string_buffer(struct counting *counting, const struct nytp_value *value,
@@ -130,11 +161,10 @@ static uint64_t string_buffer(struct counting *counting, const struct nytp_value
     uint8_t others = 0;
     if (len == 0 || (value->flags & (uint32_t)layout->svf_rok))
         return 0;
-    if (is_shared || len > LONG_STRING) {
-        const bool is_there = nytp_look(&counting->reader, value->u + len - 1, &others, 1);
-        if (!is_there && len > LONG_STRING)
-            return 0;
-    }
+    if (!is_there(counting, value->u, len))
+        return 0;
+    if (is_shared)
+        nytp_look(&counting->reader, value->u + len - 1, &others, 1);
     return is_shared ? len / (others + 1u) : len;
 }
 
@@ -144,13 +174,9 @@ static uint64_t buffer_of(struct counting *counting, const struct nytp_value *va
 {
     const struct nytp_layout *const layout = counting->reader.layout;
     if (value->type == layout->svt_PVAV)
-        return value->u == 0 ? 0 : capped(nytp_u64(body, layout->av_max) + 1) * 8;
-    if (value->type == layout->svt_PVHV) {
-        const bool has_aux = value->flags & (uint32_t)layout->hv_has_aux;
-        return capped(value->u == 0 ? 0 : nytp_u64(body, layout->hv_max) + 1) * 8 +
-               capped(nytp_u64(body, layout->hv_keys)) * (uint64_t)layout->he_size +
-               (has_aux ? (uint64_t)layout->aux_size : 0);
-    }
+        return pointers(counting, value->u, nytp_u64(body, layout->av_max) + 1);
+    if (value->type == layout->svt_PVHV)
+        return hash_buffer(counting, value, body);
     if (value->type == layout->svt_PVGV)
         return (value->flags & (uint32_t)layout->svp_gp) ? (uint64_t)layout->gp_size : 0;
     if (value->type == layout->svt_PV || value->type == layout->svt_PVIV ||
@@ -158,6 +184,19 @@ static uint64_t buffer_of(struct counting *counting, const struct nytp_value *va
         value->type == layout->svt_PVLV)
         return string_buffer(counting, value, body);
     return 0;
+}
+
+/* Every stride-th object is an example; twice as far from each other once there is no room. */
+static void note_example(struct nytp_census_row *row, uint64_t address)
+{
+    if (row->n % row->stride == 0 && row->n_examples == NYTP_EXAMPLES) {
+        row->stride *= 2;
+        row->n_examples /= 2;
+        for (uint32_t i = 0; i < row->n_examples; i++)
+            row->examples[i] = row->examples[i * 2];
+    }
+    if (row->n % row->stride == 0)
+        row->examples[row->n_examples++] = address;
 }
 
 static void add(struct counting *counting, const struct nytp_value *value, const uint8_t *body)
@@ -181,10 +220,10 @@ static void add(struct counting *counting, const struct nytp_value *value, const
         row = type->row = type->row != UINT32_MAX ? type->row : row_of(counting, type->word, 0);
     if (row == UINT32_MAX)
         return;
+    if (is_object)
+        note_example(&counting->census->rows[row], value->address);
     counting->census->rows[row].n++;
     counting->census->rows[row].bytes += bytes;
-    if (is_object)
-        counting->census->rows[row].example = value->address;
     counting->census->n++;
     counting->census->bytes += bytes;
 }
@@ -237,35 +276,74 @@ static void count_arenas(struct counting *counting, uint64_t arena)
     }
 }
 
-/* Keys of hashes are in one table, each once: its elements, and the texts. */
-static void count_keys(struct counting *counting, uint64_t strtab)
+/* The table of all keys of hashes, as it is now. */
+struct key_table {
+    uint64_t buckets, max, n;
+};
+
+static bool read_key_table(struct nytp_reader *now, uint64_t strtab, struct key_table *table)
 {
-    struct nytp_value table;
-    struct nytp_reader *const reader = &counting->reader;
+    struct nytp_value value;
+    const struct nytp_layout *const layout = now->layout;
+    if (!nytp_value_at(now, strtab, &value) || value.type != layout->svt_PVHV)
+        return false;
+    *table = (struct key_table){
+        .buckets = value.u,
+        .max = capped(nytp_look_u64(now, value.body + (uint64_t)layout->hv_max)),
+        .n = capped(nytp_look_u64(now, value.body + (uint64_t)layout->hv_keys)),
+    };
+    return true;
+}
+
+/* How long the key in a bucket is. False: there is none, or what is there belongs elsewhere, as
+ * perl has made the table anew. The hash is the first member of a HEK. */
+static bool key_len(struct nytp_reader *reader, const struct key_table *table, uint64_t bucket,
+                    uint32_t *len)
+{
+    uint8_t element[HEAD_BYTES], key[HEAD_BYTES];
     const struct nytp_layout *const layout = reader->layout;
-    if (!nytp_value_at(reader, strtab, &table) || table.type != layout->svt_PVHV)
-        return;
-    const uint64_t n = capped(nytp_look_u64(reader, table.body + (uint64_t)layout->hv_keys));
-    const uint64_t max = capped(nytp_look_u64(reader, table.body + (uint64_t)layout->hv_max));
+    const uint64_t at = nytp_look_u64(reader, table->buckets + bucket * sizeof at);
+    if (at == 0 || !nytp_look(reader, at, element, (size_t)layout->he_size) ||
+        !nytp_look(reader, nytp_u64(element, layout->he_hek), key, (size_t)layout->hek_key))
+        return false;
+    *len = nytp_u32(key, layout->hek_len);
+    return (nytp_u32(key, 0) & table->max) == bucket && *len <= LONGEST_KEY;
+}
+
+/* The bytes that all keys have, as some tell. */
+static uint64_t keys_len(struct nytp_reader *reader, const struct key_table *table)
+{
     uint64_t looked = 0, length = 0;
     uint32_t len;
-    /* A part of the buckets tells how long keys are. */
-    for (uint64_t i = 0; i <= max && looked < 2000; i++) {
-        uint8_t element[HEAD_BYTES];
-        uint64_t at;
-        if (!nytp_look(reader, table.u + i * 8, &at, sizeof at))
-            break;
-        if (at == 0 || !nytp_look(reader, at, element, (size_t)layout->he_size) ||
-            !nytp_look(reader, nytp_u64(element, layout->he_hek) + (uint64_t)layout->hek_len,
-                       &len, sizeof len))
+    for (uint64_t i = 0; i <= table->max && looked < LOOKED_AT_KEYS; i++) {
+        if (!key_len(reader, table, i, &len))
             continue;
         looked++;
         length += len;
     }
+    return looked == 0 ? 0 : table->n * length / looked;
+}
+
+/* Keys of hashes are in one table, each once: its elements, and the texts. A table that was
+ * made anew meanwhile is looked at once more. */
+static void count_keys(struct counting *counting, struct nytp_reader *now, uint64_t strtab)
+{
+    struct key_table table, after;
+    const struct nytp_layout *const layout = now->layout;
+    uint64_t length = 0;
+    if (!read_key_table(now, strtab, &table))
+        return;
+    for (int i = 0; i < 2; i++) {
+        nytp_memory_cached_forget(counting->reader.perl->memory);
+        length = keys_len(&counting->reader, &table);
+        if (!read_key_table(now, strtab, &after) ||
+            (after.buckets == table.buckets && after.max == table.max))
+            break;
+        table = after;
+    }
     const uint64_t fixed = (uint64_t)layout->he_size + (uint64_t)layout->hek_key + 2;
-    counting->census->n_keys += n;
-    counting->census->key_bytes +=
-        n * fixed + (looked == 0 ? 0 : n * length / looked) + max * 8;
+    counting->census->n_keys += table.n;
+    counting->census->key_bytes += table.n * fixed + length + table.max * 8;
 }
 
 static int64_t perls_count(struct nytp_perl *perl, const struct nytp_interpreter *of,
@@ -286,6 +364,7 @@ bool nytp_census_take(struct nytp_census *census, struct nytp_perl *perl,
     struct counting counting = {.census = census,
                                 .reader = {.perl = &kept, .layout = perl->layout},
                                 .progress = progress};
+    struct nytp_reader now = {.perl = perl, .layout = perl->layout};
     *census = (struct nytp_census){.strings = nytp_strings_new()};
     counting.failed = kept.memory == NULL || census->strings == NULL;
     learn_types(&counting);
@@ -294,7 +373,8 @@ bool nytp_census_take(struct nytp_census *census, struct nytp_perl *perl,
         for (uint32_t i = 0; i < n_of; i++) {
             count_arenas(&counting,
                          nytp_memory_u64(perl->memory, of[i].at[NYTP_PL_sv_arenaroot]));
-            count_keys(&counting, nytp_memory_u64(perl->memory, of[i].at[NYTP_PL_strtab]));
+            count_keys(&counting, &now,
+                       nytp_memory_u64(perl->memory, of[i].at[NYTP_PL_strtab]));
         }
         census->count_after = perls_count(perl, of, n_of);
     }

@@ -11,12 +11,17 @@
 #include "formats/base/strings.h"
 #include "formats/base/table.h"
 
+/* In a leak that goes on some objects are not in their place yet, or lie where perl is moving
+ * elements at that moment. */
+#define NYTP_EXAMPLES 8
+
 struct nytp_census_row {
     const char *type; /* "hash" and so on */
     uint32_t class;   /* a string of the census; 0: not an object */
     uint64_t n, bytes;
-    uint64_t example; /* the address of one, for objects */
-    uint32_t holder;  /* a string: what holds that one; 0: not known */
+    uint64_t examples[NYTP_EXAMPLES]; /* addresses of some objects, spread over all of them */
+    uint32_t n_examples, stride;      /* every how many-th one is among them */
+    uint32_t holder;                  /* a string: what holds one of these; 0: not known */
 };
 
 struct nytp_census {

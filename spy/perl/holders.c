@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 enum {
+    LARGE = 256, /* elements of what is looked at again if perl has moved them meanwhile */
     LEAST_OBJECTS = 20, /* of a class whose holder is worth the search */
     MAX_NODES = 2000000,
     MAX_CYCLE_NODES = 1 << 15, /* of a search for what holds itself */
@@ -47,7 +48,7 @@ struct node {
 
 struct search {
     struct nytp_census *census;
-    struct nytp_reader reader;
+    struct nytp_reader reader, now; /* through kept pages, and past them */
     struct nytp_table seen, wanted;
     struct node *nodes;
     uint32_t n_nodes, capacity, max_nodes, n_found;
@@ -351,6 +352,47 @@ static void visit_stash(struct search *search, uint64_t stash, int depth)
     }
 }
 
+/* Where the elements of an array or the buckets of a hash are, and how many have room. */
+struct extent {
+    uint64_t from, max;
+};
+
+static struct extent extent_of(struct nytp_reader *reader, uint64_t address)
+{
+    struct nytp_value value;
+    const struct nytp_layout *const layout = reader->layout;
+    if (!nytp_value_at(reader, address, &value))
+        return (struct extent){0, 0};
+    const int32_t max = value.type == layout->svt_PVAV ? layout->av_max : layout->hv_max;
+    return (struct extent){value.u, nytp_look_u64(reader, value.body + (uint64_t)max)};
+}
+
+static void visit_elements(struct search *search, uint32_t node, uint64_t address)
+{
+    struct nytp_value value;
+    if (!nytp_value_at(&search->reader, address, &value))
+        return;
+    if (value.type == search->reader.layout->svt_PVAV)
+        visit_array(search, node, &value);
+    else if (value.type == search->reader.layout->svt_PVHV)
+        visit_hash(search, node, address);
+}
+
+/* Once more if perl has moved the elements while they were looked at, or since the page with
+ * where they are was read. */
+static void visit_list(struct search *search, uint32_t node, uint64_t address)
+{
+    const struct extent known = extent_of(&search->reader, address);
+    visit_elements(search, node, address);
+    if (known.max < LARGE)
+        return;
+    const struct extent now = extent_of(&search->now, address);
+    if (now.from == known.from && now.max == known.max)
+        return;
+    nytp_memory_cached_forget(search->reader.perl->memory);
+    visit_elements(search, node, address);
+}
+
 static void expand(struct search *search, uint32_t node)
 {
     struct nytp_value value;
@@ -359,10 +401,8 @@ static void expand(struct search *search, uint32_t node)
         return;
     if (is_reference(layout, &value))
         visit(search, value.address, REFERENCE, node, 0);
-    else if (value.type == layout->svt_PVAV)
-        visit_array(search, node, &value);
-    else if (value.type == layout->svt_PVHV)
-        visit_hash(search, node, value.address);
+    else if (value.type == layout->svt_PVAV || value.type == layout->svt_PVHV)
+        visit_list(search, node, value.address);
     else if (value.type == layout->svt_PVCV)
         visit_code(search, node, &value);
     else if (value.type == layout->svt_PVGV)
@@ -390,14 +430,14 @@ static void find_cycles(struct search *search, nytp_census_progress_fn *progress
     search->max_nodes = MAX_CYCLE_NODES;
     for (uint32_t i = 0, n = 0; i < search->census->n_rows && n < MAX_CYCLES; i++) {
         const struct nytp_census_row *const row = &search->census->rows[i];
+        const uint64_t example = row->examples[row->n_examples / 2];
         if (row->class == 0 || row->n < LEAST_OBJECTS || row->holder != 0)
             continue;
         nytp_table_free(&search->seen);
         nytp_table_free(&search->wanted);
         search->n_nodes = search->n_found = 0;
-        search->failed |= !nytp_table_put(&search->wanted, key_of(row->example), i);
-        add_node(search,
-                 (struct node){row->example, UINT32_MAX, interned(search, &itself), NAMED});
+        search->failed |= !nytp_table_put(&search->wanted, key_of(example), i);
+        add_node(search, (struct node){example, UINT32_MAX, interned(search, &itself), NAMED});
         follow(search, 1, progress);
         n++;
     }
@@ -411,15 +451,18 @@ bool nytp_find_holders(struct nytp_census *census, struct nytp_perl *perl,
     kept.memory = nytp_memory_cached(perl->memory);
     struct search search = {.census = census,
                             .reader = {.perl = &kept, .layout = perl->layout},
+                            .now = {.perl = perl, .layout = perl->layout},
                             .max_nodes = MAX_NODES};
     search.failed = kept.memory == NULL;
     struct nytp_label main_program = {.len = 0};
     uint32_t n_wanted = 0;
     for (uint32_t i = 0; i < census->n_rows; i++) {
-        if (census->rows[i].class == 0 || census->rows[i].n < LEAST_OBJECTS)
+        const struct nytp_census_row *const row = &census->rows[i];
+        if (row->class == 0 || row->n < LEAST_OBJECTS)
             continue;
         n_wanted++;
-        search.failed |= !nytp_table_put(&search.wanted, key_of(census->rows[i].example), i);
+        for (uint32_t k = 0; k < row->n_examples; k++)
+            search.failed |= !nytp_table_put(&search.wanted, key_of(row->examples[k]), i);
     }
     if (n_wanted > 0 && !search.failed) {
         nytp_label_add(&main_program, "the main program", 16);

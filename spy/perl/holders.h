@@ -8,9 +8,9 @@
 
 #include "census.h"
 
-/* Find the holder of the example of each class that has some objects. What neither a package's
- * variables, subs and constants nor lexical variables lead to is "itself{...}" where it leads
- * to itself, else it stays without. False when memory is out. */
+/* Find the holder of one of the examples of each class that has some objects. What neither a
+ * package's variables, subs and constants nor lexical variables lead to is "itself{...}" where
+ * it leads to itself, else it stays without. False when memory is out. */
 bool nytp_find_holders(struct nytp_census *census, struct nytp_perl *perl,
                        const struct nytp_interpreter *of, uint32_t n_of,
                        nytp_census_progress_fn *progress);

@@ -260,19 +260,31 @@ bool nytp_elements_begin(struct nytp_elements *elements, struct nytp_reader *rea
     return true;
 }
 
-bool nytp_elements_next(struct nytp_elements *elements, uint64_t *hek, uint64_t *value)
+/* The first element of the next bucket that has one. */
+static bool next_chain(struct nytp_elements *elements)
 {
-    const struct nytp_layout *const layout = elements->reader->layout;
+    elements->next = 0;
+    elements->in_chain = 0;
     while (elements->next == 0) {
         const uint64_t at = elements->array + elements->bucket * sizeof(uint64_t);
         if (elements->bucket++ >= elements->n_buckets ||
             !nytp_look(elements->reader, at, &elements->next, sizeof elements->next))
             return false;
-        elements->in_chain = 0;
     }
+    return true;
+}
+
+/* An element that cannot be read was freed meanwhile; then the next bucket's follows. */
+bool nytp_elements_next(struct nytp_elements *elements, uint64_t *hek, uint64_t *value)
+{
+    const struct nytp_layout *const layout = elements->reader->layout;
     uint8_t element[64];
-    if (elements->in_chain++ >= MAX_CHAIN ||
-        !nytp_look(elements->reader, elements->next, element, (size_t)layout->he_size))
+    if (elements->next == 0 && !next_chain(elements))
+        return false;
+    while (!nytp_look(elements->reader, elements->next, element, (size_t)layout->he_size))
+        if (!next_chain(elements))
+            return false;
+    if (elements->in_chain++ >= MAX_CHAIN)
         return false;
     *hek = nytp_u64(element, layout->he_hek);
     *value = nytp_u64(element, layout->he_val);

@@ -95,7 +95,7 @@ struct nytp_elements {
 };
 bool nytp_elements_begin(struct nytp_elements *elements, struct nytp_reader *reader,
                          uint64_t hash);
-/* False: there are no more, or what follows cannot be read. */
+/* False: there are no more, or the buckets that follow cannot be read. */
 bool nytp_elements_next(struct nytp_elements *elements, uint64_t *hek, uint64_t *value);
 
 #endif

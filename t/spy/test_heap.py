@@ -170,11 +170,22 @@ def test_the_count_is_near_where_values_come_and_go(script):
     with spied.running(PERL, script(CHURNS)) as process:
         process.wait_for("ready")
         for _ in range(5):
-            text = spied.spy("heap", process.pid)
-            counted, of_perl = (int(n.replace(",", "")) for n in
-                                re.search(r"^([\d,]+) values, .*\(perl counts ([\d,]+)\)", text, re.M).groups())
+            counted, *of_perl = counts(spied.spy("heap", process.pid))
             # the loop makes and frees a hundred values at a time, beside 880,000
-            assert abs(counted - of_perl) <= 0.001 * of_perl
+            assert abs(counted - of_perl[0]) <= 0.001 * of_perl[0]
+
+
+def counts(text):
+    """What nytp-spy counted, and perl before and after that; once where both are the same."""
+    numbers = re.search(r"^([\d,]+) values, .*\(perl counts ([\d,]+)(?: before and ([\d,]+) after that)?\)", text, re.M).groups()
+    return [int(n.replace(",", "")) for n in numbers if n]
+
+
+def test_where_the_count_changes_both_are_told(script):
+    """At some look it does: the program makes and frees a hundred values again and again."""
+    with spied.running(PERL, script(CHURNS)) as process:
+        process.wait_for("ready")
+        spied.wait_until(lambda: len(counts(spied.spy("heap", process.pid))) == 3)
 
 
 def test_sizes_are_those_of_devel_size(script, tmp_path):
@@ -248,6 +259,29 @@ def test_a_core_file_that_does_not_list_its_files(core, tmp_path):
     assert bare.read_bytes() != path.read_bytes()
     assert frames(spied.spy("dump", "--core", bare, "--exe", PERL)) == frames(said)
     assert "no perl" in spied.spy("dump", "--core", bare, status=1)
+
+
+def test_a_core_file_that_was_cut_is_read_as_far_as_it_goes(core, tmp_path):
+    """Its last part is the machine's stack; perl's are before that."""
+    path, said, heap = core
+    cut, whole = tmp_path / "cut", path.read_bytes()
+    cut.write_bytes(whole[:-100000])
+    dumped, counted = (subprocess.run([spied.SPY, command, "--core", cut], capture_output=True, text=True) for command in ("dump", "heap"))
+    assert (dumped.returncode, frames(dumped.stdout)) == (0, frames(said))
+    assert counted.returncode == 0 and re.search(r" 3,000 .* My::Session$", counted.stdout, re.M)
+    line = rf"nytp-spy: {cut}: it is cut: {len(whole) - 100000} of (\d+) bytes are there; what lies behind them is left out\n"
+    assert int(re.fullmatch(line, dumped.stderr)[1]) <= len(whole) and re.fullmatch(line, counted.stderr)
+    cut.write_bytes(whole[:1000000])
+    message = spied.spy("dump", "--core", cut, status=1)
+    assert re.fullmatch(rf"nytp-spy: {cut}: it is cut: 1000000 of \d+ bytes are there, too few to find perl\n", message)
+
+
+@pytest.mark.parametrize("command", ["gzip", "xz", "bzip2"])
+def test_a_compressed_core_file_says_how_it_is_unpacked(command, core, tmp_path):
+    path = tmp_path / "core.packed"
+    path.write_bytes(subprocess.run([command, "-1c"], input=core[0].read_bytes()[:100000], capture_output=True, check=True).stdout)
+    message = spied.spy("dump", "--core", path, status=1)
+    assert f"{command} -dc FILE >core" in message and "coredumpctl dump -o core" in message and message.count("\n") == 1
 
 
 # Twenty thousand hashes have the same 131072 empty buckets, as the program writes into its own memory (sv.h, hv.h: where the
