@@ -294,16 +294,25 @@ sub put { sysseek $memory, $_[0], 0; syswrite $memory, pack "Q", $_[1] }
 our @hashes = map { my %one = (x => 1); delete $one{x}; \\%one } 1 .. 20000;
 for (@hashes) { put($_ + 16, at(\\%many + 16)); put(at($_ + 0) + 24, (1 << 17) - 1) }
 for (1 .. 30) { my $lost = bless {}, "Lost"; $lost->{itself} = $lost }
-kill ABRT => $$;
 """
 
 
 def test_a_core_file_that_leads_in_circles_is_given_up(tmp_path):
     """All hashes together are looked through in minutes; the heap is told as far as it goes."""
-    path = core_in(tmp_path, [PERL, "-e", CIRCLES])
+    path = core_in(tmp_path, [PERL, "-e", CIRCLES + "kill ABRT => $$"])
     cpu = lambda: resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
     ran = subprocess.run([spied.SPY, "heap", "--core", path], capture_output=True, text=True, preexec_fn=cpu)
     assert ran.returncode == 1 and ran.stderr == f"nytp-spy: {path}: reading it was given up, as it leads in circles: it is damaged\n", ran.stderr
+    assert re.search(r"^ +30 +\S+ \wB +hash +Lost$", ran.stdout, re.M)
+
+
+def test_a_process_that_leads_in_circles_is_given_up():
+    cpu = lambda: resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+    with spied.running(PERL, "-e", CIRCLES + '$| = 1; print "ready\\n"; <STDIN>', stdin=subprocess.PIPE) as process:
+        process.wait_for("ready")
+        ran = subprocess.run([spied.SPY, "heap", str(process.pid)], capture_output=True, text=True, preexec_fn=cpu)
+    line = f"nytp-spy: process {process.pid}: reading it was given up: it takes longer than any program of its size does\n"
+    assert (ran.returncode, ran.stderr) == (1, line)
     assert re.search(r"^ +30 +\S+ \wB +hash +Lost$", ran.stdout, re.M)
 
 
