@@ -8,6 +8,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -80,9 +81,17 @@ def test_a_file_that_is_replaced_stays_its_owners(mixed, tmp_path):
     assert (tmp_path / "other name").read_text() == "old"
 
 
+@pytest.fixture
+def command_for_others():
+    """A copy of nytp-export where any user may run it: the tree may be below a folder that others may not enter."""
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o755)
+        yield shutil.copy(COMMAND, name)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
 @pytest.mark.parametrize("has_group, mode", [(True, 0o660), (False, 0o600)])
-def test_another_group_gets_no_rights_by_a_file_that_is_replaced(mixed, open_folder, has_group, mode):
+def test_another_group_gets_no_rights_by_a_file_that_is_replaced(mixed, open_folder, command_for_others, has_group, mode):
     open_folder.chmod(0o777)
     file = open_folder / "app.json"
     file.write_text("old")
@@ -90,18 +99,19 @@ def test_another_group_gets_no_rights_by_a_file_that_is_replaced(mixed, open_fol
     file.chmod(0o660)
     with open(mixed, "rb") as data:
         good("--json", "-o", file, "-", stdin=data, user=65534, group=65534,
-             extra_groups=[65533] if has_group else [])
+             extra_groups=[65533] if has_group else [], executable=command_for_others)
     after = file.stat()
     assert (after.st_gid, stat.S_IMODE(after.st_mode)) == (65533 if has_group else 65534, mode)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
-def test_a_file_in_a_folder_that_is_not_ours_is_told_and_stays(mixed, open_folder):
+def test_a_file_in_a_folder_that_is_not_ours_is_told_and_stays(mixed, open_folder, command_for_others):
     file = open_folder / "app.json"
     file.write_text("old")
     file.chmod(0o666)
     with open(mixed, "rb") as data:
-        done = run("--json", "-o", file, "-", stdin=data, user=65534, group=65534, extra_groups=[])
+        done = run("--json", "-o", file, "-", stdin=data, user=65534, group=65534, extra_groups=[],
+                   executable=command_for_others)
     assert (done.returncode, messages(done)) == (
         4, [f"nytp-export: {file}: cannot create a file beside it: Permission denied"])
     assert file.read_text() == "old"
