@@ -16,11 +16,11 @@ PROGRAM = "main::RUNTIME"
 
 
 def run(*arguments, **options):
-    """The finished process; output as bytes. A run may take five minutes, however busy the machine, before it is a hang."""
+    """The finished process; output as bytes. A run may take ten minutes, however busy the machine, before it is a hang."""
     options.setdefault("stdin", subprocess.DEVNULL)
     options.setdefault("stdout", subprocess.PIPE)
     options.setdefault("stderr", subprocess.PIPE)
-    return subprocess.run([str(COMMAND), *map(str, arguments)], timeout=300, check=False,
+    return subprocess.run([str(COMMAND), *map(str, arguments)], timeout=600, check=False,
                           **options)
 
 
@@ -93,7 +93,7 @@ def pprof(file, *arguments, scratch):
     environment = dict(os.environ, HOME=str(scratch), PPROF_TMPDIR=str(scratch))
     done = subprocess.run(["go", "tool", "pprof", *arguments, "-unit=ns", str(file)],
                           env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                          timeout=300, check=False)
+                          timeout=600, check=False)
     # an empty selection is a warning of pprof and fine here
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout.decode()

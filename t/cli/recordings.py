@@ -25,7 +25,7 @@ def record(folder, program, name="a.pl", out=None, options="", seed="0", steps=T
     done = subprocess.run(
         ["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", "-d:NYTProf", name], cwd=folder,
         env={**inherited, "NYTPROF": nytprof, "PERL_PERTURB_KEYS": "0", **seeds, **environment},
-        capture_output=True, check=False, timeout=300)
+        capture_output=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
     assert out.exists()
     return out

@@ -34,7 +34,7 @@ def shell(export_command, tmp_path):
         environment = dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}", HOME=str(tmp_path),
                            PERL5LIB=f"{ROOT}/blib/lib:{ROOT}/blib/arch", **more)
         return subprocess.run(["bash", "-ec", "\n".join(lines)], cwd=folder, env=environment,
-                              capture_output=True, text=True, check=False, timeout=300)
+                              capture_output=True, text=True, check=False, timeout=600)
     return go
 
 

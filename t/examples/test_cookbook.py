@@ -56,7 +56,7 @@ def test_each_story(export_command, folder, title):
             (folder / name).write_text(text)
             continue
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", text], cwd=folder,
-                              env=environment(), stdin=subprocess.DEVNULL, text=True, timeout=100,
+                              env=environment(), stdin=subprocess.DEVNULL, text=True, timeout=600,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         assert done.returncode == 0, f"{text}{done.stdout}"
         for pattern in re.findall(r"<!-- shows: (.*) -->", shows):

@@ -21,7 +21,7 @@ def built():
         (ROOT / "bin" / "nytp-export").exists()
 
 
-def run(script, *arguments, expect=0, env=None, before=(), timeout=300):
+def run(script, *arguments, expect=0, env=None, before=(), timeout=600):
     done = subprocess.run([*before, script, *arguments], capture_output=True, text=True, env=env,
                           timeout=timeout, check=False, stdin=subprocess.DEVNULL, cwd="/")
     assert done.returncode == expect, done.stdout[-2000:] + done.stderr[-2000:]

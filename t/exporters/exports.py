@@ -41,7 +41,7 @@ class ExportFailed(Exception):
     pass
 
 
-def nytp_export(*arguments, input=None, timeout=120):
+def nytp_export(*arguments, input=None, timeout=600):
     """Run the command: (exit code, stdout, stderr text)."""
     done = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, check=False,
                           timeout=timeout, input=input, cwd="/",

@@ -25,7 +25,7 @@ def command():
 
 
 def run(command, *arguments, **options):
-    return subprocess.run([command, *map(str, arguments)], capture_output=True, timeout=120,
+    return subprocess.run([command, *map(str, arguments)], capture_output=True, timeout=600,
                           check=False, **options)
 
 

@@ -51,7 +51,7 @@ def test_an_interrupted_run_leaves_the_earlier_report(command, old_report, tmp_p
         pipe.write(data[:len(data) // 2])
         pipe.flush()
         running.send_signal(signal.SIGTERM)
-    assert running.wait(timeout=300) == -signal.SIGTERM
+    assert running.wait(timeout=600) == -signal.SIGTERM
     assert content(old_report) == before and not list((tmp_path / "tmp").iterdir())
     assert not [p for p in old_report.iterdir() if p.is_dir()]
 

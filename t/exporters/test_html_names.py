@@ -95,7 +95,7 @@ def test_twenty_thousand_files_of_one_name(command, tmp_path):
         stream.fid(fid, b"/x/" + b"long" * 60)
     stream.block(10, 1, 3, 2, 1)
     file = stream.pid_end(7).save(tmp_path / "p.out")
-    done = subprocess.run([command, "--html", "-q", "--no-flame", "-o", tmp_path / "r.html", file], capture_output=True, check=False, timeout=300)
+    done = subprocess.run([command, "--html", "-q", "--no-flame", "-o", tmp_path / "r.html", file], capture_output=True, check=False, timeout=600)
     assert done.returncode == 0
 
 

@@ -24,7 +24,7 @@ def recorded_sources(path):
 
 def export(command, *arguments):
     done = subprocess.run([command, *map(str, arguments)], capture_output=True, check=False,
-                          cwd="/", timeout=120)
+                          cwd="/", timeout=600)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout
 

@@ -96,7 +96,7 @@ class Cluster:
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
 
     def wait(self, number):
-        end = time.monotonic() + 60
+        end = time.monotonic() + 600
         while time.monotonic() < end:
             if self.servers[number].poll() is not None:
                 break
@@ -131,7 +131,7 @@ class Cluster:
             data = statement.encode()
         else:
             command += ["--query", statement]
-        return subprocess.run(command, input=data, capture_output=True, check=False, timeout=300,
+        return subprocess.run(command, input=data, capture_output=True, check=False, timeout=600,
                               env=dict(os.environ, HOME=str(self.folder)))
 
     def ask_by_http(self, statement, shard=0):
@@ -139,7 +139,7 @@ class Cluster:
         url = f"http://127.0.0.1:{self.http[shard]}/?wait_end_of_query=1"
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with direct.open(url, data=statement.encode(), timeout=300) as answer:
+            with direct.open(url, data=statement.encode(), timeout=600) as answer:
                 return answer.status, answer.read().decode().split("\t")[0]
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()

@@ -21,7 +21,7 @@ def duckdb(*queries, cwd):
     if missing:
         pytest.skip("not installed: " + ", ".join(missing))
     done = subprocess.run(["node", ROOT / "t" / "fleet" / "duckdb.mjs", NODE, *queries],
-                          cwd=cwd, capture_output=True, check=False, timeout=120)
+                          cwd=cwd, capture_output=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 

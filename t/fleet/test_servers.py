@@ -68,7 +68,7 @@ def test_the_lines_for_pyroscope_send_the_file(listener, tmp_path):
     script = "".join(blocks()[:3]).replace("nytprof.out.*", "nytprof.out").replace("HOST:4040", f"127.0.0.1:{port}")
     assert script.count("curl") == 1
     done = subprocess.run(["bash", "-euc", script], cwd=tmp_path, capture_output=True, text=True, check=False,
-                          timeout=300, env=dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}"))
+                          timeout=600, env=dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}"))
     assert done.returncode == 0, done.stderr
     (path, headers, body), = requests
     url = urllib.parse.urlsplit(path)

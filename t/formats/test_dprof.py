@@ -39,7 +39,7 @@ def record(folder, program, **environment):
     if not shutil.which("dprofpp"):
         pytest.skip("libdevel-dprof-perl is not installed")
     (folder / "program.pl").write_text(program)
-    subprocess.run(["perl", "-d:DProf", "program.pl"], cwd=folder, check=True, timeout=300)
+    subprocess.run(["perl", "-d:DProf", "program.pl"], cwd=folder, check=True, timeout=600)
     return folder / "tmon.out"
 
 
@@ -51,7 +51,7 @@ def tmon(tmp_path_factory):
 def dprofpp(path, *options):
     """Exclusive seconds and calls by sub."""
     out = subprocess.run(["dprofpp", "-q", "-O", "1000", *options, str(path)], check=True,
-                         capture_output=True, text=True, timeout=300).stdout
+                         capture_output=True, text=True, timeout=600).stdout
     rows = {}
     for line in out.splitlines():
         fields = line.split()
@@ -61,14 +61,14 @@ def dprofpp(path, *options):
 
 def elapsed(path, *options):
     out = subprocess.run(["dprofpp", *options, str(path)], check=True, capture_output=True,
-                         text=True, timeout=300).stdout
+                         text=True, timeout=600).stdout
     return float(re.search(r"(?:System|User|Real) Time = *(-?[\d.e-]+)", out).group(1))
 
 
 def ours(command, path, *options):
     """The same from the records, and the whole time."""
     out = subprocess.run([str(command), "--dump", *options, str(path)], check=True,
-                         capture_output=True, text=True, timeout=300).stdout
+                         capture_output=True, text=True, timeout=600).stdout
     rate = int(re.search(r'ticks_per_sec" value="(\d+)', out).group(1))
     seconds, calls, total = Counter(), Counter(), 0
     for line in out.splitlines():
@@ -113,14 +113,14 @@ def test_a_cut_profile_is_exported_as_partial(export_command, tmon, tmp_path):
     cut = tmp_path / "tmon.out"
     cut.write_bytes(data[: len(data) * 2 // 3])
     result = subprocess.run([str(export_command), "--top", str(cut)], capture_output=True,
-                            text=True, timeout=300)
+                            text=True, timeout=600)
     assert result.returncode == 3
     assert re.search(r"tmon\.out: byte \d+: the input ends ", result.stderr)
     assert "Foo::work" in result.stdout
 
 
 def test_every_exporter_takes_it(export_command, tmon, tmp_path):
-    subprocess.run([str(export_command), "--check", str(tmon)], check=True, timeout=300)
+    subprocess.run([str(export_command), "--check", str(tmon)], check=True, timeout=600)
     listed = subprocess.run([str(export_command), "--list-formats"], check=True,
                             capture_output=True, text=True).stdout
     names = re.findall(r"^  (\S+)", listed.split("Input:")[0], re.M)
@@ -131,7 +131,7 @@ def test_every_exporter_takes_it(export_command, tmon, tmp_path):
         out = tmp_path / f"out-{name}"
         asked = "--peek=." if name == "peek" else f"--format={name}"
         subprocess.run([str(export_command), asked, "-o", str(out), str(tmon)],
-                       check=True, timeout=300)
+                       check=True, timeout=600)
         data = out.read_bytes()
         word = " ".join(longest.rsplit("::", 1)) if name == "tmon" else longest
         if name in ("list", "processes", "patterns", "sql", "waits", "massif"):  # about what the log does not know; about no subs

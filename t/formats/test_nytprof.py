@@ -36,7 +36,7 @@ COMPARED = ["mixed-calls2", "mixed-calls1", "mixed-blocks", "mixed-plain", "eval
 
 def dump(command, path, **how):
     return subprocess.run([str(command), "--dump", str(path)], capture_output=True,
-                          timeout=120, **how)
+                          timeout=600, **how)
 
 
 def parse(line):
@@ -138,7 +138,7 @@ def test_memory_does_not_grow_with_the_stream(export_command, tmp_path):
         file.write(packer.compress(end[len(nytpwrite.Writer(plain_head=False).data()):]))
         file.write(packer.flush())
     for mode in ("--check", "--top"):
-        result = subprocess.run([str(export_command), mode, str(path)], timeout=120,
+        result = subprocess.run([str(export_command), mode, str(path)], timeout=600,
                                 capture_output=True, **in_memory(44))
         assert result.returncode == 0, result.stderr
 

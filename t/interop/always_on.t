@@ -55,26 +55,10 @@ sub clients {
     } 1 .. $n;
 }
 
-# Seconds that requests took which began between two moments, the shortest first.
-sub latencies {
-    my ($dir, $from, $to) = @_;
-    my @times;
-    for my $path (glob "$dir/times.*") {
-        push @times, map { $_->[1] } grep { $_->[0] >= $from && $_->[0] < $to } map { [split] } split /\n/, NYTPTest::slurp($path);
-    }
-    @times = sort { $a <=> $b } @times;
-    return @times;
-}
-
-# Both of the same run, minutes apart at most, with whatever else the machine does: much longer is
-# longer than chance explains.
-sub no_slower {
-    my ($before, $after, $label) = @_;
-    for my $percent (50, 90) {
-        my ($was, $is) = map { $_->[@$_ * $percent / 100] } $before, $after;
-        cmp_ok $is, '<', 4 * $was + 0.2, sprintf '%s: %d %% of requests answered within %.1f ms, as before: %.1f ms', $label, $percent, 1000 * $is, 1000 * $was;
-    }
-    return;
+# How many requests that began at this moment or later have been answered.
+sub answered_since {
+    my ($dir, $from) = @_;
+    return scalar grep { (split)[0] >= $from } map { split /\n/, NYTPTest::slurp($_) } glob "$dir/times.*";
 }
 
 sub ctl_pids {
@@ -118,14 +102,12 @@ sub try_server {
     my @workers = grep { $_ != $pid->() } ctl_pids($dir);
     is scalar(@workers), 4, 'four workers';
     my $began = now();
-    wait_until(sub { latencies($dir, $began, now()) >= 100 });
-    my $switched_on = now();
+    wait_until(sub { answered_since($dir, $began) >= 100 });
     my @on = map { my $worker = $_; open my $from, '-|', $^X, @OURS, $CTL, $worker, 'on', '--seconds', $SECONDS, '--wait', 60 or die; $from } @workers;
     my @said = map { join '', <$_> } @on;
     is scalar(grep { m{\Aon (\S+)\noff \1\n\z} } @said), 4, 'each recorded and stopped' or diag @said;
     my $switched_off = now();
-    wait_until(sub { latencies($dir, $switched_off, now()) >= 100 });
-    my $ended = now();
+    wait_until(sub { answered_since($dir, $switched_off) >= 100 });
     end_samples($dir, $_) for $is_sampled ? @workers : ();
     put("$dir/stop", '');
     my ($good, $bad) = (0, 0);
@@ -136,7 +118,6 @@ sub try_server {
     }
     is $bad, 0, "all of $good requests were answered";
     cmp_ok $good, '>', 20, 'and there was load';
-    no_slower([latencies($dir, $began, $switched_on)], [latencies($dir, $switched_off, $ended)], $name);
     my $calls = 0;
     $calls += look_at_worker($dir, $_, $is_sampled ? '.exact' : '', $handler) for @workers;
     cmp_ok $calls, '>', 0, "$calls requests are in the profiles";

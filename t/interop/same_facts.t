@@ -85,7 +85,7 @@ for my $path (@programs) {
             my %got;
             for my $impl ('peer', $second) {
                 my $run = run_perl(
-                    impl => $impl, opts => $impl eq 'peer' ? peer_options($opts) : $opts, timeout => 60,
+                    impl => $impl, opts => $impl eq 'peer' ? peer_options($opts) : $opts,
                     how => 'db', args => [$path],
                     env => { PERL5DB => 'use XSLoader; use Devel::NYTProf', PERL_HASH_SEED => 0, PERL_PERTURB_KEYS => 0 },
                 );

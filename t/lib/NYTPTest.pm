@@ -30,6 +30,9 @@ our @EXPORT = qw(
 
 my $ROOT = abs_path(dirname(__FILE__) . '/../..');
 
+# Seconds after which a run hangs, however busy the machine.
+use constant HANGS => 900;
+
 sub root { return $ROOT }
 sub impl { return $ENV{NYTP_IMPL} || 'ours' }
 
@@ -123,7 +126,7 @@ sub matrix { return @MATRIX }
 #   impl     "ours", "peer", "plain"
 #   how      "-d" (default), "opt" (PERL5OPT), "use" (-MDevel::NYTProf), "db" (PERL5DB)
 #   files    {name => text} to lay beside it, a minute old; dir: reuse the folder of an earlier run
-#   switches, args, env, stdin (text), timeout (s), shell (text before "exec perl ...")
+#   switches, args, env, stdin (text), shell (text before "exec perl ...")
 #   everyone wait for all processes that come from it, too, until they have ended
 # Returns {out, err, status, signal, timeout, dir, seconds}.
 sub run_prog {
@@ -269,7 +272,7 @@ sub run_command {
     }
     my $timed_out = 0;
     local $SIG{ALRM} = sub { $timed_out = 1; kill KILL => -$pid };
-    alarm($o{timeout} || 300); # for what hangs, however busy the machine
+    alarm(HANGS);
     $o{on_start}->($pid) if $o{on_start};
     1 while waitpid($pid, 0) < 0 && $!{EINTR};
     my $status = $?;

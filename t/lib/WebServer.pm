@@ -37,7 +37,7 @@ sub find_command {
 # listens, that its processes have gone, or that a worker is new.
 sub wait_until {
     my ($is_so) = @_;
-    my $end = time + 60;
+    my $end = time + 600;
     my $so;
     until ($so = $is_so->()) {
         return 0 if time > $end;

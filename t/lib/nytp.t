@@ -316,7 +316,7 @@ subtest 'prove: what a shell starts belongs to the test that started it, whateve
     mkdir 'beside';
     for my $name (qw(a b)) {
         my $other = $name eq 'a' ? 'b' : 'a';
-        put("beside/$name.t", qq{sub until_there { my \$end = time + 30; 1 while !-e "beside/\$_[0]" && time < \$end }
+        put("beside/$name.t", qq{sub until_there { my \$end = time + 600; 1 while !-e "beside/\$_[0]" && time < \$end }
             print "1..1\nok 1\n"; open my \$fh, '>', "beside/$name.runs"; until_there("$other.runs");
             system "\$^X child.pl; true"; open \$fh, '>', "beside/$name.done"; until_there("$other.done");});
     }

@@ -55,7 +55,7 @@ class Process:
         wait_until(lambda: all(open(f"{folder}/{task}/stat").read().rpartition(") ")[2][0] == "S" for task in os.listdir(folder)))
 
 
-def wait_until(condition, seconds=60):
+def wait_until(condition, seconds=600):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end
@@ -90,6 +90,6 @@ def running(perl, *arguments, **options):
 
 def spy(*arguments, status=0, **options):
     """Runs nytp-spy; what it printed, or, where it is to fail, its message."""
-    ran = subprocess.run([SPY, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options)
+    ran = subprocess.run([SPY, *map(str, arguments)], capture_output=True, text=True, timeout=600, **options)
     assert ran.returncode == status, ran.stderr
     return ran.stdout if status == 0 else ran.stderr

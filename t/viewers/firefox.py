@@ -48,7 +48,7 @@ class Session:
 
     def _load(self):
         loaded = self._run("load", str(self.path))
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 600
         while self._run("status").returncode:       # a large file takes longer than load waits
             if time.monotonic() > deadline:
                 raise FirefoxError(f"{self.path.name}: {loaded.stdout}{loaded.stderr}")
@@ -60,7 +60,7 @@ class Session:
 
     def _run(self, *arguments):
         return subprocess.run(["node", str(COMMAND), *arguments], capture_output=True, text=True,
-                              timeout=120, check=False, stdin=subprocess.DEVNULL,
+                              timeout=600, check=False, stdin=subprocess.DEVNULL,
                               env=dict(os.environ, HOME=self.home, TMPDIR=self.home))
 
     def ask(self, *arguments):

@@ -38,7 +38,7 @@ def missing():
     return lacking
 
 
-def look(argument, subs=(), shot=None, command=None, source_tab=True, timeout=150):
+def look(argument, subs=(), shot=None, command=None, source_tab=True, timeout=600):
     """Open `argument` and return what the window shows. `command` is a shell command whose
     output is piped into KCachegrind's standard input, for an argument of /dev/stdin, or run by
     bash with `$VIEW` as the viewer when it holds that. `subs` are shown one after the other."""

@@ -40,7 +40,7 @@ def environment(home):
 def run(*arguments, pipe=None, may_fail=False):
     """(stdout, stderr) of one report. `pipe` is bytes that the profile /dev/stdin gives."""
     with tempfile.TemporaryDirectory(prefix="nytp-pprof.") as home:
-        done = subprocess.run([tool(), *map(str, arguments)], capture_output=True, timeout=180,
+        done = subprocess.run([tool(), *map(str, arguments)], capture_output=True, timeout=600,
                               env=environment(home), check=False, cwd="/",
                               **({"input": pipe} if pipe is not None
                                  else {"stdin": subprocess.DEVNULL}))
@@ -102,7 +102,7 @@ class Server:
         shutil.rmtree(self.home, ignore_errors=True)
 
     def get(self, page):
-        with urllib.request.urlopen(self.url + page, timeout=300) as answer:
+        with urllib.request.urlopen(self.url + page, timeout=600) as answer:
             return answer.read().decode("utf-8", "replace")
 
     def top(self, query=""):

@@ -123,7 +123,7 @@ def test_devtools_sees_the_times_of_subs_and_lines(document, export_command, pro
             files[-1].write_bytes(text)
             wanted.append((name, read))
     done = subprocess.run(["node", HERE / "devtools_profile.mjs", NODE, tmp_path, *files], check=False,
-                          capture_output=True, timeout=300)
+                          capture_output=True, timeout=600)
     assert done.returncode == 0 and done.stderr == b"", done.stderr
     shown = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(shown) == len(wanted)

@@ -23,7 +23,7 @@ def installed(export_command, recorder):
 
 def draw(data):
     done = subprocess.run(["perl", str(FLAMEGRAPH), "--minwidth=0", "--countname=ns"],
-                          input=data, capture_output=True, check=False, timeout=120)
+                          input=data, capture_output=True, check=False, timeout=600)
     errors = done.stderr.decode("utf-8", "replace")
     assert done.returncode == 0 and errors == "", errors[:500]
     svg = done.stdout.decode("utf-8", "replace")    # it cuts labels to their boxes' widths in the middle of characters

@@ -55,7 +55,8 @@ sub near {
     return;
 }
 
-# A thousand and more samples each: ten percent is three times what chance makes of it, and more.
+# Blocks of 5,000 bytes and more are sampled seven times of ten, those of 20,000 all but one of a hundred: the sum of three hundred and more
+# is off by one per cent at most, as a standard deviation, and ten per cent are ten of these. Chance: 1e-15
 my $PLANTED = <<'P';
 our @keep; my $n = 10000;
 sub keeper { push @keep, "x" x ($n + $_) for 1 .. 2000; return }

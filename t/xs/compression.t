@@ -8,6 +8,7 @@ use Compress::Zlib ();
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Test::More;
+use Extended;
 
 use NYTPTest;
 

@@ -303,7 +303,7 @@ P
 
 slow_scenario 'an exec that dies goes on being profiled' => sub {
     for my $opts (matrix()) {
-        my $run = run_prog(opts => $opts, timeout => 60, code => $F . <<'P');
+        my $run = run_prog(opts => $opts, code => $F . <<'P');
 use warnings FATAL => 'exec';
 sub try_it { eval { exec './does-not-exist' }; print $@ ? 'died ' : 'returned ', $! + 0, "\n" }
 try_it() for 1 .. 3;
@@ -319,7 +319,7 @@ P
 slow_scenario 'a warning of exec may run any code, on and off the profile' => sub {
     for my $handler ('f() for 1 .. 9', 'DB::finish_profile()', 'DB::disable_profile()', 'DB::enable_profile()',
         'if (!fork) { f() for 1 .. 9; exit } wait', 'exec "./nor-this"', 'sleep 1; f() for 1 .. 9', 'die "x\n"') {
-        my $run = run_prog(opts => 'flush=0.2', timeout => 60, code => $F . <<"P");
+        my $run = run_prog(opts => 'flush=0.2', code => $F . <<"P");
 use warnings;
 my \$n = 0;
 \$SIG{__WARN__} = sub { print "warned\\n"; return if \$n++; $handler };

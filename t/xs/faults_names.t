@@ -7,6 +7,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Test::More;
+use Extended;
 
 use NYTPTest;
 
@@ -92,7 +93,7 @@ scenario 'a newline in the script\'s name, and in $0' => sub {
 scenario 'many evals that make anonymous subs: memory bounded' => sub {
     my $n = long_tests() ? 100_000 : 20_000;
     my $code = "my \$s;\nfor (1 .. $n) { \$s = eval 'sub { 1 }'; \$s->(); }\nopen my \$f, '<', '/proc/self/status'; print grep { /^VmHWM/ } <\$f>;\n";
-    my ($plain, $run) = (run_plain(code => $code), run_prog(code => $code, timeout => 120));
+    my ($plain, $run) = (run_plain(code => $code), run_prog(code => $code));
     my ($before, $after) = map { $_->{out} =~ /(\d+) kB/ ? $1 : die $_->{err} } $plain, $run;
     cmp_ok $after, '<', 3 * $before + 400 / 1024 * $n + 20_000, "$before kB plain, $after kB profiled, $n evals";
     ok profile_in($run)->{complete}, 'whole';

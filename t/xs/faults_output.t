@@ -13,6 +13,7 @@ use lib "$FindBin::Bin/../lib";
 use File::Temp qw(tempdir);
 use POSIX ();
 use Test::More;
+use Extended;
 
 use NYTPTest;
 
@@ -78,7 +79,7 @@ scenario 'a symbolic link is followed or kept, its target not replaced by surpri
 };
 
 scenario 'a FIFO is opened in place' => sub {
-    my $run = run_prog(code => $CODE, opts => 'file=pipe', timeout => 30,
+    my $run = run_prog(code => $CODE, opts => 'file=pipe',
         shell => fifo_reader('pipe', 'cat > copy.out'), everyone => 1);
     ran($run, 'FIFO', 0);
     ok -p "$run->{dir}/pipe", 'still a FIFO';
@@ -87,11 +88,11 @@ scenario 'a FIFO is opened in place' => sub {
 };
 
 scenario 'a FIFO that nobody reads, and one whose reader leaves' => sub {
-    my $run = run_prog(code => $CODE, opts => 'file=pipe', timeout => 20, shell => 'mkfifo pipe');
+    my $run = run_prog(code => $CODE, opts => 'file=pipe', shell => 'mkfifo pipe');
     ok !$run->{timeout}, 'the program does not wait for a reader';
     ran($run, 'no reader', 1) if !$run->{timeout};
     ok -p "$run->{dir}/pipe", 'still a FIFO';
-    $run = run_prog(code => $CODE, opts => 'file=pipe:compress=0', timeout => 20,
+    $run = run_prog(code => $CODE, opts => 'file=pipe:compress=0',
         shell => fifo_reader('pipe', 'head -c 100 > /dev/null'));
     ran($run, 'reader left', 1);
 };
@@ -99,7 +100,7 @@ scenario 'a FIFO that nobody reads, and one whose reader leaves' => sub {
 scenario 'a FIFO whose reader never reads' => sub {
     my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
     POSIX::mkfifo("$dir/pipe", 0600) && sysopen my $reader, "$dir/pipe", O_RDONLY | O_NONBLOCK or die;
-    my $run = run_prog(dir => $dir, code => $CODE, opts => 'file=pipe:compress=0', timeout => 30);
+    my $run = run_prog(dir => $dir, code => $CODE, opts => 'file=pipe:compress=0');
     ran($run, 'reader asleep', 1);
     like $run->{err}, qr/pipe: its reader does not read; profiling stops here/, 'which is said';
 };
@@ -112,7 +113,7 @@ scenario 'messages that nobody reads harm nobody' => sub {
         'a file beyond the size limit' => 'ulimit -f 0; exec > /dev/null',
     );
     for my $what (sort keys %shell) {
-        my $run = run_prog(code => $CODE, opts => 'file=/nosuch/x', shell => $shell{$what}, timeout => 30);
+        my $run = run_prog(code => $CODE, opts => 'file=/nosuch/x', shell => $shell{$what});
         is "$run->{status} $run->{signal}", '3 0', "standard error is $what: the program runs";
     }
 };
@@ -120,7 +121,7 @@ scenario 'messages that nobody reads harm nobody' => sub {
 scenario 'a log that cannot be written: messages go to standard error' => sub {
     my %why = ('/nosuch/log' => 'No such file or directory', pipe => 'nobody reads from it', '/dev/full' => 'No space left on device');
     for my $log (sort keys %why) {
-        my $run = run_prog(code => $CODE, opts => "file=/nosuch/x:log=$log", shell => 'mkfifo pipe', timeout => 30);
+        my $run = run_prog(code => $CODE, opts => "file=/nosuch/x:log=$log", shell => 'mkfifo pipe');
         ran($run, "log=$log", 2);
         like $run->{err}, qr/\ADevel::NYTProf: cannot write \S*\Q$log\E: $why{$log}; messages go to standard error\nDevel::NYTProf: cannot open/, 'why';
     }

@@ -90,7 +90,7 @@ scenario 'prove -j2 with the profiler for its tests keeps every profile' => sub 
     mkdir "$dir/t";
     my $run = run_prog(impl => 'plain', dir => $dir, files => \%files, code => '1');
     $run = NYTPTest::run_command(
-        [$^X, $prove, '-j2', 't'], dir => $dir, timeout => 120,
+        [$^X, $prove, '-j2', 't'], dir => $dir,
         env => { PATH => $ENV{PATH}, HARNESS_PERL_SWITCHES => '-d:NYTProf', PERL5LIB => join ':', NYTPTest::lib_dirs('ours') },
     );
     like $run->{out}, qr/^Result: PASS/m, 'the tests pass' or diag $run->{err};

@@ -28,7 +28,7 @@ sub hang {
     my ($code, %o) = @_;
     my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
     my $run = run_prog(
-        code => $code, dir => $dir, timeout => 60, %o,
+        code => $code, dir => $dir, %o,
         on_start => sub {
             my ($pid) = @_;
             my $steps = 0;
@@ -211,7 +211,7 @@ sub hang_sampled {
     my ($code, %o) = @_;
     my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
     return run_prog(
-        code => $code, dir => $dir, timeout => 120, opts => 'sample=100' . ($o{opts} // ''),
+        code => $code, dir => $dir, opts => 'sample=100' . ($o{opts} // ''),
         on_start => sub {
             my ($pid) = @_;
             $o{see}->($pid, $dir);

@@ -12,6 +12,7 @@ use File::Temp qw(tempdir);
 use IO::Handle;
 use IO::Socket::UNIX;
 use Test::More;
+use Extended;
 
 use NYTPTest;
 
@@ -82,7 +83,7 @@ sub touch { open my $fh, '>', $_[0] or die "$_[0]: $!"; return close $fh }
 
 sub await {
     my ($is_so) = @_;
-    my $tries = 6000;
+    my $tries = 60_000; # ten minutes: it hangs
     select undef, undef, undef, 0.01 while !$is_so->() && $tries--;
     return $tries >= 0;
 }

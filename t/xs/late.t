@@ -20,7 +20,7 @@ my $too_deep = compiles_deep() ? undef : 'perl itself cannot compile it';
 scenario 'loading late over a sub whose ops are nested deeply' => sub {
     plan skip_all => 'takes more stack and memory' if sanitized();
     plan skip_all => $too_deep if $too_deep;
-    my $run = run_prog(how => 'late', opts => undef, timeout => 120, code => <<"P");
+    my $run = run_prog(how => 'late', opts => undef, code => <<"P");
 our \$x = 1;
 our \$deep = eval '$DEEP' or die \$@;
 require Devel::NYTProf;
@@ -35,7 +35,7 @@ P
 scenario 'blocks=1 over a loop whose ops are nested deeply' => sub {
     plan skip_all => 'takes more stack and memory' if sanitized();
     plan skip_all => $too_deep if $too_deep;
-    my $run = run_prog(opts => 'blocks=1', timeout => 120, code => "our \$x = 1; my \$n = 0;\nfor (1 .. 2) { \$n = 0 " . '+ $x' x 300_000 . " }\nprint \$n;\n");
+    my $run = run_prog(opts => 'blocks=1', code => "our \$x = 1; my \$n = 0;\nfor (1 .. 2) { \$n = 0 " . '+ $x' x 300_000 . " }\nprint \$n;\n");
     is "$run->{status} $run->{signal} $run->{out}", '0 0 300000', 'runs as without us';
 };
 

@@ -7,7 +7,9 @@ use strict;
 use warnings;
 
 use FindBin;
+use lib "$FindBin::Bin/../lib";
 use Test::More;
+use Extended;
 
 my $ROOT = "$FindBin::Bin/../..";
 

@@ -12,6 +12,7 @@ use lib "$FindBin::Bin/../lib";
 use File::Copy qw(copy);
 use File::Temp qw(tempdir);
 use Test::More;
+use Extended;
 
 use NYTPTest;
 
@@ -192,7 +193,7 @@ sub rights { my ($file) = @_; open my $fh, '<', $file or return; local $/; retur
 sub all_rights { my %all = map { ($_ // '') => 1 } map { rights($_) } glob "/proc/$$/task/*/status"; return sort grep { $_ ne '' } keys %all }
 my $socket = POSIX::getcwd() . '/ctl';
 sub is_at_rest { my @socket = stat $socket; my @all = all_rights(); return @all == 1 && (!@socket || $socket[4] == $< || $socket[4] == $>) }
-my $before = rights("/proc/$$/status"); my $until = time + 30;
+my $before = rights("/proc/$$/status"); my $until = time + 600;
 CHANGE;
 my $is_other = rights("/proc/$$/status") ne $before;
 1 while !is_at_rest() && time < $until;
@@ -243,7 +244,7 @@ scenario 'unshare() of a user namespace, setns() to that of a child' => sub {
     my $child = "pipe my \$told, my \$tell; pipe my \$ended, my \$end; my \$pid = fork;
         if (!\$pid) { close \$end; syswrite \$tell, $made; sysread \$ended, my \$all, 1; exit }
         sysread \$told, my \$done, 9; open my \$of, '<', \"/proc/\$pid/ns/user\" or die; ";
-    my $threads = '; my $until = time + 60; work() while 2 > (() = glob "/proc/self/task/*") && time < $until; print " ", scalar(() = glob "/proc/self/task/*")';
+    my $threads = '; my $until = time + 600; work() while 2 > (() = glob "/proc/self/task/*") && time < $until; print " ", scalar(() = glob "/proc/self/task/*")';
     my %code = (unshare => "print $made; work(); ", setns => "${child}print syscall($setns, fileno \$of, 0) == 0 ? \$done : \$!; close \$end; waitpid \$pid, 0; work(); ");
     for my $call (sort keys %code) {
         plan skip_all => 'there are none here' if run_plain(code => $work . $code{$call})->{out} ne 'done';
@@ -260,7 +261,7 @@ scenario 'unshare() of process ids' => sub {
     plan skip_all => 'needs root' if $> != 0;
     my ($unshare) = @{ $numbers_of{ $Config{archname} =~ s/-.*//r } or plan skip_all => 'another processor' };
     plan skip_all => 'there are none here' if run_plain(code => "print syscall $unshare, 0x20000000")->{out} ne '0';
-    my $work = 'sub work { my $n; $n += $_ for 1 .. 200000; 1 } work(); $| = 1; sub threads { my $until = time + 30; work() while 2 > (() = glob "/proc/self/task/*") && time < $until && $_[0]; scalar(() = glob "/proc/self/task/*") } ';
+    my $work = 'sub work { my $n; $n += $_ for 1 .. 200000; 1 } work(); $| = 1; sub threads { my $until = time + 600; work() while 2 > (() = glob "/proc/self/task/*") && time < $until && $_[0]; scalar(() = glob "/proc/self/task/*") } ';
     my $fork = 'if (!fork) { work(); print " ", threads(1); exit } wait; work();';
     my $has_users = run_plain(code => "print syscall $unshare, 0x30000000")->{out} eq '0';    # not in a chroot
     for my $kind (grep {$_} @KINDS) {

@@ -11,6 +11,7 @@ use List::Util qw(sum0);
 use lib "$FindBin::Bin/../lib";
 use Recorded qw(folder put slurp);
 use Test::More;
+use Extended;
 
 my $root = Cwd::abs_path(__FILE__ =~ s{/?[^/]*\z}{/../..}r);
 my $bin  = "$root/blib/script";

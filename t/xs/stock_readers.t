@@ -8,6 +8,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Test::More;
+use Extended;
 
 use NYTPTest;
 
@@ -48,7 +49,7 @@ sub stock {
     my ($run, $command, @args) = @_;
     my $r = NYTPTest::run_command(
         [stock_command($command, @args)],
-        dir => $run->{dir}, timeout => 120,
+        dir => $run->{dir},
         env => { map { $_ => $ENV{$_} } grep { !/^(?:PERL5|NYTP)/ } keys %ENV },
     );
     is $r->{status}, 0, "$command: exit status";

@@ -379,6 +379,7 @@ P
         my ($spin) = grep { $_->{name} eq 'main::spin' } @{ JSON::PP::decode_json(scalar qx{'$export' -q --json --unit=ns '$path'})->{subs} };
         push @cpu, ($spin->{inclusive} // 0) / 1e9;
     }
+    # Chance: 1e-9 (the time behind the last sample is missing, which a machine that is ten times too busy makes 40 ms)
     cmp_ok abs($cpu[0] - 1.2), '<', 0.3, "the first: $cpu[0] s";
     cmp_ok abs($cpu[1] - 0.4), '<', 0.15, "the one that it made: $cpu[1] s";
 };

@@ -6,9 +6,11 @@ use strict;
 use warnings;
 
 use Config;
-use FindBin ();
 use File::Temp qw(tempdir);
+use FindBin;
+use lib "$FindBin::Bin/../lib";
 use Test::More;
+use Extended;
 
 my $dir     = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 my @sources = map {"$FindBin::Bin/$_"}

@@ -12,6 +12,7 @@ use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Test::More;
+use Extended;
 
 use NYTPTest;
 

@@ -25,7 +25,7 @@ my $n_profiles = 0;
 
 sub wait_until {
     my ($is_so) = @_;
-    my $end = time + 60;
+    my $end = time + 600;
     until ($is_so->()) {
         return 0 if time > $end;
         sleep 0.005;
