@@ -216,7 +216,7 @@ void nytp_frame_close(pTHX_ struct nytp_recorder *rec, uint32_t serial)
     if (i == 0)
         return;
     nytp_guard(rec);
-    const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    const int64_t now = nytp_now_ticks(aTHX_ rec);
     while (rec->n_frames > i)
         pop(rec, now, ANYWHERE);
     pop(rec, now, BESIDE_STATEMENT);
@@ -257,7 +257,7 @@ void nytp_scope_left(pTHX_ struct nytp_recorder *rec, uint32_t serial)
         leave_any_scope(aTHX_ rec, serial);
         return;
     }
-    const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    const int64_t now = nytp_now_ticks(aTHX_ rec);
     if (LIKELY(rec->is_plain && rec->n_frames > 0)) {
         struct nytp_rec_frame *const frame = &rec->frames[rec->n_frames - 1];
         if (LIKELY(frame->serial == serial && !frame->resumed)) {
@@ -369,7 +369,7 @@ static NYTP_INLINED struct nytp_call_site call_site_at(pTHX_ struct nytp_recorde
 static NYTP_INLINED struct nytp_call_site call_site(pTHX_ struct nytp_recorder *rec)
 {
     nytp_guard(rec);
-    const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    const int64_t now = nytp_now_ticks(aTHX_ rec);
     const struct nytp_call_site site = call_site_at(aTHX_ rec, now, 0);
     nytp_unguard(rec);
     return site;
@@ -507,7 +507,7 @@ static NYTP_INLINED OP *run_inside(pTHX_ struct nytp_recorder *rec, int type, in
     sub->returned_normally = true;
     nytp_guard(rec);
     if (LIKELY(rec->n_frames > 0 && rec->frames[rec->n_frames - 1].serial == serial)) {
-        const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+        const int64_t now = nytp_now_ticks(aTHX_ rec);
         struct nytp_rec_frame *const frame = &rec->frames[rec->n_frames - 1];
         sub->may_block = sub->waits || now - begun >= LONG_CALL_TICKS;
         own_ticks = now - frame->enter_ticks - frame->callee_ticks;
@@ -532,9 +532,10 @@ static NYTP_INLINED bool enter_known(pTHX_ struct nytp_recorder *rec, struct nyt
     if (UNLIKELY(known == NULL))
         return false;
     const uint64_t raw = nytp_clock_raw(&rec->clock);
-    if (UNLIKELY(raw >= rec->wake_raw))
-        return false; /* there is something else to do first */
     *now = nytp_clock_ticks(&rec->clock, raw);
+    if (UNLIKELY(raw >= rec->wake_raw || *now < rec->clock.told_ticks))
+        return false; /* there is something else to do first */
+    rec->clock.told_ticks = *now;
     const struct nytp_rec_frame *const frame = push(rec, known->arc, *now);
     nytp_write_call_entry_at(rec->writer, entry_of(rec, frame), rec->stmt.since_ticks, *now);
     return true;
@@ -765,7 +766,7 @@ OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
     if (UNLIKELY(!rec->is_plain || cv == NULL || CvROOT(cv) == NULL))
         return call_any(aTHX_ rec, cv);
     nytp_known_call_expect(aTHX_ rec);
-    const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    const int64_t now = nytp_now_ticks(aTHX_ rec);
     OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
     if (UNLIKELY(!rec->is_plain || next != CvSTART(cv)))
         enter_new(aTHX_ rec, next, now);

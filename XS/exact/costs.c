@@ -194,7 +194,7 @@ static struct event_times time_events(pTHX_ struct nytp_cost_meter *meter,
                                       enum nytp_cost_kind kind, int n)
 {
     uint64_t plain[N_ROUNDS], recorded[N_ROUNDS];
-    const unsigned runs = meter->scratch.clock.is_tsc ? N_RUNS : N_SYSTEM_CLOCK_RUNS;
+    const unsigned runs = meter->scratch.clock.is_counter ? N_RUNS : N_SYSTEM_CLOCK_RUNS;
     const double events = (double)(runs * nytp_cost_program_events(meter->program, kind));
     nytp_writer_flush(meter->scratch.writer, NYTP_FLUSH_NONE);
     for (int r = 0; r < n; r++) {
@@ -215,7 +215,7 @@ static double time_handler(pTHX_ struct nytp_cost_meter *meter, enum nytp_cost_k
     uint64_t rounds[N_HANDLER_ROUNDS];
     for (int r = 0; r < N_HANDLER_ROUNDS; r++) {
         *time = (struct nytp_handler_time){.period = 1};
-        meter->scratch.until_timed[handler] = 1;
+        meter->scratch.until_timed[handler] = 0;
         nytp_cost_program_time(aTHX_ meter->program, kind, true, 1);
         if (time->n == 0)
             return 0;
@@ -309,7 +309,7 @@ static void measure_kinds(pTHX_ struct nytp_recorder *rec, enum nytp_cost_kind f
         add_measurement(&meter->costs[kind], time_events(aTHX_ meter, kind, n_rounds),
                         n_rounds);
     }
-    if (meter->scratch.clock.is_tsc && first == NYTP_COST_STATEMENT)
+    if (meter->scratch.clock.is_counter && first == NYTP_COST_STATEMENT)
         compare_handlers(aTHX_ rec);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     for (unsigned i = NYTP_COST_STATEMENTS; i-- > 0;)
@@ -328,7 +328,7 @@ static double cost_of(const struct nytp_recorder *rec, enum nytp_cost_kind kind)
     const struct measured_cost *const cost = &rec->cost_meter->costs[kind];
     if (cost->n == 0)
         return 0;
-    return picoseconds(rec, rec->clock.is_tsc ? cost->costs / cost->weights : cost->lowest);
+    return picoseconds(rec, rec->clock.is_counter ? cost->costs / cost->weights : cost->lowest);
 }
 
 /* Picoseconds that the handler of an event takes longer in the program than in the loop: the
@@ -390,7 +390,7 @@ static void plan(struct nytp_recorder *rec)
 
 static uint64_t longer_with_system_clock(const struct nytp_recorder *rec, uint64_t ns)
 {
-    return rec->clock.is_tsc ? ns : ns * SYSTEM_CLOCK_PERIOD_FACTOR;
+    return rec->clock.is_counter ? ns : ns * SYSTEM_CLOCK_PERIOD_FACTOR;
 }
 
 static uint64_t bytes_recorded(const struct nytp_recorder *rec)

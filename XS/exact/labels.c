@@ -121,17 +121,17 @@ static bool writes_labels(const struct nytp_recorder *rec)
 
 /* `now` of the stream's axis as labels tell it. Samples are too coarse an axis for how long one
  * lasts: with them it is told by the clock, unless they are of the processor's time. */
-static int64_t of_label(const struct nytp_recorder *rec, int64_t now)
+static int64_t of_label(struct nytp_recorder *rec, int64_t now)
 {
     const char *const clock = rec->options.sample_clock;
     if (rec->kind == NYTP_SAMPLED && (clock == NULL || strNE(clock, "cpu")))
-        return nytp_clock_ticks(&rec->clock, nytp_clock_raw(&rec->clock));
+        return nytp_clock_now(&rec->clock);
     return now;
 }
 
 static void tell_change(pTHX_ struct nytp_recorder *rec, const char *key, const char *value)
 {
-    nytp_now(aTHX_ rec);
+    nytp_now_ticks(aTHX_ rec);
     if (!writes_labels(rec)) /* the child of a fork may have become one that does not record */
         return;
     const int64_t now = nytp_axis_now(rec), label_now = of_label(rec, now);

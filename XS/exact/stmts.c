@@ -181,7 +181,7 @@ static inline int64_t time_of_begin(pTHX_ struct nytp_recorder *rec, const COP *
         if (LIKELY(rec->entered_ticks >= rec->stmt.since_ticks))
             return rec->entered_ticks;
     }
-    return nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    return nytp_now_ticks(aTHX_ rec);
 }
 
 void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
@@ -236,7 +236,7 @@ OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
 static inline int64_t time_of_return(pTHX_ struct nytp_recorder *rec)
 {
     if (!rec->left_fresh)
-        return nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+        return nytp_now_ticks(aTHX_ rec);
     rec->left_fresh = false;
     return rec->left_ticks;
 }
@@ -299,7 +299,7 @@ void nytp_stmt_end(pTHX_ struct nytp_recorder *rec)
     if (rec->memory_on)
         nytp_memory_tell(rec);
     if (!rec->discount_pending)
-        charge(rec, nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)), false);
+        charge(rec, nytp_now_ticks(aTHX_ rec), false);
     nytp_stmt_drop(rec);
 }
 
@@ -329,8 +329,7 @@ void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec)
     if (rec->memory_on)
         nytp_memory_tell(rec);
     rec->stmts.paused = rec->stmt;
-    rec->stmts.paused.since_ticks =
-        nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)) - rec->stmt.since_ticks;
+    rec->stmts.paused.since_ticks = nytp_now_ticks(aTHX_ rec) - rec->stmt.since_ticks;
     nytp_place_pause(rec);
     nytp_stmt_drop(rec);
 }
@@ -347,7 +346,7 @@ void nytp_stmt_resume(pTHX_ struct nytp_recorder *rec)
         return;
     nytp_guard(rec);
     nytp_file_fid(aTHX_ rec, file, NYTP_FID_VIA_STMT);
-    const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    const int64_t now = nytp_now_ticks(aTHX_ rec);
     restart(rec, now - ticks);
     rec->stmt = rec->stmts.paused;
     rec->stmt.since_ticks = now - ticks;

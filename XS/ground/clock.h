@@ -4,11 +4,16 @@
  * Time that the profiler spent on itself is cut out of the axis, and fractions of a tick are
  * kept, so that differences between any two readings add up exactly.
  *
- * The counter is the processor's time stamp counter where the kernel itself keeps its time by
- * it, calibrated against CLOCK_MONOTONIC again and again; otherwise clock_gettime().
+ * It is read from the processor's counter where the kernel itself keeps its time by that
+ * (counter.h), calibrated against CLOCK_MONOTONIC again and again; otherwise from
+ * clock_gettime(). The counter is watched: when the two have parted (the guest was moved to
+ * another host, the machine slept) the axis goes on by clock_gettime(), from the last moment at
+ * which they agreed. No point of the axis comes before one that was told already.
  */
 #ifndef NYTP_CLOCK_H
 #define NYTP_CLOCK_H
+
+#include "counter.h"
 
 #include "formats/base/wide.h"
 
@@ -16,45 +21,50 @@
 #include <stdint.h>
 #include <time.h>
 
-#if defined(__x86_64__) || defined(__i386__)
-#define NYTP_HAS_TSC 1
-#include <x86intrin.h>
-#else
-#define NYTP_HAS_TSC 0
-#endif
-
 #define NYTP_TICKS_PER_SEC 10000000
 
+/* Both clocks at one moment. */
+struct nytp_clock_pair {
+    uint64_t raw, ns;
+    uint64_t width; /* raw units within which that moment was */
+};
+
 struct nytp_clock {
-    bool is_tsc;
-    clockid_t id;      /* of clock_gettime(), also what a TSC is calibrated against */
+    bool is_counter;   /* else raw readings are made of clock_gettime() */
+    clockid_t id;      /* of clock_gettime(), also what the counter is calibrated against */
     uint64_t rate;     /* ticks per raw unit, in 2^-64; less than half a tick */
     uint64_t base_raw; /* raw reading of the axis point base_ticks + base_fraction */
     int64_t base_ticks;
-    uint64_t base_fraction;       /* in 2^-64 tick */
-    uint64_t first_raw, first_ns; /* where the calibration began */
-    int64_t overhead_ticks;       /* cut out so far */
-    unsigned pauses;              /* nested nytp_clock_pause() calls */
-    uint64_t paused_raw;          /* when the outermost of them was */
+    uint64_t base_fraction; /* in 2^-64 tick */
+    int64_t told_ticks;     /* the latest point of the axis that was told */
+    int64_t overhead_ticks; /* cut out so far */
+    unsigned pauses;        /* nested nytp_clock_pause() calls */
+    uint64_t paused_raw;    /* when the outermost of them was */
+    const char *source;     /* of the kernel, that is the counter; not owned; NULL: none is */
+    struct nytp_clock_pair first; /* where the calibration began */
+    struct nytp_clock_pair seen;  /* when both clocks last agreed, */
+    int64_t seen_ticks;           /* which point of the axis that was, */
+    int64_t seen_overhead;        /* and what had been cut out then */
+    double rate_doubt;            /* by what share of it the rate may be wrong */
+    uint64_t raw_per_ns;          /* in 2^-32, since the clocks have parted; 0: they have not */
 };
 
 /* Nanoseconds of clock_gettime(). */
 uint64_t nytp_clock_system_ns(const struct nytp_clock *clock);
 
-/* Raw units are TSC cycles or nanoseconds. */
+/* A raw reading that is made of them. */
+uint64_t nytp_clock_system_raw(const struct nytp_clock *clock);
+
+/* Raw units are those of the counter, also when the clocks have parted; else nanoseconds. */
 static inline uint64_t nytp_clock_raw(const struct nytp_clock *clock)
 {
-#if NYTP_HAS_TSC
-    if (clock->is_tsc)
-        return __rdtsc();
-#endif
-    return nytp_clock_system_ns(clock);
+    return clock->is_counter ? nytp_counter_read() : nytp_clock_system_raw(clock);
 }
 
 /* The same where that takes no longer than a few instructions; else always 0. */
 static inline uint64_t nytp_clock_cycles(const struct nytp_clock *clock)
 {
-    return clock->is_tsc ? nytp_clock_raw(clock) : 0;
+    return clock->is_counter ? nytp_counter_read() : 0;
 }
 
 /* The axis point of a raw reading. */
@@ -66,18 +76,30 @@ static inline int64_t nytp_clock_ticks(const struct nytp_clock *clock, uint64_t 
     return clock->base_ticks + (int64_t)fixed.high;
 }
 
+/* Now, as a point of the axis that is told; while the clock is paused, when that began. */
+int64_t nytp_clock_now(struct nytp_clock *clock);
+
+/* A reading came before what was told already. From now on the axis goes on from there, which
+ * is returned. */
+int64_t nytp_clock_hold(struct nytp_clock *clock);
+
 /* Take the first of the two readings from which nytp_clock_init() works out the counter's rate,
  * so that it need not wait between them. The clock is all zero. */
 void nytp_clock_foresee(struct nytp_clock *clock);
 
 /* Begin at tick 0 now. `id` is a clockid_t as a number, -1 for the default, which alone may
- * use the TSC; an id that the system does not have becomes CLOCK_REALTIME. */
+ * use the counter; an id that the system does not have becomes CLOCK_REALTIME. */
 void nytp_clock_init(struct nytp_clock *clock, int id);
 
 /* Begin at tick 0 now, at the rate that is known already. */
 void nytp_clock_restart(struct nytp_clock *clock);
 
-/* Continue the axis at raw reading `raw` with a better rate, from all the time since init. */
+/* Compare both clocks. True: they have parted, by *apart_ns (above 0: the counter is ahead),
+ * and from now on clock_gettime() is read. False: they agree, or the counter is not in use. */
+bool nytp_clock_has_parted(struct nytp_clock *clock, double *apart_ns);
+
+/* Continue the axis at raw reading `raw` with a better rate, from all the time between init and
+ * when both clocks last agreed. */
 void nytp_clock_recalibrate(struct nytp_clock *clock, uint64_t raw);
 
 /* The time between these two is the profiler's own and is cut out. Pairs may nest. */

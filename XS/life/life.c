@@ -550,6 +550,7 @@ void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
         return;
     }
     dSAVE_ERRNO;
+    nytp_stream_watch_clock(rec, raw);
     nytp_clock_pause(&rec->clock);
     nytp_sub_infos_write(aTHX_ rec, false);
     nytp_regexes_write_if_due(rec, *raw, nytp_costs_in_builtin_ns(rec));

@@ -153,6 +153,8 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
                                 strlen(rec->load.hash_seed));
     nytp_host_name(text, sizeof text);
     nytp_write_attribute_record(rec->writer, "host", text, strlen(text));
+    const char *const clock = rec->clock.is_counter ? rec->clock.source : "clock_gettime";
+    nytp_write_attribute_record(rec->writer, "clock", clock, strlen(clock));
     nytp_write_number_attribute(rec->writer, "PL_perldb", (long)PL_perldb);
     nytp_write_number_attribute(rec->writer, "clock_id", (long)rec->clock.id);
     nytp_write_number_attribute(rec->writer, "ticks_per_sec", NYTP_TICKS_PER_SEC);

@@ -485,7 +485,7 @@ void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec)
         forget_ticks(rec);
     if (rec->state == NYTP_RECORDING) {
         keep_to_budget(rec, done_ns);
-        nytp_now(aTHX_ rec);
+        nytp_now_ticks(aTHX_ rec);
         sampler->own_ns += now_ns(rec) - done_ns;
     }
     if (rec->state == NYTP_OFF || rec->stream.is_abandoned)

@@ -34,19 +34,20 @@ struct nytp_handler_time {
     uint64_t raw;  /* and took so long together, in raw units of the clock */
 };
 
-/* `until` counts runs down to the next two that are timed; below 0: the second of them. */
+/* `until` counts runs down to the next two that are timed: the one that makes it -1, and the
+ * one that makes it -2. Its sign is asked for, as the processor knows that without a look. */
 static inline bool nytp_handler_is_timed(int8_t *until)
 {
-    return UNLIKELY(--*until <= 0);
+    return UNLIKELY(--*until < 0);
 }
 
 /* This one was timed, and took so long. */
 static inline void nytp_handler_took(struct nytp_handler_time *time, int8_t *until,
                                      uint64_t raw)
 {
-    if (*until == 0)
+    if (*until == -1)
         return;
-    *until = time->period;
+    *until = (int8_t)(time->period - 1);
     if (raw < NYTP_HANDLER_LONGEST_RAW) {
         time->raw += raw;
         time->n++;

@@ -204,3 +204,11 @@ uint64_t nytp_woken(pTHX_ struct nytp_recorder *rec, uint64_t raw)
     nytp_bytes_resume(&rec->bytes);
     return raw;
 }
+
+/* One that is never woken does not look either: costs.c measures by it. */
+int64_t nytp_went_back(struct nytp_recorder *rec)
+{
+    if (rec->wake_raw != UINT64_MAX)
+        rec->wake_raw = 0;
+    return nytp_clock_hold(&rec->clock);
+}

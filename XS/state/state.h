@@ -260,6 +260,20 @@ static inline uint64_t nytp_now(pTHX_ struct nytp_recorder *rec)
     return LIKELY(raw < rec->wake_raw) ? raw : nytp_woken(aTHX_ rec, raw);
 }
 
+/* A reading of the clock came before what was told: returns now, and has both clocks compared
+ * soon. */
+int64_t nytp_went_back(struct nytp_recorder *rec) NYTP_COLD;
+
+/* The same as a point of the axis, which is told: none that is told later comes before it. */
+static inline int64_t nytp_now_ticks(pTHX_ struct nytp_recorder *rec)
+{
+    const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    if (UNLIKELY(now < rec->clock.told_ticks))
+        return nytp_went_back(rec);
+    rec->clock.told_ticks = now;
+    return now;
+}
+
 /* Between these two the recorder is being changed: with PERL_SIGNALS=unsafe no handler of the
  * program runs, and a signal of sigexit= waits for the end. Everything that changes what
  * nytp_finish_without_perl() reads is in between. Pairs may nest; no perl code may run

@@ -13,6 +13,7 @@
 #include "formats/stream/comments/sample_records.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum {
     SHARE_AT_RISK = 128,       /* one in so many bytes of a profile may not be on disk yet */
@@ -192,13 +193,23 @@ void nytp_stream_recalibrate_if_due(struct nytp_recorder *rec, uint64_t raw)
         rec->stream.calibrate_ns *= 4; /* the longer the base, the less there is to correct */
 }
 
-int64_t nytp_axis_now(const struct nytp_recorder *rec)
+void nytp_stream_watch_clock(struct nytp_recorder *rec, uint64_t *raw)
 {
-    if (rec->kind == NYTP_SAMPLED)
-        return rec->sample.ticks;
-    const uint64_t raw =
-        rec->clock.pauses > 0 ? rec->clock.paused_raw : nytp_clock_raw(&rec->clock);
-    return nytp_clock_ticks(&rec->clock, raw);
+    char text[60];
+    double apart_ns;
+    if (!nytp_clock_has_parted(&rec->clock, &apart_ns))
+        return;
+    *raw = nytp_clock_raw(&rec->clock);
+    snprintf(text, sizeof text, "%lld %.0f", (long long)nytp_axis_now(rec), apart_ns);
+    nytp_trace(&rec->options, 1, "clock: the counter and the kernel's clock are %.0f ns apart",
+               apart_ns);
+    if (rec->dprof == NULL)
+        nytp_write_attribute_record(rec->writer, "clock_parted", text, strlen(text));
+}
+
+int64_t nytp_axis_now(struct nytp_recorder *rec)
+{
+    return rec->kind == NYTP_SAMPLED ? rec->sample.ticks : nytp_clock_now(&rec->clock);
 }
 
 void nytp_stream_pay_flush(struct nytp_recorder *rec, uint64_t raw)

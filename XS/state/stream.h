@@ -4,7 +4,7 @@
  * happens when it cannot be written. Records are put into rec->writer by everybody; its bytes
  * go through here to rec->file.
  *
- * "raw" is a reading of the raw clock (clock.h): TSC cycles or nanoseconds.
+ * "raw" is a reading of the raw clock (clock.h): cycles of the counter or nanoseconds.
  */
 #ifndef NYTP_STREAM_H
 #define NYTP_STREAM_H
@@ -64,8 +64,12 @@ bool nytp_stream_can_pay_flush(struct nytp_recorder *rec, uint64_t raw);
 /* One that began at reading `raw` is done. */
 void nytp_stream_pay_flush(struct nytp_recorder *rec, uint64_t raw);
 
+/* Compare the counter with the kernel's clock. Where they have parted the file is told so, and
+ * *raw is read anew: from here on it is made of clock_gettime(). */
+void nytp_stream_watch_clock(struct nytp_recorder *rec, uint64_t *raw);
+
 /* Now, in ticks; while the clock stands still, when it was stopped. With sample=: as far as
  * samples account for the time. */
-int64_t nytp_axis_now(const struct nytp_recorder *rec);
+int64_t nytp_axis_now(struct nytp_recorder *rec);
 
 #endif

@@ -8,6 +8,10 @@
 #include "exporters/base/json.h"
 #include "exporters/base/text.h"
 
+#include "formats/model/profile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool count_event(struct nytp_sink *sink, const struct nytp_event *event)
@@ -135,6 +139,36 @@ static void put_oddities(struct nytp_out *out, const struct nytp_profile *profil
         put_count(out, "unreturned", profile->unreturned_frames);
 }
 
+/* What read the time: the recorder tells the clock source of the kernel that is the processor's
+ * counter, or clock_gettime; and when it gave that counter up, by how much it was ahead then.
+ */
+static void put_clock(struct nytp_out *out, const struct nytp_profile *profile)
+{
+    const struct nytp_name *const clock = nytp_profile_attribute(profile, "clock");
+    const struct nytp_name *const parted = nytp_profile_attribute(profile, "clock_parted");
+    static const char system[] = "clock_gettime";
+    char text[60] = "";
+    long long at_ticks, apart_ns;
+    if (parted != NULL && parted->len < sizeof text)
+        memcpy(text, parted->ptr, parted->len);
+    put_label(out, "clock");
+    nytp_printf(out, "%lld ticks per second", (long long)profile->ticks_per_sec);
+    if (clock != NULL && clock->len == sizeof system - 1 &&
+        memcmp(clock->ptr, system, clock->len) == 0) {
+        nytp_puts(out, ", by clock_gettime()");
+    } else if (clock != NULL) {
+        nytp_puts(out, ", by the processor's counter, which is the kernel's ");
+        put_name(out, *clock);
+    }
+    if (sscanf(text, "%lld %lld", &at_ticks, &apart_ns) == 2) {
+        nytp_puts(out, "; from ");
+        put_seconds(out, profile, at_ticks);
+        nytp_printf(out, " on by clock_gettime(), as the counter was %lld us %s",
+                    llabs(apart_ns / 1000), apart_ns < 0 ? "behind" : "ahead");
+    }
+    nytp_putc(out, '\n');
+}
+
 static void put_records(struct nytp_out *out, const struct nytp_count *count)
 {
     put_label(out, "records");
@@ -159,8 +193,7 @@ void nytp_put_stats(struct nytp_out *out, const struct nytp_profile *profile,
         put_label(out, "format");
         nytp_printf(out, "%lu.%lu\n", (unsigned long)count->major, (unsigned long)count->minor);
     }
-    put_label(out, "clock");
-    nytp_printf(out, "%lld ticks per second\n", (long long)profile->ticks_per_sec);
+    put_clock(out, profile);
     put_pairs(out, "attributes", profile->attributes, profile->n_attributes);
     put_pairs(out, "options", profile->options, profile->n_options);
     put_label(out, "time");

@@ -410,7 +410,11 @@ profile files, 2 source files, 3 subs, 4 each timed flush.
 =item clock=N
 
 Measure with clock_gettime() clock N: 2 is the process's CPU time on Linux. Default is the monotonic
-clock, read from the processor's time stamp counter where the kernel itself relies on it. A clock
+clock, read from the processor's counter where the kernel's own clock is that counter: C<tsc>,
+C<kvm-clock>, C<hyperv_clocksource_tsc_page>, C<xen> (on these three where the processor says that its
+counter is invariant and clock_gettime() is no system call), C<arch_sys_counter> of 64-bit ARM. The two are
+compared at each flush; where they have parted (the guest was moved to another host, the machine slept)
+recording goes on by clock_gettime(). C<nytp-export --stats> says which clock a recording had. A clock
 that is not there becomes the realtime clock. Any but the default is read by a system call, which takes
 ten times as long as all else that recording does; it is measured and taken off like the rest
 (L</WHAT RECORDING COSTS>), so C<clock=2> shows processor time without waits, but what remains of subs of

@@ -373,6 +373,25 @@ def test_stats_tells_what_is_in_it(mixed):
     assert "TIME_LINE=" in stats["records"]
 
 
+@pytest.mark.parametrize("attributes, told", [
+    (["clock=tsc"], ", by the processor's counter, which is the kernel's tsc"),
+    (["clock=clock_gettime"], ", by clock_gettime()"),
+    (["clock=kvm-clock", "clock_parted=123456789 -4500000"], ", by the processor's counter, which is the kernel's kvm-clock; from "
+     "12.3456789 s on by clock_gettime(), as the counter was 4500 us behind"),
+    (["clock=tsc", "clock_parted=5 7200000000000"], ", by the processor's counter, which is the kernel's tsc; from 0.0000005 s on "
+     "by clock_gettime(), as the counter was 7200000000 us ahead"),
+    (["clock=tsc", "clock_parted=" + "9" * 200], ", by the processor's counter, which is the kernel's tsc"),
+])
+def test_stats_tells_which_clock_a_recording_had(tmp_path, attributes, told):
+    stream = Writer()
+    stream.pid_start(1)
+    for attribute in attributes:
+        stream.comment(f"nytp-attribute {attribute}")
+    stream.pid_end(1).save(tmp_path / "nytprof.out")
+    path = tmp_path / "nytprof.out"
+    assert f"clock         10000000 ticks per second{told}\n" in good("--stats", path).decode()
+
+
 def test_stats_and_top_of_a_tmon_out(tmp_path):
     """A recording of Devel::DProf names neither its program nor a perl."""
     program = "sub a { my $x; $x += $_ for 1 .. 200000 } a() for 1 .. 5"

@@ -2,21 +2,28 @@
  *
  * For LD_PRELOAD: a clock that nothing but the program moves on. Every reading of clock_gettime() and
  * gettimeofday() is a microsecond after the one before, and sleep() and select() without handles return at once while
- * the clock says that their time has passed: a profile's times are the same in each run.
+ * the clock says that their time has passed: a profile's times are the same in each run. With NYTP_STEP_GROWTH_NS each
+ * step is so many nanoseconds longer than the one before.
  */
+#include <stdlib.h>
 #include <sys/select.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
-static long long now_us;
+static long long now_us, more_ns, step_ns;
+static int growth_ns = -1;
 
 int clock_gettime(clockid_t id, struct timespec *now)
 {
     (void)id;
+    if (growth_ns < 0)
+        growth_ns = getenv("NYTP_STEP_GROWTH_NS") == NULL ? 0 : atoi(getenv("NYTP_STEP_GROWTH_NS"));
     now_us++;
-    now->tv_sec = (time_t)(1000 + now_us / 1000000);
-    now->tv_nsec = (long)(now_us % 1000000 * 1000);
+    more_ns += step_ns += growth_ns;
+    const long long now_ns = now_us * 1000 + more_ns;
+    now->tv_sec = (time_t)(1000 + now_ns / 1000000000);
+    now->tv_nsec = (long)(now_ns % 1000000000);
     return 0;
 }
 

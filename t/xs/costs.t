@@ -30,8 +30,8 @@ sub shape { return join ' ', map { $_->[0] } @_ }
 
 my $COSTS = join ' ', @KINDS;
 
-# The clock is a system call here: then readings are counted, and a call has none to itself.
-my $system_clock = NYTPTest::slurp('/sys/devices/system/clocksource/clocksource0/current_clocksource') !~ /^tsc/;
+# Where times are not read from the processor's counter readings are counted, and a call has none to itself.
+my $system_clock = profile_in(run_prog(code => '1', opts => ''))->{attr_record}{clock} eq 'clock_gettime';
 
 for my $opts ('', 'compress=0', 'blocks=1', 'calls=0:stmts=0', 'stmts=0', 'use_db_sub=1', 'clock=0', 'clock=2') {
     my $run = run_prog(code => $CODE, opts => $opts);
@@ -51,26 +51,29 @@ scenario 'a child has its own' => sub {
 };
 
 scenario 'a program that runs for a while is measured meanwhile' => sub {
-    plan skip_all => 'the clock is a system call' if $system_clock || $ENV{LD_PRELOAD};
+    plan skip_all => 'times are not read from a counter' if $system_clock || $ENV{LD_PRELOAD};
     my $run = run_prog(code => 'my $end = times() + 0.15; my $n = 0; while (times() < $end) { $n++ for 1 .. 1000 }');
     my @told = grep { $_->[0] eq 'stmt' } records_of("$run->{dir}/nytprof.out");
     cmp_ok scalar @told, '>', 2, scalar(@told) . ' times told';
 };
 
+# By a clock whose readings are all one step apart a cost is a number of readings. Where each step is longer than the
+# one before, what is measured later has cost more: with constants between the kinds their proportion would stay.
 scenario 'each kind is measured by itself: their proportion is no constant' => sub {
-    my $run = run_prog(code => "$CODE for (1 .. 40) { \$x = f(\$x) for 1 .. 2000 }");
-    my (%proportions, %now);
-    for (records_of("$run->{dir}/nytprof.out")) {
-        my ($kind, $cost) = @$_;
-        $now{$kind} = $cost if defined $cost;
-        next if $kind ne 'op_out';
-        $proportions{$_}{sprintf '%.3f', $now{$_} / $now{stmt}} = 1 for qw(leave call_in xsub_in op_in);
+    my %proportions;
+    for my $growth (0, 1) {
+        my $run = run_prog(code => $CODE, opts => 'clock=1', env => { stepping_clock(), NYTP_STEP_GROWTH_NS => $growth });
+        my (%first) = map { @$_ } grep { @$_ > 1 } reverse records_of("$run->{dir}/nytprof.out");
+        push @{ $proportions{$_} }, sprintf '%.3f', $first{$_} / $first{stmt} for qw(leave call_in xsub_in op_in);
     }
-    cmp_ok scalar(keys %{$proportions{$_}}), '>', 1, "$_: " . join ' ', sort keys %{$proportions{$_}} for sort keys %proportions;
+    for (sort keys %proportions) {
+        my ($even, $growing) = @{ $proportions{$_} };
+        cmp_ok $growing, '>', 1.005 * $even, "$_: $even by even steps, $growing by longer and longer ones";
+    }
 };
 
 scenario 'in a program that fills the caches a call costs more than in a loop' => sub {
-    plan skip_all => 'the clock is a system call' if $system_clock || $ENV{LD_PRELOAD};
+    plan skip_all => 'times are not read from a counter' if $system_clock || $ENV{LD_PRELOAD};
     my %code = (
         loop => 'sub f { my $n = shift; return $n + 1 } my $x = 0; $x = f($x) for 1 .. 80_000;',
         large => join("\n", map { "sub f$_ { my \$n = shift; return \$n + $_ }" } 1 .. 20_000)

@@ -1,0 +1,93 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# Which clock is read, and that time only goes ahead where the processor's counter does not: the time axis by itself
+# (clock.c), and a recorded program whose counter and clock counter_moves.c moves on. Nothing here takes time: each run
+# is the same.
+
+use strict;
+use warnings;
+
+use Config;
+use File::Temp qw(tempdir);
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Test::More;
+
+use Devel::NYTProf::ReadStream qw(for_chunks);
+use NYTPTest;
+
+my $dir  = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+my $root = "$FindBin::Bin/../..";
+
+# False where it does not compile, which is told.
+sub compile {
+    my ($to, @arguments) = @_;
+    return 1 if !system "$Config{cc} -D_GNU_SOURCE -std=gnu11 -Wall -Wextra -Werror -O1 -g -I$root -o $dir/$to @arguments 2>$dir/log";
+    diag NYTPTest::slurp("$dir/log");
+    return 0;
+}
+
+scenario 'the time axis by itself' => sub {
+    ok compile('clock', "$FindBin::Bin/clock.c", "$root/XS/ground/counter.c", '-lm'), 'it compiles' or return;
+    my @lines = split /\n/, `$dir/clock`;
+    is $?, 0, 'its status';
+    cmp_ok scalar(grep {/^ok /} @lines), '>', 50, 'its tests';
+    is join("\n", grep {/^not ok/} @lines), '', 'none failed';
+};
+
+# What a program of a tenth of a second has in its profile, by the clock of counter_moves.c, whose counter moves after
+# half of it: TIME records, calls, and times in milliseconds.
+sub moved {
+    my ($move) = @_;
+    my $run = run_prog(opts => 'compress=0', code => <<'P', env => { LD_PRELOAD => "$dir/moves.so", NYTP_MOVE => $move });
+use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
+sub f { my $n = shift; return $n + 1 }
+my ($begun, $n) = (clock_gettime(CLOCK_MONOTONIC), 0);
+while (clock_gettime(CLOCK_MONOTONIC) - $begun < 0.05) { $n = f($n) for 1 .. 10; binmode STDIN }
+times;
+while (clock_gettime(CLOCK_MONOTONIC) - $begun < 0.1) { $n = f($n) for 1 .. 10; binmode STDIN }
+printf "%.6f", clock_gettime(CLOCK_MONOTONIC) - $begun;
+P
+    my %found = (run => $run, p => profile_in($run), negative => 0, ticks => 0);
+    for_chunks {
+        my ($tag, $ticks) = @_;
+        return if $tag !~ /^TIME_/;
+        $found{ticks} += $ticks;
+        $found{negative}++ if $ticks < 0;
+    } filename => "$run->{dir}/nytprof.out";
+    $found{negative} += grep { $_->{incl} < 0 || $_->{excl} < 0 } @{ $found{p}{arc} };
+    $found{rest_ms} = ($found{ticks} + $found{p}{attr}{cumulative_overhead_ticks}) / 1e4 - $run->{out} * 1e3;
+    return \%found;
+}
+
+# How the counter moves; by how many milliseconds it is ahead when that is seen, from and to; how much of it was told.
+# The program is looked at each half a millisecond, and may be a tenth of one apart without a word.
+my @MOVES = (
+    ['none'], ['back 3', -3, -3, 0], ['back 100000', -100_000, -100_000, 0], ['ahead 3', 3, 3, 0],
+    ['ahead 0.3', 0.3, 0.3, 0.3], ['ahead 100000', 100_000, 100_000, 0], ['rate 2', 0.1, 1, 0.5], ['rate 0.5', -1, -0.1, 0],
+);
+
+scenario 'a counter that moves while a program is recorded' => sub {
+    plan skip_all => 'no processor of this kind can be told to ask before its counter is read'
+        if $Config{archname} !~ /^x86_64-linux/ || sanitized() || $ENV{LD_PRELOAD};
+    ok compile('moves.so', '-shared -fPIC', "$FindBin::Bin/counter_moves.c", '-ldl'), 'it compiles' or return;
+    my $rest_ms;
+    for (@MOVES) {
+        my ($move, $from, $to, $told) = @$_;
+        my $found = moved($move);
+        my $p     = $found->{p};
+        is $found->{run}{err}, '', "$move: the program says nothing";
+        is join('; ', check_sums($p)), '', "$move: the sums";
+        is $found->{negative}, 0, "$move: no time is negative";
+        is $p->{attr_record}{clock}, 'tsc', "$move: it began with the counter";
+        my ($at, $apart) = split / /, $p->{attr_record}{clock_parted} // '';
+        is defined $apart, defined $from, "$move: whether the clocks parted";
+        $rest_ms //= $found->{rest_ms};
+        next if !defined $apart;
+        ok $apart / 1e6 >= $from - 0.1 && $apart / 1e6 <= $to + 0.1, "$move: by $apart ns";
+        my $more_ms = $found->{rest_ms} - $rest_ms;
+        ok $more_ms >= -0.2 && $more_ms <= $told + 0.2, "$move: time is counted once: $more_ms ms too much";
+    }
+};
+
+done_testing;

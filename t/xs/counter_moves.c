@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * For LD_PRELOAD, on x86: a counter and a clock that nothing but the program moves on. Each
+ * reading of either is a microsecond after the one before. When the program calls times() the
+ * counter moves as NYTP_MOVE says: "back MS", "ahead MS" or "rate FACTOR".
+ *
+ * The processor is told to ask the kernel before its counter is read, which sends SIGSEGV: its
+ * handler puts the reading into the registers and steps over the instruction. Clocks of the C
+ * library read the counter, too, so they are replaced.
+ */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum {
+    PER_NS = 2,
+    STEP_NS = 1000
+};
+
+static uint64_t now_ns = 1000000000;
+static uint64_t base = 1; /* of the counter, at 0 or where it moved */
+static double per_ns = PER_NS;
+static uint64_t base_ns;
+
+static uint64_t pass(void)
+{
+    return now_ns += STEP_NS;
+}
+
+clock_t times(struct tms *buffer)
+{
+    const char *const how = getenv("NYTP_MOVE");
+    const double by = how != NULL && strchr(how, ' ') != NULL ? atof(strchr(how, ' ')) : 0;
+    const int64_t counted = (int64_t)base + (int64_t)((double)(now_ns - base_ns) * per_ns);
+    const int64_t units = (int64_t)(by * 1e6 * PER_NS);
+    *buffer = (struct tms){0};
+    if (by != 0) {
+        base = (uint64_t)(counted + (how[0] == 'b' ? -units : how[0] == 'a' ? units : 0));
+        base_ns = now_ns;
+        per_ns = how[0] == 'r' ? by * PER_NS : PER_NS;
+    }
+    return 0;
+}
+
+static void on_segv(int signal, siginfo_t *info, void *context)
+{
+    greg_t *const registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+    const uint8_t *const code = (const uint8_t *)registers[REG_RIP];
+    (void)info;
+    if (code[0] != 0x0f || code[1] != 0x31) { /* is not rdtsc */
+        struct sigaction none = {.sa_handler = SIG_DFL};
+        sigaction(signal, &none, NULL);
+        return;
+    }
+    const uint64_t counter = base + (uint64_t)((double)(pass() - base_ns) * per_ns);
+    registers[REG_RAX] = (greg_t)(uint32_t)counter;
+    registers[REG_RDX] = (greg_t)(counter >> 32);
+    registers[REG_RIP] += 2;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    struct sigaction action = {.sa_sigaction = on_segv, .sa_flags = SA_SIGINFO | SA_NODEFER};
+    sigaction(SIGSEGV, &action, NULL);
+    syscall(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+}
+
+int prctl(int option, ...)
+{
+    va_list list;
+    va_start(list, option);
+    unsigned long arguments[4];
+    for (int i = 0; i < 4; i++)
+        arguments[i] = va_arg(list, unsigned long);
+    va_end(list);
+    if (option == PR_GET_TSC) {
+        *(int *)arguments[0] = PR_TSC_ENABLE;
+        return 0;
+    }
+    return (int)syscall(SYS_prctl, option, arguments[0], arguments[1], arguments[2],
+                        arguments[3]);
+}
+
+int clock_gettime(clockid_t id, struct timespec *now)
+{
+    const uint64_t ns = pass();
+    (void)id;
+    now->tv_sec = (time_t)(ns / 1000000000);
+    now->tv_nsec = (long)(ns % 1000000000);
+    return 0;
+}
+
+int gettimeofday(struct timeval *restrict now, void *restrict zone)
+{
+    const uint64_t ns = pass();
+    (void)zone;
+    now->tv_sec = (time_t)(ns / 1000000000);
+    now->tv_usec = (suseconds_t)(ns % 1000000000 / 1000);
+    return 0;
+}
+
+/* The signal must not be blocked where the counter is read. */
+static int mask(const char *name, int how, const sigset_t *set, sigset_t *old)
+{
+    sigset_t others;
+    int (*const real)(int, const sigset_t *, sigset_t *) =
+        (int (*)(int, const sigset_t *, sigset_t *))dlsym(RTLD_NEXT, name);
+    if (set == NULL)
+        return real(how, set, old);
+    others = *set;
+    if (how != SIG_UNBLOCK)
+        sigdelset(&others, SIGSEGV);
+    return real(how, &others, old);
+}
+
+int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
+{
+    return mask("sigprocmask", how, set, old);
+}
+
+int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+    return mask("pthread_sigmask", how, set, old);
+}
+
+/* The kernel's clock source is the counter, whatever it is on this machine. */
+static int open_by(const char *name, const char *path, int flags, mode_t mode)
+{
+    int (*const real)(const char *, int, ...) =
+        (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, name);
+    if (strstr(path, "/current_clocksource") == NULL)
+        return real(path, flags, mode);
+    const int fd = memfd_create("clocksource", MFD_CLOEXEC);
+    if (write(fd, "tsc\n", 4) != 4)
+        abort();
+    lseek(fd, 0, SEEK_SET);
+    return fd;
+}
+
+int open(const char *path, int flags, ...)
+{
+    va_list list;
+    va_start(list, flags);
+    const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(list, mode_t) : 0;
+    va_end(list);
+    return open_by("open", path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...)
+{
+    va_list list;
+    va_start(list, flags);
+    const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(list, mode_t) : 0;
+    va_end(list);
+    return open_by("open64", path, flags, mode);
+}
