@@ -32,6 +32,8 @@ pm:DBD::SQLite                        libdbd-sqlite3-perl
 pm:Plack                              libplack-perl
 pm:Mojolicious                        libmojolicious-perl
 starman                               starman
+faketime                              faketime
+pm:Test::LeakTrace                    libtest-leaktrace-perl
 pm:Coro                               libcoro-perl
 pm:Module::CPANTS::Analyse             libmodule-cpants-analyse-perl
 pm:Future::AsyncAwait                 libfuture-asyncawait-perl

@@ -329,7 +329,7 @@ static OP *on_fork(pTHX)
     OP *const next = nytp_real_op(aTHX_ OP_FORK);
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     if (rec != NULL && rec->life.forked &&
-        (rec->options.sample > 0 || rec->control.target != NULL))
+        (rec->options.sample > 0 || rec->load.waits > 0 || rec->control.target != NULL))
         nytp_safe_point_ask((void *)rec->interpreter);
     return next;
 }
@@ -427,18 +427,6 @@ static void on_op_free(pTHX_ OP *op)
         nytp_real_op_free(aTHX_ op);
 }
 
-/* Whether something may be put on perl's save stack at this safe point. One inside a match of a
- * regular expression is no place for that. */
-static bool is_between_statements(pTHX)
-{
-    static const int types[] = {OP_NEXTSTATE, OP_DBSTATE, OP_UNSTACK,  OP_AND,
-                                OP_OR,        OP_DOR,     OP_COND_EXPR};
-    for (size_t i = 0; PL_op != NULL && i < C_ARRAY_LENGTH(types); i++)
-        if (PL_op->op_type == types[i])
-            return true;
-    return false;
-}
-
 /* A thread has begun in which no op is redirected: there is no first event to wait for. */
 static bool is_thread_to_sample(const struct nytp_recorder *rec)
 {
@@ -454,7 +442,7 @@ static void at_safe_point(pTHX)
         return;
     if (rec->life.is_ended && !nytp_sample_is_worth_new_end(rec))
         return;
-    if (rec->state == NYTP_ARMED && is_between_statements(aTHX))
+    if (rec->state == NYTP_ARMED && nytp_is_between_statements(aTHX))
         nytp_start_armed(aTHX_ rec);
     if (is_thread_to_sample(rec))
         nytp_safe_point_ask((void *)NYTP_THX); /* this was not the moment */

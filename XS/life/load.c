@@ -15,6 +15,7 @@
 #include "XS/exact/switch_ops.h"
 #include "profile.h"
 #include "XS/ground/run.h"
+#include "XS/perl/safe_point.h"
 #include "XS/sampling/sample.h"
 #include "XS/output/say.h"
 #include "XS/exact/open_at_start.h"
@@ -27,6 +28,11 @@
 #include "XS/ground/timers.h"
 
 #include <unistd.h>
+
+enum {
+    STATEMENTS_TO_IMPORT =
+        16, /* of loading us and of the program, that import() may come after */
+};
 
 /* ---- the interpreter comes and goes ---- */
 
@@ -100,10 +106,10 @@ static void xs_finish(pTHX_ CV *cv)
         struct nytp_timers timers;
         nytp_timers_stop(&timers);
         nytp_become_child_if_forked(aTHX_ rec);
+        nytp_profile_say_if_never_begun(rec);
         if (rec->state == NYTP_ARMED && !rec->life.is_ended && !rec->profile.is_thread)
             nytp_start_armed(aTHX_ rec);
         nytp_end_program(aTHX_ rec);
-        nytp_profile_say_if_never_enabled(rec);
         nytp_timers_restart(&timers);
     }
     RESTORE_ERRNO;
@@ -307,6 +313,35 @@ static void note_hash_seed(struct nytp_recorder *rec)
     my_strlcpy(rec->load.hash_seed, is_number ? seed : "random", sizeof rec->load.hash_seed);
 }
 
+/* At a safe point: begin to record after the last of these statements. By then import() would
+ * have come, if it does. */
+static void wait_for_import(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    if (rec == NULL || rec->load.waits == 0)
+        return;
+    dSAVE_ERRNO;
+    if (rec->state != NYTP_ARMED || rec->life.is_ended)
+        rec->load.waits = 0;
+    else if (nytp_is_between_statements(aTHX) && --rec->load.waits == 0)
+        nytp_start(aTHX);
+    else
+        nytp_safe_point_ask((void *)rec->interpreter);
+}
+
+/* Where no op that is redirected comes by, import() or a few statements of the program begin
+ * the recording: a program that was compiled before us, or is sampled. */
+static void plan_wait(pTHX_ struct nytp_recorder *rec)
+{
+    if (rec->state != NYTP_ARMED || (rec->kind == NYTP_EXACT && !rec->load.comes_late))
+        return;
+    rec->load.waits = STATEMENTS_TO_IMPORT;
+    rec->load.loaded_ns = nytp_profile_processor_ns();
+    nytp_safe_point_set(NYTP_ASKER_LOAD, wait_for_import);
+    nytp_safe_point_begin(aTHX);
+    nytp_safe_point_ask((void *)rec->interpreter);
+}
+
 void nytp_load(pTHX)
 {
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
@@ -326,7 +361,8 @@ void nytp_load(pTHX)
     set_debug_bits(aTHX_ rec);
     if (!may_profile(rec) || !nytp_has_tables(rec))
         return;
-    if (!rec->load.is_planned) {
+    const bool is_first = !rec->load.is_planned;
+    if (is_first) {
         nytp_watch_forks();
         nytp_program_text_copy(aTHX_ rec);
         plan_phases(aTHX_ rec);
@@ -335,6 +371,8 @@ void nytp_load(pTHX)
     rec->load.is_planned = true;
     nytp_state_set(rec, rec->state);
     nytp_hooks_install(aTHX_ rec);
+    if (is_first)
+        plan_wait(aTHX_ rec);
 }
 
 void nytp_load_forget_errors(pTHX)
@@ -479,6 +517,8 @@ bool nytp_disable(pTHX)
     if (rec == NULL)
         return false;
     nytp_become_child_if_forked(aTHX_ rec);
+    if (rec->state == NYTP_ARMED && !rec->life.is_ended)
+        nytp_state_set(rec, NYTP_LOADED); /* before anything was recorded */
     if (rec->state != NYTP_RECORDING)
         return false;
     nytp_guard(rec);
@@ -533,6 +573,7 @@ void nytp_thread_begins(pTHX)
         return;
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     rec->load = from->load;
+    rec->load.waits = 0;
     nytp_hooks_inherit(rec, from);
 }
 

@@ -22,6 +22,8 @@ struct nytp_rec_load {
     bool comes_late;    /* when the program had been compiled */
     bool is_importing;  /* our import() starts recording */
     bool switches_main; /* an INIT block of ours will look at the program */
+    unsigned waits;     /* for import(): so many safe points more; 0: no longer */
+    int64_t loaded_ns;  /* processor time when the wait began */
     char hash_seed[40]; /* of PERL_HASH_SEED, or "random" */
 };
 

@@ -32,12 +32,15 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+enum {
+    LONG_NS = 1000000000, /* of processor time: who used that much asks where it was */
+};
+
 static const char default_path[] = "nytprof.out";
 
 /* ---- its records ---- */
 
-/* Nanoseconds that this thread was on a processor; -1: nobody can tell. */
-static int64_t processor_time(void)
+int64_t nytp_profile_processor_ns(void)
 {
     struct timespec now;
     if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) != 0)
@@ -171,7 +174,7 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     int64_t peak;
     if (!nytp_platform_memory(&rec->profile.memory_start, &peak))
         rec->profile.memory_start = 0;
-    rec->profile.processor_ns = processor_time();
+    rec->profile.processor_ns = nytp_profile_processor_ns();
     nytp_write_pid_start(rec->writer, (uint32_t)rec->life.pid, (uint32_t)getppid(),
                          time_of_day());
     if (rec->dprof == NULL)
@@ -409,7 +412,7 @@ bool nytp_profile_open(pTHX_ struct nytp_recorder *rec)
  * processor as well. Another thread, which may end the profile, has a time of its own. */
 static void write_processor_time(struct nytp_recorder *rec)
 {
-    const int64_t began = rec->profile.processor_ns, now = processor_time();
+    const int64_t began = rec->profile.processor_ns, now = nytp_profile_processor_ns();
     if (rec->dprof == NULL && began >= 0 && now >= began)
         write_number(rec, NYTP_PROCESSOR_TIME_HEAD, now - began);
 }
@@ -494,13 +497,18 @@ static void check_is_kept(struct nytp_recorder *rec)
 }
 
 /* A child says nothing itself: what it writes to its standard error may be looked at by the
- * program. The first process says it at its end, where no program is reading. */
+ * program. */
+static bool is_first(const struct nytp_recorder *rec)
+{
+    return !rec->profile.is_round && !rec->profile.is_child && !rec->profile.is_thread &&
+           !rec->file.is_beside_ancestor;
+}
+
+/* The first process says it at its end, where no program is reading. */
 static void say_others(struct nytp_recorder *rec)
 {
     char names[300];
-    const bool is_first = !rec->profile.is_round && !rec->profile.is_child &&
-                          !rec->profile.is_thread && !rec->file.is_beside_ancestor;
-    if (!is_first || !rec->file.is_regular || !nytp_say_has_reader(&rec->options))
+    if (!is_first(rec) || !rec->file.is_regular || !nytp_say_has_reader(&rec->options))
         return;
     const unsigned n = nytp_outfile_list_numbered(&rec->file, names, sizeof names);
     if (n > 0)
@@ -516,6 +524,8 @@ void nytp_profile_say_end(struct nytp_recorder *rec)
     dSAVE_ERRNO;
     check_is_kept(rec);
     say_others(rec);
+    if (is_first(rec))
+        nytp_sample_say_if_none(rec);
     nytp_trace(&rec->options, 1,
                "process %ld finished %s, %llu bytes: %u files, %u subs, %zu call sites",
                (long)rec->life.pid, rec->file.path, (unsigned long long)rec->file.size,
@@ -524,8 +534,16 @@ void nytp_profile_say_end(struct nytp_recorder *rec)
 }
 
 /* start=no is set where something else is to enable the profiler, which it may not do. */
-void nytp_profile_say_if_never_enabled(struct nytp_recorder *rec)
+void nytp_profile_say_if_never_begun(struct nytp_recorder *rec)
 {
+    const int64_t lost_ns =
+        (nytp_file_is_open(rec) ? rec->profile.processor_ns : nytp_profile_processor_ns()) -
+        rec->load.loaded_ns;
+    if (rec->load.waits > 0 && is_first(rec) && lost_ns >= LONG_NS)
+        nytp_say(&rec->options,
+                 "%.1f s of processor time are not in the profile: the program executed a few "
+                 "statements only after it had loaded the profiler",
+                 (double)lost_ns / 1e9);
     const bool waits = rec->options.start != NULL && strEQ(rec->options.start, "no");
     if (waits && rec->state == NYTP_LOADED && getpid() == rec->load.loader &&
         nytp_say_has_reader(&rec->options))

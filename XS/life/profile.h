@@ -101,8 +101,11 @@ void nytp_profile_finished(struct nytp_recorder *rec);
 
 /* Once for each file: that it is lost, that there are others of the same run. */
 void nytp_profile_say_end(struct nytp_recorder *rec);
-/* start=no is set where something else is to enable the profiler, which it may not do. */
-void nytp_profile_say_if_never_enabled(struct nytp_recorder *rec);
+/* At the end of the program: that recording has never begun, where one would not know. */
+void nytp_profile_say_if_never_begun(struct nytp_recorder *rec);
+
+/* Nanoseconds that this thread was on a processor; -1: nobody can tell. */
+int64_t nytp_profile_processor_ns(void);
 
 void nytp_profile_free(struct nytp_recorder *rec);
 

@@ -56,3 +56,13 @@ void nytp_safe_point_begin(pTHX)
         gv_fetchpvs("SIG", GV_ADD | GV_NOTQUAL, SVt_PVHV); /* makes the table */
     PL_signalhook = at_safe_point;
 }
+
+bool nytp_is_between_statements(pTHX)
+{
+    static const int types[] = {OP_NEXTSTATE, OP_DBSTATE, OP_UNSTACK,  OP_AND,
+                                OP_OR,        OP_DOR,     OP_COND_EXPR};
+    for (size_t i = 0; PL_op != NULL && i < C_ARRAY_LENGTH(types); i++)
+        if (PL_op->op_type == types[i])
+            return true;
+    return false;
+}

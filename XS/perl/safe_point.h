@@ -12,6 +12,7 @@
 enum nytp_asker {
     NYTP_ASKER_CONTROL,
     NYTP_ASKER_SAMPLE,
+    NYTP_ASKER_LOAD,
     NYTP_N_ASKERS,
 };
 
@@ -26,6 +27,10 @@ void nytp_safe_point_set(enum nytp_asker asker, nytp_at_safe_point_fn *call);
 /* Let this interpreter stop at safe points for us. A clone of one that does needs not be told.
  * The second of two calls does nothing. */
 void nytp_safe_point_begin(pTHX);
+
+/* Whether something may be put on perl's save stack at this safe point. One inside a match of a
+ * regular expression is no place for that. */
+bool nytp_is_between_statements(pTHX);
 
 /* How often nytp_safe_point_ask() was called; only safe_point.c and it look at it. */
 extern _Atomic unsigned nytp_safe_point_asks NYTP_HIDDEN;

@@ -36,6 +36,7 @@ enum {
     INNERMOST_CALLS = 64, /* of them, if there were more */
     LONG_NS = 50000,      /* who takes that long has perhaps waited */
     NEW_END_NS = 10000000,
+    FEW = 10, /* samples: by chance there may be none */
 };
 
 struct nytp_sampler {
@@ -57,6 +58,8 @@ struct nytp_sampler {
     uint64_t window_ns, window_own_ns; /* of the budget */
     uint64_t n_samples;                /* in this file */
     uint64_t n_ticks_before;           /* of the ring's, up to where it began */
+    int64_t unseen_ticks;              /* of the processor's time in it, that no sample tells */
+    bool had_thread;                   /* meanwhile */
 };
 
 static bool is_cpu_clock(const struct nytp_recorder *rec)
@@ -510,6 +513,9 @@ void nytp_sample_catch_up(pTHX_ struct nytp_recorder *rec)
         see_sleeps(sampler);
         sampler->last.is_ready &= !sampler->has_slept;
         rec->sample.ticks += ticks;
+    } else {
+        sampler->unseen_ticks += cpu_ticks;
+        sampler->had_thread = nytp_ticks_are_run();
     }
     nytp_sample_put_last(rec);
 }
@@ -634,6 +640,7 @@ void nytp_sample_write_header(struct nytp_recorder *rec)
         return;
     if (sampler != NULL) {
         sampler->n_samples = 0;
+        sampler->unseen_ticks = 0;
         sampler->n_ticks_before = sampler->ring.n_ticks;
     }
     nytp_write_number_attribute(rec->writer, "sampled", 1);
@@ -653,4 +660,21 @@ void nytp_sample_write_end(struct nytp_recorder *rec)
     if (nytp_ticks_period() != wanted_period_us(rec))
         nytp_write_number_attribute(rec->writer, "sample_last_interval_ns",
                                     (uint64_t)nytp_ticks_period() * 1000);
+}
+
+void nytp_sample_say_if_none(const struct nytp_recorder *rec)
+{
+    const struct nytp_sampler *const sampler = rec->sample.sampler;
+    if (rec->kind != NYTP_SAMPLED || sampler == NULL || sampler->n_samples > 0 ||
+        sampler->unseen_ticks < NYTP_TICKS_PER_SEC)
+        return;
+    const double seconds = (double)sampler->unseen_ticks / NYTP_TICKS_PER_SEC;
+    const bool has_ticks = sampler->ring.n_ticks > sampler->n_ticks_before;
+    const char *const reason = has_ticks              ? "its clock stood still"
+                               : !sampler->had_thread ? "the thread that takes them has ended"
+                               : (double)rec->options.sample * seconds < FEW
+                                   ? "fewer than ten were due"
+                                   : "the thread that takes them was not run";
+    nytp_say(&rec->options, "no sample was taken in %.1f s of processor time: %s", seconds,
+             reason);
 }

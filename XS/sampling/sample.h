@@ -64,6 +64,10 @@ void nytp_sample_forget_cop(struct nytp_recorder *rec, const OP *op);
 void nytp_sample_write_header(struct nytp_recorder *rec);
 void nytp_sample_write_end(struct nytp_recorder *rec);
 
+/* At the end of a profile: if a second of processor time and more has no sample, say so, and
+ * why. */
+void nytp_sample_say_if_none(const struct nytp_recorder *rec);
+
 void nytp_sample_free(struct nytp_recorder *rec);
 
 #endif

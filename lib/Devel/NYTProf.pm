@@ -62,7 +62,8 @@ The profile is in NYTProf format 5, which every reader of Devel::NYTProf profile
 
 C<perl -d:NYTProf>, C<PERL5OPT=-d:NYTProf>, C<PERL5DB='use Devel::NYTProf'> with C<perl -d>, or
 C<use Devel::NYTProf> / C<-MDevel::NYTProf>, C<require> in the middle of a program that runs: the code
-that is there already is recorded, too.
+that is there already is recorded, too. A C<require> without C<import> or C<DB::enable_profile()> behind it records from the
+sixteenth statement on; C<DB::disable_profile()> before that keeps it from beginning.
 
 Recording is switched on and off in the program's compiled code itself. While it is off (C<start=no>,
 after C<DB::disable_profile()> or C<DB::finish_profile()>) the program executes what it would without
@@ -262,6 +263,8 @@ tenth of a second, the thread that looks notes in the file's head (4 kB that are
 written) which calls are open, and for how long; again and again while it lasts. C<nytp-export> shows them as calls
 that are open, with this time, of which at most a sixteenth, or 10 s, is missing. Of the 1,000 innermost
 calls as many are noted as there is room for, some fifty.
+
+When a second of processor time and more has no sample, this is said at the end, and why.
 
 For always, where a service is started, with a name that tells its processes apart:
 

@@ -319,4 +319,25 @@ scenario 'global destruction that does not come to its end' => sub {
     }
 };
 
+# 60 ms of processor time and more; for the chance that no sample is taken see t/xs/ends.t.
+scenario 'samples are taken where a library stands before the clock' => sub {
+    my ($library) = glob '/usr/lib/*/faketime/libfaketime.so.1' or plan skip_all => 'no faketime';
+    plan skip_all => 'two libraries to preload' if sanitized();
+    for my $time ('+0', '+0 x10', '@2020-01-01 00:00:00') {
+        for my $opts ('sample=1000', 'sample=1000:clock=1') {
+            my $run = run_prog(opts => $opts, env => { LD_PRELOAD => $library, FAKETIME => $time }, code => <<'P');
+sub cpu { my @t = times; return $t[0] + $t[1] }
+sub work { my $s = 0; $s += $_ for 1 .. 500; return $s }
+my $until = cpu() + 0.07;
+work() while cpu() < $until;
+print time, "\n";
+P
+            is $run->{err}, '', "$time, $opts: runs";
+            my $p = profile_in($run);
+            cmp_ok stmt_total($p), '>', 0, "$time, $opts: samples";
+            cmp_ok $run->{out}, '<', 1.6e9, 'the program sees the clock that was set' if $time =~ /2020/;
+        }
+    }
+};
+
 done_testing;

@@ -89,4 +89,52 @@ scenario 'a child keeps the option as it was given' => sub {
     is scalar(my @all = glob "$run->{dir}/nytprof.out*"), 2, 'and means what it meant';
 };
 
+my $LATE = <<'P';
+sub early { my $s = 0; $s += $_ for 1 .. 500; return $s }
+require Devel::NYTProf;
+early() for 1 .. 2000;
+P
+
+scenario 'a plain require in the middle of a program records what runs from a few statements on' => sub {
+    my $run = run_prog(how => 'late', opts => undef, code => $LATE);
+    is "$run->{status} $run->{err}", '0 ', 'runs';
+    my $p = profile_in($run);
+    ok $p->{complete}, 'whole';
+    my ($early) = grep { $_->{callee} eq 'main::early' } @{ $p->{arc} };
+    cmp_ok $early->{count}, '>=', 2000 - 16, 'all but the first few calls';
+};
+
+# 2,000 calls take some 40 ms of processor time; for the chance see t/xs/ends.t.
+scenario 'so do samples' => sub {
+    my $run = run_prog(how => 'late', opts => 'sample=1000', code => $LATE);
+    is "$run->{status} $run->{err}", '0 ', 'runs';
+    my $p = profile_in($run);
+    ok $p->{complete}, 'whole';
+    cmp_ok stmt_total($p), '>', 0, 'samples';
+};
+
+scenario 'options that import() is given behind a require still count' => sub {
+    for my $opts ('', 'sample=1000') {
+        my $run = run_prog(how => 'late', opts => $opts, code => $LATE =~ s/(require.*)/$1\nour \$unused = 1;\nDevel::NYTProf->import('file=late.out');/r);
+        ok profile_in($run, 'late.out'), "$opts: the file that was named";
+        ok !-e "$run->{dir}/nytprof.out", "$opts: and no other";
+    }
+};
+
+scenario 'who disables the profiler before it has begun has no profile' => sub {
+    for my $opts ('', 'sample=1000') {
+        my $run = run_prog(how => 'late', opts => $opts, code => $LATE =~ s/(require.*)/$1\nDB::disable_profile();/r);
+        ok !-e "$run->{dir}/nytprof.out", "$opts: none";
+        $run = run_prog(how => 'late', opts => $opts, code => $LATE =~ s/(require.*)/$1\nDB::disable_profile();\nDB::enable_profile();/r);
+        ok profile_in($run)->{complete}, "$opts: until it is enabled";
+    }
+};
+
+slow_scenario 'a second of one statement behind a require is not left out in silence' => sub {
+    for my $opts ('', 'sample=1000') {
+        my $run = run_prog(how => 'late', opts => $opts, code => "require Devel::NYTProf;\nmy \$x = crypt \$0, '\$6\$rounds=6000000\$abcdefgh';\n");
+        like $run->{err}, qr/\ADevel::NYTProf: \d+\.\d s of processor time are not in the profile: the program executed a few statements only .*\n\z/, "'$opts': said";
+    }
+};
+
 done_testing;

@@ -275,6 +275,11 @@ scenario 'unshare() of process ids' => sub {
         like $run->{err}, qr/\ADevel::NYTProf: sampling and control end here, children have them: no thread can be started: [^\n]+\n\z/, 'which is said';
         is join('; ', check_sums(profile_in($run))), '', 'the profile is whole';
     }
+    return if !$has_users;
+    # One a second: hardly ever there is a sample before the thread has ended.
+    my $run = run_prog(opts => 'sample=1', code => "BEGIN { syscall($unshare, 0x30000000) } my \$until = (times)[0] + 1.3; 1 while (times)[0] < \$until;");
+    my $said = $run->{err} =~ /^Devel::NYTProf: no sample was taken in \d\.\d s of processor time: the thread that takes them has ended$/m;
+    is $said ? 'said' : 'not said', stmt_total(profile_in($run)) ? 'not said' : 'said', 'that a second of processor time has no sample' or diag $run->{err};
 };
 
 scenario 'privileges dropped, then fork' => sub {
