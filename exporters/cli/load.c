@@ -207,7 +207,10 @@ static struct nytp_profile *load_recording(struct run *run, const struct input *
 static bool limit_spans(const struct run *run, struct nytp_profile **profiles, uint32_t n)
 {
     const uint32_t most = build_options(&run->cli).max_spans;
-    return most == 0 || n < 2 || nytp_profiles_limit_spans(profiles, n, most);
+    if (most == 0 || n < 2 || nytp_profiles_limit_spans(profiles, n, most))
+        return true;
+    nytp_cli_say("out of memory");
+    return false;
 }
 
 /* The one profile of n, or NULL after a message; the inputs are used up. */
@@ -349,6 +352,8 @@ static struct nytp_profile *load_merged(struct run *run, const char *const *path
     struct nytp_profile **profiles = calloc((size_t)n_paths, sizeof(struct nytp_profile *));
     uint32_t n = 0, n_groups = 0;
     bool fits = profiles != NULL;
+    if (!fits)
+        nytp_cli_say("out of memory");
     for (int i = 0; i < n_paths && fits; i++) {
         profiles[n] = nytp_cli_load_one(run, paths[i], NULL);
         if (profiles[n] == NULL)
@@ -358,8 +363,6 @@ static struct nytp_profile *load_merged(struct run *run, const char *const *path
     }
     if (fits && n_groups > 0)
         fits = merge_group(run, profiles, &n_groups, &n, 1);
-    if (!fits)
-        nytp_cli_say("out of memory");
     if (n == 0 && run->cli.where.n > 0 && !run->failed)
         nytp_cli_say(
             "nothing in the input is under the label %s (--by=label tells which there are)",

@@ -645,15 +645,25 @@ static int by_label_and_length(const void *x, const void *y)
     return a->seconds < b->seconds ? -1 : a->seconds > b->seconds;
 }
 
-/* Of n sorted lengths, counted together, the one that at least `share` of them do not exceed.
- */
-static double quantile(const struct nytp_label_length *lengths, uint64_t n, double share)
+/* Returns the length of this rank, from 1, of sorted lengths that are counted together. */
+static double length_at(const struct nytp_label_length *lengths, uint64_t rank)
 {
-    const uint64_t rank = (uint64_t)ceil(share * (double)n);
     uint64_t seen = 0;
     while ((seen += lengths->n) < rank)
         lengths++;
     return lengths->seconds;
+}
+
+/* Returns the length in the middle of n, or halfway between the two in the middle. */
+static double median(const struct nytp_label_length *lengths, uint64_t n)
+{
+    return (length_at(lengths, (n + 1) / 2) + length_at(lengths, n / 2 + 1)) / 2;
+}
+
+/* Returns the smallest length that at least 95 % of n do not exceed. */
+static double p95(const struct nytp_label_length *lengths, uint64_t n)
+{
+    return length_at(lengths, (uint64_t)ceil(0.95 * (double)n));
 }
 
 static int by_key_and_total(const void *x, const void *y)
@@ -738,8 +748,8 @@ static void fill_row(const struct nytp_label_sums *s, const struct nytp_label_le
         .memory_bytes = label->memory_bytes,
         .svs = label->svs,
         .max_input = label->max_input,
-        .median_s = quantile(lengths, label->n, 0.5),
-        .p95_s = quantile(lengths, label->n, 0.95),
+        .median_s = median(lengths, label->n),
+        .p95_s = p95(lengths, label->n),
         .slowest_file = nytp_strings_get(s->strings, 0),
         .lengths = lengths,
         .n_lengths = n_lengths,

@@ -129,6 +129,16 @@ def test_memory_is_told_of_what_is_known_only(tmp_path):
     assert re.search(r" -2\.0 MB .* less$", table, re.M) and re.search(r" - .* early$", table, re.M)
 
 
+@pytest.mark.parametrize("lengths, median", [((1,), 1), ((1, 3), 2), ((5, 1, 3), 3), ((1, 1, 4, 9), 2.5)])
+def test_the_median_of_an_even_number_lies_between_the_two_in_the_middle(tmp_path, lengths, median):
+    out = Writer(attributes={"ticks_per_sec": 10}, options={"calls": 2}).pid_start(7, 1, 1000.0).fid(1, "/x/a.pl")
+    for seconds in lengths:
+        out.comment("nytp-label 0 request=r").comment(f"nytp-label {10 * seconds} request")
+    out.pid_end(7, 1100.0).save(tmp_path / "a.out")
+    row, = rows(tmp_path, "--by=request", inputs=("a.out",))
+    assert (row["n"], row["median_ns"]) == (len(lengths), median * 1e9)
+
+
 def test_what_a_damaged_file_tells_of_memory_and_time_is_not_summed_beyond_what_numbers_hold(tmp_path):
     out = Writer(attributes={"ticks_per_sec": 1}, options={"calls": 2}).pid_start(7, 1, 1000.0).fid(1, "/x/a.pl")
     for _ in range(3):

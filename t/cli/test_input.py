@@ -493,6 +493,8 @@ def test_many_inputs_that_end_early_are_one_line(profile, tmp_path):
     assert f"{tmp_path}/0.out: byte " in messages(done)[0]
     assert messages(done)[0].endswith(
         " (3 of 4 inputs end early, this is the first); going on with what came before")
+    compared = run("--diff", tmp_path / "0.out", tmp_path / "1.out")
+    assert " (2 of 2 inputs end early, this is the first); " in messages(compared)[0]
 
 
 def test_a_pipe_that_nobody_reads_is_noticed(profile, tmp_path):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """Profiles that Devel::DProf records here and now: our numbers are those of its own dprofpp."""
 
+import pathlib
 import re
 import shutil
 import subprocess
@@ -32,6 +33,7 @@ sub jump { burn() if $_[0]; goto &landing }
 sub landing { burn() }
 jump($_) for 0 .. 5;
 """
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 CLOCKS = {"": [], "user": ["-u"], "system": ["-s"], "real": ["-r"]}
 
 
@@ -137,3 +139,24 @@ def test_every_exporter_takes_it(export_command, tmon, tmp_path):
         if name in ("list", "processes", "patterns", "sql", "waits", "massif"):  # about what the log does not know; about no subs
             word = str(tmon)
         assert data.startswith((b"\x1f\x8b", b"PAR1")) or word.encode() in data, name
+
+
+# One sub that takes 12,345,678 s of a clock with one tick a second.
+LONG = """#fOrTyTwO
+$hz=1;
+$XS_VERSION='DProf 20080331.00';
+$over_utime=0; $over_stime=0; $over_rtime=0; $over_tests=10000;
+$rrun_utime=12345678; $rrun_stime=0; $rrun_rtime=12345678;
+$total_marks=4
+PART2
+& 1 main f
++ 1
+@ 12345678 0 12345678
+- 1
+"""
+
+
+def test_our_dprofpp_cuts_off_no_digit_before_the_point(tmp_path):
+    (tmp_path / "tmon.out").write_text(LONG)
+    printed = subprocess.run(["perl", ROOT / "bin" / "dprofpp", "-u", tmp_path / "tmon.out"], check=True, capture_output=True, text=True).stdout
+    assert printed.splitlines()[-1].split() == ["100.", "12345678", "12345678", "1", "12345678", "12345678", "main::f"]
