@@ -193,7 +193,8 @@ static void test_holders(struct nytp_perl *perl)
 
 /* ---- threads ---- */
 
-/* A hash of a million empty buckets, in which perl's threads are looked for each 50 ms. */
+/* A hash of a million empty buckets, in which perl's threads are looked for five times a
+ * second. */
 static void test_threads(struct nytp_perl *perl)
 {
     struct nytp_target target = {.pid = 1};
