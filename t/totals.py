@@ -24,6 +24,9 @@ The rules (those of the documentation, written here a second time on purpose):
 * A frame that was entered and never returned has as self time its statements' ticks less what the
   calls below it took beyond their own statements: all of an xsub's, and of a Perl sub's where the
   sub profiler counts more than the statement profiler does.
+* Devel::NYTProf records accept() with a time of 0 and leaves its wait out of all calls around it. The
+  wait is what the statement's record says less the other builtins that returned in the statement;
+  the last accept of the statement has it, and each call around it has it as inclusive time.
 * The root's self time is what the statement profiler measured in all and no sub claims; so the
   total is the sum of all statement ticks. Where subs claim more than that (`overclaimed`), the
   statements outside any sub set the bounds of the root's time.
@@ -229,6 +232,48 @@ class Replay:
                     sums[name] += ticks
 
 
+def with_accept_waits(records):
+    """The records as a recorder writes them that counts the wait of accept(), and behind each return
+    the wait in it and below."""
+    held, builtins, ours = [], 0, False
+    around = collections.Counter()             # depth -> waits that have still to be told there
+
+    def told(record, wait=0):
+        depth, incl, excl, name = record[1:]
+        wait += sum(around.pop(deeper) for deeper in list(around) if deeper > depth)
+        around[depth] += wait
+        return ("<", depth, incl + wait, excl, name, wait)
+
+    for record in records:
+        tag = record[0]
+        ours |= tag == "#" and record[1].startswith(b"nytp-costs")
+        silent = tag == "<" and not ours and record[2] == record[3] == 0 and \
+            record[4].endswith((b"CORE:accept", b"CORE::accept"))
+        builtin = tag == "<" and b"CORE:" in record[4]
+        if tag in "<>" and (held or silent):
+            held.append(record)
+        elif held and tag in "+*Pp#":
+            rest = record[1] if tag in "+*" else 0
+            rest -= builtins + sum(one[2] for one in held if one[0] == "<" and b"CORE:" in one[4])
+            last = max(i for i, one in enumerate(held) if one[0] == "<" and one[2] == one[3] == 0
+                       and one[4].endswith((b"CORE:accept", b"CORE::accept")))
+            for i, one in enumerate(held):
+                if i == last and rest > 0:
+                    one = (*one[:2], 0, rest, one[4])
+                yield one if one[0] == ">" else told(one, rest if i == last and rest > 0 else 0)
+            held = []
+        elif tag == "<":
+            builtins += record[2] if builtin else 0
+            yield told(record)
+            continue
+        if tag in "+*Pp":
+            builtins = 0
+        if tag in "Pp":
+            around.clear()
+        if tag not in "<>" or not held:
+            yield record
+
+
 class Totals:
     def __init__(self, source):
         self.subs = collections.defaultdict(Sub)
@@ -251,6 +296,7 @@ class Totals:
         self.open_self = collections.Counter()
         self.roots = []            # of each process: rest, ticks of its statements, of its calls beyond theirs
         self.depth_gaps = False
+        self.accepting = set()                # subs that waited in accept() where no call tells
         self.before_file = {}                 # fid -> (fid, line) of the statement left before it
         self.n_entries = self.n_returns = self.n_statements = 0
         self.stmt_ticks = 0
@@ -286,7 +332,7 @@ class Totals:
                 name = text[raw] = decode_name(raw)
             return name
 
-        for record in reader:
+        for record in with_accept_waits(reader):
             tag = record[0]
             if tag in "+*":
                 ticks, fid, line = record[1:4]
@@ -306,7 +352,10 @@ class Totals:
                 if replay is None:
                     replay = Replay(self)
                 self.n_returns += 1
-                replay.leave(record[1], record[2], record[3], named(record[4]))
+                name = named(record[4])
+                if record[5]:
+                    self.accepting.add(name)
+                replay.leave(record[1], record[2], record[3], name)
             elif tag == ">":
                 if replay is None:
                     replay = Replay(self)
@@ -466,6 +515,8 @@ class Totals:
                 sub.inclusive = whole(self.returned_inclusive[name])
             else:
                 sub.calls, sub.inclusive, sub.self = summed[name]
+            if name in self.accepting:
+                sub.inclusive, sub.self = whole(self.returned_inclusive[name]), whole(excl)
         for name, lines in self.frame_lines.items():
             self.subs[name].statements = sum(count for _, count in lines.values())
         for lines in self.frame_lines.values():

@@ -9,6 +9,7 @@
  */
 #include "attribute.h"
 
+#include "accept_arcs.h"
 #include "attribution.h"
 #include "correction.h"
 #include "lay_out.h"
@@ -28,12 +29,6 @@
 static struct nytp_name name(const struct nytp_attribution *s, uint32_t id)
 {
     return nytp_strings_get(s->b->strings, id);
-}
-
-static bool name_ends(struct nytp_name n, const char *tail)
-{
-    const size_t len = strlen(tail);
-    return n.len >= len && memcmp(n.ptr + n.len - len, tail, len) == 0;
 }
 
 static void free_sums(struct nytp_sub_sums *sums)
@@ -322,15 +317,6 @@ static int64_t outer_ticks(const struct nytp_attribution *s, const struct nytp_s
     return nytp_at_least_0(ticks - share_of_ops(sums, 0, ticks));
 }
 
-static bool has_accept(const struct nytp_profile *p)
-{
-    for (uint32_t i = 1; i < p->n_subs; i++)
-        if (p->subs[i].kind == NYTP_SUB_OPCODE && (name_ends(p->subs[i].name, "CORE:accept") ||
-                                                   name_ends(p->subs[i].name, "CORE::accept")))
-            return true;
-    return false;
-}
-
 /* What a process's statements took and its calls did not. */
 static int64_t rest_of(const struct nytp_profile *p, uint32_t process)
 {
@@ -342,20 +328,18 @@ static int64_t rest_of(const struct nytp_profile *p, uint32_t process)
 }
 
 /* The program's own time in each process: what the statement profiler measured in all and the
- * subroutine profiler did not claim. Where that cannot be so (it claims more than there is;
- * or a wait in accept(), which it leaves out), the statements outside subs tell; so they do
- * where the tree is an estimate, whose calls are all in the first process, which then has what
- * is left of all. */
+ * subroutine profiler did not claim. Where that cannot be so (it claims more than there is),
+ * the statements outside subs tell; so they do where the tree is an estimate, whose calls are
+ * all in the first process, which then has what is left of all. */
 static bool time_roots(struct nytp_attribution *s, const struct nytp_sub_sums *sums)
 {
     struct nytp_profile *p = s->p;
-    const bool accepts = has_accept(p);
     int64_t of_first = 0;
     for (uint32_t i = p->n_processes; i-- > 0;) {
         const bool is_elsewhere = p->estimated_tree && i > 0;
         const int64_t all = rest_of(p, i) + (i == 0 ? of_first : 0);
         int64_t rest = all;
-        if (rest < 0 || accepts || is_elsewhere) {
+        if (rest < 0 || is_elsewhere) {
             const int64_t outer = outer_ticks(s, sums, i);
             if (rest < 0 || outer < rest)
                 rest = outer;
@@ -619,7 +603,8 @@ static bool make_arcs(struct nytp_attribution *s)
                                         .reci_ticks = a->reci_ticks,
                                         .rec_depth = a->rec_depth};
     }
-    const bool ok = nytp_profile_make_arcs(p, recorded, b->n_arcs);
+    const bool ok = nytp_accept_arcs_raise(s, recorded, b->n_arcs) &&
+                    nytp_profile_make_arcs(p, recorded, b->n_arcs);
     free(recorded);
     return ok;
 }
@@ -631,7 +616,7 @@ static bool attribute_all(struct nytp_attribution *s)
     struct nytp_profile *p = s->p;
     struct nytp_sub_sums sums = {0};
     p->estimated_tree = (b->has & NYTP_HAS_CALLS) == 0 && b->n_arcs > 0;
-    bool ok = nytp_attribute_subs(s) && sum_up(s, &sums) &&
+    bool ok = nytp_attribute_subs(s) && nytp_accept_arcs_fill(s) && sum_up(s, &sums) &&
               (!p->estimated_tree || nytp_estimate_tree(s, &sums)) &&
               place_uncalled(s, &sums) && fill_call_sites(s) && make_recording(s) &&
               make_files(s) && make_nodes(s) && balance_nodes(s) && time_roots(s, &sums);
@@ -670,6 +655,7 @@ struct nytp_profile *nytp_attribute(struct nytp_builder *b, struct nytp_error *e
     free(s.raw_of_node);
     free(s.stmt_ticks);
     free(s.deficit);
+    free(s.has_accepts);
     if (!ok) {
         nytp_profile_free(s.p);
         nytp_out_of_memory(error);

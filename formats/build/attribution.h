@@ -50,6 +50,7 @@ struct nytp_attribution {
     int64_t *deficit;    /* per node: its time that lies in statements of its ancestors */
     struct nytp_line_entry *entries;
     uint32_t n_entries, entries_capacity;
+    bool *has_accepts; /* per sub: it is accept(), whose arcs left its waits out; NULL: none */
     struct nytp_svs_rows svs; /* of lines of nodes */
 };
 

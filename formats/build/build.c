@@ -5,6 +5,7 @@
 #include "build.h"
 
 #include "attribute.h"
+#include "builder.h"
 #include "builder_places.h"
 #include "builder_statements.h"
 #include "span_keep.h"
@@ -31,7 +32,8 @@ struct nytp_profile *nytp_builder_finish(struct nytp_builder *b,
         b->error = (struct nytp_error){0};
         b->stack.tree.max_nodes = UINT32_MAX; /* closing must not fail for a limit */
         if ((b->n_processes == 0 && !nytp_builder_need_process(b)) ||
-            !nytp_builder_settle_lines(b) || !nytp_builder_end_process(b) ||
+            !nytp_builder_settle_calls(b) || !nytp_builder_settle_lines(b) ||
+            !nytp_builder_end_process(b) ||
             (!nytp_built_spans_limit(b) && !nytp_builder_out_of_memory(b)))
             *error = b->error;
         else

@@ -77,6 +77,7 @@ void nytp_builder_free(struct nytp_builder *b)
     free(b->blocks);
     free(b->regexes);
     free(b->memory.points);
+    nytp_accept_waits_free(&b->accepts);
     nytp_in_use_before_free(b);
     nytp_sample_waits_free(&b->waits);
     free(b->spans);
@@ -161,11 +162,81 @@ static bool is_perl_return(struct nytp_builder *b, uint32_t sub)
     return !is_leaf(b, sub);
 }
 
+/* A call begins, or returns, as far as its times are known. */
+static bool book_call(struct nytp_builder *b, const struct nytp_held_call *call)
+{
+    const int64_t clock = nytp_builder_process(b)->clock;
+    int64_t waited = 0;
+    if (call->depth == 0) {
+        if (!nytp_callstack_entry(&b->stack, call->file, call->line, clock))
+            return nytp_builder_tree_failed(b);
+        b->stack.frames[b->stack.top].start_ticks = b->time_position;
+        nytp_sample_waits_entry(&b->waits);
+        return true;
+    }
+    const bool is_accept = b->accepts.n_held > 0 && call == b->accepts.held + b->accepts.accept;
+    if (!nytp_accept_waits_return(&b->accepts, call->depth, is_accept ? call->excl_ticks : 0,
+                                  &waited))
+        return nytp_builder_out_of_memory(b);
+    const int64_t incl_ticks = call->incl_ticks + waited;
+    b->returned = b->returned || is_perl_return(b, call->sub);
+    if (b->sampled && !nytp_sample_waits_return(&b->waits, &b->stack, call->sub, incl_ticks))
+        return nytp_builder_tree_failed(b);
+    if (b->options.max_spans > 0 &&
+        !return_span(b, call->depth, call->sub, incl_ticks < 0 ? 0 : incl_ticks))
+        return false;
+    return nytp_callstack_return(&b->stack, call->depth, call->sub, incl_ticks,
+                                 call->excl_ticks, clock) ||
+           nytp_builder_tree_failed(b);
+}
+
+bool nytp_builder_settle_calls(struct nytp_builder *b)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < b->accepts.n_held; i++)
+        ok = book_call(b, &b->accepts.held[i]);
+    b->accepts.n_held = 0;
+    return ok;
+}
+
+/* The statement that runs ends, and took so long. */
+static bool end_statement(struct nytp_builder *b, const struct nytp_statement *s)
+{
+    uint32_t file;
+    if (b->accepts.n_held > 0) {
+        if (!nytp_builder_file(b, s->fid, &file))
+            return false;
+        if (!nytp_accept_waits_tell(&b->accepts, file, s->line, s->ticks))
+            return nytp_builder_out_of_memory(b);
+        if (!nytp_builder_settle_calls(b))
+            return false;
+    }
+    b->accepts.leaf_ticks = 0;
+    return true;
+}
+
+/* Book a call, or hold it back behind an accept of no time, which recordings of our own
+ * recorder do not have: they tell what recording cost. */
+static bool take_call(struct nytp_builder *b, struct nytp_held_call call)
+{
+    const bool is_accept = call.is_leaf && call.incl_ticks == 0 && call.excl_ticks == 0 &&
+                           !b->sampled &&
+                           nytp_is_accept(nytp_strings_get(b->strings, call.sub)) &&
+                           !nytp_costs_are_told(&nytp_builder_process(b)->costs);
+    if (b->accepts.n_held >= NYTP_MOST_HELD_CALLS && !nytp_builder_settle_calls(b))
+        return false;
+    if (is_accept || b->accepts.n_held > 0)
+        return nytp_accept_waits_hold(&b->accepts, call, is_accept) ||
+               nytp_builder_out_of_memory(b);
+    b->accepts.leaf_ticks += call.is_leaf ? call.incl_ticks : 0;
+    return book_call(b, &call);
+}
+
 static bool time_event(struct nytp_builder *b, const struct nytp_event *e)
 {
-    return nytp_builder_book_statement(
-        b, (struct nytp_statement){NYTP_STATEMENT_COUNTS, e->u.time.ticks, e->u.time.fid,
-                                   e->u.time.line});
+    const struct nytp_statement s = {NYTP_STATEMENT_COUNTS, e->u.time.ticks, e->u.time.fid,
+                                     e->u.time.line};
+    return end_statement(b, &s) && nytp_builder_book_statement(b, s);
 }
 
 /* A statement of which the recording tells the block and the sub. */
@@ -189,13 +260,24 @@ static bool block_event(struct nytp_builder *b, const struct nytp_event *e)
     return true;
 }
 
+/* Statements lie where calls are booked, so those that come behind held calls are copied. */
+static bool book_behind_calls(struct nytp_builder *b, const struct nytp_run *run)
+{
+    struct nytp_statement copies[NYTP_MAX_RUN];
+    struct nytp_run copy = *run;
+    copy.at = memcpy(copies, run->at, run->n * sizeof *copies);
+    return end_statement(b, copies) && nytp_builder_book_statements(b, &copy);
+}
+
 static bool builder_statements(struct nytp_sink *sink, const struct nytp_run *run,
                                uint64_t offset)
 {
     struct nytp_builder *b = (struct nytp_builder *)sink;
     b->last_offset = offset;
     b->has |= NYTP_HAS_STATEMENTS;
-    const bool ok = nytp_builder_book_statements(b, run);
+    const bool ok = b->accepts.n_held > 0
+                        ? book_behind_calls(b, run)
+                        : end_statement(b, run->at) && nytp_builder_book_statements(b, run);
     sink->room = nytp_callstack_room(&b->stack);
     return ok;
 }
@@ -210,11 +292,8 @@ static bool entry_event(struct nytp_builder *b, const struct nytp_event *e)
     if (!p->has_entries && !nytp_builder_begin_entries(b, p))
         return nytp_builder_tree_failed(b);
     b->has |= NYTP_HAS_ENTRIES;
-    if (!nytp_callstack_entry(&b->stack, file, e->u.sub_entry.caller_line, p->clock))
-        return nytp_builder_tree_failed(b);
-    b->stack.frames[b->stack.top].start_ticks = b->time_position;
-    nytp_sample_waits_entry(&b->waits);
-    return true;
+    return take_call(b,
+                     (struct nytp_held_call){.file = file, .line = e->u.sub_entry.caller_line});
 }
 
 /* A name that a return has met before is found by its number. */
@@ -246,15 +325,11 @@ static bool return_event(struct nytp_builder *b, const struct nytp_event *e)
     const int64_t excl_ticks = to_ticks(b, e->u.sub_return.excl_ticks);
     b->negative_times += incl_ticks < 0 || excl_ticks < 0;
     b->has |= NYTP_HAS_CALLS | NYTP_HAS_ARCS;
-    b->returned = b->returned || is_perl_return(b, sub);
-    if (b->sampled && !nytp_sample_waits_return(&b->waits, &b->stack, sub, incl_ticks))
-        return nytp_builder_tree_failed(b);
-    if (b->options.max_spans > 0 &&
-        !return_span(b, depth, sub, incl_ticks < 0 ? 0 : incl_ticks))
-        return false;
-    return nytp_callstack_return(&b->stack, depth, sub, incl_ticks, excl_ticks,
-                                 nytp_builder_process(b)->clock) ||
-           nytp_builder_tree_failed(b);
+    return take_call(b, (struct nytp_held_call){.depth = depth > 0 ? depth : 1,
+                                                .sub = sub,
+                                                .incl_ticks = incl_ticks,
+                                                .excl_ticks = excl_ticks,
+                                                .is_leaf = is_leaf(b, sub)});
 }
 
 static bool sub_callers_event(struct nytp_builder *b, const struct nytp_event *e)
@@ -419,17 +494,17 @@ static bool rare_event(struct nytp_builder *b, const struct nytp_event *e)
     case NYTP_TAG_SUB_CALLERS:
         return sub_callers_event(b, e);
     case NYTP_TAG_PID_START:
-        return nytp_builder_settle_lines(b) &&
+        return nytp_builder_settle_calls(b) && nytp_builder_settle_lines(b) &&
                nytp_builder_begin_process(b, e->u.pid_start.pid, e->u.pid_start.ppid,
                                           e->u.pid_start.time_s);
     case NYTP_TAG_PID_END:
-        return nytp_builder_settle_lines(b) &&
+        return nytp_builder_settle_calls(b) && nytp_builder_settle_lines(b) &&
                nytp_builder_end_pid(b, e->u.pid_end.pid, e->u.pid_end.time_s);
     case NYTP_TAG_START_DEFLATE:
         b->inflated = true;
         return true;
     case NYTP_TAG_COMMENT:
-        return comment_event(b, e);
+        return nytp_builder_settle_calls(b) && comment_event(b, e);
     case NYTP_TAG_ATTRIBUTE:
     case NYTP_TAG_OPTION:
     case NYTP_TAG_SUB_INFO:

@@ -28,6 +28,10 @@ struct nytp_builder *nytp_builder_new(const struct nytp_build_options *options,
 /* Where the events of the input go. It belongs to the builder. */
 struct nytp_sink *nytp_builder_sink(struct nytp_builder *builder);
 
+/* The input has ended: calls that are held back (accept_waits.h) pass. False with the builder's
+ * error set: memory or a limit is out. */
+bool nytp_builder_settle_calls(struct nytp_builder *builder);
+
 /* Frees a builder without making a profile. Accepts NULL. */
 void nytp_builder_free(struct nytp_builder *builder);
 

@@ -84,6 +84,8 @@ bool nytp_builder_begin_process(struct nytp_builder *b, uint32_t pid, uint32_t p
     b->memory.in_use = b->memory.svs = b->memory.peak.in_use = b->memory.peak.at_ticks = 0;
     b->memory.peak.n_samples = 0;
     b->wanted_depth = 0;
+    b->accepts.n_open = 0;
+    b->accepts.leaf_ticks = 0;
     memset(b->page_cache, 0, sizeof b->page_cache);
     free(b->names);
     b->names = NULL;

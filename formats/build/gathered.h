@@ -7,6 +7,7 @@
 #ifndef NYTP_GATHERED_H
 #define NYTP_GATHERED_H
 
+#include "accept_waits.h"
 #include "formats/base/arena.h"
 #include "build_options.h"
 #include "callstack.h"
@@ -238,6 +239,7 @@ struct nytp_builder {
     struct nytp_built_profile_labels profile_labels;
     struct nytp_built_memory memory;
     struct nytp_built_in_use in_use;
+    struct nytp_accept_waits accepts;
 
     uint32_t left_file, left_line; /* the statement that was left last */
     bool discount;

@@ -18,6 +18,12 @@ struct nytp_costs {
     int64_t stmt, leave, call_in, call_out, xsub_in, xsub_out, op_in, op_out;
 };
 
+/* Whether a process told any. */
+static inline bool nytp_costs_are_told(const struct nytp_costs *costs)
+{
+    return (costs->stmt | costs->op_in) != 0;
+}
+
 /* Whether the text of a comment tells costs: it belongs to the process in which it stands. */
 bool nytp_is_costs(const struct nytp_str *comment);
 

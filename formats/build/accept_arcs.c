@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Waits in accept() that summaries leave out; see accept_arcs.h.
+ */
+#include "accept_arcs.h"
+
+#include "formats/model/outermost.h"
+
+#include <stdlib.h>
+
+/* An arc of accept() without time. */
+static bool is_silent(const struct nytp_attribution *s, const struct nytp_built_arc *a)
+{
+    return a->calls > 0 && a->incl_ticks == 0 && a->excl_ticks == 0 && a->callee != 0 &&
+           s->p->subs[a->callee].kind == NYTP_SUB_OPCODE &&
+           nytp_is_accept(s->p->subs[a->callee].name);
+}
+
+static struct nytp_key place(uint32_t file, uint32_t line)
+{
+    return (struct nytp_key){file, line, 0, 0};
+}
+
+/* Of each line with such arcs the first of them, which stands for all. */
+static bool find_silent(const struct nytp_attribution *s, struct nytp_table *silent)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < s->b->n_arcs; i++) {
+        const struct nytp_built_arc *a = &s->b->arcs[i];
+        const struct nytp_key key = place(a->file, a->line);
+        if (is_silent(s, a) && nytp_table_get(silent, key) == NYTP_TABLE_NONE)
+            ok = nytp_table_put(silent, key, i);
+    }
+    return ok;
+}
+
+/* By arc: what the statements on its line took, less what other builtins and xsubs did. */
+static void add_lines(const struct nytp_attribution *s, const struct nytp_table *silent,
+                      int64_t *ticks)
+{
+    for (uint32_t i = 0; i < s->n_loose; i++) {
+        const struct nytp_loose_line *l = &s->loose[i];
+        const uint32_t arc = nytp_table_get(silent, place(l->file, l->line));
+        if (arc != NYTP_TABLE_NONE)
+            ticks[arc] += l->ticks;
+    }
+    for (uint32_t i = 0; i < s->b->n_arcs; i++) {
+        const struct nytp_built_arc *a = &s->b->arcs[i];
+        const uint32_t arc = nytp_table_get(silent, place(a->file, a->line));
+        if (arc != NYTP_TABLE_NONE && nytp_is_leaf_kind(s, a->callee))
+            ticks[arc] -= a->incl_ticks;
+    }
+}
+
+bool nytp_accept_arcs_fill(struct nytp_attribution *s)
+{
+    struct nytp_builder *b = s->b;
+    struct nytp_table silent = {0};
+    for (uint32_t i = 0; i < b->n_processes; i++)
+        if (nytp_costs_are_told(&b->processes[i].costs))
+            return true;
+    bool ok = find_silent(s, &silent);
+    int64_t *ticks = ok && silent.n > 0 ? calloc(b->n_arcs, sizeof *ticks) : NULL;
+    if (ticks == NULL) {
+        const bool is_done = ok && silent.n == 0;
+        nytp_table_free(&silent);
+        return is_done;
+    }
+    if (s->p->estimated_tree)
+        add_lines(s, &silent, ticks);
+    s->has_accepts = calloc(s->p->n_subs, sizeof *s->has_accepts);
+    for (uint32_t i = 0; s->has_accepts != NULL && i < b->n_arcs; i++) {
+        struct nytp_built_arc *a = &b->arcs[i];
+        if (nytp_table_get(&silent, place(a->file, a->line)) != i)
+            continue;
+        if (!s->p->estimated_tree)
+            ticks[i] = nytp_accept_waits_of_line(&b->accepts, a->file, a->line);
+        a->incl_ticks = a->excl_ticks = nytp_at_least_0(ticks[i]);
+        s->has_accepts[a->callee] |= ticks[i] > 0;
+    }
+    ok = s->has_accepts != NULL;
+    nytp_table_free(&silent);
+    free(ticks);
+    return ok;
+}
+
+/* Arcs by (caller, callee, file, line), and the last of each (caller, callee). */
+struct raising {
+    const struct nytp_attribution *s;
+    struct nytp_arc *arcs;
+    struct nytp_table by_key;
+    int64_t *below; /* by node: what accepts waited in it and below */
+};
+
+#define ANY_PLACE UINT32_MAX
+
+static struct nytp_arc *arc_of_node(const struct raising *r, const struct nytp_node *n)
+{
+    const uint32_t caller = r->s->p->nodes[n->parent].sub;
+    uint32_t at =
+        nytp_table_get(&r->by_key, (struct nytp_key){caller, n->sub, n->file, n->line});
+    if (at == NYTP_TABLE_NONE)
+        at =
+            nytp_table_get(&r->by_key, (struct nytp_key){caller, n->sub, ANY_PLACE, ANY_PLACE});
+    return at == NYTP_TABLE_NONE ? NULL : &r->arcs[at];
+}
+
+static void raise_node(void *context, uint32_t process, uint32_t node)
+{
+    const struct raising *r = context;
+    const struct nytp_node *n = &r->s->p->nodes[node];
+    (void)process;
+    struct nytp_arc *const arc =
+        r->below[node] > 0 && !r->s->has_accepts[n->sub] && n->parent != node
+            ? arc_of_node(r, n)
+            : NULL;
+    if (arc != NULL)
+        arc->incl_ticks += r->below[node];
+}
+
+bool nytp_accept_arcs_raise(const struct nytp_attribution *s, struct nytp_arc *arcs, uint32_t n)
+{
+    const struct nytp_profile *p = s->p;
+    if (s->has_accepts == NULL)
+        return true;
+    struct raising r = {
+        .s = s, .arcs = arcs, .below = calloc((size_t)p->n_nodes + 1, sizeof *r.below)};
+    bool ok = r.below != NULL;
+    for (uint32_t i = 0; ok && i < n; i++)
+        ok = nytp_table_put(
+                 &r.by_key,
+                 (struct nytp_key){arcs[i].caller, arcs[i].callee, arcs[i].file, arcs[i].line},
+                 i) &&
+             nytp_table_put(
+                 &r.by_key,
+                 (struct nytp_key){arcs[i].caller, arcs[i].callee, ANY_PLACE, ANY_PLACE}, i);
+    for (uint32_t i = ok ? p->n_nodes : 0; i-- > 0;) {
+        r.below[i] += s->has_accepts[p->nodes[i].sub] ? p->nodes[i].excl_ticks : 0;
+        if (p->nodes[i].parent != i)
+            r.below[p->nodes[i].parent] += r.below[i];
+    }
+    ok = ok && nytp_outermost_each(p, raise_node, &r);
+    nytp_table_free(&r.by_key);
+    free(r.below);
+    return ok;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * How long accept() waited, where calls do not tell; see accept_waits.h.
+ */
+#include "accept_waits.h"
+
+#include "formats/base/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void nytp_accept_waits_free(struct nytp_accept_waits *waits)
+{
+    free(waits->held);
+    free(waits->open);
+    free(waits->ticks);
+    nytp_table_free(&waits->by_line);
+    *waits = (struct nytp_accept_waits){0};
+}
+
+bool nytp_is_accept(struct nytp_name name)
+{
+    static const char *const tails[] = {"CORE:accept", "CORE::accept"};
+    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
+        const size_t len = strlen(tails[i]);
+        if (name.len >= len && memcmp(name.ptr + name.len - len, tails[i], len) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool nytp_accept_waits_hold(struct nytp_accept_waits *waits, struct nytp_held_call call,
+                            bool is_accept)
+{
+    if (!nytp_grow(&waits->held, &waits->held_capacity, waits->n_held, sizeof *waits->held))
+        return false;
+    if (is_accept)
+        waits->accept = waits->n_held;
+    waits->held[waits->n_held++] = call;
+    return true;
+}
+
+static bool add_to_line(struct nytp_accept_waits *waits, uint32_t file, uint32_t line,
+                        int64_t ticks)
+{
+    const struct nytp_key place = {file, line, 0, 0};
+    uint32_t at = nytp_table_get(&waits->by_line, place);
+    if (at == NYTP_TABLE_NONE) {
+        if (!nytp_grow(&waits->ticks, &waits->ticks_capacity, waits->n_ticks,
+                       sizeof *waits->ticks) ||
+            !nytp_table_put(&waits->by_line, place, waits->n_ticks))
+            return false;
+        at = waits->n_ticks++;
+        waits->ticks[at] = 0;
+    }
+    waits->ticks[at] += ticks;
+    return true;
+}
+
+bool nytp_accept_waits_tell(struct nytp_accept_waits *waits, uint32_t file, uint32_t line,
+                            int64_t ticks)
+{
+    int64_t rest = ticks - waits->leaf_ticks;
+    for (uint32_t i = 0; i < waits->n_held; i++)
+        if (waits->held[i].is_leaf)
+            rest -= waits->held[i].incl_ticks;
+    if (rest <= 0)
+        return true;
+    waits->held[waits->accept].incl_ticks = waits->held[waits->accept].excl_ticks = rest;
+    return add_to_line(waits, file, line, rest);
+}
+
+bool nytp_accept_waits_return(struct nytp_accept_waits *waits, uint32_t depth,
+                              int64_t own_ticks, int64_t *ticks)
+{
+    *ticks = 0;
+    while (waits->n_open > 0 && waits->open[waits->n_open - 1].depth > depth)
+        *ticks += waits->open[--waits->n_open].ticks;
+    const int64_t sum = *ticks + own_ticks;
+    if (sum == 0)
+        return true;
+    if (waits->n_open == 0 || waits->open[waits->n_open - 1].depth < depth) {
+        if (!nytp_grow(&waits->open, &waits->open_capacity, waits->n_open, sizeof *waits->open))
+            return false;
+        waits->open[waits->n_open].depth = depth;
+        waits->open[waits->n_open++].ticks = 0;
+    }
+    waits->open[waits->n_open - 1].ticks += sum;
+    return true;
+}
+
+int64_t nytp_accept_waits_of_line(const struct nytp_accept_waits *waits, uint32_t file,
+                                  uint32_t line)
+{
+    const uint32_t at = nytp_table_get(&waits->by_line, (struct nytp_key){file, line, 0, 0});
+    return at == NYTP_TABLE_NONE ? 0 : waits->ticks[at];
+}
