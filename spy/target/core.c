@@ -372,7 +372,10 @@ struct nytp_core *nytp_core_open(const char *path, const char *exe, struct nytp_
     core->fd = nytp_file_open(path, &core->len);
     core->work_left = nytp_memory_work_of(core->len);
     if (core->fd < 0)
-        nytp_error_set(error, NYTP_ERR_IO, "%s", strerror(errno));
+        nytp_error_set(error, NYTP_ERR_IO, "%s",
+                       errno == EINVAL ? "a core file is read here and there: this is no file, "
+                                         "but a pipe, a folder or a device"
+                                       : strerror(errno));
     else if (take_core(core, error))
         return core;
     nytp_core_close(core);

@@ -284,6 +284,11 @@ def test_a_compressed_core_file_says_how_it_is_unpacked(command, core, tmp_path)
     assert f"{command} -dc FILE >core" in message and "coredumpctl dump -o core" in message and message.count("\n") == 1
 
 
+def test_a_core_file_out_of_a_pipe_is_told():
+    message = spied.spy("dump", "--core", "/dev/stdin", status=1, input="")
+    assert message == "nytp-spy: /dev/stdin: a core file is read here and there: this is no file, but a pipe, a folder or a device\n"
+
+
 # Twenty thousand hashes have the same 131072 empty buckets, as the program writes into its own memory (sv.h, hv.h: where the
 # head has the buckets, and the body how many). An object that nothing but itself holds is looked for in all of them.
 CIRCLES = """
