@@ -68,7 +68,6 @@ const struct nytp_exporter nytp_exporter_waits = {
     .name = "waits",
     .title = "what a sampled program waited for, in the terminal",
     .suffixes = "",
-    .adds_processes = true,
     .write = write_waits,
     .no_diff = "it has no runs to compare; use --top",
 };

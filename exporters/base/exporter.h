@@ -21,6 +21,7 @@ enum nytp_weight {
     NYTP_WEIGHT_CALLS,
     NYTP_WEIGHT_STATEMENTS,
     NYTP_WEIGHT_OPS,           /* statements and calls together */
+    NYTP_WEIGHT_INCL,          /* time with what is called, in limits only: no --weight */
     NYTP_WEIGHT_CPU,           /* of a sampled recording, what of the time was processor time */
     NYTP_WEIGHT_SVS,           /* kept, where they were recorded */
     NYTP_WEIGHT_ALLOC_OBJECTS, /* from here on in the order of enum nytp_bytes_measure */
@@ -59,7 +60,8 @@ static inline bool nytp_weight_is_of_stacks(enum nytp_weight weight)
 
 static inline bool nytp_weight_is_time(enum nytp_weight weight)
 {
-    return weight == NYTP_WEIGHT_TIME || weight == NYTP_WEIGHT_CPU;
+    return weight == NYTP_WEIGHT_TIME || weight == NYTP_WEIGHT_CPU ||
+           weight == NYTP_WEIGHT_INCL;
 }
 
 /* Texts of an option that may be given several times. They belong to the command line. */

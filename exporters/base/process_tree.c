@@ -4,6 +4,8 @@
  */
 #include "process_tree.h"
 
+#include "formats/base/strings.h"
+
 #include <stdlib.h>
 
 struct by_pid {
@@ -27,9 +29,9 @@ static int by_pid_and_start(const void *x, const void *y)
     return by_start(x, y);
 }
 
-static const char *host_of(const struct nytp_profile *profile, uint32_t process)
+static struct nytp_name host_of(const struct nytp_profile *profile, uint32_t process)
 {
-    return profile->recordings[profile->processes[process].recording].host.ptr;
+    return profile->recordings[profile->processes[process].recording].host;
 }
 
 /* The last process of this host, pid and thread, or of any thread where that is none, that
@@ -49,7 +51,7 @@ static uint32_t find_earlier(const struct nytp_profile *profile, const struct by
     }
     while (low > 0 && pids[low - 1].pid == pid) {
         const uint32_t process = pids[--low].process;
-        if (host_of(profile, process) != host_of(profile, child))
+        if (nytp_compare_names(host_of(profile, process), host_of(profile, child)) != 0)
             continue;
         if (profile->processes[process].thread == thread)
             return process;

@@ -11,6 +11,7 @@
 #include "exporters/compare/conditions.h"
 #include "exporters/compare/match.h"
 #include "exporters/gate/gate_answers.h"
+#include "exporters/select/one_process.h"
 #include "exporters/select/rename.h"
 
 #include "formats/model/merge_profiles.h"
@@ -144,7 +145,7 @@ static bool add_recordings(struct comparison *comparison, const struct nytp_prof
 static enum exit_status add_profile(struct sides *sides, const char *path)
 {
     struct nytp_profile *profile;
-    const enum exit_status status = nytp_cli_load(sides->run, &path, 1, &profile);
+    const enum exit_status status = nytp_cli_load_whole(sides->run, &path, 1, &profile);
     if (status == EXIT_DONE)
         sides->profiles[sides->n++] = profile;
     return status;
@@ -202,8 +203,13 @@ static enum exit_status load_sides(struct sides *sides)
     enum exit_status status = EXIT_DONE;
     for (int i = 0; status == EXIT_DONE && i < cli->n_files; i++)
         status = add_profile(sides, cli->files[i]);
+    const uint32_t n_new = sides->n;
     for (uint32_t i = 0; status == EXIT_DONE && i < cli->bases.n; i++)
         status = add_base(sides, cli->bases.at[i]);
+    if (status == EXIT_DONE)
+        status = nytp_cli_select_judged(sides->run, sides->profiles, n_new);
+    if (status == EXIT_DONE)
+        status = nytp_cli_select_judged(sides->run, sides->profiles + n_new, sides->n - n_new);
     return status == EXIT_DONE ? name_alike(sides) : status;
 }
 
@@ -236,14 +242,37 @@ static enum exit_status load_both(struct comparison *comparison, struct sides *s
     return comparison->profile != NULL ? EXIT_DONE : EXIT_INPUT;
 }
 
+/* What limits judge is the same beside each format. */
+static enum exit_status copy_for_limits(struct run *run, struct comparison *comparison)
+{
+    struct nytp_error error = {0};
+    const struct nytp_profile *const profile = comparison->profile;
+    struct nytp_profile *const judged = comparison->judged =
+        nytp_select_processes_once(profile, 0, profile->n_processes, &error);
+    if (judged != NULL)
+        judged->strings = profile->strings;
+    enum exit_status status =
+        judged != NULL ? nytp_cli_select_judged(run, &judged, 1) : EXIT_INPUT;
+    if (status == EXIT_DONE && !(nytp_rename_stably(judged, !judged->sampled, &error) &&
+                                 add_recordings(comparison, judged, NYTP_DIFF_NEW)))
+        status = EXIT_INPUT;
+    if (error.status != NYTP_OK)
+        nytp_cli_say("limits: %s", error.message);
+    return status;
+}
+
 /* The inputs of one side alone, for rules that speak of no base. */
 static enum exit_status load_new(struct run *run, struct comparison *comparison)
 {
-    const enum exit_status status = nytp_cli_load(run, (const char *const *)run->cli.files,
+    enum exit_status status = nytp_cli_load_whole(run, (const char *const *)run->cli.files,
                                                   run->cli.n_files, &comparison->profile);
-    if (status == EXIT_DONE && !add_recordings(comparison, comparison->profile, NYTP_DIFF_NEW))
-        return EXIT_INPUT;
-    return status;
+    if (status == EXIT_DONE && comparison->gate.n_rules > 0 &&
+        comparison->profile->n_processes > 0)
+        status = copy_for_limits(run, comparison);
+    else if (status == EXIT_DONE &&
+             !add_recordings(comparison, comparison->profile, NYTP_DIFF_NEW))
+        status = EXIT_INPUT;
+    return status == EXIT_DONE ? nytp_cli_select_shown(run, comparison->profile) : status;
 }
 
 /* ---- limits ---- */
@@ -367,7 +396,8 @@ static enum exit_status compare(const struct run *run, const struct sides *sides
         .defined = &comparison->defined,
     };
     struct nytp_diff *diff = comparison->diff =
-        nytp_diff_new(comparison->profile, &how, &error);
+        nytp_diff_new(comparison->judged != NULL ? comparison->judged : comparison->profile,
+                      &how, &error);
     if (diff == NULL) {
         nytp_cli_say("comparing: %s", error.message);
         return EXIT_INPUT;
@@ -408,6 +438,9 @@ enum exit_status nytp_compare_load(struct run *run, struct comparison *compariso
 void nytp_compare_free(struct comparison *comparison)
 {
     nytp_diff_free(comparison->diff);
+    if (comparison->judged != NULL)
+        comparison->judged->strings = NULL; /* the profile's */
+    nytp_profile_free(comparison->judged);
     nytp_profile_free(comparison->profile);
     nytp_counts_free(comparison->counts);
     free(comparison->side_of_recording);

@@ -20,6 +20,8 @@ struct comparison {
     struct nytp_gate_result result; /* of the gate's rules */
     struct nytp_defined defined;    /* subs of the inputs, called or not */
     struct nytp_profile *profile;   /* of the inputs and, with --diff, of the base */
+    struct nytp_profile *judged;    /* the same without --diff as limits see it; borrows names
+                                       from the profile. NULL without limits */
     struct nytp_diff *diff;         /* NULL without --diff and limits */
     uint8_t *side_of_recording;     /* n_recordings */
     uint32_t n_recordings;

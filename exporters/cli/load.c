@@ -95,7 +95,21 @@ bool nytp_cli_read_all(const struct run *run, const char *path, struct nytp_sink
 
 static bool wants_spans(const struct nytp_cli *cli)
 {
-    return cli->export.spread || (cli->exporter->wants_spans && !cli->export.aggregate);
+    return cli->export.spread ||
+           (cli->exporter->wants_spans && !cli->export.aggregate && cli->bases.n == 0);
+}
+
+static bool wants_statements(const struct nytp_cli *cli)
+{
+    return cli->exporter->wants_statements || cli->gate_statements || cli->bases.n > 0;
+}
+
+/* How many calls the time line of the output may have. */
+static uint32_t shown_calls(const struct nytp_cli *cli)
+{
+    const bool counts = cli->mode == NYTP_MODE_EXPORT && (cli->export.spread || !wants_spans(cli));
+    const uint32_t usual = counts ? DEFAULT_MAX_SPREAD : DEFAULT_MAX_CALLS;
+    return cli->max_calls > 0 ? cli->max_calls : usual;
 }
 
 static struct nytp_build_options build_options(const struct nytp_cli *cli)
@@ -104,12 +118,11 @@ static struct nytp_build_options build_options(const struct nytp_cli *cli)
     const bool everything = cli->mode == NYTP_MODE_CHECK;
     const bool export = cli->mode == NYTP_MODE_EXPORT;
     const bool spans = export && wants_spans(cli);
-    const bool statements =
-        export && !spans &&
-        (exporter->wants_statements || cli->gate_statements || cli->bases.n > 0);
-    const bool counts = cli->export.spread || statements;
-    const uint32_t usual = counts ? DEFAULT_MAX_SPREAD : DEFAULT_MAX_CALLS;
-    const uint32_t max_calls = cli->max_calls > 0 ? cli->max_calls : usual;
+    const bool statements = export && !spans && wants_statements(cli);
+    const uint32_t most = shown_calls(cli);
+    const bool judges = cli->gate_statements && cli->max_calls == 0;
+    const uint32_t max_calls =
+        judges && most < DEFAULT_MAX_SPREAD ? DEFAULT_MAX_SPREAD : most;
     return (struct nytp_build_options){
         .sources = everything || cli->export.source_dir != NULL ||
                    (export && (exporter->wants_sources || cli->export.lines)),
@@ -189,6 +202,8 @@ static struct nytp_profile *load_recording(struct run *run, const struct input *
         nytp_profile_free(profile);
         return NULL;
     }
+    if (input->selection != NULL && nytp_label_selection_takes_parts(input->selection))
+        nytp_profile_lose_time(profile);
     profile->recordings[0].is_own = is_own(path, profile->recordings[0].host);
     if (profile->partial && nytp_is_being_recorded(path, profile))
         note_recording(run, path, profile->processes[0].pid);
@@ -456,8 +471,8 @@ static bool group_requests(const struct run *run, struct nytp_profile *profile)
     return true;
 }
 
-/* Carry out the selection. Its expressions are about the names that the recording has, so other
- * names come after it. */
+/* The profile as its format shows it. Expressions of the selection are about the names that the
+ * recording has, so other names come after it. */
 static bool select_shown(struct nytp_cli *cli, struct nytp_profile *profile,
                          struct nytp_error *error)
 {
@@ -467,8 +482,11 @@ static bool select_shown(struct nytp_cli *cli, struct nytp_profile *profile,
     selection.on_miss = cli->quiet ? NULL : nytp_cli_say_miss;
     /* the same eval has another number in each process */
     selection.merge_evals |= profile->n_processes > 1 && !cli->export.no_merge_evals;
-    if (!nytp_child_waits(profile, once, &cli->export.child_wait_ticks, error))
+    if (!nytp_child_waits(&profile, 1, once, &cli->export.child_wait_ticks, error))
         return false;
+    if (cli->gate_statements &&
+        !nytp_profiles_limit_spans(&profile, 1, shown_calls(cli)))
+        return nytp_out_of_memory(error);
     cli->export.unselected_ticks = profile->total_ticks;
     return nytp_select(profile, &selection, error) &&
            (!stable_names || nytp_rename_stably(profile, true, error));
@@ -503,10 +521,36 @@ static bool add_sources(struct run *run, struct nytp_profile *profile)
     return ok;
 }
 
-enum exit_status nytp_cli_load(struct run *run, const char *const *paths, int n,
-                               struct nytp_profile **profile)
+/* Says that a selection left out what the format shows; false where that is all of it. */
+static bool say_lost(const struct run *run, const struct nytp_profile *profile)
 {
-    struct nytp_error error = {0};
+    const struct nytp_cli *const cli = &run->cli;
+    static const char *const shows_them[] = {"patterns", "waits", "brief", "html", "json"};
+    const size_t n = sizeof shows_them / sizeof *shows_them;
+    size_t i = 0;
+    while (i < n && strcmp(cli->exporter->name, shows_them[i]) != 0)
+        i++;
+    const bool is_all = i < 2, says = i < n && (is_all || !cli->quiet);
+    if ((profile->lost & NYTP_LOST_PLACES) != 0 && says)
+        nytp_cli_say("%s: regular expressions and reasons of waiting are known of the whole "
+                     "recording only: a selection is without them",
+                     cli->exporter->name);
+    if ((profile->lost & NYTP_LOST_CALLS) != 0 && says && !is_all)
+        nytp_cli_say("%s: the selection leaves out calls of databases, and with them the "
+                     "statements of requests",
+                     cli->exporter->name);
+    return !is_all || (profile->lost & NYTP_LOST_PLACES) == 0;
+}
+
+static enum exit_status selection_failed(const struct nytp_error *error)
+{
+    nytp_cli_say("selection: %s", error->message);
+    return error->status == NYTP_ERR_LIMIT ? EXIT_USAGE : EXIT_INPUT;
+}
+
+enum exit_status nytp_cli_load_whole(struct run *run, const char *const *paths, int n,
+                                     struct nytp_profile **profile)
+{
     *profile = load_merged(run, paths, n);
     if (*profile == NULL)
         return EXIT_INPUT;
@@ -518,13 +562,58 @@ enum exit_status nytp_cli_load(struct run *run, const char *const *paths, int n,
     } else if (!group_requests(run, *profile)) {
         nytp_cli_say("out of memory");
         status = EXIT_INPUT;
-    } else if (!select_shown(&run->cli, *profile, &error)) {
-        nytp_cli_say("selection: %s", error.message);
-        status = error.status == NYTP_ERR_LIMIT ? EXIT_USAGE : EXIT_INPUT;
-    } else if (!add_sources(run, *profile)) {
-        nytp_cli_say("out of memory");
-        status = EXIT_INPUT;
     }
+    if (status != EXIT_DONE) {
+        nytp_profile_free(*profile);
+        *profile = NULL;
+    }
+    return status;
+}
+
+enum exit_status nytp_cli_select_shown(struct run *run, struct nytp_profile *profile)
+{
+    struct nytp_error error = {0};
+    if (!select_shown(&run->cli, profile, &error))
+        return selection_failed(&error);
+    if (!say_lost(run, profile))
+        return EXIT_USAGE;
+    if (add_sources(run, profile))
+        return EXIT_DONE;
+    nytp_cli_say("out of memory");
+    return EXIT_INPUT;
+}
+
+enum exit_status nytp_cli_select_judged(struct run *run, struct nytp_profile *const *profiles,
+                                        uint32_t n)
+{
+    struct nytp_cli *const cli = &run->cli;
+    const bool shown = cli->bases.n > 0;
+    struct nytp_error error = {0};
+    struct nytp_selection selection = cli->selection;
+    int64_t ticks = 0;
+    selection.on_miss = shown && !cli->quiet ? nytp_cli_say_miss : NULL;
+    selection.merge_evals = true;
+    selection.min_percent = cli->export.min_percent;
+    if (!nytp_child_waits(profiles, n, true, &ticks, &error))
+        return selection_failed(&error);
+    for (uint32_t i = 0; i < n; i++) {
+        cli->export.unselected_ticks = profiles[i]->total_ticks;
+        if (!nytp_select(profiles[i], &selection, &error))
+            return selection_failed(&error);
+        if (shown && !add_sources(run, profiles[i])) {
+            nytp_cli_say("out of memory");
+            return EXIT_INPUT;
+        }
+    }
+    return EXIT_DONE;
+}
+
+enum exit_status nytp_cli_load(struct run *run, const char *const *paths, int n,
+                               struct nytp_profile **profile)
+{
+    enum exit_status status = nytp_cli_load_whole(run, paths, n, profile);
+    if (status == EXIT_DONE)
+        status = nytp_cli_select_shown(run, *profile);
     if (status != EXIT_DONE) {
         nytp_profile_free(*profile);
         *profile = NULL;

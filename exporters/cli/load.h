@@ -15,6 +15,16 @@
 enum exit_status nytp_cli_load(struct run *run, const char *const *paths, int n,
                                struct nytp_profile **profile);
 
+/* The two halves of that: the inputs whole, and then as the format shows them. */
+enum exit_status nytp_cli_load_whole(struct run *run, const char *const *paths, int n,
+                                     struct nytp_profile **profile);
+enum exit_status nytp_cli_select_shown(struct run *run, struct nytp_profile *profile);
+
+/* In place of the second: the inputs of one side, as limits judge and --diff compares them
+ * whatever the format is. What they wait for each other counts once. */
+enum exit_status nytp_cli_select_judged(struct run *run, struct nytp_profile *const *profiles,
+                                        uint32_t n);
+
 /* One input as it was recorded, with paths trimmed, recordings one behind the other in it
  * merged; NULL after a message. `count` may be NULL. */
 struct nytp_profile *nytp_cli_load_one(struct run *run, const char *path,

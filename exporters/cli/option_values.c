@@ -178,7 +178,7 @@ static bool set_weight(enum nytp_weight *target, const char *value, struct nytp_
         [NYTP_WEIGHT_INUSE_SPACE] = "inuse_space",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(value, names[i]) == 0) {
+        if (names[i] != NULL && strcmp(value, names[i]) == 0) {
             *target = (enum nytp_weight)i;
             return true;
         }

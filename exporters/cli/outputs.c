@@ -11,7 +11,9 @@
 #include "viewer.h"
 
 #include "exporters/base/output_set.h"
+#include "formats/base/arena.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,14 +177,48 @@ static bool close_output(struct nytp_out *out, struct nytp_error *error)
     return ok;
 }
 
+/* The files that this run has written. */
+static struct written {
+    dev_t device;
+    ino_t inode;
+} *written;
+static uint32_t n_written, written_capacity;
+
+void nytp_cli_note_written(int folder, const char *path)
+{
+    struct stat st;
+    if (fstatat(folder, path, &st, 0) == 0 && S_ISREG(st.st_mode) &&
+        nytp_grow(&written, &written_capacity, n_written, sizeof *written))
+        written[n_written++] = (struct written){st.st_dev, st.st_ino};
+}
+
+/* Whether the file is one of them; then a message says so. */
+static bool is_written(const char *path)
+{
+    struct stat st;
+    bool found = false;
+    if (n_written == 0 || strcmp(path, "-") == 0 || stat(path, &st) != 0)
+        return false;
+    for (uint32_t i = 0; i < n_written && !found; i++)
+        found = written[i].device == st.st_dev && written[i].inode == st.st_ino;
+    if (found)
+        nytp_cli_say("%s was written by this run: it is not replaced", path);
+    return found;
+}
+
 enum exit_status nytp_cli_write_output(const char *path, write_output_fn *write, void *context)
 {
     struct nytp_error error = {0};
+    if (is_written(path))
+        return EXIT_USAGE;
     struct nytp_out *out = open_output(path, &error);
     if (out == NULL)
         return nytp_cli_output_failed(path, &error);
     write(context, out);
-    return close_output(out, &error) ? EXIT_DONE : nytp_cli_output_failed(path, &error);
+    if (!close_output(out, &error))
+        return nytp_cli_output_failed(path, &error);
+    nytp_cli_note_written(AT_FDCWD, path);
+    return EXIT_DONE;
 }
 
 void nytp_cli_fit_terminal(struct nytp_export_options *options)
@@ -207,10 +243,11 @@ bool nytp_cli_replaces_input(const struct nytp_cli *cli, const char *path)
 
 bool nytp_cli_replaces_output(const struct nytp_cli *cli, const char *path)
 {
-    struct stat st;
-    const bool replaces = cli->output != NULL && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-                          same_file(&st, cli->output);
+    struct stat output;
+    const bool replaces = cli->output != NULL && strcmp(path, "-") != 0 &&
+                          access(path, F_OK) == 0 && stat(cli->output, &output) == 0 &&
+                          S_ISDIR(output.st_mode) && is_replaced(cli, &output, path);
     if (replaces)
-        nytp_cli_say("%s is the output %s: it is not replaced", path, cli->output);
-    return replaces;
+        nytp_cli_say("%s is of the output %s: it is not replaced", path, cli->output);
+    return replaces || is_written(path);
 }

@@ -19,8 +19,12 @@ char *nytp_process_path(const struct nytp_cli *cli, uint32_t pid, uint32_t n_bef
  * message says so. A recording cannot be made again. */
 bool nytp_cli_replaces_input(const struct nytp_cli *cli, const char *path);
 
-/* The same of the output, which has been written. */
+/* The same of what this run has written: outputs, members of a folder's report, sources. */
 bool nytp_cli_replaces_output(const struct nytp_cli *cli, const char *path);
+
+/* A file was written, `path` below the folder of that descriptor (AT_FDCWD): nothing replaces
+ * it in this run. */
+void nytp_cli_note_written(int folder, const char *path);
 
 /* A name for the file of --open in a folder of its own (viewer.h), which a signal removes, too.
  */
@@ -34,8 +38,8 @@ void nytp_cli_set_output_signals(void);
 /* Writes a whole output. What cannot be written fails the output: `out` keeps the error. */
 typedef void write_output_fn(void *context, struct nytp_out *out);
 
-/* Open the output ("-" is standard output), have it written, close it: EXIT_DONE, or
- * EXIT_OUTPUT after a message. */
+/* Open the output ("-" is standard output), have it written, close it: EXIT_DONE, or after a
+ * message EXIT_OUTPUT, or EXIT_USAGE where this run has written that file already. */
 enum exit_status nytp_cli_write_output(const char *path, write_output_fn *write, void *context);
 
 /* If standard output is a terminal, set in the options how wide it is and whether it takes

@@ -7,6 +7,8 @@
  */
 #include "unpack.h"
 
+#include "outputs.h"
+
 #include "formats/base/strings.h"
 #include "formats/base/table.h"
 
@@ -304,6 +306,8 @@ static enum outcome put_file(struct unpack *u, const char *path, const struct co
         outcome = OCCUPIED;
     }
     const int saved = errno;
+    if (outcome == WRITTEN)
+        nytp_cli_note_written(folder, leaf);
     close(folder);
     errno = saved;
     return outcome;

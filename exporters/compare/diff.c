@@ -541,11 +541,15 @@ static void set_verdict(struct nytp_diff_row *row)
         row->p >= 0 && row->p < NYTP_SIGNIFICANT_P && size_of(change) > row->noise_ticks;
 }
 
-bool nytp_diff_is_worth_a_test(const struct nytp_diff *diff, const struct nytp_diff_row *row)
+bool nytp_diff_is_worth_a_test(const struct nytp_diff *diff, const struct nytp_diff_row *row,
+                               enum nytp_weight time)
 {
-    for (int side = 0; side < NYTP_DIFF_SIDES; side++)
-        if (row->median[side].ticks > diff->total.median[side].ticks / LEAST_TESTED_SHARE)
+    for (int side = 0; side < NYTP_DIFF_SIDES; side++) {
+        const struct nytp_diff_cell *const cell = &row->median[side];
+        const int64_t ticks = time == NYTP_WEIGHT_INCL ? cell->incl_ticks : cell->ticks;
+        if (ticks > diff->total.median[side].ticks / LEAST_TESTED_SHARE)
             return true;
+    }
     return false;
 }
 
@@ -558,7 +562,7 @@ static bool test_rows(struct comparing *c, int64_t *values)
     bool ok = p != NULL;
     uint32_t n = 0;
     for (uint32_t i = 0; ok && i < diff->n_rows; i++)
-        if (nytp_diff_is_worth_a_test(diff, &diff->rows[i])) {
+        if (nytp_diff_is_worth_a_test(diff, &diff->rows[i], NYTP_WEIGHT_TIME)) {
             p[n] = probability(c, &diff->rows[i], values);
             ok = p[n++] >= 0;
         }
@@ -566,7 +570,7 @@ static bool test_rows(struct comparing *c, int64_t *values)
     diff->n_tested = n;
     n = 0;
     for (uint32_t i = 0; ok && i < diff->n_rows; i++)
-        if (nytp_diff_is_worth_a_test(diff, &diff->rows[i])) {
+        if (nytp_diff_is_worth_a_test(diff, &diff->rows[i], NYTP_WEIGHT_TIME)) {
             diff->rows[i].p = p[n++];
             set_verdict(&diff->rows[i]);
         }

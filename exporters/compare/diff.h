@@ -16,6 +16,7 @@
 #ifndef NYTP_DIFF_H
 #define NYTP_DIFF_H
 
+#include "exporters/base/exporter.h"
 #include "exporters/base/sides.h"
 #include "formats/model/model.h"
 
@@ -100,9 +101,10 @@ void nytp_diff_free(struct nytp_diff *diff);
  * or memory. */
 bool nytp_diff_row_differs(const struct nytp_diff *diff, const struct nytp_diff_row *row);
 
-/* Whether the row takes enough of the time for a question about it: each that is asked makes
- * all answers weaker. */
-bool nytp_diff_is_worth_a_test(const struct nytp_diff *diff, const struct nytp_diff_row *row);
+/* Whether the row takes enough of the time, its own or (NYTP_WEIGHT_INCL) with what it calls,
+ * for a question about it: each that is asked makes all answers weaker. */
+bool nytp_diff_is_worth_a_test(const struct nytp_diff *diff, const struct nytp_diff_row *row,
+                               enum nytp_weight time);
 
 /* Whether no program of the base is one of the new side. */
 bool nytp_diff_other_program(const struct nytp_diff *diff);

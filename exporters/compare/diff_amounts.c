@@ -121,7 +121,7 @@ bool nytp_diff_amounts_init(struct nytp_diff_amounts *amounts, const struct nytp
     *amounts = (struct nytp_diff_amounts){.strings = nytp_strings_new()};
     bool *const only = calloc((size_t)diff->profile->n_recordings + 1, sizeof *only);
     bool ok = only != NULL && amounts->strings != NULL;
-    const bool has_statements = nytp_diff_has_calls(diff);
+    const bool has_statements = nytp_diff_has_calls(diff, true);
     const bool has_instructions = nytp_profile_instructions(diff->profile, NULL) > 0;
     for (; ok && diff->base_has_times && c.run < c.n_runs; c.run++) {
         nytp_diff_choose_run(diff, c.run, only);
@@ -188,12 +188,13 @@ void nytp_diff_choose_run(const struct nytp_diff *diff, uint32_t run, bool *only
         only[i] = diff->run_of_recording[i] == run;
 }
 
-bool nytp_diff_has_calls(const struct nytp_diff *diff)
+bool nytp_diff_has_calls(const struct nytp_diff *diff, bool with_base)
 {
     const struct nytp_profile *const profile = diff->profile;
-    bool all = true;
+    bool all = (profile->lost & NYTP_LOST_CALLS) == 0;
     for (uint32_t i = 0; i < profile->n_recordings; i++)
-        all = all && (profile->recordings[i].has & NYTP_HAS_CALLS) != 0 &&
-              profile->recordings[i].spans_pruned == 0;
+        if (with_base || diff->side_of_recording[i] == NYTP_DIFF_NEW)
+            all = all && (profile->recordings[i].has & NYTP_HAS_CALLS) != 0 &&
+                  profile->recordings[i].spans_pruned == 0;
     return all;
 }

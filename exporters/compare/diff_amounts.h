@@ -54,7 +54,8 @@ struct nytp_diff_amount_text nytp_diff_amount_text(const struct nytp_diff *diff,
 /* Which recordings are of a run: `only` has room for all. */
 void nytp_diff_choose_run(const struct nytp_diff *diff, uint32_t run, bool *only);
 
-/* Whether all calls, one by one, are known of all recordings, so that statements are. */
-bool nytp_diff_has_calls(const struct nytp_diff *diff);
+/* Whether all calls, one by one, are known of all recordings, so that statements are; without
+ * `with_base` of the new side's. */
+bool nytp_diff_has_calls(const struct nytp_diff *diff, bool with_base);
 
 #endif

@@ -37,6 +37,8 @@ int64_t nytp_diff_value(const struct nytp_diff_cell *cell, enum nytp_weight weig
     switch (weight) {
     case NYTP_WEIGHT_TIME:
         return cell->ticks;
+    case NYTP_WEIGHT_INCL:
+        return cell->incl_ticks;
     case NYTP_WEIGHT_CALLS:
         return cell->calls;
     case NYTP_WEIGHT_OPS:

@@ -84,17 +84,22 @@ static bool copy_name(struct nytp_defined *defined, struct nytp_name name,
     return true;
 }
 
+static bool add_name(struct nytp_defined *defined, struct nytp_name **list, uint32_t *n,
+                     uint32_t *capacity, struct nytp_name name)
+{
+    return nytp_grow(list, capacity, *n, sizeof **list) &&
+           copy_name(defined, name, &(*list)[(*n)++]);
+}
+
 bool nytp_defined_add(struct nytp_defined *defined, const struct nytp_profile *profile)
 {
     for (uint32_t i = 1; i < profile->n_subs; i++) {
-        const struct nytp_name name = profile->subs[i].name;
-        if (!is_defined(&profile->subs[i]))
-            continue;
-        if (!nytp_grow(&defined->names, &defined->capacity, defined->n,
-                       sizeof *defined->names) ||
-            !copy_name(defined, name, &defined->names[defined->n]))
+        const struct nytp_sub *const sub = &profile->subs[i];
+        if ((is_defined(sub) && !add_name(defined, &defined->names, &defined->n,
+                                          &defined->capacity, sub->name)) ||
+            (sub->is_lost && !add_name(defined, &defined->lost, &defined->n_lost,
+                                       &defined->lost_capacity, sub->name)))
             return false;
-        defined->n++;
     }
     if (defined->n > 0)
         qsort(defined->names, defined->n, sizeof *defined->names, by_name);
@@ -163,5 +168,6 @@ void nytp_defined_free(struct nytp_defined *defined)
     free(defined->adopted);
     nytp_arena_free(defined->arena);
     free(defined->names);
+    free(defined->lost);
     *defined = (struct nytp_defined){0};
 }

@@ -15,6 +15,8 @@ struct nytp_defined {
     struct nytp_arena *arena;
     struct nytp_name *names; /* sorted */
     uint32_t n, capacity;
+    struct nytp_name *lost; /* those whose calls a selection leaves out, and which have none */
+    uint32_t n_lost, lost_capacity;
     struct nytp_adopted_file {
         struct nytp_name name, base;
     } * adopted;

@@ -47,7 +47,7 @@ static double most_allowed(const struct checking *c, const struct nytp_gate_rule
                            int64_t base)
 {
     double plus = (double)rule->plus;
-    if (rule->value == NYTP_WEIGHT_TIME)
+    if (nytp_weight_is_time(rule->value))
         plus = ticks_of_ns(c->diff, plus);
     return rule->from_base ? grown(base, rule->percent) + plus : plus;
 }
@@ -62,20 +62,32 @@ static double least_growth(const struct checking *c, enum nytp_weight value)
         return total * DEFAULT_LEAST_SHARE;
     if (gate->least_is_percent)
         return total * gate->least / 100;
-    return value == NYTP_WEIGHT_TIME ? ticks_of_ns(c->diff, gate->least) : gate->least;
+    return nytp_weight_is_time(value) ? ticks_of_ns(c->diff, gate->least) : gate->least;
 }
 
-static bool is_accepted(struct checking *c, enum nytp_weight value, struct nytp_name name,
-                        int64_t base, int64_t now)
+/* Lines of subs are for subs and packages, and for the total one that is the word itself. */
+static bool is_for(struct checking *c, const struct nytp_gate_accept *accept,
+                   const struct nytp_gate_question *q)
 {
+    const struct nytp_gate_rule *const rule = &c->gate->rules[q->rule];
+    if (rule->counted != NYTP_GATE_SUBS)
+        return false;
+    return rule->scope == NYTP_GATE_TOTAL
+               ? strcmp(accept->text, "total") == 0
+               : nytp_patterns_match(&accept->pattern, q->name, &c->error);
+}
+
+static bool is_accepted(struct checking *c, const struct nytp_gate_question *q)
+{
+    const enum nytp_weight value = c->gate->rules[q->rule].value;
     bool accepted = false;
     for (uint32_t i = 0; i < c->gate->n_accepts; i++) {
         struct nytp_gate_accept *accept = &c->gate->accepts[i];
-        if (!nytp_patterns_match(&accept->pattern, name, &c->error))
+        if (!is_for(c, accept, q))
             continue;
         accept->used = true;
-        accepted |= accept->any ||
-                    (accept->value == value && (double)now <= grown(base, accept->percent));
+        accepted |= accept->any || (accept->value == value &&
+                                    (double)q->now <= grown(q->base, accept->percent));
     }
     return accepted;
 }
@@ -88,7 +100,7 @@ static bool exceeds(const struct checking *c, const struct nytp_gate_rule *rule,
     if ((double)q->now <= most_allowed(c, rule, q->base) ||
         (rule->needs_least && (double)growth <= least_growth(c, rule->value)))
         return false;
-    const bool by_chance = rule->from_base && rule->value == NYTP_WEIGHT_TIME &&
+    const bool by_chance = rule->from_base && nytp_weight_is_time(rule->value) &&
                            (q->p >= NYTP_SIGNIFICANT_P || growth <= q->noise);
     return !by_chance;
 }
@@ -107,7 +119,7 @@ static const char *counted(const struct nytp_diff *diff, const struct nytp_gate_
 static void put_amount(const struct nytp_diff *diff, const struct nytp_gate_rule *rule,
                        int64_t amount, char *text, size_t size)
 {
-    if (rule->value == NYTP_WEIGHT_TIME)
+    if (nytp_weight_is_time(rule->value))
         nytp_diff_time(diff, amount, false, text, size);
     else
         snprintf(text, size, "%lld %s", (long long)amount, counted(diff, rule));
@@ -117,7 +129,7 @@ static void put_amount(const struct nytp_diff *diff, const struct nytp_gate_rule
 static void put_limit(const struct checking *c, const struct nytp_gate_rule *rule,
                       const struct nytp_gate_question *q, char *text, size_t size)
 {
-    const bool is_time = rule->value == NYTP_WEIGHT_TIME;
+    const bool is_time = nytp_weight_is_time(rule->value);
     char amount[60], percent[40], chance[32] = "";
     if (!rule->from_base) {
         put_amount(c->diff, rule, (int64_t)most_allowed(c, rule, 0), amount, sizeof amount);
@@ -150,8 +162,9 @@ static void explain(const struct checking *c, const struct nytp_gate_question *q
     put_limit(c, rule, q, limit, sizeof limit);
     if (n_runs > 1)
         snprintf(runs, sizeof runs, " (median of %lu runs)", (unsigned long)n_runs);
-    snprintf(text, size, "%s%.*s: %s%s, %s%s", is_package ? "package " : "", shown, q->name.ptr,
-             now, runs, limit, uncalled ? ", not called" : "");
+    snprintf(text, size, "%s%.*s: %s%s%s, %s%s", is_package ? "package " : "", shown,
+             q->name.ptr, now, rule->value == NYTP_WEIGHT_INCL ? " with what it calls" : "", runs,
+             limit, uncalled ? ", not called" : "");
     nytp_make_printable(text);
 }
 
@@ -202,8 +215,7 @@ static bool judge_rule(struct checking *c, uint32_t i, const struct nytp_gate_qu
     for (uint32_t k = 0; k < n; k++) {
         if (nearest == NULL || nearness(c, &list[k]) > nearness(c, nearest))
             nearest = &list[k];
-        if (!exceeds(c, rule, &list[k]) ||
-            is_accepted(c, rule->value, list[k].name, list[k].base, list[k].now))
+        if (!exceeds(c, rule, &list[k]) || is_accepted(c, &list[k]))
             continue;
         answer->verdict = NYTP_GATE_BROKEN;
         if (!add_offender(c, &list[k]))

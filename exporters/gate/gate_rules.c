@@ -38,6 +38,7 @@ static bool find_value(const char *text, size_t len, enum nytp_weight *value)
                   {"calls", NYTP_WEIGHT_CALLS},
                   {"ops", NYTP_WEIGHT_OPS},
                   {"time", NYTP_WEIGHT_TIME},
+                  {"incl", NYTP_WEIGHT_INCL},
                   {"svs", NYTP_WEIGHT_SVS},
                   {"alloc_objects", NYTP_WEIGHT_ALLOC_OBJECTS},
                   {"alloc_space", NYTP_WEIGHT_ALLOC_SPACE},
@@ -77,6 +78,11 @@ static bool find_counted(const char *text, size_t len, struct nytp_gate_rule *ru
 /* Whether there is what the rule asks for. */
 static bool counts_that(const struct nytp_gate_rule *rule, struct nytp_error *error)
 {
+    if (rule->value == NYTP_WEIGHT_INCL &&
+        (rule->scope == NYTP_GATE_TOTAL || rule->scope == NYTP_GATE_PACKAGE))
+        return nytp_error_set(error, NYTP_ERR_FORMAT,
+                              "incl is of a sub or of /REGEX/: of total%s say time",
+                              rule->scope == NYTP_GATE_PACKAGE ? ", or of a package," : "");
     return rule->counted == NYTP_GATE_SUBS || rule->scope == NYTP_GATE_TOTAL ||
            (counted[rule->counted].has_names && rule->scope == NYTP_GATE_EACH) ||
            nytp_error_set(error, NYTP_ERR_FORMAT, "%s are of total%s, not of \"%.60s\"",
@@ -135,13 +141,13 @@ bool nytp_gate_add_limit(struct nytp_gate *gate, const char *text, struct nytp_e
     if (!find_counted(at, len, rule) && !find_value(at, len, &rule->value))
         return nytp_error_set(
             error, NYTP_ERR_FORMAT,
-            "--fail-over: unknown value \"%.*s\": statements, calls, ops, time, svs, queries, "
+            "--fail-over: unknown value \"%.*s\": statements, calls, ops, time, incl, svs, queries, "
             "loops, waits, instructions, " MEASURES,
             (int)(len < 40 ? len : 40), at);
-    rule->needs_least = rule->counted == NYTP_GATE_SUBS || rule->value == NYTP_WEIGHT_TIME;
+    rule->needs_least = rule->counted == NYTP_GATE_SUBS || nytp_weight_is_time(rule->value);
     at += len;
     if (*at == '\0' || strcmp(at, ":total") == 0)
-        return true;
+        return counts_that(rule, error);
     if (strcmp(at, ":sub") == 0 && rule->counted == NYTP_GATE_SUBS) {
         rule->scope = NYTP_GATE_EACH;
         return true;
@@ -216,7 +222,7 @@ static bool read_amount(const char *text, enum nytp_weight value, int64_t *amoun
         *amount = bytes < 9e15 ? (int64_t)bytes : 0;
         return bytes_of(end) > 0 && bytes < 9e15;
     }
-    if (value != NYTP_WEIGHT_TIME) {
+    if (!nytp_weight_is_time(value)) {
         *amount = (int64_t)number;
         return *end == '\0' && (double)*amount == number;
     }
@@ -277,8 +283,8 @@ static bool read_rule(struct nytp_gate *gate, const char *line, const char *plac
     size_t len = next_word(&at);
     if (!find_counted(at, len, rule) && !find_value(at, len, &rule->value))
         return nytp_error_set(error, NYTP_ERR_FORMAT,
-                              "unknown value \"%.*s\": calls, statements, ops, time, svs, "
-                              "queries, loops, waits, instructions, " MEASURES,
+                              "unknown value \"%.*s\": calls, statements, ops, time, incl, "
+                              "svs, queries, loops, waits, instructions, " MEASURES,
                               (int)(len < 40 ? len : 40), at);
     at += len;
     len = next_word(&at);

@@ -25,6 +25,7 @@
 
 enum {
     MOST_OF_NEAR = 80, /* bytes that an answer has of a name that is near */
+    MOST_NEAR = 100,   /* rules for which such names are looked for, among all */
 };
 
 struct asking {
@@ -35,6 +36,7 @@ struct asking {
     uint32_t rule;
     int64_t *values; /* of one question: of each run of the base, then of the new side */
     uint32_t n_base, n_runs; /* values */
+    uint32_t n_absent;       /* rules on subs that are not there */
     struct nytp_error error; /* sticky */
 };
 
@@ -45,7 +47,7 @@ static const struct nytp_gate_rule *rule_of(const struct asking *a)
 
 static bool asks_for_chance(const struct nytp_gate_rule *rule)
 {
-    return rule->value == NYTP_WEIGHT_TIME && rule->from_base;
+    return nytp_weight_is_time(rule->value) && rule->from_base;
 }
 
 __attribute__((format(printf, 3, 4))) static bool
@@ -63,6 +65,8 @@ answer(struct asking *a, enum nytp_gate_verdict verdict, const char *format, ...
 
 /* ---- what cannot be judged, whoever is asked ---- */
 
+#define LOST "the selection leaves out what it speaks of"
+
 /* Whether a side that the rule speaks of was recorded without. */
 static bool lacks(const struct asking *a, enum nytp_has what)
 {
@@ -75,7 +79,8 @@ static bool is_unjudgeable(struct asking *a)
 {
     const struct nytp_gate_rule *rule = rule_of(a);
     const struct nytp_diff *diff = a->diff;
-    const bool counts = rule->value != NYTP_WEIGHT_TIME;
+    const bool is_time = nytp_weight_is_time(rule->value);
+    const bool counts = !is_time && !nytp_weight_is_bytes(rule->value);
     if (counts && rule->counted != NYTP_GATE_INSTRUCTIONS &&
         (diff->sampled[NYTP_DIFF_NEW] || (rule->from_base && diff->sampled[NYTP_DIFF_BASE])))
         return answer(a, NYTP_GATE_UNJUDGED,
@@ -88,7 +93,7 @@ static bool is_unjudgeable(struct asking *a)
                       "a limit on bytes, which recordings of nytp run --memory have");
     if (rule->from_base && nytp_diff_other_program(diff))
         return answer(a, NYTP_GATE_UNJUDGED, "the base is of another program");
-    return rule->from_base && !counts && !diff->base_has_times &&
+    return rule->from_base && is_time && !diff->base_has_times &&
            answer(a, NYTP_GATE_UNJUDGED, "a limit on time, and the base holds counts only");
 }
 
@@ -98,6 +103,11 @@ static void add_values(struct asking *a, const struct nytp_diff_row *row)
 {
     for (uint32_t run = 0; run < a->n_runs; run++)
         a->values[run] += nytp_diff_value(&row->runs[run], rule_of(a)->value);
+}
+
+static void forget(struct asking *a)
+{
+    memset(a->values, 0, a->n_runs * sizeof *a->values);
 }
 
 /* Ask about what a->values holds, which are 0 again afterwards. */
@@ -117,7 +127,7 @@ static bool ask(struct asking *a, const struct nytp_diff_row *row, struct nytp_n
     const int64_t noise[] = {nytp_median_deviation(base, a->n_base),
                              nytp_median_deviation(now, n_new)};
     question->noise = noise[0] > noise[1] ? noise[0] : noise[1];
-    memset(a->values, 0, a->n_runs * sizeof *a->values);
+    forget(a);
     return question->p >= 0;
 }
 
@@ -133,13 +143,34 @@ static bool matches(struct asking *a, struct nytp_name name)
            (rule->scope == NYTP_GATE_PACKAGE || name.len == len);
 }
 
-/* A sub that the new side has and never calls. */
-static bool is_defined(struct asking *a)
+/* Where names begin that the rule may match, in a sorted list whose i-th name is `stride` bytes
+ * behind the one before. */
+static uint32_t first_of(const struct asking *a, const struct nytp_name *names, size_t stride,
+                         uint32_t n)
 {
-    const struct nytp_defined *defined = a->diff->defined;
-    for (uint32_t i = 0; defined != NULL && i < defined->n; i++)
-        if (matches(a, defined->names[i]))
+    const struct nytp_gate_rule *const rule = rule_of(a);
+    uint32_t low = 0, high = rule->scope == NYTP_GATE_EACH ? 0 : n;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const struct nytp_name *const name =
+            (const struct nytp_name *)((const char *)names + middle * stride);
+        if (nytp_compare_names(*name, nytp_name_of_text(rule->name)) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Whether a name of a sorted list matches. */
+static bool is_among(struct asking *a, const struct nytp_name *names, uint32_t n)
+{
+    const bool each = rule_of(a)->scope == NYTP_GATE_EACH;
+    for (uint32_t i = first_of(a, names, sizeof *names, n); i < n; i++)
+        if (matches(a, names[i]))
             return true;
+        else if (!each)
+            return false;
     return false;
 }
 
@@ -152,7 +183,8 @@ static bool say_absent(struct asking *a, bool gone)
         return answer(a, verdict, "gone: in the base alone");
     struct nytp_near near;
     nytp_near_begin(&near, rule->name);
-    for (uint32_t i = 0; i < a->diff->n_rows; i++)
+    const bool looks = a->n_absent++ < MOST_NEAR;
+    for (uint32_t i = 0; looks && i < a->diff->n_rows; i++)
         nytp_near_consider(&near, a->diff->rows[i].name);
     char names[300] = "";
     size_t len = 0;
@@ -172,16 +204,24 @@ static bool ask_rows(struct asking *a)
     const bool each = rule->scope != NYTP_GATE_PACKAGE;
     const struct nytp_name name = {rule->name,
                                    rule->name != NULL ? (uint32_t)strlen(rule->name) : 0};
-    uint32_t n = 0, n_gone = 0;
+    const struct nytp_defined *const defined = a->diff->defined;
+    const struct nytp_diff_row *const rows = a->diff->rows;
+    uint32_t n = 0, n_gone = 0, n_called = 0;
     bool ok = true;
-    for (uint32_t i = 0; ok && i < a->diff->n_rows; i++) {
-        const struct nytp_diff_row *row = &a->diff->rows[i];
-        if (!matches(a, row->name))
-            continue;
+    uint32_t i = a->diff->n_rows > 0 ? first_of(a, &rows->name, sizeof *rows, a->diff->n_rows)
+                                     : 0;
+    for (; ok && i < a->diff->n_rows; i++) {
+        const struct nytp_diff_row *row = &rows[i];
+        if (!matches(a, row->name)) {
+            if (rule->scope == NYTP_GATE_EACH)
+                continue;
+            break;
+        }
         n_gone += row->status == NYTP_DIFF_GONE;
         n += row->status != NYTP_DIFF_GONE;
+        n_called += row->status != NYTP_DIFF_GONE && row->status != NYTP_DIFF_UNCALLED;
         const bool too_small = rule->scope == NYTP_GATE_EACH && asks_for_chance(rule) &&
-                               !nytp_diff_is_worth_a_test(a->diff, row);
+                               !nytp_diff_is_worth_a_test(a->diff, row, rule->value);
         if (each && (row->status == NYTP_DIFF_GONE || too_small))
             continue;
         add_values(a, row);
@@ -189,10 +229,15 @@ static bool ask_rows(struct asking *a)
     }
     if (!ok || a->error.status != NYTP_OK)
         return false;
-    const bool is_there = n > 0 || (n_gone == 0 && is_defined(a));
+    const bool is_there =
+        n > 0 || (n_gone == 0 && defined != NULL && is_among(a, defined->names, defined->n));
     const bool all = rule->scope == NYTP_GATE_EACH && rule->pattern.n == 0;
+    if (n_called == 0 && !all && defined != NULL && is_among(a, defined->lost, defined->n_lost)) {
+        forget(a);
+        return answer(a, NYTP_GATE_UNJUDGED, LOST);
+    }
     if (!is_there && !all) {
-        memset(a->values, 0, a->n_runs * sizeof *a->values);
+        forget(a);
         return say_absent(a, n_gone > 0);
     }
     if (each && n > 0)
@@ -242,7 +287,10 @@ static bool ask_statements(struct asking *a)
 {
     const struct nytp_gate_rule *rule = rule_of(a);
     const uint32_t first = rule->from_base ? 0 : a->n_base;
-    if ((rule->from_base && !a->diff->base_has_times) || !nytp_diff_has_calls(a->diff))
+    if ((a->diff->profile->lost & NYTP_LOST_CALLS) != 0)
+        return answer(a, NYTP_GATE_UNJUDGED, LOST);
+    if ((rule->from_base && !a->diff->base_has_times) ||
+        !nytp_diff_has_calls(a->diff, rule->from_base))
         return answer(
             a, NYTP_GATE_UNJUDGED,
             "a limit on SQL statements, for which all calls have to be known one by one");
@@ -252,7 +300,7 @@ static bool ask_statements(struct asking *a)
         ok = count_run(a, run, only, &found);
     free(only);
     if (ok && !found) {
-        memset(a->values, 0, a->n_runs * sizeof *a->values);
+        forget(a);
         return answer(
             a, rule->or_absent || a->gate->or_absent ? NYTP_GATE_KEPT : NYTP_GATE_UNJUDGED,
             "no request matches");
@@ -286,18 +334,48 @@ static bool is_sampled(const struct asking *a)
     const struct nytp_profile *const profile = a->diff->profile;
     bool all = true;
     for (uint32_t i = 0; i < profile->n_processes; i++)
-        all = all && profile->processes[i].sampled;
+        if (rule_of(a)->from_base ||
+            a->diff->side_of_recording[profile->processes[i].recording] == NYTP_DIFF_NEW)
+            all = all && profile->processes[i].sampled;
     return all;
+}
+
+/* Whether the rule may match a wait: a reason that there is, whether it was met or not, or the
+ * other side of one that either side met. */
+static bool matches_a_wait(struct asking *a, bool *ok)
+{
+    const struct nytp_patterns *const pattern = &rule_of(a)->pattern;
+    bool found = pattern->n == 0;
+    for (int reason = 0; !found && reason < NYTP_WAIT_REASONS; reason++)
+        found = nytp_patterns_match(
+            pattern, nytp_name_of_text(nytp_wait_reason_name((enum nytp_wait_reason)reason)),
+            &a->error);
+    struct nytp_wait_rows rows = {0};
+    *ok = found || nytp_wait_rows_init(&rows, a->diff->profile, NULL);
+    for (uint32_t i = 0; *ok && !found && i < rows.n; i++) {
+        char text[NYTP_MAX_WAIT_TEXT];
+        found =
+            nytp_patterns_match(pattern, nytp_wait_text(&rows.rows[i], text), &a->error);
+    }
+    nytp_wait_rows_free(&rows);
+    return found;
 }
 
 static bool ask_waits(struct asking *a)
 {
     const struct nytp_gate_rule *rule = rule_of(a);
+    bool ok;
+    if ((a->diff->profile->lost & NYTP_LOST_TIME) != 0)
+        return answer(a, NYTP_GATE_UNJUDGED, LOST);
     if (!is_sampled(a))
         return answer(a, NYTP_GATE_UNJUDGED,
                       "a limit on waiting, whose reasons samples know (NYTPROF=sample=100)");
+    if (!matches_a_wait(a, &ok) && ok)
+        return answer(
+            a, rule->or_absent || a->gate->or_absent ? NYTP_GATE_KEPT : NYTP_GATE_UNJUDGED,
+            "no reason of waiting matches, and no other side of a socket that was met");
     bool *const only = calloc((size_t)a->diff->profile->n_recordings + 1, sizeof *only);
-    bool ok = only != NULL;
+    ok = ok && only != NULL;
     for (uint32_t run = rule->from_base ? 0 : a->n_base; ok && run < a->n_runs; run++)
         ok = wait_of_run(a, run, only);
     free(only);
@@ -310,6 +388,8 @@ static bool ask_waits(struct asking *a)
 static bool ask_instructions(struct asking *a)
 {
     const uint32_t first = rule_of(a)->from_base ? 0 : a->n_base;
+    if ((a->diff->profile->lost & NYTP_LOST_TIME) != 0)
+        return answer(a, NYTP_GATE_UNJUDGED, LOST);
     bool *const only = calloc((size_t)a->diff->profile->n_recordings + 1, sizeof *only);
     bool all = first > 0 || a->diff->base_has_times;
     for (uint32_t run = first; only != NULL && all && run < a->n_runs; run++) {
@@ -320,7 +400,7 @@ static bool ask_instructions(struct asking *a)
     free(only);
     if (all)
         return only != NULL && ask(a, NULL, nytp_name_of_text("total"));
-    memset(a->values, 0, a->n_runs * sizeof *a->values);
+    forget(a);
     return answer(a, NYTP_GATE_UNJUDGED,
                   "a limit on instructions, which recordings with NYTPROF=instructions=1 have "
                   "where the processor counts them");

@@ -7,6 +7,7 @@
 
 #include "exporters/base/regex_rows.h"
 #include "exporters/base/wait_rows.h"
+#include "formats/base/wide.h"
 
 #define MOST 100 /* rows */
 
@@ -36,13 +37,18 @@ void nytp_report_reason_table(struct nytp_report *report)
     struct nytp_wait_rows rows;
     if (!nytp_wait_rows_init(&rows, report->profile, NULL))
         nytp_out_of_memory(&report->out->error);
+    /* what is waited for other processes is in the rows, and no more in the total */
+    const int64_t all_ns =
+        nytp_total_ns(report->profile) +
+        nytp_mul_div_signed(report->options->child_wait_ticks, NYTP_NS_PER_SEC,
+                            report->profile->ticks_per_sec);
     if (rows.known_ns > 0) {
         nytp_report_table_begin(report, "reasons loops",
                                 "What was waited for, of the whole recording", "time", columns,
                                 sizeof columns / sizeof *columns);
         for (uint32_t i = 0; i < rows.n && i < MOST; i++) {
             nytp_report_row_begin(report->out, i);
-            put_row(report, &rows.rows[i], nytp_total_ns(report->profile));
+            put_row(report, &rows.rows[i], all_ns);
         }
         nytp_puts(report->out, "</table></div>\n");
         if (rows.n > MOST)

@@ -4,6 +4,7 @@
  */
 #include "child_waits.h"
 
+#include "formats/base/wide.h"
 #include "formats/model/profile.h"
 #include "formats/model/totals.h"
 #include "exporters/base/process_tree.h"
@@ -11,25 +12,74 @@
 
 #include <stdlib.h>
 
+/* The processes of several profiles, and the recordings that they are of, so that it can be
+ * told which began which: nothing else is in it. */
+static bool list_processes(struct nytp_profile *all, struct nytp_profile *const *profiles,
+                           uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        all->n_processes += profiles[i]->n_processes;
+        all->n_recordings += profiles[i]->n_recordings;
+    }
+    all->processes = calloc((size_t)all->n_processes + 1, sizeof *all->processes);
+    all->recordings = calloc((size_t)all->n_recordings + 1, sizeof *all->recordings);
+    if (all->processes == NULL || all->recordings == NULL)
+        return false;
+    uint32_t process = 0, recording = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t p = 0; p < profiles[i]->n_processes; p++) {
+            all->processes[process] = profiles[i]->processes[p];
+            all->processes[process++].recording += recording;
+        }
+        for (uint32_t r = 0; r < profiles[i]->n_recordings; r++)
+            all->recordings[recording++] = profiles[i]->recordings[r];
+    }
+    return true;
+}
+
+/* The unit of each process's time. */
+static int64_t *ticks_per_sec(const struct nytp_profile *all,
+                              struct nytp_profile *const *profiles, uint32_t n)
+{
+    int64_t *const per_sec = calloc((size_t)all->n_processes + 1, sizeof *per_sec);
+    uint32_t process = 0;
+    for (uint32_t i = 0; per_sec != NULL && i < n; i++)
+        for (uint32_t p = 0; p < profiles[i]->n_processes; p++)
+            per_sec[process++] = profiles[i]->ticks_per_sec;
+    return per_sec;
+}
+
 /* Per process what the processes that it began took, NULL when memory is out. wait() does not
  * wait for threads: they are no children here. */
-static int64_t *times_of_children(const struct nytp_profile *profile)
+static int64_t *times_of_children(struct nytp_profile *const *profiles, uint32_t n)
 {
-    struct nytp_process_tree tree;
-    int64_t *ticks = calloc((size_t)profile->n_processes + 1, sizeof *ticks);
-    if (ticks == NULL || !nytp_process_tree_init(&tree, profile)) {
+    struct nytp_profile all = {0};
+    struct nytp_process_tree tree = {0};
+    int64_t *ticks = NULL, *per_sec = NULL;
+    if (list_processes(&all, profiles, n) && nytp_process_tree_init(&tree, &all)) {
+        ticks = calloc((size_t)all.n_processes + 1, sizeof *ticks);
+        per_sec = ticks_per_sec(&all, profiles, n);
+    }
+    if (per_sec == NULL) {
         free(ticks);
-        return NULL;
+        ticks = NULL;
     }
-    for (uint32_t i = 0; i < profile->n_processes; i++) {
-        const struct nytp_process *const child = &profile->processes[i];
-        const int64_t own = profile->nodes[child->root].incl_ticks;
-        const uint32_t parent = tree.parents[i];
-        if (parent != NYTP_NO_PROCESS && profile->processes[parent].pid != child->pid &&
-            own > 0)
-            ticks[parent] += own;
-    }
+    uint32_t child = 0;
+    for (uint32_t i = 0; ticks != NULL && i < n; i++)
+        for (uint32_t p = 0; p < profiles[i]->n_processes; p++, child++) {
+            const int64_t own =
+                profiles[i]->nodes[profiles[i]->processes[p].root].incl_ticks;
+            const uint32_t parent = tree.parents[child];
+            if (parent != NYTP_NO_PROCESS &&
+                all.processes[parent].pid != all.processes[child].pid && own > 0)
+                ticks[parent] = nytp_ticks_sum(
+                    ticks[parent],
+                    nytp_mul_div_signed(own, per_sec[parent], per_sec[child]));
+        }
     nytp_process_tree_free(&tree);
+    free(per_sec);
+    free(all.processes);
+    free(all.recordings);
     return ticks;
 }
 
@@ -71,15 +121,12 @@ static int64_t sum_waits(struct nytp_profile *profile, const struct nytp_waits *
     return sum;
 }
 
-bool nytp_child_waits(struct nytp_profile *profile, bool take_out, int64_t *ticks,
-                      struct nytp_error *error)
+static bool sum_profile(struct nytp_profile *profile, const int64_t *of_children,
+                        bool take_out, int64_t *ticks, struct nytp_error *error)
 {
     struct nytp_arcs_before before = {0};
     struct nytp_waits waits = {0};
-    if (profile->n_processes < 2)
-        return true;
-    int64_t *of_children = times_of_children(profile);
-    bool ok = of_children != NULL && nytp_arcs_before_init(&before, profile);
+    bool ok = nytp_arcs_before_init(&before, profile);
     if (!ok)
         nytp_out_of_memory(error);
     ok = ok && nytp_waits_init(&waits, profile, NULL, error);
@@ -91,6 +138,24 @@ bool nytp_child_waits(struct nytp_profile *profile, bool take_out, int64_t *tick
     }
     nytp_waits_free(&waits);
     nytp_arcs_before_free(&before);
+    return ok;
+}
+
+bool nytp_child_waits(struct nytp_profile *const *profiles, uint32_t n, bool take_out,
+                      int64_t *ticks, struct nytp_error *error)
+{
+    uint32_t n_processes = 0;
+    for (uint32_t i = 0; i < n; i++)
+        n_processes += profiles[i]->n_processes;
+    if (n_processes < 2)
+        return true;
+    int64_t *const of_children = times_of_children(profiles, n);
+    if (of_children == NULL)
+        return nytp_out_of_memory(error);
+    bool ok = true;
+    uint32_t first = 0;
+    for (uint32_t i = 0; ok && i < n; first += profiles[i++]->n_processes)
+        ok = sum_profile(profiles[i], of_children + first, take_out, ticks, error);
     free(of_children);
     return ok;
 }

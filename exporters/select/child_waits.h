@@ -9,10 +9,10 @@
 #include "formats/model/model.h"
 
 /* Add to *ticks what each process waited for its children (wait, waitpid, system, backticks;
- * see base/waits.def), as far as the times of those that are in the profile go. With
- * `take_out` the profile is without it from then on, but for its time lines. False with *error
- * set; the profile is then only good for nytp_profile_free(). */
-bool nytp_child_waits(struct nytp_profile *profile, bool take_out, int64_t *ticks,
-                      struct nytp_error *error);
+ * see base/waits.def), as far as the times of those that are in one of the profiles go. With
+ * `take_out` the profiles are without it from then on, but for their time lines. False with
+ * *error set; they are then only good for nytp_profile_free(). */
+bool nytp_child_waits(struct nytp_profile *const *profiles, uint32_t n, bool take_out,
+                      int64_t *ticks, struct nytp_error *error);
 
 #endif

@@ -8,7 +8,9 @@
  */
 #include "rewrite.h"
 
+#include "exporters/stacks/statements.h"
 #include "formats/base/table.h"
+#include "formats/model/profile.h"
 #include "formats/model/svs.h"
 #include "formats/model/totals.h"
 #include "formats/base/strings.h"
@@ -363,15 +365,26 @@ static bool attribute_lines(struct growing *g)
     return true;
 }
 
+/* A call that goes, or loses its name, may be one that statements are counted by. */
+static void note_lost_span(struct growing *g, uint32_t old)
+{
+    struct nytp_profile *const profile = g->profile;
+    if ((profile->lost & NYTP_LOST_CALLS) == 0 &&
+        nytp_is_of_database(profile->subs[new_sub(g, old)].name))
+        profile->lost |= NYTP_LOST_CALLS;
+}
+
 /* A span stays with a node that stays: then the spans above it still enclose it. */
 static void attribute_spans(struct growing *g)
 {
     struct nytp_profile *profile = g->profile;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < profile->n_spans && !g->dropped; i++) {
+    for (uint32_t i = 0; i < profile->n_spans; i++) {
         const uint32_t old = profile->spans[i].node;
         const uint8_t action = g->rewriting->action[old];
-        if (action != NYTP_KEEP && action != NYTP_PRUNE)
+        if (g->dropped || action != NYTP_KEEP)
+            note_lost_span(g, old);
+        if (g->dropped || (action != NYTP_KEEP && action != NYTP_PRUNE))
             continue;
         profile->spans[n] = profile->spans[i];
         profile->spans[n++].node = g->number[g->places[old].node];
@@ -384,10 +397,22 @@ static void attribute_spans(struct growing *g)
 /* What is known of places apart from the tree. */
 static void attribute_places(struct growing *g)
 {
+    if (g->dropped)
+        nytp_profile_lose_time(g->profile);
     for (uint32_t i = 0; i < g->profile->n_regexes; i++)
         g->profile->regexes[i].file = new_file(g, g->profile->regexes[i].file);
     for (uint32_t i = 0; i < g->profile->n_waited; i++)
         g->profile->waited[i].file = new_file(g, g->profile->waited[i].file);
+}
+
+/* Frames that go, whoever calls them. */
+static void note_lost_subs(struct growing *g)
+{
+    for (uint32_t i = 0; i < g->profile->n_nodes; i++) {
+        const uint8_t action = g->rewriting->action[i];
+        if (action == NYTP_HIDE || action == NYTP_PRUNE || action == NYTP_PRUNE_BELOW)
+            g->profile->subs[new_sub(g, i)].is_lost = true;
+    }
 }
 
 static bool make_tree_anew(struct growing *g)
@@ -401,8 +426,13 @@ static bool make_tree_anew(struct growing *g)
     attribute_places(g);
     nytp_arcs_before_renumber(g->rewriting->before, g->rewriting->sub_of,
                               g->rewriting->file_of);
-    return attribute_nodes(g) && attribute_children(g->profile) && attribute_lines(g) &&
-           nytp_profile_rebuild(g->profile, g->rewriting->before);
+    note_lost_subs(g);
+    const bool ok = attribute_nodes(g) && attribute_children(g->profile) &&
+                    attribute_lines(g) &&
+                    nytp_profile_rebuild(g->profile, g->rewriting->before);
+    for (uint32_t i = 0; ok && i < g->profile->n_subs; i++)
+        g->profile->subs[i].is_lost &= g->profile->subs[i].calls == 0;
+    return ok;
 }
 
 bool nytp_rewrite(struct nytp_profile *profile, const struct nytp_rewriting *rewriting,

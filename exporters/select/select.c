@@ -107,7 +107,9 @@ static void plan_filters(struct nytp_plan *plan, const struct nytp_selection *se
             (selection->show.n > 0 && !is_match(profile, &filters->show, i, recording));
         uint8_t seen = is_root(profile, i) ? 0 : filters->seen[profile->nodes[i].parent];
         seen |= is_match(profile, &filters->focus, i, recording) ? SEEN_FOCUS : 0;
-        seen |= is_match(profile, &filters->ignore, i, recording) ? SEEN_IGNORE : 0;
+        const bool ignored = is_match(profile, &filters->ignore, i, recording);
+        seen |= ignored ? SEEN_IGNORE : 0;
+        plan->profile->subs[profile->nodes[i].sub].is_lost |= ignored;
         seen |= hidden ? 0 : SEEN_SHOWN;
         filters->seen[i] = seen;
         if (hidden && !is_root(profile, i))
@@ -183,8 +185,10 @@ static bool drop_waits(struct nytp_profile *profile, const struct nytp_patterns 
     bool planned = nytp_plan_begin(&plan, profile);
     planned = nytp_waits_init(&waits, profile, more, error) && planned;
     for (uint32_t i = 0; planned && i < profile->n_nodes; i++)
-        if (waits.kinds[i] != NYTP_WAIT_NONE)
+        if (waits.kinds[i] != NYTP_WAIT_NONE) {
+            profile->subs[profile->nodes[i].sub].is_lost = true;
             nytp_plan_drop(&plan, i);
+        }
     nytp_waits_free(&waits);
     return nytp_plan_end(&plan, planned, error);
 }

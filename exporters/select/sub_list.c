@@ -33,8 +33,10 @@ uint32_t nytp_install_subs(struct nytp_profile *profile, struct nytp_listed_sub 
         const bool again = n_subs > 1 && same_identity(&subs[n_subs - 1], &list[i].sub);
         if (!again)
             subs[n_subs++] = list[i].sub;
-        else
+        else {
             subs[n_subs - 1].stmt_ticks += list[i].sub.stmt_ticks;
+            subs[n_subs - 1].is_lost |= list[i].sub.is_lost;
+        }
         if (list[i].old == UINT32_MAX)
             added = n_subs - 1;
         else

@@ -122,6 +122,7 @@ static int64_t node_line_value(const struct builder *b, uint32_t index)
     case NYTP_WEIGHT_PEAK_SPACE:
         return nytp_svs_of_line(b->profile, index).peak_space;
     case NYTP_WEIGHT_TIME:
+    case NYTP_WEIGHT_INCL: /* of limits only */
     case NYTP_WEIGHT_CALLS:
         break;
     }

@@ -353,3 +353,11 @@ bool nytp_label_selection_has_passed(const struct nytp_label_selection *s)
 {
     return s->has_passed;
 }
+
+bool nytp_label_selection_takes_parts(const struct nytp_label_selection *s)
+{
+    bool parts = false;
+    for (uint32_t i = 0; i < s->n_processes; i++)
+        parts |= s->processes[i] == STRETCHES;
+    return parts;
+}

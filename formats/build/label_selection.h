@@ -38,6 +38,9 @@ bool nytp_label_selection_is_met(const struct nytp_label_selection *selection);
 struct nytp_sink *nytp_label_selection_sink(struct nytp_label_selection *selection,
                                             struct nytp_sink *next);
 
+/* Whether parts of a process are wanted, and not all of it. */
+bool nytp_label_selection_takes_parts(const struct nytp_label_selection *selection);
+
 /* Whether anything of this recording was wanted, or may have been: no process began in it. */
 bool nytp_label_selection_has_passed(const struct nytp_label_selection *selection);
 

@@ -597,6 +597,7 @@ static void add_totals(struct nytp_profile *to, const struct nytp_profile *from,
 {
     to->has |= from->has;
     to->partial |= from->partial;
+    to->lost |= from->lost;
     to->estimated_tree |= from->estimated_tree;
     to->sampled |= from->sampled;
     to->total_ticks += from->total_ticks * scale;

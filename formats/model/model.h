@@ -133,6 +133,14 @@ struct nytp_regex {
     const struct nytp_regex_size *sizes; /* NYTP_REGEX_SIZES, by nytp_regex_size_of() */
 };
 
+/* What a selection took out of a profile. Reasons of waiting, regular expressions and
+ * instructions are known of whole processes: a selection of time has none of them. */
+enum nytp_lost {
+    NYTP_LOST_TIME = 1,   /* time, with what is known of whole processes */
+    NYTP_LOST_CALLS = 2,  /* calls of the database from the time line */
+    NYTP_LOST_PLACES = 4, /* reasons of waiting or regular expressions, which there were */
+};
+
 /* What a sampled process waited for on a line, of all samples together. */
 struct nytp_waited {
     enum nytp_wait_reason reason;
@@ -170,6 +178,7 @@ struct nytp_sub {
     uint32_t file;         /* 0 = unknown (xsubs and opcodes of packages without Perl file) */
     uint32_t first_line, last_line; /* 0,0 = xsub, opcode or unknown */
     enum nytp_sub_kind kind;
+    bool is_lost; /* a selection leaves out its calls wherever they are */
     uint64_t calls;
     int64_t excl_ticks;
     int64_t incl_ticks; /* outermost calls only; for the root: the total */
@@ -290,6 +299,7 @@ struct nytp_profile {
     bool partial;        /* any recording is */
     bool estimated_tree; /* of any recording */
     bool sampled;        /* any process is */
+    unsigned lost;       /* enum nytp_lost, of any recording */
     int64_t total_ticks; /* sum of the roots' incl_ticks */
     uint64_t total_statements, total_calls;
     uint64_t negative_times;     /* records that carried negative ticks */

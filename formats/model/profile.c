@@ -341,6 +341,8 @@ int64_t nytp_profile_instructions(const struct nytp_profile *p, const bool *only
 {
     const int64_t most = INT64_MAX / 4;
     int64_t sum = 0;
+    if ((p->lost & NYTP_LOST_TIME) != 0)
+        return 0;
     for (uint32_t i = 0; i < p->n_processes; i++) {
         const struct nytp_process *const process = &p->processes[i];
         if (only != NULL && !only[process->recording])
@@ -350,4 +352,12 @@ int64_t nytp_profile_instructions(const struct nytp_profile *p, const bool *only
         sum = process->instructions < most - sum ? sum + process->instructions : most;
     }
     return sum;
+}
+
+void nytp_profile_lose_time(struct nytp_profile *p)
+{
+    p->lost |= NYTP_LOST_TIME;
+    if (p->n_regexes + p->n_waited > 0)
+        p->lost |= NYTP_LOST_PLACES;
+    p->n_regexes = p->n_waited = 0;
 }

@@ -51,6 +51,9 @@ uint32_t nytp_memory_points_from(const struct nytp_profile *p, uint32_t process)
  * where some process's are not known. */
 int64_t nytp_profile_instructions(const struct nytp_profile *p, const bool *only);
 
+/* A selection left out time: what is known of whole processes alone goes, too. */
+void nytp_profile_lose_time(struct nytp_profile *p);
+
 /* The end of a process's nodes. */
 uint32_t nytp_process_nodes_end(const struct nytp_profile *p, uint32_t process);
 

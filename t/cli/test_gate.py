@@ -565,7 +565,7 @@ def test_a_suite_on_standard_output_takes_the_place_of_the_table(files, tmp_path
 def test_a_suite_does_not_replace_the_output(files, tmp_path, name):
     (tmp_path / "linked").symlink_to("x")
     done = run("-q", "--diff", files["old"], "--fail-over=90%", f"--gate-junit={name}", "--json", "-o", "x", files["new"], cwd=tmp_path)
-    assert (done.returncode, messages(done)[-1]) == (2, f"nytp-export: {name} is the output x: it is not replaced")
+    assert (done.returncode, messages(done)[-1]) == (2, f"nytp-export: {name} was written by this run: it is not replaced")
     assert json.loads((tmp_path / "x").read_text())["nytp_diff"] == 1
 
 
@@ -616,3 +616,96 @@ def test_a_limit_on_inputs_of_which_one_is_unusable_is_not_kept(files, tmp_path)
     (tmp_path / "ok").write_text("calls total <= 100000000\n")
     (tmp_path / "broken").write_text("no profile\n")
     assert gate("--gate", tmp_path / "ok", files["old"], tmp_path / "broken")[0] == 1
+
+
+# ---- one answer, whatever is written beside it; none where there is nothing to judge ----
+
+MS = 10000                                      # ticks
+
+
+def a_parent_and_its_child(folder):
+    """A parent works 2 ms and waits 50 ms for a child, which works as long."""
+    folder.mkdir()
+    parent = Writer().pid_start(70, 1, 1000.0).fid(1, "/x/a.pl").time(2 * MS, 1, 1).entry(1, 2)
+    parent.time(50 * MS, 1, 2).leave(1, 50 * MS, 50 * MS, "main::CORE:waitpid").time(0, 1, 2).discount()
+    parent.callers(1, 2, "main::RUNTIME", "main::CORE:waitpid", 1, 5, 5).callers(0, 0, "", "main::CORE:waitpid", 0, 0, 0)
+    child = Writer().pid_start(71, 70, 1000.001).fid(1, "/x/a.pl").time(50 * MS, 1, 3).pid_end(71, 1000.05)
+    return parent.pid_end(70, 1000.06).save(folder / "f.out"), child.save(folder / "f.out.71")
+
+
+@pytest.mark.parametrize("words", [[asking_for(name)] for name in formats()] + [["--json", "--diff", "BASE"], ["--per-process", "--csv"]])
+def test_what_processes_wait_for_each_other_is_no_time_of_a_limit_beside_any_format(tmp_path, words):
+    """The sum is 52 ms; with the wait for the child it is 102."""
+    inputs = a_parent_and_its_child(tmp_path / "in")
+    (tmp_path / "rules").write_text("time total <= 60 ms\ntime total <= 40 ms\n")
+    words = [inputs[0] if word == "BASE" else word for word in words]
+    done = run("-q", *words, "--gate", tmp_path / "rules", "--gate-tap", "--merge-runs", "-o", tmp_path / "out.%p", *inputs)
+    assert done.stdout.decode().splitlines()[1].startswith("ok 1"), done
+    assert "# total: 52.0 ms" in done.stdout.decode(), done
+    assert done.returncode == 10
+
+
+def test_an_expression_that_no_wait_can_match_is_not_kept(tmp_path):
+    stream = Writer().pid_start(70).attribute("sampled", 1).fid(1, "/x/a.pl")
+    stream.comment("nytp-wait socket 127.0.0.1:5432").comment("cpu 0").time(9 * MS, 1, 3)
+    file = stream.pid_end(70).save(tmp_path / "s.out")
+    for rule, status in (("waits /sockett/ <= 1 ms", 2), ("waits /disk/ <= 1 ms", 0), ("waits /:5432$/ <= 1 ms", 10),
+                         ("waits /:5433$/ <= 1 ms", 2), ("waits /:5433$/ <= 1 ms or absent", 0), ("waits /sock/ <= 9 ms", 0)):
+        assert judge(tmp_path, [rule], [], [file])[0] == status, rule
+
+
+def test_growth_that_is_accepted_of_subs_is_not_of_the_total(files, tmp_path):
+    (tmp_path / "accepts").write_text("[tol] any\n. any\n")
+    for rule, status in (("calls total <= 5", 10), ("calls /all/ <= 0", 0), ("calls Foo:: <= 0", 0)):
+        assert judge(tmp_path, [rule], [], [files["new"]], "--accept", tmp_path / "accepts")[0] == status, rule
+    (tmp_path / "accepts").write_text("total any\n")
+    assert judge(tmp_path, ["calls total <= 5"], [], [files["new"]], "--accept", tmp_path / "accepts")[0] == 0
+
+
+def test_bytes_of_a_sampled_recording_are_judged(tmp_path):
+    stream = Writer().pid_start(70).attribute("sampled", 1).fid(1, "/x/a.pl").comment("nytp-alloc 3 2000 1 1 2")
+    file = stream.comment("cpu 9").time(9 * MS, 1, 3).pid_end(70).save(tmp_path / "s.out")
+    for rule, status in (("alloc_space total <= 1 kB", 10), ("alloc_space total <= 2 kB", 0), ("calls total <= 9", 2)):
+        assert judge(tmp_path, [rule], [], [file])[0] == status, rule
+
+
+@pytest.mark.parametrize("words, junit", [
+    (["--html", "-o", "h/"], "h/index.html"), (["--per-process", "--json", "-o", "o.json"], "o.7.json"),
+    (["--json", "-o", "o.json"], "o.json"), (["--json", "-o", "o.json"], "./o.json"),
+    (["--json", "-o", "o.json", "--source-dir=s"], "s/x/a.pl")])
+def test_no_second_output_replaces_what_was_written(tmp_path, words, junit):
+    stream = Writer().pid_start(7).fid(1, "/x/a.pl").time(9, 1, 1).source(1, 1, "print 1;\n").pid_end(7)
+    stream.save(tmp_path / "a.out")
+    (tmp_path / "rules").write_text("calls total <= 99\n")
+    done = run("-q", *words, "--gate=rules", f"--gate-junit={junit}", "a.out", cwd=tmp_path)
+    assert done.returncode == 2 and "not replaced" in messages(done)[0], done
+    assert not (tmp_path / junit).read_text().startswith("<?xml")
+    done = run("-q", "--json", "-o", "s/x/a.pl", "--source-dir=s", "a.out", cwd=tmp_path)
+    assert done.returncode == 2 and (tmp_path / "s/x/a.pl").read_text() == "print 1;\n"
+
+
+def test_time_with_what_is_called(tmp_path):
+    stream = Writer().pid_start(7).fid(1, "/x/a.pl").time(9, 1, 1).entry(1, 1).time(20 * MS, 1, 10).entry(1, 10)
+    stream.time(30 * MS, 1, 20).leave(2, 30 * MS, 30 * MS, "Foo::in").leave(1, 50 * MS, 20 * MS, "Foo::out")
+    stream.sub(1, "Foo::out", 10, 11).sub(1, "Foo::in", 20, 21).callers(1, 1, "main::RUNTIME", "Foo::out", 1, 5, 2)
+    file = stream.callers(1, 10, "Foo::out", "Foo::in", 1, 3, 3).pid_end(7).save(tmp_path / "a.out")
+    for rule, status in (("incl Foo::out <= 50 ms", 0), ("incl Foo::out <= 49 ms", 10), ("time Foo::out <= 20 ms", 0),
+                         ("incl /^Foo/ <= 49 ms", 10), ("incl Foo::nosuch <= 1 s", 2), ("incl Foo:: <= 1 s", 2), ("incl total <= 1 s", 2)):
+        assert judge(tmp_path, [rule], [], [file])[0] == status, rule
+    assert "Foo::out: 50.0 ms with what it calls, at most 49.0 ms allowed" in judge(tmp_path, ["incl Foo::out <= 49 ms"], [], [file])[1][0]
+    status, lines = judge(tmp_path, ["incl Foo::out <= base +10%"], [file], [file])
+    assert status == 2 and "needs 4 runs" in lines[0]
+    base = side(tmp_path / "base", 4, BASE)
+    more = side(tmp_path / "more", 4, MORE)
+    for limit in "--fail-over=10%:incl:^Foo::get$", "incl Foo::get <= base +10%":
+        assert judge(tmp_path, [limit], base, more)[0] == 10
+        assert judge(tmp_path, [limit], base, base)[0] == 0
+    assert "of total say time" in judge(tmp_path, ["--fail-over=1%:incl"], base, more)[1][0]
+
+
+def test_a_rule_on_the_new_side_alone_does_not_ask_the_base(tmp_path):
+    new = write_run(tmp_path / "new.out", {"DBI::db::do": (3, 300)})
+    base = Writer(options={"calls": 0}).pid_start(7, 1).fid(1, "/x/hand.pl").time(10, 1, 1).pid_end(7).save(tmp_path / "base.out")
+    assert judge(tmp_path, ["queries total <= 3"], [base], [new])[0] == 0
+    assert judge(tmp_path, ["queries total <= 2"], [base], [new])[0] == 10
+    assert judge(tmp_path, ["queries total <= base +9%"], [base], [new])[0] == 2

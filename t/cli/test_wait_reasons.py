@@ -200,3 +200,40 @@ def test_the_other_side_of_a_builtin_is_named_whole(tmp_path):
     out.sub(1, "main::CORE:sysread", 0, 0).callers(1, 6, "main::RUNTIME", "main::CORE:sysread", 1, ticks, ticks).pid_end(77).save(tmp_path / "w.out")
     text = good("-q", "--detail", "--collapsed", tmp_path / "w.out").decode()
     assert text.startswith("main::RUNTIME;main::CORE:sysread_(socket_" + "\xff" * 120 + ") ")
+
+
+def test_a_selection_of_time_has_no_reasons_and_says_so(tmp_path):
+    """They are known of whole processes. No percentage is over 100, and no sum is of more than the selection."""
+    out = Writer({"application": "/x/app.pl"}).pid_start(77, 1, 1000.0).attribute("sampled", 1).fid(1, "/x/app.pl")
+    out.entry(1, 3).comment("nytp-wait sleep").comment("cpu 0").time(90 * MS, 1, 6).leave(1, 90 * MS, 90 * MS, "main::naps")
+    out.entry(1, 3).comment(f"cpu {10 * MS}").time(10 * MS, 1, 8).leave(1, 10 * MS, 10 * MS, "main::burn")
+    for name, line in ("main::naps", 6), ("main::burn", 8):
+        out.sub(1, name, line, line).callers(1, 3, "main::RUNTIME", name, 1, 9, 9)
+    file = out.pid_end(77, 2000.0).save(tmp_path / "s.out")
+    for option in "--focus=burn", "--ignore=naps", "--show=burn", "--show-from=burn", "--no-wait":
+        for table in "--waits", "--patterns":
+            done = run(table, option, file)
+            assert (done.returncode, done.stdout) == (2, b"") and "means nothing for" in done.stderr.decode()
+    for option in "--hide=burn", "--max-depth=1", "--no-builtins", "--min-percent=20":
+        assert "90.0 ms  90.0%" in good("-q", "--waits", option, file).decode(), option
+    for words in ["--json"], ["--brief"], ["--html"]:
+        done = run(*words, "--focus=burn", file)
+        assert done.returncode == 0
+        assert "known of the whole recording only" in done.stderr.decode()
+    assert "waited" in json.loads(good("-q", "--json", file)) and "waited" not in json.loads(good("-q", "--json", "--focus=burn", file))
+    assert "for sleep" not in good("-q", "--brief", "--focus=burn", file).decode()
+    (tmp_path / "rules").write_text("waits /sleep/ <= 1 ms\nwaits total <= 1 s\n")
+    for option, status in (["--ignore=naps"], 2), (["--focus=burn"], 2), (["--hide=burn"], 10), ([], 10):
+        done = run("-q", "--gate", tmp_path / "rules", *option, file)
+        assert done.returncode == status and ("leaves out what it speaks of" in done.stderr.decode()) == (status == 2)
+
+
+def test_waits_for_children_of_children_are_no_more_than_all_time(tmp_path):
+    for pid, ppid in (70, 1), (71, 70), (72, 71):
+        out = Writer().pid_start(pid, ppid, 1000.0 + pid).attribute("sampled", 1).fid(1, "/x/app.pl").entry(1, 5)
+        out.comment("nytp-wait child").comment("cpu 0").time(90 * MS, 1, 5).leave(1, 90 * MS, 90 * MS, "main::CORE:waitpid")
+        out.callers(1, 5, "main::RUNTIME", "main::CORE:waitpid", 1, 9, 9).callers(0, 0, "", "main::CORE:waitpid", 0, 0, 0)
+        out.pid_end(pid, 1100.0 + pid).save(tmp_path / f"{pid}.out")
+    text = good("-q", "--waits", *sorted(tmp_path.glob("7?.out"))).decode()
+    shares = [float(share) for share in re.findall(r"([0-9.]+)%", text)]
+    assert shares and max(shares) <= 100, text
