@@ -436,12 +436,13 @@ static bool enter_sub(struct reader *r, const struct nytp_tmon_line *line, uint3
     return pass_time(r, line, 1) && push_frame(r, line, sub, sub) && advance_axis(r, line);
 }
 
-/* A frame is left by the name under which it was entered, whatever it has jumped to since.
- * Frames above it were left without a mark. */
+/* A frame is left by the name under which it was entered or, as older recorders write, by that
+ * of the sub that it has jumped to last. Frames above it were left without a mark. */
 static bool leave_sub(struct reader *r, const struct nytp_tmon_line *line, uint32_t sub)
 {
     uint32_t target = r->depth;
-    while (target > 0 && r->frames[target - 1].exit_sub != sub)
+    while (target > 0 && r->frames[target - 1].exit_sub != sub &&
+           r->frames[target - 1].sub != sub)
         target--;
     if (target == 0)
         return fail(r, line, NYTP_ERR_FORMAT, "a sub is left that was not entered");
@@ -541,7 +542,7 @@ static bool finish_events(struct reader *r)
 {
     const struct nytp_tmon_line line = {
         .at = "", .end = "", .offset = nytp_source_offset(r->source)};
-    if (r->has_total_marks && r->marks > 0 && r->total_marks == 0)
+    if (r->has_total_marks ? r->marks > 0 && r->total_marks == 0 : !r->has_run)
         return nytp_error_at(r->error, NYTP_ERR_TRUNCATED, line.offset, false,
                              "the recording was not finished");
     if (r->has_total_marks && r->marks < r->total_marks)

@@ -605,13 +605,20 @@ static void put_site(struct nytp_out *out, const struct nytp_file *file, uint32_
     nytp_printf(out, ":%lu", (unsigned long)line);
 }
 
+bool nytp_is_partly_read(const struct nytp_profile *profile, const struct nytp_process *process)
+{
+    return profile->recordings[process->recording].error.status == NYTP_ERR_FORMAT;
+}
+
 static void put_open_calls(struct nytp_out *out, const struct nytp_profile *profile,
                            const struct nytp_process *process)
 {
     uint32_t node = process->root, next;
     if (profile->n_processes > 1)
         nytp_printf(out, "pid %lu ", (unsigned long)process->pid);
-    nytp_puts(out, "open at its end (killed, or still running): ");
+    nytp_puts(out, nytp_is_partly_read(profile, process)
+                       ? "open where reading ended: "
+                       : "open at its end (killed, or still running): ");
     for (;; node = next) {
         nytp_text_put(out, profile->subs[profile->nodes[node].sub].name, 0);
         next = nytp_text_open_child(profile, node);

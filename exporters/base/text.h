@@ -109,6 +109,11 @@ struct nytp_name nytp_text_place_in(const struct nytp_profile *profile, uint32_t
  * known: the others are subs of which only lines were recorded. */
 uint32_t nytp_text_open_child(const struct nytp_profile *profile, uint32_t node);
 
+/* Whether the process's recording was given up at what is no part of its format: calls that are
+ * open there may have ended. */
+bool nytp_is_partly_read(const struct nytp_profile *profile,
+                         const struct nytp_process *process);
+
 /* First line of tables for the terminal: total, counts, whether the recording is partial; in
  * several lines where the terminal is narrow. */
 void nytp_text_headline(struct nytp_out *out, const struct nytp_profile *profile,

@@ -13,26 +13,41 @@ static const struct {
     enum nytp_has bit;
     const char *option, *value, *text;
     bool only_partial;
+    const char *without; /* the same of a recording that tells no options */
 } reasons[NYTP_LACK_REASONS] = {
     {NYTP_HAS_STATEMENTS, "stmts", "0",
-     ", so there are no statement counts and a sub's time stands on its first line", false},
-    {NYTP_HAS_ARCS, "subs", "0", ", so no calls are known", false},
+     ", so there are no statement counts and a sub's time stands on its first line", false,
+     "it holds no statement counts, and a sub's time stands on its first line"},
+    {NYTP_HAS_ARCS, "subs", "0", ", so no calls are known", false,
+     "recorded without the subroutine profiler, so no calls are known"},
     {NYTP_HAS_ARCS, "calls", "0",
-     " and without its end, where the calls are summed up, so no calls are known", true},
+     " and without its end, where the calls are summed up, so no calls are known", true,
+     "it ends before its subs, so no calls are known"},
     {NYTP_HAS_CALLS, "calls", "0", ", so stacks and their times are estimated from call sites",
-     false},
-    {NYTP_HAS_ENTRIES, "calls", "1", ", so call sites on stacks come from totals", false},
-    {NYTP_HAS_SOURCE, "savesrc", "0", ", so it holds no source text", false},
-    {NYTP_HAS_BLOCKS, "blocks", "0", ", so times of blocks are missing", false},
+     false,
+     "recorded without call events, so stacks and their times are estimated"
+     " from call sites"},
+    {NYTP_HAS_ENTRIES, "calls", "1", ", so call sites on stacks come from totals", false,
+     "recorded without call entries, so call sites on stacks come from totals"},
+    {NYTP_HAS_SOURCE, "savesrc", "0", ", so it holds no source text", false,
+     "it holds no source text"},
+    {NYTP_HAS_BLOCKS, "blocks", "0", ", so times of blocks are missing", false,
+     "it holds no times of blocks"},
 };
 
-/* Recordings of some age do not tell their options; then what is missing was not wanted. */
-static bool may_have_been(const struct nytp_profile *profile, const char *option,
-                          const char *value)
+/* Recordings of some age, and those of others, do not tell their options. What one lacks that
+ * ends early lies behind its end. */
+static bool may_be(const struct nytp_profile *profile, size_t reason)
 {
-    const struct nytp_name *const recorded = nytp_profile_option(profile, option);
-    return recorded == NULL ||
-           (recorded->len == strlen(value) && memcmp(recorded->ptr, value, recorded->len) == 0);
+    const struct nytp_name *const recorded =
+        nytp_profile_option(profile, reasons[reason].option);
+    const size_t len = strlen(reasons[reason].value);
+    if (reasons[reason].only_partial && !profile->partial)
+        return false;
+    if (recorded == NULL)
+        return reasons[reason].bit != NYTP_HAS_ARCS ||
+               reasons[reason].only_partial == profile->partial;
+    return recorded->len == len && memcmp(recorded->ptr, reasons[reason].value, len) == 0;
 }
 
 static unsigned what_lacks(const struct nytp_exporter *exporter,
@@ -54,12 +69,13 @@ void nytp_missing_data_add(struct nytp_missing_data *missing,
 {
     unsigned bits = what_lacks(exporter, profile);
     for (size_t i = 0; i < NYTP_LACK_REASONS; i++) {
-        if ((bits & reasons[i].bit) == 0 || (reasons[i].only_partial && !profile->partial) ||
-            !may_have_been(profile, reasons[i].option, reasons[i].value))
+        if ((bits & reasons[i].bit) == 0 || !may_be(profile, i))
             continue;
         bits &= ~(unsigned)reasons[i].bit;
-        if (missing->of[i].n_inputs++ == 0)
+        if (missing->of[i].n_inputs++ == 0) {
             missing->of[i].path = path;
+            missing->of[i].is_told = nytp_profile_option(profile, reasons[i].option) != NULL;
+        }
     }
 }
 
@@ -79,7 +95,12 @@ bool nytp_missing_data_message(const struct nytp_missing_data *missing, size_t r
         return false;
     if (n > 1)
         snprintf(more, sizeof more, " and %lu more", (unsigned long)n - 1);
-    snprintf(text, size, "%s%s: recorded with NYTPROF option %s=%s%s", missing->of[reason].path,
-             more, reasons[reason].option, reasons[reason].value, reasons[reason].text);
+    if (missing->of[reason].is_told)
+        snprintf(text, size, "%s%s: recorded with NYTPROF option %s=%s%s",
+                 missing->of[reason].path, more, reasons[reason].option, reasons[reason].value,
+                 reasons[reason].text);
+    else
+        snprintf(text, size, "%s%s: %s", missing->of[reason].path, more,
+                 reasons[reason].without);
     return true;
 }

@@ -301,8 +301,11 @@ static void put_open_calls(struct nytp_report *report)
         uint32_t node = profile->processes[i].root;
         if (profile->processes[i].complete || nytp_text_open_child(profile, node) == node)
             continue;
-        nytp_printf(out, "<p class=\"note open\">Process %u was killed, or still ran, in ",
-                    (unsigned)profile->processes[i].pid);
+        nytp_printf(out, "<p class=\"note open\">Process %u %s in ",
+                    (unsigned)profile->processes[i].pid,
+                    nytp_is_partly_read(profile, &profile->processes[i])
+                        ? "is not read to its end; reading ended"
+                        : "was killed, or still ran,");
         for (uint32_t next = node, depth = 0; depth < MOST_OPEN; depth++, node = next) {
             next = nytp_text_open_child(profile, node);
             nytp_puts(out, depth > 0 ? " &gt; <code>" : "<code>");

@@ -314,6 +314,22 @@ def test_totals_of_calls_that_were_cut_off_are_told(profile, tmp_path, format_):
         "where the calls are summed up, so no calls are known"]
 
 
+@pytest.mark.parametrize("format_, whole, said", [
+    ("top", False, "it ends before its subs, so no calls are known"),
+    ("tree", True, "recorded without call events, so stacks and their times are estimated from call sites"),
+    ("list=.", True, "it holds no source text"),
+])
+def test_no_option_is_named_that_was_not_recorded(tmp_path, format_, whole, said):
+    """Recordings of old recorders tell no options."""
+    stream = Writer(plain_head=False).attribute("ticks_per_sec", 10000000).pid_start(7, 1).fid(1, "/x/a.pl").time(10, 1, 3)
+    if whole:
+        stream.callers(1, 3, "main::RUNTIME", "main::f", 1, 5, 5).sub(1, "main::f", 5, 6).pid_end(7)
+    (tmp_path / "old").write_bytes(stream.data())
+    done = run(f"--{format_}", tmp_path / "old")
+    assert done.returncode == (0 if whole else 3)
+    assert f"nytp-export: {tmp_path}/old: {said}" in messages(done)
+
+
 def test_a_program_without_calls_is_not_told_of_options(tmp_path):
     stream = Writer().pid_start(7, 1).fid(1, "/x/a.pl").source(1, 3, "1;\n")
     stream.time(10, 1, 3).pid_end(7)

@@ -152,6 +152,18 @@ static void test_goto(void)
         ">\n+0\n>\n+10\n< main::a 2 20 20\n>\n+20\n< main::b 2 30 30\n+30\n"
         "< main::z 1 100 50\n+40\n+900\nend\n",
         "goto ends one call and begins another, which is left by the first one's name");
+    are_calls(HEAD("0", "6") "& 1 main z\n& 2 main a\n& 3 main b\n& 4 main c\n+ 1\n@ 10 0 0\n+ "
+                             "2\n@ 20 0 0\n"
+                             "* 3\n@ 30 0 0\n* 4\n@ 5 0 0\n- 4\n@ 40 0 0\n- 1\n",
+              ">\n+0\n>\n+10\n< main::a 2 20 20\n>\n+20\n< main::b 2 30 30\n>\n+30\n"
+              "< main::c 2 5 5\n+5\n< main::z 1 105 50\n+40\n+895\nend\n",
+              "or by the last one's");
+    are_calls(
+        HEAD("0", "5") "& 1 main z\n& 2 main a\n+ 1\n@ 10 0 0\n+ 2\n@ 20 0 0\n* 1\n@ 30 0 0\n"
+                       "- 1\n@ 40 0 0\n- 1\n",
+        ">\n+0\n>\n+10\n< main::a 2 20 20\n>\n+20\n< main::z 2 30 30\n+30\n"
+        "< main::z 1 100 50\n+40\n+900\nend\n",
+        "the inner of two calls of that name");
     are_calls(HEAD("0", "4") "& 1 main z\n& 2 main a\n+ 1\n@ 10 0 0\n+ 2\n@ 20 0 0\n/ 2\n"
                              "@ 40 0 0\n/ 1\n",
               ">\n+0\n>\n+10\n< main::a 2 20 20\n+20\n< main::z 1 70 50\n+40\n+930\nend\n",
@@ -198,8 +210,7 @@ static void test_damage(void)
                "a sub is left that was not entered: - 2");
     is_refused("#fOrTyTwO\n$hz=9;\nPART2\n& g main a\n", NYTP_ERR_FORMAT, 23,
                "malformed sub: & g main a");
-    is_refused("#fOrTyTwO\n$hz=9;\nPART2\n& 2 \n", NYTP_ERR_FORMAT, 23,
-               "malformed sub: & 2");
+    is_refused("#fOrTyTwO\n$hz=9;\nPART2\n& 2 \n", NYTP_ERR_FORMAT, 23, "malformed sub: & 2");
     is_refused("#fOrTyTwO\n$hz=9;\nPART2\n@ 1 2\n", NYTP_ERR_FORMAT, 23,
                "malformed time: @ 1 2");
     is_refused("#fOrTyTwO\n$hz=9;\nPART2\n@ 1 2 9999999999999999\n", NYTP_ERR_FORMAT, 23,
@@ -210,6 +221,14 @@ static void test_damage(void)
                NYTP_ERR_TRUNCATED, 53, "the recording was not finished");
     is_refused("#fOrTyTwO\n$hz=9;\n$total_marks=2\nPART2\n& 2 main a\n+ 2\n",
                NYTP_ERR_TRUNCATED, 53, "the input ends after 1 of 2 marks");
+}
+
+static void test_killed(void)
+{
+    is_refused("#fOrTyTwO\n$hz=9;\nPART2\n", NYTP_ERR_TRUNCATED, 23,
+               "the recording was not finished");
+    is_refused("#fOrTyTwO\n$hz=9;\nPART2\n& 2 main a\n+ 2\n- 2\n", NYTP_ERR_TRUNCATED, 42,
+               "the recording was not finished");
 }
 
 static void test_cuts(void)
@@ -265,6 +284,7 @@ int main(void)
     test_goto();
     test_old_form();
     test_damage();
+    test_killed();
     test_cuts();
     test_noise();
     return done_testing();

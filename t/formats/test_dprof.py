@@ -160,3 +160,13 @@ def test_our_dprofpp_cuts_off_no_digit_before_the_point(tmp_path):
     (tmp_path / "tmon.out").write_text(LONG)
     printed = subprocess.run(["perl", ROOT / "bin" / "dprofpp", "-u", tmp_path / "tmon.out"], check=True, capture_output=True, text=True).stdout
     assert printed.splitlines()[-1].split() == ["100.", "12345678", "12345678", "1", "12345678", "12345678", "main::f"]
+
+
+def test_what_is_not_understood_was_not_killed(export_command, tmp_path):
+    """A file that is given up in its middle says so, and one that a killed program left says that."""
+    head = "#fOrTyTwO\n$hz=100;\n$rrun_utime=40;\n$rrun_stime=0;\n$rrun_rtime=40;\nPART2\n"
+    body = "& 2 main outer\n& 3 main target\n+ 2\n@ 10 0 10\n+ 3\n@ 20 0 20\n"
+    for end, said in [("unheard of\n", "open where reading ended: "), ("@ 1 0", "open at its end (killed, or still running): ")]:
+        (tmp_path / "tmon.out").write_text(head + body + end)
+        done = subprocess.run([export_command, "--top", tmp_path / "tmon.out"], capture_output=True, text=True)
+        assert done.returncode == 3 and said + "main::RUNTIME" in done.stdout, done
