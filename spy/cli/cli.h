@@ -70,11 +70,15 @@ enum nytp_spy_status nytp_spy_output_status(const char *path, const struct nytp_
 /* A line on standard error with the program's name. */
 void nytp_spy_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Set by SIGINT, SIGTERM and SIGHUP. */
+/* Set by SIGINT, SIGTERM, SIGQUIT and SIGHUP. */
 extern volatile sig_atomic_t nytp_spy_stop;
 
-/* Columns of the terminal at standard output; 80 where there is none. */
-uint32_t nytp_spy_columns(bool *is_terminal);
+/* Columns of the terminal to which is written; 0 where there is none, as `output` is the path
+ * of a file, or standard output is none. Lines are whole there. */
+uint32_t nytp_spy_columns(const char *output, bool *is_terminal);
+
+/* What is left of so many columns, at least 20; 0 stays 0. */
+uint32_t nytp_spy_room(uint32_t columns, uint32_t taken);
 
 enum nytp_spy_status nytp_spy_dump(const struct nytp_spy *spy);
 enum nytp_spy_status nytp_spy_record(const struct nytp_spy *spy);

@@ -59,7 +59,7 @@ static void put_source(struct dump *dump, const struct nytp_frame *frame)
                                               .len = (uint32_t)strcspn(line, "\n")};
         nytp_puts(dump->out, "        ");
         nytp_text_style(dump->out, dump->color, NYTP_STYLE_DIM);
-        nytp_text_put_source(dump->out, &text, true, dump->columns - 8);
+        nytp_text_put_source(dump->out, &text, true, nytp_spy_room(dump->columns, 8));
         nytp_text_style(dump->out, dump->color, NYTP_STYLE_PLAIN);
         nytp_putc(dump->out, '\n');
     }
@@ -85,16 +85,16 @@ static struct nytp_name frame_name(const struct nytp_names *names,
 /* "    My::App::run (lib/My/App.pm:12)"; a path that is too long loses its start. */
 static void put_frame(struct dump *dump, const struct nytp_frame *frame)
 {
-    char place[1200];
+    char place[4200];
     const struct nytp_names *const names = &dump->session->names;
-    snprintf(place, sizeof place, "%.1000s:%u",
+    snprintf(place, sizeof place, "%.4096s:%u",
              nytp_strings_get(names->strings, frame->file).ptr, frame->line);
     nytp_puts(dump->out, "    ");
     const struct nytp_name name = frame_name(names, frame);
     nytp_text_style(dump->out, dump->color, NYTP_STYLE_BOLD);
     const uint32_t width = nytp_text_put(dump->out, name, 0);
     nytp_text_style(dump->out, dump->color, NYTP_STYLE_PLAIN);
-    const uint32_t room = dump->columns > width + 27 ? dump->columns - width - 7 : 20;
+    const uint32_t room = nytp_spy_room(dump->columns, width + 7);
     nytp_puts(dump->out, " (");
     nytp_text_put_tail(dump->out, name_of(place), room);
     nytp_puts(dump->out, ")\n");
@@ -135,7 +135,7 @@ static void put_state(struct dump *dump, const struct nytp_interpreter *of)
         nytp_puts(dump->out, state == 'D' ? " (waiting for a disk)\n" : " (waiting)\n");
     else {
         nytp_puts(dump->out, " (waiting: ");
-        nytp_text_put_tail(dump->out, name_of(doing), dump->columns - 40);
+        nytp_text_put_tail(dump->out, name_of(doing), nytp_spy_room(dump->columns, 40));
         nytp_puts(dump->out, ")\n");
     }
 }
@@ -172,13 +172,13 @@ static void put_process(struct dump *dump)
     const struct nytp_perl *const perl = &session->perl;
     if (session->target.core == NULL) {
         nytp_printf(dump->out, "Process %d: ", (int)session->target.pid);
-        nytp_text_put(dump->out, name_of(session->command), dump->columns - 20);
+        nytp_text_put(dump->out, name_of(session->command), nytp_spy_room(dump->columns, 20));
         nytp_putc(dump->out, '\n');
     } else {
         nytp_printf(dump->out, "Core of process %d\n", (int)session->target.pid);
     }
     nytp_printf(dump->out, "Perl v5.%u.%u (", perl->version, perl->subversion);
-    nytp_text_put_tail(dump->out, name_of(perl->path), dump->columns - 40);
+    nytp_text_put_tail(dump->out, name_of(perl->path), nytp_spy_room(dump->columns, 40));
     nytp_printf(dump->out, ")%s%s\n", perl->layout->has_threads ? ", threads" : "",
                 nytp_layout_is_debugging(perl->layout) ? ", DEBUGGING" : "");
     for (uint32_t i = 0; i < perl->n_interpreters; i++)
@@ -207,7 +207,7 @@ static enum dumped dump_one(const struct nytp_spy *spy, struct nytp_out *out, pi
         nytp_putc(out, '\n');
     struct dump dump = {.session = &session,
                         .out = out,
-                        .columns = nytp_spy_columns(&is_terminal),
+                        .columns = nytp_spy_columns(spy->output, &is_terminal),
                         .with_source = !spy->no_source};
     dump.color = is_terminal && getenv("NO_COLOR") == NULL;
     put_process(&dump);

@@ -88,23 +88,23 @@ static int by_bytes(const void *left, const void *right)
     return type != 0 ? type : strcmp(a->class, b->class);
 }
 
-static void put_kinds(struct nytp_out *out, const struct kind *kinds, uint32_t n,
-                      bool with_sign)
+static void put_kinds(struct nytp_out *out, const char *output, const struct kind *kinds,
+                      uint32_t n, bool with_sign)
 {
     bool is_terminal;
-    const uint32_t columns = nytp_spy_columns(&is_terminal);
+    const uint32_t columns = nytp_spy_columns(output, &is_terminal);
     nytp_puts(out, "\n     count       size  type            class\n");
     for (uint32_t i = 0; i < n && i < MOST_ROWS; i++) {
         put_number(out, kinds[i].n, with_sign, 10);
         put_bytes(out, kinds[i].bytes, with_sign, 11);
         nytp_printf(out, *kinds[i].class == '\0' ? "  %s" : "  %-14s  ", kinds[i].type);
         nytp_text_put(out, (struct nytp_name){kinds[i].class, (uint32_t)strlen(kinds[i].class)},
-                      columns - 39);
+                      nytp_spy_room(columns, 39));
         const char *const holder = kinds[i].holder;
         if (*holder != '\0') {
             nytp_puts(out, "\n                           held by ");
             nytp_text_put(out, (struct nytp_name){holder, (uint32_t)strlen(holder)},
-                          columns - 35);
+                          nytp_spy_room(columns, 35));
         }
         nytp_putc(out, '\n');
     }
@@ -197,7 +197,7 @@ static enum nytp_spy_status write_out(const struct nytp_spy *spy,
         put_file(out, kinds, n);
     } else if (out != NULL && kinds != NULL) {
         put_head(out, session, census, seconds);
-        put_kinds(out, kinds, n, false);
+        put_kinds(out, NULL, kinds, n, false);
     }
     free(kinds);
     if (out != NULL)
@@ -294,9 +294,9 @@ static void free_file(struct heap_file *file)
     free(file->text);
 }
 
-/* after - before, of each kind that has changed. */
+/* after - before, of each kind that has changed, or of objects only. */
 static struct kind *differences(const struct heap_file *before, const struct heap_file *after,
-                                uint32_t *n)
+                                bool objects, uint32_t *n)
 {
     struct kind *const kinds = calloc(before->n + after->n + 1u, sizeof *kinds);
     if (kinds == NULL)
@@ -316,7 +316,7 @@ static struct kind *differences(const struct heap_file *before, const struct hea
     }
     uint32_t kept = 0;
     for (uint32_t i = 0; i < *n; i++)
-        if (kinds[i].n != 0 || kinds[i].bytes != 0)
+        if ((kinds[i].n != 0 || kinds[i].bytes != 0) && !(objects && *kinds[i].class == '\0'))
             kinds[kept++] = kinds[i];
     *n = kept;
     qsort(kinds, kept, sizeof *kinds, by_bytes);
@@ -330,13 +330,13 @@ static enum nytp_spy_status compare(const struct nytp_spy *spy)
     enum nytp_spy_status status = SPY_REFUSED;
     if (read_file(&before, spy->files[0]) && read_file(&after, spy->files[1])) {
         uint32_t n = 0;
-        struct kind *const kinds = differences(&before, &after, &n);
+        struct kind *const kinds = differences(&before, &after, spy->objects, &n);
         struct nytp_out *const out =
             nytp_out_open(spy->output == NULL ? "-" : spy->output, &error);
         if (out != NULL && n == 0)
             nytp_puts(out, "nothing has changed\n");
         else if (out != NULL && kinds != NULL)
-            put_kinds(out, kinds, n, true);
+            put_kinds(out, spy->output, kinds, n, true);
         free(kinds);
         if (out != NULL)
             nytp_out_close(out, &error);

@@ -20,13 +20,13 @@ static const char usage[] =
     "    nytp spy dump PID                   what it is doing now: every thread's stack\n"
     "    nytp spy record PID -o FILE         samples, as a profile for nytp export\n"
     "    nytp spy record -o FILE -- COMMAND  start it and record\n"
-    "    nytp spy top PID                    a live table of where it spends its time\n"
+    "    nytp spy top PID...                 a live table of where they spend their time\n"
     "    nytp spy heap PID [-o FILE]         its values by type, class and size\n"
     "    nytp spy heap BEFORE AFTER          what has grown between two such files\n"
     "\n"
     "The program is neither stopped nor changed. For PID there may stand\n"
-    "  -P, --pattern REGEX   every process whose command line matches; record: also\n"
-    "                        those that begin later\n"
+    "  -P, --pattern REGEX   every process whose command line matches; record, top:\n"
+    "                        also those that begin later\n"
     "      --core FILE       dump, heap: a core file\n"
     "      --exe FILE        the perl of that core file, if it is elsewhere now\n"
     "\n"
@@ -35,7 +35,7 @@ static const char usage[] =
     "  -r, --rate HZ         record, top: samples a second, default 100\n"
     "  -d, --duration TIME   record, top: stop after so long, as 30s or 5m\n"
     "  -i, --interval TIME   top: a new table so often, default 1s\n"
-    "  -s, --subprocesses    record: the processes that it starts, too\n"
+    "  -s, --subprocesses    record, top: the processes that it starts, too\n"
     "      --no-idle         record: leave out samples in which it waits\n"
     "      --no-source       no lines of source\n"
     "      --no-realtime     record, top: the priority of any program\n"
@@ -231,6 +231,7 @@ static void stop_on_signals(void)
     struct sigaction before;
     sigaction(SIGINT, &on_stop, NULL);
     sigaction(SIGTERM, &on_stop, NULL);
+    sigaction(SIGQUIT, &on_stop, NULL);
     if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(SIGHUP, &on_stop, NULL);
 }

@@ -125,11 +125,16 @@ enum nytp_spy_status nytp_spy_output_status(const char *path, const struct nytp_
     return SPY_OUTPUT;
 }
 
-uint32_t nytp_spy_columns(bool *is_terminal)
+uint32_t nytp_spy_columns(const char *output, bool *is_terminal)
 {
     struct winsize size;
-    *is_terminal = isatty(STDOUT_FILENO);
-    if (*is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20)
-        return size.ws_col;
-    return 80;
+    *is_terminal = (output == NULL || strcmp(output, "-") == 0) && isatty(STDOUT_FILENO);
+    if (!*is_terminal)
+        return 0;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+}
+
+uint32_t nytp_spy_room(uint32_t columns, uint32_t taken)
+{
+    return columns == 0 ? 0 : columns > taken + 20 ? columns - taken : 20;
 }

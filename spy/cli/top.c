@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * nytp spy top: a table of where a process spends its time, made anew each second. In a
- * terminal it is written over, 1 and 2 sort by the first and the second column, and q leaves;
- * elsewhere one table follows the other.
+ * nytp spy top: a table of where processes spend their time, made anew each second. In a
+ * terminal it is written over, 1 and 2 sort by the first and the second column, q leaves, and
+ * the last table stays; elsewhere one table follows the other.
  */
 #define _GNU_SOURCE
 #include "cli.h"
+#include "terminal.h"
 
 #include "exporters/base/text.h"
 #include "formats/base/arena.h"
@@ -13,40 +14,63 @@
 #include "spy/perl/builtins.h"
 #include "spy/record/sampled_stream.h"
 #include "spy/record/sampling.h"
+#include "spy/target/process.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
-#include <termios.h>
 #include <unistd.h>
 
 enum {
     ROWS_UNKNOWN = 20,
-    FADE = 8 /* of what was, an eighth goes with each table */
+    FADE = 8,             /* of what was, an eighth goes with each table */
+    FIND_NS = 1000000000, /* new processes are looked for that often, */
+    TRY_NS = 100000000,   /* and perl in one in which there was none */
+    MOST_TRIES = 20,
 };
 
 /* A sub, xsub or builtin by its name. */
 struct row {
-    uint32_t name, file, line; /* where it was last */
+    uint32_t name, file, line; /* strings of the table; where it was last */
     double self, total;        /* seconds, of which old ones fade */
     uint64_t seen;             /* in which sample, so that recursion counts once */
     bool has_place;
 };
 
+/* A process that is looked at, or may come to be. */
+struct watched {
+    struct top *top;
+    pid_t pid;
+    uint64_t start_ticks;         /* tells it from a later one of this number */
+    struct nytp_session *session; /* NULL: no perl was found there, or not yet */
+    struct nytp_sampling sampling;
+    uint32_t *shared, n_shared; /* strings of the table by those of the session */
+    uint32_t n_tries;
+    int64_t tried_ns;
+    struct nytp_error error; /* of the last one */
+};
+
 struct top {
     const struct nytp_spy *spy;
-    struct nytp_session *session;
-    struct nytp_sampling sampling;
+    struct watched **processes;
+    uint32_t n_processes, processes_capacity, n_ever;
+    pid_t last_pid;               /* that was looked at, */
+    char last_command[4096];      /* and its command line */
+    struct nytp_strings *strings; /* names in the table */
     struct row *rows;
     struct nytp_table by_name;
     uint32_t n_rows, rows_capacity;
     double total, cpu; /* seconds, as in rows */
     uint64_t n_samples;
-    int64_t began_ns;
-    bool is_terminal, failed, sorted_by_total, is_asked_for; /* by a key */
-    struct nytp_error error;                                 /* of the output */
-    struct termios before;
+    uint64_t n_looks, n_torn; /* of processes that are closed */
+    int64_t began_ns, found_ns;
+    bool failed, sorted_by_total, is_asked_for; /* by a key */
+    struct nytp_error error;                    /* of the output */
+    struct nytp_terminal terminal;
+    struct nytp_aside aside;
 };
 
 static struct row *row_of(struct top *top, uint32_t name)
@@ -62,27 +86,55 @@ static struct row *row_of(struct top *top, uint32_t name)
     return &top->rows[top->n_rows++];
 }
 
-static uint32_t interned(const struct top *top, const char *text)
+static uint32_t interned(const struct top *top, struct nytp_name text)
 {
-    return nytp_strings_intern(top->session->names.strings, text, strlen(text));
+    return nytp_strings_intern(top->strings, text.ptr, text.len);
+}
+
+/* The table's string for one of a session, which is looked up once. */
+static uint32_t shared(struct watched *process, uint32_t id)
+{
+    const struct nytp_strings *const strings = process->session->names.strings;
+    if (id >= process->n_shared) {
+        const uint32_t n = 2 * nytp_strings_count(strings);
+        uint32_t *const grown = realloc(process->shared, n * sizeof *grown);
+        if (grown == NULL)
+            return UINT32_MAX;
+        memset(grown + process->n_shared, 0xff, (n - process->n_shared) * sizeof *grown);
+        process->shared = grown;
+        process->n_shared = n;
+    }
+    if (process->shared[id] == UINT32_MAX)
+        process->shared[id] = interned(process->top, nytp_strings_get(strings, id));
+    return process->shared[id];
 }
 
 /* The xsub or builtin that runs; UINT32_MAX: none. */
-static uint32_t leaf_name(const struct top *top, const struct nytp_stack *stack)
+static uint32_t leaf_name(struct watched *process, const struct nytp_stack *stack)
 {
     char name[60], text[80];
     if (stack->xsub != UINT32_MAX)
-        return top->session->names.subs[stack->xsub].name;
-    nytp_op_name(&top->session->perl, stack->builtin, name, sizeof name);
+        return shared(process, process->session->names.subs[stack->xsub].name);
+    nytp_op_name(&process->session->perl, stack->builtin, name, sizeof name);
     if (!nytp_is_timed_builtin(name))
         return UINT32_MAX;
     snprintf(text, sizeof text, "CORE::%s", name);
-    return interned(top, text);
+    return interned(process->top, nytp_name_of_text(text));
 }
 
-static bool count(struct top *top, uint32_t name, const struct nytp_frame *frame,
+static uint32_t frame_name(struct watched *process, const struct nytp_frame *frame)
+{
+    if (frame->sub != UINT32_MAX)
+        return shared(process, process->session->names.subs[frame->sub].name);
+    return interned(
+        process->top,
+        nytp_name_of_text(frame->kind == NYTP_FRAME_MAIN ? "(main program)" : "(eval)"));
+}
+
+static bool count(struct watched *process, uint32_t name, const struct nytp_frame *frame,
                   double seconds, bool is_innermost)
 {
+    struct top *const top = process->top;
     struct row *const row = row_of(top, name);
     if (row == NULL)
         return false;
@@ -92,9 +144,9 @@ static bool count(struct top *top, uint32_t name, const struct nytp_frame *frame
     if (is_innermost)
         row->self += seconds;
     if (frame != NULL) {
-        row->has_place = true;
-        row->file = frame->file;
+        row->file = shared(process, frame->file);
         row->line = frame->line;
+        row->has_place = row->file != UINT32_MAX;
     }
     return true;
 }
@@ -102,7 +154,8 @@ static bool count(struct top *top, uint32_t name, const struct nytp_frame *frame
 static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t ticks,
                         int64_t cpu_ticks)
 {
-    struct top *const top = context;
+    struct watched *const process = context;
+    struct top *const top = process->top;
     const struct nytp_stack *const stack = &thread->stack;
     const double seconds = (double)ticks / NYTP_SPY_TICKS_PER_S;
     if (ticks <= 0)
@@ -110,15 +163,12 @@ static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t
     top->n_samples++;
     top->total += seconds;
     top->cpu += (double)cpu_ticks / NYTP_SPY_TICKS_PER_S;
-    const uint32_t leaf = leaf_name(top, stack);
-    bool ok = leaf == UINT32_MAX || count(top, leaf, NULL, seconds, true);
+    const uint32_t leaf = leaf_name(process, stack);
+    bool ok = leaf == UINT32_MAX || count(process, leaf, NULL, seconds, true);
     for (uint32_t i = 0; ok && i < stack->n; i++) {
         const struct nytp_frame *const frame = &stack->frames[i];
-        const uint32_t name = frame->sub != UINT32_MAX
-                                  ? top->session->names.subs[frame->sub].name
-                              : frame->kind == NYTP_FRAME_MAIN ? interned(top, "(main program)")
-                                                               : interned(top, "(eval)");
-        ok = count(top, name, frame, seconds, i == 0 && leaf == UINT32_MAX);
+        ok = count(process, frame_name(process, frame), frame, seconds,
+                   i == 0 && leaf == UINT32_MAX);
     }
     top->failed |= !ok;
     return ok;
@@ -156,112 +206,90 @@ static double percent(double part, double whole)
     return whole > 0 ? 100 * part / whole : 0;
 }
 
+/* Puts a line's end; in a terminal that is written over, what was there goes. */
+static void end_line(const struct top *top, struct nytp_out *out)
+{
+    nytp_puts(out, top->terminal.is_ours ? "\033[K\n" : "\n");
+}
+
 /* "  12.3%   45.6%  My::App::run (lib/My/App.pm:12)" */
 static void put_row(const struct top *top, struct nytp_out *out, const struct row *row,
                     uint32_t columns)
 {
-    char place[1200];
-    const struct nytp_strings *const strings = top->session->names.strings;
+    char place[4200];
     nytp_printf(out, "%6.1f%% %7.1f%%  ", percent(row->self, top->total),
                 percent(row->total, top->total));
-    const uint32_t room = columns - 18;
+    const uint32_t room = nytp_spy_room(columns, 18);
     const uint32_t width =
-        nytp_text_put(out, nytp_strings_get(strings, row->name), room * 2 / 3);
-    if (row->has_place && room > width + 13) {
-        snprintf(place, sizeof place, "%.1000s:%u", nytp_strings_get(strings, row->file).ptr,
-                 row->line);
+        nytp_text_put(out, nytp_strings_get(top->strings, row->name), room * 2 / 3);
+    if (row->has_place && (room == 0 || room > width + 13)) {
+        snprintf(place, sizeof place, "%.4096s:%u",
+                 nytp_strings_get(top->strings, row->file).ptr, row->line);
         nytp_puts(out, " (");
-        nytp_text_put_tail(out, (struct nytp_name){place, (uint32_t)strlen(place)},
-                           room - width - 3);
+        nytp_text_put_tail(out, nytp_name_of_text(place), room == 0 ? 0 : room - width - 3);
         nytp_putc(out, ')');
     }
-    nytp_puts(out, top->is_terminal ? "\033[K\n" : "\n");
+    end_line(top, out);
+}
+
+/* "Process 17: perl app.pl", or "17 processes: ^perl worker"; and how they were looked at. */
+static void put_head(const struct top *top, struct nytp_out *out, uint32_t columns)
+{
+    uint64_t n_looks = top->n_looks, n_torn = top->n_torn;
+    uint32_t n_open = 0;
+    for (uint32_t i = 0; i < top->n_processes; i++) {
+        n_open += top->processes[i]->session != NULL;
+        n_looks += top->processes[i]->sampling.n_looks;
+        n_torn += top->processes[i]->sampling.n_torn;
+    }
+    const bool is_one = top->n_ever == 1 && top->spy->pattern == NULL;
+    nytp_printf(out, is_one ? "Process %u: " : "%u process%s: ",
+                is_one ? (uint32_t)top->last_pid : n_open, n_open == 1 ? "" : "es");
+    nytp_text_put(out,
+                  nytp_name_of_text(!is_one && top->spy->pattern != NULL ? top->spy->pattern
+                                                                         : top->last_command),
+                  nytp_spy_room(columns, 22));
+    end_line(top, out);
+    nytp_printf(out,
+                "Wall time, of which %.0f%% on a processor; %llu samples at %u Hz, %.2f%% "
+                "not whole",
+                percent(top->cpu, top->total), (unsigned long long)top->n_samples,
+                top->spy->rate, percent((double)n_torn, (double)n_looks));
+    end_line(top, out);
+}
+
+static uint32_t rows_that_fit(void)
+{
+    struct winsize size = {0};
+    const bool is_known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 8;
+    return is_known ? size.ws_row - 6u : ROWS_UNKNOWN;
 }
 
 static void put_table(struct top *top, struct nytp_out *out)
 {
-    struct winsize size = {0};
     bool is_terminal;
-    const uint32_t columns = nytp_spy_columns(&is_terminal);
-    const char *const end = top->is_terminal ? "\033[K\n" : "\n";
-    uint32_t n = ROWS_UNKNOWN;
-    if (top->is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 8)
-        n = size.ws_row - 6u;
+    const uint32_t columns = nytp_spy_columns(NULL, &is_terminal), most = rows_that_fit();
     struct row *const sorted = malloc((top->n_rows + 1) * sizeof *sorted);
     if (sorted == NULL)
         return;
-    memcpy(sorted, top->rows, top->n_rows * sizeof *sorted);
+    if (top->n_rows > 0)
+        memcpy(sorted, top->rows, top->n_rows * sizeof *sorted);
     qsort(sorted, top->n_rows, sizeof *sorted, top->sorted_by_total ? by_total : by_self);
-    if (top->is_terminal)
+    if (top->terminal.is_ours)
         nytp_puts(out, "\033[H");
-    nytp_printf(out, "Process %d: ", (int)top->session->target.pid);
-    nytp_text_put(
-        out, (struct nytp_name){top->session->command, (uint32_t)strlen(top->session->command)},
-        columns - 22);
-    nytp_printf(out,
-                "%sWall time, of which %.0f%% on a processor; %llu samples at %u Hz, %.2f%% "
-                "not whole%s",
-                end, percent(top->cpu, top->total), (unsigned long long)top->n_samples,
-                top->spy->rate,
-                percent((double)top->sampling.n_torn, (double)top->sampling.n_looks), end);
-    nytp_printf(out, "%s   self    total  sub%s", end, end);
-    for (uint32_t i = 0, shown = 0; i < top->n_rows && shown < n; i++) {
+    put_head(top, out, columns);
+    end_line(top, out);
+    nytp_puts(out, "   self    total  sub");
+    end_line(top, out);
+    for (uint32_t i = 0, shown = 0; i < top->n_rows && shown < most; i++) {
         if (sorted[i].total <= top->total / 10000) /* it has faded */
             continue;
         put_row(top, out, &sorted[i], columns);
         shown++;
     }
-    if (top->is_terminal)
-        nytp_puts(out, "\033[J\n1, 2: sort by self, total   q: leave\033[K");
-    else
-        nytp_putc(out, '\n');
+    nytp_puts(out, top->terminal.is_ours ? "\033[J\n1, 2: sort by self, total   q: leave\033[K"
+                                         : "\n");
     free(sorted);
-}
-
-static void begin_terminal(struct top *top)
-{
-    struct termios raw;
-    top->is_terminal = isatty(STDOUT_FILENO) && tcgetattr(STDIN_FILENO, &top->before) == 0;
-    if (!top->is_terminal)
-        return;
-    raw = top->before;
-    raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-    tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-    /* the other screen, no cursor, long lines are cut */
-    fputs("\033[?1049h\033[?25l\033[?7l", stdout);
-    fflush(stdout);
-}
-
-static void end_terminal(const struct top *top)
-{
-    if (!top->is_terminal)
-        return;
-    fputs("\033[?7h\033[?25h\033[?1049l", stdout);
-    fflush(stdout);
-    tcsetattr(STDIN_FILENO, TCSANOW, &top->before);
-}
-
-/* Wait until then; false: q was pressed. */
-static bool wait_until(struct top *top, int64_t then_ns)
-{
-    struct pollfd input = {.fd = top->is_terminal ? STDIN_FILENO : -1, .events = POLLIN};
-    int64_t left, step = NYTP_SETTLE_NS;
-    char key;
-    while ((left = then_ns - nytp_spy_now_ns()) > 0 && !nytp_spy_stop) {
-        if (left > step && nytp_sampling_settle(&top->sampling))
-            left = step;
-        step *= 2;
-        const struct timespec time = {left / 1000000000, left % 1000000000};
-        if (ppoll(&input, 1, &time, NULL) <= 0 || read(STDIN_FILENO, &key, 1) != 1)
-            continue;
-        if (key == 'q' || key == 'Q')
-            return false;
-        if (key == '1' || key == '2') {
-            top->sorted_by_total = key == '2';
-            top->is_asked_for = true;
-        }
-    }
-    return true;
 }
 
 static bool show(struct top *top)
@@ -274,58 +302,291 @@ static bool show(struct top *top)
     return nytp_out_close(out, &top->error);
 }
 
-static void run(struct top *top)
+/* ---- processes ---- */
+
+static void close_session(struct watched *process)
+{
+    struct top *const top = process->top;
+    if (process->session == NULL)
+        return;
+    nytp_sampling_end(&process->sampling);
+    top->n_looks += process->sampling.n_looks;
+    top->n_torn += process->sampling.n_torn;
+    process->sampling = (struct nytp_sampling){0};
+    nytp_session_close(process->session);
+    free(process->session);
+    free(process->shared);
+    process->session = NULL;
+    process->shared = NULL;
+    process->n_shared = 0;
+}
+
+static void forget(struct top *top, uint32_t i)
+{
+    close_session(top->processes[i]);
+    free(top->processes[i]);
+    top->processes[i] = top->processes[--top->n_processes];
+}
+
+static bool has_ended(const struct watched *process)
+{
+    const char state = nytp_process_status(process->pid).state;
+    return state == '\0' || state == 'Z' || state == 'X' ||
+           nytp_process_start_ticks(process->pid) != process->start_ticks;
+}
+
+/* Look for perl in a process; who has nothing else to look at waits for it to begin. */
+static bool open_session(struct watched *process, bool waits)
+{
+    struct top *const top = process->top;
+    struct nytp_session *const session = malloc(sizeof *session);
+    process->error = (struct nytp_error){0};
+    process->tried_ns = nytp_spy_now_ns();
+    process->n_tries++;
+    if (session == NULL || !(waits ? nytp_session_await : nytp_session_open)(
+                               session, top->spy, process->pid, &process->error)) {
+        free(session);
+        return false;
+    }
+    process->session = session;
+    process->n_tries = 0;
+    process->sampling = (struct nytp_sampling){
+        .names = &session->names, .sample = take_sample, .context = process};
+    top->last_pid = process->pid;
+    memcpy(top->last_command, session->command, sizeof top->last_command);
+    return true;
+}
+
+static bool is_watched(const struct top *top, pid_t pid)
+{
+    for (uint32_t i = 0; i < top->n_processes; i++)
+        if (top->processes[i]->pid == pid)
+            return true;
+    return false;
+}
+
+/* NULL: it is there already, or memory is out. */
+static struct watched *add(struct top *top, pid_t pid)
+{
+    if (is_watched(top, pid) || !nytp_grow(&top->processes, &top->processes_capacity,
+                                           top->n_processes, sizeof *top->processes))
+        return NULL;
+    struct watched *const process = calloc(1, sizeof *process);
+    if (process == NULL)
+        return NULL;
+    *process =
+        (struct watched){.top = top, .pid = pid, .start_ticks = nytp_process_start_ticks(pid)};
+    top->n_ever++;
+    return top->processes[top->n_processes++] = process;
+}
+
+static void find_children(struct top *top)
+{
+    uint32_t n = 0;
+    pid_t *const all = nytp_processes(&n);
+    for (uint32_t i = 0; i < n; i++)
+        if (is_watched(top, nytp_process_status(all[i]).parent))
+            add(top, all[i]);
+    free(all);
+}
+
+static void find_matches(struct top *top)
+{
+    struct nytp_error error = {0};
+    uint32_t n = 0;
+    pid_t *const found = nytp_spy_matches(&top->spy->patterns, &n, &error);
+    for (uint32_t i = 0; i < n; i++)
+        add(top, found[i]);
+    free(found);
+}
+
+static void find(struct top *top, int64_t now)
+{
+    if (now - top->found_ns < FIND_NS)
+        return;
+    top->found_ns = now;
+    if (top->spy->subprocesses)
+        find_children(top);
+    if (top->spy->pattern != NULL)
+        find_matches(top);
+}
+
+/* False: it has ended, or has no perl any more. One that has ended by exec may have another. */
+static bool look_at(struct watched *process, int64_t now)
+{
+    struct top *const top = process->top;
+    process->sampling.aside = top->n_processes == 1 ? &top->aside : NULL;
+    if (process->session != NULL && nytp_sampling_look(&process->sampling))
+        return true;
+    close_session(process);
+    if (has_ended(process))
+        return false;
+    if (process->n_tries < MOST_TRIES && now - process->tried_ns >= TRY_NS)
+        open_session(process, false);
+    return process->session != NULL || process->n_tries < MOST_TRIES ||
+           top->spy->pattern != NULL || top->spy->subprocesses;
+}
+
+/* One look at each. False: there is nothing any more to look at. */
+static bool look(struct top *top)
+{
+    const int64_t now = nytp_spy_now_ns();
+    bool some = false;
+    find(top, now);
+    if (top->n_processes > 1)
+        nytp_step_aside(&top->aside, -1);
+    for (uint32_t i = top->n_processes; i-- > 0;)
+        if (look_at(top->processes[i], now))
+            some |=
+                top->processes[i]->session != NULL || top->processes[i]->n_tries < MOST_TRIES;
+        else
+            forget(top, i);
+    return some && !top->failed;
+}
+
+static bool settle(struct top *top)
+{
+    bool some = false;
+    for (uint32_t i = 0; i < top->n_processes; i++)
+        some |= nytp_sampling_settle(&top->processes[i]->sampling);
+    return some;
+}
+
+/* We were stopped: the time since the last look is given to no sample. */
+static void resume(struct top *top)
+{
+    const int64_t now = nytp_spy_now_ns();
+    for (uint32_t i = 0; i < top->n_processes; i++)
+        for (uint32_t k = 0; k < top->processes[i]->sampling.n_threads; k++)
+            top->processes[i]->sampling.threads[k]->last_ns = now;
+    top->is_asked_for = true;
+}
+
+/* ---- the loop ---- */
+
+/* Wait until then; false: q was pressed. */
+static bool wait_until(struct top *top, int64_t then_ns)
+{
+    int64_t left, step = NYTP_SETTLE_NS;
+    while ((left = then_ns - nytp_spy_now_ns()) > 0 && !nytp_spy_stop) {
+        struct pollfd input = {.fd = top->terminal.input, .events = POLLIN};
+        if (left > step && settle(top))
+            left = step;
+        step *= 2;
+        const struct timespec time = {left / 1000000000, left % 1000000000};
+        if (ppoll(&input, 1, &time, NULL) <= 0)
+            continue;
+        const char key = nytp_terminal_key(&top->terminal);
+        if (key == 'q' || key == 'Q')
+            return false;
+        if (key == '1' || key == '2') {
+            top->sorted_by_total = key == '2';
+            top->is_asked_for = true;
+        }
+    }
+    return true;
+}
+
+/* True: there was nothing to look at any more. */
+static bool run(struct top *top)
 {
     struct nytp_pace pace = nytp_pace_begin(top->spy->rate, !top->spy->no_realtime);
-    struct nytp_aside aside;
-    nytp_aside_begin(&aside);
-    top->sampling.aside = &aside;
+    nytp_aside_begin(&top->aside);
     int64_t shown = pace.next_ns;
-    top->began_ns = shown;
-    while (!nytp_spy_stop && nytp_sampling_look(&top->sampling)) {
+    top->began_ns = top->found_ns = shown;
+    while (!nytp_spy_stop) {
+        if (!look(top))
+            return true;
         const int64_t now = nytp_spy_now_ns();
         const bool is_over = top->spy->duration_s > 0 &&
                              (double)(now - top->began_ns) >= top->spy->duration_s * 1e9;
         const bool is_due = is_over || (double)(now - shown) >= top->spy->interval_s * 1e9;
-        if ((is_due || top->is_asked_for) && !show(top))
-            return;
+        if ((is_due || top->is_asked_for) && !(is_over && top->terminal.is_ours) && !show(top))
+            return false;
+        if (is_over)
+            return false;
         if (is_due) {
             fade(top);
             shown = now;
         }
         nytp_pace_next(&pace);
-        if (is_over || !wait_until(top, pace.next_ns))
-            return;
+        if (!wait_until(top, pace.next_ns))
+            return false;
+        if (nytp_terminal_was_stopped(&top->terminal))
+            resume(top);
     }
-    if (!nytp_spy_stop && top->n_samples > 0)
+    return false;
+}
+
+/* Open the processes that there are, and say of those that were named why it cannot be done. A
+ * pattern may have found some that are no perl. Returns how many are open. */
+static uint32_t open_all(struct top *top)
+{
+    struct nytp_error error = {0};
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < top->spy->n_pids; i++) {
+        struct watched *const process = add(top, top->spy->pids[i]);
+        if (process == NULL)
+            continue;
+        n += open_session(process, true);
+        if (process->session != NULL)
+            continue;
+        error = process->error;
+        if (top->spy->pattern != NULL)
+            continue;
+        nytp_spy_say("%s", error.message);
+        forget(top, top->n_processes - 1);
+        top->n_ever--;
+    }
+    if (n == 0 && top->spy->pattern != NULL)
+        nytp_spy_say("no process whose command line matches %s can be looked at: %s",
+                     top->spy->pattern, error.message);
+    return n;
+}
+
+static void say_end(const struct top *top)
+{
+    if (top->n_processes > 0)
+        nytp_spy_say("there is no perl any more in process %d", (int)top->processes[0]->pid);
+    else if (top->n_ever == 1)
+        nytp_spy_say("process %d has ended", (int)top->last_pid);
+    else
+        nytp_spy_say("all %u processes have ended", top->n_ever);
+}
+
+/* The last table stays on the screen. Of a terminal that went away with the signal nobody has
+ * to be told. */
+static void finish(struct top *top, bool is_over)
+{
+    struct nytp_error ignored = {0};
+    const bool was_terminal = top->terminal.is_ours;
+    nytp_terminal_end(&top->terminal);
+    if (top->error.status == NYTP_OK && top->n_samples > 0 && (was_terminal || is_over))
         show(top);
+    if (was_terminal && nytp_spy_stop)
+        top->error = ignored;
+    if (is_over && !top->failed)
+        say_end(top);
 }
 
 enum nytp_spy_status nytp_spy_top(const struct nytp_spy *spy)
 {
-    static struct nytp_session session;
-    struct nytp_error error = {0};
-    struct top top = {.spy = spy, .session = &session};
-    if (spy->n_pids != 1) {
-        nytp_spy_say("top shows one process; %u are named", spy->n_pids);
-        return SPY_USAGE;
+    struct top top = {.spy = spy, .strings = nytp_strings_new(), .terminal = {.input = -1}};
+    top.failed = top.strings == NULL;
+    const uint32_t n = top.failed ? 0 : open_all(&top);
+    const bool all = n > 0 && (n == spy->n_pids || spy->pattern != NULL);
+    if (n > 0) {
+        nytp_terminal_begin(&top.terminal);
+        finish(&top, run(&top));
     }
-    if (!nytp_session_await(&session, spy, spy->pids[0], &error)) {
-        nytp_spy_say("%s", error.message);
-        return SPY_REFUSED;
-    }
-    top.sampling =
-        (struct nytp_sampling){.names = &session.names, .sample = take_sample, .context = &top};
-    begin_terminal(&top);
-    run(&top);
-    end_terminal(&top);
-    nytp_sampling_end(&top.sampling);
+    while (top.n_processes > 0)
+        forget(&top, 0);
+    free(top.processes);
     nytp_table_free(&top.by_name);
     free(top.rows);
-    nytp_session_close(&session);
-    if (top.failed) {
+    nytp_strings_free(top.strings);
+    if (top.failed)
         nytp_spy_say("out of memory");
-        return SPY_REFUSED;
-    }
-    return nytp_spy_output_status(NULL, &top.error);
+    const enum nytp_spy_status output = nytp_spy_output_status(NULL, &top.error);
+    return output != SPY_DONE ? output : top.failed || !all ? SPY_REFUSED : SPY_DONE;
 }

@@ -113,7 +113,6 @@ def test_dump_shows_where_a_program_waits_and_for_what(script):
         "(main program) (app.pl:7)"]
     assert re.search(r"waiting: read of pipe:\[\d+\] \(fd 0\)", text)
     assert "my sub lexical { inner(1) }" in text
-    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_dump_shows_a_program_that_is_being_compiled():
@@ -1167,51 +1166,6 @@ def test_a_perl_that_was_replaced_on_disk_is_looked_at(script, tmp_path):
         perl.unlink()
         perl.write_text("another version\n")
         assert "main::inner" in spied.spy("dump", process.pid)
-
-
-def test_top_tells_what_is_hot_and_how_it_counts(script):
-    with spied.running(PERL, script(SHARES)) as process:
-        process.wait_for("ready")
-        text = spied.spy("top", process.pid, "-r", 500, "-d", "2s", "-i", "1s")
-    tables = text.split("Process ")[1:]
-    assert len(tables) >= 2
-    assert re.search(r"^Wall time, of which \d+% on a processor; \d+ samples at 500 Hz, \d\.\d\d% not whole$", tables[-1], re.M)
-    assert re.search(r"^ +\d+\.\d% +\d+\.\d%  main::most \(.*app\.pl:5\)$", tables[-1], re.M)
-    assert re.search(r"^ +\d+\.\d% +(?:100\.0|99\.\d)%  \(main program\)", tables[-1], re.M)
-    assert max(map(len, text.splitlines())) <= 80
-
-
-@pytest.mark.parametrize("columns", [80, 60])
-def test_top_in_a_terminal_leaves_it_as_it_was(columns, script):
-    """On the other screen, no wider than it; 2 sorts by the second column, q leaves."""
-    shown = b""
-    with spied.running(PERL, script(SHARES)) as process:
-        process.wait_for("ready")
-        is_known, know = os.pipe()
-        pid, terminal = pty.fork()
-        if pid == 0:
-            os.read(is_known, 1)
-            os.execv(spied.SPY, ["nytp-spy", "top", str(process.pid), "-i", "200ms"])
-        before = termios.tcgetattr(terminal)
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        os.write(know, b"!")
-        until = time.monotonic() + 600
-        for first, key in (rb"\w", b"2"), (rb"\(main program\)", b"q"):    # which sub has most is the processor's affair
-            while not re.search(rb"  sub\x1b\[K\r\n[ \d.%]*  " + first, shown):
-                assert time.monotonic() < until, shown[-2000:]
-                shown += os.read(terminal, 65536)
-            os.write(terminal, key)
-        with contextlib.suppress(OSError):
-            while part := os.read(terminal, 65536):
-                shown += part
-        assert os.waitpid(pid, 0)[1] == 0
-        assert before[3] & termios.ECHO and termios.tcgetattr(terminal) == before
-    for fd in terminal, is_known, know:
-        os.close(fd)
-    assert shown.startswith(b"\x1b[?1049h") and shown.endswith(b"\x1b[?7h\x1b[?25h\x1b[?1049l")
-    rows = re.sub(rb"\x1b\[[?\d]*\w", b"", shown.replace(b"\x1b[H", b"\r\n")).split(b"\r\n")
-    assert max(len(row) for row in rows if re.match(rb"Process|[ \d.]+%", row)) <= columns
-    assert max(map(len, rows)) <= max(columns, 80) and b"\x1b[?7l" in shown    # of the head, more is cut by the terminal
 
 
 def test_manual_page_help_and_readme_name_the_same():

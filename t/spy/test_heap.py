@@ -369,3 +369,12 @@ def test_damaged_core_files_never_crash_hang_or_eat_memory(core, tmp_path):
             ran = subprocess.run([spied.SPY, command, "--core", damaged], capture_output=True, preexec_fn=limit, timeout=600)
             assert ran.returncode in (0, 1), (n, command, ran.stderr[-3000:])
             assert ran.returncode == 0 or ran.stderr.count(b"\n") == 1
+
+
+def test_objects_alone_are_compared_where_that_is_asked_for(tmp_path):
+    for name, n in ("before", 1), ("after", 3):
+        (tmp_path / name).write_text(f"nytp-heap 1\n{n}\t{n}00\thash\tMy::Session\t\n{n}\t{n}000\tarray\t\t\n")
+    files = [tmp_path / "before", tmp_path / "after"]
+    assert "array" in spied.spy("heap", *files)
+    text = spied.spy("heap", "--objects", *files)
+    assert "array" not in text and "My::Session" in text
