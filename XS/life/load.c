@@ -30,8 +30,7 @@
 #include <unistd.h>
 
 enum {
-    STATEMENTS_TO_IMPORT =
-        16, /* of loading us and of the program, that import() may come after */
+    STATEMENTS_TO_IMPORT = 16, /* ours and the program's, behind which import() may come */
 };
 
 /* ---- the interpreter comes and goes ---- */
@@ -327,6 +326,7 @@ static void wait_for_import(pTHX)
         nytp_start(aTHX);
     else
         nytp_safe_point_ask((void *)rec->interpreter);
+    RESTORE_ERRNO;
 }
 
 /* Where no op that is redirected comes by, import() or a few statements of the program begin
