@@ -132,9 +132,15 @@ static double append_times(char **at, int64_t start_ns, int64_t end_ns, double l
     return start_us + fitting_us;
 }
 
+/* A call of no time would, where it ends with its caller, begin together with what comes next:
+ * speedscope takes it for that one's caller. So it is left out, and its place in the file is
+ * the end that its caller has. */
 static double put_call(const struct trace *t, uint32_t node, int64_t start_ticks,
                        int64_t end_ticks, double limit_us)
 {
+    if (nytp_scale_once(&t->scale, start_ticks) == nytp_scale_once(&t->scale, end_ticks) &&
+        t->profile->nodes[node].parent != node)
+        return limit_us;
     const int64_t start_ns =
         nytp_ticks_sum(t->offset_ns, nytp_scale_once(&t->scale, start_ticks));
     const int64_t end_ns = nytp_ticks_sum(t->offset_ns, nytp_scale_once(&t->scale, end_ticks));
@@ -155,45 +161,105 @@ static void put_name(const struct trace *t, const char *remark)
                 is_thread ? "thread_name" : "process_name");
     nytp_puts(t->out, t->ids);
     nytp_puts(t->out, ",\"args\":{\"name\":");
-    char both[200];
+    char both[300];
     snprintf(both, sizeof both, "%s%s", remark,
              nytp_process_offset_remark(&t->profile->processes[t->process], t->first_start_s));
     nytp_process_json_label(t->profile, t->process, both, t->out);
     nytp_puts(t->out, "}}");
 }
 
+/* The track's name, with what is not drawn as it was. `line` NULL: the tree is laid out. */
+static void put_track_name(const struct trace *t, const struct nytp_timeline *line,
+                           char *remark, size_t size)
+{
+    unsigned long n_short = 0;
+    for (uint32_t i = line != NULL ? line->next : 0; line != NULL && i < line->end; i++) {
+        const struct nytp_span *span = &t->profile->spans[i];
+        n_short += span->node != line->root && nytp_scale_once(&t->scale, span->start_ticks) ==
+                                                   nytp_scale_once(&t->scale, span->end_ticks);
+    }
+    size_t len = strlen(remark);
+    if (n_short > 0)
+        len += (size_t)snprintf(remark + len, size - len, ", %lu calls of no time left out",
+                                n_short);
+    if (nytp_process_is_too_deep(t->profile, t->process))
+        snprintf(remark + len, size - len, ", deep calls are in one row");
+    put_name(t, remark);
+}
+
 /* A call that is open, and where it ends for a reader. */
 struct open_call {
-    uint32_t node;
+    const struct nytp_span *span;
     double sum_us;
 };
+
+/* The calls that are open. Of those from NYTP_MOST_DRAWN on the innermost is drawn, in pieces.
+ */
+struct open_calls {
+    struct open_call *at;
+    uint32_t n, capacity;
+    int64_t drawn_ticks; /* up to here, of those */
+};
+
+/* Draw what the innermost call has until then, if it is one of those. */
+static void draw_piece(const struct trace *t, struct open_calls *open, int64_t end_ticks)
+{
+    if (open->n <= NYTP_MOST_DRAWN)
+        return;
+    if (end_ticks > open->drawn_ticks)
+        put_call(t, open->at[open->n - 1].span->node, open->drawn_ticks, end_ticks,
+                 open->at[NYTP_MOST_DRAWN - 1].sum_us);
+    if (end_ticks > open->drawn_ticks)
+        open->drawn_ticks = end_ticks;
+}
+
+/* Close the calls that `node` does not lie in; all with `node` a root. */
+static void close_calls(const struct trace *t, struct open_calls *open, uint32_t node)
+{
+    for (; open->n > 0 &&
+           !nytp_node_is_inside(t->profile, node, open->at[open->n - 1].span->node);
+         open->n--)
+        draw_piece(t, open, open->at[open->n - 1].span->end_ticks);
+}
+
+static bool open_call(const struct trace *t, struct open_calls *open,
+                      const struct nytp_span *span, double whole_us)
+{
+    const double limit_us = open->n > 0 ? open->at[open->n - 1].sum_us : whole_us;
+    if (!nytp_grow(&open->at, &open->capacity, open->n, sizeof *open->at))
+        return false;
+    draw_piece(t, open, span->start_ticks);
+    if (open->n == NYTP_MOST_DRAWN)
+        open->drawn_ticks = span->start_ticks;
+    open->at[open->n] = (struct open_call){span, limit_us};
+    if (open->n < NYTP_MOST_DRAWN)
+        open->at[open->n].sum_us =
+            put_call(t, span->node, span->start_ticks, span->end_ticks, limit_us);
+    open->n++;
+    return true;
+}
 
 /* Every call of the process at hand, in order of time. */
 static bool put_timeline(const struct trace *t)
 {
     const struct nytp_profile *profile = t->profile;
-    char remark[120];
-    put_name(t, nytp_timeline_remark(profile, t->process, remark, sizeof remark));
+    char remark[240];
     struct nytp_timeline line;
     nytp_timeline_begin(&line, profile, t->process);
-    struct open_call *open = NULL;
-    uint32_t n_open = 0, capacity = 0;
+    nytp_timeline_remark(profile, t->process, remark, sizeof remark);
+    put_track_name(t, &line, remark, sizeof remark);
+    struct open_calls open = {0};
     const double whole_us = put_call(t, line.root, 0, line.end_ticks, HUGE_VAL);
     bool ok = true;
     for (uint32_t i = line.next; i < line.end && ok; i++) {
         const struct nytp_span *span = &profile->spans[i];
         if (span->node == line.root)
             continue;
-        while (n_open > 0 && !nytp_node_is_inside(profile, span->node, open[n_open - 1].node))
-            n_open--;
-        const double limit_us = n_open > 0 ? open[n_open - 1].sum_us : whole_us;
-        ok = nytp_grow(&open, &capacity, n_open, sizeof *open);
-        if (ok)
-            open[n_open++] =
-                (struct open_call){span->node, put_call(t, span->node, span->start_ticks,
-                                                        span->end_ticks, limit_us)};
+        close_calls(t, &open, span->node);
+        ok = open_call(t, &open, span, whole_us);
     }
-    free(open);
+    close_calls(t, &open, line.root);
+    free(open.at);
     nytp_timeline_end(&line);
     return ok;
 }
@@ -281,7 +347,8 @@ static int64_t positive(int64_t ticks)
 static bool put_layout(const struct trace *t)
 {
     const struct nytp_node *nodes = t->profile->nodes;
-    put_name(t, ", totals: positions are not times");
+    char remark[120] = ", totals: positions are not times";
+    put_track_name(t, NULL, remark, sizeof remark);
     uint32_t first, end;
     nytp_process_nodes(t->profile, t->process, &first, &end);
     int64_t *starts = calloc((size_t)(end - first) + 1, sizeof *starts);
@@ -293,15 +360,19 @@ static bool put_layout(const struct trace *t)
     }
     for (uint32_t i = first; i < end; i++) {
         const int64_t start = starts[i - first];
-        sums_us[i - first] =
-            put_call(t, i, start, start + positive(nodes[i].incl_ticks),
-                     nodes[i].parent == i ? HUGE_VAL : sums_us[nodes[i].parent - first]);
+        const int64_t end_ticks = start + positive(nodes[i].incl_ticks);
+        const bool is_drawn = nodes[i].depth <= NYTP_MOST_DRAWN;
+        const double limit_us =
+            nodes[i].parent == i ? HUGE_VAL : sums_us[nodes[i].parent - first];
+        sums_us[i - first] = is_drawn ? put_call(t, i, start, end_ticks, limit_us) : limit_us;
         int64_t next = start;
         for (uint32_t c = 0; c < nodes[i].n_children; c++) {
             const uint32_t child = t->profile->children[nodes[i].first_child + c];
             starts[child - first] = next;
             next += positive(nodes[child].incl_ticks);
         }
+        if (!is_drawn && next < end_ticks) /* in one row: its own time, behind its callees' */
+            put_call(t, i, next, end_ticks, limit_us);
     }
     free(starts);
     free(sums_us);

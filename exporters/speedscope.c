@@ -22,6 +22,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 
@@ -82,17 +83,29 @@ static void begin_profile(const struct speedscope *s, bool first, const char *ty
                 type, s->unit->long_name);
 }
 
-static void put_event(const struct speedscope *s, const struct nytp_timeline *t, int64_t at)
+static void put_event(const struct speedscope *s, bool opens, uint32_t node, bool first,
+                      int64_t at)
 {
     char text[2 * NYTP_MAX_FIXED + 50], *end = text;
-    const bool first = t->opens && t->n_open == 1;
     end = nytp_append(end, first ? "\n{\"type\":\"" : ",\n{\"type\":\"");
-    *end++ = t->opens ? 'O' : 'C';
+    *end++ = opens ? 'O' : 'C';
     end = nytp_append(end, "\",\"frame\":");
-    end = nytp_append_u64(end, nytp_frames_of_node(&s->frames, &s->profile->nodes[t->node]));
+    end = nytp_append_u64(end, nytp_frames_of_node(&s->frames, &s->profile->nodes[node]));
     end = nytp_append(end, ",\"at\":");
     end = nytp_append(nytp_json_append_fixed(end, at, 0), "}");
     nytp_put(s->out, text, (size_t)(end - text));
+}
+
+/* The event that was found, and where calls are drawn in one row what it hides or shows again:
+ * the call that `inner` was the innermost before it. */
+static void put_events(const struct speedscope *s, const struct nytp_timeline *t,
+                       uint32_t inner, int64_t at)
+{
+    if (t->opens && t->n_open > NYTP_MOST_DRAWN + 2)
+        put_event(s, false, inner, false, at);
+    put_event(s, t->opens, t->node, t->opens && t->n_open == 1, at);
+    if (!t->opens && t->n_open > NYTP_MOST_DRAWN + 1)
+        put_event(s, true, t->innermost, false, at);
 }
 
 /* Rounding to the unit keeps order: what nests in ticks still nests in the file. */
@@ -100,17 +113,19 @@ static bool write_evented(const struct speedscope *s, uint32_t process, bool fir
 {
     struct nytp_scale scale;
     nytp_scale_init(&scale, s->unit, s->profile->ticks_per_sec);
-    char remark[120];
+    char remark[200];
     begin_profile(s, first, "evented");
     nytp_timeline_remark(s->profile, process, remark, sizeof remark);
+    if (nytp_process_is_too_deep(s->profile, process))
+        strcat(remark, ", deep calls are in one row");
     nytp_process_json_label(s->profile, process, remark, s->out);
     struct nytp_timeline t;
     nytp_timeline_begin(&t, s->profile, process);
     nytp_puts(s->out, ",\"startValue\":0,\"endValue\":");
     nytp_put_i64(s->out, nytp_scale_once(&scale, t.end_ticks));
     nytp_puts(s->out, ",\"events\":[");
-    while (nytp_timeline_next(&t))
-        put_event(s, &t, nytp_scale_once(&scale, t.at_ticks));
+    for (uint32_t inner = t.root; nytp_timeline_next(&t); inner = t.innermost)
+        put_events(s, &t, inner, nytp_scale_once(&scale, t.at_ticks));
     const bool ok = !t.no_memory;
     nytp_timeline_end(&t);
     nytp_puts(s->out, "]}");

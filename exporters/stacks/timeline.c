@@ -117,6 +117,16 @@ bool nytp_process_has_timeline(const struct nytp_profile *profile, uint32_t proc
     return profile->n_spans > 0 && (recording->has & NYTP_HAS_CALLS) != 0;
 }
 
+bool nytp_process_is_too_deep(const struct nytp_profile *profile, uint32_t process)
+{
+    uint32_t first, end;
+    nytp_process_nodes(profile, process, &first, &end);
+    for (uint32_t i = first; i < end; i++)
+        if (profile->nodes[i].depth > NYTP_MOST_DRAWN)
+            return true;
+    return false;
+}
+
 const char *nytp_timeline_remark(const struct nytp_profile *profile, uint32_t process,
                                  char *text, size_t size)
 {

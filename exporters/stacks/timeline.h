@@ -26,6 +26,11 @@ struct nytp_timeline {
     bool begun, no_memory;
 };
 
+/* Viewers go down a stack by recursion, and speedscope fails at some 6,000 calls. What is
+ * called from call number NYTP_MOST_DRAWN on is drawn in one row above it, one after the other:
+ * at each moment the innermost call. So each sub keeps its own time. */
+#define NYTP_MOST_DRAWN 1000u
+
 /* Begin with the process of this index; nytp_timeline_end() frees what it holds. */
 void nytp_timeline_begin(struct nytp_timeline *timeline, const struct nytp_profile *profile,
                          uint32_t process);
@@ -40,6 +45,9 @@ bool nytp_node_is_inside(const struct nytp_profile *profile, uint32_t node, uint
 /* Whether a process's calls are there as spans. Of several inputs some may have been recorded
  * without call events (calls=0), and a selection may have taken the spans of all. */
 bool nytp_process_has_timeline(const struct nytp_profile *profile, uint32_t process);
+
+/* Whether calls of the process are deeper than NYTP_MOST_DRAWN. */
+bool nytp_process_is_too_deep(const struct nytp_profile *profile, uint32_t process);
 
 /* ", short calls (up to 12 µs) are in their callers", or "" when all calls of the process's
  * input are in the time line, and ", 12 stretches of labels are left out" likewise. Returns

@@ -165,6 +165,8 @@ def test_calls_of_every_sub(totals, name, form):
     want = totals(name)
     if form == "speedscope" and not read(name, form).calls:
         return                                  # no timeline, and samples have no calls
+    if form == "speedscope" and name in STACKS_CUT:
+        return                                  # deep calls are drawn in pieces there
     shown = unmarked(read(name, form).calls)
     wanted = expected(form, want.subs, "calls")
     for counter in (shown, wanted):

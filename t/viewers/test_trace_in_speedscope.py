@@ -11,6 +11,7 @@ import bands
 import readers
 import recordings
 import speedscope
+from nytpwrite import Writer
 
 
 @pytest.fixture(autouse=True)
@@ -20,21 +21,11 @@ def installed(export_command, recorder):
         pytest.skip("not installed: " + ", ".join(lacking))
 
 
-def without_instants(path):
-    """Takes away what has no duration, in place. speedscope sorts events that begin together by
-    length, the longest first, and would put an instant, drawn second, around what follows it."""
-    trace = json.loads(path.read_text())
-    trace["traceEvents"] = [event for event in trace["traceEvents"]
-                            if event["ph"] != "X" or event["dur"] > 0]
-    path.write_text(json.dumps(trace))
-
-
 @pytest.mark.parametrize("name", ["mixed-calls2", "recurse", "made-hostile-names"])
 def test_speedscope_finds_the_times(export_command, profile, totals, tmp_path, name):
     out = tmp_path / "profile.trace.json"
     subprocess.run([export_command, "--chrome-trace", "-o", out, profile(name)], check=True,
                    capture_output=True)
-    without_instants(out)
     seen = speedscope.look(out)
     assert seen["title"].endswith(" - speedscope") and seen["alerts"] == [], seen
     shown = readers.read_speedscope(json.dumps(seen["exported"]).encode())
@@ -57,7 +48,6 @@ def test_labels_are_a_track_of_their_own(export_command, tmp_path):
     recording = recordings.record(tmp_path, program)
     out = tmp_path / "profile.trace.json"
     subprocess.run([export_command, "--chrome-trace", "-o", out, recording], check=True, capture_output=True)
-    without_instants(out)
     seen = speedscope.look(out)
     assert seen["alerts"] == [], seen
     frames = [frame["name"] for frame in seen["exported"]["shared"]["frames"]]
@@ -66,3 +56,33 @@ def test_labels_are_a_track_of_their_own(export_command, tmp_path):
     (_, start, end), = bands.trace(recording)[1]["request"]
     events = [(event["type"], frames[event["frame"]], round(event["at"], 3)) for event in of_labels["events"]]
     assert events == [("O", "GET /", start / 1000), ("C", "GET /", end / 1000)], tracks.keys()
+
+
+def deep(path, depth=8000, short=500):
+    """Two subs that call each other, and calls of no time at the end of their callers."""
+    stream = Writer().pid_start(7, 1).fid(1, "/x/a.pl").time(10, 1, 3)
+    for call in range(depth):
+        stream.entry(1, 5 + call % 2).time(20, 1, 5 + call % 2)
+    for call in range(depth)[::-1]:
+        stream.leave(call + 1, 20 * (depth - call), 20, f"main::{'ab'[call % 2]}")
+    stream.time(0, 1, 6).discount()
+    for _ in range(short):
+        stream.entry(1, 8).time(30, 1, 8).entry(1, 9).leave(2, 0, 0, "main::none").leave(1, 40, 40, "main::some")
+        stream.time(40, 1, 9).discount()
+    path.write_bytes(stream.time(7, 1, 4).pid_end(7).data())
+    return path
+
+
+@pytest.mark.parametrize("format_", ["chrome-trace", "speedscope"])
+def test_deep_calls_and_calls_of_no_time_load(export_command, tmp_path, format_):
+    out = tmp_path / ("profile.trace.json" if format_ == "chrome-trace" else "profile.speedscope.json")
+    subprocess.run([export_command, "-q", f"--{format_}", "--as-recorded", "-o", out, deep(tmp_path / "n.out")], check=True)
+    seen = speedscope.look(out)
+    assert seen["title"].endswith(" - speedscope") and seen["alerts"] == [] and seen["errors"] == [], seen
+    line = seen["exported"]["profiles"][0]
+    assert "deep calls are in one row" in line["name"]
+    assert ("500 calls of no time left out" in line["name"]) == (format_ == "chrome-trace")
+    shown = readers.read_speedscope(json.dumps({**seen["exported"], "profiles": [line]}).encode(), ours=False)
+    own = {name: round(time * (1000 if format_ == "chrome-trace" else 1)) for name, time in shown.self.items() if time > 1e-3}
+    assert own["main::a"] == own["main::b"] == 4000 * 2000
+    assert own["main::some"] == 500 * 4000
