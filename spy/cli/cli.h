@@ -80,6 +80,9 @@ uint32_t nytp_spy_columns(const char *output, bool *is_terminal);
 /* What is left of so many columns, at least 20; 0 stays 0. */
 uint32_t nytp_spy_room(uint32_t columns, uint32_t taken);
 
+/* Puts "12,345", right-aligned, with a sign where that is asked for. */
+void nytp_spy_put_number(struct nytp_out *out, int64_t value, bool with_sign, int width);
+
 enum nytp_spy_status nytp_spy_dump(const struct nytp_spy *spy);
 enum nytp_spy_status nytp_spy_record(const struct nytp_spy *spy);
 enum nytp_spy_status nytp_spy_top(const struct nytp_spy *spy);

@@ -4,71 +4,78 @@
  */
 #define _GNU_SOURCE
 #include "cli.h"
+#include "folded.h"
+#include "source_lines.h"
 
 #include "exporters/base/text.h"
+#include "formats/base/arena.h"
 #include "spy/perl/builtins.h"
 #include "spy/target/process.h"
-#include "spy/target/source_file.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     TRIES = 20,
-    MOST_SOURCE = 1 << 30, /* bytes that are read until no more lines are shown */
+};
+
+/* An interpreter that was looked at. */
+struct seen {
+    const struct nytp_interpreter *of;
+    struct nytp_walker walker;
+    enum nytp_sampled sampled;
+    struct nytp_fold *folds; /* of its stack */
+    uint32_t n_folds;
+};
+
+/* What is put of a process, or of several that stand at the same place. */
+struct place {
+    struct nytp_out *whole; /* if there is only one */
+    struct nytp_out *heads; /* a line of each */
+    struct nytp_out *stack; /* what they have in common; NULL: it is compared with no other */
+    uint32_t n;
+};
+
+struct places {
+    struct place *places;
+    uint32_t n, capacity;
 };
 
 struct dump {
     struct nytp_session *session;
     struct nytp_out *out;
     uint32_t columns;
-    uint64_t source_bytes; /* that were read */
+    struct nytp_source_lines lines;
     bool color, with_source;
-    bool some_are_torn; /* stacks that could not be read whole */
+    bool some_are_torn;       /* stacks that could not be read whole */
+    bool is_told_of_too_much; /* that of some frames no lines are shown */
 };
 
 static struct nytp_name name_of(const char *text)
 {
-    return (struct nytp_name){text, (uint32_t)strlen(text)};
+    return nytp_name_of_text(text);
 }
 
-/* The line of source under a frame, where the file can be read. perl has line 0 for what it
- * made itself, as the code of -M. */
+/* The line of source under a frame, where the file can be read. */
 static void put_source(struct dump *dump, const struct nytp_frame *frame)
 {
-    const struct nytp_target *const target = &dump->session->target;
-    char *line = NULL;
-    size_t size = 0;
-    const struct nytp_name file = nytp_strings_get(dump->session->names.strings, frame->file);
-    FILE *const source =
-        dump->with_source && frame->line > 0
-            ? nytp_source_file_open(target->core == NULL ? target->pid : 0, file.ptr, HUGE_VAL)
-            : NULL;
-    if (source == NULL)
-        return;
-    uint32_t at = 0;
-    ssize_t len;
-    while (at < frame->line && (len = getline(&line, &size, source)) > 0) {
-        dump->source_bytes += (uint64_t)len;
-        at++;
-    }
-    if (at == frame->line) {
-        const struct nytp_source_line text = {.text = line,
-                                              .len = (uint32_t)strcspn(line, "\n")};
+    const struct nytp_wanted_line *const line =
+        nytp_source_line(&dump->lines, frame->file, frame->line);
+    if (line != NULL && line->state == NYTP_LINE_READ) {
+        const struct nytp_source_line text = {.text = line->text,
+                                              .len = (uint32_t)strlen(line->text)};
         nytp_puts(dump->out, "        ");
         nytp_text_style(dump->out, dump->color, NYTP_STYLE_DIM);
         nytp_text_put_source(dump->out, &text, true, nytp_spy_room(dump->columns, 8));
         nytp_text_style(dump->out, dump->color, NYTP_STYLE_PLAIN);
         nytp_putc(dump->out, '\n');
+    } else if (line != NULL && line->state == NYTP_LINE_TOO_MUCH &&
+               !dump->is_told_of_too_much) {
+        dump->is_told_of_too_much = true;
+        nytp_puts(dump->out,
+                  "        (of further frames no lines: reading them takes too long)\n");
     }
-    free(line);
-    fclose(source);
-    if (dump->source_bytes <= MOST_SOURCE)
-        return;
-    dump->with_source = false;
-    nytp_puts(dump->out, "        (of further frames no lines: reading them takes too long)\n");
 }
 
 static struct nytp_name frame_name(const struct nytp_names *names,
@@ -140,13 +147,47 @@ static void put_state(struct dump *dump, const struct nytp_interpreter *of)
     }
 }
 
-static void put_interpreter(struct dump *dump, const struct nytp_interpreter *of)
+/* "    main::down, 19,997 more of these", or of a circle "main::a, main::b, 12 more rounds of
+ * these". */
+static void put_more(struct dump *dump, const struct nytp_stack *stack,
+                     const struct nytp_fold *fold)
 {
-    struct nytp_walker walker;
-    enum nytp_sampled sampled = NYTP_TORN;
-    nytp_walker_init(&walker, &dump->session->names, of);
-    for (int i = 0; i < TRIES && sampled == NYTP_TORN; i++)
-        sampled = nytp_sample(&walker);
+    nytp_puts(dump->out, "    ");
+    for (uint32_t i = 0; i < fold->n_shown; i++) {
+        nytp_text_put(dump->out,
+                      frame_name(&dump->session->names, &stack->frames[fold->first + i]), 0);
+        nytp_puts(dump->out, ", ");
+    }
+    const uint32_t circle = fold->n_shown > 1 ? fold->n_shown : 1;
+    nytp_spy_put_number(dump->out, fold->n_more / circle, false, 0);
+    nytp_puts(dump->out, fold->n_shown == 0   ? " more calls\n"
+                         : fold->n_shown == 1 ? " more of these\n"
+                                              : " more rounds of these\n");
+}
+
+static void put_stack(struct dump *dump, const struct seen *seen)
+{
+    const struct nytp_stack *const stack = &seen->walker.stack;
+    if (seen->sampled != NYTP_WHOLE) {
+        nytp_puts(dump->out, seen->sampled == NYTP_GONE
+                                 ? "    it has ended\n"
+                                 : "    its stack could not be read whole\n");
+        dump->some_are_torn |= seen->sampled == NYTP_TORN;
+        return;
+    }
+    put_leaf(dump, stack);
+    for (uint32_t i = 0; i < seen->n_folds; i++) {
+        const struct nytp_fold *const fold = &seen->folds[i];
+        for (uint32_t k = 0; k < fold->n_shown; k++)
+            put_frame(dump, &stack->frames[fold->first + k]);
+        if (fold->n_more > 0)
+            put_more(dump, stack, fold);
+    }
+}
+
+static void put_interpreter(struct dump *dump, const struct seen *seen)
+{
+    const struct nytp_interpreter *const of = seen->of;
     if (dump->session->perl.n_interpreters > 1)
         nytp_printf(dump->out, "\nThread %llu", (unsigned long long)of->tid);
     else
@@ -154,35 +195,53 @@ static void put_interpreter(struct dump *dump, const struct nytp_interpreter *of
     if (of->task != 0 && dump->session->target.core == NULL)
         nytp_printf(dump->out, " [%d]", (int)of->task);
     put_state(dump, of);
-    if (sampled == NYTP_WHOLE) {
-        put_leaf(dump, &walker.stack);
-        for (uint32_t i = 0; i < walker.stack.n; i++)
-            put_frame(dump, &walker.stack.frames[i]);
-    } else {
-        nytp_puts(dump->out, sampled == NYTP_GONE ? "    it has ended\n"
-                                                  : "    its stack could not be read whole\n");
-        dump->some_are_torn |= sampled == NYTP_TORN;
-    }
-    nytp_walker_free(&walker);
+    put_stack(dump, seen);
 }
 
-static void put_process(struct dump *dump)
+static bool look_at(struct dump *dump, struct seen *seen, const struct nytp_interpreter *of)
 {
-    const struct nytp_session *const session = dump->session;
-    const struct nytp_perl *const perl = &session->perl;
-    if (session->target.core == NULL) {
-        nytp_printf(dump->out, "Process %d: ", (int)session->target.pid);
-        nytp_text_put(dump->out, name_of(session->command), nytp_spy_room(dump->columns, 20));
-        nytp_putc(dump->out, '\n');
-    } else {
-        nytp_printf(dump->out, "Core of process %d\n", (int)session->target.pid);
-    }
+    seen->of = of;
+    seen->sampled = NYTP_TORN;
+    nytp_walker_init(&seen->walker, &dump->session->names, of);
+    for (int i = 0; i < TRIES && seen->sampled == NYTP_TORN; i++)
+        seen->sampled = nytp_sample(&seen->walker);
+    const struct nytp_stack *const stack = &seen->walker.stack;
+    seen->folds = nytp_fold_stack(stack, &seen->n_folds);
+    for (uint32_t i = 0; dump->with_source && i < seen->n_folds; i++)
+        for (uint32_t k = 0; k < seen->folds[i].n_shown; k++) {
+            const struct nytp_frame *const frame = &stack->frames[seen->folds[i].first + k];
+            nytp_source_lines_want(&dump->lines, frame->file, frame->line);
+        }
+    return seen->folds != NULL;
+}
+
+static void put_perl(struct dump *dump)
+{
+    const struct nytp_perl *const perl = &dump->session->perl;
     nytp_printf(dump->out, "Perl v5.%u.%u (", perl->version, perl->subversion);
     nytp_text_put_tail(dump->out, name_of(perl->path), nytp_spy_room(dump->columns, 40));
     nytp_printf(dump->out, ")%s%s\n", perl->layout->has_threads ? ", threads" : "",
                 nytp_layout_is_debugging(perl->layout) ? ", DEBUGGING" : "");
-    for (uint32_t i = 0; i < perl->n_interpreters; i++)
-        put_interpreter(dump, &perl->interpreters[i]);
+}
+
+static void put_command(struct dump *dump)
+{
+    const struct nytp_session *const session = dump->session;
+    if (session->target.core != NULL) {
+        nytp_printf(dump->out, "Core of process %d", (int)session->target.pid);
+        return;
+    }
+    nytp_printf(dump->out, "Process %d: ", (int)session->target.pid);
+    nytp_text_put(dump->out, name_of(session->command), nytp_spy_room(dump->columns, 20));
+}
+
+static void put_process(struct dump *dump, const struct seen *seen)
+{
+    put_command(dump);
+    nytp_putc(dump->out, '\n');
+    put_perl(dump);
+    for (uint32_t i = 0; i < dump->session->perl.n_interpreters; i++)
+        put_interpreter(dump, &seen[i]);
 }
 
 enum dumped {
@@ -191,7 +250,116 @@ enum dumped {
     IS_NO_PERL, /* which is not worth a word, as a pattern has found it */
 };
 
-static enum dumped dump_one(const struct nytp_spy *spy, struct nytp_out *out, pid_t pid)
+static bool is_same_text(struct nytp_out *a, struct nytp_out *b)
+{
+    size_t a_len, b_len;
+    const uint8_t *const a_bytes = nytp_out_bytes(a, &a_len);
+    const uint8_t *const b_bytes = nytp_out_bytes(b, &b_len);
+    return a_len == b_len && memcmp(a_bytes, b_bytes, a_len) == 0;
+}
+
+static void put_text(struct nytp_out *out, struct nytp_out *text)
+{
+    size_t len;
+    const uint8_t *const bytes = nytp_out_bytes(text, &len);
+    nytp_put(out, bytes, len);
+}
+
+static void discard(struct place *place)
+{
+    nytp_out_discard(place->whole);
+    nytp_out_discard(place->heads);
+    nytp_out_discard(place->stack);
+}
+
+/* What is put of one process. Those of several threads are compared with no other. */
+static bool describe(struct dump *dump, const struct seen *seen, struct place *place)
+{
+    *place =
+        (struct place){.whole = nytp_out_memory(true), .heads = nytp_out_memory(true), .n = 1};
+    if (place->whole == NULL || place->heads == NULL)
+        return false;
+    dump->out = place->whole;
+    put_process(dump, seen);
+    if (dump->session->target.core != NULL || dump->session->perl.n_interpreters != 1 ||
+        seen->sampled != NYTP_WHOLE)
+        return true;
+    dump->out = place->heads;
+    put_command(dump);
+    put_state(dump, seen->of);
+    place->stack = dump->out = nytp_out_memory(true);
+    if (dump->out == NULL)
+        return false;
+    put_perl(dump);
+    nytp_putc(dump->out, '\n');
+    put_stack(dump, seen);
+    return true;
+}
+
+/* Takes the place. */
+static bool add_place(struct places *places, struct place *place)
+{
+    for (uint32_t i = 0; place->stack != NULL && i < places->n; i++) {
+        struct place *const other = &places->places[i];
+        if (other->stack == NULL || !is_same_text(other->stack, place->stack))
+            continue;
+        put_text(other->heads, place->heads);
+        other->n++;
+        discard(place);
+        return true;
+    }
+    if (!nytp_grow(&places->places, &places->capacity, places->n, sizeof *places->places))
+        return false;
+    places->places[places->n++] = *place;
+    return true;
+}
+
+static void put_places(struct places *places, struct nytp_out *out)
+{
+    for (uint32_t i = 0; i < places->n; i++) {
+        struct place *const place = &places->places[i];
+        if (i > 0)
+            nytp_putc(out, '\n');
+        if (place->n > 1) {
+            nytp_printf(out, "%u processes stand here:\n", place->n);
+            put_text(out, place->heads);
+            put_text(out, place->stack);
+        } else {
+            put_text(out, place->whole);
+        }
+        discard(place);
+    }
+    free(places->places);
+}
+
+/* Look at all interpreters, then at the lines of their frames. False: memory is out. */
+static bool dump_session(struct dump *dump, struct places *places)
+{
+    const struct nytp_perl *const perl = &dump->session->perl;
+    const struct nytp_target *const target = &dump->session->target;
+    struct seen *const seen = calloc(perl->n_interpreters + 1u, sizeof *seen);
+    struct place place = {0};
+    uint32_t n = 0;
+    bool ok = seen != NULL;
+    while (ok && n < perl->n_interpreters) {
+        ok = look_at(dump, &seen[n], &perl->interpreters[n]);
+        n++;
+    }
+    nytp_source_lines_read(&dump->lines, dump->session->names.strings,
+                           target->core == NULL ? target->pid : 0);
+    ok = ok && describe(dump, seen, &place) && add_place(places, &place);
+    if (!ok)
+        discard(&place);
+    while (n-- > 0) {
+        nytp_walker_free(&seen[n].walker);
+        free(seen[n].folds);
+    }
+    free(seen);
+    nytp_source_lines_free(&dump->lines);
+    return ok;
+}
+
+static enum dumped dump_one(const struct nytp_spy *spy, struct places *places, pid_t pid)
 {
     static struct nytp_session session;
     struct nytp_error error = {0};
@@ -203,32 +371,33 @@ static enum dumped dump_one(const struct nytp_spy *spy, struct nytp_out *out, pi
                      spy->core != NULL ? ": " : "", error.message);
         return IS_NOT_ALL;
     }
-    if (out->n_bytes > 0)
-        nytp_putc(out, '\n');
     struct dump dump = {.session = &session,
-                        .out = out,
                         .columns = nytp_spy_columns(spy->output, &is_terminal),
                         .with_source = !spy->no_source};
     dump.color = is_terminal && getenv("NO_COLOR") == NULL;
-    put_process(&dump);
+    const bool ok = dump_session(&dump, places);
+    if (!ok)
+        nytp_spy_say("out of memory");
     const bool was_too_much = nytp_session_was_too_much(&session, spy);
     nytp_session_close(&session);
-    return was_too_much || dump.some_are_torn ? IS_NOT_ALL : IS_TOLD;
+    return !ok || was_too_much || dump.some_are_torn ? IS_NOT_ALL : IS_TOLD;
 }
 
 enum nytp_spy_status nytp_spy_dump(const struct nytp_spy *spy)
 {
     struct nytp_error error = {0};
     struct nytp_out *const out = nytp_out_open(spy->output == NULL ? "-" : spy->output, &error);
+    struct places places = {0};
     uint32_t n[] = {[IS_TOLD] = 0, [IS_NOT_ALL] = 0, [IS_NO_PERL] = 0};
     if (out == NULL)
         return nytp_spy_output_status(spy->output, &error);
     if (spy->core != NULL)
-        n[dump_one(spy, out, 0)]++;
+        n[dump_one(spy, &places, 0)]++;
     for (uint32_t i = 0; i < spy->n_pids; i++)
-        n[dump_one(spy, out, spy->pids[i])]++;
+        n[dump_one(spy, &places, spy->pids[i])]++;
     if (n[IS_TOLD] + n[IS_NOT_ALL] == 0)
         nytp_spy_say("no process whose command line matches %s is a perl", spy->pattern);
+    put_places(&places, out);
     nytp_out_close(out, &error);
     const enum nytp_spy_status status = nytp_spy_output_status(spy->output, &error);
     if (status != SPY_DONE)

@@ -46,24 +46,7 @@ static void end_progress(void)
         fputs("\r\033[K", stderr);
 }
 
-/* "12,345" and "1.2 MB", with a sign where that is asked for. */
-static void put_number(struct nytp_out *out, int64_t value, bool with_sign, int width)
-{
-    char digits[40], text[60];
-    const int n = snprintf(digits, sizeof digits, "%" PRIu64,
-                           value < 0 ? -(uint64_t)value : (uint64_t)value);
-    int at = 0;
-    if (value < 0 || (with_sign && value > 0))
-        text[at++] = value < 0 ? '-' : '+';
-    for (int i = 0; i < n; i++) {
-        if (i > 0 && (n - i) % 3 == 0)
-            text[at++] = ',';
-        text[at++] = digits[i];
-    }
-    text[at] = '\0';
-    nytp_printf(out, "%*s", width, text);
-}
-
+/* "1.2 MB", with a sign where that is asked for. */
 static void put_bytes(struct nytp_out *out, int64_t bytes, bool with_sign, int width)
 {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
@@ -95,7 +78,7 @@ static void put_kinds(struct nytp_out *out, const char *output, const struct kin
     const uint32_t columns = nytp_spy_columns(output, &is_terminal);
     nytp_puts(out, "\n     count       size  type            class\n");
     for (uint32_t i = 0; i < n && i < MOST_ROWS; i++) {
-        put_number(out, kinds[i].n, with_sign, 10);
+        nytp_spy_put_number(out, kinds[i].n, with_sign, 10);
         put_bytes(out, kinds[i].bytes, with_sign, 11);
         nytp_printf(out, *kinds[i].class == '\0' ? "  %s" : "  %-14s  ", kinds[i].type);
         nytp_text_put(out, (struct nytp_name){kinds[i].class, (uint32_t)strlen(kinds[i].class)},
@@ -167,17 +150,17 @@ static void put_head(struct nytp_out *out, const struct nytp_session *session,
     } else {
         nytp_printf(out, "Core of process %d\n", (int)session->target.pid);
     }
-    put_number(out, (int64_t)census->n, false, 0);
+    nytp_spy_put_number(out, (int64_t)census->n, false, 0);
     nytp_puts(out, " values");
     if (session->perl.n_interpreters > 1)
         nytp_printf(out, " of %u threads", session->perl.n_interpreters);
     nytp_puts(out, ", ");
     put_bytes(out, (int64_t)census->bytes, false, 0);
     nytp_puts(out, " (perl counts ");
-    put_number(out, census->count_before, false, 0);
+    nytp_spy_put_number(out, census->count_before, false, 0);
     if (census->count_after != census->count_before) {
         nytp_puts(out, " before and ");
-        put_number(out, census->count_after, false, 0);
+        nytp_spy_put_number(out, census->count_after, false, 0);
         nytp_puts(out, " after that");
     }
     nytp_puts(out, "); keys of hashes: ");

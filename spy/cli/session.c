@@ -138,3 +138,20 @@ uint32_t nytp_spy_room(uint32_t columns, uint32_t taken)
 {
     return columns == 0 ? 0 : columns > taken + 20 ? columns - taken : 20;
 }
+
+void nytp_spy_put_number(struct nytp_out *out, int64_t value, bool with_sign, int width)
+{
+    char digits[40], text[60];
+    const int n = snprintf(digits, sizeof digits, "%" PRIu64,
+                           value < 0 ? -(uint64_t)value : (uint64_t)value);
+    int at = 0;
+    if (value < 0 || (with_sign && value > 0))
+        text[at++] = value < 0 ? '-' : '+';
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && (n - i) % 3 == 0)
+            text[at++] = ',';
+        text[at++] = digits[i];
+    }
+    text[at] = '\0';
+    nytp_printf(out, "%*s", width, text);
+}

@@ -786,17 +786,6 @@ def test_what_a_program_calls_its_source_is_not_waited_for(name, tmp_path):
         assert re.search(rf"{name}:\d\)$", spied.spy("dump", process.pid), re.M)
 
 
-def test_lines_of_source_are_not_looked_for_without_end(script):
-    """Each frame's are counted from the start of the file."""
-    program = script(f"{'#' * 119}\n" * 500_000 + "$| = 1; sub f { my $n = shift; $n ? f($n - 1) : sysread STDIN, my $byte, 1 }\nprint qq(ready\n); f(40);\n")
-    with spied.running(PERL, program, stdin=subprocess.PIPE) as process:
-        process.wait_for("ready")
-        process.wait_until_it_waits()
-        text = spied.spy("dump", process.pid)
-    assert text.count("main::f (") == 41 and 10 < text.count("$| = 1; sub f") < 30
-    assert text.count("(of further frames no lines: reading them takes too long)") == 1
-
-
 def test_code_that_perl_made_itself_has_no_line_of_source(tmp_path):
     """That of -M is at line 0 of the script: there a text that was not read was looked through."""
     (tmp_path / "Slow.pm").write_text('package Slow; sub import { $| = 1; print "ready\\n"; sleep 99 } 1')

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""nytp spy dump: stacks and processes that are folded, source, and what a wait is for."""
+
+import contextlib
+import ctypes
+import os
+import re
+import subprocess
+
+import spied
+from test_commands import PERL, WAITS, script  # noqa: F401
+
+
+def dumped(program, *arguments, options=(), **to_run):
+    with spied.running(PERL, program, *arguments, stdin=subprocess.PIPE, **to_run) as process:
+        process.wait_for("ready")
+        process.wait_until_it_waits()
+        return spied.spy("dump", *options, process.pid)
+
+
+def frames(text):
+    return [re.sub(r" \(/.*/", " (", line[4:]) for line in text.splitlines() if re.match(r"    \S", line)]
+
+
+DEEP = """no warnings 'recursion'; $| = 1;
+sub bottom { print "ready\\n"; sysread STDIN, my $byte, 1 }
+sub down { my $n = shift;
+    $n ? down($n - 1) : bottom() }
+down(shift);
+"""
+
+
+@contextlib.contextmanager
+def opens_of(path):
+    """How often the file is opened meanwhile, by the kernel's count (inotify, IN_OPEN)."""
+    libc, opens = ctypes.CDLL(None), []
+    fd = libc.inotify_init1(os.O_NONBLOCK)
+    assert libc.inotify_add_watch(fd, os.fsencode(path), 0x20) >= 0
+    yield opens
+    with contextlib.suppress(BlockingIOError):
+        opens.extend(range(len(os.read(fd, 65536)) // 16))
+    os.close(fd)
+
+
+def test_a_recursion_is_told_once_however_deep_it_is(script):
+    """300,000 calls deep were 600,010 lines, for each of which the file was opened and read: 63 s."""
+    path = script(DEEP)
+    with spied.running(PERL, path, 300_000, stdin=subprocess.PIPE) as process:
+        process.wait_for("ready")
+        process.wait_until_it_waits()
+        with opens_of(path) as opens:
+            text = spied.spy("dump", process.pid)
+    assert frames(text) == ["CORE::sysread", "main::bottom (app.pl:2)", "main::down (app.pl:4)", "main::down, 300,000 more of these",
+                            "(main program) (app.pl:5)"]
+    assert len(text.splitlines()) < 20 and text.count("$n ? down($n - 1) : bottom() }") == 1
+    assert len(opens) == 1
+
+
+def test_subs_that_call_each_other_in_a_circle_are_told_once(script):
+    text = dumped(script("""no warnings 'recursion'; $| = 1;
+sub one { two($_[0]) } sub two { three($_[0]) } sub three { $_[0] ? one($_[0] - 1) : do { print "ready\\n"; sysread STDIN, my $byte, 1 } }
+one(1000);
+"""))
+    assert frames(text) == ["CORE::sysread", "main::three (app.pl:2)", "main::two (app.pl:2)", "main::one (app.pl:2)",
+                            "main::three, main::two, main::one, 1,000 more rounds of these", "(main program) (app.pl:3)"]
+
+
+def test_calls_that_do_not_repeat_are_left_out_in_the_middle(script):
+    """Of 3,000 subs, each of which calls the next."""
+    program = "".join(f"sub s{i} {{ s{i + 1}() }}\n" for i in range(3000))
+    text = dumped(script(f'no warnings "recursion"; $| = 1;\n{program}sub s3000 {{ print "ready\\n"; sysread STDIN, my $byte, 1 }}\ns0();\n'), options=["--no-source"])
+    told = frames(text)
+    assert told[1].startswith("main::s3000 ") and told[-2].startswith("main::s0 ") and told[-1].startswith("(main program)")
+    assert "2,002 more calls" in told and len(told) == 1002, told[495:505]
+
+
+def test_short_recursion_is_told_call_by_call(script):
+    assert frames(dumped(script(DEEP), 1)).count("main::down (app.pl:4)") == 2
+
+
+def test_workers_that_stand_at_the_same_place_are_told_together(script):
+    name = f"worker-{os.getpid()}.pl"
+    path = script(DEEP, name)
+    with contextlib.ExitStack() as stack:
+        same = [stack.enter_context(spied.running(PERL, path, 3, stdin=subprocess.PIPE)) for _ in range(5)]
+        other = stack.enter_context(spied.running(PERL, path, 0, stdin=subprocess.PIPE))
+        for process in *same, other:
+            process.wait_for("ready")
+            process.wait_until_it_waits()
+        text = spied.spy("dump", "-P", name)
+    assert re.search(r"^5 processes stand here:\n(Process \d+: .*\.pl 3 \(waiting: read of pipe:\[\d+\] \(fd 0\)\)\n){5}Perl v.*\n\n    CORE::sysread$", text, re.M)
+    assert text.count("main::down, 3 more of these") == 1 and text.count("CORE::sysread") == 2
+    assert {int(pid) for pid in re.findall(r"^Process (\d+):", text, re.M)} == {process.pid for process in (*same, other)}
+
+
+def test_lines_of_source_are_not_looked_for_without_end(tmp_path):
+    """Each of 40 files has 60 MB before its line."""
+    (tmp_path / "big").write_text(f"{'#' * 119}\n" * 500_000 + "here it is\n")
+    subs = []
+    for i in range(40):
+        (tmp_path / f"big{i}").symlink_to(tmp_path / "big")
+        call = f"s{i + 1}()" if i < 39 else 'print "ready\\n"; sysread STDIN, my $byte, 1'
+        subs.append(f'#line 500001 "{tmp_path}/big{i}"\nsub s{i} {{ {call} }}\n')
+    (tmp_path / "app.pl").write_text("$| = 1;\n" + "".join(subs) + "s0();\n")
+    text = dumped(tmp_path / "app.pl")
+    assert text.count("main::s") == 40 and 10 < text.count("here it is") < 30
+    assert text.count("(of further frames no lines: reading them takes too long)") == 1
