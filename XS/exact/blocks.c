@@ -3,7 +3,8 @@
  * Sampled blocks that are in use; see blocks.h.
  *
  * A block that is freed stays in the list until half of it is, and in a suspended file until
- * that is told.
+ * that is told. In a full list it stays until enough of them are freed to be worth a pass over
+ * all: until then blocks that come are left out.
  */
 #include "blocks.h"
 
@@ -19,6 +20,10 @@
 #include <string.h>
 
 #define NO_CALL UINT32_MAX
+
+enum {
+    WORTH_A_PASS = 8, /* one block in so many that is freed, of a full list */
+};
 
 static uint32_t innermost_serial(const struct nytp_recorder *rec)
 {
@@ -119,7 +124,7 @@ void nytp_blocks_add(struct nytp_recorder *rec, const struct nytp_bytes_record *
     struct nytp_rec_blocks *const blocks = &rec->blocks;
     if (blocks->n > 0 && blocks->all[blocks->n - 1].id >= record->id)
         return;
-    if (blocks->n >= NYTP_MOST_BLOCKS && blocks->n_freed > 0)
+    if (blocks->n >= NYTP_MOST_BLOCKS && blocks->n_freed > blocks->n / WORTH_A_PASS)
         drop_freed(blocks);
     const uint32_t call = blocks->n < NYTP_MOST_BLOCKS ? call_now(rec) : NO_CALL;
     if (call == NO_CALL ||

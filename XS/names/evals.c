@@ -101,6 +101,17 @@ static struct nytp_past_eval *find_by_seq(const struct nytp_rec_evals *evals, UV
     return at < evals->n_sorted && evals->past[at].seq == seq ? &evals->past[at] : NULL;
 }
 
+static void note_seq(struct nytp_rec_evals *evals, uint32_t fid, uint32_t seq)
+{
+    if (fid >= evals->size_seqs) {
+        const uint32_t size = fid + fid / 2 + MORE_PAST;
+        Renew(evals->seqs, size, uint32_t);
+        Zero(evals->seqs + evals->size_seqs, size - evals->size_seqs, uint32_t);
+        evals->size_seqs = size;
+    }
+    evals->seqs[fid] = seq;
+}
+
 bool nytp_past_eval_add(pTHX_ struct nytp_recorder *rec, const char *name,
                         const struct nytp_past_eval *eval)
 {
@@ -118,6 +129,7 @@ bool nytp_past_eval_add(pTHX_ struct nytp_recorder *rec, const char *name,
     }
     *past = *eval;
     past->seq = (uint32_t)seq;
+    note_seq(evals, past->fid, past->seq);
     return true;
 }
 
@@ -152,12 +164,8 @@ const struct nytp_past_eval *nytp_past_eval(const struct nytp_recorder *rec, con
 
 bool nytp_past_eval_find(const struct nytp_recorder *rec, uint32_t fid, UV *seq)
 {
-    for (size_t i = 0; i < rec->evals.n_past; i++)
-        if (rec->evals.past[i].fid == fid) {
-            *seq = rec->evals.past[i].seq;
-            return true;
-        }
-    return false;
+    *seq = fid < rec->evals.size_seqs ? rec->evals.seqs[fid] : 0;
+    return *seq != 0;
 }
 
 void nytp_evals_free(pTHX_ struct nytp_recorder *rec)
@@ -167,4 +175,5 @@ void nytp_evals_free(pTHX_ struct nytp_recorder *rec)
     Safefree(rec->evals.open);
     Safefree(rec->evals.origins);
     Safefree(rec->evals.past);
+    Safefree(rec->evals.seqs);
 }

@@ -48,6 +48,8 @@ struct nytp_rec_evals {
     struct nytp_past_eval *past;      /* by seq, but for those that were just added */
     size_t n_past, size_past;
     size_t n_sorted;
+    uint32_t *seqs; /* by fid: the number of the eval that is past; 0: there is none */
+    uint32_t size_seqs;
 };
 
 /* The number in "(eval N)"; false for other names. */

@@ -704,6 +704,9 @@ inclusive times and callers across coroutines are not. A sub that was suspended 
 L<Future::AsyncAwait>) and goes on later is listed with its time under what resumed it, there with 0
 calls: it counts as one call from where it was called first. In time lines each part is a span.
 
+A call by AUTOLOAD, or of an object that is code by overloading, takes 24 bytes until the scope ends that it stands in. That
+is at once in the rounds of loops; the block of C<first> or C<any> (L<List::Util>) goes on until all of its rounds are done.
+
 Where perl is embedded, interpreters that are there at the same time have profiles like threads, those that are made
 one after another like programs of one run.
 

@@ -589,6 +589,38 @@ P
     cmp_ok $third, '<', 10_000, 'and those that are freed make room';
 };
 
+# A pass over all of a full list takes half a millisecond: there is none for each block that comes, but one when an eighth
+# is freed, and until then those that come are left out. An array of 20 is three blocks, none of which stays unsampled.
+scenario 'a full list is gone over when an eighth of it is freed, not for each block' => sub {
+    my %least = (1000 => 262_144 - 3000, 40_000 => 262_144 - 262_144 / 8);
+    for my $n (sort { $a <=> $b } keys %least) {
+        my $run = record(<<"P", mean => 2);
+our \@k; \$#k = 300_000; sub f { \$#{\$k[\$_]} = 19 for 1 .. \$_[0]; return }
+f(100_000); for (1001 .. 1000 + $n) { undef \$k[\$_]; \$#{\$k[\$_]} = 19 } DB::rotate_profile() or die;
+P
+        is "$run->{status} $run->{out}", '0 ', "$n replaced: runs";
+        my $known = () = NYTPTest::slurp("$run->{dir}/nytprof.out.2") =~ /#nytp-in-use \d/g;
+        ok $known >= $least{$n} - 100 && $known <= $least{$n} + 100, "$n replaced: $known are known of";
+    }
+};
+
+# Instructions, which no neighbour changes: for 24,000 evals 4.2 times as many as for 8,000, and by walks 16.6 times.
+slow_scenario 'a new file finds each past string eval without a walk over all' => sub {
+    plan skip_all => 'no valgrind' if qx{valgrind --version 2>/dev/null} !~ /\S/;
+    my $dir = run_prog(code => <<'P', impl => 'plain')->{dir};
+our @keep; push @keep, eval "pack 'A300', $_" for 1 .. $ARGV[0]; DB::rotate_profile() if defined &DB::rotate_profile;
+P
+    local $ENV{NYTPROF} = "memory=50:svs=0:flush=0:compress=0:file=$dir/nytprof.out";
+    local $ENV{LD_PRELOAD} = $LIBRARY;
+    my @ours = map {"-I$_"} NYTPTest::lib_dirs('ours');
+    my %n;
+    for my $evals (8000, 24_000) {
+        my $said = qx{valgrind --tool=callgrind --toggle-collect=XS_DB_rotate_profile --callgrind-out-file=/dev/null $^X @ours -d:NYTProf $dir/prog.pl $evals 2>&1};
+        ($n{$evals}) = $said =~ /Collected : (\d+)/ or return fail $said;
+    }
+    cmp_ok $n{24_000} / $n{8000}, "<", 8, "$n{8000} for 8,000, $n{24_000} for 24,000";
+};
+
 # 260 lines call a sub of which 260 lines call another, which is 67,860 ways of calls.
 scenario 'no more than 65,536 ways of calls are kept for later files' => sub {
     my $run = record(sprintf(<<'P', "leaf();\n" x 260, "mid();\n" x 260), mean => 2);
