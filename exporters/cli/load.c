@@ -590,21 +590,27 @@ enum exit_status nytp_cli_select_judged(struct run *run, struct nytp_profile *co
     const bool shown = cli->bases.n > 0;
     struct nytp_error error = {0};
     struct nytp_selection selection = cli->selection;
+    struct nytp_selection pruned = {.min_percent = cli->export.min_percent};
     int64_t ticks = 0;
     selection.on_miss = shown && !cli->quiet ? nytp_cli_say_miss : NULL;
     selection.merge_evals = true;
-    selection.min_percent = cli->export.min_percent;
+    selection.min_percent = -1;
     if (!nytp_child_waits(profiles, n, true, &ticks, &error))
         return selection_failed(&error);
     for (uint32_t i = 0; i < n; i++) {
         cli->export.unselected_ticks = profiles[i]->total_ticks;
         if (!nytp_select(profiles[i], &selection, &error))
             return selection_failed(&error);
+        pruned.of_s +=
+            (double)profiles[i]->total_ticks / (double)profiles[i]->ticks_per_sec;
         if (shown && !add_sources(run, profiles[i])) {
             nytp_cli_say("out of memory");
             return EXIT_INPUT;
         }
     }
+    for (uint32_t i = 0; i < n; i++) /* a part of the sum of all, as where they are one profile */
+        if (!nytp_select(profiles[i], &pruned, &error))
+            return selection_failed(&error);
     return EXIT_DONE;
 }
 

@@ -85,7 +85,7 @@ static bool is_unjudgeable(struct asking *a)
         (diff->sampled[NYTP_DIFF_NEW] || (rule->from_base && diff->sampled[NYTP_DIFF_BASE])))
         return answer(a, NYTP_GATE_UNJUDGED,
                       "it was sampled, and how many samples and calls were seen is chance");
-    if (rule->value == NYTP_WEIGHT_SVS && lacks(a, NYTP_HAS_SVS))
+    if (rule->value == NYTP_WEIGHT_SVS && lacks(a, NYTP_HAS_COUNTED_SVS))
         return answer(a, NYTP_GATE_UNJUDGED,
                       "a limit on SVs, which recordings with NYTPROF=memory=1 have");
     if (nytp_weight_is_bytes(rule->value) && lacks(a, NYTP_HAS_BYTES))

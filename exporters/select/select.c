@@ -244,13 +244,15 @@ static bool add_pruned_sub(struct nytp_profile *profile, uint32_t *sub_of, uint3
 
 /* Calls whose inclusive time is below the limit become calls of "(pruned)", with all that is
  * below them. */
-static bool prune_small_calls(struct nytp_profile *profile, double min_percent,
+static bool prune_small_calls(struct nytp_profile *profile, double min_percent, double of_s,
                               struct nytp_error *error)
 {
     struct nytp_plan plan;
     uint32_t *sub_of = calloc((size_t)profile->n_subs + 1, sizeof *sub_of);
     bool planned = nytp_plan_begin(&plan, profile) && sub_of != NULL;
-    const double limit = (double)profile->total_ticks * min_percent / 100;
+    const double total = of_s > 0 ? of_s * (double)profile->ticks_per_sec
+                                  : (double)profile->total_ticks;
+    const double limit = total * min_percent / 100;
     for (uint32_t i = 0; planned && i < profile->n_nodes; i++) {
         const struct nytp_node *node = &profile->nodes[i];
         const uint8_t above = plan.rewriting.action[node->parent];
@@ -303,5 +305,5 @@ bool nytp_select(struct nytp_profile *profile, const struct nytp_selection *sele
     if (selection->max_depth > 0 && !limit_depth(profile, selection->max_depth, error))
         return false;
     return selection->min_percent <= 0 ||
-           prune_small_calls(profile, selection->min_percent, error);
+           prune_small_calls(profile, selection->min_percent, selection->of_s, error);
 }

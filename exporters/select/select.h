@@ -33,6 +33,7 @@ struct nytp_selection {
     uint32_t max_depth;             /* frames per stack, root included; 0 = any */
     double min_percent; /* of the total; less inclusive time is pruned into "(pruned)".
                            0 and below: none */
+    double of_s;        /* the total that it is of, in seconds; 0: the profile's */
     void (*on_miss)(const char *text); /* gets one line for each expression that matches no
                                           sub and no file; NULL = nobody is told */
 };

@@ -375,7 +375,7 @@ static bool svs_event(struct nytp_builder *b, const struct nytp_svs_record *reco
     if (b->svs_seen > NYTP_MAX_TOTAL_TICKS)
         return true;
     b->svs_seen += record->n < 0 ? -record->n : record->n;
-    b->has |= NYTP_HAS_SVS;
+    b->has |= NYTP_HAS_SVS | NYTP_HAS_COUNTED_SVS;
     b->memory.svs += record->n;
     return ((p->has_entries || nytp_builder_begin_entries(b, p)) &&
             nytp_callstack_svs(&b->stack, file, record->line, record->n)) ||

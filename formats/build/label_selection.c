@@ -293,9 +293,9 @@ static bool comment_event(struct nytp_label_selection *s, const struct nytp_even
     const bool is_of_calls = nytp_is_resumed_call(&e->u.comment.text) ||
                              nytp_open_call_read(&e->u.comment.text, &open) ||
                              nytp_hang_read(&e->u.comment.text, &hang);
-    const bool is_from_before =
-        nytp_bytes_record_read(&e->u.comment.text, &bytes) && bytes.is_from_before;
-    return is_from_before || (is_of_calls && !was_inside) || pass(s, e);
+    const bool is_of_bytes = nytp_bytes_record_read(&e->u.comment.text, &bytes);
+    const bool is_outside = !was_inside && (is_of_calls || (is_of_bytes && !bytes.is_free));
+    return (is_of_bytes && bytes.is_from_before) || is_outside || pass(s, e);
 }
 
 static bool begin_process(struct nytp_label_selection *s)

@@ -39,6 +39,8 @@ enum nytp_has {
     NYTP_HAS_BLOCKS = 1 << 5,     /* TIME_BLOCK: blocks=1 */
     NYTP_HAS_SVS = 1 << 6,        /* SVs made and freed: memory=1 */
     NYTP_HAS_BYTES = 1 << 7,      /* and samples of allocated bytes: memory=BYTES */
+    NYTP_HAS_COUNTED_SVS = 1 << 8, /* with NYTP_HAS_SVS: those of SVs are counts, and not 0
+                                      because svs=0 left them out */
 };
 
 /* One process of the recording. */
