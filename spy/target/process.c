@@ -6,15 +6,18 @@
 #include "process.h"
 
 #include "formats/base/arena.h"
+#include "other_end.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -261,28 +264,48 @@ struct call {
 static const struct call calls[] = {
 #define NYTP_SYSCALL(name, takes_fd) {SYS_##name, #name, takes_fd},
 #include "syscalls.def"
+    {0, NULL, false},
 };
 
+/* A file that a call is about, as "/tmp/x (fd 3)", and who holds its lock. */
+static void tell_file(pid_t pid, int fd, bool is_lock, char *to, size_t size)
+{
+    char path[40], file[400], holder[400] = "";
+    uint64_t inode;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
+    const ssize_t len = readlink(path, file, sizeof file - 1);
+    file[len < 0 ? 0 : len] = '\0';
+    if (sscanf(file, "socket:[%" SCNu64 "]", &inode) == 1)
+        nytp_tell_socket(pid, inode, file, sizeof file);
+    const bool is_held = is_lock && nytp_tell_lock_holder(pid, holder, sizeof holder);
+    if (len > 0)
+        snprintf(to, size, " of %s (fd %d)%s%s", file, fd, is_held ? ", " : "", holder);
+}
+
+/* The call and what it is about, from its number and first arguments. */
 static void tell_call(pid_t pid, const char *text, char *to, size_t size)
 {
     long number;
-    unsigned long long first = 0;
-    char path[40], file[200];
-    if (sscanf(text, "%ld %llx", &number, &first) < 1)
+    unsigned long long first = 0, second = 0;
+    char about[900] = "";
+    if (sscanf(text, "%ld %llx %llx", &number, &first, &second) < 1)
         return;
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        if (calls[i].number != number)
-            continue;
-        snprintf(to, size, "%s", calls[i].name);
-        if (!calls[i].takes_fd)
-            return;
-        snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, (int)first);
-        const ssize_t len = readlink(path, file, sizeof file - 1);
-        file[len < 0 ? 0 : len] = '\0';
-        if (len > 0)
-            snprintf(to, size, "%s of %s (fd %d)", calls[i].name, file, (int)first);
+    const struct call *call = calls;
+    while (call->name != NULL && call->number != number)
+        call++;
+    if (call->name == NULL)
         return;
-    }
+    const bool is_wait = number == SYS_wait4 || number == SYS_waitid;
+    const pid_t child = number == SYS_wait4 ? (pid_t)first
+                        : first == P_PID    ? (pid_t)second
+                                            : -1;
+    if (is_wait && nytp_tell_child(pid, child < -1 || child == 0 ? -1 : child, about + 4,
+                                   sizeof about - 4))
+        memcpy(about, " of ", 4);
+    else if (call->takes_fd)
+        tell_file(pid, (int)first, number == SYS_flock || number == SYS_fcntl, about,
+                  sizeof about);
+    snprintf(to, size, "%s%s", call->name, about);
 }
 
 char nytp_task_doing(pid_t pid, pid_t task, char *to, size_t size)

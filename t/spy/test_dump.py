@@ -5,7 +5,10 @@ import contextlib
 import ctypes
 import os
 import re
+import socket
 import subprocess
+
+import pytest
 
 import spied
 from test_commands import PERL, WAITS, script  # noqa: F401
@@ -105,3 +108,75 @@ def test_lines_of_source_are_not_looked_for_without_end(tmp_path):
     text = dumped(tmp_path / "app.pl")
     assert text.count("main::s") == 40 and 10 < text.count("here it is") < 30
     assert text.count("(of further frames no lines: reading them takes too long)") == 1
+
+
+def waits_for(program, *arguments, **to_run):
+    """What the first thread is said to wait for."""
+    return re.search(r"\(waiting: (.*)\)$", dumped(program, *arguments, **to_run), re.M)[1]
+
+
+CONNECTS = """use strict; use Socket qw(:all); $| = 1; my ($family, $port) = @ARGV;
+socket my $s, $family eq '4' ? PF_INET : PF_INET6, SOCK_STREAM, 0 or die;
+connect $s, $family eq '4' ? sockaddr_in($port, inet_aton('127.0.0.1')) : pack_sockaddr_in6($port, inet_pton(AF_INET6, '::1')) or die $!;
+print "ready\\n"; sysread $s, my $byte, 1;
+"""
+
+
+@pytest.mark.parametrize("family, address", [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")], ids=["4", "6"])
+def test_of_a_socket_the_peer_is_told(family, address, script):
+    shown = f"[{address}]" if ":" in address else address
+    try:
+        listener = socket.create_server((address, 0), family=family)
+    except OSError as error:
+        pytest.skip(f"no such address here: {error}")
+    with listener:
+        port = listener.getsockname()[1]
+        text = waits_for(script(CONNECTS), "4" if family == socket.AF_INET else "6", port)
+        assert re.fullmatch(rf"read of tcp {re.escape(shown)}:\d+, peer {re.escape(shown)}:{port} \(fd \d+\)", text), text
+
+
+def test_of_a_socket_that_listens_its_address_is_told(script):
+    text = waits_for(script("""use Socket; $| = 1; socket my $s, PF_INET, SOCK_STREAM, 0; bind $s, sockaddr_in(0, INADDR_LOOPBACK); listen $s, 1;
+        print "ready\\n"; accept my $new, $s;"""))
+    assert re.fullmatch(r"accept4? of tcp 127\.0\.0\.1:[1-9]\d*, which listens \(fd \d+\)", text), text
+
+
+def test_of_a_unix_socket_its_path_is_told(script, tmp_path):
+    text = waits_for(script("""use Socket; $| = 1; socket my $s, PF_UNIX, SOCK_STREAM, 0; bind $s, sockaddr_un($ARGV[0]); listen $s, 1;
+        print "ready\\n"; accept my $new, $s;"""), tmp_path / "a socket")
+    assert re.fullmatch(rf"accept4? of unix socket {tmp_path}/a socket \(fd \d+\)", text), text
+
+
+LOCKS = """use Fcntl qw(:DEFAULT :flock); $| = 1; open my $file, '+>>', $ARGV[0] or die $!;
+print "ready\\n" if $ARGV[2] eq 'waits';
+my $all = pack 's s x4 q q l x4', F_WRLCK, 0, 0, 0, 0;
+$ARGV[1] eq 'flock' ? flock($file, LOCK_EX) : fcntl($file, F_SETLKW, $all) or die $!;
+print "ready\\n"; sysread STDIN, my $byte, 1;
+"""
+
+
+@pytest.mark.parametrize("how", ["flock", "fcntl"])
+def test_of_a_lock_who_holds_it_is_told(how, script, tmp_path):
+    path = script(LOCKS)
+    with spied.running(PERL, path, tmp_path / "lock", how, "holds", stdin=subprocess.PIPE) as holder:
+        holder.wait_for("ready")
+        text = waits_for(path, tmp_path / "lock", how, "waits")
+        assert text == f"{how} of {tmp_path}/lock (fd 3), held by process {holder.pid} ({PERL} {path} {tmp_path}/lock {how} holds)"
+
+
+def test_of_a_wait_for_a_child_which_child_is_told(script):
+    """By its number, or as it is the only one; of several how many there are."""
+    path = script("""use strict; $| = 1; my ($n, $which) = @ARGV;
+        my @pids = map { my $pid = fork; $pid or do { $0 = "child $_"; sleep 99; exit }; $pid } 1 .. $n;
+        $SIG{TERM} = sub { kill 'KILL', @pids; exit };
+        print join(' ', 'ready', @pids), "\\n"; $which eq 'last' ? waitpid $pids[-1], 0 : wait;""")
+    for n, which in (3, "last"), (1, "any"), (3, "any"):
+        with spied.running(PERL, path, n, which) as process:
+            pids = process.wait_for("ready").split()[1:]
+            process.wait_until_it_waits()
+            for i, pid in enumerate(pids):
+                spied.wait_until(lambda: f"child {i + 1}" in open(f"/proc/{pid}/cmdline").read())
+            text = re.search(r"\(waiting: (.*)\)$", spied.spy("dump", process.pid), re.M)[1]
+            process.popen.terminate()
+            process.popen.wait()
+        assert text == ("wait4 of any of 3 children" if (n, which) == (3, "any") else f"wait4 of process {pids[-1]} (child {n})"), text
