@@ -395,9 +395,8 @@ static enum exit_status compare(const struct run *run, const struct sides *sides
         .counts = comparison->counts,
         .defined = &comparison->defined,
     };
-    struct nytp_diff *diff = comparison->diff =
-        nytp_diff_new(comparison->judged != NULL ? comparison->judged : comparison->profile,
-                      &how, &error);
+    struct nytp_diff *diff = comparison->diff = nytp_diff_new(
+        comparison->judged != NULL ? comparison->judged : comparison->profile, &how, &error);
     if (diff == NULL) {
         nytp_cli_say("comparing: %s", error.message);
         return EXIT_INPUT;

@@ -107,7 +107,8 @@ static bool wants_statements(const struct nytp_cli *cli)
 /* How many calls the time line of the output may have. */
 static uint32_t shown_calls(const struct nytp_cli *cli)
 {
-    const bool counts = cli->mode == NYTP_MODE_EXPORT && (cli->export.spread || !wants_spans(cli));
+    const bool counts =
+        cli->mode == NYTP_MODE_EXPORT && (cli->export.spread || !wants_spans(cli));
     const uint32_t usual = counts ? DEFAULT_MAX_SPREAD : DEFAULT_MAX_CALLS;
     return cli->max_calls > 0 ? cli->max_calls : usual;
 }
@@ -121,8 +122,7 @@ static struct nytp_build_options build_options(const struct nytp_cli *cli)
     const bool statements = export && !spans && wants_statements(cli);
     const uint32_t most = shown_calls(cli);
     const bool judges = cli->gate_statements && cli->max_calls == 0;
-    const uint32_t max_calls =
-        judges && most < DEFAULT_MAX_SPREAD ? DEFAULT_MAX_SPREAD : most;
+    const uint32_t max_calls = judges && most < DEFAULT_MAX_SPREAD ? DEFAULT_MAX_SPREAD : most;
     return (struct nytp_build_options){
         .sources = everything || cli->export.source_dir != NULL ||
                    (export && (exporter->wants_sources || cli->export.lines)),
@@ -484,8 +484,7 @@ static bool select_shown(struct nytp_cli *cli, struct nytp_profile *profile,
     selection.merge_evals |= profile->n_processes > 1 && !cli->export.no_merge_evals;
     if (!nytp_child_waits(&profile, 1, once, &cli->export.child_wait_ticks, error))
         return false;
-    if (cli->gate_statements &&
-        !nytp_profiles_limit_spans(&profile, 1, shown_calls(cli)))
+    if (cli->gate_statements && !nytp_profiles_limit_spans(&profile, 1, shown_calls(cli)))
         return nytp_out_of_memory(error);
     cli->export.unselected_ticks = profile->total_ticks;
     return nytp_select(profile, &selection, error) &&
@@ -601,14 +600,14 @@ enum exit_status nytp_cli_select_judged(struct run *run, struct nytp_profile *co
         cli->export.unselected_ticks = profiles[i]->total_ticks;
         if (!nytp_select(profiles[i], &selection, &error))
             return selection_failed(&error);
-        pruned.of_s +=
-            (double)profiles[i]->total_ticks / (double)profiles[i]->ticks_per_sec;
+        pruned.of_s += (double)profiles[i]->total_ticks / (double)profiles[i]->ticks_per_sec;
         if (shown && !add_sources(run, profiles[i])) {
             nytp_cli_say("out of memory");
             return EXIT_INPUT;
         }
     }
-    for (uint32_t i = 0; i < n; i++) /* a part of the sum of all, as where they are one profile */
+    for (uint32_t i = 0; i < n;
+         i++) /* a part of the sum of all, as where they are one profile */
         if (!nytp_select(profiles[i], &pruned, &error))
             return selection_failed(&error);
     return EXIT_DONE;

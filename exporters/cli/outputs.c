@@ -181,7 +181,7 @@ static bool close_output(struct nytp_out *out, struct nytp_error *error)
 static struct written {
     dev_t device;
     ino_t inode;
-} *written;
+} * written;
 static uint32_t n_written, written_capacity;
 
 void nytp_cli_note_written(int folder, const char *path)

@@ -95,8 +95,8 @@ bool nytp_defined_add(struct nytp_defined *defined, const struct nytp_profile *p
 {
     for (uint32_t i = 1; i < profile->n_subs; i++) {
         const struct nytp_sub *const sub = &profile->subs[i];
-        if ((is_defined(sub) && !add_name(defined, &defined->names, &defined->n,
-                                          &defined->capacity, sub->name)) ||
+        if ((is_defined(sub) &&
+             !add_name(defined, &defined->names, &defined->n, &defined->capacity, sub->name)) ||
             (sub->is_lost && !add_name(defined, &defined->lost, &defined->n_lost,
                                        &defined->lost_capacity, sub->name)))
             return false;

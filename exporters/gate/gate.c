@@ -163,8 +163,8 @@ static void explain(const struct checking *c, const struct nytp_gate_question *q
     if (n_runs > 1)
         snprintf(runs, sizeof runs, " (median of %lu runs)", (unsigned long)n_runs);
     snprintf(text, size, "%s%.*s: %s%s%s, %s%s", is_package ? "package " : "", shown,
-             q->name.ptr, now, rule->value == NYTP_WEIGHT_INCL ? " with what it calls" : "", runs,
-             limit, uncalled ? ", not called" : "");
+             q->name.ptr, now, rule->value == NYTP_WEIGHT_INCL ? " with what it calls" : "",
+             runs, limit, uncalled ? ", not called" : "");
     nytp_make_printable(text);
 }
 

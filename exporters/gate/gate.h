@@ -4,7 +4,8 @@
  *
  * A rule is kept or broken; or it cannot be judged, and then nobody may take it for kept: the
  * sub is not there, or gone since the base; counts were sampled; the base has no times, or is
- * of another program; there are too few runs. A sub that is there and was not called has 0.
+ * of another program; there are too few runs; a selection left out what it speaks of, or its
+ * expression can match no wait. A sub that is there and was not called has 0.
  *
  * More time than in the base breaks a rule if the runs' times differ significantly
  * (rank_test.h) and by more than the noise. What is asked of single subs, packages and the

@@ -139,11 +139,11 @@ bool nytp_gate_add_limit(struct nytp_gate *gate, const char *text, struct nytp_e
         return true;
     const size_t len = strcspn(++at, ":");
     if (!find_counted(at, len, rule) && !find_value(at, len, &rule->value))
-        return nytp_error_set(
-            error, NYTP_ERR_FORMAT,
-            "--fail-over: unknown value \"%.*s\": statements, calls, ops, time, incl, svs, queries, "
-            "loops, waits, instructions, " MEASURES,
-            (int)(len < 40 ? len : 40), at);
+        return nytp_error_set(error, NYTP_ERR_FORMAT,
+                              "--fail-over: unknown value \"%.*s\": statements, calls, ops, "
+                              "time, incl, svs, queries, "
+                              "loops, waits, instructions, " MEASURES,
+                              (int)(len < 40 ? len : 40), at);
     rule->needs_least = rule->counted == NYTP_GATE_SUBS || nytp_weight_is_time(rule->value);
     at += len;
     if (*at == '\0' || strcmp(at, ":total") == 0)

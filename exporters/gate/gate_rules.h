@@ -7,9 +7,10 @@
  *
  * A limit on the command line is P%[:VALUE[:SCOPE]], as 2%, 2%:calls:sub, 5%:time:^Foo::.
  * VALUE is statements, calls, ops (both together), time (a sub's own), incl (a sub's with what
- * it calls: not of total and not of a package, where it would count twice), svs (made less freed, so it may be
- * below 0), or alloc_space, alloc_objects, inuse_space and inuse_objects, which are estimates
- * from samples; SCOPE is total, sub (each one), or an expression (each sub whose name matches).
+ * it calls: not of total and not of a package, where it would count twice), svs (made less
+ * freed, so it may be below 0), or alloc_space, alloc_objects, inuse_space and inuse_objects,
+ * which are estimates from samples; SCOPE is total, sub (each one), or an expression (each sub
+ * whose name matches).
  *
  * A rule in a file, one a line, is VALUE WHAT <= MOST, as "calls DBI::st::execute <= 12",
  * "statements main:: <= base +10%", "time /^Foo::get/ <= 20 ms". WHAT is total, a sub, a

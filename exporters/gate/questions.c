@@ -208,8 +208,8 @@ static bool ask_rows(struct asking *a)
     const struct nytp_diff_row *const rows = a->diff->rows;
     uint32_t n = 0, n_gone = 0, n_called = 0;
     bool ok = true;
-    uint32_t i = a->diff->n_rows > 0 ? first_of(a, &rows->name, sizeof *rows, a->diff->n_rows)
-                                     : 0;
+    uint32_t i =
+        a->diff->n_rows > 0 ? first_of(a, &rows->name, sizeof *rows, a->diff->n_rows) : 0;
     for (; ok && i < a->diff->n_rows; i++) {
         const struct nytp_diff_row *row = &rows[i];
         if (!matches(a, row->name)) {
@@ -232,7 +232,8 @@ static bool ask_rows(struct asking *a)
     const bool is_there =
         n > 0 || (n_gone == 0 && defined != NULL && is_among(a, defined->names, defined->n));
     const bool all = rule->scope == NYTP_GATE_EACH && rule->pattern.n == 0;
-    if (n_called == 0 && !all && defined != NULL && is_among(a, defined->lost, defined->n_lost)) {
+    if (n_called == 0 && !all && defined != NULL &&
+        is_among(a, defined->lost, defined->n_lost)) {
         forget(a);
         return answer(a, NYTP_GATE_UNJUDGED, LOST);
     }
@@ -354,8 +355,7 @@ static bool matches_a_wait(struct asking *a, bool *ok)
     *ok = found || nytp_wait_rows_init(&rows, a->diff->profile, NULL);
     for (uint32_t i = 0; *ok && !found && i < rows.n; i++) {
         char text[NYTP_MAX_WAIT_TEXT];
-        found =
-            nytp_patterns_match(pattern, nytp_wait_text(&rows.rows[i], text), &a->error);
+        found = nytp_patterns_match(pattern, nytp_wait_text(&rows.rows[i], text), &a->error);
     }
     nytp_wait_rows_free(&rows);
     return found;

@@ -38,10 +38,9 @@ void nytp_report_reason_table(struct nytp_report *report)
     if (!nytp_wait_rows_init(&rows, report->profile, NULL))
         nytp_out_of_memory(&report->out->error);
     /* what is waited for other processes is in the rows, and no more in the total */
-    const int64_t all_ns =
-        nytp_total_ns(report->profile) +
-        nytp_mul_div_signed(report->options->child_wait_ticks, NYTP_NS_PER_SEC,
-                            report->profile->ticks_per_sec);
+    const int64_t all_ns = nytp_total_ns(report->profile) +
+                           nytp_mul_div_signed(report->options->child_wait_ticks,
+                                               NYTP_NS_PER_SEC, report->profile->ticks_per_sec);
     if (rows.known_ns > 0) {
         nytp_report_table_begin(report, "reasons loops",
                                 "What was waited for, of the whole recording", "time", columns,

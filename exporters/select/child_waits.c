@@ -67,14 +67,12 @@ static int64_t *times_of_children(struct nytp_profile *const *profiles, uint32_t
     uint32_t child = 0;
     for (uint32_t i = 0; ticks != NULL && i < n; i++)
         for (uint32_t p = 0; p < profiles[i]->n_processes; p++, child++) {
-            const int64_t own =
-                profiles[i]->nodes[profiles[i]->processes[p].root].incl_ticks;
+            const int64_t own = profiles[i]->nodes[profiles[i]->processes[p].root].incl_ticks;
             const uint32_t parent = tree.parents[child];
             if (parent != NYTP_NO_PROCESS &&
                 all.processes[parent].pid != all.processes[child].pid && own > 0)
                 ticks[parent] = nytp_ticks_sum(
-                    ticks[parent],
-                    nytp_mul_div_signed(own, per_sec[parent], per_sec[child]));
+                    ticks[parent], nytp_mul_div_signed(own, per_sec[parent], per_sec[child]));
         }
     nytp_process_tree_free(&tree);
     free(per_sec);
@@ -121,8 +119,8 @@ static int64_t sum_waits(struct nytp_profile *profile, const struct nytp_waits *
     return sum;
 }
 
-static bool sum_profile(struct nytp_profile *profile, const int64_t *of_children,
-                        bool take_out, int64_t *ticks, struct nytp_error *error)
+static bool sum_profile(struct nytp_profile *profile, const int64_t *of_children, bool take_out,
+                        int64_t *ticks, struct nytp_error *error)
 {
     struct nytp_arcs_before before = {0};
     struct nytp_waits waits = {0};

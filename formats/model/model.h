@@ -31,14 +31,14 @@
 
 /* What a recording holds, as a bit set; an exporter's `needs` is one too. */
 enum nytp_has {
-    NYTP_HAS_STATEMENTS = 1 << 0, /* TIME records: option stmts=1 */
-    NYTP_HAS_ARCS = 1 << 1,       /* call counts and times per call site: subs=1 */
-    NYTP_HAS_CALLS = 1 << 2,      /* call events: calls=1 or 2 */
-    NYTP_HAS_ENTRIES = 1 << 3,    /* call entry events: calls=2 */
-    NYTP_HAS_SOURCE = 1 << 4,     /* source lines: savesrc=1 */
-    NYTP_HAS_BLOCKS = 1 << 5,     /* TIME_BLOCK: blocks=1 */
-    NYTP_HAS_SVS = 1 << 6,        /* SVs made and freed: memory=1 */
-    NYTP_HAS_BYTES = 1 << 7,      /* and samples of allocated bytes: memory=BYTES */
+    NYTP_HAS_STATEMENTS = 1 << 0,  /* TIME records: option stmts=1 */
+    NYTP_HAS_ARCS = 1 << 1,        /* call counts and times per call site: subs=1 */
+    NYTP_HAS_CALLS = 1 << 2,       /* call events: calls=1 or 2 */
+    NYTP_HAS_ENTRIES = 1 << 3,     /* call entry events: calls=2 */
+    NYTP_HAS_SOURCE = 1 << 4,      /* source lines: savesrc=1 */
+    NYTP_HAS_BLOCKS = 1 << 5,      /* TIME_BLOCK: blocks=1 */
+    NYTP_HAS_SVS = 1 << 6,         /* SVs made and freed: memory=1 */
+    NYTP_HAS_BYTES = 1 << 7,       /* and samples of allocated bytes: memory=BYTES */
     NYTP_HAS_COUNTED_SVS = 1 << 8, /* with NYTP_HAS_SVS: those of SVs are counts, and not 0
                                       because svs=0 left them out */
 };

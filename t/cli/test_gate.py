@@ -709,3 +709,22 @@ def test_a_rule_on_the_new_side_alone_does_not_ask_the_base(tmp_path):
     assert judge(tmp_path, ["queries total <= 3"], [base], [new])[0] == 0
     assert judge(tmp_path, ["queries total <= 2"], [base], [new])[0] == 10
     assert judge(tmp_path, ["queries total <= base +9%"], [base], [new])[0] == 2
+
+
+def test_reasons_are_not_of_parts_of_a_process(tmp_path):
+    """--where of stretches: a process of which all is under the label keeps them."""
+    out = Writer().pid_start(70).attribute("sampled", 1).fid(1, "/x/a.pl").comment("nytp-label 0 request=a").comment("nytp-wait sleep")
+    out.comment("cpu 0").time(9 * MS, 1, 3).comment("nytp-label 9 request").comment("nytp-label-profile run=nightly").comment("cpu 9").time(9, 1, 4)
+    file = out.pid_end(70).save(tmp_path / "s.out")
+    for words in ["--waits"], ["--patterns"]:
+        done = run("-q", *words, "--where=request=a", file)
+        assert done.returncode == 2 and b"of the whole recording only" in done.stderr, done
+    assert judge(tmp_path, ["waits total <= 1 s"], [], [file], "--where=request=a")[0] == 2
+    assert judge(tmp_path, ["waits total <= 1 s"], [], [file])[0] == 0
+    assert judge(tmp_path, ["waits total <= 1 s"], [], [file], "--where=run=nightly")[0] == 0
+
+
+def test_names_that_are_near_are_looked_for_a_hundred_times(files, tmp_path):
+    status, lines = judge(tmp_path, [f"calls Foo::gett <= {n}" for n in range(300)], [], [files["new"]])
+    near = [line for line in lines if "near it: Foo::get" in line]
+    assert status == 2 and len(lines) == 300 and len(near) == 100
