@@ -662,8 +662,9 @@ static NYTP_COLD void rename_frame(struct nytp_recorder *rec, struct nytp_rec_fr
 
 /* A call that perl has to look up first: AUTOLOAD, overloaded or symbolic code references,
  * undefined subs. If it dies, or turns out to be an xsub, it is the call of what we took it
- * for; what was called to find out becomes part of it. */
-/* Where a sub is entered there are two destructors: that in the caller's scope, which is for a
+ * for; what was called to find out becomes part of it.
+ *
+ * Where a sub is entered there are two destructors: that in the caller's scope, which is for a
  * call that dies before, stays until that scope ends and finds its frame gone then. In a scope
  * that goes on (a block of List::Util that calls by AUTOLOAD) each call leaves 24 bytes so. */
 static __attribute__((noinline)) OP *call_unclear(pTHX_ struct nytp_recorder *rec, CV *cv,
