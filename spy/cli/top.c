@@ -65,8 +65,8 @@ struct top {
     uint32_t n_rows, rows_capacity;
     double total, cpu; /* seconds, as in rows */
     uint64_t n_samples;
-    uint64_t n_looks, n_torn; /* of processes that are closed */
-    int64_t began_ns, found_ns;
+    uint64_t n_looks, n_torn;                   /* of processes that are closed */
+    int64_t shown_ns, found_ns;                 /* a table, and when was looked for processes */
     bool failed, sorted_by_total, is_asked_for; /* by a key */
     struct nytp_error error;                    /* of the output */
     struct nytp_terminal terminal;
@@ -380,9 +380,36 @@ static struct watched *add(struct top *top, pid_t pid)
     return top->processes[top->n_processes++] = process;
 }
 
+/* The children of a process as the kernel lists them for each of its threads. False: this
+ * kernel lists none (CONFIG_PROC_CHILDREN). */
+static bool add_listed_children(struct top *top, pid_t parent)
+{
+    uint32_t n = 0;
+    bool is_listed = false;
+    pid_t *const tasks = nytp_tasks(parent, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        char path[60];
+        int child;
+        snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent, (int)tasks[i]);
+        FILE *const list = fopen(path, "re");
+        is_listed |= list != NULL;
+        while (list != NULL && fscanf(list, "%d", &child) == 1)
+            add(top, child);
+        if (list != NULL)
+            fclose(list);
+    }
+    free(tasks);
+    return is_listed || n == 0;
+}
+
 static void find_children(struct top *top)
 {
     uint32_t n = 0;
+    bool is_listed = true;
+    for (uint32_t i = 0; is_listed && i < top->n_processes; i++)
+        is_listed = add_listed_children(top, top->processes[i]->pid);
+    if (is_listed)
+        return;
     pid_t *const all = nytp_processes(&n);
     for (uint32_t i = 0; i < n; i++)
         if (is_watched(top, nytp_process_status(all[i]).parent))
@@ -487,28 +514,36 @@ static bool wait_until(struct top *top, int64_t then_ns)
     return true;
 }
 
+/* A table, where one is due; `is_over`: the last one, which a terminal has in the end. False:
+ * it cannot be written. */
+static bool show_if_due(struct top *top, int64_t now, bool is_over)
+{
+    const bool is_due = is_over || (double)(now - top->shown_ns) >= top->spy->interval_s * 1e9;
+    const bool is_shown = (is_due || top->is_asked_for) && !(is_over && top->terminal.is_ours);
+    if (is_shown && !show(top))
+        return false;
+    if (is_due && !is_over) {
+        fade(top);
+        top->shown_ns = now;
+    }
+    return true;
+}
+
 /* True: there was nothing to look at any more. */
 static bool run(struct top *top)
 {
     struct nytp_pace pace = nytp_pace_begin(top->spy->rate, !top->spy->no_realtime);
     nytp_aside_begin(&top->aside);
-    int64_t shown = pace.next_ns;
-    top->began_ns = top->found_ns = shown;
+    const int64_t began = pace.next_ns;
+    top->shown_ns = top->found_ns = began;
     while (!nytp_spy_stop) {
         if (!look(top))
             return true;
         const int64_t now = nytp_spy_now_ns();
-        const bool is_over = top->spy->duration_s > 0 &&
-                             (double)(now - top->began_ns) >= top->spy->duration_s * 1e9;
-        const bool is_due = is_over || (double)(now - shown) >= top->spy->interval_s * 1e9;
-        if ((is_due || top->is_asked_for) && !(is_over && top->terminal.is_ours) && !show(top))
+        const bool is_over =
+            top->spy->duration_s > 0 && (double)(now - began) >= top->spy->duration_s * 1e9;
+        if (!show_if_due(top, now, is_over) || is_over)
             return false;
-        if (is_over)
-            return false;
-        if (is_due) {
-            fade(top);
-            shown = now;
-        }
         nytp_pace_next(&pace);
         if (!wait_until(top, pace.next_ns))
             return false;

@@ -147,9 +147,10 @@ class Top:
 
     def line(self):
         """What the shell tells. Meanwhile what is shown is read, as a terminal does."""
-        line = b""
+        line, until = b"", time.monotonic() + 60
         while not line.endswith(b"\n"):
-            for fd in select.select([self.told, self.terminal], [], [], 60)[0]:
+            assert time.monotonic() < until, self.shown[-2000:]
+            for fd in select.select([self.told, self.terminal], [], [], 1)[0]:
                 if fd == self.told:
                     line += os.read(self.told, 1)
                 else:
