@@ -18,8 +18,8 @@
 
 /* The first byte of the comment. */
 enum nytp_call_code {
-    NYTP_CALL_SITE = 1,      /* fid, line, tag, name: what is called from where; counted from 0 */
-    NYTP_CALL_ENTRY = 2,     /* site; it lies where the next statement's record ends */
+    NYTP_CALL_SITE = 1,  /* fid, line, tag, name: what is called from where; counted from 0 */
+    NYTP_CALL_ENTRY = 2, /* site; it lies where the next statement's record ends */
     NYTP_CALL_ENTRY_AT = 3,  /* site, ticks; with the return's ticks: it called nothing */
     NYTP_CALL_RETURN = 4,    /* as ENTRY, of the innermost call */
     NYTP_CALL_RETURN_AT = 5, /* ticks */
@@ -37,7 +37,9 @@ enum nytp_call_code {
 #define NYTP_CALL_LAST_BYTE 0x10u
 #define NYTP_CALL_LASTS     112u
 
-/* In a name a newline is `\n` and a backslash `\\`. */
+/* In a name a newline is `\n` and a backslash `\\`. Of a name whose line would be longer than
+ * readers take the end is dropped. */
+#define NYTP_MOST_CALL_NAME (NYTP_MOST_LINE - 100)
 
 struct nytp_call_frame;
 struct nytp_call_site_record;
@@ -48,7 +50,8 @@ struct nytp_call_reader {
     uint64_t axis; /* where the last statement's record ended, in ticks, signed; for sums that
                       may overflow. nytprof.c adds to it */
     int64_t point; /* where the last call record with ticks lies */
-    uint64_t waited; /* ticks so far that are no time of open calls; the sum may overflow, too */
+    uint64_t
+        waited; /* ticks so far that are no time of open calls; the sum may overflow, too */
     struct nytp_call_frame *frames; /* calls that are open; owned, as is all else */
     struct nytp_call_site_record *sites;
     struct nytp_arena *names;
@@ -72,8 +75,7 @@ static inline bool nytp_is_call(const struct nytp_call_reader *calls, const uint
 }
 
 /* As nytp_decode_record(). NYTP_SILENT: the record is decoded, and there is no event. */
-enum nytp_decoded nytp_decode_call(struct nytp_decoder *decoder,
-                                   struct nytp_call_reader *calls, struct nytp_cursor *c,
-                                   struct nytp_event *event);
+enum nytp_decoded nytp_decode_call(struct nytp_decoder *decoder, struct nytp_call_reader *calls,
+                                   struct nytp_cursor *c, struct nytp_event *event);
 
 #endif

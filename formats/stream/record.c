@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-#define MAX_LINE  60000u /* bytes of a text line; less than the window */
-#define MAX_EXTRA 1000u  /* spare numbers in a SUB_INFO of version 3 */
+#define MAX_EXTRA 1000u /* spare numbers in a SUB_INFO of version 3 */
 
 /* Errors and delivery */
 
@@ -77,12 +76,12 @@ enum nytp_decoded nytp_decode_line(struct nytp_decoder *d, struct nytp_cursor *c
                                    const struct nytp_event *event, struct nytp_str *line)
 {
     const size_t left = (size_t)(c->end - c->at);
-    const size_t most = left < MAX_LINE ? left : MAX_LINE;
+    const size_t most = left < NYTP_MOST_LINE ? left : NYTP_MOST_LINE;
     const uint8_t *newline = most > 0 ? memchr(c->at, '\n', most) : NULL;
     if (newline == NULL) {
-        if (left >= MAX_LINE)
+        if (left >= NYTP_MOST_LINE)
             return fail(d, event, NYTP_ERR_LIMIT, "text line is longer than %u bytes",
-                        MAX_LINE);
+                        NYTP_MOST_LINE);
         c->need = (size_t)(c->end - c->start) + 1;
         return NYTP_SHORT;
     }

@@ -12,6 +12,9 @@
 #include "event.h"
 #include "source.h"
 
+/* Bytes of a text line, with its newline: less than the window. Writers keep to it. */
+#define NYTP_MOST_LINE 60000u
+
 /* No record may have more bytes. A version is one number, so that versions compare: 500 is 5.0.
  */
 #define NYTP_MAX_RECORD                   (64u * 1024 * 1024)

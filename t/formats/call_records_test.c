@@ -45,7 +45,8 @@ static void gives(struct nytp_writer *writer, struct bytes *b, const char *expec
         fprintf(stderr, "# %s: %s\n", name, error.message);
     const char *const pid = strstr(log_text(&log), "COMMENT");
     is_text(pid == NULL ? "" : strchr(pid, '\n') + 1, expected, name);
-    static char *whole_text; /* whoever writes the pipe that is read next has it, too, and ends */
+    static char
+        *whole_text; /* whoever writes the pipe that is read next has it, too, and ends */
     whole_text = strdup(log_text(&log));
     free(log.text.data);
     read_trickle(b, 1, &log, &error);
@@ -151,13 +152,41 @@ static void test_many_sites(void)
     nytp_writer_free(w);
 }
 
+/* A sub may have a name that no line holds: what comes behind its calls is read still. */
+static void test_long_names(void)
+{
+    static char name[200000];
+    static const char *const kinds[] = {"xx", "\n\n", "\\\\", "\xc3\xa9"};
+    for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+        for (size_t i = 0; i < sizeof name; i++)
+            name[i] = kinds[kind][(i + 1) % 2];
+        struct bytes b = {0};
+        struct nytp_writer *const w = begin(&b);
+        const char tag = kind == 3 ? '"' : '\'';
+        const struct nytp_encoded_entry f =
+            nytp_write_call_site(w, 1, 2, (uint8_t)tag, name + 1, sizeof name - 1);
+        nytp_write_call_entry_at(w, &f, 0, 0);
+        nytp_write_call_return_at(w, 0, 5);
+        nytp_writer_flush(w, NYTP_FLUSH_NONE);
+        struct log log;
+        struct nytp_error error = {0};
+        ok(read_bytes(b.data, b.len, &log, &error) &&
+               strstr(log_text(&log), "SUB_RETURN depth=1 incl=5 excl=5") != NULL,
+           "a name of 200,000 bytes");
+        free(log.text.data);
+        free(b.data);
+        nytp_writer_free(w);
+    }
+}
+
 static const struct {
     const char *name, *records, *message;
 } damages[] = {
     {"a place that was not told", "#\x02\x10\n+\x01\x01\x01", "no such place of a call"},
     {"a return of nothing", "#\x05\x10\n", "a return, and no call is open"},
     {"another name for nothing", "#\x01\x11\x11'f\n#\x0b\x10\n", "no such place of a call"},
-    {"a return that nothing places", "#\x01\x11\x11'f\n#\x02\x10\n-", "nothing tells when it was"},
+    {"a return that nothing places", "#\x01\x11\x11'f\n#\x02\x10\n-",
+     "nothing tells when it was"},
     {"an unknown first byte", "#\x06\x10\n", "its first byte is none that is known"},
     {"a number of other bytes", "#\x07\x80\x0f\n", "a byte that is part of no number"},
     {"a number without end", "#\x07\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x10\n",
@@ -193,12 +222,14 @@ static void test_damage(void)
  * attribute `basetime` at its end. */
 static void test_copies(void)
 {
-    struct bytes b = stream("NYTProf 5 0\n#nytp-calls 1\n#\x02\x10\n:basetime=1\n#nytp-calls 2\n#\x04\n");
-    is_read(&b,
-            "VERSION 5.0\nCOMMENT text=\"nytp-calls 1\\x0a\"\nCOMMENT text=\"\\x02\\x10\\x0a\"\n"
-            "ATTRIBUTE key=\"basetime\" value=\"1\"\nCOMMENT text=\"nytp-calls 2\\x0a\"\n"
-            "COMMENT text=\"\\x04\\x0a\"\n",
-            "comments in a copy are comments");
+    struct bytes b =
+        stream("NYTProf 5 0\n#nytp-calls 1\n#\x02\x10\n:basetime=1\n#nytp-calls 2\n#\x04\n");
+    is_read(
+        &b,
+        "VERSION 5.0\nCOMMENT text=\"nytp-calls 1\\x0a\"\nCOMMENT text=\"\\x02\\x10\\x0a\"\n"
+        "ATTRIBUTE key=\"basetime\" value=\"1\"\nCOMMENT text=\"nytp-calls 2\\x0a\"\n"
+        "COMMENT text=\"\\x04\\x0a\"\n",
+        "comments in a copy are comments");
     free(b.data);
 }
 
@@ -208,6 +239,7 @@ int main(void)
     test_changes();
     test_numbers();
     test_many_sites();
+    test_long_names();
     test_damage();
     test_copies();
     return done_testing();

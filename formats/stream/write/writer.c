@@ -354,6 +354,17 @@ void nytp_writer_settle_call(struct nytp_writer *writer)
     calls->is_held = false;
 }
 
+/* Bytes of a name that its line holds: whole characters. */
+static size_t cut_call_name(const char *name, size_t len)
+{
+    size_t n = 0, written = 0;
+    for (; n < len && written < NYTP_MOST_CALL_NAME; n++)
+        written += name[n] == '\n' || name[n] == '\\' ? 2 : 1;
+    while (n < len && n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80)
+        n--;
+    return n;
+}
+
 struct nytp_encoded_entry nytp_write_call_site(struct nytp_writer *writer, uint32_t fid,
                                                uint32_t line, uint8_t tag, const char *name,
                                                size_t len)
@@ -366,7 +377,7 @@ struct nytp_encoded_entry nytp_write_call_site(struct nytp_writer *writer, uint3
     at = nytp_encode_count(nytp_encode_count(at, fid), line);
     *at++ = tag;
     writer->at = at;
-    for (const char *const end = name + len; name < end; name++) {
+    for (const char *const end = name + cut_call_name(name, len); name < end; name++) {
         if (*name == '\n' || *name == '\\')
             nytp_writer_put_bytes(writer, "\\", 1);
         nytp_writer_put_bytes(writer, *name == '\n' ? "n" : name, 1);
