@@ -228,25 +228,30 @@ def killed_while_stopped(top):
     os.kill(top.pid, signal.SIGKILL)
 
 
+def end_of(name, end, expected, target):
+    """A row of the table, and whether it is right."""
+    with contextlib.closing(Top(target.pid, "-i", "100ms", stdout="/dev/full" if end is None else None)) as top:
+        if end is not None:
+            top.wait_for(TABLE)
+            end(top, target)
+        status, state = top.line(), top.state()
+        last = top.shown.rpartition(b"\x1b[?1049l")[2]
+    stays = name in ("Ctrl-Z", "Ctrl-Z, killed", "write error") or b"Process %d: " % target.pid in last and b"(main program)" in last
+    said = name != "target ends" or last.endswith(b"nytp-spy: process %d has ended\r\n" % target.pid)
+    is_right = status == expected and state == "as it was" and stays and said
+    return (f"{name:16} {status:8} {state:20} {'last table' if stays else 'no table'}{'' if said else ', end not said'}"
+            f"{'' if is_right else '  WRONG'}"), is_right
+
+
 def test_however_top_ends_or_stops_the_terminal_is_as_it_was(script):
-    rows, wrong = [], 0
+    rows, path = [("end              status   terminal", True)], script(SHARES)
     for name, (end, expected) in ENDS.items():
-        with spied.running(PERL, script(SHARES)) as target:
+        with spied.running(PERL, path) as target:
             target.wait_for("ready")
-            top = Top(target.pid, "-i", "100ms", stdout="/dev/full" if end is None else None)
-            if end is not None:
-                top.wait_for(TABLE)
-                end(top, target)
-            status, state = top.line(), top.state()
-            last = top.shown.rpartition(b"\x1b[?1049l")[2]
-            stays = name in ("Ctrl-Z", "Ctrl-Z, killed", "write error") or b"Process %d: " % target.pid in last and b"(main program)" in last
-            said = name != "target ends" or last.endswith(b"nytp-spy: process %d has ended\r\n" % target.pid)
-            is_right = status == expected and state == "as it was" and stays and said
-            wrong += not is_right
-            rows.append(f"{name:16} {status:8} {state:20} {'last table' if stays else 'no table'}{'' if said else ', end not said'}{'' if is_right else '  WRONG'}")
-            top.close()
-    print("\n".join(["end              status   terminal", *rows]))
-    assert wrong == 0, "\n" + "\n".join(rows)
+            rows.append(end_of(name, end, expected, target))
+    table = "\n".join(row for row, _ in rows)
+    print(table)
+    assert all(is_right for _, is_right in rows), "\n" + table
 
 
 def io_count(pid):
@@ -261,14 +266,14 @@ def test_where_the_input_has_ended_top_waits_for_its_next_look(script):
     """The terminal is gone, and SIGHUP is ignored. Each look reads some tens of times; without the wait there are 100,000 reads a second."""
     with spied.running(PERL, script(SHARES)) as target:
         target.wait_for("ready")
-        top = Top(target.pid, "-i", "1h", "-r", "5", ignores=[signal.SIGHUP])
-        top.wait_for(DRAWN)
-        spied.wait_until(lambda: sleeps(top.pid) > 5)
-        os.close(top.terminal)
-        before, slept = io_count(top.pid), sleeps(top.pid)
-        spied.wait_until(lambda: sleeps(top.pid) - slept >= 15)
-        assert io_count(top.pid) - before < 15 * 200
-        top.close()
+        with contextlib.closing(Top(target.pid, "-i", "1h", "-r", "5", ignores=[signal.SIGHUP])) as top:
+            top.wait_for(DRAWN)
+            spied.wait_until(lambda: sleeps(top.pid) > 5)
+            os.close(top.terminal)
+            top.terminal = -1
+            before, slept = io_count(top.pid), sleeps(top.pid)
+            spied.wait_until(lambda: sleeps(top.pid) - slept >= 15)
+            assert io_count(top.pid) - before < 15 * 200
 
 
 def test_a_table_sums_all_that_a_pattern_means_those_included_that_come_and_go(script, tmp_path):
