@@ -5,7 +5,7 @@
 _nytp_spy() {
     local cur=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words= i
     COMPREPLY=()
-    if [[ $before == @(-r|--rate|-d|--duration|-i|--interval|-P|--pattern) ]]; then
+    if [[ $before == @(-r|--rate|-d|--duration|-i|--interval|-f|--format|-P|--pattern) ]]; then
         return
     elif [[ $cur == -* ]]; then
         words=$("$1" --help 2>/dev/null | grep -o -- '--[a-z][a-z-]*' | sort -u)

@@ -26,6 +26,7 @@ struct nytp_spy {
     pid_t *pids; /* of the command line, or found by --pattern */
     uint32_t n_pids, pids_capacity;
     const char *pattern, *core, *exe, *output;
+    const char *format; /* of nytp-export, which record writes; or NULL */
     struct nytp_patterns patterns; /* that of `pattern` */
     uint32_t rate;                 /* samples a second */
     double duration_s;             /* 0: until it ends or is interrupted */

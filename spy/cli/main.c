@@ -25,18 +25,22 @@ static const char usage[] =
     "    nytp spy heap BEFORE AFTER          what has grown between two such files\n"
     "\n"
     "The program is neither stopped nor changed. For PID there may stand\n"
+    "  -p, --pid PID         the same as PID\n"
     "  -P, --pattern REGEX   every process whose command line matches; record, top:\n"
     "                        also those that begin later\n"
     "      --core FILE       dump, heap: a core file\n"
     "      --exe FILE        the perl of that core file, if it is elsewhere now\n"
     "\n"
     "Options\n"
-    "  -o, --output FILE     write FILE; - is standard output\n"
+    "  -o, --output FILE     write FILE; - is standard output; record: FILE.svg and\n"
+    "                        others are written by nytp export\n"
+    "  -f, --format NAME     record: whatever FILE is called, as nytp export --NAME\n"
     "  -r, --rate HZ         record, top: samples a second, default 100\n"
     "  -d, --duration TIME   record, top: stop after so long, as 30s or 5m\n"
     "  -i, --interval TIME   top: a new table so often, default 1s\n"
     "  -s, --subprocesses    record, top: the processes that it starts, too\n"
     "      --no-idle         record: leave out samples in which it waits\n"
+    "      --idle            record: do not, which is the default\n"
     "      --no-source       no lines of source\n"
     "      --no-realtime     record, top: the priority of any program\n"
     "      --objects         heap: classes of objects only\n"
@@ -44,15 +48,38 @@ static const char usage[] =
     "  -h, --help            print this text\n";
 
 enum {
-    NO_IDLE = 256,
+    IDLE = 256,
+    NO_IDLE,
     NO_SOURCE,
     NO_REALTIME,
     OBJECTS,
     CORE,
-    EXE
+    EXE,
+    IS_SO, /* what is asked for is so in any case */
+    WORD   /* of another tool */
+};
+
+/* Options of py-spy and rbspy that mean nothing here, and what does it. */
+static const struct word {
+    int letter;
+    const char *name, *way;
+} words[] = {
+    {'n', "native", "C frames are not seen: perf record -g -p PID shows them"},
+    {'l', "locals", "values are not shown: nytp spy heap PID counts them by type and class"},
+    {'j', "json", "record it: nytp spy record -d 1s -o FILE.json PID"},
+    {'g', "gil", "perl has no such lock: --no-idle leaves out samples that wait"},
+    {'t', "threads", "dump tells each thread, and a profile holds them apart"},
+    {'F', "function",
+     "a profile holds subs and lines, and nytp export --csv has one row a sub"},
+    {0, "nolineno", "nytp export --collapsed has subs alone"},
+};
+
+enum {
+    N_WORDS = sizeof words / sizeof *words
 };
 
 static const struct option options[] = {
+    {"pid", required_argument, NULL, 'p'},
     {"pattern", required_argument, NULL, 'P'},
     {"core", required_argument, NULL, CORE},
     {"exe", required_argument, NULL, EXE},
@@ -61,14 +88,36 @@ static const struct option options[] = {
     {"duration", required_argument, NULL, 'd'},
     {"interval", required_argument, NULL, 'i'},
     {"subprocesses", no_argument, NULL, 's'},
+    {"format", required_argument, NULL, 'f'},
+    {"idle", no_argument, NULL, IDLE},
     {"no-idle", no_argument, NULL, NO_IDLE},
     {"no-source", no_argument, NULL, NO_SOURCE},
     {"no-realtime", no_argument, NULL, NO_REALTIME},
     {"objects", no_argument, NULL, OBJECTS},
     {"version", no_argument, NULL, 'V'},
     {"help", no_argument, NULL, 'h'},
+    {"nonblocking", no_argument, NULL, IS_SO},
+    {"full-filenames", no_argument, NULL, IS_SO},
+    {"native", no_argument, NULL, WORD},
+    {"locals", no_argument, NULL, WORD},
+    {"json", no_argument, NULL, WORD},
+    {"gil", no_argument, NULL, WORD},
+    {"threads", no_argument, NULL, WORD},
+    {"function", no_argument, NULL, WORD},
+    {"nolineno", no_argument, NULL, WORD},
     {0},
 };
+
+/* What py-spy calls the formats of nytp-export. */
+static const char *format_of(const char *name)
+{
+    static const char *const names[][2] = {{"raw", "collapsed"},
+                                           {"chrometrace", "chrome-trace"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i][0], name) == 0)
+            return names[i][1];
+    return name;
+}
 
 static enum nytp_spy_status wrong(const char *text, const char *value)
 {
@@ -100,9 +149,42 @@ static double seconds_of(const char *text)
     return -1;
 }
 
-static enum nytp_spy_status take_option(struct nytp_spy *spy, int option)
+static bool add_pid(struct nytp_spy *spy, const char *text)
+{
+    char *end;
+    const long pid = strtol(text, &end, 10);
+    const bool is_pid = *end == '\0' && end != text && pid > 0 && pid < INT32_MAX;
+    if (is_pid && nytp_grow(&spy->pids, &spy->pids_capacity, spy->n_pids, sizeof *spy->pids))
+        spy->pids[spy->n_pids++] = (pid_t)pid;
+    return is_pid;
+}
+
+/* An option of another tool, by its letter or, where that is none, its name. */
+static enum nytp_spy_status answer(int letter, const char *name)
+{
+    for (size_t i = 0; i < N_WORDS; i++)
+        if (letter == WORD ? strcmp(words[i].name, name) == 0 : words[i].letter == letter) {
+            nytp_spy_say("--%s: %s", words[i].name, words[i].way);
+            return SPY_USAGE;
+        }
+    return SPY_USAGE; /* getopt has said it */
+}
+
+static enum nytp_spy_status take_option(struct nytp_spy *spy, int option, const char *name)
 {
     switch (option) {
+    case 'p':
+        if (!add_pid(spy, optarg))
+            return wrong("--pid must be a process id, not ", optarg);
+        break;
+    case 'f':
+        spy->format = format_of(optarg);
+        break;
+    case IDLE:
+        spy->idle = true;
+        break;
+    case IS_SO:
+        break;
     case 'P':
         spy->pattern = optarg;
         break;
@@ -146,17 +228,9 @@ static enum nytp_spy_status take_option(struct nytp_spy *spy, int option)
         spy->objects = true;
         break;
     default:
-        return SPY_USAGE; /* getopt has said it */
+        return answer(option, name);
     }
     return SPY_DONE;
-}
-
-static bool add_pid(struct nytp_spy *spy, pid_t pid)
-{
-    if (!nytp_grow(&spy->pids, &spy->pids_capacity, spy->n_pids, sizeof *spy->pids))
-        return false;
-    spy->pids[spy->n_pids++] = pid;
-    return true;
 }
 
 static enum nytp_spy_status find_processes(struct nytp_spy *spy)
@@ -167,7 +241,8 @@ static enum nytp_spy_status find_processes(struct nytp_spy *spy)
         return wrong(error.message, "");
     pid_t *const found = nytp_spy_matches(&spy->patterns, &n, &error);
     for (uint32_t i = 0; i < n; i++)
-        add_pid(spy, found[i]);
+        if (nytp_grow(&spy->pids, &spy->pids_capacity, spy->n_pids, sizeof *spy->pids))
+            spy->pids[spy->n_pids++] = found[i];
     free(found);
     if (error.status != NYTP_OK)
         return wrong(error.message, "");
@@ -196,14 +271,16 @@ static enum nytp_spy_status take_rest(struct nytp_spy *spy, const struct command
     const bool is_heap = command->run == nytp_spy_heap;
     if (spy->argv != NULL && !command->starts_programs)
         return wrong("only record starts a program, not ", command->name);
+    if (spy->interval_s > 0 && command->run != nytp_spy_top)
+        return wrong("--interval is for top, not for ", command->name);
+    if (spy->format != NULL && (command->run != nytp_spy_record || spy->output == NULL))
+        return wrong("--format is for record, with -o FILE", "");
     if (spy->core != NULL && (!command->reads_cores || n > 0 || spy->pattern != NULL))
         return wrong("--core is for dump and heap, in place of a PID", "");
     for (int i = 0; i < n; i++) {
-        char *end;
-        const long pid = strtol(rest[i], &end, 10);
-        if (*end == '\0' && end != rest[i] && pid > 0 && pid < INT32_MAX)
-            add_pid(spy, (pid_t)pid);
-        else if (is_heap && spy->n_files < 2)
+        if (add_pid(spy, rest[i]))
+            continue;
+        if (is_heap && spy->n_files < 2)
             spy->files[spy->n_files++] = rest[i];
         else
             return wrong("this is no process id: ", rest[i]);
@@ -246,6 +323,8 @@ static enum nytp_spy_status run(struct nytp_spy *spy, int n, char **words)
     const enum nytp_spy_status status = take_rest(spy, command, n - 1, words + 1);
     if (status != SPY_DONE)
         return status;
+    if (spy->interval_s == 0)
+        spy->interval_s = 1;
     if (command->goes_on)
         stop_on_signals();
     return command->run(spy);
@@ -254,7 +333,7 @@ static enum nytp_spy_status run(struct nytp_spy *spy, int n, char **words)
 int main(int argc, char **argv)
 {
     static const char *files[2];
-    struct nytp_spy spy = {.rate = 100, .interval_s = 1, .idle = true, .files = files};
+    struct nytp_spy spy = {.rate = 100, .idle = true, .files = files};
     enum nytp_spy_status status = SPY_DONE;
     /* Everything behind -- is a program to be started. */
     for (int i = 1; i < argc && spy.argv == NULL; i++) {
@@ -263,8 +342,10 @@ int main(int argc, char **argv)
         spy.argv = argv[i + 1] == NULL ? NULL : argv + i + 1;
         argc = i;
     }
-    for (int option; status == SPY_DONE && (option = getopt_long(argc, argv, "P:o:r:d:i:sVh",
-                                                                 options, NULL)) != -1;) {
+    int at = 0;
+    for (int option;
+         status == SPY_DONE &&
+         (option = getopt_long(argc, argv, "p:P:o:f:r:d:i:sVhnljgtF", options, &at)) != -1;) {
         if (option == 'h' || option == 'V') {
             printf(option == 'h' ? "%s" : "nytp-spy %s\n",
                    option == 'h' ? usage : NYTP_VERSION);
@@ -273,7 +354,7 @@ int main(int argc, char **argv)
             nytp_spy_say("standard output: cannot write: %s", strerror(errno));
             return SPY_OUTPUT;
         }
-        status = take_option(&spy, option);
+        status = take_option(&spy, option, options[at].name);
     }
     if (status == SPY_DONE && optind >= argc) {
         fputs(usage, stderr);

@@ -21,6 +21,9 @@ enum {
     STATE_LOOKS = 16,
     LATE_NS = 1000000,          /* a wake that nobody is in the way of takes a tenth of it */
     LONGEST_TICK_NS = 20000000, /* kernels count at least each 10 ms */
+    SHARE = 10,                 /* one part in so many of a processor is ours */
+    LONG_NS = 1000000,          /* a round of looks that takes a rest */
+    MOST_CREDIT_NS = 100000000, /* attaching to some processes at once is no reason to rest */
 };
 
 int64_t nytp_spy_now_ns(void)
@@ -191,6 +194,18 @@ static bool take(struct nytp_sampling *sampling, struct nytp_spied_thread *threa
     return !is_clear || give(sampling, thread, !thread->is_waiting);
 }
 
+void nytp_sampling_resume(struct nytp_sampling *sampling)
+{
+    const int64_t now = nytp_spy_now_ns();
+    for (uint32_t i = 0; i < sampling->n_threads; i++) {
+        struct nytp_spied_thread *const thread = sampling->threads[i];
+        settle(sampling, thread);
+        thread->times = nytp_task_times(thread->times_fd);
+        thread->given_cpu_ns = thread->times.ran_ns;
+        thread->last_ns = thread->changed_ns = now;
+    }
+}
+
 bool nytp_sampling_settle(struct nytp_sampling *sampling)
 {
     bool some = false;
@@ -223,14 +238,35 @@ void nytp_step_aside(struct nytp_aside *aside, int processor)
         sched_setaffinity(0, sizeof others, &others);
 }
 
+static int64_t our_own_ns(void)
+{
+    struct timespec ran;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran);
+    return (int64_t)ran.tv_sec * 1000000000 + ran.tv_nsec;
+}
+
+static void take_priority(struct nytp_pace *pace, bool realtime)
+{
+    if (!pace->may_realtime || realtime == pace->is_realtime)
+        return;
+    const int policy = realtime ? SCHED_RR : SCHED_OTHER;
+    const struct sched_param lowest = {.sched_priority = sched_get_priority_min(policy)};
+    if (sched_setscheduler(0, policy | SCHED_RESET_ON_FORK, &lowest) == 0)
+        pace->is_realtime = realtime;
+}
+
 struct nytp_pace nytp_pace_begin(uint32_t rate, bool realtime)
 {
-    const struct sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_RR)};
-    if (realtime)
-        sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &lowest);
     const int64_t now = nytp_spy_now_ns();
-    return (struct nytp_pace){
-        .period_ns = 1000000000 / rate, .next_ns = now, .random = (uint64_t)now | 1};
+    struct nytp_pace pace = {.period_ns = 1000000000 / rate,
+                             .next_ns = now,
+                             .random = (uint64_t)now | 1,
+                             .may_realtime = realtime,
+                             .ran_ns = our_own_ns(),
+                             .turned_ns = now,
+                             .credit_ns = MOST_CREDIT_NS};
+    take_priority(&pace, true);
+    return pace;
 }
 
 void nytp_pace_look(struct nytp_pace *pace)
@@ -239,17 +275,56 @@ void nytp_pace_look(struct nytp_pace *pace)
     pace->n_late += nytp_spy_now_ns() - pace->next_ns > LATE_NS;
 }
 
-void nytp_pace_next(struct nytp_pace *pace)
+/* What we have taken since the last round, and how much is left. */
+static int64_t account(struct nytp_pace *pace, int64_t now)
 {
-    const int64_t now = nytp_spy_now_ns();
+    const int64_t ran = our_own_ns(), took = ran - pace->ran_ns;
+    pace->credit_ns += (now - pace->turned_ns) / SHARE - took;
+    if (pace->credit_ns > MOST_CREDIT_NS)
+        pace->credit_ns = MOST_CREDIT_NS;
+    pace->ran_ns = ran;
+    pace->turned_ns = now;
+    if (pace->credit_ns < 0 || pace->credit_ns > MOST_CREDIT_NS / 2)
+        take_priority(pace, pace->credit_ns > 0);
+    return took;
+}
+
+static int64_t distance_to_next(struct nytp_pace *pace)
+{
     pace->random ^= pace->random << 13;
     pace->random ^= pace->random >> 7;
     pace->random ^= pace->random << 17;
-    const int64_t distance =
-        pace->period_ns / 2 + (int64_t)(pace->random % (uint64_t)pace->period_ns);
-    pace->next_ns += distance;
-    if (pace->next_ns < now) /* those that were missed are not made up for */
-        pace->next_ns = now + distance;
+    return pace->period_ns / 2 + (int64_t)(pace->random % (uint64_t)pace->period_ns);
+}
+
+/* Those that were missed are not made up for. */
+void nytp_pace_next(struct nytp_pace *pace)
+{
+    const int64_t now = nytp_spy_now_ns(), took = account(pace, now);
+    const int64_t distance = distance_to_next(pace), due = pace->next_ns + distance;
+    const bool rests = took > LONG_NS && pace->credit_ns < 0;
+    const int64_t earliest = rests ? now + (SHARE - 1) * took : now;
+    pace->next_ns = due >= earliest ? due : rests ? earliest : now + distance;
+    pace->missed_ns += pace->next_ns - due;
+    pace->has_rested |= rests && pace->next_ns > due;
+}
+
+void nytp_pace_resume(struct nytp_pace *pace)
+{
+    pace->next_ns = pace->turned_ns = nytp_spy_now_ns();
+}
+
+void nytp_pace_end(struct nytp_pace *pace)
+{
+    take_priority(pace, false);
+}
+
+uint64_t nytp_pace_due(const struct nytp_pace *pace, uint64_t n_samples)
+{
+    const uint64_t n_missed = (uint64_t)(pace->missed_ns / pace->period_ns);
+    return pace->n_looks == 0 ? n_samples
+                              : n_samples + (uint64_t)((double)n_samples * (double)n_missed /
+                                                       (double)pace->n_looks);
 }
 
 /* ---- a look ---- */

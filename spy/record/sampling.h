@@ -71,15 +71,31 @@ struct nytp_pace {
     int64_t period_ns, next_ns;
     uint64_t random;          /* never 0 */
     uint64_t n_looks, n_late; /* those that came more than a millisecond late */
+    int64_t missed_ns;        /* in which looks were due that did not come */
+    bool has_rested;          /* as looks took too long */
+    bool may_realtime, is_realtime;
+    int64_t ran_ns, turned_ns; /* our own processor time, and when it was, at the last look */
+    int64_t credit_ns;         /* processor time that we may take yet; below 0: debt */
 };
 
 /* Real-time priority, if it is asked for, is not given to everybody: on a busy machine, looks
- * that wait for their turn come as the scheduler changes programs, and not at random. */
+ * that wait for their turn come as the scheduler changes programs, and not at random.
+ *
+ * A tenth of the time is ours. Who has used it up, and a tenth of a second beside, goes on with
+ * the priority of any program, until half of that is there again; and after a round of looks
+ * that took more than a millisecond rests nine times as long. */
 struct nytp_pace nytp_pace_begin(uint32_t rate, bool realtime);
 void nytp_pace_next(struct nytp_pace *pace);
+void nytp_pace_end(struct nytp_pace *pace);
 
 /* It is time: tells the pace so. */
 void nytp_pace_look(struct nytp_pace *pace);
+
+/* The next look is due now: the time since the last one was no time of looks. */
+void nytp_pace_resume(struct nytp_pace *pace);
+
+/* How many samples were due where so many came. */
+uint64_t nytp_pace_due(const struct nytp_pace *pace, uint64_t n_samples);
 
 /* Look at all interpreters once. False: there is none any more, or the callback said so. */
 bool nytp_sampling_look(struct nytp_sampling *sampling);
@@ -88,6 +104,9 @@ bool nytp_sampling_look(struct nytp_sampling *sampling);
  * held back. True: some are yet. */
 bool nytp_sampling_settle(struct nytp_sampling *sampling);
 #define NYTP_SETTLE_NS 2000000
+
+/* The time since the last look is given to no sample: we did not look. */
+void nytp_sampling_resume(struct nytp_sampling *sampling);
 
 /* No more: the callback is told of each thread that is left. */
 void nytp_sampling_end(struct nytp_sampling *sampling);

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""All ways in which a recording of nytp-spy, the program that it has started, or one that runs already can end or stop: the status that
+comes back, and what is on disk. `pytest -s` prints the table."""
+
+import contextlib
+import os
+import pathlib
+import pty
+import re
+import resource
+import signal
+import subprocess
+import time
+
+import pytest
+
+import spied
+
+PERL = "/usr/bin/perl"
+EXPORT = spied.ROOT / "bin" / "nytp-export"
+
+# Of a signal: "saves": works on until nytp-spy has looked at it there, tells how many came and exits with 7; "leaves": exits with 7;
+# "stays": tells each.
+APP = r"""use strict; $| = 1;
+sub looks {
+    open my $status, '<', '/proc/' . getppid . '/status' or return 1e9;
+    my ($n) = map { /^voluntary_ctxt_switches:\s+(\d+)/ } <$status>;
+    return $n;
+}
+my ($how, $n) = (shift, 0);
+sub saving { my $before = looks(); 1 until looks() > $before + 20; print "got $n\n"; exit 7 }
+sub work { my $x = 0; $x += $_ for 1 .. 20000; $x }
+my %on_signal = (saves => sub { saving() if ++$n == 1 }, leaves => sub { exit 7 }, stays => sub { $n++; print "caught $n\n" });
+$how && ($SIG{$_} = $on_signal{$how}) for qw(INT TERM HUP QUIT USR1 USR2);
+print "ready\n";
+work() while 1;
+"""
+TABLE = []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def table():
+    yield
+    print(f"\n{'end':<44} {'status':>6}  profile")
+    for end, status, profile in TABLE:
+        print(f"{end:<44} {status:>6}  {profile}")
+
+
+@pytest.fixture
+def app(tmp_path):
+    (tmp_path / "app.pl").write_text(APP)
+    return tmp_path / "app.pl"
+
+
+def note(end, status, out):
+    """Takes a row of the table; the subs that are in the profile, or None."""
+    if not out.exists():
+        TABLE.append((end, status, "none"))
+        return None
+    checked = subprocess.run([EXPORT, "--check", out], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    csv = subprocess.run([EXPORT, "-q", "--csv", out], check=True, capture_output=True, text=True).stdout
+    subs = set(re.findall(r"\bmain::\w+", csv))
+    TABLE.append((end, status, "whole, to the end" if "main::saving" in subs else "whole"))
+    return subs
+
+
+def with_signals_as_by_default():
+    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT:
+        signal.signal(number, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def recording(*arguments, **options):
+    """nytp-spy, which has taken a sample."""
+    popen = subprocess.Popen([str(spied.SPY), "record", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             preexec_fn=with_signals_as_by_default, start_new_session=True, **options)
+    try:
+        spied.wait_until_it_samples(popen.pid)
+        yield popen
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(popen.pid, signal.SIGKILL)
+        popen.communicate()
+
+
+def command_of(spy):
+    return int(pathlib.Path(f"/proc/{spy.pid}/task/{spy.pid}/children").read_text().split()[0])
+
+
+def state_of(pid):
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
+
+
+@pytest.mark.parametrize("end, code, status", [
+    ("COMMAND exits with 0", "exit 0", 0), ("COMMAND exits with 3", "exit 3", 3), ("COMMAND dies", "die", 255), ("COMMAND is killed", "kill KILL => $$", 137),
+    ("COMMAND crashes", "kill SEGV => $$", 139), ("COMMAND ends by _exit", "require POSIX; POSIX::_exit(4)", 4),
+    ("COMMAND becomes another program by exec", "exec 'sh', '-c', 'exit 6'", 6)])
+def test_the_end_of_command(end, code, status, tmp_path):
+    out = tmp_path / "out"
+    ran = subprocess.run([spied.SPY, "record", "-o", out, "-r", "1000", "--", PERL, "-e", f"sub work {{ 1 for 1 .. 1e7 }} work(); {code}"], capture_output=True,
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+    assert ran.returncode == status and "main::work" in note(end, ran.returncode, out)
+
+
+@pytest.mark.parametrize("end, mode, status", [("COMMAND is not found", None, 127), ("COMMAND is not executable", 0o644, 126)])
+def test_a_command_that_cannot_be_run(end, mode, status, tmp_path):
+    command, out = tmp_path / "command", tmp_path / "out"
+    if mode is not None:
+        command.write_text("#!/bin/sh\n")
+        command.chmod(mode)
+    ran = subprocess.run([spied.SPY, "record", "-o", out, "--", command], capture_output=True, text=True)
+    assert ran.returncode == status and note(end, ran.returncode, out) is None and f"{command}: " in ran.stderr
+
+
+@pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "QUIT", "USR1", "USR2"])
+def test_a_signal_is_passed_on_and_the_end_of_command_is_recorded(name, app, tmp_path):
+    out = tmp_path / "out"
+    with recording("-o", out, "--", PERL, app, "saves") as spy:
+        assert spy.stdout.readline() == "ready\n"
+        spy.send_signal(getattr(signal, f"SIG{name}"))
+        assert spy.wait(60) == 7
+        assert spy.stdout.read() == "got 1\n"
+    assert "main::saving" in note(f"SIG{name} to nytp-spy, COMMAND handles it", 7, out)
+
+
+@pytest.mark.parametrize("name", ["TERM", "HUP"])
+def test_a_command_that_a_signal_ends(name, app, tmp_path):
+    out = tmp_path / "out"
+    with recording("-o", out, "--", PERL, app) as spy:
+        spy.stdout.readline()
+        command = command_of(spy)
+        spy.send_signal(getattr(signal, f"SIG{name}"))
+        status = spy.wait(60)
+        assert status == 128 + getattr(signal, f"SIG{name}") and not os.path.exists(f"/proc/{command}")
+    assert "main::work" in note(f"SIG{name} to nytp-spy, COMMAND does not", status, out)
+
+
+class Terminal:
+    """nytp-spy as the foreground job of a shell in a terminal: only so Ctrl-Z stops it."""
+
+    def __init__(self, *arguments):
+        self.told, tell = os.pipe()
+        self.shell, self.fd = pty.fork()
+        if self.shell == 0:
+            self.be_shell([str(word) for word in (spied.SPY, "record", *arguments)], tell)
+        os.close(tell)
+        self.pid = self.ask()
+        self.said = ""
+
+    @staticmethod
+    def be_shell(words, tell):
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+        pid = os.fork()
+        if pid == 0:
+            os.setpgid(0, 0)
+            os.tcsetpgrp(0, os.getpid())
+            signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+            with_signals_as_by_default()
+            os.execv(words[0], words)
+        os.write(tell, f"{pid}\n".encode())
+        while True:
+            _, status = os.waitpid(pid, os.WUNTRACED)
+            os.write(tell, b"-1\n" if os.WIFSTOPPED(status) else f"{os.waitstatus_to_exitcode(status)}\n".encode())
+            if not os.WIFSTOPPED(status):
+                os._exit(0)
+
+    def ask(self):
+        """What the shell is told next: the pid, and then -1 for a stop, or a status."""
+        return int(os.read(self.told, 100))
+
+    def wait_for(self, text):
+        while text not in self.said:
+            self.said += os.read(self.fd, 4096).decode()
+
+    def press(self, key):
+        os.write(self.fd, key)
+
+    def end(self):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        os.waitpid(self.shell, 0)
+        os.close(self.fd)
+        os.close(self.told)
+
+
+@contextlib.contextmanager
+def terminal(*arguments):
+    shown = Terminal(*arguments)
+    try:
+        shown.wait_for("ready")
+        spied.wait_until_it_samples(shown.pid)
+        yield shown
+    finally:
+        shown.end()
+
+
+def test_ctrl_c_is_commands_and_its_end_is_recorded(app, tmp_path):
+    """COMMAND has it once, from the terminal."""
+    out = tmp_path / "out"
+    with terminal("-o", out, "--", PERL, app, "saves") as shown:
+        shown.press(b"\x03")
+        status = shown.ask()
+        shown.wait_for("got ")
+        assert status == 7 and "got 1" in shown.said
+    assert "main::saving" in note("Ctrl-C", status, out)
+
+
+def test_a_second_ctrl_c_leaves_at_once(app, tmp_path):
+    out = tmp_path / "out"
+    with terminal("-o", out, "--", PERL, app, "stays") as shown:
+        command = command_of(shown)
+        shown.press(b"\x03")
+        shown.wait_for("caught 1")
+        shown.press(b"\x03")
+        shown.wait_for("caught 2")
+        status = shown.ask()
+        assert status == 130 and state_of(command) in "RS"
+    assert "main::work" in note("Ctrl-C twice, COMMAND goes on", status, out)
+
+
+def test_ctrl_z_stops_both_and_they_go_on(app, tmp_path):
+    out = tmp_path / "out"
+    with terminal("-o", out, "--", PERL, app, "saves") as shown:
+        command = command_of(shown)
+        shown.press(b"\x1a")
+        assert shown.ask() == -1
+        spied.wait_until(lambda: state_of(command) == "T")
+        os.killpg(shown.pid, signal.SIGCONT)
+        spied.wait_until(lambda: state_of(command) in "RS" and state_of(shown.pid) in "RS")
+        shown.press(b"\x03")
+        status = shown.ask()
+        assert status == 7
+    assert "main::saving" in note("Ctrl-Z, fg, Ctrl-C", status, out)
+
+
+def test_the_time_in_which_a_recording_stood_still_is_nobodys(app, tmp_path):
+    """It was all of the one sample that came next. A second is more than any look but that one can be late by (a wait for an event
+    in the test is none of its samples)."""
+    out = tmp_path / "out"
+    with recording("-o", out, "--", PERL, app, "saves") as spy:
+        spy.stdout.readline()
+        before = time.monotonic()
+        spy.send_signal(signal.SIGSTOP)
+        spied.wait_until(lambda: state_of(spy.pid) == "T")
+        stopped = time.monotonic()
+        spied.wait_until(lambda: time.monotonic() > stopped + 2)
+        still = time.monotonic() - stopped
+        spy.send_signal(signal.SIGCONT)
+        spy.send_signal(signal.SIGTERM)
+        assert spy.wait(60) == 7
+        whole = time.monotonic() - before
+    ticks = [int(n) for n in re.findall(r"TIME_LINE ticks=(\d+)", subprocess.run([EXPORT, "-q", "--dump", out], check=True, capture_output=True, text=True).stdout)]
+    assert max(ticks) / 1e7 < max(whole - still, 1)
+    TABLE.append(("nytp-spy is stopped (SIGSTOP) and goes on", 7, "whole, to the end"))
+
+
+def test_a_command_that_stops_itself_is_waited_for(app, tmp_path):
+    out = tmp_path / "out"
+    with recording("-o", out, "--", PERL, app, "saves") as spy:
+        spy.stdout.readline()
+        command = command_of(spy)
+        os.kill(command, signal.SIGSTOP)
+        spied.wait_until(lambda: state_of(command) == "T")
+        assert spy.poll() is None
+        os.kill(command, signal.SIGCONT)
+        spy.send_signal(signal.SIGTERM)
+        assert spy.wait(60) == 7
+    assert "main::saving" in note("COMMAND is stopped and goes on", 7, out)
+
+
+def test_a_signal_after_the_recording_is_over_is_passed_on_too(app, tmp_path):
+    out = tmp_path / "out"
+    with recording("-d", "300ms", "-o", out, "--", PERL, app, "leaves") as spy:
+        spy.stdout.readline()
+        spied.wait_until(out.exists)
+        spy.send_signal(signal.SIGTERM)
+        assert spy.wait(60) == 7
+    assert "main::work" in note("--duration is over, then SIGTERM", 7, out)
+
+
+@pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "QUIT"])
+def test_a_recording_of_what_runs_already_ends_and_leaves_it(name, app, tmp_path):
+    out = tmp_path / "out"
+    with spied.running(PERL, app) as process:
+        process.wait_for("ready")
+        with recording(process.pid, "-o", out) as spy:
+            spy.send_signal(getattr(signal, f"SIG{name}"))
+            assert spy.wait(60) == 0
+        assert state_of(process.pid) in "RS"
+    assert "main::work" in note(f"SIG{name}, of a PID", 0, out)
+
+
+def test_a_target_that_goes_ends_the_recording(app, tmp_path):
+    out = tmp_path / "out"
+    with spied.running(PERL, app) as process:
+        process.wait_for("ready")
+        with recording(process.pid, "-o", out) as spy:
+            process.popen.kill()
+            assert spy.wait(60) == 0
+    assert "main::work" in note("the PID is killed", 0, out)
+
+
+def test_a_full_disk_is_told_and_the_status_is_4(tmp_path):
+    ran = subprocess.run([spied.SPY, "record", "-o", "/dev/full", "--", PERL, "-e", "1 for 1 .. 2e7"], capture_output=True, text=True)
+    assert ran.returncode == 4 and "No space left on device" in ran.stderr
+    TABLE.append(("the disk is full", 4, "none"))
+
+
+@pytest.mark.parametrize("output, to", [("-", None), ("/dev/stdout", None), ("printed", "printed")])
+def test_an_output_that_command_prints_to_is_refused(output, to, tmp_path):
+    with open(tmp_path / (to or "other"), "w") as printed:
+        ran = subprocess.run([spied.SPY, "record", "-o", output, "--", PERL, "-e", "open my $file, '>', 'started'"], cwd=tmp_path, stdout=printed,
+                             stderr=subprocess.PIPE, text=True)
+    assert ran.returncode == 2 and "where /usr/bin/perl prints, too" in ran.stderr
+    assert not (tmp_path / "started").exists()
+    TABLE.append((f"-o {output} beside COMMAND", 2, "none"))
+
+
+def test_another_descriptor_takes_the_profile_beside_what_command_prints(tmp_path):
+    out = tmp_path / "out"
+    ran = subprocess.run(["sh", "-c", f"{spied.SPY} record -o /dev/fd/3 -- {PERL} -e 'print qq(printed\\n); 1 for 1 .. 2e7' 3>{out}"], capture_output=True, text=True)
+    assert ran.returncode == 0 and ran.stdout == "printed\n" and note("-o /dev/fd/3 beside COMMAND", 0, out) is not None
