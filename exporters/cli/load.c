@@ -7,13 +7,13 @@
 #include "beside.h"
 #include "progress.h"
 
+#include "exporters/base/database_calls.h"
 #include "exporters/base/disk_source.h"
 #include "exporters/base/helper_thread.h"
 #include "exporters/select/child_waits.h"
 #include "exporters/select/rename.h"
 #include "exporters/select/sandbox.h"
 #include "exporters/select/trim.h"
-#include "exporters/stacks/statements.h"
 
 #include "formats/build/build.h"
 #include "formats/build/label_selection.h"

@@ -10,6 +10,7 @@
 
 #include "timeline.h"
 
+#include "exporters/base/database_calls.h"
 #include "exporters/base/sql_text.h"
 #include "formats/base/arena.h"
 #include "formats/base/table.h"
@@ -18,14 +19,6 @@
 #include <string.h>
 
 #define NONE UINT32_MAX
-
-enum kind {
-    NO_DATABASE,
-    DATABASE,
-    FETCHING,  /* DATABASE, and a statement's rows are asked for */
-    PREPARED,  /* STATEMENT, executed */
-    STATEMENT, /* sent as text */
-};
 
 /* Calls of one place with one text in one stretch, so far, within one open call. */
 struct group {
@@ -40,7 +33,7 @@ struct walk {
     const struct nytp_profile *profile;
     const bool *only; /* recordings, or NULL: all */
     struct nytp_statements *to;
-    uint8_t *kinds; /* enum kind, by sub */
+    uint8_t *kinds; /* enum nytp_database_call, by sub */
     uint32_t requests_capacity, repeats_capacity, sent_capacity;
     struct nytp_table rows;    /* value -> index of a request */
     struct nytp_table texts;   /* row and text -> 0 */
@@ -64,7 +57,7 @@ struct walk {
 
     /* the call of the database that is open */
     uint32_t open; /* how many were open when it was; 0: none is */
-    enum kind kind;
+    enum nytp_database_call kind;
     int64_t since_ticks;
     uint32_t row, in, text;
 };
@@ -72,39 +65,6 @@ struct walk {
 static bool name_is(struct nytp_name name, const char *text)
 {
     return name.len == strlen(text) && memcmp(name.ptr, text, name.len) == 0;
-}
-
-static bool starts(struct nytp_name name, const char *text)
-{
-    const size_t len = strlen(text);
-    return name.len >= len && memcmp(name.ptr, text, len) == 0;
-}
-
-static const struct {
-    const char *name; /* or its start */
-    enum kind kind;
-} kinds[] = {
-    {"DBI::db::do", STATEMENT},     {"DBI::db::select", STATEMENT},
-    {"DBI::st::execute", PREPARED}, {"DBI::st::fetch", FETCHING},
-    {"DBI::db::", DATABASE},        {"DBI::st::", DATABASE},
-    {"DBI::dr::", DATABASE},        {"DBI::common::", DATABASE},
-    {"DBI::connect", DATABASE},
-};
-
-/* Asked of each call that a time line could have: mostly the first bytes say no. */
-static enum kind kind_of(struct nytp_name sub)
-{
-    if (!starts(sub, "DBI::"))
-        return NO_DATABASE;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (starts(sub, kinds[i].name))
-            return kinds[i].kind;
-    return NO_DATABASE;
-}
-
-bool nytp_is_of_database(struct nytp_name sub)
-{
-    return kind_of(sub) != NO_DATABASE;
 }
 
 /* ---- requests ---- */
@@ -332,7 +292,7 @@ static bool add_fetch(struct walk *w, uint32_t node)
 static bool could_be_one(const struct walk *w, const struct group *group)
 {
     const struct nytp_key node = {group->node, 0, 0, 0}, text = {group->text, 0, 0, 0};
-    const bool is_prepared = w->kinds[w->profile->nodes[group->node].sub] == PREPARED;
+    const bool is_prepared = w->kinds[w->profile->nodes[group->node].sub] == NYTP_PREPARED;
     if (group->text == 0)
         return !is_prepared || nytp_table_get(&w->reads, node) != NONE;
     return nytp_sql_could_be_one(nytp_strings_get(w->to->strings, group->text),
@@ -397,7 +357,8 @@ static bool add_sent(struct walk *w, const struct group *group)
 
 /* ---- the time line ---- */
 
-static bool begin_call(struct walk *w, const struct nytp_timeline *line, enum kind kind)
+static bool begin_call(struct walk *w, const struct nytp_timeline *line,
+                       enum nytp_database_call kind)
 {
     w->open = line->n_open;
     w->kind = kind;
@@ -440,9 +401,9 @@ static bool end_call(struct walk *w, const struct nytp_timeline *line, struct ny
     w->open = 0;
     w->to->requests[w->row].database_ticks += ticks;
     w->to->database_ticks += ticks;
-    if (w->kind == FETCHING)
+    if (w->kind == NYTP_FETCHING)
         return add_fetch(w, line->node);
-    if (w->kind < PREPARED)
+    if (w->kind < NYTP_PREPARED)
         return true;
     w->last_sent = line->node;
     return add_statement(w, line, sql);
@@ -450,9 +411,9 @@ static bool end_call(struct walk *w, const struct nytp_timeline *line, struct ny
 
 static bool see_event(struct walk *w, const struct nytp_timeline *line, struct nytp_name sql)
 {
-    const enum kind kind = w->kinds[w->profile->nodes[line->node].sub];
+    const enum nytp_database_call kind = w->kinds[w->profile->nodes[line->node].sub];
     if (line->opens)
-        return w->open > 0 || kind == NO_DATABASE || begin_call(w, line, kind);
+        return w->open > 0 || kind == NYTP_NO_DATABASE || begin_call(w, line, kind);
     if (w->open > 0)
         return line->n_open + 1 > w->open || end_call(w, line, sql);
     return end_groups(w, line->n_open + 1, line->node);
@@ -638,8 +599,8 @@ bool nytp_statements_init_of(struct nytp_statements *statements,
     bool ok = statements->strings != NULL && w.kinds != NULL;
     for (uint32_t i = 0; ok && i < profile->n_subs; i++)
         w.kinds[i] = profile->subs[i].kind == NYTP_SUB_OPCODE
-                         ? NO_DATABASE
-                         : (uint8_t)kind_of(profile->subs[i].name);
+                         ? NYTP_NO_DATABASE
+                         : (uint8_t)nytp_database_call_of(profile->subs[i].name);
     ok = ok && (statements->key.len == 0 || add_stretches(&w));
     for (uint32_t i = 0; ok && i < profile->n_processes; i++)
         ok =

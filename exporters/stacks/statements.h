@@ -78,10 +78,6 @@ struct nytp_statements {
     struct nytp_strings *strings; /* owns the texts */
 };
 
-/* Whether its calls are the database's time, so that they have to be on the profile's time
- * line: what struct nytp_build_options' spans_of is to be. */
-bool nytp_is_of_database(struct nytp_name sub);
-
 /* False when memory is out; nytp_statements_free() in either case. The second looks at the
  * processes of those recordings only for which `only` is true (NULL: at all), and tells
  * requests by the label of that key ("": as the first does). */

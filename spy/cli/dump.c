@@ -10,6 +10,7 @@
 #include "exporters/base/text.h"
 #include "formats/base/arena.h"
 #include "spy/perl/builtins.h"
+#include "spy/target/doing.h"
 #include "spy/target/process.h"
 
 #include <stdio.h>

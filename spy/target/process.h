@@ -54,10 +54,6 @@ pid_t *nytp_tasks(pid_t pid, uint32_t *n);
 /* The id of a task as it sees it itself: in a container another than ours. */
 pid_t nytp_task_inside(pid_t pid, pid_t task);
 
-/* What a thread does: its state as in ps, and for one that waits the system call and what that
- * is about, as "read of /tmp/x (fd 3)", and the other end (other_end.h); "" where that cannot be told. */
-char nytp_task_doing(pid_t pid, pid_t task, char *to, size_t size);
-
 /* A file of a thread, "schedstat" or "stat", for the functions below; -1: there is none. */
 int nytp_task_open(pid_t pid, pid_t task, const char *name);
 
