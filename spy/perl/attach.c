@@ -205,7 +205,7 @@ static bool stacks_fit(struct nytp_reader *reader, uint64_t stack)
 }
 
 /* A glob of main:: knows its package and its name: where bodies have what the layout says. */
-static bool globs_fit(struct nytp_reader *reader, uint64_t stash)
+static bool some_glob_fits(struct nytp_reader *reader, uint64_t stash)
 {
     struct nytp_elements elements;
     uint64_t hek, value;
@@ -226,6 +226,18 @@ static bool globs_fit(struct nytp_reader *reader, uint64_t stash)
             return true;
     }
     return false;
+}
+
+/* Reads whole pages: sixty thousand subs of main:: that are no globs may come before the first
+ * glob, and one by one they would use up the work of attaching. */
+static bool globs_fit(const struct nytp_reader *reader, uint64_t stash)
+{
+    struct nytp_perl kept = *reader->perl;
+    struct nytp_reader pages = {.perl = &kept, .layout = reader->layout};
+    kept.memory = nytp_memory_cached(reader->perl->memory);
+    const bool fit = kept.memory != NULL && some_glob_fits(&pages, stash);
+    nytp_memory_cached_free(kept.memory);
+    return fit;
 }
 
 /* The first value of an arena counts its slots. */
