@@ -58,7 +58,7 @@ static struct nytp_name name_of(const char *text)
     return nytp_name_of_text(text);
 }
 
-/* The line of source under a frame, where the file can be read. */
+/* The line of source under a frame, where the file is what perl read, or why there is none. */
 static void put_source(struct dump *dump, const struct nytp_frame *frame)
 {
     const struct nytp_wanted_line *const line =
@@ -71,6 +71,8 @@ static void put_source(struct dump *dump, const struct nytp_frame *frame)
         nytp_text_put_source(dump->out, &text, true, nytp_spy_room(dump->columns, 8));
         nytp_text_style(dump->out, dump->color, NYTP_STYLE_PLAIN);
         nytp_putc(dump->out, '\n');
+    } else if (line != NULL && line->state == NYTP_LINE_CHANGED) {
+        nytp_puts(dump->out, "        (the file was changed since)\n");
     } else if (line != NULL && line->state == NYTP_LINE_TOO_MUCH &&
                !dump->is_told_of_too_much) {
         dump->is_told_of_too_much = true;
@@ -208,7 +210,8 @@ static bool look_at(struct dump *dump, struct seen *seen, const struct nytp_inte
         seen->sampled = nytp_sample(&seen->walker);
     const struct nytp_stack *const stack = &seen->walker.stack;
     seen->folds = nytp_fold_stack(stack, &seen->n_folds);
-    for (uint32_t i = 0; dump->with_source && i < seen->n_folds; i++)
+    const bool wants_lines = dump->with_source && dump->session->target.core == NULL;
+    for (uint32_t i = 0; wants_lines && i < seen->n_folds; i++)
         for (uint32_t k = 0; k < seen->folds[i].n_shown; k++) {
             const struct nytp_frame *const frame = &stack->frames[seen->folds[i].first + k];
             nytp_source_lines_want(&dump->lines, frame->file, frame->line);
@@ -223,6 +226,9 @@ static void put_perl(struct dump *dump)
     nytp_text_put_tail(dump->out, name_of(perl->path), nytp_spy_room(dump->columns, 40));
     nytp_printf(dump->out, ")%s%s\n", perl->layout->has_threads ? ", threads" : "",
                 nytp_layout_is_debugging(perl->layout) ? ", DEBUGGING" : "");
+    if (dump->session->target.core != NULL && dump->with_source)
+        nytp_puts(dump->out, "(no lines of source: a core file does not tell when its program "
+                             "began, so nobody knows whether they are what ran)\n");
 }
 
 static void put_command(struct dump *dump)
@@ -337,7 +343,6 @@ static void put_places(struct places *places, struct nytp_out *out)
 static bool dump_session(struct dump *dump, struct places *places)
 {
     const struct nytp_perl *const perl = &dump->session->perl;
-    const struct nytp_target *const target = &dump->session->target;
     struct seen *const seen = calloc(perl->n_interpreters + 1u, sizeof *seen);
     struct place place = {0};
     uint32_t n = 0;
@@ -347,7 +352,7 @@ static bool dump_session(struct dump *dump, struct places *places)
         n++;
     }
     nytp_source_lines_read(&dump->lines, dump->session->names.strings,
-                           target->core == NULL ? target->pid : 0);
+                           dump->session->target.pid);
     ok = ok && describe(dump, seen, &place) && add_place(places, &place);
     if (!ok)
         discard(&place);

@@ -35,7 +35,7 @@ struct opened { /* what takes room of a process, as long as perl is looked at th
     struct nytp_sampling sampling;
     struct nytp_followed *followed;
     char cwd[4096], host[256], script[4096];
-    double start_s, program_s;
+    double program_s;
     pid_t parent;
 };
 
@@ -70,11 +70,10 @@ static struct stream *begin_stream(struct opened *opened,
     const struct nytp_stream_facts facts = {
         .application = opened->script,
         .host = opened->host,
-        .cwd = opened->cwd,
+        .cwd = opened->cwd[0] == '\0' ? NULL : opened->cwd,
         .no_source = followed->spy->no_source,
         .pid = opened->session.target.pid,
         .parent = opened->parent,
-        .start_s = opened->start_s,
         .program_s = opened->program_s,
         .rate = followed->spy->rate,
         .thread = thread->walker.look.of.tid,
@@ -213,14 +212,6 @@ void nytp_follow(struct nytp_followed *followed, pid_t pid, enum nytp_why_follow
         process->why = why;
 }
 
-static void read_link(pid_t pid, const char *name, char *to, size_t size)
-{
-    char path[40];
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    const ssize_t len = readlink(path, to, size - 1);
-    to[len < 0 ? 0 : len] = '\0';
-}
-
 /* Until perl is looked for again: meanwhile nothing else is looked at. */
 static int64_t pause_ns(const struct nytp_followed_process *process)
 {
@@ -240,10 +231,10 @@ static struct opened *open_perl(struct nytp_followed *followed, pid_t pid,
     }
     opened->followed = followed;
     nytp_process_script(pid, opened->script, sizeof opened->script);
-    opened->start_s = nytp_process_start(pid);
     opened->program_s = nytp_program_start(pid);
     opened->parent = nytp_process_status(pid).parent;
-    read_link(pid, "cwd", opened->cwd, sizeof opened->cwd);
+    if (!nytp_process_folder(pid, opened->cwd, sizeof opened->cwd))
+        opened->cwd[0] = '\0';
     gethostname(opened->host, sizeof opened->host - 1);
     opened->sampling = (struct nytp_sampling){
         .names = &opened->session.names, .sample = take_sample, .context = opened};

@@ -6,9 +6,9 @@
 #include "source_lines.h"
 
 #include "formats/base/arena.h"
+#include "spy/target/process.h"
 #include "spy/target/source_file.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,17 +86,21 @@ static bool is_first_of_file(struct nytp_source_lines *lines, uint32_t i)
 void nytp_source_lines_read(struct nytp_source_lines *lines, const struct nytp_strings *strings,
                             pid_t pid)
 {
+    const double program_s = lines->n == 0 ? 0 : nytp_program_start(pid);
     for (uint32_t i = 0; i < lines->n; i++) {
         if (!is_first_of_file(lines, i))
             continue;
         const uint32_t file = lines->lines[i].file;
+        enum nytp_source_file state = NYTP_SOURCE_FILE_NONE;
         const bool is_too_much = lines->bytes > MOST_BYTES;
-        const uint32_t last =
-            mark_file(lines, i, is_too_much ? NYTP_LINE_TOO_MUCH : NYTP_LINE_NONE);
         FILE *const source =
-            is_too_much
-                ? NULL
-                : nytp_source_file_open(pid, nytp_strings_get(strings, file).ptr, HUGE_VAL);
+            is_too_much ? NULL
+                        : nytp_source_file_open(pid, nytp_strings_get(strings, file).ptr,
+                                                program_s, &state);
+        const uint32_t last = mark_file(lines, i,
+                                        is_too_much                         ? NYTP_LINE_TOO_MUCH
+                                        : state == NYTP_SOURCE_FILE_CHANGED ? NYTP_LINE_CHANGED
+                                                                            : NYTP_LINE_NONE);
         if (source == NULL)
             continue;
         read_lines(lines, source, file, last);

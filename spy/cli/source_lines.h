@@ -14,6 +14,7 @@
 enum nytp_line_state {
     NYTP_LINE_NONE, /* there is none that could be read */
     NYTP_LINE_READ,
+    NYTP_LINE_CHANGED,  /* the file is not what perl read */
     NYTP_LINE_TOO_MUCH, /* reading took too long before it came to that */
 };
 
@@ -32,7 +33,7 @@ struct nytp_source_lines { /* zeroed: none */
 
 void nytp_source_lines_want(struct nytp_source_lines *lines, uint32_t file, uint32_t line);
 
-/* Read what is wanted: of a process, or with pid 0 from here. */
+/* Read what is wanted, of a process. */
 void nytp_source_lines_read(struct nytp_source_lines *lines, const struct nytp_strings *strings,
                             pid_t pid);
 

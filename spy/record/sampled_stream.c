@@ -99,8 +99,8 @@ static struct nytp_name whole_name(const struct nytp_sampled_stream *stream,
     if (!is_path || stream->facts.cwd == NULL)
         return name;
     const bool has_dot = name.len > 2 && memcmp(name.ptr, "./", 2) == 0;
-    const int len =
-        snprintf(to, size, "%s/%s", stream->facts.cwd, name.ptr + (has_dot ? 2 : 0));
+    const char *const folder = strcmp(stream->facts.cwd, "/") == 0 ? "" : stream->facts.cwd;
+    const int len = snprintf(to, size, "%s/%s", folder, name.ptr + (has_dot ? 2 : 0));
     return (struct nytp_name){to, (uint32_t)((size_t)len < size ? (size_t)len : size - 1)};
 }
 
@@ -108,9 +108,10 @@ static struct nytp_name whole_name(const struct nytp_sampled_stream *stream,
 static FILE *open_source(const struct nytp_sampled_stream *stream, struct nytp_name name)
 {
     const struct nytp_stream_facts *const facts = &stream->facts;
+    enum nytp_source_file state;
     if (facts->no_source || name.len == 0 || name.ptr[0] != '/')
         return NULL;
-    return nytp_source_file_open(facts->pid, name.ptr, facts->program_s);
+    return nytp_source_file_open(facts->pid, name.ptr, facts->program_s, &state);
 }
 
 static void write_source(struct nytp_sampled_stream *stream, uint32_t fid, FILE *file)
@@ -445,7 +446,7 @@ static void write_header(struct nytp_sampled_stream *stream)
     nytp_write_version(stream->writer, 5, 0);
     nytp_write_comment(stream->writer,
                        "Perl profile database. Sampled from outside by nytp-spy");
-    nytp_write_number_attribute(stream->writer, "basetime", (uint64_t)facts->start_s);
+    nytp_write_number_attribute(stream->writer, "basetime", (uint64_t)facts->program_s);
     nytp_write_text_attribute(stream->writer, "application", facts->application);
     snprintf(text, sizeof text, "5.%u.%u", perl->version, perl->subversion);
     nytp_write_text_attribute(stream->writer, "perl_version", text);

@@ -18,8 +18,7 @@ struct nytp_stream_facts {
     const char *cwd; /* of the process, for relative names of files */
     bool no_source;  /* none is kept */
     pid_t pid, parent;
-    double start_s;   /* when the process began */
-    double program_s; /* and its program: files that were changed later are not its source */
+    double program_s; /* when its program began: what is younger is not its source */
     uint32_t rate;    /* samples a second */
     uint64_t thread;
 };

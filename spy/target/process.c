@@ -227,6 +227,29 @@ static pid_t *numbers_in(const char *folder, uint32_t *n)
     return list;
 }
 
+static bool read_link(pid_t pid, const char *name, char *to, size_t size)
+{
+    char path[40];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    const ssize_t len = readlink(path, to, size - 1);
+    to[len < 0 ? 0 : len] = '\0';
+    return len > 0 && (size_t)len < size - 1;
+}
+
+/* The links tell both as they are for us. */
+bool nytp_process_folder(pid_t pid, char *to, size_t size)
+{
+    char root[4096];
+    if (!read_link(pid, "cwd", to, size) || !read_link(pid, "root", root, sizeof root))
+        return false;
+    const size_t len = strcmp(root, "/") == 0 ? 0 : strlen(root);
+    const char *const below = strncmp(to, root, len) != 0 ? ""
+                              : to[len] != '\0'           ? to + len
+                                                          : "/";
+    memmove(to, below, strlen(below) + 1);
+    return to[0] == '/';
+}
+
 pid_t *nytp_processes(uint32_t *n)
 {
     return numbers_in("/proc", n);

@@ -45,6 +45,10 @@ bool nytp_process_command(pid_t pid, char *to, size_t size);
  * that has named itself, its first word. "" where nothing can be read. */
 void nytp_process_script(pid_t pid, char *to, size_t size);
 
+/* The folder that it is in, as it calls that itself: below its own root. False: it cannot be
+ * told. */
+bool nytp_process_folder(pid_t pid, char *to, size_t size);
+
 /* The processes that there are, as an array for free(). */
 pid_t *nytp_processes(uint32_t *n);
 

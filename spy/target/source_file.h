@@ -9,10 +9,17 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* Open the file that process `pid` has under this name, from its own root or folder; with pid 0
- * what has the name here. Root opens for another user's process what that user may read. NULL:
- * there is none, it is no regular file or has more than 64 MB, or it was changed after
- * `not_after_s` (seconds of the epoch; the process then read something else). */
-FILE *nytp_source_file_open(pid_t pid, const char *name, double not_after_s);
+enum nytp_source_file {
+    NYTP_SOURCE_FILE_NONE, /* there is none that could be read */
+    NYTP_SOURCE_FILE_READ,
+    NYTP_SOURCE_FILE_CHANGED, /* it was changed, or put there, after the program began */
+};
+
+/* Open the file that process `pid` has under this name, from its own root or folder. It is what
+ * perl read only if it is older than the program, which began `program_s` seconds after the
+ * epoch (nytp_program_start()). Root opens for another user's process what that user may read.
+ * NULL, and *state says why: also when it is no regular file, or has more than 64 MB. */
+FILE *nytp_source_file_open(pid_t pid, const char *name, double program_s,
+                            enum nytp_source_file *state);
 
 #endif

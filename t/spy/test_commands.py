@@ -4,6 +4,7 @@
 import argparse
 import contextlib
 import csv
+import ctypes
 import errno
 import fcntl
 import os
@@ -12,6 +13,7 @@ import pty
 import re
 import resource
 import signal
+import stat
 import struct
 import subprocess
 import sys
@@ -725,48 +727,88 @@ def test_where_proc_is_of_another_pid_namespace_this_is_told(script):
     assert ran.stderr.startswith("nytp-spy: /proc is not there, or tells of another pid namespace than that of nytp-spy: mount -t proc"), ran.stderr
 
 
-def booted():
-    """When the machine was started: of ten readings the one between whose two clocks least time went by."""
-    clock = lambda: time.clock_gettime(time.CLOCK_BOOTTIME)
-    readings = [(clock(), time.time(), clock()) for _ in range(10)]
-    before, now, after = min(readings, key=lambda reading: reading[2] - reading[0])
-    return now - (before + after) / 2
+def wait_a_while():
+    """The start of a program is known to a hundredth of a second, and a file's time to another."""
+    now = time.monotonic()
+    spied.wait_until(lambda: time.monotonic() > now + 0.05)
 
 
-def test_a_file_is_the_programs_source_unless_it_was_written_after_the_start(script, tmp_path):
-    """Be it within the same second: the start is known to a hundredth of one."""
-    for seconds, is_kept in (-0.02, True), (0.05, False):
-        program = script(WAITS)
-        with spied.running(PERL, program, stdin=subprocess.PIPE) as process:
-            process.wait_for("ready")
-            ticks = int(open(f"/proc/{process.pid}/stat").read().rpartition(") ")[2].split()[19])
-            began = booted() + ticks / os.sysconf("SC_CLK_TCK")
-            os.utime(program, (began + seconds, began + seconds))
-            spied.spy("record", process.pid, "-o", tmp_path / "out", "-r", 1000, "-d", "100ms")
-        program.unlink()
-        assert ("sysread STDIN" in exported(tmp_path / "out", "--list=main::inner")) == is_kept
+def change(program):
+    """As cp -p, rsync -a and dpkg do it: another file with an old time."""
+    new = program.with_suffix(".new")
+    new.write_text("# a new head\n" + program.read_text())
+    os.utime(new, (1, 1))
+    new.rename(program)
+
+
+CHANGES = {"not at all": lambda program: None, "another file of an old time": change, "in its place": lambda program: program.write_text("# new\n" * 9),
+           "its time is set back": lambda program: os.utime(program, (1, 1))}
+
+
+@pytest.mark.parametrize("how", CHANGES)
+def test_a_file_is_the_programs_source_unless_it_was_changed_after_the_start(how, script, tmp_path):
+    """dump and record go by the same rule: both times of the file are older than the program. Exporters show nothing else in its place."""
+    program = script(WAITS)
+    with spied.running(PERL, program, stdin=subprocess.PIPE) as process:
+        process.wait_for("ready")
+        process.wait_until_it_waits()
+        wait_a_while()
+        CHANGES[how](program)
+        shown = spied.spy("dump", process.pid)
+        spied.spy("record", process.pid, "-o", tmp_path / "out", "-r", 1000, "-d", "100ms")
+    listed = exported(tmp_path / "out", "--list=main::inner")
+    told = exported(tmp_path / "out", "--list=main::inner", "--source-files")
+    assert [("sysread STDIN" in text, "# new" in text or "# a new" in text) for text in (shown, listed, told)] == [(how == "not at all", False)] * 3
+    assert ("(the file was changed since)" in shown) == (how != "not at all")
 
 
 FORKS = WAITS.replace("outer();", r"""<STDIN>; my $pid = fork; waitpid($pid, 0), exit if $pid; print "forked $$\n"; outer();""")
 
 
-def test_a_workers_source_is_what_its_parent_has_compiled(script, tmp_path):
-    """A file that was written between the start of the parent and that of the worker is kept by neither."""
-    for seconds, is_kept in (-0.02, True), (0.05, False):
-        program = script(FORKS)
-        with spied.running(PERL, program, stdin=subprocess.PIPE) as process:
-            process.wait_for("ready")
-            ticks = int(open(f"/proc/{process.pid}/stat").read().rpartition(") ")[2].split()[19])
-            written = booted() + ticks / os.sysconf("SC_CLK_TCK") + seconds
-            os.utime(program, (written, written))
-            spied.wait_until(lambda: time.time() > written + 0.05)
-            process.popen.stdin.write("\n")
-            process.popen.stdin.flush()
-            worker = process.wait_for("forked").split()[1]
-            spied.spy("record", worker, "-o", tmp_path / "out", "-r", 1000, "-d", "100ms")
-            process.popen.stdin.close()
-        program.unlink()
-        assert ("sysread STDIN" in exported(tmp_path / "out", "--list=main::inner")) == is_kept
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_a_workers_source_is_what_its_parent_has_compiled(is_changed, script, tmp_path):
+    """A file that was written between the start of the parent and that of the worker is shown of neither."""
+    program = script(FORKS)
+    with spied.running(PERL, program, stdin=subprocess.PIPE) as process:
+        process.wait_for("ready")
+        wait_a_while()
+        if is_changed:
+            change(program)
+        wait_a_while()
+        process.popen.stdin.write("\n")
+        process.popen.stdin.flush()
+        worker = process.wait_for("forked").split()[1]
+        spied.spy("record", worker, "-o", tmp_path / "out", "-r", 1000, "-d", "100ms")
+        shown = spied.spy("dump", worker)
+        process.popen.stdin.close()
+    for text in shown, exported(tmp_path / "out", "--list=main::inner", "--source-files"):
+        assert ("sysread STDIN" in text) != is_changed and "# a new" not in text
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize("has_call", [True, False], ids=["", "without openat2"])
+@pytest.mark.parametrize("name", ["lib/Mod.pm", "../srv/lib/Mod.pm", "/srv/lib/Mod.pm", "link/Mod.pm", "up/Mod.pm"])
+def test_names_lead_nowhere_out_of_the_programs_root(name, has_call, tmp_path):
+    """Whether they are relative or not, by links and by `..`: what has that name for us is not shown."""
+    host = tmp_path / "srv/lib"
+    jail = tmp_path / "jail/srv"
+    for folder, text in (host, "SECRET of the host"), (jail / "lib", "the jail's own line"):
+        folder.mkdir(parents=True)
+        (folder / "Mod.pm").write_text(f"{text}\n")
+    os.symlink(host, jail / "link")
+    os.symlink("../../../../../.." + str(host), jail / "up")
+    code = f'$| = 1; chroot "{tmp_path}/jail" or die; chdir "/srv" or die; eval qq{{# line 1 "{name}"\nsub f {{ say "ready"; sleep 99 }}}}; f()'
+    with spied.running(PERL, "-E", code) as process:
+        process.wait_for("ready")
+        process.wait_until_it_waits()
+        command = [spied.SPY, "dump", str(process.pid)]
+        filtered = [] if has_call else ["/usr/bin/python3", "-c", FILTERED.replace(READING, OPENING), str(errno.ENOSYS)]
+        shown = subprocess.run(filtered + command, capture_output=True, text=True, check=True).stdout
+        spied.spy("record", process.pid, "-o", tmp_path / "out", "-r", 1000, "-d", "100ms")
+    kept = exported(tmp_path / "out", "--dump")
+    is_there = name.endswith("lib/Mod.pm")
+    assert f"main::f ({name}:1)" in shown and "/srv/" in kept and "SECRET" not in shown + kept
+    assert ("the jail's own" in shown) == (is_there and has_call) and ("the jail's own" in kept) == is_there
 
 
 def refusals():
@@ -775,6 +817,31 @@ def refusals():
     yield "no perl", [spied.SPY, "dump", str(os.getpid())], r"there is no perl in this process: it runs \S*python"
     yield "no number", [spied.SPY, "dump", "me"], r"this is no process id: me"
     yield "no match", [spied.SPY, "dump", "-P", "no-such-[p]rocess"], r"no process's command line matches"
+
+
+def was_opened(path, during):
+    """Whether anybody opened it meanwhile; a look at it without opening it is none (O_PATH)."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    watch = libc.inotify_init1(os.O_NONBLOCK)
+    assert watch >= 0 and libc.inotify_add_watch(watch, os.fsencode(path), 0x20) >= 0     # IN_OPEN
+    during()
+    with open(watch, "rb", buffering=0) as events:
+        return events.read(1 << 12) is not None
+
+
+@pytest.mark.parametrize("name", ["device", "FIFO"])
+def test_what_a_program_calls_its_source_is_opened_only_if_it_is_a_file(name, tmp_path):
+    """A device may do something when it is opened, as a watchdog or a tape."""
+    if name == "device" and os.geteuid() != 0:
+        pytest.skip("needs root to make a device")
+    os.mknod(tmp_path / name, *((stat.S_IFCHR | 0o600, os.makedev(1, 5)) if name == "device" else (stat.S_IFIFO | 0o600,)))
+    (tmp_path / "file").write_text("1\n")
+    os.utime(tmp_path / "file", (1, 1))
+    with spied.running(PERL, "-E", f'$| = 1; eval qq{{# line 1 "{tmp_path / name}"\nsub f {{ say "ready"; sleep 99 }}}}; eval qq{{# line 1 "{tmp_path}/file"\nf()}}') as process:
+        process.wait_for("ready")
+        process.wait_until_it_waits()
+        look = lambda: spied.spy("dump", process.pid)
+        assert not was_opened(tmp_path / name, look) and was_opened(tmp_path / "file", look)
 
 
 @pytest.mark.parametrize("name", ["/dev/zero", "FIFO"])
@@ -1102,6 +1169,8 @@ def test_a_program_that_changed_its_user_is_closed_to_that(script, open_spy):
 
 # Runs a command to which the kernel refuses process_vm_readv, as an old one or a container's filter does: a program of four
 # instructions for seccomp(2).
+READING = '{"x86_64": 310, "aarch64": 270}[os.uname().machine]'   # process_vm_readv
+OPENING = "437"                                                    # openat2, everywhere
 FILTERED = """
 import ctypes, os, struct, sys
 errno, libc = int(sys.argv[1]), ctypes.CDLL(None, use_errno=True)
