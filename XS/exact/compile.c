@@ -16,11 +16,10 @@
 #include "XS/perl/ops.h"
 #include "release.h"
 #include "XS/names/sources.h"
+#include "XS/names/sub_infos.h"
 #include "XS/perl/stash.h"
 #include "XS/state/state.h"
 #include "XS/names/subs.h"
-
-#include <sys/stat.h>
 
 enum {
     MAX_EVALS = 1024, /* nested compilations; beyond, texts are not kept */
@@ -34,18 +33,6 @@ struct compilation {
     bool had_glob, had_lines;   /* it had its glob, and lines in that, before us */
     bool outer_keeps;           /* compile.keeps_source of the compilation around */
 };
-
-/* Whether perl is reading something else than the file of that name. */
-static bool reads_elsewhere(pTHX_ const char *name)
-{
-    struct stat now_read, named;
-    dSAVE_ERRNO;
-    const int fd = PL_parser->rsfp == NULL ? -1 : PerlIO_fileno(PL_parser->rsfp);
-    const bool elsewhere = fd < 0 || fstat(fd, &now_read) != 0 || stat(name, &named) != 0 ||
-                           now_read.st_dev != named.st_dev || now_read.st_ino != named.st_ino;
-    RESTORE_ERRNO;
-    return elsewhere;
-}
 
 /* The glob of a file, where perl puts lines; NULL where there is none. */
 static GV *glob_of(pTHX_ struct nytp_recorder *rec, const char *name)
@@ -129,13 +116,25 @@ static void begin_keeping(pTHX_ struct nytp_recorder *rec, struct compilation *t
     nytp_magic_on(PL_defstash, magic);
 }
 
+/* The file whose lines are to be kept, as it is not read from disk; or NULL. Where a name gets
+ * another text, the subs of the one before are told: their places are about to change. */
+static struct nytp_rec_file *note_loaded(pTHX_ struct nytp_recorder *rec, const char *name)
+{
+    const bool is_on_disk = nytp_file_note_loaded(aTHX_ rec, name);
+    struct nytp_rec_file *const file = nytp_file_named(aTHX_ rec, name);
+    if (is_on_disk && file->older != NULL && file->fid == 0 &&
+        (rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED))
+        nytp_sub_infos_write_known(rec);
+    return is_on_disk || !rec->options.savesrc ? NULL : file;
+}
+
 void nytp_compile(pTHX_ struct nytp_recorder *rec, const OP *op)
 {
     const bool is_file = op != NULL && (op->op_type == OP_REQUIRE || op->op_type == OP_DOFILE);
     const char *const name = CopFILE(&PL_compiling);
     struct nytp_rec_file *file = NULL;
-    if (is_file && rec->options.savesrc && name != NULL && reads_elsewhere(aTHX_ name))
-        file = nytp_file_named(aTHX_ rec, name);
+    if (is_file && name != NULL)
+        file = note_loaded(aTHX_ rec, name);
     const bool is_again = file != NULL && (file->lines != NULL || file->awaits_lines);
     if (is_again)
         file = NULL;
@@ -218,8 +217,10 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
         nytp_release_if_due(aTHX_ rec);
     nytp_eval_note_origin(rec, seq, nytp_file_named(aTHX_ rec, CopFILE(PL_curcop)),
                           CopLINE(PL_curcop));
-    if (keeps_text)
+    if (keeps_text) {
         nytp_eval_push(aTHX_ rec, seq, text);
+        nytp_file_take_pieces(aTHX_ rec, SvPVX_const(text), SvCUR(text));
+    }
     const bool keeps_source = rec->compile.keeps_source; /* a BEGIN block runs the eval */
     if (keeps_source) {
         keep_source(aTHX_ rec, false);

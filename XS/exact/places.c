@@ -71,7 +71,7 @@ const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec,
     nytp_aside_begin(rec);
     if (slot == rec->running_place)
         keep_running(rec);
-    slot->fid = nytp_file_fid(aTHX_ rec, nytp_file_named(aTHX_ rec, CopFILE(cop)), via);
+    slot->fid = nytp_file_fid(aTHX_ rec, nytp_file_of(aTHX_ rec, cop), via);
     slot->line = CopLINE(cop);
     slot->encoded = nytp_encode_place(slot->fid, nytp_line_of_stmt(slot->line));
     slot->seq = cop->cop_seq;

@@ -354,6 +354,7 @@ void nytp_load(pTHX)
         rec->load.is_debugger = PL_perldb != 0;
         rec->load.comes_late = PL_main_start != NULL;
         note_hash_seed(rec);
+        nytp_files_begin(aTHX_ rec);
         nytp_bytes_take_out_of_environment(aTHX);
     }
     prepare_sampling(rec);

@@ -8,9 +8,15 @@
 #include "XS/output/say.h"
 #include "sources.h"
 #include "XS/state/state.h"
+#include "formats/base/platform.h"
+#include "formats/stream/comments/source_records.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum {
+    MOST_PIECE_BYTES = 16 * 1024 * 1024,
+};
 
 static const char autosplit_mark[] = " (autosplit into ";
 
@@ -81,7 +87,7 @@ static struct nytp_rec_file *find_named(const struct nytp_recorder *rec, const c
     size_t at = hash;
     struct nytp_rec_file *file;
     while ((file = nytp_index_next(&rec->files.by_name, hash, &at)) != NULL)
-        if (strEQ(file->perl_name, perl_name))
+        if (file->newer == NULL && strEQ(file->perl_name, perl_name))
             return file;
     return NULL;
 }
@@ -121,6 +127,10 @@ static struct nytp_rec_file *copy_unplaced(struct nytp_recorder *rec,
         file->shown_name = nytp_copy(from->shown_name, strlen(from->shown_name));
     if (from->absolute_name != NULL)
         file->absolute_name = nytp_copy(from->absolute_name, strlen(from->absolute_name));
+    if (from->loaded != NULL) {
+        Newx(file->loaded, 1, struct nytp_loaded_file);
+        *file->loaded = *from->loaded;
+    }
     file->flags = from->flags & NYTP_FID_IS_FAKE;
     file->parent_line = from->parent_line;
     file->is_eval = from->is_eval;
@@ -183,18 +193,118 @@ static const char *absolute_name(struct nytp_recorder *rec, struct nytp_rec_file
     return file->absolute_name != NULL ? file->absolute_name : file->shown_name;
 }
 
-/* Without its source the profile tells by which size and time a reader can know it again. */
-static void look_at(struct nytp_rec_file *file, const char *path)
+/* ---- what perl has loaded ---- */
+
+static bool is_file_of(const struct nytp_loaded_file *loaded, const struct stat *st)
+{
+    return loaded->device == st->st_dev && loaded->inode == st->st_ino &&
+           loaded->size == st->st_size && loaded->changed.tv_sec == st->st_ctim.tv_sec &&
+           loaded->changed.tv_nsec == st->st_ctim.tv_nsec &&
+           loaded->written.tv_sec == st->st_mtim.tv_sec &&
+           loaded->written.tv_nsec == st->st_mtim.tv_nsec;
+}
+
+static void note_loaded(struct nytp_rec_file *file, const struct stat *st)
+{
+    if (file->loaded == NULL)
+        Newxz(file->loaded, 1, struct nytp_loaded_file);
+    *file->loaded = (struct nytp_loaded_file){.device = st->st_dev,
+                                              .inode = st->st_ino,
+                                              .size = st->st_size,
+                                              .changed = st->st_ctim,
+                                              .written = st->st_mtim};
+}
+
+/* The name stands for another text from now on. */
+static struct nytp_rec_file *make_newer(pTHX_ struct nytp_recorder *rec,
+                                        struct nytp_rec_file *older)
+{
+    struct nytp_rec_file *const file =
+        file_add(aTHX_ rec, older->perl_name,
+                 nytp_hash_bytes(older->perl_name, strlen(older->perl_name)));
+    file->older = older;
+    file->since_seq = PL_cop_seqmax;
+    older->newer = file;
+    return file;
+}
+
+bool nytp_file_note_loaded(pTHX_ struct nytp_recorder *rec, const char *perl_name)
+{
+    struct stat now_read, named;
+    dSAVE_ERRNO;
+    const int fd =
+        PL_parser == NULL || PL_parser->rsfp == NULL ? -1 : PerlIO_fileno(PL_parser->rsfp);
+    const bool is_it = fd >= 0 && fstat(fd, &now_read) == 0 && S_ISREG(now_read.st_mode) &&
+                       stat(perl_name, &named) == 0 && now_read.st_dev == named.st_dev &&
+                       now_read.st_ino == named.st_ino;
+    if (is_it) {
+        struct nytp_rec_file *file = nytp_file_named(aTHX_ rec, perl_name);
+        const bool is_same =
+            file->loaded == NULL ? file->fid == 0 : is_file_of(file->loaded, &now_read);
+        if (!is_same)
+            file = make_newer(aTHX_ rec, file);
+        note_loaded(file, &now_read);
+        absolute_name(rec, file);
+    }
+    RESTORE_ERRNO;
+    return is_it;
+}
+
+void nytp_files_begin(pTHX_ struct nytp_recorder *rec)
+{
+    rec->files.program_s = PL_basetime;
+    if (PL_parser != NULL && CopFILE(&PL_compiling) != NULL)
+        nytp_file_note_loaded(aTHX_ rec, CopFILE(&PL_compiling));
+}
+
+struct nytp_rec_file *nytp_file_of(pTHX_ struct nytp_recorder *rec, const COP *cop)
+{
+    struct nytp_rec_file *file = nytp_file_named(aTHX_ rec, CopFILE(cop));
+    while (cop != &PL_compiling && file->older != NULL &&
+           (I32)(cop->cop_seq - file->since_seq) < 0)
+        file = file->older;
+    return file;
+}
+
+/* Whether a value of %INC is this name. It may be tied: its buckets are looked at. */
+static bool is_in_inc(pTHX_ const char *name)
+{
+    HV *const inc = PL_incgv == NULL ? NULL : GvHV(PL_incgv);
+    HE *const *const buckets = inc == NULL ? NULL : HvARRAY(inc);
+    for (STRLEN i = 0; buckets != NULL && i <= HvMAX(inc); i++)
+        for (const HE *entry = buckets[i]; entry != NULL; entry = HeNEXT(entry))
+            if (SvPOK(HeVAL(entry)) && strEQ(SvPVX_const(HeVAL(entry)), name))
+                return true;
+    return false;
+}
+
+/* The script, and what was loaded before anybody looked: the file is what perl read if nobody
+ * has changed it or put it there since the program began. */
+static void look_at_loaded(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file,
+                           const char *path)
 {
     struct stat st;
-    if (file->is_looked_at || file->is_eval || path[0] != '/')
-        return;
-    file->is_looked_at = true;
-    if (stat(path, &st) != 0 || st.st_size > UINT32_MAX || st.st_mtime < 0 ||
-        (uint64_t)st.st_mtime > UINT32_MAX)
-        return;
-    file->size = (uint32_t)st.st_size;
-    file->mtime_s = (uint32_t)st.st_mtime;
+    const bool is_script = PL_origfilename != NULL && strEQ(file->perl_name, PL_origfilename);
+    if ((is_script || is_in_inc(aTHX_ file->perl_name)) && stat(path, &st) == 0 &&
+        S_ISREG(st.st_mode) && st.st_mtime <= rec->files.program_s &&
+        st.st_ctime <= rec->files.program_s)
+        note_loaded(file, &st);
+}
+
+/* The text that perl has read from disk, `len` bytes for free(); NULL: it is not there any
+ * more, or there never was one. */
+static char *read_loaded(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file,
+                         size_t *len)
+{
+    const char *const path = absolute_name(rec, file);
+    struct stat st;
+    if (file->loaded == NULL)
+        look_at_loaded(aTHX_ rec, file, path);
+    if (file->loaded != NULL && file->loaded->has_sum && !rec->options.savesrc)
+        return NULL; /* which is all that is told */
+    if (file->loaded == NULL || stat(path, &st) != 0 || !is_file_of(file->loaded, &st))
+        return NULL;
+    return nytp_source_read(path, len);
 }
 
 static void write_new_fid(struct nytp_recorder *rec, struct nytp_rec_file *file)
@@ -202,17 +312,17 @@ static void write_new_fid(struct nytp_recorder *rec, struct nytp_rec_file *file)
     const uint32_t parent_fid =
         file->parent == NULL ? 0 : nytp_file_known_fid(rec, file->parent);
     const char *const name = absolute_name(rec, file);
-    if (!rec->options.savesrc)
-        look_at(file, name);
-    nytp_write_new_fid(rec->writer, &(struct nytp_new_fid){
-                                        .fid = file->fid,
-                                        .eval_fid = parent_fid,
-                                        .eval_line = parent_fid == 0 ? 0 : file->parent_line,
-                                        .flags = file->flags,
-                                        .size = file->size,
-                                        .mtime_s = file->mtime_s,
-                                        .name = {.ptr = name, .len = (uint32_t)strlen(name)},
-                                    });
+    const struct nytp_loaded_file *const told = rec->options.savesrc ? NULL : file->loaded;
+    nytp_write_new_fid(rec->writer,
+                       &(struct nytp_new_fid){
+                           .fid = file->fid,
+                           .eval_fid = parent_fid,
+                           .eval_line = parent_fid == 0 ? 0 : file->parent_line,
+                           .flags = file->flags,
+                           .size = told == NULL ? 0 : (uint32_t)told->size,
+                           .mtime_s = told == NULL ? 0 : (uint32_t)told->written.tv_sec,
+                           .name = {.ptr = name, .len = (uint32_t)strlen(name)},
+                       });
     file->generation[rec->kind] = rec->profile.generation;
 }
 
@@ -321,6 +431,55 @@ static void place_eval(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *fi
     file->placing = false;
 }
 
+/* Without the source, its sum: by that a reader knows a file again. */
+static void write_sum(struct nytp_recorder *rec, const struct nytp_rec_file *file,
+                      const char *source, size_t len)
+{
+    struct nytp_loaded_file *const loaded = file->loaded;
+    struct nytp_source_record record = {.fid = file->fid};
+    char text[NYTP_SOURCE_LONGEST];
+    if (source != NULL && !loaded->has_sum && len == (size_t)loaded->size) {
+        nytp_blake2b(source, len, loaded->sum);
+        loaded->has_sum = true;
+    }
+    if (!loaded->has_sum)
+        return;
+    Copy(loaded->sum, record.sum, NYTP_BLAKE2B_BYTES, uint8_t);
+    nytp_source_record_format(&record, text);
+    nytp_write_comment(rec->writer, text);
+}
+
+/* ---- #line ---- */
+
+static void add_piece(pTHX_ struct nytp_recorder *rec, const struct nytp_named_lines *lines)
+{
+    if (lines->len == 0 || lines->len > MOST_PIECE_BYTES - rec->files.piece_bytes)
+        return;
+    char *const name = nytp_copy(lines->name, lines->name_len);
+    struct nytp_rec_file *const file = nytp_file_named(aTHX_ rec, name);
+    const bool has_text = file->fid != 0 || file->is_eval || file->is_piece ||
+                          file->lines != NULL || nytp_is_program_text(name);
+    struct nytp_piece *const piece = has_text ? NULL : malloc(sizeof *piece + lines->len);
+    Safefree(name);
+    if (piece == NULL)
+        return;
+    piece->next = file->pieces;
+    piece->line = lines->first;
+    piece->len = lines->len;
+    Copy(lines->text, piece->text, lines->len, char);
+    file->pieces = piece;
+    rec->files.piece_bytes += lines->len;
+}
+
+void nytp_file_take_pieces(pTHX_ struct nytp_recorder *rec, const char *text, size_t len)
+{
+    struct nytp_named_lines lines = {.text = text, .end = text + len};
+    while (nytp_next_named_lines(&lines))
+        add_piece(aTHX_ rec, &lines);
+}
+
+/* ---- into the stream ---- */
+
 /* Tell the profile of a file: its NEW_FID record, then its source where that is wanted. The
  * number is given first: an eval has a lower one than its parent, if that has none yet. */
 static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file, uint32_t via)
@@ -331,14 +490,16 @@ static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *fil
     if (file->fid == 0)
         number(rec, file);
     place_eval(aTHX_ rec, file, via);
-    if (nytp_source_is_wanted(rec, file)) {
+    if (sv == NULL && file->lines == NULL && !file->awaits_lines && !file->is_eval &&
+        !nytp_is_program_text(file->perl_name))
+        source = read_loaded(aTHX_ rec, file, &len);
+    if (source != NULL)
+        rec->files.piece_bytes -= nytp_source_free_pieces(file);
+    const bool is_wanted = nytp_source_is_wanted(rec, file);
+    if (is_wanted)
         file->flags |= NYTP_FID_SAVE_SRC;
-        if (sv == NULL && file->lines == NULL && !file->awaits_lines && !file->is_eval &&
-            !nytp_is_program_text(file->perl_name))
-            source = nytp_source_read(absolute_name(rec, file), &len);
-    }
-    if (sv != NULL || source != NULL || file->awaits_lines ||
-        nytp_source_kept_lines(aTHX_ file) != NULL)
+    if (sv != NULL || (source != NULL && is_wanted) || file->pieces != NULL ||
+        file->awaits_lines || nytp_source_kept_lines(aTHX_ file) != NULL)
         file->flags |= NYTP_FID_HAS_SRC;
     if (nytp_is_program_text(file->perl_name))
         file->flags |= NYTP_FID_IS_EVAL;
@@ -350,8 +511,15 @@ static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *fil
     write_new_fid(rec, file);
     if (sv != NULL)
         nytp_source_write_text(aTHX_ rec, file, sv);
-    if (source != NULL)
-        nytp_source_write_lines(rec, file->fid, source, nytp_source_code_length(source, len));
+    if (source != NULL && is_wanted) {
+        nytp_file_take_pieces(aTHX_ rec, source, len);
+        nytp_source_write_lines(rec, file->fid, 1, source,
+                                nytp_source_code_length(source, len));
+    } else if (!is_wanted && file->loaded != NULL) {
+        write_sum(rec, file, source, len);
+    }
+    nytp_source_write_pieces(rec, file);
+    rec->files.piece_bytes -= nytp_source_free_pieces(file);
     if (file->lines != NULL)
         nytp_source_write_kept(aTHX_ rec, file);
     free(source);
@@ -397,6 +565,8 @@ static void free_file(void *item)
         Safefree(file->shown_name);
     Safefree(file->perl_name);
     Safefree(file->absolute_name);
+    Safefree(file->loaded);
+    (void)nytp_source_free_pieces(file);
     SvREFCNT_dec(file->text);
     SvREFCNT_dec((SV *)file->lines);
     Safefree(file);

@@ -15,11 +15,13 @@
 
 #include "XS/perl/index.h"
 #include "XS/perl/perl_compat.h"
+#include "formats/base/blake2b.h"
 #include "XS/state/states.h"
 
 struct nytp_recorder;
 
-/* One for each name that perl has for a file or string eval. They live as long as the recorder,
+/* One for each name that perl has for a file or string eval; for a file that was loaded again
+ * after it was changed one for each text. They live as long as the recorder,
  * but for those of string evals that release.c lets be freed. */
 struct nytp_rec_file {
     char *perl_name;     /* CopFILE: relative, "(eval 7)", "-e" */
@@ -31,8 +33,10 @@ struct nytp_rec_file {
     struct nytp_rec_file *parent;    /* string evals: the file of the statement that ran it */
     struct nytp_rec_file *module; /* a piece that AutoSplit cut out: what has its id; or NULL */
     uint32_t parent_line;
-    uint32_t size, mtime_s; /* when it was introduced first, without savesrc=1; 0: not known */
-    bool is_looked_at;      /* for these two */
+    struct nytp_loaded_file *loaded;     /* what perl read; NULL: nothing, or it is not known */
+    struct nytp_rec_file *older, *newer; /* what the name stood for before and after; or NULL */
+    U32 since_seq;                       /* with `older`: cop_seq of its first statement */
+    struct nytp_piece *pieces; /* of texts that give it the name by #line; until it is told */
     bool is_eval;
     bool is_piece;     /* AutoSplit cut it out of a module */
     bool placing;      /* its parent is being introduced */
@@ -40,6 +44,17 @@ struct nytp_rec_file {
     bool awaits_lines; /* it is being compiled, and perl keeps its lines */
     SV *text;          /* string evals: source not written yet, or NULL; owned */
     AV *lines;         /* from a hook in @INC: its source, or NULL; owned */
+};
+
+/* The file on disk that perl opened when it compiled one of that name. A name of `#line` has
+ * none: the program may give any. */
+struct nytp_loaded_file {
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec changed, written; /* st_ctim, st_mtim */
+    bool has_sum;                     /* `sum` is known: that of its text */
+    uint8_t sum[NYTP_BLAKE2B_BYTES];
 };
 
 /* Flags of a NEW_FID record, as readers know them (formats/nytprof-v5.md). */
@@ -59,11 +74,28 @@ struct nytp_rec_files {
     struct nytp_index by_name;             /* by hash of perl_name; owns the files */
     struct nytp_rec_file **all;            /* by fid, from 1; NULL: freed */
     uint32_t n, size;                      /* the highest fid so far; room in `all` */
+    size_t piece_bytes;                    /* of all pieces */
+    time_t program_s;                      /* when the program began */
     struct nytp_rec_file *unknown_invoker; /* the invented parent; NULL: not needed yet */
 };
 
 /* The file of this name, made if there is none; NULL is taken for "". */
 struct nytp_rec_file *nytp_file_named(pTHX_ struct nytp_recorder *rec, const char *perl_name);
+
+/* Once, before all others: note when the program began, and what is being compiled, as that is
+ * the script. */
+void nytp_files_begin(pTHX_ struct nytp_recorder *rec);
+
+/* The file of a statement: of the name's texts the one that it was compiled from. */
+struct nytp_rec_file *nytp_file_of(pTHX_ struct nytp_recorder *rec, const COP *cop);
+
+/* perl is about to compile what PL_parser reads under this name. If it reads the file that has
+ * the name, that is noted, and where another text had the name before, the name stands for a
+ * new file from now on. False: it reads something else, as what a hook in @INC returned. */
+bool nytp_file_note_loaded(pTHX_ struct nytp_recorder *rec, const char *perl_name);
+
+/* Keep the lines of a text that `#line` gives to files which are not told yet. */
+void nytp_file_take_pieces(pTHX_ struct nytp_recorder *rec, const char *text, size_t len);
 
 /* The file's id in the profile that is open. If that does not know it, it is told first, with
  * the parents of an eval and with the source where that is wanted; `via` is NYTP_FID_VIA_STMT

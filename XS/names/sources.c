@@ -21,11 +21,11 @@ bool nytp_is_program_text(const char *name)
     return strEQ(name, "-e") || strEQ(name, "-");
 }
 
-void nytp_source_write_lines(struct nytp_recorder *rec, uint32_t fid, const char *text,
-                             size_t len)
+void nytp_source_write_lines(struct nytp_recorder *rec, uint32_t fid, uint32_t first_line,
+                             const char *text, size_t len)
 {
     const char *const end = text + len;
-    for (uint32_t line = 1; text < end; line++) {
+    for (uint32_t line = first_line; text < end; line++) {
         const char *const newline = memchr(text, '\n', (size_t)(end - text));
         const char *const next = newline == NULL ? end : newline + 1;
         nytp_write_src_line(rec->writer, fid, line, text, (size_t)(next - text));
@@ -51,6 +51,86 @@ char *nytp_source_read(const char *path, size_t *len)
     close(fd);
     return text;
 }
+
+/* ---- #line ---- */
+
+/* "# line 7 "NAME"" as perl reads it (perlsyn, "Plain Old Comments (Not!)"), the line ending at
+ * `end`. Without a NAME the one before holds on. */
+static bool read_directive(const char *at, const char *end, struct nytp_named_lines *lines)
+{
+    const char *const word = "line";
+    UV number = 0;
+    if (at == end || *at++ != '#')
+        return false;
+    while (at < end && isBLANK(*at))
+        at++;
+    if (end - at < 6 || strnNE(at, word, 4) || !isBLANK(at[4]))
+        return false;
+    for (at += 5; at < end && isBLANK(*at);)
+        at++;
+    if (at == end || !isDIGIT(*at))
+        return false;
+    while (at < end && isDIGIT(*at) && number <= UINT32_MAX)
+        number = number * 10 + (UV)(*at++ - '0');
+    while (at < end && isSPACE(*at))
+        at++;
+    while (end > at && isSPACE(end[-1]))
+        end--;
+    const bool is_quoted = end - at >= 2 && *at == '"' && end[-1] == '"';
+    if (number == 0 || number > UINT32_MAX)
+        return false;
+    lines->first = (uint32_t)number;
+    if (at < end) {
+        lines->name = at + is_quoted;
+        lines->name_len = (size_t)(end - at) - 2 * is_quoted;
+    }
+    return true;
+}
+
+bool nytp_next_named_lines(struct nytp_named_lines *lines)
+{
+    const char *at = lines->text + lines->len;
+    bool is_named = false;
+    if (lines->len == 0 && ninstr(at, lines->end, "line", &"line"[4]) == NULL)
+        return false;
+    lines->text = NULL;
+    while (at < lines->end) {
+        const char *const newline = memchr(at, '\n', (size_t)(lines->end - at));
+        const char *const behind = newline == NULL ? lines->end : newline + 1;
+        struct nytp_named_lines next = *lines;
+        const bool is_directive = read_directive(at, newline == NULL ? behind : newline, &next);
+        if (is_directive && is_named)
+            break;
+        if (is_directive) {
+            *lines = next;
+            lines->text = behind;
+            is_named = lines->name_len > 0;
+        }
+        at = behind;
+    }
+    lines->len = lines->text == NULL ? 0 : (size_t)(at - lines->text);
+    return is_named;
+}
+
+void nytp_source_write_pieces(struct nytp_recorder *rec, const struct nytp_rec_file *file)
+{
+    for (const struct nytp_piece *piece = file->pieces; piece != NULL; piece = piece->next)
+        nytp_source_write_lines(rec, file->fid, piece->line, piece->text, piece->len);
+}
+
+size_t nytp_source_free_pieces(struct nytp_rec_file *file)
+{
+    size_t freed = 0;
+    while (file->pieces != NULL) {
+        struct nytp_piece *const piece = file->pieces;
+        file->pieces = piece->next;
+        freed += piece->len;
+        free(piece);
+    }
+    return freed;
+}
+
+/* ---- perl's own ---- */
 
 /* Where perl stops compiling: at the line __END__ or __DATA__. When the same word is the mark
  * of a here-document, or the line is in POD, nothing is cut off. */
@@ -116,7 +196,7 @@ void nytp_source_write_text(pTHX_ struct nytp_recorder *rec, const struct nytp_r
     STRLEN len;
     const char *const text = SvPV_nomg(sv, len);
     if (!file->is_eval) {
-        nytp_source_write_lines(rec, file->fid, text, len);
+        nytp_source_write_lines(rec, file->fid, 1, text, len);
         return;
     }
     char *whole;
@@ -124,11 +204,12 @@ void nytp_source_write_text(pTHX_ struct nytp_recorder *rec, const struct nytp_r
     Copy(text, whole, len, char);
     whole[len] = '\n';
     whole[len + 1] = ';';
-    nytp_source_write_lines(rec, file->fid, whole, len + 2);
+    nytp_source_write_lines(rec, file->fid, 1, whole, len + 2);
     Safefree(whole);
 }
 
 bool nytp_source_is_wanted(const struct nytp_recorder *rec, const struct nytp_rec_file *file)
 {
-    return file->is_eval || nytp_is_program_text(file->perl_name) || rec->options.savesrc;
+    return file->is_eval || nytp_is_program_text(file->perl_name) || file->pieces != NULL ||
+           rec->options.savesrc;
 }

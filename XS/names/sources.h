@@ -3,9 +3,11 @@
  * Source text: where it comes from, and how it gets into the stream (SRC_LINE records, with
  * savesrc=1). files.c uses it when it introduces a file, compile.c for what perl has kept.
  *
- * A file is read from disk; a string eval's text was copied when it was compiled (evals.h); -e
- * is kept by perl; and what can be had only once, standard input and what a hook in @INC hands
- * out, perl is asked to keep line by line. It keeps no state of its own.
+ * A file that perl has read is read from disk, too; a string eval's text was copied when it was
+ * compiled (evals.h); -e is kept by perl; and what can be had only once, standard input and
+ * what a hook in @INC hands out, perl is asked to keep line by line. What a program names by
+ * #line is never read from disk: its source is the text that the directive stands in. It keeps
+ * no state of its own.
  */
 #ifndef NYTP_SOURCES_H
 #define NYTP_SOURCES_H
@@ -31,8 +33,31 @@ char *nytp_source_read(const char *path, size_t *len);
 /* How much of a file perl compiles: up to __END__ or its like. */
 size_t nytp_source_code_length(const char *text, size_t len);
 /* Write a SRC_LINE record for each line of the text. */
-void nytp_source_write_lines(struct nytp_recorder *rec, uint32_t fid, const char *text,
-                             size_t len);
+void nytp_source_write_lines(struct nytp_recorder *rec, uint32_t fid, uint32_t first_line,
+                             const char *text, size_t len);
+
+/* Lines that are compiled under another name, from a line `# line 7 "NAME"` of their text on.
+ */
+struct nytp_piece {
+    struct nytp_piece *next;
+    uint32_t line; /* number of the first */
+    size_t len;
+    char text[];
+};
+
+/* The lines of a text that have another name, one piece after the other: begin with `text` and
+ * `end` set, and the rest 0. */
+struct nytp_named_lines {
+    const char *text, *end; /* from `text` on are `len` bytes */
+    size_t len;
+    const char *name;
+    size_t name_len;
+    uint32_t first; /* the number of the first */
+};
+bool nytp_next_named_lines(struct nytp_named_lines *lines);
+
+void nytp_source_write_pieces(struct nytp_recorder *rec, const struct nytp_rec_file *file);
+size_t nytp_source_free_pieces(struct nytp_rec_file *file); /* returns their bytes */
 
 /* The text of a string eval or of -e; NULL: not known. Borrowed. */
 SV *nytp_source_text(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_file *file);

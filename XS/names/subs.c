@@ -329,6 +329,11 @@ static NYTP_COLD struct nytp_rec_sub *find_anew(pTHX_ struct nytp_recorder *rec,
     body->stash = found->stash;
     body->name_hash = name_hash_of(found);
     if (key != cv && sub->kind == NYTP_REC_SUB_PERL) {
+        if (sub->file != NULL && sub->file != body->file && body->file != NULL &&
+            body->file->older != NULL) {
+            sub->info_generation[rec->kind] = 0; /* it has a place in each text of the file */
+            nytp_info_queue_add(rec, sub);
+        }
         sub->file = body->file;
         sub->first_line = body->first_line;
         sub->last_line = body->last_line;

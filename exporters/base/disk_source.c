@@ -14,13 +14,6 @@
 
 #define MAX_DISK_SOURCE (64 << 20) /* bytes of a file that is read for its source */
 
-static bool may_read(const struct nytp_profile *profile,
-                     const struct nytp_export_options *options, uint32_t f)
-{
-    const struct nytp_recording *recording = &profile->recordings[profile->files[f].recording];
-    return !options->no_source_files && (options->source_files || recording->is_own);
-}
-
 /* What the kernel makes up, and devices. Mounts inside them are on devices of their own, which
  * the path tells; a path that leads there otherwise is told by the device. */
 static bool is_special(const char *path, const struct stat *st)
@@ -40,15 +33,19 @@ static bool is_special(const char *path, const struct stat *st)
     return false;
 }
 
-/* A regular file, opened once and looked at as it is open, whatever its path leads to by then.
- * A pipe does not block. NULL if it is none, or cannot be read. */
+/* A regular file. It is looked at first, as opening a device may do something, and once more
+ * as it is open, whatever its path leads to by then. NULL if it is none, or cannot be read. */
 static FILE *open_source(const char *path, struct stat *st)
 {
     FILE *stream = NULL;
+    struct stat seen;
+    int fd = -1;
     char *real = realpath(path, NULL);
-    const int fd = real != NULL ? open(real, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
-    if (fd >= 0 && fstat(fd, st) == 0 && S_ISREG(st->st_mode) &&
-        st->st_size <= MAX_DISK_SOURCE && !is_special(real, st))
+    if (real != NULL && stat(real, &seen) == 0 && S_ISREG(seen.st_mode) &&
+        seen.st_size <= MAX_DISK_SOURCE && !is_special(real, &seen))
+        fd = open(real, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, st) == 0 && st->st_dev == seen.st_dev &&
+        st->st_ino == seen.st_ino && st->st_size == seen.st_size)
         stream = fdopen(fd, "r");
     if (stream == NULL && fd >= 0)
         close(fd);
@@ -56,28 +53,36 @@ static FILE *open_source(const char *path, struct stat *st)
     return stream;
 }
 
-/* When the last process of the file's recording ended, or began, as far as is known. */
-static double end_of_recording(const struct nytp_profile *profile, uint32_t f)
+/* The text of an open file, if it has the sum that the recording tells; `stream` is closed.
+ * What is read later is what was summed, even if the file is changed meanwhile. */
+static FILE *open_proved(const struct nytp_file *file, FILE *stream, size_t size)
 {
-    const struct nytp_recording *recording = &profile->recordings[profile->files[f].recording];
-    double end_s = recording->basetime_s;
-    for (uint32_t i = 0; i < recording->n_processes; i++) {
-        const struct nytp_process *process = &profile->processes[recording->first_process + i];
-        const double s = process->end_s > 0 ? process->end_s : process->start_s;
-        end_s = s > end_s ? s : end_s;
+    uint8_t sum[NYTP_BLAKE2B_BYTES];
+    char *const text = malloc(size + 1);
+    FILE *proved = NULL;
+    if (text != NULL && fread(text, 1, size, stream) == size) {
+        nytp_blake2b(text, size, sum);
+        if (memcmp(sum, file->text_sum, sizeof sum) == 0)
+            proved = fmemopen(NULL, size + 1, "w+");
     }
-    return end_s;
+    if (proved != NULL) {
+        fwrite(text, 1, size, proved);
+        rewind(proved);
+    }
+    free(text);
+    fclose(stream);
+    return proved;
 }
 
-/* Times of files are cut to whole seconds in a recording. Of a file that was changed after the
- * program had begun nobody knows which of its versions perl read. */
+/* What was put there or changed after the program had begun may be another version than perl
+ * read. A copy may have the time of its original (rsync -a, dpkg), but st_ctime is its own.
+ * The start is told to a whole second, in which the file must not have been changed either. */
 static bool was_changed(const struct nytp_profile *profile, uint32_t f, const struct stat *st)
 {
     const struct nytp_file *file = &profile->files[f];
-    return (double)st->st_mtime > end_of_recording(profile, f) + 1 ||
-           (file->mtime_s != 0 &&
-            ((time_t)file->mtime_s != st->st_mtime ||
-             file->mtime_s > profile->recordings[file->recording].basetime_s)) ||
+    const double start_s = profile->recordings[file->recording].basetime_s;
+    return (double)st->st_mtime >= start_s || (double)st->st_ctime >= start_s ||
+           (file->mtime_s != 0 && (time_t)file->mtime_s != st->st_mtime) ||
            (file->size != 0 && (off_t)file->size != st->st_size);
 }
 
@@ -91,19 +96,22 @@ FILE *nytp_disk_source_open(const struct nytp_profile *profile,
     if (file->n_sources > 0 || file->name.len == 0 || file->name.ptr[0] != '/' ||
         memchr(file->name.ptr, '\0', file->name.len) != NULL)
         return NULL;
-    if (!may_read(profile, options, f)) {
+    const bool is_told = file->n_text_sums > 0;
+    if (options->no_source_files || !(is_told || options->source_files)) {
         *state = NYTP_DISK_SOURCE_REFUSED;
         return NULL;
     }
-    FILE *const stream = open_source(file->name.ptr, &st);
+    FILE *stream = open_source(file->name.ptr, &st);
     if (stream == NULL)
         return NULL;
-    *state = NYTP_DISK_SOURCE_READ;
-    if (!was_changed(profile, f, &st))
-        return stream;
-    *state = NYTP_DISK_SOURCE_CHANGED;
-    fclose(stream);
-    return NULL;
+    if (file->n_text_sums == 1 && file->size == st.st_size) {
+        stream = open_proved(file, stream, (size_t)st.st_size);
+    } else if (is_told || was_changed(profile, f, &st)) {
+        fclose(stream);
+        stream = NULL;
+    }
+    *state = stream != NULL ? NYTP_DISK_SOURCE_READ : NYTP_DISK_SOURCE_CHANGED;
+    return stream;
 }
 
 /* ---- into the profile ---- */

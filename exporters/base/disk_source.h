@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * Source that a recording did not keep, from the file on this machine. A profile is what
- * somebody sent, and names any file: what is read here gets into pages that are sent on. So
- * files are read for one's own recordings only, or where the user says so, and then as far as
- * they can be the source: regular files outside of /proc, /sys and /dev, as old and as large as
- * they were.
+ * somebody sent, and names any file: what is read here gets into pages that are sent on. So a
+ * file is shown if it has the sum that the recording tells of the text that perl read
+ * (source_records.h): whoever made the recording could read the text himself. Any other file
+ * is shown only where the user says so, and if it is older than the program, and as large as
+ * it was. All are regular files outside of /proc, /sys and /dev.
  */
 #ifndef NYTP_DISK_SOURCE_H
 #define NYTP_DISK_SOURCE_H
@@ -16,8 +17,8 @@
 enum nytp_disk_source {
     NYTP_DISK_SOURCE_NONE, /* the recording kept it, or there is no such file */
     NYTP_DISK_SOURCE_READ,
-    NYTP_DISK_SOURCE_REFUSED, /* it is not one's own recording */
-    NYTP_DISK_SOURCE_CHANGED, /* the file is not as it was */
+    NYTP_DISK_SOURCE_REFUSED, /* nothing proves that it is what ran, and nobody asked for it */
+    NYTP_DISK_SOURCE_CHANGED, /* the file is not, or may not be, as it was */
 };
 
 /* The file with this index, to be closed by the caller; NULL where it is not to be read, and

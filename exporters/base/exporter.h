@@ -114,7 +114,7 @@ struct nytp_export_options {
     bool minimal;                       /* html: no call graphs, no pages by block and by sub */
     bool no_flame;                      /* html: no flame graph */
     bool source_files, no_source_files; /* files of this machine are read for source that
-                                           was not kept; neither: for parts that are own */
+                                           was not kept; neither: as far as it is proved */
     bool no_merge_evals;                /* html: a page for each string eval */
     bool replace; /* html: remove what an earlier report left in the folder */
     const struct nytp_label_row *label_rows; /* html: what labels took, n_label_rows; or NULL */

@@ -152,17 +152,6 @@ static bool name_sandboxes(struct run *run, const char *path, struct nytp_profil
     return false;
 }
 
-/* Of a recording that was made elsewhere, by others, or nobody knows where, the paths mean
- * nothing here, or what somebody wants us to read. */
-static bool is_own(const char *path, struct nytp_name host)
-{
-    struct stat st;
-    char name[256] = "";
-    return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-           st.st_uid == geteuid() && gethostname(name, sizeof name - 1) == 0 && host.len > 0 &&
-           host.len == strlen(name) && memcmp(name, host.ptr, host.len) == 0;
-}
-
 /* One input while it is read. */
 struct input {
     const char *path;
@@ -204,7 +193,6 @@ static struct nytp_profile *load_recording(struct run *run, const struct input *
     }
     if (input->selection != NULL && nytp_label_selection_takes_parts(input->selection))
         nytp_profile_lose_time(profile);
-    profile->recordings[0].is_own = is_own(path, profile->recordings[0].host);
     if (profile->partial && nytp_is_being_recorded(path, profile))
         note_recording(run, path, profile->processes[0].pid);
     else if (profile->partial)

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #ifdef __APPLE__
+#define st_ctim st_ctimespec
 #define st_mtim st_mtimespec /* as POSIX has called it since 2008 */
 #endif
 

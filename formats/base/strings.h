@@ -48,7 +48,9 @@ uint32_t nytp_strings_intern_mixed(struct nytp_strings *strings, const char *byt
 
 /* What files of several processes have in common: their name, but perl names what a hook in
  * @INC has delivered "/loader/0xADDRESS/Foo.pm", and each process has the hook somewhere else.
- * `a` is UINT32_MAX when memory is out. */
+ * `a` is UINT32_MAX when memory is out. `d` is 0: a recording may have several files of one
+ * name, whose keys get numbers there, up to the limit. */
+#define NYTP_MOST_TEXTS_OF_NAME 100
 struct nytp_key nytp_file_key(struct nytp_strings *strings, uint32_t name);
 
 /* The string of an id; lives as long as `strings`. */

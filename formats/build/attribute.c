@@ -481,7 +481,9 @@ static bool make_files(struct nytp_attribution *s)
             .flags = f->flags,
             .size = f->size,
             .mtime_s = f->mtime_s,
+            .n_text_sums = f->n_text_sums,
             .unnamed = !f->named};
+        memcpy(p->files[i].text_sum, f->text_sum, sizeof f->text_sum);
     }
     return nytp_cut_eval_rings(p->files, p->n_files);
 }

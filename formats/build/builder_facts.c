@@ -13,8 +13,13 @@
 #include "formats/stream/comments/label_records.h"
 #include "formats/stream/comments/open_calls.h"
 #include "formats/stream/comments/regex_records.h"
+#include "formats/stream/comments/source_records.h"
 
 #include <string.h>
+
+/* Files of which the sum is told, together: whoever shows their source reads them to the end,
+ * and a stranger's profile may name a large one many times. */
+#define MOST_PROVED_BYTES (UINT64_C(256) << 20)
 
 static bool sub_info_event(struct nytp_builder *b, const struct nytp_event *e)
 {
@@ -138,6 +143,24 @@ static bool regex_event(struct nytp_builder *b, const struct nytp_regex_record *
     return true;
 }
 
+/* A file may be told again, as by another process of one recording: then with the same text. */
+static bool source_event(struct nytp_builder *b, const struct nytp_source_record *record)
+{
+    uint32_t index;
+    if (!nytp_builder_file(b, record->fid, &index))
+        return false;
+    struct nytp_built_file *const file = &b->files[index];
+    if (file->n_text_sums > 0) {
+        if (memcmp(file->text_sum, record->sum, sizeof file->text_sum) != 0)
+            file->n_text_sums = 2;
+    } else if (b->proved_bytes + file->size <= MOST_PROVED_BYTES) {
+        memcpy(file->text_sum, record->sum, sizeof file->text_sum);
+        file->n_text_sums = 1;
+        b->proved_bytes += file->size;
+    }
+    return true;
+}
+
 /* What the recorder tells in comments: attributes of its own, its costs, what open calls are
  * named, and which calls are none. */
 static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
@@ -145,6 +168,7 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
     struct nytp_event attribute;
     struct nytp_open_call call;
     struct nytp_regex_record regex;
+    struct nytp_source_record source;
     enum nytp_wait_reason reason;
     struct nytp_str peer;
     uint32_t name;
@@ -184,6 +208,8 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
         return nytp_profile_labels_add(b, &label);
     if (nytp_regex_record_read(&e->u.comment.text, &regex))
         return regex_event(b, &regex);
+    if (nytp_source_record_read(&e->u.comment.text, &source))
+        return source_event(b, &source);
     if (nytp_is_resumed_call(&e->u.comment.text)) {
         nytp_callstack_resumed(&b->stack);
         return true;

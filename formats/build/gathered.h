@@ -29,6 +29,8 @@ struct nytp_built_file {
     uint32_t from_file, from_line; /* the statement left before the file's first began */
     bool executed;
     bool named; /* by the recording */
+    uint8_t n_text_sums;
+    uint8_t text_sum[NYTP_BLAKE2B_BYTES];
 };
 
 struct nytp_built_process {
@@ -219,6 +221,7 @@ struct nytp_builder {
 
     struct nytp_source_line *sources; /* as they came */
     uint32_t n_sources, sources_capacity;
+    uint64_t proved_bytes; /* of files of whose text the sum is known */
 
     struct nytp_block *blocks; /* each of its four lines once */
     uint32_t n_blocks, blocks_capacity;

@@ -123,6 +123,32 @@ static bool is_eval(const struct nytp_file *file)
            (file->name.len > 6 && memcmp(file->name.ptr, "(eval ", 6) == 0);
 }
 
+/* With two sums nobody knows which text the lines belong to. */
+static void merge_sums(struct nytp_file *to, const struct nytp_file *from)
+{
+    if (to->n_text_sums == 0) {
+        memcpy(to->text_sum, from->text_sum, sizeof to->text_sum);
+        to->n_text_sums = from->n_text_sums;
+        to->size = from->n_text_sums > 0 ? from->size : to->size;
+    } else if (from->n_text_sums > 1 ||
+               (from->n_text_sums == 1 &&
+                memcmp(to->text_sum, from->text_sum, sizeof to->text_sum) != 0)) {
+        to->n_text_sums = 2;
+    }
+}
+
+/* The file of all inputs that one of this input is: of that name, but an input that has several
+ * of one name, as of a module loaded again after it was changed, has several there, too. */
+static uint32_t find_file(const struct nytp_table *by_name, const uint32_t *last_input,
+                          uint32_t input, struct nytp_key *key)
+{
+    uint32_t known;
+    while ((known = nytp_table_get(by_name, *key)) != NYTP_TABLE_NONE &&
+           last_input[known] == input && key->b == 0 && key->d < NYTP_MOST_TEXTS_OF_NAME)
+        key->d++;
+    return known;
+}
+
 /* Number the files of all inputs anew: those of one name are one, but for string evals. */
 static bool merge_files(struct merging *f)
 {
@@ -132,7 +158,8 @@ static bool merge_files(struct merging *f)
     for (uint32_t i = 0; i < f->n_from; i++)
         total += f->from[i]->n_files - 1;
     to->files = calloc(total, sizeof *to->files);
-    bool ok = to->files != NULL;
+    uint32_t *const last_input = calloc(total, sizeof *last_input);
+    bool ok = to->files != NULL && last_input != NULL;
     if (ok)
         to->files[0].name = keep_name(f, (struct nytp_name){"", 0});
     to->n_files = 1;
@@ -141,15 +168,18 @@ static bool merge_files(struct merging *f)
         uint32_t *map = f->file_map[i] = calloc(from->n_files, sizeof *map);
         ok = map != NULL;
         for (uint32_t k = 1; ok && k < from->n_files; k++) {
-            const struct nytp_key key =
-                nytp_file_key(to->strings, name_id(f, from->files[k].name));
-            const uint32_t known =
-                is_eval(&from->files[k]) ? NYTP_TABLE_NONE : nytp_table_get(&by_name, key);
+            struct nytp_key key = nytp_file_key(to->strings, name_id(f, from->files[k].name));
+            const uint32_t known = is_eval(&from->files[k])
+                                       ? NYTP_TABLE_NONE
+                                       : find_file(&by_name, last_input, i + 1, &key);
             if (known != NYTP_TABLE_NONE) {
                 map[k] = known;
+                last_input[known] = i + 1;
+                merge_sums(&to->files[known], &from->files[k]);
                 continue;
             }
             map[k] = to->n_files++;
+            last_input[map[k]] = i + 1;
             to->files[map[k]] = from->files[k];
             to->files[map[k]].name = keep_name(f, from->files[k].name);
             to->files[map[k]].recording += to->n_recordings;
@@ -163,6 +193,7 @@ static bool merge_files(struct merging *f)
     }
     to->n_recordings = 0; /* counted only to number the files' recordings */
     nytp_table_free(&by_name);
+    free(last_input);
     return ok && nytp_cut_eval_rings(to->files, to->n_files);
 }
 

@@ -17,6 +17,7 @@
 #include "formats/stream/comments/regex_records.h"
 #include "formats/stream/comments/wait_records.h"
 #include "formats/base/error.h"
+#include "formats/base/blake2b.h"
 #include "formats/stream/event.h"
 #include "formats/stream/source.h"
 #include "formats/base/strings.h"
@@ -79,9 +80,7 @@ struct nytp_recording {
     double basetime_s;
     uint32_t first_process, n_processes;
     uint32_t script; /* file of its main::RUNTIME, or 0 */
-    bool is_own;  /* recorded on this machine, in a file of this user: who loads a profile may
-                     say  so. Then the paths in it are this machine's. */
-    bool partial; /* the input ended early or was damaged; `error` says where */
+    bool partial;    /* the input ended early or was damaged; `error` says where */
     struct nytp_error error;
     bool has_labels;           /* DB::label() was called */
     unsigned has;              /* enum nytp_has, of this input */
@@ -105,6 +104,9 @@ struct nytp_file {
     uint32_t flags, size, mtime_s;
     uint32_t first_source; /* into sources; n_sources 0 when not kept */
     uint32_t n_sources;
+    uint8_t n_text_sums; /* 1: the recording tells the sum of its text, which it did not keep;
+                            2: it tells several, which prove nothing */
+    uint8_t text_sum[NYTP_BLAKE2B_BYTES];
     bool unnamed; /* the recording names no such file; called "(unknown file FID)" here */
 };
 

@@ -216,8 +216,9 @@ builtin or XS sub.
 Do not copy source files into the profile. Programs given with C<-e> or through standard input and
 the texts of string evals are kept in any case. Without this option a profile holds the whole source
 of the program and of every module that ran: whoever gets the profile gets that, too, with the
-passwords that may stand in it. With it the profile tells the size and time of each file, so that a reader can tell
-whether the one at hand is still the same.
+passwords that may stand in it. With it the profile tells the size, the time and a sum of each file that perl has loaded:
+nytp-export shows the file at hand if its text is still the same. Text that a C<#line> gives another file's name is kept from
+string evals only.
 
 =item nameevals=0, nameanonsubs=0
 
@@ -255,7 +256,7 @@ What the program waits for when a sample finds it waiting is recorded, too, wher
 thread is in (Linux on x86-64 and arm64): C<nytp-export --waits> tells sleep, lock, child, pipe, socket and its
 other side, name look-up, disk, page fault or terminal, by line.
 
-Sources are not kept unless C<savesrc=1> is given (of files that are as they were nytp-export reads them here); blocks=1 and use_db_sub=1 are ignored. What perl still runs after the C<END>
+Sources are not kept unless C<savesrc=1> is given (nytp-export reads them here, of files whose text is as it was); blocks=1 and use_db_sub=1 are ignored. What perl still runs after the C<END>
 blocks, to destroy objects, is sampled when it takes more than 10 ms.
 
 A program that hangs shows where, alive or killed, by whatever signal: when it has come to no statement for a

@@ -3,6 +3,8 @@
 that are no UTF-8, every character there is.
 """
 
+import ctypes
+import hashlib
 import html
 import json
 import os
@@ -132,37 +134,119 @@ def written(command, tmp_path):
     return write
 
 
-def naming(file, *paths, host=None, size=0):
+def naming(file, *paths, size=0, sums={}, **attributes):
     """A recording in which each path is a file with a sub."""
-    stream = nytpwrite.Writer({"host": host or socket.gethostname()}).pid_start(7)
+    stream = nytpwrite.Writer({"host": socket.gethostname(), "basetime": int(time.time()) + 3600, **attributes}).pid_start(7)
     for fid, path in enumerate(map(str, paths), 1):
         stream.fid(fid, path, size=size).time(10, fid, 1).sub(fid, f"main::f{fid}", 1, 1)
+        if path in sums:
+            stream.comment(f"nytp-source {fid} {sums[path]}")
     return stream.pid_end(7, time.time()).save(file)
 
 
-def test_files_are_read_for_ones_own_recordings_made_here(written, tmp_path):
-    """Of any other the paths are what somebody wants to be read."""
-    own = record(tmp_path, f"# {SECRET}\nsub f {{ 1 }}\nf();\n", options="savesrc=0")
-    elsewhere = naming(tmp_path / "elsewhere.out", tmp_path / "a.pl", host="elsewhere")
-    assert SECRET in written(naming(tmp_path / "here.out", tmp_path / "a.pl"))
+def sum_of(text):
+    return hashlib.blake2b(text.encode(), digest_size=32).hexdigest()
+
+
+def was_opened(path, during):
+    """Whether anybody opened the file meanwhile."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    watch = libc.inotify_init1(os.O_NONBLOCK)
+    assert watch >= 0 and libc.inotify_add_watch(watch, os.fsencode(path), 0x20) >= 0     # IN_OPEN
+    during()
+    with open(watch, "rb", buffering=0) as events:
+        return events.read(1 << 12) is not None
+
+
+PROGRAM = f"# {SECRET}\nsub f {{ 1 }}\nf() while (times)[0] < 0.3;\n"    # of sample= each of 300 ticks finds it here
+
+
+@pytest.mark.parametrize("options", ["savesrc=0", "sample=1000"])
+def test_a_recording_proves_what_was_read_by_a_sum_of_its_text(options, written, tmp_path):
+    """So its source is shown wherever the recording and the file have gone, and whatever times they have there."""
+    own = record(tmp_path, PROGRAM, options=options)
     assert SECRET in written(own) and "from this machine" in written(own)
     assert SECRET not in written("--no-source-files", own)
-    assert SECRET in written("--source-files", elsewhere)
-    with open(own, "rb") as pipe:               # nobody knows whose file that was
-        assert SECRET not in written("-", stdin=pipe)
-    page = written(elsewhere)
+    os.utime(tmp_path / "a.pl", (1e9, 1e9))
+    moved = own.rename(tmp_path / "moved.out")
+    assert SECRET in written(moved)
+    with open(moved, "rb") as pipe:
+        assert SECRET in written("-", stdin=pipe)
+    (tmp_path / "a.pl").write_text(PROGRAM.replace("hunter2", "hunter3"))       # as long as it was
+    os.utime(tmp_path / "a.pl", (1e9, 1e9))
+    for option in [], ["--source-files"]:
+        page = written(*option, moved)
+        assert "hunter" not in page and "changed since" in page
+
+
+def test_a_strangers_recording_brings_no_file_to_light(written, tmp_path):
+    """Whoever may not read a file cannot tell its sum. The name of this host, times and sizes are no proof."""
+    (tmp_path / "a.pl").write_text(PROGRAM)
+    os.utime(tmp_path / "a.pl", (1e9, 1e9))
+    path, size = str(tmp_path / "a.pl"), len(PROGRAM)
+    plain = naming(tmp_path / "plain.out", path, size=size)
+    assert not was_opened(path, lambda: written(plain))
+    page = written(plain)
     assert SECRET not in page and "with <code>--source-files</code>" in page
-    if os.geteuid() == 0:
-        os.chown(own, 65534, -1)
-        assert SECRET not in written(own)
+    true = sum_of(PROGRAM)
+    for n, (told_sum, told, is_shown) in enumerate([(true, size, True), (true[:-1] + "zf"["f" != true[-1]], size, False), ("0" * 64, size, False),
+                                                   (true, size + 1, False), (true.upper(), size, False), (true + "0", size, False), (true[1:], size, False)]):
+        page = written(naming(tmp_path / f"{n}.out", path, size=told, sums={path: told_sum}))
+        assert (SECRET in page) == is_shown, (told_sum, told)
+    assert SECRET in written("--source-files", plain)
+
+
+def test_two_sums_of_one_file_prove_nothing(written, tmp_path):
+    """As of two recordings between which the file was changed: lines belong to either."""
+    (tmp_path / "a.pl").write_text(PROGRAM)
+    path, size = str(tmp_path / "a.pl"), len(PROGRAM)
+    true = sum_of(PROGRAM)
+    one, other = (naming(tmp_path / f"{n}.out", path, size=size, sums={path: told}) for n, told in enumerate([true, "0" * 64]))
+    assert SECRET in written(one, one)
+    for files in (one, other), (other, one), (one, other, one), (other, one, one):
+        assert SECRET not in written(*files)
+
+
+def test_what_is_read_to_prove_it_has_a_limit(written, tmp_path):
+    """A recording may name a large file many times, and tell a sum of each."""
+    (tmp_path / "a.pl").write_text(PROGRAM)
+    path, size = str(tmp_path / "a.pl"), len(PROGRAM)
+    true = sum_of(PROGRAM)
+    for n, is_shown in (4, False), (3, True):
+        stream = nytpwrite.Writer().pid_start(7)
+        for fid in range(1, n + 1):
+            stream.fid(fid, f"/none/{fid}", size=64 << 20).comment(f"nytp-source {fid} {true}")
+        stream.fid(9, path, size=size).comment(f"nytp-source 9 {true}").time(10, 9, 1).sub(9, "main::f", 1, 1)
+        assert (SECRET in written(stream.pid_end(7).save(tmp_path / "many.out"))) == is_shown
+
+
+# With sample= each of 300 ticks finds the program in these lines.
+NAMED = 'f() while (times)[0] < 0.3; sub f { 1 }'
+NAMERS = {"eval": lambda name: f"1;\neval q{{\n# line 1 \"{name}\"\n{NAMED}}};\n", "file": lambda name: f"1;\n# line 1 \"{name}\"\n{NAMED}\n"}
+
+
+@pytest.mark.parametrize("options", ["savesrc=0", "savesrc=1", "sample=1000"])
+@pytest.mark.parametrize("namer", NAMERS)
+def test_a_name_that_the_program_gives_its_lines_is_not_read(options, namer, written, tmp_path):
+    """By #line a program names any file, also one that only root may read. The text behind it is what ran."""
+    secret = tmp_path / "shadow"
+    secret.write_text(f"{SECRET}\n")
+    os.utime(secret, (1e9, 1e9))
+    made = []
+    assert not was_opened(secret, lambda: made.append(record(tmp_path, NAMERS[namer](secret), options=options)))
+    assert not was_opened(secret, lambda: made.append(written(made[0])))
+    page = re.sub("<[^>]*>", "", made[1])
+    assert SECRET not in page and "shadow" in page
+    assert page.count("sub f { 1 }") >= (namer == "eval" or options == "savesrc=1")
 
 
 def test_only_what_can_be_the_source_is_read(written, tmp_path):
-    """Not what the kernel makes up, by whatever path; no pipe, which would never end; nothing that was changed since."""
+    """Not what the kernel makes up, by whatever path; no pipe, which would never end; nothing that was changed since the program began."""
+    began = time.time() + 3600
     for name in "old", "newer", "larger":
         (tmp_path / name).write_text(f"# {name} {SECRET}\n")
     os.utime(tmp_path / "old", (1e9, 1e9))
-    os.utime(tmp_path / "newer", (time.time() + 600,) * 2)
+    os.utime(tmp_path / "newer", (began + 600,) * 2)
     os.utime(tmp_path / "larger", (1e9, 1e9))
     os.symlink("/proc/self/environ", tmp_path / "environ")
     os.symlink("/proc", tmp_path / "proc")
@@ -175,11 +259,13 @@ def test_only_what_can_be_the_source_is_read(written, tmp_path):
     assert "changed since" in page and "always" not in page
     larger = written("--source-files", naming(tmp_path / "q.out", tmp_path / "larger", size=5))
     assert SECRET not in larger and "changed since" in larger
+    copied = naming(tmp_path / "r.out", tmp_path / "old", basetime=int(time.time()) - 60)      # it was put there with an old time
+    assert SECRET not in written("--source-files", copied) and "changed since" in written("--source-files", copied)
 
 
 @pytest.mark.parametrize("form", [["--list=f"], ["--top", "--lines"]])
 def test_tables_show_the_source_of_files_that_are_as_they_were(tmp_path, form):
-    """Of a recording that kept none, which tells the size and time that each file had."""
+    """Of a recording that kept none, which tells the sum of each file's text."""
     program = f"sub f {{ my $t = 0; $t += $_ for 1 .. 2000; $t }}   # {SECRET}\nf() for 1 .. 9;\n"
     own = record(tmp_path, program, options="savesrc=0")
 
@@ -187,7 +273,7 @@ def test_tables_show_the_source_of_files_that_are_as_they_were(tmp_path, form):
         return subprocess.run([exports.COMMAND, *form, *more, own], capture_output=True, text=True, check=True)
     assert SECRET in shown().stdout and "is read from this machine" in shown().stderr
     assert SECRET not in shown("--no-source-files").stdout
-    os.utime(tmp_path / "a.pl", (1e9, 1e9))      # another version, which is older
+    (tmp_path / "a.pl").write_text(program + "\n")
     assert SECRET not in shown().stdout and "a.pl was changed since" in shown().stderr
 
 

@@ -208,6 +208,65 @@ P
     is((map { "$_->[1]-$_->[2]" } @{ $p->{sub}{'main::f'} })[0], '101-101', 'sub');
 };
 
+# The peer has one id and the last text, so that lines of both are one.
+my $RELOAD = <<'P';
+sub put { open my $file, '>', 'Rel.pm' or die; print $file $_[0]; close $file }
+put("package Rel;\nsub one { my \$x = shift; return \$x + 1 }\n1;\n");
+require './Rel.pm';
+Rel::one($_) for 1 .. 10;
+my $kept = \&Rel::one;
+put("package Rel;\n# a\n# b\n# c\nsub zero { 0 }\nsub one {\n  my \$x = shift;\n  return \$x + 2;\n}\n1;\n") if !@ARGV;
+delete $INC{'./Rel.pm'};
+undef *Rel::one;
+{ no warnings; require './Rel.pm' }
+print Rel::one($_), ' ' for 1 .. 5;
+print $kept->(1), "\n";
+Rel::zero() if !@ARGV;
+P
+
+scenario 'a file that is loaded again after it was changed is another file' => sub {
+    for my $opts ('', 'savesrc=0', 'subs=0', 'calls=1') {
+        my $run = run_prog(code => $RELOAD, opts => $opts);
+        is $run->{out}, "3 4 5 6 7 2\n", "$opts: output";
+        my $p = profile_in($run);
+        my ($first, $second, @more) = map { $_->{fid} } sort { $a->{fid} <=> $b->{fid} } grep { $_->{name} =~ m{/Rel\.pm\z} } values %{ $p->{fid} };
+        ok defined $second && !@more, "$opts: two ids" or next;
+        is stmt_lines($p, $first) . '; ' . stmt_lines($p, $second), '2:22 3:1; 5:1 7:5 8:5 10:1', "$opts: statements, those of what is left of the first";
+        is $p->{src}{$first}{2} . $p->{src}{$second}{8}, "sub one { my \$x = shift; return \$x + 1 }\n  return \$x + 2;\n", "$opts: both texts" if $opts ne 'savesrc=0';
+        is join(' ', map { "$_->[0]:$_->[1]-$_->[2]" } @{ $p->{sub}{'Rel::one'} }), "$first:2-2 $second:6-9", "$opts: both places" if $opts ne 'subs=0';
+    }
+    my $p = profile_in(run_prog(code => $RELOAD, args => ['same']));
+    is scalar(grep { $_->{name} =~ m{/Rel\.pm\z} } values %{ $p->{fid} }), 1, 'the same file again is the same';
+};
+
+scenario 'source is what perl has read, or none' => sub {
+    my $lazy = "package Lazy;\nsub f { 1 }\n1;\n";
+    my $change = 'open my $f, ">", "Lazy.pm" or die; print $f "# other\n" x 9; close $f;';
+    my $p = profile_in(run_prog(code => "BEGIN { require './Lazy.pm'; $change }\nLazy::f();\n", files => { 'Lazy.pm' => $lazy }));
+    is text_of($p, 'Lazy.pm'), $lazy, 'read when its first statement ran, before it was changed';
+    my $module = "sub f { 1 }\n";
+    $p = profile_in(run_prog(code => "BEGIN { do './Lazy.pm'; $change }\nf();\n", files => { 'Lazy.pm' => $module }));
+    is text_of($p, 'Lazy.pm'), '', 'changed before anything of it ran';
+    $p = profile_in(run_prog(code => "chdir '/'; f();\nBEGIN { require './Lazy.pm' } sub f { Lazy::f() }\n", files => { 'Lazy.pm' => "package Lazy; sub f { 1 }\n1;\n" }));
+    like text_of($p, 'Lazy.pm'), qr/sub f/, 'by the folder in which it was loaded';
+};
+
+scenario '#line: the source is the text behind it, not the file of that name' => sub {
+    my $code = <<'P';
+eval "1;\n# line 7 \"secret.txt\"\nBEGIN { 1; }\n\$x++;\n#line 3 secret.txt\n\$x--;\n# line 90\n\$x;\n";
+eval "#line 2 \"two.txt\"\n\$y;\n";
+# line 5 "here.txt"
+$x = 1;
+P
+    for my $opts ('', 'savesrc=0') {
+        my $p = profile_in(run_prog(code => $code, opts => $opts, files => { map { $_ => "SECRET\n" x 99 } 'secret.txt', 'two.txt', 'here.txt' }));
+        my %text = map { my $fid = fid_named($p, $_); $_ => join '', map { "$_:$p->{src}{$fid}{$_}" } sort { $a <=> $b } keys %{ $p->{src}{$fid} || {} } } qw(secret.txt two.txt here.txt);
+        is $text{'secret.txt'}, "3:\$x--;\n7:BEGIN { 1; }\n8:\$x++;\n90:\$x;\n", "$opts: all pieces of an eval";
+        is $text{'two.txt'}, "2:\$y;\n", "$opts: of another";
+        is $text{'here.txt'}, $opts ? '' : "5:\$x = 1;\n", "$opts: of the script";
+    }
+};
+
 scenario '#line near 2**31 and backwards' => sub {
     my $code = "#line 2147483600 \"far\"\nmy \$x = 1;\nsub f {\n1 }\nf();\n#line 3 \"back\"\n\$x++;\nprint \"ok\";\n";
     my $limit = sanitized() ? '' : 'ulimit -v 2000000';

@@ -17,6 +17,7 @@
 #include "formats/stream/comments/label_records.h"
 #include "formats/stream/comments/open_calls.h"
 #include "formats/stream/comments/regex_records.h"
+#include "formats/stream/comments/source_records.h"
 #include "formats/stream/comments/sample_records.h"
 #include "formats/stream/comments/bytes_records.h"
 #include "formats/stream/comments/svs_records.h"
@@ -409,6 +410,20 @@ static bool merge_regex(struct nytp_merge *m, const struct nytp_event *e,
     return true;
 }
 
+static bool merge_source(struct nytp_merge *m, const struct nytp_event *e,
+                         struct nytp_source_record *source)
+{
+    char text[NYTP_SOURCE_LONGEST];
+    if (!begin_records(m))
+        return false;
+    source->fid = out_fid(m, e, source->fid);
+    if (source->fid == NONE)
+        return false;
+    nytp_source_record_format(source, text);
+    nytp_write_comment(m->writer, text);
+    return true;
+}
+
 static bool merge_svs(struct nytp_merge *m, const struct nytp_event *e,
                       struct nytp_svs_record *svs)
 {
@@ -456,8 +471,11 @@ static bool merge_comment(struct nytp_merge *m, const struct nytp_event *e)
     struct nytp_in_use_call call;
     struct nytp_event attribute;
     struct nytp_regex_record regex;
+    struct nytp_source_record source;
     struct nytp_svs_record svs;
     struct nytp_bytes_record bytes;
+    if (nytp_source_record_read(&e->u.comment.text, &source))
+        return merge_source(m, e, &source);
     if (nytp_svs_record_read(&e->u.comment.text, &svs))
         return merge_svs(m, e, &svs);
     if (nytp_bytes_record_read(&e->u.comment.text, &bytes))

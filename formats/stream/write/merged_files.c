@@ -31,13 +31,15 @@ bool nytp_merged_files_init(struct nytp_merged_files *m, struct nytp_writer *wri
 {
     *m = (struct nytp_merged_files){
         .writer = writer, .strings = strings, .error = error, .n_out = 1};
-    return nytp_grow(&m->source_from, &m->out_capacity, 0, sizeof *m->source_from);
+    return nytp_grow(&m->source_from, &m->out_capacity, 0, sizeof *m->source_from) &&
+           nytp_grow(&m->in_fid, &m->in_fid_capacity, 0, sizeof *m->in_fid);
 }
 
 void nytp_merged_files_free(struct nytp_merged_files *m)
 {
     nytp_table_free(&m->fid_of_name);
     free(m->source_from);
+    free(m->in_fid);
     free(m->in);
     free(m->waiting);
 }
@@ -45,6 +47,8 @@ void nytp_merged_files_free(struct nytp_merged_files *m)
 void nytp_merged_files_next_input(struct nytp_merged_files *m)
 {
     m->n_waiting = 0;
+    if (m->in_fid != NULL)
+        memset(m->in_fid, 0, m->n_out * sizeof *m->in_fid);
     if (m->n_in > 0)
         memset(m->in, 0, m->n_in * sizeof *m->in);
 }
@@ -72,12 +76,25 @@ static bool reserve_in_file(struct nytp_merged_files *m, uint32_t fid)
 /* A new id of the output; 0 on failure. */
 static uint32_t new_file(struct nytp_merged_files *m)
 {
-    if (!nytp_grow(&m->source_from, &m->out_capacity, m->n_out, sizeof *m->source_from)) {
+    if (!nytp_grow(&m->source_from, &m->out_capacity, m->n_out, sizeof *m->source_from) ||
+        !nytp_grow(&m->in_fid, &m->in_fid_capacity, m->n_out, sizeof *m->in_fid)) {
         nytp_out_of_memory(m->error);
         return 0;
     }
-    m->source_from[m->n_out] = 0;
+    m->source_from[m->n_out] = m->in_fid[m->n_out] = 0;
     return m->n_out++;
+}
+
+/* The file of the output that one of this input is: of that name, but an input that has several
+ * of one name, as of a module loaded again after it was changed, has several there, too. */
+static uint32_t find_file(const struct nytp_merged_files *m, uint32_t fid, struct nytp_key *key)
+{
+    uint32_t known;
+    while ((known = nytp_table_get(&m->fid_of_name, *key)) != NYTP_TABLE_NONE &&
+           m->in_fid[known] != 0 && m->in_fid[known] != fid && key->b == 0 &&
+           key->d < NYTP_MOST_TEXTS_OF_NAME)
+        key->d++;
+    return known;
 }
 
 /* Define a file in the output, unless one of its name is there; `eval_fid` is of the output. */
@@ -86,11 +103,12 @@ static bool write_file(struct nytp_merged_files *m, const struct nytp_new_fid *f
 {
     struct nytp_in_file *in = &m->in[file->fid];
     in->waits_as = 0;
-    const struct nytp_key key = nytp_file_key(m->strings, name);
+    struct nytp_key key = nytp_file_key(m->strings, name);
     if (eval_fid == 0) {
-        const uint32_t known = nytp_table_get(&m->fid_of_name, key);
+        const uint32_t known = find_file(m, file->fid, &key);
         if (known != NYTP_TABLE_NONE) {
             in->fid = known;
+            m->in_fid[known] = file->fid;
             return true;
         }
     }
@@ -99,6 +117,7 @@ static bool write_file(struct nytp_merged_files *m, const struct nytp_new_fid *f
         return false;
     if (eval_fid == 0 && !nytp_table_put(&m->fid_of_name, key, in->fid))
         return nytp_out_of_memory(m->error);
+    m->in_fid[in->fid] = file->fid;
     const struct nytp_name text = nytp_strings_get(m->strings, name);
     struct nytp_new_fid written = *file;
     written.fid = in->fid;

@@ -20,10 +20,13 @@ struct nytp_merged_files {
     struct nytp_strings *strings;
     struct nytp_error *error;
 
-    struct nytp_table fid_of_name; /* (string id) -> id in the output; no evals */
+    struct nytp_table
+        fid_of_name; /* (string id, which of that name) -> id in the output; no evals */
     uint32_t
         *source_from; /* by id in the output: from which input its source is, 0 = none yet */
     uint32_t n_out, out_capacity; /* id 0 is no file */
+    uint32_t *in_fid;             /* by id in the output: which of the input it is, 0 = none */
+    uint32_t in_fid_capacity;
 
     struct nytp_in_file *in; /* by id in the current input */
     uint32_t n_in;

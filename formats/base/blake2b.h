@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * BLAKE2b with 32 bytes of sum (RFC 7693; `b2sum -l 256`): by it a text is known again, and
+ * nobody can make another text with the same sum.
+ */
+#ifndef NYTP_BLAKE2B_H
+#define NYTP_BLAKE2B_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NYTP_BLAKE2B_BYTES 32
+
+void nytp_blake2b(const void *text, size_t len, uint8_t sum[NYTP_BLAKE2B_BYTES]);
+
+#endif
