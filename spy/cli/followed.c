@@ -375,7 +375,7 @@ static void find_matches(struct nytp_followed *followed)
     uint32_t n = 0;
     pid_t *const found = nytp_spy_matches(&followed->spy->patterns, &n, &error);
     for (uint32_t i = 0; i < n; i++)
-        add_process(followed, found[i]);
+        nytp_follow(followed, found[i], NYTP_WAS_FOUND);
     free(found);
 }
 

@@ -163,7 +163,7 @@ static void say_missed(const struct recorder *recorder)
                      pace->has_rested ? "looks take so long that more would take over a tenth "
                                         "of a processor"
                                       : "nytp-spy came too late for the others");
-    if (late > NOTABLY_LATE)
+    if (late > NOTABLY_LATE && !pace->has_rested)
         nytp_spy_say("%.0f %% of the looks came late, as the machine is busy: shares may be "
                      "off by as much; as root, looks come in time",
                      late);
