@@ -20,7 +20,7 @@ EXAMPLES = {
     "nytp-alloc": "nytp-alloc 7 4096 2 1 5", "nytp-free": "nytp-free 7", "nytp-in-use-call": "nytp-in-use-call 1 0 1 5 main::f",
     "nytp-in-use": "nytp-in-use 8 4096 2 1 1 5", "nytp-inherited": "nytp-inherited 9 4096 2 1 1 5 70", "nytp-attribute": "nytp-attribute host=here",
     "nytp-hangs": "nytp-hangs 500 30 20 1 socket 10.0.0.1:80\tbuiltin main::CORE:sleep\tmain::f\t/x/a.pl:5\t\t/x/a.pl:9",
-    "nytp-hang-note": None,
+    "nytp-hang-note": None, "nytp-source": "nytp-source 1 " + 32 * "0f",
 }
 
 
