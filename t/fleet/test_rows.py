@@ -246,4 +246,4 @@ def test_memory_of_many_inputs_is_that_of_their_sum(tmp_path):
         files.append(tmp_path / f"{i}.out")
         files[-1].symlink_to(one)
     few, many = peak_mb("--collapsed", "-q", *files[:60]), peak_mb("--collapsed", "-q", *files)
-    assert many < 70 and (many - few) / 60 < 0.5, (few, many)
+    assert many < 130 and (many - few) / 60 < 1, (few, many)    # 102 and 0.77; without the sums of files' texts it was below 70 and 0.5
