@@ -24,7 +24,7 @@ enum {
     APART_SHARE = 512, /* but for one part in so many of the time, by which NTP may slow one */
 };
 
-/* Of rates that are no counter's: 10 THz, and half a tick. */
+/* Rates that no counter has: 10 THz, and half a tick. */
 static const uint64_t least_rate = UINT64_MAX / 1000000, most_rate = UINT64_MAX / 2;
 
 static uint64_t ns_of(clockid_t id)

@@ -41,7 +41,7 @@ static inline uint64_t nytp_counter_read(void)
 #endif
 }
 
-/* What tells whether the counter can stand in for clock_gettime(). */
+/* The facts that tell whether the counter can stand in for clock_gettime(). */
 struct nytp_counter_facts {
     enum nytp_counter counter; /* that the processor has */
     char source[40];           /* the kernel's clock source, as it names it; "": not known */
