@@ -98,6 +98,8 @@ def test_it_installs_by_itself(tree, tmp_path):
                      "usr/share/bash-completion/completions/nytp-export",
                      "usr/share/man/man1/nytp-export.1",
                      "usr/share/man/man1/nytp.1",
+                     "usr/share/man/man7/nytp-formats.7",
+                     "usr/share/man/man7/nytp-gate.7",
                      *(f"usr/share/nytp/clickhouse/{name}" for name in
                        ("cluster.xml", "distributed.sql", "queries.sql", "schema.sql")),
                      "usr/share/zsh/site-functions/_nytp",

@@ -48,9 +48,17 @@ def test_short_options_are_unique():
     assert len(letters) == len(set(letters)) >= 4
 
 
-def section(name):
-    page = (ROOT / "doc" / "nytp-export.1").read_text()
-    return re.search(rf"^\.SH {name}\n(.*?)(?=^\.SH )", page, re.DOTALL | re.MULTILINE)[1]
+PAGES = ["nytp-export.1", "nytp-formats.7", "nytp-gate.7"]
+
+
+def section(name, page="nytp-export.1"):
+    text = (ROOT / "doc" / page).read_text()
+    return re.search(rf"^\.SH {name}\n(.*?)(?=^\.SH )", text, re.DOTALL | re.MULTILINE)[1]
+
+
+def headed_by_flags(roff):
+    """The names of the entries of a section, each of which is a flag."""
+    return re.findall(r"^\.TP\n\.B --([a-z-]+)$", roff.replace("\\-", "-"), re.MULTILINE)
 
 
 def plain(roff):
@@ -84,21 +92,21 @@ def test_the_manual_and_the_help_tell_what_an_option_is_for():
 
 
 def test_the_manual_tells_how_each_format_shows_a_difference():
-    told, = re.findall(r"\nFormats that show a difference:\n(.*?)\.\n\.BR", section("OPTIONS"), re.DOTALL)
-    assert sorted(re.findall(r"(?m)^\.BR? \\-\\-([a-z-]+)", told)) == where()["diff"].split()
+    described = headed_by_flags(section("FORMATS OF A DIFFERENCE", "nytp-gate.7"))
+    assert sorted(described) == where()["diff"].split()
 
 
 def test_the_manual_describes_each_format():
-    described = re.findall(r"^\.B --([a-z-]+)$", section("FORMATS").replace("\\-", "-"),
-                           re.MULTILINE)
-    assert not set(formats()) - set(described), "without a paragraph under FORMATS of doc/nytp-export.1"
+    described = headed_by_flags(section("FORMATS", "nytp-formats.7"))
+    assert not set(formats()) ^ set(described), "without a paragraph under FORMATS of doc/nytp-formats.7, or gone"
     assert len(described) == len(set(described))
 
 
-def test_the_manual_is_well_formed():
+@pytest.mark.parametrize("page", PAGES)
+def test_the_manual_is_well_formed(page):
     if not shutil.which("groff"):
         pytest.skip("groff is not installed")
-    done = subprocess.run(["groff", "-man", "-ww", "-z", str(ROOT / "doc" / "nytp-export.1")],
+    done = subprocess.run(["groff", "-man", "-ww", "-z", str(ROOT / "doc" / page)],
                           capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
 

@@ -309,7 +309,7 @@ for my $name ('run.%p.out', '100%.out') {
 is_deeply([grep { !-x "blib/script/$_" } qw(nytp-export nytprofcalls nytprofcg nytprofcsv nytprofhtml nytprofmerge)],
     [], 'nytp-export is installed beside the classic commands');
 is(qx{blib/script/nytp-export --version} ? $? : 'silent', 0, 'and runs from there');
-ok(-s 'blib/man1/nytp-export.1', 'with its man page');
+ok(-s "blib/$_", "with its man page $_") for qw(man1/nytp-export.1 share/man/man7/nytp-formats.7 share/man/man7/nytp-gate.7);
 
 # -- nytprofcalls, nytprofcg
 

@@ -75,7 +75,7 @@ sub installed_perl {
     like($text, qr/^\Q$root\E/, "$label: it is that copy");
     my @files = found_in($root);
     ok((grep {m{\Q$_\E\z}} @files), "$label: $_")
-        for qw(man/man1/nytp-export.1 completions/nytp-export bin/nytprofmerge);
+        for qw(man/man1/nytp-export.1 man/man7/nytp-gate.7 completions/nytp-export bin/nytprofmerge);
     return;
 }
 
