@@ -138,13 +138,15 @@ static void merge_sums(struct nytp_file *to, const struct nytp_file *from)
 }
 
 /* The file of all inputs that one of this input is: of that name, but an input that has several
- * of one name, as of a module loaded again after it was changed, has several there, too. */
+ * of one name, as of a module loaded again after it was changed, has several there, too. Evals
+ * that were merged keep a file each, all of one name, and are one. */
 static uint32_t find_file(const struct nytp_table *by_name, const uint32_t *last_input,
-                          uint32_t input, struct nytp_key *key)
+                          uint32_t input, const struct nytp_file *file, struct nytp_key *key)
 {
     uint32_t known;
     while ((known = nytp_table_get(by_name, *key)) != NYTP_TABLE_NONE &&
-           last_input[known] == input && key->b == 0 && key->d < NYTP_MOST_TEXTS_OF_NAME)
+           last_input[known] == input && file->eval_file == 0 && key->b == 0 &&
+           key->d < NYTP_MOST_TEXTS_OF_NAME)
         key->d++;
     return known;
 }
@@ -169,9 +171,10 @@ static bool merge_files(struct merging *f)
         ok = map != NULL;
         for (uint32_t k = 1; ok && k < from->n_files; k++) {
             struct nytp_key key = nytp_file_key(to->strings, name_id(f, from->files[k].name));
-            const uint32_t known = is_eval(&from->files[k])
-                                       ? NYTP_TABLE_NONE
-                                       : find_file(&by_name, last_input, i + 1, &key);
+            const uint32_t known =
+                is_eval(&from->files[k])
+                    ? NYTP_TABLE_NONE
+                    : find_file(&by_name, last_input, i + 1, &from->files[k], &key);
             if (known != NYTP_TABLE_NONE) {
                 map[k] = known;
                 last_input[known] = i + 1;
