@@ -4,9 +4,11 @@ are refused."""
 
 import csv
 import gzip
+import hashlib
 import io
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -182,6 +184,34 @@ def test_counts_of_samples_are_those_of_all_recordings(tmp_path):
         assert {key: value for key, value in told if key in counts} == {key: str(111 * count) for key, count in counts.items()}
     stats = good("--stats", merged).decode().split()
     assert all(f"{key}={111 * count}" in stats for key, count in counts.items())
+
+
+def reloaded(path, module, kept, *texts):
+    """A recording of a module of which each text was loaded and ran its second line. Where the texts are not kept, their sums are told."""
+    w = Writer().pid_start(7).fid(9, "/x/a.pl").time(5, 9, 1)
+    for fid, text in enumerate(texts, 1):
+        w.fid(fid, module, size=len(text)).time(7, fid, 2).sub(fid, "M::f", 2, 2)
+        if kept:
+            for line, source in enumerate(text.splitlines(True), 1):
+                w.source(fid, line, source)
+        else:
+            w.comment(f"nytp-source {fid} {hashlib.blake2b(text.encode(), digest_size=32).hexdigest()}")
+    return w.pid_end(7).save(path)
+
+
+@pytest.mark.parametrize("both, first", [(2, 0), (1, 1), (25, 0), (30, 30)])
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_module_that_changed_and_was_loaded_again_keeps_its_two_texts(kept, both, first, tmp_path):
+    """In whichever order recordings of both texts and of the first one come; on the disk is the second."""
+    texts = "package M;\nsub f { 'one' }\n", "package M;\nsub f { 'second' }\n"
+    (tmp_path / "M.pm").write_text(texts[1])
+    two, one = (reloaded(tmp_path / f"{n}.out", tmp_path / "M.pm", kept, *texts[:n]) for n in (2, 1))
+    merged = tmp_path / "merged.out"
+    for files in [two] * both + [one] * first, [one] * first + [two] * both:
+        subprocess.run(["perl", f"-Mblib={ROOT}", ROOT / "bin" / "nytprofmerge", "-o", merged, *files], check=True, capture_output=True)
+        for inputs in files, [merged]:
+            listed = re.findall(r"in \S*/M\.pm\n +(\d+) .* 2 +(.*)\n", good("-q", "--list", *inputs).decode())
+            assert listed == [(str(both + first), "sub f { 'one' }" if kept else ""), (str(both), "sub f { 'second' }")]
 
 
 def script(pid, name, evals=0):
