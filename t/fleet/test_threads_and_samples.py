@@ -71,13 +71,13 @@ def test_rows_of_an_exact_recording_are_as_ever(tmp_path):
     assert row["flags"] == 0 and not {"thread", "cpu_ns"} & set(row)
 
 
-def test_a_merge_of_threads_says_that_they_are_threads(threads, samples, tmp_path):
+def test_a_merge_counts_recordings_whether_runs_children_or_threads(threads, samples, tmp_path):
     def application(*inputs):
         merged = tmp_path / "merged.out"
         subprocess.run(["perl", "-Mblib", ROOT / "bin" / "nytprofmerge", "-o", merged, *inputs],
                        check=True, cwd=ROOT, capture_output=True)
         return json.loads(good("--json", merged))["inputs"][0]["application"]
-    assert application(*threads) == "hand.pl (3 threads)"
-    assert application(threads[0], samples) == "hand.pl (2 runs)"
-    assert application(*threads, samples) == "hand.pl (2 runs, 4 threads)"
+    assert application(*threads) == "hand.pl (3 recordings)"
+    assert application(threads[0], samples) == "hand.pl (2 recordings)"
+    assert application(*threads, samples) == "hand.pl (4 recordings)"
     assert application(threads[0]) == "hand.pl"

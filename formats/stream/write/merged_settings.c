@@ -13,9 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct nytp_merged_run { /* how many inputs had this application */
+struct nytp_merged_application { /* how many inputs had this one */
     uint32_t name, n;
-    uint32_t n_threads; /* of them, profiles of a thread other than the first */
 };
 
 struct nytp_merged_setting { /* an attribute or option that is written once */
@@ -27,14 +26,13 @@ struct nytp_merged_setting { /* an attribute or option that is written once */
 
 void nytp_merged_settings_free(struct nytp_merged_settings *m)
 {
-    free(m->runs);
+    free(m->applications);
     free(m->settings);
 }
 
 void nytp_merged_settings_next_input(struct nytp_merged_settings *m, const char *path)
 {
     m->thread = (struct nytp_merged_thread){0};
-    m->in_run = UINT32_MAX;
     m->path = path;
     m->in_ticks_per_sec = m->in_overhead_ticks = 0;
 }
@@ -111,19 +109,21 @@ static struct nytp_merged_setting *setting_of(struct nytp_merged_settings *m,
     return &m->settings[m->n_settings++];
 }
 
-static bool add_run(struct nytp_merged_settings *m, struct nytp_str application)
+static bool add_application(struct nytp_merged_settings *m, struct nytp_str application)
 {
     const uint32_t name = nytp_merged_intern(m, application);
     if (name == UINT32_MAX)
         return false;
-    for (m->in_run = 0; m->in_run < m->n_runs; m->in_run++)
-        if (m->runs[m->in_run].name == name) {
-            m->runs[m->in_run].n++;
+    for (uint32_t i = 0; i < m->n_applications; i++)
+        if (m->applications[i].name == name) {
+            m->applications[i].n++;
             return true;
         }
-    if (!nytp_grow(&m->runs, &m->runs_capacity, m->n_runs, sizeof *m->runs))
+    if (!nytp_grow(&m->applications, &m->applications_capacity, m->n_applications,
+                   sizeof *m->applications))
         return nytp_out_of_memory(m->error);
-    m->runs[m->n_runs++] = (struct nytp_merged_run){.name = name, .n = 1};
+    m->applications[m->n_applications++] =
+        (struct nytp_merged_application){.name = name, .n = 1};
     return true;
 }
 
@@ -173,7 +173,7 @@ bool nytp_merged_attribute(struct nytp_merged_settings *m, struct nytp_str key,
                            struct nytp_str value)
 {
     if (equals_word(key, "application"))
-        return add_run(m, value);
+        return add_application(m, value);
     if (equals_word(key, "ticks_per_sec"))
         return add_ticks_per_sec(m, value);
     if (equals_word(key, "cumulative_overhead_ticks")) {
@@ -213,9 +213,6 @@ static void write_number(struct nytp_merged_settings *m, const char *key, double
 
 void nytp_merged_process_begins(struct nytp_merged_settings *m)
 {
-    if (m->in_run < m->n_runs)
-        m->runs[m->in_run].n_threads += m->thread.number > 0;
-    m->in_run = UINT32_MAX;
     if (m->thread.number == m->told_thread.number && m->thread.parent == m->told_thread.parent)
         return;
     write_number(m, "thread", m->thread.number);
@@ -249,36 +246,29 @@ bool nytp_merged_option(struct nytp_merged_settings *m, struct nytp_str key,
     return true;
 }
 
-/* " (3 runs)", " (5 threads)" with the first, which is the run itself, or both. */
-static int put_counts(char *text, size_t size, const struct nytp_merged_run *run)
-{
-    const unsigned n_runs = run->n - run->n_threads;
-    if (run->n_threads == 0)
-        return n_runs > 1 ? snprintf(text, size, " (%u runs)", n_runs) : 0;
-    return n_runs > 1 ? snprintf(text, size, " (%u runs, %u threads)", n_runs, (unsigned)run->n)
-                      : snprintf(text, size, " (%u threads)", (unsigned)run->n);
-}
-
-/* "a.pl (3 runs), b.pl and c.pl" */
+/* "a.pl (3 recordings), b.pl and c.pl". Recordings may be runs, children or threads: which of
+ * them began a run is not known for certain, as pids return. */
 static bool write_application(struct nytp_merged_settings *m)
 {
     size_t size = 1;
-    for (uint32_t i = 0; i < m->n_runs; i++)
-        size += nytp_strings_get(m->strings, m->runs[i].name).len + 60;
+    for (uint32_t i = 0; i < m->n_applications; i++)
+        size += nytp_strings_get(m->strings, m->applications[i].name).len + 60;
     char *text = malloc(size);
     if (text == NULL)
         return nytp_out_of_memory(m->error);
     size_t len = 0;
-    for (uint32_t i = 0; i < m->n_runs; i++) {
-        const struct nytp_name name = nytp_strings_get(m->strings, m->runs[i].name);
+    for (uint32_t i = 0; i < m->n_applications; i++) {
+        const struct nytp_name name = nytp_strings_get(m->strings, m->applications[i].name);
         if (i > 0)
             len += (size_t)snprintf(text + len, size - len, "%s",
-                                    i + 1 == m->n_runs ? " and " : ", ");
+                                    i + 1 == m->n_applications ? " and " : ", ");
         memcpy(text + len, name.ptr, name.len);
         len += name.len;
-        len += (size_t)put_counts(text + len, size - len, &m->runs[i]);
+        if (m->applications[i].n > 1)
+            len += (size_t)snprintf(text + len, size - len, " (%lu recordings)",
+                                    (unsigned long)m->applications[i].n);
     }
-    if (m->n_runs > 0)
+    if (m->n_applications > 0)
         nytp_write_attribute(m->writer, "application", text, len);
     free(text);
     return true;

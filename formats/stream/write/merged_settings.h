@@ -23,16 +23,15 @@ struct nytp_merged_settings {
     nytp_note_fn *note;       /* may be NULL */
     void *context;
 
-    struct nytp_merged_run *runs;
+    struct nytp_merged_application *applications;
     struct nytp_merged_setting *settings;
-    uint32_t n_runs, n_settings, runs_capacity, settings_capacity;
+    uint32_t n_applications, n_settings, applications_capacity, settings_capacity;
     double ticks_per_sec; /* of the output: that of the first input */
     double basetime_s;    /* earliest; 0 = none yet */
     double overhead_ticks;
 
     /* the current input */
     const char *path;
-    uint32_t in_run; /* until its first process: into runs; then, or without one, UINT32_MAX */
     double in_ticks_per_sec, in_overhead_ticks;
 
     /* which thread of their pid the processes are, after this, and as the output says */
