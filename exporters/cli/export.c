@@ -126,12 +126,10 @@ static enum exit_status write_and_open(const struct run *run,
     const char *command = nytp_viewer_find(run->cli.exporter->viewer, &len);
     if (command == NULL)
         return EXIT_OUTPUT;
-    const bool keeps = run->cli.exporter->viewer_leaves;
-    char *made = NULL;
+    char *made = NULL, *kept = NULL;
     const char *path = run->cli.output;
     if (path == NULL)
-        path = made = (keeps ? nytp_viewer_kept_path
-                             : open_viewer_file)(run->cli.exporter, run->cli.files[0], &error);
+        path = made = open_viewer_file(run->cli.exporter, run->cli.files[0], &error);
     enum exit_status status = EXIT_OUTPUT;
     if (path == NULL)
         nytp_cli_say("--open: %s", error.message);
@@ -139,16 +137,19 @@ static enum exit_status write_and_open(const struct run *run,
         status = EXIT_USAGE;
     else
         status = write_profile(run, comparison, comparison->profile, path);
-    if (status == EXIT_DONE && !nytp_viewer_run(command, len, path, &error)) {
+    if (status == EXIT_DONE && made != NULL && run->cli.exporter->viewer_leaves) {
+        path = kept = nytp_viewer_keep(run->cli.exporter, run->cli.files[0], made, &error);
+        remove_viewer_file(made);
+        made = NULL;
+    }
+    if (status == EXIT_DONE && (path == NULL || !nytp_viewer_run(command, len, path, &error))) {
         nytp_cli_say("--open: %s", error.message);
         status = EXIT_OUTPUT;
     }
-    if (made != NULL && keeps && status == EXIT_DONE && !run->cli.quiet)
-        nytp_cli_say("--open: written to %s", made);
-    if (keeps)
-        free(made);
-    else
-        remove_viewer_file(made);
+    if (kept != NULL && status == EXIT_DONE && !run->cli.quiet)
+        nytp_cli_say("--open: written to %s", kept);
+    free(kept);
+    remove_viewer_file(made);
     return status;
 }
 

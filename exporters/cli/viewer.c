@@ -6,6 +6,7 @@
 #include "messages.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,27 +80,15 @@ static char *path_in(const char *folder, const struct nytp_exporter *exporter,
     return path;
 }
 
-char *nytp_viewer_kept_path(const struct nytp_exporter *exporter, const char *input,
-                            struct nytp_error *error)
-{
-    char number[16] = "";
-    struct stat st;
-    for (unsigned n = 2;; n++) {
-        char *const path = path_in("", exporter, input, number, error);
-        if (path == NULL || lstat(path, &st) != 0)
-            return path;
-        free(path);
-        snprintf(number, sizeof number, ".%u", n);
-    }
-}
-
 char *nytp_viewer_temp_path(const struct nytp_exporter *exporter, const char *input,
                             struct nytp_error *error)
 {
     const char *tmp = getenv("TMPDIR");
     char folder[4096];
     snprintf(folder, sizeof folder - 1, "%s/nytp-export.XXXXXX",
-             tmp != NULL && *tmp != '\0' ? tmp : "/tmp");
+             exporter->viewer_leaves       ? "."
+             : tmp != NULL && *tmp != '\0' ? tmp
+                                           : "/tmp");
     if (mkdtemp(folder) == NULL) {
         nytp_error_set(error, NYTP_ERR_IO, "cannot make a folder %s: %s", folder,
                        strerror(errno));
@@ -112,6 +101,35 @@ char *nytp_viewer_temp_path(const struct nytp_exporter *exporter, const char *in
     if (path == NULL)
         rmdir(folder);
     return path;
+}
+
+/* A file of our own takes the name, by open(), which neither replaces what is there nor follows
+ * a link; then rename() puts the finished one in its place. */
+static bool move_to_free_name(const char *made, const char *path)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return false;
+    close(fd);
+    return rename(made, path) == 0;
+}
+
+char *nytp_viewer_keep(const struct nytp_exporter *exporter, const char *input,
+                       const char *made, struct nytp_error *error)
+{
+    char number[16] = "";
+    for (unsigned n = 2;; n++) {
+        char *const path = path_in("", exporter, input, number, error);
+        if (path == NULL || move_to_free_name(made, path))
+            return path;
+        if (errno != EEXIST) {
+            nytp_error_set(error, NYTP_ERR_IO, "cannot write %s: %s", path, strerror(errno));
+            free(path);
+            return NULL;
+        }
+        free(path);
+        snprintf(number, sizeof number, ".%u", n);
+    }
 }
 
 void nytp_viewer_remove(char *path)

@@ -14,14 +14,17 @@ const char *nytp_viewer_find(const char *viewer, size_t *len);
 
 /* Make a fresh folder and choose a file name in it after `input` with the exporter's suffix.
  * KCachegrind takes every file whose name begins with the given one for a part of the same
- * profile, so the folder holds nothing else. NULL with *error set; free() it. */
+ * profile, so the folder holds nothing else. It is in the current folder if the file is to be
+ * kept, as it is where `viewer_leaves`. NULL with *error set; free() it. */
 char *nytp_viewer_temp_path(const struct nytp_exporter *exporter, const char *input,
                             struct nytp_error *error);
 
-/* The same name without a folder, for a file that is kept; where there is such a file, with
- * ".2", ".3" and so on before the suffix. */
-char *nytp_viewer_kept_path(const struct nytp_exporter *exporter, const char *input,
-                            struct nytp_error *error);
+/* Move the finished file to the same name in the current folder or, where there is such a file,
+ * to one with ".2", ".3" and so on before the suffix. Nothing that is there is replaced or
+ * followed, whoever puts it there meanwhile. Returns the name, or NULL with *error set; free()
+ * it. */
+char *nytp_viewer_keep(const struct nytp_exporter *exporter, const char *input,
+                       const char *made, struct nytp_error *error);
 
 /* Remove the file and its folder, free the path; accepts NULL. */
 void nytp_viewer_remove(char *path);

@@ -3,6 +3,7 @@
 
 import gzip
 import os
+import platform
 import shutil
 import signal
 import stat
@@ -441,6 +442,58 @@ def test_open_without_a_name_replaces_no_file(mixed, tmp_path, viewer, format_, 
         assert (tmp_path / "viewed.path").read_text() == name and (tmp_path / name).read_bytes() == good(f"--{format_}", mixed)
     assert own.read_text() == "mine" and link.is_symlink() and not (tmp_path / "nowhere").exists()
     assert run(f"--{format_}", "--open", "-o", own, mixed, env=viewer, cwd=tmp_path).returncode == 0 and own.read_text() != "mine"
+
+
+# Puts a link at LINK before the Nth call by which nytp-export looks at a name or takes one, as another process may.
+PLANT = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+__attribute__((constructor)) static void spare_the_viewer(void) { unsetenv("LD_PRELOAD"); }
+static void plant(void)
+{
+    static int n;
+    if (++n == atoi(getenv("NTH")) && symlink("victim", getenv("LINK")) != 0)
+        _exit(99);
+}
+#define NEXT(name, of) plant(); return ((int (*) of)dlsym(RTLD_NEXT, #name))
+int lstat64(const char *path, struct stat64 *st) { NEXT(lstat64, (const char *, struct stat64 *))(path, st); }
+int stat64(const char *path, struct stat64 *st) { NEXT(stat64, (const char *, struct stat64 *))(path, st); }
+int rename(const char *from, const char *to) { NEXT(rename, (const char *, const char *))(from, to); }
+int open64(const char *path, int flags, ...)
+{
+    va_list rest;
+    va_start(rest, flags);
+    const int mode = flags & 0100 ? va_arg(rest, int) : 0;
+    va_end(rest);
+    NEXT(open64, (const char *, int, ...))(path, flags, mode);
+}
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="names of glibc's calls")
+def test_open_without_a_name_follows_no_link_that_comes_meanwhile(mixed, tmp_path, viewer):
+    """A link that another user puts in the current folder, at whatever moment, replaces no file."""
+    (tmp_path / "bin" / "kcachegrind").rename(tmp_path / "bin" / "xdg-open")
+    (tmp_path / "plant.c").write_text(PLANT)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "plant.so", tmp_path / "plant.c", "-ldl"], check=True)
+    victim, link = tmp_path / "victim", tmp_path / f"{mixed.name}.svg"
+    was_planted = 0
+    for nth in range(1, 200):
+        victim.write_text("mine")
+        done = run("--flamegraph", "--open", mixed, cwd=tmp_path,
+                   env=dict(viewer, LD_PRELOAD=str(tmp_path / "plant.so"), NTH=str(nth), LINK=link.name))
+        if done.returncode == 99:       # it came too late: the name was taken
+            break
+        assert (done.returncode, victim.read_text()) == (0, "mine"), nth
+        name = (tmp_path / "viewed.path").read_text()
+        was_planted += link.is_symlink()
+        for made in {link, tmp_path / name}:
+            made.unlink()
+    assert done.returncode == 99 and was_planted > 5 and leftovers(tmp_path / "tmp") == []
 
 
 @pytest.fixture
