@@ -16,7 +16,7 @@
  * Files without entry events are the same thing: the frames above a return are then implied.
  *
  * Statements belong to the frame that was current when they began, which is not the one that
- * is current when their time record arrives (nytprof-v5.md, "Order of records").
+ * is current when their time record arrives (nytprof-v5.md, "Records").
  */
 #ifndef NYTP_CALLSTACK_H
 #define NYTP_CALLSTACK_H
