@@ -73,7 +73,8 @@ void nytp_cli_say_partial(struct run *run)
     char outcome[120] = PARTIAL_OUTCOME;
     if (run->n_partial > 1)
         snprintf(outcome, sizeof outcome, " (%u of %u inputs end early, this is the first)%s",
-                 run->n_partial, (uint32_t)run->cli.n_files + run->cli.bases.n, PARTIAL_OUTCOME);
+                 run->n_partial, (uint32_t)run->cli.n_files + run->cli.bases.n,
+                 PARTIAL_OUTCOME);
     if (run->n_partial > 0)
         nytp_cli_say_error(nytp_cli_input_name(run->first_partial_path), &run->first_partial,
                            outcome);

@@ -218,7 +218,7 @@ for my $what (sort keys %merge) {
             for $by_ours, $of_stock;
         is(join("\n", unexplained('facts', '', $of_stock, $by_ours)), '',
             "merging $what: the facts of stock's merge");
-        like($by_ours, qr/^attribute application\t"\S+ \(\d+ runs\)"/m, 'with all runs in it');
+        like($by_ours, qr/^attribute application\t"\S+ \(\d+ recordings\)"/m, 'with all recordings in it');
     }
 }
 

@@ -47,7 +47,7 @@ is("$status$out$err", 0, 'they are merged without a word');
 my $merged = profile("$folder/merged.out");
 is($merged->subinfo_of('main::w')->calls, 1 + 1 + 2 + 3 + 3, 'calls are added up');
 is($merged->attributes->{complete}, 1, 'all processes are complete');
-like($merged->attributes->{application}, qr/\Afork\.pl \(4 runs\)\z/, 'the title tells the runs');
+like($merged->attributes->{application}, qr/\Afork\.pl \(4 recordings\)\z/, 'the title tells the recordings');
 my ($statements, $time) = (0, 0);
 for my $one (map { profile($_) } @all) {
     $statements += $_->sum_of_stmts_count for $one->all_fileinfos;
