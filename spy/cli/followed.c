@@ -22,7 +22,6 @@ enum {
     LONGEST_PAUSE_NS = 50000000, /* later after an eighth of the time since, but no longer */
     PERL_COMES_NS = 1000000000,  /* until then a process that is no perl may become one */
     LEAST_TRIES = 20, /* for a perl that is there, but changes while its memory is looked at */
-    MAX_THREADS = 10000, /* at one time */
 };
 
 struct stream { /* of a thread */
@@ -58,10 +57,6 @@ static struct stream *begin_stream(struct opened *opened,
                                    struct nytp_error *error)
 {
     struct nytp_followed *const followed = opened->followed;
-    if (followed->parts.n_open >= MAX_THREADS) {
-        nytp_error_set(error, NYTP_ERR_LIMIT, "they are too many");
-        return NULL;
-    }
     struct stream *const stream = calloc(1, sizeof *stream);
     if (stream == NULL || (stream->part = nytp_part_new(&followed->parts, error)) == NULL) {
         free(stream);
@@ -387,11 +382,21 @@ static void forget_given_up(struct nytp_followed *followed)
             forget_process(followed, i);
 }
 
+bool nytp_followed_is_over(const struct nytp_followed *followed)
+{
+    for (uint32_t i = 0; i < followed->n_processes; i++)
+        if (!followed->processes[i]->is_given_up)
+            return false;
+    return true;
+}
+
+/* What all of them have left behind, as a daemon that has forked twice, is found at once. */
 void nytp_followed_find(struct nytp_followed *followed, int64_t now_ns)
 {
     const struct nytp_spy *const spy = followed->spy;
     const int64_t often_ns = nytp_children_are_listed() ? CHILDREN_NS : MATCHES_NS;
-    const bool children = now_ns - followed->children_ns > often_ns;
+    const bool children =
+        now_ns - followed->children_ns > often_ns || nytp_followed_is_over(followed);
     const bool matches = spy->pattern != NULL && now_ns - followed->matches_ns > MATCHES_NS;
     if ((children && spy->subprocesses) || matches)
         forget_given_up(followed);
@@ -409,14 +414,6 @@ void nytp_followed_find(struct nytp_followed *followed, int64_t now_ns)
 }
 
 /* ---- all of them ---- */
-
-bool nytp_followed_is_over(const struct nytp_followed *followed)
-{
-    for (uint32_t i = 0; i < followed->n_processes; i++)
-        if (!followed->processes[i]->is_given_up)
-            return false;
-    return true;
-}
 
 bool nytp_followed_settle(struct nytp_followed *followed)
 {

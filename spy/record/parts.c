@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 enum {
-    SHORT = 1 << 20, /* bytes: a longer stream keeps its own file */
+    SHORT = 1 << 20,   /* bytes: a longer stream keeps its own file */
+    MOST_OPEN = 10000, /* at one time, however many descriptors there may be */
 };
 
 static int temporary_file(const char *name)
@@ -39,16 +40,16 @@ int nytp_parts_temporary_file(void)
 struct nytp_part *nytp_part_new(struct nytp_parts *parts, struct nytp_error *error)
 {
     struct nytp_part *const part = calloc(1, sizeof *part);
-    if (part == NULL) {
+    if (part == NULL)
         nytp_out_of_memory(error);
-        return NULL;
-    }
-    part->fd = temporary_file("nytp-spy");
-    if (part->fd >= 0) {
+    else if (parts->n_open >= MOST_OPEN)
+        nytp_error_set(error, NYTP_ERR_LIMIT, "they are too many");
+    else if ((part->fd = temporary_file("nytp-spy")) < 0)
+        nytp_error_set(error, NYTP_ERR_IO, "%s", strerror(errno));
+    else {
         parts->n_open++;
         return part;
     }
-    nytp_error_set(error, NYTP_ERR_IO, "%s", strerror(errno));
     free(part);
     return NULL;
 }

@@ -35,7 +35,7 @@ struct nytp_parts {
 
 #define NYTP_NO_PARTS ((struct nytp_parts){.common_fd = -1})
 
-/* NULL with *error set: no file, or no memory. */
+/* NULL with *error set: no file, no memory, or too many that have not ended. */
 struct nytp_part *nytp_part_new(struct nytp_parts *parts, struct nytp_error *error);
 
 /* For a writer: `context` is the part. False: part->error says why, or said it before. */

@@ -284,8 +284,7 @@ static int64_t account(struct nytp_pace *pace, int64_t now)
         pace->credit_ns = MOST_CREDIT_NS;
     pace->ran_ns = ran;
     pace->turned_ns = now;
-    if (pace->credit_ns < 0 || pace->credit_ns > MOST_CREDIT_NS / 2)
-        take_priority(pace, pace->credit_ns > 0);
+    take_priority(pace, pace->credit_ns > 0);
     return took;
 }
 
@@ -311,7 +310,7 @@ void nytp_pace_next(struct nytp_pace *pace)
 
 void nytp_pace_resume(struct nytp_pace *pace)
 {
-    pace->next_ns = pace->turned_ns = nytp_spy_now_ns();
+    pace->next_ns = nytp_spy_now_ns();
 }
 
 void nytp_pace_end(struct nytp_pace *pace)

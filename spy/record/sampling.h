@@ -81,9 +81,9 @@ struct nytp_pace {
 /* Real-time priority, if it is asked for, is not given to everybody: on a busy machine, looks
  * that wait for their turn come as the scheduler changes programs, and not at random.
  *
- * A tenth of the time is ours. Who has used it up, and a tenth of a second beside, goes on with
- * the priority of any program, until half of that is there again; and after a round of looks
- * that took more than a millisecond rests nine times as long. */
+ * A tenth of the time is ours. Who has used it up, and a tenth of a second beside, has the
+ * priority of any program; and after a round of looks that took more than a millisecond rests
+ * nine times as long. */
 struct nytp_pace nytp_pace_begin(uint32_t rate, bool realtime);
 void nytp_pace_next(struct nytp_pace *pace);
 void nytp_pace_end(struct nytp_pace *pace);
