@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
-# Real servers, starman and Mojolicious's hypnotoad, with four workers under load: each worker is
-# recorded for a while from outside, not at all or by samples before and after. Each leaves whole
-# profiles, every request is answered, and afterwards none takes longer than before.
+# Real servers with four workers under load: each worker is recorded for some requests from outside.
+# Before and after, Starman's are not recorded and those of Mojolicious's hypnotoad are sampled. Each
+# leaves whole profiles, and every request is answered.
 
 use strict;
 use warnings;
@@ -18,10 +18,9 @@ use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
 use NYTPTest;
 use WebServer qw(free_port put wait_until);
 
-my $SECONDS = $ENV{EXTENDED_TESTING} || $ENV{CI} ? 1 : 0.5;
-my @OURS    = map { "-I$_" } NYTPTest::lib_dirs('ours');
-my $CTL     = root() . '/bin/nytp-ctl';
-my $EXPORT  = root() . '/bin/nytp-export';
+my @OURS   = map { "-I$_" } NYTPTest::lib_dirs('ours');
+my $CTL    = root() . '/bin/nytp-ctl';
+my $EXPORT = root() . '/bin/nytp-export';
 
 sub request {
     my ($port, $n) = @_;
@@ -66,15 +65,22 @@ sub ctl_pids {
     return map { m{/ctl\.(\d+)\z} ? $1 : () } glob "$dir/ctl.*";
 }
 
-# The profiles of a worker, the first of which is of the time while it was on.
+# What nytp-export says of a worker's profile.
+sub export {
+    my ($dir, $profile, @options) = @_;
+    my $said = qx{$EXPORT -q @options $dir/$profile 2>&1};
+    is $?, 0, "$profile: @options" or diag $said;
+    return $said;
+}
+
+# The profile of the time while a worker was on. Returns the calls of its handler.
 sub look_at_worker {
-    my ($dir, $worker, $suffix, $handler) = @_;
-    my $p = profile_in({ dir => $dir }, "prof.$worker$suffix");
-    is $p ? join('; ', check_sums($p)) : 'no profile', '', "worker $worker: a whole profile";
-    my @arcs = $p ? grep { $_->{callee} =~ $handler } @{ $p->{arc} } : ();
-    ok !(grep { $_->{caller} eq 'main::RUNTIME' } @arcs), 'requests are in the server\'s stack';
+    my ($dir, $profile) = @_;
+    export($dir, $profile, '--check');
+    my $stacks = export($dir, $profile, '--collapsed', '--weight=calls');
+    unlike $stacks, qr/^[^;\n]*::answer\b/m, 'requests are in the server\'s stack';
     my $calls = 0;
-    $calls += $_->{count} for @arcs;
+    $calls += $_ for $stacks =~ /::answer (\d+)$/mg;
     return $calls;
 }
 
@@ -85,29 +91,21 @@ sub end_samples {
     return;
 }
 
-sub is_sampled_whole {
-    my ($dir, $worker) = @_;
-    my $p = profile_in({ dir => $dir }, "prof.$worker");
-    is $p && $p->{attr}{sampled}, 1, "worker $worker: is sampled before and after";
-    my $said = qx{$EXPORT --check $dir/prof.$worker 2>&1};
-    is $?, 0, 'in a whole profile' or diag $said;
-    return;
-}
-
 sub try_server {
-    my ($name, $dir, $port, $pid, $handler, $is_sampled) = @_;
+    my ($name, $dir, $port, $pid, $is_sampled) = @_;
     ok wait_until(sub { request($port, 1) =~ /answer 1/ }), "$name answers" or diag NYTPTest::slurp("$dir/log");
     ok wait_until(sub { ctl_pids($dir) >= 5 }), 'each worker has a socket, and so has the master';
     my @clients = clients($dir, $port, 4);
-    my @workers = grep { $_ != $pid->() } ctl_pids($dir);
+    my @workers = grep { $_ != $pid } ctl_pids($dir);
     is scalar(@workers), 4, 'four workers';
     my $began = now();
     wait_until(sub { answered_since($dir, $began) >= 100 });
-    my @on = map { my $worker = $_; open my $from, '-|', $^X, @OURS, $CTL, $worker, 'on', '--seconds', $SECONDS, '--wait', 60 or die; $from } @workers;
-    my @said = map { join '', <$_> } @on;
-    is scalar(grep { m{\Aon (\S+)\noff \1\n\z} } @said), 4, 'each recorded and stopped' or diag @said;
+    is qx{$^X @OURS $CTL $_ on --wait 60}, "on $dir/prof.$_" . ($is_sampled ? '.exact' : '') . "\n", "worker $_ is recorded" for @workers;
+    my $switched_on = now();
+    wait_until(sub { answered_since($dir, $switched_on) >= 50 });
+    like qx{$^X @OURS $CTL $_ off --wait 60}, qr/^off /, "worker $_ is no longer" for @workers;
     my $switched_off = now();
-    wait_until(sub { answered_since($dir, $switched_off) >= 100 });
+    wait_until(sub { answered_since($dir, $switched_off) >= 50 });
     end_samples($dir, $_) for $is_sampled ? @workers : ();
     put("$dir/stop", '');
     my ($good, $bad) = (0, 0);
@@ -119,52 +117,53 @@ sub try_server {
     is $bad, 0, "all of $good requests were answered";
     cmp_ok $good, '>', 20, 'and there was load';
     my $calls = 0;
-    $calls += look_at_worker($dir, $_, $is_sampled ? '.exact' : '', $handler) for @workers;
+    $calls += look_at_worker($dir, "prof.$_" . ($is_sampled ? '.exact' : '')) for @workers;
     cmp_ok $calls, '>', 0, "$calls requests are in the profiles";
-    is_sampled_whole($dir, $_) for $is_sampled ? @workers : ();
+    for my $worker ($is_sampled ? @workers : ()) {
+        export($dir, "prof.$worker", '--check');
+        like export($dir, "prof.$worker", '--stats'), qr/sampled/, "worker $worker: is sampled before and after";
+    }
     return;
 }
 
 my %env = (PERL5LIB => join(':', NYTPTest::lib_dirs('ours'), $ENV{PERL5LIB} // ()), PERL5OPT => '-d:NYTProf');
 
-for my $is_sampled (0, 1) {
-
-scenario 'starman' . ($is_sampled ? ', sampled' : '') => sub {
-    plan skip_all => 'starman is not installed' if !eval { require Starman; 1 };
-    my $dir  = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
-    my $port = free_port();
-    put("$dir/app.psgi", "sub answer { my \$n = substr \$_[0]{PATH_INFO}, 1; return \"answer \$n\" }\nsub app { [200, ['Content-Type' => 'text/plain'], [answer(\@_)]] }\n\\&app;\n");
-    my ($starman) = grep {-x} map {"$_/starman"} split /:/, $ENV{PATH};
-    my $pid = fork // die;
-    if (!$pid) {
-        local @ENV{keys %env} = values %env;
-        $ENV{NYTPROF} = ($is_sampled ? 'sample=100' : 'start=no') . ":file=$dir/prof.%p:control=$dir/ctl.%p";
-        open STDOUT, '>', "$dir/log" and open STDERR, '>&', \*STDOUT or die;
-        exec $^X, $starman, '--workers', 4, '--max-requests', 1_000_000, '--listen', "127.0.0.1:$port", '--disable-keepalive', "$dir/app.psgi" or POSIX::_exit(1);
-    }
-    try_server('starman', $dir, $port, sub {$pid}, qr/::answer\z/, $is_sampled);
-    kill TERM => $pid;
-    waitpid $pid, 0;
-};
-
-scenario 'hypnotoad' . ($is_sampled ? ', sampled' : '') => sub {
-    plan skip_all => 'Mojolicious is not installed' if !eval { require Mojolicious; 1 };
-    my $dir  = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
-    my $port = free_port();
-    put("$dir/app.pl", "use Mojolicious::Lite -signatures;\napp->config(hypnotoad => { listen => ['http://127.0.0.1:$port'], workers => 4, spare => 0, pid_file => '$dir/pid' });\nsub answer (\$n) { \"answer \$n\" }\nget '/:n' => sub (\$c) { \$c->render(text => answer(\$c->param('n'))) };\napp->log->level('fatal');\napp->start;\n");
-    my ($toad) = grep {-x} map {"$_/hypnotoad"} split /:/, $ENV{PATH};
-    my $pid = fork // die;
-    if (!$pid) {
-        local @ENV{keys %env} = values %env;
-        $ENV{NYTPROF} = ($is_sampled ? 'sample=100' : 'start=no') . ":file=$dir/prof.%p:control=$dir/ctl.%p";
-        open STDOUT, '>', "$dir/log" and open STDERR, '>&', \*STDOUT or die;
-        exec $^X, $toad, '-f', "$dir/app.pl" or POSIX::_exit(1);
-    }
-    try_server('hypnotoad', $dir, $port, sub {$pid}, qr/::answer\z/, $is_sampled);
-    kill TERM => $pid;
-    waitpid $pid, 0;
-};
-
+# Starts a server whose output goes to a file, and tries it.
+sub scenario_of {
+    my ($name, $module, $is_sampled, $program, $arguments) = @_;
+    scenario $name => sub {
+        plan skip_all => "$module is not installed" if !eval "require $module";
+        my $dir  = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+        my $port = free_port();
+        put("$dir/app", $program =~ s/PORT/$port/r =~ s/DIR/$dir/r);
+        my ($server) = grep {-x} map {"$_/$name"} split /:/, $ENV{PATH};
+        my $pid = fork // die;
+        if (!$pid) {
+            local @ENV{keys %env} = values %env;
+            $ENV{NYTPROF} = ($is_sampled ? 'sample=100' : 'start=no') . ":file=$dir/prof.%p:control=$dir/ctl.%p";
+            open STDOUT, '>', "$dir/log" and open STDERR, '>&', \*STDOUT or die;
+            exec $^X, $server, (map {s/PORT/$port/r} @$arguments), "$dir/app" or POSIX::_exit(1);
+        }
+        try_server($name, $dir, $port, $pid, $is_sampled);
+        kill TERM => $pid;
+        waitpid $pid, 0;
+    };
+    return;
 }
+
+scenario_of('starman', 'Starman', 0, <<'PROGRAM', [qw(--workers 4 --max-requests 1000000 --listen 127.0.0.1:PORT --disable-keepalive)]);
+sub answer { my $n = substr $_[0]{PATH_INFO}, 1; return "answer $n" }
+sub app { [200, ['Content-Type' => 'text/plain'], [answer(@_)]] }
+\&app;
+PROGRAM
+
+scenario_of('hypnotoad', 'Mojolicious', 1, <<'PROGRAM', ['-f']);
+use Mojolicious::Lite -signatures;
+app->config(hypnotoad => { listen => ['http://127.0.0.1:PORT'], workers => 4, spare => 0, pid_file => 'DIR/pid' });
+sub answer ($n) { "answer $n" }
+get '/:n' => sub ($c) { $c->render(text => answer($c->param('n'))) };
+app->log->level('fatal');
+app->start;
+PROGRAM
 
 done_testing;
