@@ -138,6 +138,7 @@ static void close_process(struct nytp_followed *followed, struct nytp_followed_p
     nytp_sampling_end(&opened->sampling);
     followed->n_looks += opened->sampling.n_looks;
     followed->n_torn += opened->sampling.n_torn;
+    followed->has_folded_evals |= opened->session.names.folded_evals != 0;
     nytp_session_close(&opened->session);
     free(opened);
     process->opened = NULL;

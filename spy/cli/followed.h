@@ -20,7 +20,8 @@ struct nytp_missing { /* a process that is not recorded */
 
 struct nytp_followed {
     const struct nytp_spy *spy;
-    bool adopts; /* processes whose parents end become ours */
+    bool adopts;           /* processes whose parents end become ours */
+    bool has_folded_evals; /* as a process ran more than NYTP_MOST_EVALS */
     struct nytp_followed_process **processes;
     uint32_t n_processes, processes_capacity;
     struct nytp_missing *missing;

@@ -188,6 +188,10 @@ static void say_result(const struct recorder *recorder, const char *path)
                  followed->n_threads == 1 ? "thread" : "threads", seconds, followed->n_torn,
                  percent(followed->n_torn, followed->n_looks), path);
     say_missed(recorder);
+    if (followed->has_folded_evals)
+        nytp_spy_say("more than %d string evals were seen: the further ones of a statement are "
+                     "one, (eval 0)",
+                     NYTP_MOST_EVALS);
     say_children(followed);
 }
 

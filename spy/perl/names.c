@@ -52,6 +52,7 @@ void nytp_name_cache_free(struct nytp_names *names)
 {
     forget_all(names);
     nytp_table_free(&names->sub_numbers);
+    nytp_table_free(&names->evals);
     nytp_strings_free(names->strings);
     nytp_words_free(names->words);
     free(names->subs);
@@ -144,6 +145,34 @@ static uint32_t interned(struct nytp_names *names, const struct nytp_label *labe
     return nytp_strings_intern_mixed(names->strings, label->text, label->len);
 }
 
+/* N of "(eval N)"; 0: the file is no string eval. */
+static uint32_t eval_number(const struct nytp_label *file)
+{
+    uint32_t n = 0, at = 6;
+    if (file->len < at || memcmp(file->text, "(eval ", at) != 0)
+        return 0;
+    for (; at < file->len && file->text[at] >= '0' && file->text[at] <= '9'; at++)
+        n = n * 10 + (uint32_t)(file->text[at] - '0');
+    return n;
+}
+
+/* A program may run string evals without end, and each has a name of its own. Behind the first
+ * ones all have that of none, as where a report puts those of one statement together. */
+static void fold_eval(struct nytp_names *names, struct nytp_label *file)
+{
+    const uint32_t n = eval_number(file);
+    const struct nytp_key key = {n, 0, 0, 0};
+    if (n == 0 || nytp_table_get(&names->evals, key) != NYTP_TABLE_NONE)
+        return;
+    if (names->n_evals < NYTP_MOST_EVALS && nytp_table_put(&names->evals, key, n)) {
+        names->n_evals++;
+        return;
+    }
+    file->len = 0;
+    nytp_label_add(file, "(eval 0)", 8);
+    names->folded_evals = interned(names, file);
+}
+
 /* Whether all that was read is so when it is read again. Code that has run, as a BEGIN block,
  * is freed while we read: its glob and the file of its statements may be another's by then. */
 static bool has_stayed(const struct nytp_reader *reader)
@@ -172,6 +201,9 @@ static bool find_sub(struct nytp_names *names, struct nytp_reader *reader,
         return false; /* it is being freed, as a BEGIN block that has ended */
     if (!sub.is_xsub)
         add_first_statement(reader, code.start, &file, &sub.first_line);
+    if (!has_stayed(reader))
+        return false;
+    fold_eval(names, &file);
     sub.is_anonymous = ends_in(&name, "::__ANON__") && !sub.is_xsub;
     sub.is_begin = ends_in(&name, "::BEGIN") && !sub.is_xsub;
     if ((sub.is_anonymous || sub.is_begin) && file.len == 0)
@@ -183,8 +215,6 @@ static bool find_sub(struct nytp_names *names, struct nytp_reader *reader,
     }
     if (sub.is_begin) /* each is a sub of its own, as for those who record it */
         nytp_label_printf(&name, "@%u", sub.first_line);
-    if (!has_stayed(reader))
-        return false;
     sub.name = interned(names, &name);
     sub.file = interned(names, &file);
     found->number = number_of(names, &sub);
@@ -198,6 +228,7 @@ static bool find_place(struct nytp_names *names, struct nytp_reader *reader,
     if (!nytp_statement_at(reader, found->address, &file, &found->line) || file.len == 0 ||
         !has_stayed(reader))
         return false;
+    fold_eval(names, &file);
     found->number = interned(names, &file);
     return found->number != UINT32_MAX;
 }

@@ -22,6 +22,9 @@ struct nytp_spied_sub {
     bool is_anonymous; /* its name ends in "[", the file, ":", first_line and "]" */
 };
 
+/* So many string evals have names of their own in one recording. */
+#define NYTP_MOST_EVALS 1000
+
 struct nytp_remembered;
 
 struct nytp_names {
@@ -30,7 +33,8 @@ struct nytp_names {
     struct nytp_strings *strings;
     struct nytp_spied_sub *subs; /* never fewer: their numbers stay */
     uint32_t n_subs, subs_capacity;
-    struct nytp_table sub_numbers, by_address;
+    struct nytp_table sub_numbers, by_address, evals;
+    uint32_t n_evals, folded_evals; /* the name of those behind the first ones; 0: none yet */
     struct nytp_remembered *known;
     uint32_t n_known, known_capacity;
     uint64_t sample; /* what was asked since nytp_name_cache_begin() holds */

@@ -126,19 +126,23 @@ static void write_source(struct nytp_sampled_stream *stream, uint32_t fid, FILE 
     fclose(file);
 }
 
-/* The file's id; parent_fid and line are what ran a string eval, or 0. */
+/* The file's id; parent_fid and line are what ran a string eval, or 0. Of evals that share a
+ * name, those of one statement are one. */
 static uint32_t fid_of(struct nytp_sampled_stream *stream, uint32_t file, uint32_t parent_fid,
                        uint32_t parent_line)
 {
     char room[4200];
-    const uint32_t known = nytp_table_get(&stream->fids, (struct nytp_key){file, 0, 0, 0});
+    const bool is_folded = file == stream->names->folded_evals;
+    const struct nytp_key key = {file, is_folded ? parent_fid : 0, is_folded ? parent_line : 0,
+                                 0};
+    const uint32_t known = nytp_table_get(&stream->fids, key);
     if (known != NYTP_TABLE_NONE)
         return known;
     const uint32_t fid = ++stream->n_fids;
     const struct nytp_name name =
         whole_name(stream, nytp_strings_get(stream->names->strings, file), room, sizeof room);
     FILE *const source = open_source(stream, name);
-    if (!nytp_table_put(&stream->fids, (struct nytp_key){file, 0, 0, 0}, fid))
+    if (!nytp_table_put(&stream->fids, key, fid))
         stream->failed = true;
     nytp_write_new_fid(stream->writer, &(struct nytp_new_fid){
                                            .fid = fid,

@@ -220,6 +220,30 @@ static int reads_to_know_again(void)
     return n_reads;
 }
 
+/* How many names there are when so many string evals, each with a sub, have come and gone. */
+static uint32_t names_of_evals(uint32_t n)
+{
+    struct nytp_names names;
+    char text[16];
+    begin(&names, nothing, 0);
+    for (uint32_t i = 1; i <= n; i++) {
+        uint32_t file, line;
+        snprintf(text, sizeof text, "(eval %u)", i);
+        put_sub("__ANON__", LINE);
+        put_file(text);
+        nytp_name_cache_begin(&names);
+        nytp_name_cache_expect_sub(&names, (uint64_t)(uintptr_t)there.cv);
+        nytp_name_cache_expect_place(&names, (uint64_t)(uintptr_t)there.statement);
+        nytp_name_cache_look(&names);
+        if (nytp_sub_at(&names, (uint64_t)(uintptr_t)there.cv) == UINT32_MAX ||
+            !nytp_place_at(&names, (uint64_t)(uintptr_t)there.statement, &file, &line))
+            return 0;
+    }
+    n = nytp_strings_count(names.strings) + names.n_subs;
+    nytp_name_cache_free(&names);
+    return n;
+}
+
 static const struct nytp_layout *layout_of(bool has_threads)
 {
     const struct nytp_layout *row = nytp_layouts;
@@ -264,6 +288,11 @@ static void test_names(void)
     perl.n_interpreters = 1;
     see_place(read_a_line, -1, text, sizeof text);
     ok(strncmp(text, "f.pl:", 5) == 0, "but for the line that is compiled, which goes on");
+    put_all();
+    ok(names_of_evals(900) > 2700, "each string eval has a name of its own");
+    const uint32_t n_names = names_of_evals(2000);
+    ok(n_names > 3000 && n_names < 3100 && names_of_evals(20000) == n_names,
+       "but for those behind the first thousand");
     put_all();
     ok(reads_to_know_again() == 1, "one read tells whether it is so yet");
 }

@@ -455,6 +455,17 @@ def test_a_program_is_named_as_perl_names_it(script, tmp_path):
         assert re.search(r'key="?application"? value="(.*)"', dump)[1] == name
 
 
+def test_more_string_evals_than_are_told_apart_are_told(script, tmp_path):
+    """Each is there until nytp-spy has looked. Of 78,355 such looks beside three busy loops, one was not whole, and all 1,500 evals were seen:
+    that 500 of them are not has no chance of one in a million."""
+    program = script("sub looks { open my $status, '<', '/proc/' . getppid . '/status' or die; (map { /^voluntary_ctxt_switches:\\s+(\\d+)/ } <$status>)[0] }\n"
+                     "for (1 .. 1500) { eval q{my $before = looks(); 1 until looks() > $before + 3} }\n")
+    ran = subprocess.run([spied.SPY, "record", "-r", "5000", "-o", tmp_path / "out", "--", PERL, program], capture_output=True, text=True)
+    assert ran.returncode == 0 and "more than 1000 string evals were seen" in ran.stderr
+    names = re.findall(r'NEW_FID .* eval_fid=(\d+) eval_line=(\d+) .*name="\(eval (\d+)\)"', exported(tmp_path / "out", "--dump"))
+    assert len(names) <= 1002 and ("1", "2", "0") in names
+
+
 def test_threads_and_subprocesses_become_one_profile(script, tmp_path):
     out = tmp_path / "out"
     program = script("use threads; sub spin { my $x = 0; $x += $_ for 1 .. 20000000 }\n"
