@@ -217,7 +217,8 @@ static bool ends_with(struct nytp_name name, struct nytp_name tail)
     return memcmp(at, tail.ptr, tail.len) == 0 && (at == name.ptr || at[-1] == '/');
 }
 
-/* The file that `application` names, or else the first file that ran. */
+/* The file that `application` names, or else, as of a program that gave itself another name,
+ * that of main::RUNTIME, or the first file that ran. */
 static uint32_t find_script(const struct nytp_builder *b)
 {
     struct nytp_name application = {"", 0};
@@ -234,6 +235,9 @@ static uint32_t find_script(const struct nytp_builder *b)
         if (b->files[i].eval_fid == 0 &&
             ends_with(nytp_strings_get(b->strings, b->files[i].name), application))
             return i;
+    for (uint32_t i = 0; i < b->n_ranges; i++)
+        if (b->ranges[i].name == b->name_runtime && b->ranges[i].file != 0)
+            return b->ranges[i].file;
     for (uint32_t i = 1; i < b->n_files; i++)
         if (b->files[i].executed && b->files[i].from_file == 0)
             return i;

@@ -216,11 +216,10 @@ static bool was_statement(const struct nytp_layout *layout, const uint8_t *op)
            nytp_is_statement(layout, (unsigned)targ);
 }
 
-/* PL_compiling is a statement without a type. */
-static bool is_compiling(const struct nytp_reader *reader, uint64_t cop)
+bool nytp_is_compiling(const struct nytp_perl *perl, uint64_t cop)
 {
-    for (uint32_t i = 0; i < reader->perl->n_interpreters; i++)
-        if (reader->perl->interpreters[i].at[NYTP_PL_compiling] == cop)
+    for (uint32_t i = 0; i < perl->n_interpreters; i++)
+        if (perl->interpreters[i].at[NYTP_PL_compiling] == cop)
             return true;
     return false;
 }
@@ -236,7 +235,7 @@ bool nytp_statement_at(struct nytp_reader *reader, uint64_t cop, struct nytp_lab
     const unsigned type = nytp_op_type(layout, bytes);
     const bool is_statement = nytp_is_statement(layout, type) || was_statement(layout, bytes);
     *line = nytp_u32(bytes, layout->cop_line);
-    if (!is_statement && (type != 0 || !is_compiling(reader, cop)))
+    if (!is_statement && (type != 0 || !nytp_is_compiling(reader->perl, cop)))
         return false;
     if (reader->watch != NULL && is_statement)
         note(reader->watch, cop, bytes, (size_t)layout->cop_size);

@@ -83,6 +83,10 @@ bool nytp_add_glob(struct nytp_reader *reader, uint64_t glob, struct nytp_label 
 bool nytp_is_statement(const struct nytp_layout *layout, unsigned op_type);
 unsigned nytp_op_type(const struct nytp_layout *layout, const uint8_t *op);
 
+/* Whether it is PL_compiling, a statement without a type: its place is that of what perl
+ * compiles now. */
+bool nytp_is_compiling(const struct nytp_perl *perl, uint64_t cop);
+
 /* A statement: its file appended to `file`, its line. False: this is no statement. */
 bool nytp_statement_at(struct nytp_reader *reader, uint64_t cop, struct nytp_label *file,
                        uint32_t *line);

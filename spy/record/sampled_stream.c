@@ -421,11 +421,23 @@ static void enter_and_leave(struct nytp_sampled_stream *stream, const struct nyt
     leave(stream, stream->ticks + ticks);
 }
 
+/* The main program is in the file of the outermost statement, but while perl compiles that:
+ * then it is in the file that it uses. */
+static void place_runtime(struct nytp_sampled_stream *stream, const struct nytp_frame *frame)
+{
+    struct sub *const runtime = &stream->subs[stream->runtime];
+    if (runtime->first_line > 0 && nytp_is_compiling(stream->names->perl, frame->cop))
+        return;
+    runtime->file = frame->file;
+    runtime->first_line = runtime->last_line = 1;
+}
+
 bool nytp_sampled_stream_add(struct nytp_sampled_stream *stream, const struct nytp_stack *stack,
                              int64_t ticks, int64_t cpu_ticks)
 {
     if (stack->n == 0 || ticks <= 0)
         return !stream->failed;
+    place_runtime(stream, &stack->frames[stack->n - 1]);
     go_to(stream, stack);
     const uint32_t fid = fid_of_frame(stream, stack, 0);
     put_last(stream);

@@ -466,6 +466,18 @@ def test_more_string_evals_than_are_told_apart_are_told(script, tmp_path):
     assert len(names) <= 1002 and ("1", "2", "0") in names
 
 
+@pytest.mark.parametrize("text", ["require './Work.pm';", "$0 = 'worker 3'; require './Work.pm';", "BEGIN { $0 = 'worker 3' } use lib '.'; use Work;"],
+                         ids=["file", "renamed", "compiling"])
+def test_the_main_program_is_in_its_own_file_where_all_samples_are_in_another(text, script, tmp_path):
+    """The file that is told first, or that ran first, is another."""
+    script("package Work; sub spins { 1 while 1 } $| = 1; print \"ready\\n\"; spins();", "Work.pm")
+    with spied.running(PERL, script(text), cwd=tmp_path) as process:
+        process.wait_for("ready")
+        spied.spy("record", process.pid, "-d", 0.5, "-r", 1000, "-o", tmp_path / "out")
+    places = {row["sub"]: row["file"] for row in csv.DictReader(exported(tmp_path / "out", "--csv").splitlines())}
+    assert places["main::RUNTIME"] == str(tmp_path / "app.pl") and places["Work::spins"].endswith("/Work.pm")
+
+
 def test_threads_and_subprocesses_become_one_profile(script, tmp_path):
     out = tmp_path / "out"
     program = script("use threads; sub spin { my $x = 0; $x += $_ for 1 .. 20000000 }\n"
