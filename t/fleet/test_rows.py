@@ -5,6 +5,7 @@ import collections
 import gzip
 import json
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -249,3 +250,29 @@ def test_memory_of_many_inputs_is_that_of_their_sum(tmp_path):
         files[-1].symlink_to(one)
     few, many = peak_mb("--collapsed", "-q", *files[:60]), peak_mb("--collapsed", "-q", *files)
     assert many < 70 and (many - few) / 60 < 0.5, (few, many)
+
+
+# A page behind the heap, which brk() cannot pass. The program itself has as much memory as there is.
+WALL = """
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+__attribute__((constructor)) static void put_wall(void)
+{
+    char *const at = (char *)(((size_t)sbrk(0) + ((size_t)atoi(getenv("ROOM_KB")) << 10) + 4095) & ~(size_t)4095);
+    if (mmap(at, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == MAP_FAILED)
+        _exit(99);
+}
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="glibc's malloc()")
+def test_no_memory_is_missing_where_the_heap_has_little_room(tmp_path):
+    """As in valgrind, or where something is mapped behind the heap: glibc's malloc() refused what it had got a moment before."""
+    one = record(tmp_path / "one", "use JSON::PP; use Data::Dumper;\n" + FAN + "a0(3); a1(2); a2(2);")
+    (tmp_path / "wall.c").write_text(WALL)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "wall.so", tmp_path / "wall.c"], check=True)
+    for room_kb in range(256, 4097, 256):
+        done = run("-q", "--processes", *[one] * 22, env={"LD_PRELOAD": str(tmp_path / "wall.so"), "ROOM_KB": str(room_kb)})
+        assert (done.returncode, done.stderr) == (0, b""), room_kb
