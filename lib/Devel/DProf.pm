@@ -44,21 +44,18 @@ Devel::DProf - record the calls of a Perl program in a tmon.out
 
 =head1 DESCRIPTION
 
-In place of the Devel::DProf of old: the same switch, the same file, but it is written by the
-recorder of L<Devel::NYTProf>, which sees calls without wrapping them. The program therefore runs at
-nearly its own speed, and lvalue subs, C<goto> and exceptions work as without a profiler.
+The same switch and file as Devel::DProf of old, written by the recorder of L<Devel::NYTProf>. The
+program runs at nearly its own speed; lvalue subs, C<goto> and exceptions work.
 
-Only calls of Perl and XS subs are recorded; statements, builtins and child processes are not. For
-these, and for where a sub was called, use C<perl -d:NYTProf>.
+Only calls of Perl and XS subs are recorded. For statements, builtins, child processes and call
+sites use C<perl -d:NYTProf>.
 
-The clocks are finer than Devel::DProf's: the file has microseconds. Real time is read at every call.
-Processor time, which costs a system call, is read when 50 microseconds have passed since the last
-time; a shorter stretch is taken for user time, and the next reading sets that right.
+Times are microseconds. Real time is read at every call, processor time every 50 microseconds; a
+shorter stretch counts as user time until the next reading.
 
-What is recorded is on disk when the buffer is full, and after a quarter of a second at the latest, so
-that a program that is killed leaves a tmon.out that C<nytp-export> and C<dprofpp -F> read. A
-tmon.out of an earlier run is replaced; another file of that name is kept, and the profile gets
-the process id appended to its name. The subs of an C<exec> stay out: the file ends there.
+Records are on disk after a quarter of a second, so C<nytp-export> and C<dprofpp -F> read the file
+of a killed program. An earlier tmon.out is replaced; beside another file of that name the profile
+gets the process id appended. After C<exec> nothing is recorded.
 
 =head1 ENVIRONMENT
 
@@ -74,20 +71,18 @@ Clock ticks per second, the unit of times in the file. Default: 1000000.
 
 =item PERL_DPROF_BUFFER
 
-Size of the buffer in words of 8 bytes. Default: 16384. Less than 64 kB is not had.
+Size of the buffer in words of 8 bytes, at least 64 kB. Default: 16384.
 
 =item NYTPROF
 
-Options of L<Devel::NYTProf> that are not about what is recorded hold, such as C<start>, C<sigexit>
-and C<flush>.
+Options of L<Devel::NYTProf> such as C<start>, C<sigexit> and C<flush>.
 
 =back
 
 =head1 LIMITS
 
-Calls that F<strict.pm>, F<XSLoader.pm> and F<DynaLoader.pm> make themselves are not recorded, since
-they are loaded before the recorder. Several clones of a closure count as one anonymous sub, one for
-each place in the source, for C<dprofpp -R>.
+Calls by F<strict.pm>, F<XSLoader.pm> and F<DynaLoader.pm> are not recorded: they are loaded
+before the recorder. Clones of a closure count as one anonymous sub for C<dprofpp -R>.
 
 =head1 SEE ALSO
 

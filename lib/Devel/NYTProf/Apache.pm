@@ -30,16 +30,15 @@ Devel::NYTProf::Apache - profile what runs in mod_perl
 
 =head1 DESCRIPTION
 
-Loads the profiler into an Apache server with mod_perl 1 or 2, and ends the profile of each
-process when the server ends the process. Without the environment variable C<NYTPROF> profiles
-go to F</tmp/nytprof.PID.out>, those of child processes to F</tmp/nytprof.PID.out.PID>; merge
-them with L<nytprofmerge>, or give them all to L<nytp-export(1)>. Links and other users' files that
-lie there under these names are not written to: the process id is appended once more, which is said.
+Loads the profiler into an Apache server with mod_perl 1 or 2, and ends each process's profile
+with the process. By default profiles are F</tmp/nytprof.PID.out>, and F</tmp/nytprof.PID.out.PID>
+of children; give all to L<nytp-export(1)>. Where others' files or links have these names, the
+process id is appended once more.
 
-Use C<MaxRequestsPerChild> or stop the server (C<apachectl graceful-stop>) so that children
-end. With a threaded MPM (worker, event) each interpreter of the pool has a profile of its own,
-F</tmp/nytprof.PID.out.PID.tN>, whatever threads of Apache it serves; see L<Devel::NYTProf/THREADS>. Virtual
-hosts with a perl of their own (C<PerlOptions +Parent>) are not supported.
+Use C<MaxRequestsPerChild> or C<apachectl graceful-stop> so that children end. With a threaded MPM
+(worker, event) each interpreter has a profile F</tmp/nytprof.PID.out.PID.tN>; see
+L<Devel::NYTProf/THREADS>. Virtual hosts with a perl of their own (C<PerlOptions +Parent>) are not
+supported.
 
 =cut
 

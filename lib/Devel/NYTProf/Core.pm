@@ -53,26 +53,22 @@ Devel::NYTProf::Core - load the shared object and hand it its options
 
 =head1 DESCRIPTION
 
-Not for direct use: see L<Devel::NYTProf>, and L<Devel::NYTProf::Data> or
-L<Devel::NYTProf::ReadStream> for reading profiles. Loading this module loads the shared object,
-unless C<DB::set_option> is defined already, and hands the options of C<$ENV{NYTPROF}> to
-C<DB::set_option(name, value)>; it does not start profiling.
+Not for direct use: see L<Devel::NYTProf>, and L<Devel::NYTProf::Data> for reading profiles.
+Loading this module loads the shared object, unless C<DB::set_option> exists, and hands it the
+options of C<$ENV{NYTPROF}>. It does not start profiling.
 
 =head2 How a call is measured
 
-When perl is about to call a sub, the clock is read once. For a Perl sub a destructor is then put
-on perl's save stack as the first thing in the sub's scope, so that it runs last when the scope is
-left by whatever means: return, die, last, exit, goto. It reads the clock again. An XS sub or
-builtin runs inside perl's own handler; its destructor lies below what the handler saves and runs
-only if the call dies, so that its time stays its own then, too.
+The clock is read before the call. A destructor, the first thing in a Perl sub's scope, reads it
+again, however the scope is left: return, die, last, exit, goto. An XS sub or builtin runs inside
+perl's own handler; its destructor runs only if the call dies.
 
-Times are points on one axis of whole 100 ns ticks, from which the profiler's own writing, and
-what it does at the first sight of a file, a sub, a place or a string eval, have been cut out. For every call
+Times are points on one axis of 100 ns ticks, without the profiler's own writing and first looks
+at files, subs and places. For every call
 
     inclusive = exclusive + sum of the inclusive times of the calls that it made
 
-holds exactly. The inclusive time of a recursive call is accounted apart from that of the outermost
-one. Waiting in C<accept> is time of C<CORE:accept>, as waiting in any builtin is that builtin's.
+holds exactly. Recursive calls are accounted apart from the outermost one.
 
 =head1 FUNCTIONS
 

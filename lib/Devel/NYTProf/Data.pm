@@ -46,13 +46,13 @@ Without it, C<Reading FILE> and C<Processing FILE data> go to standard output.
 
 =item skip_collapse_evals
 
-Load every string eval by itself. Otherwise siblings, that is evals that one line ran, are
-merged into the first of them: those of the same source that did not run string evals
-themselves; where a line has more than 200 siblings of different source, all that did not run
-string evals themselves. The environment variable C<NYTPROF_MAX_EVAL_SIBLINGS> is another limit
-than 200. Anonymous subs defined by the same line of merged evals become one. Times and counts are
-summed at the level of lines; at those of blocks and subs (C<get_fid_line_data>) each eval keeps its
-own, under its own id.
+Load every string eval by itself. Otherwise siblings, that is evals that one line ran, are merged
+into the first of them: those of the same source that did not run string evals themselves; where a
+line has more than 200 siblings of different source, all that did not run string evals themselves.
+The environment variable C<NYTPROF_MAX_EVAL_SIBLINGS> is another limit than 200. Anonymous subs
+defined by the same line of merged evals become one. Times and counts are summed at the level of
+lines; at those of blocks and subs (C<get_fid_line_data>) each eval keeps its own, under its own
+id.
 
 =item partial
 

@@ -154,8 +154,8 @@ sub file_has_been_modified {
 
 The name of the report for a L<Devel::NYTProf::FileInfo>, without directory and suffix. Dies
 without a file. Of a name that is longer than the environment variable C<NYTPROF_FNAME_TRIM> says
-(default 50 characters), three dots stand for what is between the first and the last slash; what is too
-long then is called C<TOOLONG>. The id at the end tells such files apart.
+(default 50 characters), three dots stand for what is between the first and the last slash; what
+is too long then is called C<TOOLONG>. The id at the end tells such files apart.
 
 =head2 url_for_file(file [, anchor [, level]]), href_for_file(file [, anchor [, level]])
 

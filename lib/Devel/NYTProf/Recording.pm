@@ -15,7 +15,8 @@ our $VERSION = '6.14';
 
 =head1 NAME
 
-Devel::NYTProf::Recording - record a program and all it starts, for nytp-run, nytp-prove and nytp-compare
+Devel::NYTProf::Recording - record a program and all it starts, for nytp-run, nytp-prove and
+nytp-compare
 
 =head1 SYNOPSIS
 
@@ -36,10 +37,9 @@ is to come; then these become one profile.
 
 =head2 new(out => FILE, options => TEXT, memory => BOOL)
 
-Makes the folder F<FILE.PID.d>. Dies when that cannot be done, or when FILE is there and is no
-profile. TEXT are more options as in the environment variable NYTPROF; before them stands C<sigexit=1>, so that a
-program which is killed tells where. With C<memory> allocated bytes are sampled (C<memory=512k> if TEXT says nothing else), and
-F<libnytp-malloc.so> is loaded with all that the program starts.
+Makes the folder F<FILE.PID.d>. Dies when that cannot be done, or when FILE exists and is no
+profile. TEXT has more options as in NYTPROF, behind C<sigexit=1>. With C<memory> allocated bytes
+are sampled (C<memory=512k> by default) and F<libnytp-malloc.so> is loaded.
 
 =cut
 
@@ -93,7 +93,8 @@ sub preload {
 
 =head2 run(CODE)
 
-Calls CODE in a child process whose perls are recorded, and returns its wait status, as run_and_wait() does.
+Calls CODE in a child process whose perls are recorded, and returns its wait status, as
+run_and_wait() does.
 
 =cut
 
@@ -120,9 +121,8 @@ sub files {
 
 =head2 keep
 
-Makes one profile of them, under the name that was given, and removes the folder. Returns what now
-holds the recording: that name, or the folder when they cannot be merged; undef when there is none. Of a process that was
-killed it has what that one recorded.
+Makes one profile of them under the given name and removes the folder. Returns that name, or the
+folder if they cannot be merged, or undef if there is none.
 
 =head2 keep_apart(FILES, PARTIAL)
 
@@ -182,9 +182,9 @@ sub merge {
 
 =head2 run_and_wait(CODE)
 
-Calls CODE in a child process; CODE runs a program and need not return. Waits for it, whatever the terminal's keys
-send; a TERM or HUP is passed on. Returns its wait status, that of exit status 127 when there can be no child, which is said. What we ignore from the start (C<nohup>, C<trap '' INT>, a C<&> in a
-shell's script) the program ignores, too.
+Calls CODE in a child process; CODE runs a program and need not return. Waits for it, whatever the
+terminal's keys send; passes on TERM and HUP. Returns its wait status, or that of exit status 127
+if there can be no child. Signals that we ignore (C<nohup>) are ignored there, too.
 
 =cut
 
@@ -225,8 +225,8 @@ sub report {
 
 =head2 find_program(NAME)
 
-The path of a program, which may be in C<PATH>, and the switch for taint mode that its first line has: C<-T> or C<-t>,
-also in C<-wT>. A switch of perl stays as it is, and may itself be that.
+The path of a program, which may be in C<PATH>, and the switch for taint mode that its first line
+has: C<-T> or C<-t>, also in C<-wT>. A switch of perl stays as it is, and may itself be that.
 
 =cut
 
@@ -250,7 +250,8 @@ sub taint_switch {
 
 =head2 printable(TEXT)
 
-What may be shown on a terminal: control characters are question marks, as in what nytp-export shows.
+What may be shown on a terminal: control characters are question marks, as in what nytp-export
+shows.
 
 =cut
 

@@ -152,8 +152,8 @@ Devel::NYTProf::RequestAnswer - the report of a request, as the answer to it
 
 =head1 DESCRIPTION
 
-What C<answer> of L<Plack::Middleware::NYTP> and L<Mojolicious::Plugin::NYTP> puts in the place of the
-application's answer. L<nytp-export(1)> makes the report.
+What C<answer> of L<Plack::Middleware::NYTP> and L<Mojolicious::Plugin::NYTP> puts in the place of
+the application's answer. L<nytp-export(1)> makes the report.
 
 =head1 METHODS
 
@@ -173,10 +173,10 @@ That object.
 
 =item page(STATUS, HEADERS)
 
-After the request has finished: status, headers and HTML of the report, at whose top stands what the
-application answered, as text: its status, headers (HEADERS, a list of pairs) and body. Cookies are set
-as by the application, but their values are not shown. When there is no report, the page says so, and the
-status is 500.
+After the request has finished: status, headers and HTML of the report, at whose top stands what
+the application answered, as text: its status, headers (HEADERS, a list of pairs) and body.
+Cookies are set as by the application, but their values are not shown. When there is no report,
+the page says so, and the status is 500.
 
 =back
 

@@ -200,9 +200,9 @@ Devel::NYTProf::Requests - one profile, or one label, for each request
 
 =head1 DESCRIPTION
 
-What L<Plack::Middleware::NYTP> and L<Mojolicious::Plugin::NYTP> have in common, for servers that have
-neither. Without the profiler nothing happens. One request is recorded at a time: what else begins in the
-same process meanwhile is in its profile, which has the label C<beside> then, how many there were.
+The common part of L<Plack::Middleware::NYTP> and L<Mojolicious::Plugin::NYTP>, for other servers.
+Without the profiler nothing happens. One request is recorded at a time; the label C<beside>
+counts those that begin meanwhile.
 
 =head1 METHODS
 
@@ -210,30 +210,26 @@ same process meanwhile is in its profile, which has the label C<beside> then, ho
 
 =item new(dir => FOLDER, every => N, key => KEY, label => CODE, when => CODE, slower_than => SECONDS, keep => N)
 
-Each N-th request, the first one included, has a profile of its own in FOLDER, which is made if it is not
-there; the file is named by the time, the process and a number. Start the program with
-C<NYTPROF=start=no> then, or with C<sample=>: samples pause during such a request, which counts every
-statement and call. Without C<dir> requests are labels of the profile that is being recorded (see
-C<DB::label> in L<Devel::NYTProf>). KEY is the label's, C<request> unless given. CODE is called with the
-text ("GET /slow/7 200") and gives what is to be the label's value; use it where paths hold numbers.
-
-C<when>, C<slower_than> and C<keep> are explained in L<Plack::Middleware::NYTP>.
+Each N-th request, from the first on, has a profile in FOLDER, which is made if needed. Start the
+program with C<NYTPROF=start=no> or C<sample=>. Without C<dir> requests are labels (C<DB::label>
+in L<Devel::NYTProf>). KEY is C<request> by default. CODE turns the text ("GET /slow/7 200") into
+the label's value. L<Plack::Middleware::NYTP> explains C<when>, C<slower_than> and C<keep>.
 
 =item begin(TEXT, WHAT...)
 
-A request begins. An object, or undef when it is not recorded. WHAT is what C<when> is called with.
+Begins a request. Returns an object, or undef if it is not recorded. C<when> is called with WHAT.
 
 =item begin_wanted(TEXT)
 
-The same where is_recording() and C<when> have been asked.
+The same after is_recording() and C<when> were asked.
 
 =item is_wanted(CODE, WHAT...)
 
-A function: whether a C<when> says yes.
+A function: returns whether a C<when> says yes.
 
 =item is_recording()
 
-Whether the program runs under the profiler.
+Returns whether the program runs under the profiler.
 
 =back
 
@@ -243,19 +239,19 @@ An object of begin() has these methods. When the last reference to it goes, the 
 
 =item finish(STATUS)
 
-The request is over. Again, nothing happens.
+Ends the request. Again, nothing happens.
 
 =item file()
 
-The name of its profile; undef without C<dir>, and when the request was quick up to now and its profile may go.
+Returns the profile's name, or undef without C<dir> or while the request is quick.
 
 =item is_quick()
 
-Whether it took no longer than C<slower_than>.
+Returns whether it took no longer than C<slower_than>.
 
 =item leave()
 
-The application has given the control back, the response may come later. Without C<dir> the label ends.
+Ends the label without C<dir>: the application has given the control back.
 
 =back
 

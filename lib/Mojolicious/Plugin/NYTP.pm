@@ -78,26 +78,27 @@ Mojolicious::Plugin::NYTP - profile the requests of a Mojolicious application
 
 =head1 DESCRIPTION
 
-Every N-th request has a profile of its own in a folder, with the label C<request>: C<GET /slow/7 200>.
-It ends when the response has been sent, also one that was rendered later or written in pieces, or
-when the client has gone. What the process does meanwhile for other requests is in it, too: they have no
-profile of their own, and the label C<beside> tells how many there were. WebSockets have none, either; what their messages do meanwhile is in it.
+Every N-th request has a profile of its own in a folder, with the label C<request>: C<GET /slow/7
+200>. It ends when the response has been sent or the client has gone. What the process does
+meanwhile for other requests and WebSockets is in it; these have no profile, and the label
+C<beside> counts the requests.
 
-Without C<dir> each request is a label of the profile that is being recorded, for as long as it is dispatched.
-Where the profiler is not loaded nothing happens. It has to be in C<PERL5OPT> where a server starts perl
-anew, as hypnotoad does.
+Without C<dir> each request is a label of the profile that is being recorded, while it is
+dispatched. Where the profiler is not loaded nothing happens. It has to be in C<PERL5OPT> where a
+server starts perl anew, as hypnotoad does.
 
 =head1 CONFIGURATION
 
-C<dir>, C<every>, C<key>, C<label>, C<header>, C<when>, C<answer>, C<slower_than> and C<keep> as in
-L<Plack::Middleware::NYTP>. C<when> is called with the controller, before the router has seen the request:
+C<dir>, C<every>, C<key>, C<label>, C<header>, C<when>, C<answer>, C<slower_than> and C<keep> as
+in L<Plack::Middleware::NYTP>. C<when> is called with the controller, before the router has seen
+the request:
 
     plugin NYTP => {dir => 'prof', answer => 1, when => sub ($c) {
         return $c->session('is_admin') && $c->param('nytprof');
     }};
 
-A cookie or parameter alone is no permission: this one asks for the session of an admin. The report is the
-answer as soon as the application's is there; what runs after that is not in it. An answer in pieces stays as it is.
+This one asks for the session of an admin, as anybody can send a parameter. The report is the
+answer as soon as the application's is there. An answer in pieces stays as it is.
 
 =head1 METHODS
 

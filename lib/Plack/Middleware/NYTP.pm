@@ -177,27 +177,26 @@ One request on demand, for those who may:
 
 =head1 DESCRIPTION
 
-Every N-th request has a profile of its own in a folder, with the label C<request>: C<GET /slow/7 200>.
-C<nytp-export --by=label prof> tells how many of each there are, their median and 95th percentile, and
-the slowest sub of each; all else of nytp-export takes the folder or one of its files. With C<sample=> in NYTPROF
-samples pause during such a request, which is recorded with all its calls.
+Every N-th request has a profile of its own in a folder, with the label C<request>: C<GET /slow/7
+200>. C<nytp-export --by=label prof> sums them up: number, median, 95th percentile, slowest sub.
+With C<sample=> in NYTPROF samples pause during such a request, which is recorded with all its
+calls.
 
-Without C<dir> the server's whole run is one profile for each process, as C<perl -d:NYTProf> makes it, and
-each request is a label of it, without the status: C<GET /slow/7>.
+Without C<dir> each process has one profile of its whole run, and each request is a label of it.
+Where the profiler is not loaded the requests pass unchanged.
 
-A recorded request takes longer: in a Mojolicious 9.31 application under PSGI (processor time, perl 5.36;
-F<bench/recorded-requests> of the distribution measures it here and now) a page of 2,000 rows, 240 ms, took 1.9
-times as long, one of 20 rows 50 ms instead of 2.8, an answer in JSON 39 ms instead of 0.5. Some 35 to 40 ms of each are
-the profile's file, which tells of all that is loaded and holds the source of what ran (30 with C<savesrc=0>); the rest are the
-statements. With C<< every => 100 >> it is 0.4 ms for each request.
+A recorded request takes longer (Mojolicious 9.31 under PSGI, perl 5.36;
+F<bench/recorded-requests> measures it): a page of 2,000 rows 1.9 times as long, one of 20 rows 50
+ms instead of 2.8, an answer in JSON 39 ms instead of 0.5. Some 35 ms of each are the profile's
+file (30 with C<savesrc=0>). With C<< every => 100 >> it is 0.4 ms for each request.
 
-Where the profiler is not loaded the requests pass unchanged. The profile of a request ends when the
-application has answered; of a response that is streamed, or has an object as its body, when the writer
-or the object is gone. A response that is delayed is recorded from its request to its end, with whatever
-else the process does meanwhile; further requests that begin in that time are in the same profile and
-have none of their own, which the label C<beside> tells. Without C<dir> a label spans what the
-application does until it gives the control back, not what comes later. An application that dies leaves a
-profile whose label has no status.
+=head2 Streams
+
+The profile ends when the application has answered; of a streamed response, or one with an object
+as its body, when the writer or object is gone. A delayed response is recorded to its end, with
+whatever else the process does meanwhile; requests that begin in that time have no profile, and
+the label C<beside> counts them. Without C<dir> a label ends when the application gives the
+control back. An application that dies leaves a profile whose label has no status.
 
 =head1 CONFIGURATION
 
@@ -205,7 +204,7 @@ profile whose label has no status.
 
 =item dir
 
-The folder; made if it is not there. Relative to the server's folder when it starts.
+The folder; it is made if needed.
 
 =item every
 
@@ -213,45 +212,41 @@ N; 1 unless given. The first request of each process is recorded, then each N-th
 
 =item key
 
-The label's key, C<request> unless given.
+The label's key, C<request> by default.
 
 =item label
 
-A sub that is called with the label's text, in which the path is characters if it is UTF-8, and gives another:
-C<< label => sub { $_[0] =~ s{/\d+}{/N}gr } >> makes one of all items.
+A sub that turns the label's text into another. C<< label => sub { $_[0] =~ s{/\d+}{/N}gr } >>
+makes one of all items.
 
 =item header
 
-A header with this name, its value the profile's file, is put into the response of what is recorded.
+Add a header of this name with the profile's file to recorded responses.
 
 =item when
 
-A sub that is called with the request's C<$env> and tells whether this one is to be recorded; of those
-that are, C<every> takes each N-th. Other requests pass as they are, in less than a microsecond and the
-time of the sub. There is no default: without it nothing that a stranger sends makes a difference.
-A cookie, a header or a parameter alone is no permission, as anybody can send them. Ask for the session
-of somebody who may see the program's source, as above: a profile holds it, and a recorded request takes
-several times as long. A sub that dies says no; its message is a warning.
+A sub that is called with C<$env> and decides about each request; C<every> takes each N-th of
+those it wants. There is no default. Anybody can send a cookie, a header or a parameter: ask for
+the session of somebody who may see the program's source, as above. A sub that dies says no, with
+a warning.
 
 =item answer
 
-With 1 the report of the request is the answer to it, in the place of the application's, which stands at
-its top as text: status, headers (without the cookies' values) and at most 64 kB of the body. The status
-is 200, or 500 where L<nytp-export(1)>, which makes the report, could not: it has to be in C<PATH>, or
-named by the environment variable C<NYTP_EXPORT>. Cookies that the application sets are set. The answer
-to HEAD stays as it is, and where the application dies the server's answer. A response in pieces is
-answered when it ends, one that never ends never. Only with C<when>. A server that serves several requests
-in one process does nothing else while the report is made.
+With 1 the report of the request is its answer. The application's stands at its top as text:
+status, headers (without the cookies' values) and at most 64 kB of the body. The status is 200, or
+500 if L<nytp-export(1)> failed: it has to be in C<PATH> or named by C<NYTP_EXPORT>. Cookies are
+set. The answer to HEAD stays, as does the server's where the application dies. A response in
+pieces is answered when it ends. It needs C<when>. The process does nothing else while the report
+is made.
 
 =item slower_than
 
-Seconds: the profile of a request that takes no longer is removed at its end. The time is that
-of the recorded request, which takes longer than without. The header is not there, then, nor where the
-response begins earlier than that.
+Seconds, of the recorded request: a quicker one's profile is removed. The header is missing then,
+and where the response begins earlier.
 
 =item keep
 
-N: only the N latest profiles of the folder are kept, whichever process they are of.
+N: keep only the N latest profiles of the folder.
 
 =back
 
