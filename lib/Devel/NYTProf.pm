@@ -528,7 +528,7 @@ allocations are sampled.
 
 Subs that no sample saw are missing. C<blocks> and C<use_db_sub> are ignored. Of more than 1,000
 open calls the middle is left out. A program that executes no statement for a tenth of a second
-has its open calls noted in the file, for when it is killed; at most a sixteenth of that time, or
+has its open calls noted in the file, for when it is killed. At most a sixteenth of that time, or
 10 s, is missing. A second of processor time without a sample is reported at the end. Other
 systems than Linux see subs less well whose last statement takes the time.
 

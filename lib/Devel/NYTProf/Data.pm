@@ -25,7 +25,8 @@ Devel::NYTProf::Data - load a profile
     my $subs = $profile->subname_subinfo_map;
     my @slowest = sort { $b->excl_time <=> $a->excl_time || $a->subname cmp $b->subname }
         values %$subs;
-    printf "%9.6f s %s\n", $_->excl_time, $_->subname for @slowest[0 .. ($#slowest < 9 ? $#slowest : 9)];
+    @slowest = grep { defined } @slowest[0 .. 9];
+    printf "%9.6f s %s\n", $_->excl_time, $_->subname for @slowest;
 
 =head1 CONSTRUCTOR
 
@@ -46,13 +47,11 @@ Without it, C<Reading FILE> and C<Processing FILE data> go to standard output.
 
 =item skip_collapse_evals
 
-Load every string eval by itself. Otherwise siblings, that is evals that one line ran, are merged
-into the first of them: those of the same source that did not run string evals themselves; where a
-line has more than 200 siblings of different source, all that did not run string evals themselves.
-The environment variable C<NYTPROF_MAX_EVAL_SIBLINGS> is another limit than 200. Anonymous subs
-defined by the same line of merged evals become one. Times and counts are summed at the level of
-lines; at those of blocks and subs (C<get_fid_line_data>) each eval keeps its own, under its own
-id.
+Load every string eval by itself. Otherwise evals that one line ran are merged into the first of
+them if they have the same source and ran no string evals themselves. More than 200 of a line
+(C<NYTPROF_MAX_EVAL_SIBLINGS>) are merged whatever their source. Anonymous subs of the same line
+of merged evals become one. Times and counts are summed by line; by block and sub
+(C<get_fid_line_data>) each eval keeps its own, under its own id.
 
 =item partial
 
@@ -126,11 +125,11 @@ sub _on_load {
 
 =head2 attributes, options
 
-Hashes of what the file says about the run, and of the profiler's options. The attributes
-include these, which are derived: profiler_start_time and profiler_end_time (epoch seconds, of
-the last process of a merged profile), profiler_duration (of all processes), profiler_active
-(the same less the profiler's own time), complete (whether the end of every process was seen),
-total_stmts_measured, total_stmts_discounted, total_stmts_duration, total_sub_calls.
+Hashes of the file's attributes and of the profiler's options. These attributes are derived:
+profiler_start_time and profiler_end_time (epoch seconds, of the last process), profiler_duration
+(of all processes), profiler_active (the same less the profiler's own time), complete (every process
+has an end).
+Sums are total_stmts_measured, total_stmts_discounted, total_stmts_duration, total_sub_calls.
 
 =head2 load_error
 

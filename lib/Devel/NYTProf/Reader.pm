@@ -99,10 +99,10 @@ sub current_level {
 The parts of a report: C<suffix> of its name; C<header>, C<taintmsg>, C<datastart>, C<dataend>,
 C<footer>: text, or code that returns it, called with the profile and the
 L<Devel::NYTProf::FileInfo> (the header also with the report's name and level).
-C<mk_report_source_line> makes the text for one line, from the line's number, its text, its
-statistics, those of the file, the profile and the file; C<mk_report_xsub_line> that for an xsub,
-from its name, a line of text in its place and its statistics; C<mk_report_separator_line> what
-comes between the two. Without the first, a line is C<time,calls,time/call,source>.
+C<mk_report_source_line> makes the text of a line from its number, text and statistics, those of
+the file, the profile and the file. C<mk_report_xsub_line> makes that of an xsub from its name, a
+text and its statistics, C<mk_report_separator_line> that between the two. Without the first, a
+line is C<time,calls,time/call,source>.
 
 C<get_param> calls code, with the arguments, and returns what it returns. C<set_param> without a
 value, or with undef, changes nothing and returns what is set; it dies when there is no parameter
@@ -153,9 +153,9 @@ sub file_has_been_modified {
 =head2 fname_for_fileinfo(file [, level])
 
 The name of the report for a L<Devel::NYTProf::FileInfo>, without directory and suffix. Dies
-without a file. Of a name that is longer than the environment variable C<NYTPROF_FNAME_TRIM> says
-(default 50 characters), three dots stand for what is between the first and the last slash; what
-is too long then is called C<TOOLONG>. The id at the end tells such files apart.
+without a file. A name longer than C<NYTPROF_FNAME_TRIM> (default 50 characters) has three dots
+between its first and last slash; if that is too long it is C<TOOLONG>. The id at the end tells
+such files apart.
 
 =head2 url_for_file(file [, anchor [, level]]), href_for_file(file [, anchor [, level]])
 

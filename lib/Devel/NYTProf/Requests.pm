@@ -208,7 +208,10 @@ counts those that begin meanwhile.
 
 =over 4
 
-=item new(dir => FOLDER, every => N, key => KEY, label => CODE, when => CODE, slower_than => SECONDS, keep => N)
+=item new(OPTION => VALUE, ...)
+
+C<< dir => FOLDER, every => N, key => KEY, label => CODE, when => CODE, slower_than => SECONDS, >>
+C<< keep => N >>.
 
 Each N-th request, from the first on, has a profile in FOLDER, which is made if needed. Start the
 program with C<NYTPROF=start=no> or C<sample=>. Without C<dir> requests are labels (C<DB::label>

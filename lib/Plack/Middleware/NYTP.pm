@@ -170,7 +170,8 @@ One request on demand, for those who may:
         enable 'NYTP', dir => 'prof', answer => 1, when => sub {
             my ($env) = @_;
             my $session = $env->{'psgix.session'} or return 0;
-            return $session->{is_admin} && ($env->{QUERY_STRING} // '') =~ /(?:\A|&)nytprof=1(?:&|\z)/;
+            my $query = $env->{QUERY_STRING} // '';
+            return $session->{is_admin} && $query =~ /(?:\A|&)nytprof=1(?:&|\z)/;
         };
         $app;
     };
