@@ -219,11 +219,11 @@ static void tell_crowding(const struct table *table)
         const struct nytp_process *process = process_of(table, i);
         own += profile->nodes[process->root].incl_ticks - table->rows[i].child_wait -
                table->rows[i].other_wait;
-        cpu += process->processor_ticks;
+        cpu = nytp_ticks_sum(cpu, process->processor_ticks);
         if (process->processor_ticks == 0)
             return;
     }
-    if (own < CROWDED * cpu)
+    if (own / CROWDED < cpu)
         return;
     nytp_text_time(table->out, own, profile->ticks_per_sec, table->options->unit, 0);
     nytp_puts(table->out, " of their own, ");

@@ -220,7 +220,7 @@ static struct nytp_profile *merge_sides(struct sides *sides)
     struct nytp_profile *profile = sides->profiles[0];
     const bool several = sides->n > 1;
     if (several)
-        profile = nytp_profiles_merge(sides->profiles, sides->n, true, &error);
+        profile = nytp_profiles_merge(sides->profiles, sides->n, NYTP_MERGE_TO_COMPARE, &error);
     sides->n = 0; /* the inputs are consumed */
     const struct nytp_selection evals = {.merge_evals = true};
     if (profile != NULL && several && !nytp_select(profile, &evals, &error)) {

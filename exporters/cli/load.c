@@ -222,7 +222,8 @@ static struct nytp_profile *merge_loaded(struct nytp_profile **profiles, uint32_
     struct nytp_error error = {0};
     if (n < 2)
         return n == 1 ? profiles[0] : NULL;
-    struct nytp_profile *profile = nytp_profiles_merge(profiles, n, false, &error);
+    struct nytp_profile *profile =
+        nytp_profiles_merge(profiles, n, NYTP_MERGE_INTO_ONE, &error);
     if (profile == NULL)
         nytp_cli_say("merging %lu inputs: %s", (unsigned long)n, error.message);
     return profile;
@@ -317,30 +318,27 @@ struct nytp_profile *nytp_cli_load_one(struct run *run, const char *path,
  * each. */
 #define MERGED_AT_ONCE 24
 
-/* The inputs from n_groups on become one when there are `least` of them; false after a message.
- * String evals are merged here, where the tree that is rewritten for it is small. */
+/* The first `count` inputs behind n_groups become one; false after a message. String evals are
+ * merged here, where the tree that is rewritten for it is small. */
 static bool merge_group(const struct run *run, struct nytp_profile **profiles,
-                        uint32_t *n_groups, uint32_t *n, uint32_t least)
+                        uint32_t *n_groups, uint32_t *n, uint32_t count)
 {
-    const struct nytp_cli *cli = &run->cli;
     struct nytp_error error = {0};
-    if (*n - *n_groups < least || wants_spans(cli))
-        return true;
-    struct nytp_profile *merged =
-        nytp_profiles_merge(profiles + *n_groups, *n - *n_groups, false, &error);
-    const struct nytp_selection evals = {.merge_evals = !cli->export.no_merge_evals};
-    *n = *n_groups;
+    struct nytp_profile **const group = profiles + *n_groups, *merged;
+    const uint32_t n_rest = *n - *n_groups - count;
+    merged = nytp_profiles_merge(group, count, NYTP_MERGE_OF_PARTS, &error);
+    const struct nytp_selection evals = {.merge_evals = !run->cli.export.no_merge_evals};
     if (merged != NULL && !nytp_select(merged, &evals, &error)) {
         nytp_profile_free(merged);
         merged = NULL;
     }
-    if (merged == NULL) {
-        nytp_cli_say("merging %d inputs: %s", MERGED_AT_ONCE, error.message);
-        return false;
-    }
-    profiles[(*n)++] = merged;
-    (*n_groups)++;
-    return true;
+    if (merged == NULL)
+        nytp_cli_say("merging %lu inputs: %s", (unsigned long)count, error.message);
+    else
+        profiles[(*n_groups)++] = merged;
+    memmove(profiles + *n_groups, group + count, n_rest * sizeof *profiles);
+    *n = *n_groups + n_rest;
+    return merged != NULL;
 }
 
 /* A gate that passes because its base, or half of its inputs, is gone is worse than none. */
@@ -361,11 +359,12 @@ static struct nytp_profile *load_merged(struct run *run, const char *const *path
         profiles[n] = nytp_cli_load_one(run, paths[i], NULL);
         if (profiles[n] == NULL)
             continue;
-        fits = limit_spans(run, profiles, ++n) &&
-               merge_group(run, profiles, &n_groups, &n, MERGED_AT_ONCE);
+        fits = limit_spans(run, profiles, ++n);
+        if (fits && n - n_groups > MERGED_AT_ONCE && !wants_spans(&run->cli))
+            fits = merge_group(run, profiles, &n_groups, &n, MERGED_AT_ONCE);
     }
     if (fits && n_groups > 0)
-        fits = merge_group(run, profiles, &n_groups, &n, 1);
+        fits = merge_group(run, profiles, &n_groups, &n, n - n_groups);
     if (n == 0 && run->cli.where.n > 0 && !run->failed)
         nytp_cli_say(
             "nothing in the input is under the label %s (--by=label tells which there are)",

@@ -27,7 +27,7 @@ struct merging {
     struct nytp_profile *to;
     struct nytp_profile **from;
     uint32_t n_from;
-    bool to_compare;
+    enum nytp_merge_purpose purpose;
     uint32_t **file_map, **sub_map; /* per input: old index -> new */
     struct nytp_svs_rows svs;       /* of the lines so far */
 };
@@ -37,11 +37,24 @@ static int64_t size_of(int64_t ticks)
     return ticks < 0 ? -(ticks + 1) : ticks;
 }
 
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The largest time of a process that is no node's. Moments (of labels, of memory) lie within
+ * the time of its root. */
+static int64_t largest_of_process(const struct nytp_process *p)
+{
+    return larger(larger(size_of(p->stmt_ticks), size_of(p->recording_ticks)),
+                  larger(size_of(p->cpu_ticks), p->processor_ticks));
+}
+
 /* What the times of a profile add up to, without their signs: the largest of the sums that are
  * ever made of them. */
 static int64_t largest_sum(const struct nytp_profile *p)
 {
-    int64_t nodes = 0, lines = 0, arcs = 0, statements = 0, largest;
+    int64_t nodes = 0, lines = 0, arcs = 0, statements = 0, processes = 0, spans = 0;
     for (uint32_t i = 0; i < p->n_nodes; i++)
         nodes = nytp_ticks_sum(nodes, size_of(p->nodes[i].excl_ticks));
     for (uint32_t i = 0; i < p->n_node_lines; i++)
@@ -52,12 +65,12 @@ static int64_t largest_sum(const struct nytp_profile *p)
     }
     for (uint32_t i = 0; i < p->n_subs; i++)
         statements = nytp_ticks_sum(statements, size_of(p->subs[i].stmt_ticks));
-    largest = nodes > lines ? nodes : lines;
-    largest = largest > arcs ? largest : arcs;
-    largest = largest > statements ? largest : statements;
+    for (uint32_t i = 0; i < p->n_processes; i++)
+        processes = nytp_ticks_sum(processes, largest_of_process(&p->processes[i]));
     for (uint32_t i = 0; i < p->n_spans; i++)
-        largest = largest > p->spans[i].end_ticks ? largest : p->spans[i].end_ticks;
-    return largest;
+        spans = larger(spans, p->spans[i].end_ticks);
+    return larger(larger(larger(nodes, lines), larger(arcs, statements)),
+                  larger(processes, spans));
 }
 
 /* Whether the times of all inputs, in common ticks, still fit. */
@@ -338,14 +351,15 @@ static int by_name_file(const void *x, const void *y)
  * xsub or opcode is the same in every file, as in a stream that nytprofmerge makes: the file is
  * just that of whichever script uses its package. Another sub whose file is not known, which
  * sorts first, is the one in a file where there is but one. */
-static bool joins_previous(const struct candidate *list, uint32_t i, uint32_t n)
+static bool joins_previous(const struct merging *f, const struct candidate *list, uint32_t i,
+                           uint32_t n)
 {
     const struct candidate *a = &list[i - 1], *b = &list[i];
     if (a->name.ptr != b->name.ptr || a->leaf != b->leaf)
         return false;
     if (a->leaf || a->file == b->file)
         return true;
-    if (a->file != 0)
+    if (a->file != 0 || f->purpose == NYTP_MERGE_OF_PARTS)
         return false;
     for (uint32_t k = i; k < n && list[k].name.ptr == b->name.ptr; k++)
         if (list[k].file != b->file)
@@ -392,7 +406,7 @@ static bool merge_subs(struct merging *f)
     }
     for (uint32_t i = 0; ok && i < n; i++) {
         const struct nytp_sub *sub = &f->from[list[i].input]->subs[list[i].index];
-        const bool joins = i > 0 && joins_previous(list, i, n);
+        const bool joins = i > 0 && joins_previous(f, list, i, n);
         if (!joins)
             to->n_subs++;
         struct nytp_sub *target = &to->subs[to->n_subs - 1];
@@ -757,20 +771,21 @@ static bool merge_all(struct merging *f, struct nytp_error *error)
                     merge_waited(f) && merge_pairs(f) && merge_tree(f);
     if (ok)
         nytp_profile_sum_arcs(f->to);
-    return (ok && (f->to_compare || nytp_in_use_count_once(f->to)) &&
+    return (ok && (f->purpose == NYTP_MERGE_TO_COMPARE || nytp_in_use_count_once(f->to)) &&
             nytp_profile_make_line_costs(f->to)) ||
            nytp_out_of_memory(error);
 }
 
 struct nytp_profile *nytp_profiles_merge(struct nytp_profile **profiles, uint32_t n_profiles,
-                                         bool to_compare, struct nytp_error *error)
+                                         enum nytp_merge_purpose purpose,
+                                         struct nytp_error *error)
 {
     if (n_profiles == 1)
         return profiles[0];
     struct merging f = {.to = calloc(1, sizeof *f.to),
                         .from = profiles,
                         .n_from = n_profiles,
-                        .to_compare = to_compare};
+                        .purpose = purpose};
     bool ok = f.to != NULL;
     if (!ok)
         nytp_out_of_memory(error);

@@ -122,6 +122,7 @@ def long_calls(pid, n, ticks, per_sec):
      stream(3, ticks_per_sec=2139483623)],
     [long_calls(1, 5, 8e15, 1), stream(2, ticks_per_sec=1000000000)],
     [long_calls(1, 5, 8e15, 10000000), stream(2, ticks_per_sec=99991)],
+    [stream(1).pid_start(3, 1).comment(f"nytp-processor {'9' * 17}").pid_end(3), stream(2, ticks_per_sec=99991)],
 ])
 def test_times_that_do_not_go_together_are_refused(tmp_path, streams):
     files = [s.save(tmp_path / f"{n}.out") for n, s in enumerate(streams)]
@@ -130,6 +131,22 @@ def test_times_that_do_not_go_together_are_refused(tmp_path, streams):
     done = run("--top", "-q", *files)
     assert done.returncode == 1 and done.stdout == b""
     assert b"do not merge" in done.stderr and b"out of memory" not in done.stderr
+
+
+def test_a_sub_whose_file_is_not_known_is_the_same_in_any_order_of_many_inputs(tmp_path):
+    """Of the file that has its name, if there is but one; many inputs are merged in two steps."""
+    def file(pid, name, is_known=True):
+        out = Writer().pid_start(pid).fid(1, "/run.pl").fid(2, name).entry(1, 3).time(9, 2, 3).leave(1, 9, 9, "main::f")
+        return (out.sub(2, "main::f", 2, 5) if is_known else out).pid_end(pid).save(tmp_path / f"{pid}.out")
+
+    def calls(*files):
+        profile = json.loads(good("--json", *files))
+        return {profile["files"][sub["file"]]["name"]: sub["calls"] for sub in profile["subs"] if sub["name"] == "main::f"}
+    unknown, other, *known = file(100, "/a.pl", is_known=False), file(101, "/b.pl"), *(file(pid, "/a.pl") for pid in range(24))
+    for n in (1, 23, 24):
+        assert calls(unknown, *known[:n]) == {"/a.pl": n + 1}
+        apart = {"": 1, "/a.pl": n, "/b.pl": 1}
+        assert calls(unknown, *known[:n], other) == calls(other, unknown, *known[:n]) == calls(*known[:n], unknown, other) == apart
 
 
 def test_sums_of_what_a_file_claims_are_kept_in_range(tmp_path):
@@ -141,6 +158,13 @@ def test_sums_of_what_a_file_claims_are_kept_in_range(tmp_path):
     assert b": ok" in run("--check", file).stdout
     for form in ("--json", "--callgrind", "--firefox", "--chrome-trace", "--top"):
         assert run(form, "-q", file).returncode == 0
+
+
+def test_processor_time_of_many_processes_has_no_end(tmp_path):
+    out = Writer(attributes={"ticks_per_sec": 2 * 10**9}).fid(1, "/x/a.pl")
+    for pid in range(25):
+        out.pid_start(pid).time(10, 1, 4).comment("nytp-processor " + "9" * 17).pid_end(pid)
+    assert b"they waited" not in good("--processes", out.save(tmp_path / "many.out"))
 
 
 def test_what_a_hook_in_inc_delivers_is_one_file(tmp_path):

@@ -101,7 +101,7 @@ static void merge_with_itself(const uint8_t *data, size_t size, struct nytp_prof
     }
     struct nytp_error error = {0};
     struct nytp_profile *both[] = {profile, other};
-    struct nytp_profile *merged = nytp_profiles_merge(both, 2, false, &error);
+    struct nytp_profile *merged = nytp_profiles_merge(both, 2, NYTP_MERGE_INTO_ONE, &error);
     if (merged == NULL)
         return;
     must_hold(merged, "after merging");

@@ -11,7 +11,7 @@ static struct nytp_profile *merged(const char *first, const char *second)
 {
     struct nytp_error error = {0};
     struct nytp_profile *both[2] = {build(first, 100), build(second, 100)};
-    struct nytp_profile *p = nytp_profiles_merge(both, 2, false, &error);
+    struct nytp_profile *p = nytp_profiles_merge(both, 2, NYTP_MERGE_INTO_ONE, &error);
     if (p == NULL || !nytp_profile_adds_up(p, &error)) {
         printf("# %s\n", error.message);
         nytp_profile_free(p);
