@@ -41,8 +41,9 @@ static uint64_t address_of(uint32_t segment)
 }
 
 /* A file of n segments and a note that says which file is mapped at FILE_AT; each segment's
- * first bytes are its number. The number of segments is told as kernels do. */
-static struct made make_core(uint32_t n, const char *mapped)
+ * first bytes are its number. The number of segments is told as kernels do, which also put the
+ * note in front of the segments. */
+static struct made make_core(uint32_t n, const char *mapped, bool is_note_first)
 {
     struct made made = {.fd = memfd_create("core", 0), .n = n};
     struct {
@@ -61,9 +62,10 @@ static struct made make_core(uint32_t n, const char *mapped)
     head.e_phoff = sizeof head;
     head.e_phentsize = sizeof(Elf64_Phdr);
     head.e_phnum = n + 1 < PN_XNUM ? (uint16_t)(n + 1) : PN_XNUM;
-    const uint64_t note_at = sizeof head + (n + 1) * sizeof(Elf64_Phdr);
-    made.data_at = (note_at + sizeof note + PAGE - 1) / PAGE * PAGE;
+    const uint64_t headers_end = sizeof head + (n + 1) * sizeof(Elf64_Phdr);
+    made.data_at = (headers_end + sizeof note + PAGE - 1) / PAGE * PAGE;
     made.end = made.data_at + n * UINT64_C(4096);
+    const uint64_t note_at = is_note_first ? headers_end : made.end + sizeof(Elf64_Shdr);
     if (head.e_phnum == PN_XNUM)
         head.e_shoff = made.end;
     snprintf(made.path, sizeof made.path, "/proc/self/fd/%d", made.fd);
@@ -78,6 +80,10 @@ static struct made make_core(uint32_t n, const char *mapped)
             .p_type = PT_LOAD, .p_offset = offset, .p_vaddr = address_of(i), .p_filesz = PAGE};
         put_at(&made, offset, &number, sizeof number);
     }
+    const Elf64_Phdr other = {
+        .p_type = PT_LOAD, .p_offset = made.data_at + PAGE, .p_vaddr = FIRST, .p_filesz = PAGE};
+    if (!is_note_first) /* what follows the headers looks like one more */
+        put_at(&made, headers_end, &other, sizeof other);
     const Elf64_Shdr section = {.sh_info = n + 1};
     put_at(&made, 0, &head, sizeof head);
     put_at(&made, sizeof head, headers, (n + 1) * sizeof *headers);
@@ -106,7 +112,7 @@ static bool has_number(struct nytp_target *target, uint32_t segment)
 
 static void test_cut_before(void)
 {
-    struct made made = make_core(FEW, "/none");
+    struct made made = make_core(FEW, "/none", true);
     uint64_t len = 0;
     if (ftruncate(made.fd, (off_t)(made.end - PAGE - PAGE / 2)) != 0)
         exit(1);
@@ -127,7 +133,7 @@ static void test_cut_meanwhile(void)
     const int fd = memfd_create("mapped", 0);
     uint8_t byte;
     snprintf(mapped, sizeof mapped, "/proc/self/fd/%d", fd);
-    struct made made = make_core(FEW, mapped);
+    struct made made = make_core(FEW, mapped, true);
     if (ftruncate(fd, PAGE) != 0)
         exit(1);
     struct nytp_target target = opened(&made);
@@ -143,15 +149,24 @@ static void test_cut_meanwhile(void)
     close(fd);
 }
 
-static void test_many_segments(void)
+static bool has_all_numbers(const struct made *made)
 {
-    struct made made = make_core(MANY, "/none");
-    struct nytp_target target = opened(&made);
-    bool all = true;
+    struct nytp_target target = opened(made);
+    bool all = nytp_mapping_at(&target.mappings, FILE_AT) != NULL;
     for (uint32_t i = 0; i < MANY; i += 97)
         all &= has_number(&target, i);
-    ok(all, "segments that are more than the head can tell");
     nytp_target_close(&target);
+    return all;
+}
+
+static void test_many_segments(void)
+{
+    struct made made = make_core(MANY, "/none", false);
+    ok(has_all_numbers(&made), "segments that are more than the head can tell");
+    close(made.fd);
+    made = make_core(MANY, "/none", true);
+    ok(has_all_numbers(&made), "also where a note comes first");
+    struct nytp_target target;
     if (ftruncate(made.fd, (off_t)(made.end - PAGE)) != 0)
         exit(1);
     target = opened(&made);
@@ -163,7 +178,7 @@ static void test_many_segments(void)
 
 static void test_compressed(const char *magic, const char *expected)
 {
-    struct made made = make_core(FEW, "/none");
+    struct made made = make_core(FEW, "/none", true);
     struct nytp_target target;
     struct nytp_error error = {0};
     put_at(&made, 0, magic, strlen(magic));
