@@ -97,10 +97,11 @@ void nytp_source_lines_read(struct nytp_source_lines *lines, const struct nytp_s
             is_too_much ? NULL
                         : nytp_source_file_open(pid, nytp_strings_get(strings, file).ptr,
                                                 program_s, &state);
-        const uint32_t last = mark_file(lines, i,
-                                        is_too_much                         ? NYTP_LINE_TOO_MUCH
-                                        : state == NYTP_SOURCE_FILE_CHANGED ? NYTP_LINE_CHANGED
-                                                                            : NYTP_LINE_NONE);
+        const uint32_t last =
+            mark_file(lines, i,
+                      is_too_much || state == NYTP_SOURCE_FILE_SLOW ? NYTP_LINE_TOO_MUCH
+                      : state == NYTP_SOURCE_FILE_CHANGED           ? NYTP_LINE_CHANGED
+                                                                    : NYTP_LINE_NONE);
         if (source == NULL)
             continue;
         read_lines(lines, source, file, last);

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "source_file.h"
 
+#include "apart.h"
 #include "process.h"
 
 #include <errno.h>
@@ -24,41 +25,26 @@
 
 enum {
     LARGEST = 64 << 20,
-    MOST_GROUPS = 256,
 };
 
-/* Rights to files that were given up for a while. */
-struct rights {
-    gid_t groups[MOST_GROUPS];
-    int n_groups;
-    bool are_given_up;
+struct wanted { /* a file, by its whole name in a process */
+    pid_t pid;
+    const char *path;
+    double program_s;
 };
 
-/* False: they cannot be, or there is no such process. */
-static bool give_up_rights(pid_t pid, struct rights *rights)
+/* Whether files can be opened as the process may. It is not for good only because what gives up
+ * its rights ends soon. */
+static bool give_up_rights(pid_t pid)
 {
     const struct nytp_process_state process = nytp_process_status(pid);
-    rights->are_given_up = false;
-    if (process.state == '\0')
-        return false;
-    if (geteuid() != 0 || process.uid == 0)
-        return true;
-    rights->n_groups = getgroups(MOST_GROUPS, rights->groups);
-    if (rights->n_groups < 0 || setgroups(0, NULL) != 0)
+    if (process.state == '\0' || geteuid() != 0 || process.uid == 0)
+        return process.state != '\0';
+    if (setgroups(0, NULL) != 0)
         return false;
     setfsgid(process.gid);
     setfsuid(process.uid);
-    rights->are_given_up = true;
     return true;
-}
-
-static void take_back_rights(const struct rights *rights)
-{
-    if (!rights->are_given_up)
-        return;
-    setfsuid(geteuid());
-    setfsgid(getegid());
-    setgroups((size_t)rights->n_groups, rights->groups);
 }
 
 static bool is_same(const char *path, const char *other)
@@ -117,18 +103,14 @@ static enum nytp_source_file judge(int fd, double program_s)
 }
 
 /* Opening a device may do something, so only what was seen to be a file is opened. */
-static FILE *open_judged(int fd, enum nytp_source_file *state)
+static int open_wanted(const void *context, int *state)
 {
+    const struct wanted *const wanted = context;
     char path[40];
+    const int fd = give_up_rights(wanted->pid) ? find(wanted->pid, wanted->path) : -1;
+    *state = fd < 0 ? NYTP_SOURCE_FILE_NONE : (int)judge(fd, wanted->program_s);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    const int readable =
-        *state == NYTP_SOURCE_FILE_READ ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    FILE *const file = readable >= 0 ? fdopen(readable, "r") : NULL;
-    if (file == NULL && readable >= 0)
-        close(readable);
-    if (file == NULL && *state == NYTP_SOURCE_FILE_READ)
-        *state = NYTP_SOURCE_FILE_NONE;
-    return file;
+    return *state == NYTP_SOURCE_FILE_READ ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 }
 
 /* "(eval 7)", "-e" and "-" are none. */
@@ -141,22 +123,21 @@ static bool is_name_of_file(const char *name)
 FILE *nytp_source_file_open(pid_t pid, const char *name, double program_s,
                             enum nytp_source_file *state)
 {
-    struct rights rights = {.n_groups = 0};
     char folder[4096] = "", path[8300];
+    const struct wanted wanted = {pid, path, program_s};
     *state = NYTP_SOURCE_FILE_NONE;
     if (!is_name_of_file(name) ||
         (name[0] != '/' && !nytp_process_folder(pid, folder, sizeof folder)))
         return NULL;
     const int len = snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (len < 0 || (size_t)len >= sizeof path || !give_up_rights(pid, &rights))
+    if (len < 0 || (size_t)len >= sizeof path)
         return NULL;
-    const int fd = find(pid, path);
-    FILE *file = NULL;
-    if (fd >= 0) {
-        *state = judge(fd, program_s);
-        file = open_judged(fd, state);
+    int verdict = NYTP_SOURCE_FILE_SLOW;
+    const int fd = nytp_open_apart(open_wanted, &wanted, &verdict);
+    FILE *const file = fd < 0 ? NULL : fdopen(fd, "r");
+    if (file == NULL && fd >= 0)
         close(fd);
-    }
-    take_back_rights(&rights);
+    *state = file == NULL && verdict == NYTP_SOURCE_FILE_READ ? NYTP_SOURCE_FILE_NONE
+                                                              : (enum nytp_source_file)verdict;
     return file;
 }

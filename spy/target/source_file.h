@@ -13,6 +13,7 @@ enum nytp_source_file {
     NYTP_SOURCE_FILE_NONE, /* there is none that could be read */
     NYTP_SOURCE_FILE_READ,
     NYTP_SOURCE_FILE_CHANGED, /* it was changed, or put there, after the program began */
+    NYTP_SOURCE_FILE_SLOW,    /* its file system did not answer in time (apart.h) */
 };
 
 /* Open the file that process `pid` has under this name, from its own root or folder. It is what

@@ -4,12 +4,18 @@
  */
 #include "target.h"
 
+#include "apart.h"
 #include "core.h"
 #include "file.h"
 #include "refusal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+
+struct mapped { /* a file, by where it lies in a process's memory */
+    pid_t pid;
+    const struct nytp_mapping *mapping;
+};
 
 bool nytp_target_of_process(struct nytp_target *target, pid_t pid, struct nytp_error *error)
 {
@@ -49,18 +55,28 @@ void nytp_target_close(struct nytp_target *target)
     *target = (struct nytp_target){.memory = {.fd = -1}};
 }
 
-int nytp_target_file(const struct nytp_target *target, const struct nytp_mapping *mapping)
+/* The very file, even if it was removed or replaced; not everybody may open it so. */
+static int open_mapped(const void *context, int *verdict)
 {
+    const struct mapped *const mapped = context;
     char path[4200];
     uint64_t len;
-    if (target->core != NULL)
-        return nytp_core_file(target->core, mapping, &len);
-    /* The very file, even if it was removed or replaced; not everybody may open it so. */
-    snprintf(path, sizeof path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)target->pid,
-             mapping->start, mapping->end);
+    snprintf(path, sizeof path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)mapped->pid,
+             mapped->mapping->start, mapped->mapping->end);
     const int fd = nytp_file_open(path, &len);
     if (fd >= 0)
         return fd;
-    snprintf(path, sizeof path, "/proc/%d/root%.4000s", (int)target->pid, mapping->path);
+    snprintf(path, sizeof path, "/proc/%d/root%.4000s", (int)mapped->pid,
+             mapped->mapping->path);
+    (void)verdict;
     return nytp_file_open(path, &len);
+}
+
+int nytp_target_file(const struct nytp_target *target, const struct nytp_mapping *mapping)
+{
+    const struct mapped mapped = {target->pid, mapping};
+    uint64_t len;
+    int verdict;
+    return target->core != NULL ? nytp_core_file(target->core, mapping, &len)
+                                : nytp_open_apart(open_mapped, &mapped, &verdict);
 }
