@@ -73,19 +73,15 @@ RECORDED = {
     "cut-plain": ("mixed-plain", 0.6),
     "cut-deflated": ("mixed-calls2", 0.5),
     "cut-calls1": ("mixed-calls1", 0.7),
-    "big-perltidy": ("perltidy 30000", "calls=1"),
-    "perltidy": ("perltidy 10000", "calls=2"),
-    "perltidy-calls1": ("perltidy 10000", "calls=1"),
-    "perlcritic": ("perlcritic 2000", "calls=1"),
+    "perltidy": ("perltidy 1000", "calls=2"),
 }
+# For the one test that needs some megabytes.
+LARGE = {"big-perltidy": ("perltidy 30000", "calls=1")}
 
 MADE = hostile.STREAMS
 
 # Of what a test compiles: t/run's ccache has what was compiled with the usual flags.
 QUICK_FLAGS = [] if "CCACHE_DIR" in os.environ else ["CFLAGS=-O0"]
-
-# Recordings of real programs take their time; the rest is a tenth of a second each.
-REAL_PROGRAMS = ["big-perltidy", "perltidy", "perltidy-calls1", "perlcritic"]
 
 
 class CannotRecord(Exception):
@@ -135,14 +131,10 @@ def module_text(size):
     return text if end < 0 else text[:text.find(b"\n", end + 1) + 1]
 
 
-def record_tool(program, options, out, scratch):
-    tool, _, size = program.partition(" ")
+def record_perltidy(program, options, out, scratch):
     source = scratch / "module.pm"
-    source.write_bytes(module_text(int(size)))
-    if tool == "perltidy":
-        arguments = ["/usr/bin/perltidy", "-npro", "-o", str(scratch / "tidied"), str(source)]
-    else:
-        arguments = ["/usr/bin/perlcritic", "--noprofile", "--severity", "3", str(source)]
+    source.write_bytes(module_text(int(program.split()[1])))
+    arguments = ["/usr/bin/perltidy", "-npro", "-o", str(scratch / "tidied"), str(source)]
     run_recorder(arguments, options, out, cwd=scratch, may_die=True)
 
 
@@ -160,7 +152,7 @@ def merge_forks(out):
 
 
 def record(name, out):
-    what, options = RECORDED[name]
+    what, options = (RECORDED | LARGE)[name]
     scratch = CACHE / (name + ".work")
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
@@ -171,8 +163,8 @@ def record(name, out):
         cut_copy(what, options, target)
     elif isinstance(what, list):
         run_recorder(what, options, target, **steps())
-    elif what.startswith("perl"):
-        record_tool(what, options, target, scratch)
+    elif what.startswith("perltidy"):
+        record_perltidy(what, options, target, scratch)
     else:
         run_recorder([what], options, target, may_die=name.startswith("killed"), **steps())
     if "addpid=1" in str(options):
@@ -240,6 +232,6 @@ if __name__ == "__main__":
               " a name, into\nt/.cache/profiles and prints their paths.")
         sys.exit(0)
     for wanted in sys.argv[1:] or [*RECORDED, *MADE]:
-        if wanted not in RECORDED and wanted not in MADE:
+        if wanted not in RECORDED | LARGE | MADE:
             sys.exit(f"record: no profile named {wanted}")
         print(profile(wanted))

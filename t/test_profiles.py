@@ -10,8 +10,7 @@ import nytpread
 import profiles
 
 ENDS_EARLY = {"cut-plain", "cut-deflated", "cut-calls1", "killed-deflated", "killed-plain"}
-COMPLETE = [name for name in profiles.RECORDED if name not in ENDS_EARLY
-            and name != "big-perltidy"]
+COMPLETE = [name for name in profiles.RECORDED if name not in ENDS_EARLY]
 
 
 @pytest.mark.parametrize("name", COMPLETE + list(profiles.MADE))

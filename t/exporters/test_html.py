@@ -93,7 +93,7 @@ def time_text(ns):
 
 
 # Names of blanks and markup, of which a page's text does not tell the bytes; those that take half a minute here.
-LEFT_OUT = {"made-hostile-names", "perltidy", "perltidy-calls1", "big-perltidy", "perlcritic", "forks-merged"}
+LEFT_OUT = {"made-hostile-names", "perltidy", "forks-merged"}
 NUMBERS = [n for n in [*profiles.RECORDED, *(n for n in profiles.MADE if n.startswith("made-") and not n.startswith("made-big-v"))]
            if n not in LEFT_OUT]
 

@@ -15,7 +15,7 @@ import speedscope
 from totals import ROOT
 
 PROFILES = ["mixed-calls2", "mixed-calls1", "mixed-calls0", "recurse", "evals", "requires",
-            "names", "forks-merged", "unreturned", "cut-deflated", "perltidy", "big-perltidy",
+            "names", "forks-merged", "unreturned", "cut-deflated", "perltidy",
             "made-hostile-names", "made-hostile-files", "made-deep"]
 
 
