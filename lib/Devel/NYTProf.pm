@@ -102,9 +102,9 @@ Record builtins that make system calls, run regexps, sort or format: 0 none, 1 a
 Record 0 totals for each caller and callee, 1 each return, 2 (default) each entry and return. A
 killed program has no totals with 0.
 
-Without this option calls are short comments of the format, which halve the file. Other readers
-than ours show the same statements and subs then, but no single calls. For these, record with
-C<calls=2>, or convert: C<nytprofmerge -o expanded.out nytprof.out>.
+Without this option calls are short comments of the format, which halve the file but which other
+readers pass over. For these, record with C<calls=2>, or convert: C<nytprofmerge -o expanded.out
+nytprof.out>.
 
 =item leave=0
 
@@ -117,8 +117,8 @@ Also record the first line of each statement's block and sub.
 =item savesrc=0
 
 Do not copy source files into the profile. Otherwise B<a profile holds the source of the program
-and its modules>, with the passwords in it. Code of C<-e>, standard input and string evals is kept
-in any case. nytp-export then reads the file at hand if its text is unchanged.
+and its modules>, with the passwords in it. Code of C<-e>, standard input and string evals is
+always kept. nytp-export reads the files at hand if they are unchanged.
 
 =item sql=1
 
@@ -156,15 +156,13 @@ Force bits in C<$^P>.
 =item regex=1
 
 Measure matches, substitutions, C<split>, C<tr> and compilations at run time, by place and
-pattern: calls, matches, time, the longest call and the longest text. C<nytp-export --patterns>
-shows them, and whose time grows faster than the text.
+pattern. C<nytp-export --patterns> shows them.
 
 =item memory=1
 
-Count perl's values (scalars, arrays, hashes, references, subs): how many each sub, line and call
-made, less those that were freed while it ran. The numbers are exact. C<nytp-export --top
---sort=svs> shows them. The profile is some 1.6 times as large and recording costs twice as much.
-It needs an exact profile with C<calls=2>.
+Count perl's values (SVs): how many each sub, line and call made, less those freed while it ran.
+C<nytp-export --top --sort=svs> shows them. The profile is 1.6 times as large and recording costs
+twice as much. It needs an exact profile with C<calls=2>.
 
 =item memory=BYTES
 
@@ -191,11 +189,10 @@ if there is no counter.
 
 =item sample=N
 
-Do not record each statement and call, but N times a second which calls are open, in which
-statement, and in which builtin or XS sub. No op is redirected; C<sample=100> is for production. A
-background thread takes the samples. It sends no signals, so sleeps and system calls are never
-interrupted. Times are right within the limits of chance; a statement counts its samples, a sub
-the calls that were seen to begin.
+Record N times a second which calls are open, in which statement, builtin or XS sub, instead of
+each statement and call. C<sample=100> is for production. A background thread takes the samples.
+It sends no signals, so sleeps and system calls are never interrupted. Times are right within the
+limits of chance; a statement counts its samples, a sub the calls that were seen to begin.
 
 What the program waits for is recorded on Linux (x86-64, arm64): C<nytp-export --waits>. Source is
 not kept unless C<savesrc=1> is given.
@@ -308,11 +305,10 @@ Removed; the program runs unprofiled. Use C<clock=2> or C<sample_clock=cpu>.
 Recording adds some 7 ns to a statement and 35 ns to a call. Each process measures this cost while
 it runs and writes it into the profile; L<nytp-export(1)> and L<nytprofhtml> subtract it.
 
-The subtracted cost is right to a quarter in loops that the processor's caches hold. Larger
-programs pay up to twice as much; nytp-export shows both figures. A program that calls thousands
-of subs in turn pays ten times as much, of which half is subtracted, and nearly nothing in the
-first twentieth of a second. C<~> marks a sub that lost more than it has left. C<sample=1000> is
-more accurate there.
+The subtracted cost is right to a quarter in small loops. Larger programs pay up to twice as much;
+nytp-export shows both figures. A program that calls thousands of subs in turn pays ten times as
+much, of which half is subtracted, and nearly nothing in the first twentieth of a second. C<~>
+marks a sub that lost more than it has left. C<sample=1000> is more accurate there.
 
 C<--as-recorded> shows times as measured. L<nytprofcg>, L<nytprofcalls>, L<nytprofcsv> and the
 reading modules always do.
@@ -405,18 +401,17 @@ C<nytp-ctl PID heap -o FILE> counts its values. See L<nytp-ctl>.
 
 =head2 What it costs
 
-Nothing while it is off: a call takes 1,532 instructions with and without the profiler, and some
-3,600 while it is recorded exactly (perl 5.36). Samples cost processor time as follows; in
-parentheses, a thread that wakes as often and does nothing else:
+Nothing while it is off: a call takes 1,532 instructions with and without the profiler, 3,600
+while it is recorded exactly. Samples cost this much processor time (in parentheses: a thread that
+only wakes):
 
                                100 a second        1,000 a second
     a loop that allocates      0.3 % (0.2)         2.3 % (2.0)
     perltidy                   0.3 % (0.1)         2.4 % (0.7)
     Mojolicious application    0.8 % (0.3)         4.2 % (1.3)
 
-Elapsed time grows by at most 0.3 % and 1.7 %, as another processor is free for the thread. Begin
-and end of a profile take half a millisecond. F<bench/always-on/> of the distribution measures all
-of this.
+Elapsed time grows by at most 0.3 % and 1.7 %. A profile's begin and end take half a millisecond.
+F<bench/always-on/> measures all of this.
 
 =head1 THREADS
 

@@ -38,8 +38,7 @@ Load a profile. The profiler is not started by it.
 
 =item filename
 
-Default F<nytprof.out>; C<-> is standard input. A profile of any process or of many
-(F<nytprofmerge>).
+Default F<nytprof.out>; C<-> is standard input.
 
 =item quiet
 
@@ -55,20 +54,18 @@ of merged evals become one. Times and counts are summed by line; by block and su
 
 =item partial
 
-Load what there is of a profile that ends early or is damaged, where C<new> would otherwise
-croak. C<< $profile->load_error >> then says what is wrong, and the attribute C<complete> is
-false.
+Load what there is of a damaged profile, where C<new> would otherwise croak.
+C<< $profile->load_error >> then says what is wrong, and the attribute C<complete> is false.
 
 =item callback
 
-Do not load but stream: a reference to code that is called for every chunk, or to a hash from
-tags to code, see L<Devel::NYTProf::ReadStream>. With a hash, code under C<all_loaded> is
-called last. C<new> then returns undef.
+Stream instead: code that is called for every chunk, or a hash from tags to code (see
+L<Devel::NYTProf::ReadStream>), in which C<all_loaded> is called last. C<new> then returns undef.
 
 =back
 
-The environment variable C<NYTPROF_ONLOAD>, C<name=value> pairs with C<:> between them, can ask
-for C<dump=1>, a warning with all data, and C<exit=N> once a profile is loaded.
+The environment variable C<NYTPROF_ONLOAD> can ask for C<dump=1> (a warning with all data) and
+C<exit=N> once a profile is loaded.
 
 =cut
 
@@ -127,9 +124,9 @@ sub _on_load {
 
 Hashes of the file's attributes and of the profiler's options. These attributes are derived:
 profiler_start_time and profiler_end_time (epoch seconds, of the last process), profiler_duration
-(of all processes), profiler_active (the same less the profiler's own time), complete (every process
-has an end).
-Sums are total_stmts_measured, total_stmts_discounted, total_stmts_duration, total_sub_calls.
+(of all processes), profiler_active (the same less the profiler's own time), complete (every
+process has an end). Sums are total_stmts_measured, total_stmts_discounted, total_stmts_duration,
+total_sub_calls.
 
 =head2 load_error
 
@@ -151,8 +148,8 @@ sub inc { return grep { !ref } @INC }
 
 =head2 all_fileinfos, eval_fileinfos, noneval_fileinfos
 
-Lists of L<Devel::NYTProf::FileInfo>, by id: all that were not merged into another, those that
-are string evals, those that are not.
+Lists of L<Devel::NYTProf::FileInfo>, by id: all that were not merged into another, the string
+evals of these, the files.
 
 =cut
 
@@ -194,8 +191,8 @@ sub fileinfo_of {
 
 =head2 resolve_fid(name or id)
 
-The id of a file, from its name as recorded or the end of it (whole path components, if only
-one file has it). An integer is returned as it is.
+The id of a file, from its recorded name or a unique end of it (whole path components). An integer
+is returned.
 
 =cut
 
@@ -323,8 +320,8 @@ two only with the option C<blocks>.
 
 =head2 get_fid_line_data([level])
 
-Array by file id, of arrays by line, of C<[seconds, count]>; undef without such data. Entries
-of string evals that were merged into another are still there: go by C<all_fileinfos>.
+Array by file id, of arrays by line, of C<[seconds, count]>; undef without such data. Merged
+string evals are still there: go by C<all_fileinfos>.
 
 =cut
 
@@ -338,8 +335,7 @@ sub get_fid_line_data {
 
 =head2 normalize_variables([options too])
 
-Set times and everything else that differs between two runs of a program to 0 (or remove it),
-so that dumps can be compared. True.
+Set everything that differs between two runs to 0 (or remove it), so that dumps can be compared.
 
 =cut
 
@@ -362,10 +358,9 @@ sub normalize_variables {
 
 =head2 dump_profile_data({filehandle, separator, skip_fileinfo_hook})
 
-Print everything. With a separator, one line for each fact: the member, then keys, then the
-value, sorted; without, an indented tree. Of a file for which the hook, called with its
-L<Devel::NYTProf::FileInfo>, returns true, one line stays, that of its name; its lines, calls and
-subs are left out. So is all of a string eval that was merged into another. True.
+Print everything. With a separator, one sorted line for each fact: member, keys, value; without,
+an indented tree. If the hook returns true for a L<Devel::NYTProf::FileInfo>, only the file's name
+is printed. Merged string evals are left out.
 
 =cut
 
@@ -459,8 +454,7 @@ file id), C<sub_subinfo> (by name), C<profile_modes>.
 
 =item %s: byte %d: Profile data incomplete, %s
 
-The process did not end properly, is still running, or the file was cut. C<< partial => 1 >>
-loads what there is.
+The process was killed or is still running, or the file was cut: see C<partial>.
 
 =item %s: byte %d: Profile format error: %s
 

@@ -35,8 +35,8 @@ Devel::NYTProf::FileInfo - one file, or string eval, of a loaded profile
 
 =head2 filename, filename_without_inc, abs_filename
 
-The name as recorded: an absolute path, C<-e>, C<->, or C<(eval N)[FILE:LINE]>; the same
-without the part that is a directory of C<@INC>; the name as recorded.
+The recorded name (an absolute path, C<-e>, C<->, or C<(eval N)[FILE:LINE]>); the same without a
+directory of C<@INC>; the recorded name.
 
 =cut
 
@@ -54,8 +54,8 @@ sub abs_filename { return shift->filename }
 
 =head2 fid, flags, size, mtime, profile
 
-The id of the file; bits named in L<Devel::NYTProf::Constants>; bytes and epoch seconds where
-recorded, else 0; the L<Devel::NYTProf::Data>.
+The id; bits of L<Devel::NYTProf::Constants>; bytes and epoch seconds, or 0; the
+L<Devel::NYTProf::Data>.
 
 =cut
 
@@ -67,8 +67,7 @@ sub profile { return shift->[NYTP_FIDi_PROFILE] }
 
 =head2 is_eval, is_fake, is_file, is_pmc
 
-Whether it is a string eval; stands for code whose file is not known; is a file on disk; was
-loaded from its F<.pmc>.
+Whether it is a string eval; stands for an unknown file; is a file on disk; is a F<.pmc>.
 
 =cut
 
@@ -84,8 +83,7 @@ sub is_file {
 
 =head2 eval_fid, eval_line, eval_fi
 
-The id of the file whose line ran the string eval, the line, and the file; '', '' and undef
-for a plain file.
+The id of the file that ran the string eval, the line, and the file; '', '' and undef for a file.
 
 =cut
 
@@ -95,8 +93,7 @@ sub eval_fi { return shift->[NYTP_FIDi_EVAL_FI] }
 
 =head2 has_evals([nested])
 
-The string evals that lines of this file ran, and after them, when C<nested> is true, those
-that these ran, and so on.
+The string evals that this file ran and, with C<nested>, those that these ran.
 
 =cut
 
@@ -126,8 +123,7 @@ sub evals_by_line {
 
 =head2 sibling_evals
 
-All string evals that the same line of the same file ran, this one included; nothing for a
-file.
+All string evals of the same line, this one included; nothing for a file.
 
 =cut
 
@@ -139,8 +135,8 @@ sub sibling_evals {
 
 =head2 outer([outermost])
 
-The file and line that ran a string eval, or those of the outermost eval around it. Nothing
-for a file. In scalar context only the file.
+The file and line that ran a string eval, or the outermost eval around it. Nothing for a file. In
+scalar context only the file.
 
 =cut
 
@@ -173,8 +169,7 @@ sub line_time_data {
 
 =head2 excl_time, sum_of_stmts_time, sum_of_stmts_count
 
-Seconds spent in statements of the file (excl_time is undef when there are none), and how many
-were executed.
+Seconds spent in statements (excl_time is undef without any), and their number.
 
 =cut
 
@@ -203,7 +198,7 @@ sub sub_call_lines { return shift->[NYTP_FIDi_SUBS_CALLED] }
 
 =head2 subs_defined([with evals]), subs_defined_sorted([with evals])
 
-The subs that the file defines, and with a true argument those that its string evals define.
+The subs that the file (with a true argument also its string evals) defines.
 
 =cut
 
@@ -221,8 +216,8 @@ sub subs_defined_sorted {
 
 =head2 srclines_array
 
-Source lines, from index 0, with their newlines: as saved in the profile, else from the file on
-disk; undef where neither is to be had. has_savesrc returns the saved ones alone, from index 1.
+Source lines with newlines, from index 0: as saved in the profile, else from disk, else undef.
+has_savesrc returns the saved ones alone, from index 1.
 
 =cut
 
@@ -260,9 +255,8 @@ sub summary {
 
 =head2 meta, cache
 
-Hashes: what is known otherwise (C<merged_fids>: string evals that this one stands for;
-C<merged_fids_src_varied>: their number when they differed from this one), and room for the
-user's own purposes.
+Hashes: C<merged_fids> (string evals that this one stands for) and C<merged_fids_src_varied> (how
+many of them differed); and room for the user.
 
 =cut
 
@@ -271,8 +265,8 @@ sub cache { return shift->[CACHE] ||= {} }
 
 =head2 normalize_for_test
 
-Set times, size and mtime to 0 and replace what differs from run to run in names: the numbers of
-string evals, unless the environment variable C<NYTPROF_TEST_SKIP_EVAL_NORM> is true.
+Set times, size and mtime to 0, and replace the numbers of string evals, unless
+C<NYTPROF_TEST_SKIP_EVAL_NORM> is true.
 
 =cut
 

@@ -46,16 +46,14 @@ Nothing is exported by default.
 
 =head2 for_chunks(\&callback, %options)
 
-Call the code for every chunk of the profile, in the order of the file, with the chunk's tag
-and then its fields. C<$.> is the number of the chunk, from 0, while the code runs. What the
-code returns is ignored; it may die to stop early.
+Call the code for every chunk, with its tag and fields. C<$.> is the number of the chunk, from 0.
+The code may die to stop early.
 
-The options are those of C<new> in L<Devel::NYTProf::Data>; C<filename> (default
-F<nytprof.out>, C<-> is standard input) and C<quiet> are the ones that matter. Without
-C<quiet> one line, C<Reading FILE>, goes to standard output.
+Options are C<filename> (default F<nytprof.out>, C<-> is standard input) and C<quiet>, without
+which C<Reading FILE> goes to standard output.
 
-Croaks when the file cannot be opened, is no profile, or is damaged; the message names the
-file, the offset and the reason. The callback has then seen every chunk before the damage.
+Croaks with file, offset and reason if the file cannot be opened, is no profile, or is damaged.
+The callback has then seen every chunk before the damage.
 
 =cut
 
@@ -92,9 +90,8 @@ the clock went back); the times of SUB_CALLERS are in seconds.
     SUB_CALLERS   fid, line, count, inclusive s, exclusive s, recursive inclusive s,
                   depth of recursion, name, name of the caller
 
-A DISCOUNT says that the next TIME_LINE or TIME_BLOCK adds time to its line but is not one
-more execution of it. Names are character strings where the file says that they are UTF-8, and
-byte strings otherwise.
+After a DISCOUNT the next TIME_LINE or TIME_BLOCK adds time to its line but no execution. Names
+are character strings where the file says UTF-8, byte strings otherwise.
 
 =head1 SEE ALSO
 

@@ -77,8 +77,7 @@ sub new {
 
 =head2 output_dir([directory]), current_level([level])
 
-Get or set the directory that reports go to (default C<.>), and the level ('line', 'block' or
-'sub') that names of reports are made for.
+Get or set the directory (default C<.>), and the level ('line', 'block' or 'sub') of names.
 
 =cut
 
@@ -104,9 +103,8 @@ the file, the profile and the file. C<mk_report_xsub_line> makes that of an xsub
 text and its statistics, C<mk_report_separator_line> that between the two. Without the first, a
 line is C<time,calls,time/call,source>.
 
-C<get_param> calls code, with the arguments, and returns what it returns. C<set_param> without a
-value, or with undef, changes nothing and returns what is set; it dies when there is no parameter
-of that name.
+C<get_param> calls code with the arguments. C<set_param> without a value only returns what is set.
+It dies for an unknown name.
 
 =cut
 
@@ -207,9 +205,8 @@ sub href_for_sub {
 
 =head2 report({quiet => 1})
 
-Write the reports: one for each file and each level that the profile has; for string evals only
-that of level 'line', which alone holds the sums of evals that were merged. The directory must
-exist. Dies when a report cannot be written.
+Write a report for each file and level; for string evals only that of level 'line', which holds
+the sums of merged evals. The directory must exist. Dies on failure.
 
 =cut
 

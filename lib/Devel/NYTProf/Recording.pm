@@ -30,8 +30,7 @@ nytp-compare
 
 =head1 DESCRIPTION
 
-Each process writes a file of its own into a folder made for the occasion, beside the profile that
-is to come; then these become one profile.
+Each process writes a file into a temporary folder; then these become one profile.
 
 =head1 METHODS
 
@@ -126,8 +125,8 @@ folder if they cannot be merged, or undef if there is none.
 
 =head2 keep_apart(FILES, PARTIAL)
 
-The same, but each process's recording stays as it is, one after the other in one file, those of
-FILES first. Those of PARTIAL end early and are mended, so that what comes after them can be read.
+The same, with each recording as it is, one after the other in one file, FILES first. Those of PARTIAL
+end early and are mended.
 
 =cut
 
@@ -225,8 +224,7 @@ sub report {
 
 =head2 find_program(NAME)
 
-The path of a program, which may be in C<PATH>, and the switch for taint mode that its first line
-has: C<-T> or C<-t>, also in C<-wT>. A switch of perl stays as it is, and may itself be that.
+The path of a program, and the taint switch (C<-T> or C<-t>) of its first line.
 
 =cut
 
@@ -250,8 +248,7 @@ sub taint_switch {
 
 =head2 printable(TEXT)
 
-What may be shown on a terminal: control characters are question marks, as in what nytp-export
-shows.
+The text with question marks for control characters.
 
 =cut
 
@@ -262,7 +259,7 @@ sub printable {
 
 =head2 end_like(STATUS)
 
-Ends as the program did whose wait status this is: with its exit status, or of its signal.
+Ends with the exit status or signal of this wait status.
 
 =cut
 

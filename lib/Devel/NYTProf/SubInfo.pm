@@ -59,8 +59,8 @@ sub subname_without_package { return (_split_name(shift->[NYTP_SIi_SUB_NAME]))[1
 
 =head2 fid, fileinfo, first_line, last_line
 
-The file that defines the sub and the lines of its definition: 0 for xsubs and opcodes, undef
-where the recording does not tell. A sub whose file is not known is listed under file 1.
+The file and lines of the definition: 0 for xsubs and opcodes, undef if not recorded. A sub of an
+unknown file is listed under file 1.
 
 =cut
 
@@ -71,8 +71,8 @@ sub last_line { return shift->[NYTP_SIi_LAST_LINE] }
 
 =head2 calls, incl_time, excl_time, recur_incl_time, recur_max_depth
 
-Number of calls; inclusive time, of the outermost calls only; exclusive time; inclusive time
-of calls made while another call of the sub was in progress; how deep those were nested.
+Number of calls; inclusive time of the outermost calls; exclusive time; inclusive time of nested
+calls; their depth.
 
 =cut
 
@@ -84,8 +84,8 @@ sub recur_incl_time { return shift->[NYTP_SIi_RECI_RTIME] }
 
 =head2 is_xsub, is_opcode, is_anon, kind
 
-Whether the sub is written in C, is a perl builtin that was timed like a sub, has no name;
-"perl", "xsub" or "opcode". An opcode is an xsub, too.
+Whether the sub is written in C, is a builtin, has no name; "perl", "xsub" or "opcode". An opcode
+is an xsub, too.
 
 =cut
 
@@ -144,8 +144,7 @@ sub called_by_subnames {
 
 =head2 caller_fids, caller_count
 
-The ids of the files with calls, ascending (how many, in scalar context); the number of
-places, that is lines, with calls.
+The ids of the files with calls (their number in scalar context); the number of calling lines.
 
 =cut
 
@@ -159,8 +158,8 @@ sub caller_count { return scalar shift->caller_places }
 
 =head2 caller_places
 
-A list of C<[fid, line, call array]>, by file and line (how many, in scalar context); see
-L<Devel::NYTProf::SubCallInfo> for the call array.
+A list of C<[fid, line, call array]> (their number in scalar context); see
+L<Devel::NYTProf::SubCallInfo>.
 
 =cut
 
@@ -177,8 +176,8 @@ sub caller_places {
 
 =head2 meta, cache, profile
 
-A hash of what is known otherwise (C<merged_sub_names>: anonymous subs of merged evals that
-this one stands for); a hash for the user's own purposes; the L<Devel::NYTProf::Data>.
+A hash (C<merged_sub_names>: anonymous subs of merged evals); a hash for the user; the
+L<Devel::NYTProf::Data>.
 
 =cut
 
@@ -188,7 +187,7 @@ sub profile { return shift->[NYTP_SIi_PROFILE] }
 
 =head2 clone, merge_in
 
-A copy that can be changed on its own; and to add the calls and times of another sub to one.
+A deep copy; and to add the calls and times of another sub.
 
 =cut
 
@@ -249,8 +248,7 @@ sub merge_in {
 
 =head2 normalize_for_test
 
-Set times to 0 and replace what differs from run to run in names, as L<Devel::NYTProf::FileInfo>
-does.
+As of L<Devel::NYTProf::FileInfo>.
 
 =cut
 

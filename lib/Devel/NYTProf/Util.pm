@@ -51,9 +51,8 @@ All are exported on request.
 
 =head2 fmt_time(seconds [, width])
 
-"0s", "12ns", "12µs" (with the UTF-8 bytes of µ), "1.23ms", "12.3s": three digits and a unit.
-The number is padded to the width. The environment variable C<NYTPROF_FMT_TIME> is a format for
-the seconds to be used instead, for instance C<%f>. undef gives undef.
+"0s", "12ns", "12µs" (UTF-8 bytes), "1.23ms", "12.3s": three digits and a unit, padded to the
+width. C<NYTPROF_FMT_TIME> is a format to be used instead, such as C<%f>. undef gives undef.
 
 =cut
 
@@ -94,8 +93,7 @@ sub fmt_float {
 
 =head2 fmt_incl_excl_time(inclusive, exclusive)
 
-"250ms (200+50.0)": inclusive time, and in parentheses exclusive time and what is left, each with
-its unit where that is another one: "1.00s (400ms+600ms)".
+"250ms (200+50.0)" or "1.00s (400ms+600ms)": inclusive time; exclusive time and the rest.
 
 =cut
 
@@ -115,8 +113,8 @@ A regex that matches any of the strings, the longest first.
 
 =head2 get_abs_paths_alternation_regex(directories [, base])
 
-The same for directories, with a slash after them or not. Relative ones are in the directory
-C<base>, by default the current one. Dies without any directory.
+The same for directories, relative ones below C<base> (default: the current one). Dies without
+any.
 
 =cut
 
@@ -154,8 +152,7 @@ where the regex C<anchor> matches), in place, and returns whether it did.
 
 =head2 strip_prefix_from_paths(directories, \@paths [, anchor [, replacement]])
 
-The same for each element of the array (which may hold arrays and hashes, whose values are
-treated likewise). Does nothing without directories or paths.
+The same for each element of the array, and of arrays and hashes in it.
 
 =cut
 
@@ -205,8 +202,7 @@ sub _edit_all {
 
 =head2 calculate_median_absolute_deviation(numbers [, without zeros])
 
-C<[deviation, median]>: the median of the distances from the median, and the median; of an even
-number of values the upper one of the middle.
+C<[deviation, median]>: the median distance from the median, and the (upper) median.
 
 =cut
 
