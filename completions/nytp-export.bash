@@ -29,13 +29,16 @@ _nytp_export() {
         words="github" ;;
     --by)
         words="label" ;;
-    --source-dir | --lib)
-        compopt -o filenames 2>/dev/null
-        mapfile -t COMPREPLY < <(compgen -d -- "$cur")
-        return ;;
-    --focus | --ignore | --hide | --show | --show-from | --list | --peek | --wait | --min-percent | --max-depth | --max-calls | --title | --flame-width | \
-        --fail-over | --fail-least | --label | --group | --where | --trim-path)
-        return ;;
+    --*)
+        case $("$1" --help 2>/dev/null | sed -n "s/^ \{2,6\}\(-[a-zA-Z], \)\{0,1\}$prev \([A-Z][A-Z]*\) .*/\2/p") in
+        DIR)
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+            return ;;
+        "" | FILE) ;; # it takes no value, or a file
+        *)
+            return ;;
+        esac ;;&
     *)
         if [[ $cur != -* ]]; then
             compopt -o filenames 2>/dev/null

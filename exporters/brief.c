@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What matters of a profile in at most 8 kB, as Markdown or as JSON (share/brief.schema.json):
- * for a person in a hurry, and for programs that read on. How good the numbers are, the hottest
+ * What matters of a profile in at most 8 kB, as Markdown: for a person in a hurry,
+ * and for agents. How good the numbers are, the hottest
  * lines with their source, the hottest subs with who calls them, what waits, what is asked of
  * databases, regular expressions, what keeps memory and perl's values, packages, and for all
- * that is left out the command that shows it. Names come from strangers: they stand as code or
- * as JSON strings, without control characters, cut to a bound.
+ * that is left out the command that shows it. Names come from strangers: they stand as code,
+ * without control characters, cut to a bound.
  */
-#include "exporters/base/json.h"
 #include "exporters/base/markdown.h"
 #include "formats/base/printable.h"
 #include "exporters/base/regex_rows.h"
@@ -64,7 +63,6 @@ struct brief {
     const struct nytp_profile *profile;
     const struct nytp_export_options *options;
     struct nytp_out *out;
-    struct nytp_json_times times;
     struct nytp_callers callers;
     struct nytp_line_rows lines, kept, in_use; /* by time; SVs that they kept; bytes in use */
     struct nytp_bytes bytes;                   /* of all subs */
@@ -355,11 +353,6 @@ static void put_share(struct brief *b, int64_t ticks)
 }
 
 /* Of all; 0 = not known, as those of a part never are. */
-static int64_t instructions(const struct brief *b)
-{
-    return selected(b).len == 0 ? nytp_profile_instructions(b->profile, NULL) : 0;
-}
-
 static void put_head(struct brief *b)
 {
     const struct nytp_profile *const profile = b->profile;
@@ -376,8 +369,6 @@ static void put_head(struct brief *b)
         nytp_printf(
             b->out, "%llu ops, ",
             (unsigned long long)ops(false, profile->total_statements, profile->total_calls));
-    if (instructions(b) > 0)
-        nytp_printf(b->out, "%lld instructions, ", (long long)instructions(b));
     nytp_printf(b->out,
                 "%lu process%s. Names below are quoted from the profile.\n\nTimes are %s, ",
                 (unsigned long)profile->n_processes, profile->n_processes == 1 ? "" : "es",
@@ -642,294 +633,12 @@ static void put_markdown(struct brief *b)
                     commands[i].options, input(b));
 }
 
-/* JSON. */
-
-static void json_name(struct brief *b, const char *key, struct nytp_name name)
-{
-    nytp_json_key(b->out, key);
-    nytp_json_string(b->out, name.ptr, name.len);
-}
-
-static void json_time(struct brief *b, const char *key, int64_t ticks)
-{
-    nytp_putc(b->out, ',');
-    nytp_json_key(b->out, key);
-    nytp_json_time(b->out, &b->times, ticks);
-}
-
-static void json_count(struct brief *b, const char *key, uint64_t count)
-{
-    nytp_putc(b->out, ',');
-    nytp_json_key(b->out, key);
-    nytp_put_u64(b->out, count);
-}
-
-static void json_lines(struct brief *b)
-{
-    uint32_t i = 0;
-    nytp_puts(b->out, ",\n\"lines\":[");
-    for (; i < b->lines.n && i < MOST_LINES && fits(b, ROOM_LINES); i++) {
-        const struct nytp_line_row *const row = &b->lines.rows[i];
-        struct text text;
-        nytp_puts(b->out, i > 0 ? ",\n{" : "\n{");
-        json_name(b, "place", place(b, &text, row->file, row->line));
-        json_time(b, "self_ms", row->self_ticks);
-        json_count(b, "statements", row->statements);
-        nytp_putc(b->out, ',');
-        json_name(b, "source", source(b, &text, row->file, row->line));
-        nytp_putc(b->out, '}');
-    }
-    nytp_putc(b->out, ']');
-    json_count(b, "more_lines", b->lines.n - i);
-}
-
-static void json_subs(struct brief *b)
-{
-    uint32_t i = 0;
-    nytp_puts(b->out, ",\n\"subs\":[");
-    for (; i < b->n_subs && i < MOST_SUBS && fits(b, ROOM_SUBS); i++) {
-        const struct nytp_sub *const sub = &b->profile->subs[b->subs[i]];
-        struct nytp_call_rows rows = nytp_calls_to(b->profile, &b->callers, b->subs[i]);
-        struct text text;
-        nytp_puts(b->out, i > 0 ? ",\n{" : "\n{");
-        json_name(b, "name", shown(&text, sub->name, MOST_NAME));
-        json_time(b, "self_ms", sub->excl_ticks);
-        json_time(b, "inclusive_ms", sub->incl_ticks);
-        json_count(b, "calls", sub->calls);
-        json_count(b, "ops", ops(b->profile->sampled, sub->statements, sub->calls));
-        nytp_puts(b->out, ",\"callers\":[");
-        for (uint32_t k = 0; k < rows.n && k < MOST_CALLERS; k++) {
-            const struct nytp_name name = b->profile->subs[rows.rows[k].sub].name;
-            nytp_puts(b->out, k > 0 ? ",{" : "{");
-            json_name(b, "name", shown(&text, name, MOST_NAME));
-            json_count(b, "calls", rows.rows[k].calls);
-            nytp_putc(b->out, '}');
-        }
-        nytp_putc(b->out, ']');
-        json_count(b, "more_callers", rows.n > MOST_CALLERS ? rows.n - MOST_CALLERS : 0);
-        nytp_putc(b->out, '}');
-        free(rows.rows);
-    }
-    nytp_putc(b->out, ']');
-    json_count(b, "more_subs", b->n_subs - i);
-}
-
-static void json_reasons(struct brief *b)
-{
-    uint32_t i = 0;
-    nytp_puts(b->out, ",\n\"wait_reasons\":[");
-    for (; i < b->reasons.n && i < MOST_REASONS && fits(b, ROOM_REASONS); i++) {
-        const struct nytp_waited *const row = &b->reasons.rows[i];
-        struct text text;
-        nytp_printf(b->out, "%s\"reason\":\"%s\",", i > 0 ? ",\n{" : "\n{",
-                    nytp_wait_reason_name(row->reason));
-        json_name(b, "peer", shown(&text, row->peer, NYTP_MAX_PEER));
-        nytp_putc(b->out, ',');
-        json_name(b, "place", place(b, &text, row->file, row->line));
-        json_count(b, "samples", row->samples);
-        json_count(b, "total_ns", (uint64_t)row->ns);
-        nytp_putc(b->out, '}');
-    }
-    nytp_putc(b->out, ']');
-    json_count(b, "more_wait_reasons", b->reasons.n - i);
-}
-
-static void json_waits(struct brief *b)
-{
-    json_time(b, "waiting_ms", b->wait_ticks);
-    json_reasons(b);
-    nytp_puts(b->out, ",\n\"waits\":[");
-    for (uint32_t i = 0; i < b->n_waits && i < MOST_WAITS && fits(b, ROOM_WAITS); i++) {
-        const struct nytp_sub *const sub = &b->profile->subs[b->waits[i]];
-        struct text text;
-        nytp_puts(b->out, i > 0 ? ",{" : "{");
-        json_name(b, "name", shown(&text, sub->name, MOST_NAME));
-        json_time(b, "self_ms", sub->excl_ticks);
-        nytp_putc(b->out, '}');
-    }
-    nytp_putc(b->out, ']');
-}
-
-static void json_repeats(struct brief *b)
-{
-    uint32_t i = 0;
-    nytp_puts(b->out, ",\"loops\":[");
-    for (; i < b->statements.n_repeats && i < MOST_REPEATS && fits(b, ROOM_REPEATS); i++) {
-        const struct nytp_repeat *const repeat = &b->statements.repeats[i];
-        struct text text;
-        nytp_puts(b->out, i > 0 ? ",\n{" : "\n{");
-        json_name(b, "place", place(b, &text, repeat->loop_file, repeat->loop_line));
-        nytp_putc(b->out, ',');
-        json_name(b, "statement", shown(&text, repeat->text, MOST_SOURCE));
-        json_count(b, "calls", repeat->calls);
-        json_count(b, "most", repeat->most);
-        json_time(b, "database_ms", repeat->ticks);
-        nytp_putc(b->out, '}');
-    }
-    nytp_putc(b->out, ']');
-    json_count(b, "more_loops", b->statements.n_repeats - i);
-}
-
-static void json_requests(struct brief *b)
-{
-    uint32_t i = 0;
-    nytp_puts(b->out, ",\"requests\":[");
-    for (; i < b->statements.n_requests && i < MOST_REQUESTS && fits(b, ROOM_REQUESTS); i++) {
-        const struct nytp_request *const request = &b->statements.requests[i];
-        struct text text;
-        nytp_puts(b->out, i > 0 ? ",\n{" : "\n{");
-        json_name(b, "request", shown(&text, request->value, MOST_REQUEST));
-        json_count(b, "count", request->n);
-        json_count(b, "statements", request->statements);
-        json_count(b, "most", request->most);
-        json_count(b, "different", request->texts);
-        json_time(b, "database_ms", request->database_ticks);
-        nytp_putc(b->out, '}');
-    }
-    nytp_putc(b->out, ']');
-    json_count(b, "more_requests", b->statements.n_requests - i);
-}
-
-static void json_statements(struct brief *b)
-{
-    nytp_puts(b->out, ",\n\"sql\":{\"statements\":");
-    nytp_put_u64(b->out, b->statements.n);
-    json_time(b, "database_ms", b->statements.database_ticks);
-    json_repeats(b);
-    json_requests(b);
-    nytp_putc(b->out, '}');
-}
-
-static void json_regexes(struct brief *b)
-{
-    nytp_puts(b->out, ",\n\"regexes\":[");
-    for (uint32_t i = 0; i < b->regexes.n && i < MOST_REGEXES && fits(b, ROOM_REGEXES); i++) {
-        const struct nytp_regex_row *const row = &b->regexes.rows[i];
-        struct text text;
-        char remark[100];
-        nytp_regex_remark(row, remark);
-        nytp_puts(b->out, i > 0 ? ",\n{" : "\n{");
-        json_name(b, "place", place(b, &text, row->sums.file, row->sums.line));
-        nytp_printf(b->out, ",\"op\":\"%s\",", nytp_regex_kind_names[row->sums.kind]);
-        json_name(b, "pattern", shown(&text, row->sums.pattern, MOST_SOURCE));
-        json_count(b, b->profile->sampled ? "samples" : "calls", row->sums.calls);
-        json_count(b, "total_ns", row->sums.total_ns);
-        nytp_printf(b->out, ",\"remark\":\"%s\"}", remark);
-    }
-    nytp_putc(b->out, ']');
-}
-
-static void json_bytes(struct brief *b, const struct nytp_bytes *bytes)
-{
-    for (int i = 0; i < NYTP_N_BYTES_MEASURES; i++)
-        if (nytp_bytes_names[i].is_space)
-            json_count(b, nytp_bytes_names[i].name, (uint64_t)bytes->of[i]);
-}
-
-static void json_in_use(struct brief *b)
-{
-    uint32_t i = 0;
-    nytp_printf(b->out, ",\n\"bytes\":{\"sampled\":%s", has_bytes(b) ? "true" : "false");
-    json_bytes(b, &b->bytes);
-    nytp_puts(b->out, ",\"lines\":[");
-    for (; i < b->in_use.n && i < MOST_KEPT && fits(b, ROOM_IN_USE); i++) {
-        const struct nytp_line_row *const row = &b->in_use.rows[i];
-        struct text text;
-        nytp_puts(b->out, i > 0 ? ",\n{" : "\n{");
-        json_name(b, "place", place(b, &text, row->file, row->line));
-        json_bytes(b, &row->bytes);
-        nytp_putc(b->out, ',');
-        json_name(b, "source", source(b, &text, row->file, row->line));
-        nytp_putc(b->out, '}');
-    }
-    nytp_putc(b->out, ']');
-    json_count(b, "more_lines", b->in_use.n - i);
-    nytp_putc(b->out, '}');
-}
-
-static void json_kept(struct brief *b)
-{
-    uint32_t i = 0;
-    nytp_puts(b->out, ",\n\"svs_lines\":[");
-    for (; i < b->kept.n && i < MOST_KEPT && fits(b, ROOM_KEPT); i++) {
-        const struct nytp_line_row *const row = &b->kept.rows[i];
-        struct text text;
-        nytp_puts(b->out, i > 0 ? ",\n{" : "\n{");
-        json_name(b, "place", place(b, &text, row->file, row->line));
-        nytp_printf(b->out, ",\"svs\":%lld,\"kept_svs\":%lld,", (long long)row->svs,
-                    (long long)row->kept_svs);
-        json_name(b, "source", source(b, &text, row->file, row->line));
-        nytp_putc(b->out, '}');
-    }
-    nytp_putc(b->out, ']');
-    json_count(b, "more_svs_lines", b->kept.n - i);
-}
-
-static void json_packages(struct brief *b)
-{
-    nytp_puts(b->out, ",\n\"packages\":[");
-    for (uint32_t i = 0; i < b->n_packages && i < MOST_PACKAGES && fits(b, ROOM_PACKAGES);
-         i++) {
-        struct text text;
-        nytp_puts(b->out, i > 0 ? ",{" : "{");
-        json_name(b, "name", shown(&text, b->packages[i].name, MOST_NAME));
-        json_time(b, "self_ms", b->packages[i].ticks);
-        nytp_putc(b->out, '}');
-    }
-    nytp_putc(b->out, ']');
-}
-
-static void json_commands(struct brief *b)
-{
-    nytp_puts(b->out, ",\n\"commands\":[");
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        nytp_printf(b->out, "%s{\"shows\":\"%s\",\"command\":\"nytp export %s %s\"}",
-                    i > 0 ? ",\n" : "\n", commands[i].shows, commands[i].options, input(b));
-    nytp_puts(b->out, "]}\n");
-}
-
-static void put_json(struct brief *b)
-{
-    const struct nytp_profile *const profile = b->profile;
-    struct text text;
-    nytp_json_times_init(&b->times, nytp_unit_find("ms"), profile->ticks_per_sec);
-    nytp_puts(b->out, "{\"version\":");
-    nytp_put_u64(b->out, VERSION);
-    nytp_putc(b->out, ',');
-    json_name(b, "application", shown(&text, what_was_run(b), MOST_NAME));
-    nytp_printf(b->out, ",\"times\":\"%s\",\"partial\":%s", how(profile),
-                profile->partial ? "true" : "false");
-    nytp_putc(b->out, ',');
-    json_name(b, "selected", shown(&text, selected(b), MOST_NAME));
-    json_time(b, "total_ms", profile->total_ticks);
-    json_time(b, "taken_off_ms", nytp_recording_ticks(profile));
-    json_count(b, "statements", profile->total_statements);
-    json_count(b, "calls", profile->total_calls);
-    json_count(b, "ops",
-               ops(profile->sampled, profile->total_statements, profile->total_calls));
-    json_count(b, "instructions", (uint64_t)instructions(b));
-    json_count(b, "processes", profile->n_processes);
-    json_lines(b);
-    json_subs(b);
-    json_waits(b);
-    json_statements(b);
-    json_regexes(b);
-    json_in_use(b);
-    json_kept(b);
-    json_packages(b);
-    json_commands(b);
-}
-
 static bool write_brief(const struct nytp_profile *profile,
                         const struct nytp_export_options *options, struct nytp_out *out)
 {
     struct brief b = {.profile = profile, .options = options, .out = out};
-    if (gather(&b)) {
-        if (options->brief_json)
-            put_json(&b);
-        else
-            put_markdown(&b);
-    }
+    if (gather(&b))
+        put_markdown(&b);
     nytp_callers_free(&b.callers);
     free(b.lines.rows);
     free(b.kept.rows);
@@ -945,7 +654,7 @@ static bool write_brief(const struct nytp_profile *profile,
 
 const struct nytp_exporter nytp_exporter_brief = {
     .name = "brief",
-    .title = "what matters in 8 kB of Markdown or JSON, for people in a hurry and for agents",
+    .title = "what matters in 8 kB of Markdown, for people in a hurry and for agents",
     .suffixes = "",
     .wants_sources = true,
     .wants_statements = true,

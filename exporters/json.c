@@ -173,8 +173,6 @@ static void put_processes(const struct json *j)
             put_count(j, "memory_start", (uint64_t)process->memory_start);
             put_count(j, "memory_peak", (uint64_t)process->memory_peak);
         }
-        if (process->instructions > 0)
-            put_count(j, "instructions", (uint64_t)process->instructions);
         if (process->sampled)
             put_time(j, "cpu", process->cpu_ticks);
         nytp_putc(j->out, '}');

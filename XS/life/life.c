@@ -266,7 +266,6 @@ static void note_fork(struct nytp_recorder *rec, void *forking)
     rec->life.forked = true;
     rec->wake_raw = 0;
     nytp_hang_note_forget(rec);
-    nytp_instructions_close(&rec->instructions);
     if (forking != NULL && rec != forking && nytp_file_is_open(rec))
         nytp_outfile_close(&rec->file);
     if (rec->sample.is_on) /* no other event comes */
@@ -574,7 +573,6 @@ void nytp_recorder_free(pTHX_ struct nytp_recorder *rec)
     nytp_bytes_free(rec);  /* first: another thread may be about to look where it is, */
     nytp_sample_free(rec); /* and this ends one that shares the memory */
     nytp_writer_free(rec->writer);
-    nytp_instructions_close(&rec->instructions);
     nytp_dprof_free(rec);
     nytp_costs_free(aTHX_ rec);
     nytp_blocks_forget(&rec->blocks);

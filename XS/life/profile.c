@@ -108,34 +108,6 @@ static void begin_calls(struct nytp_recorder *rec)
         nytp_write_calls_head(rec->writer);
 }
 
-/* Once for the process: what it lacks its children lack, too. Programs that a recorded one
- * starts say nothing: it may look at what they write. */
-static void say_no_counter(struct nytp_recorder *rec, const char *reason)
-{
-    static atomic_bool is_said;
-    if (rec->file.is_beside_ancestor && rec->options.log == NULL)
-        return;
-    if (!atomic_exchange(&is_said, true))
-        nytp_say(
-            &rec->options,
-            "instructions=1: none are counted, %s; ops (statements and calls) serve instead",
-            reason);
-}
-
-static void begin_instructions(struct nytp_recorder *rec)
-{
-    char reason[160];
-    rec->profile.counter = 0;
-    if (rec->options.instructions == 0 || rec->dprof != NULL)
-        return;
-    if (!nytp_instructions_open(&rec->instructions, reason, sizeof reason)) {
-        say_no_counter(rec, reason);
-        return;
-    }
-    rec->profile.counter = rec->instructions.id;
-    rec->profile.instructions = nytp_instructions_total(&rec->instructions);
-}
-
 static void write_header(pTHX_ struct nytp_recorder *rec)
 {
     char text[120];
@@ -188,7 +160,6 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
             nytp_costs_begin(aTHX_ rec);
         nytp_labels_begin(rec);
     }
-    begin_instructions(rec);
 }
 
 /* The name of the profile's file; give it to Safefree(). */
@@ -428,14 +399,6 @@ static void write_memory(struct nytp_recorder *rec)
     write_number(rec, NYTP_MEMORY_PEAK_HEAD, peak);
 }
 
-static void write_instructions(struct nytp_recorder *rec)
-{
-    const int64_t now = nytp_instructions_total(&rec->instructions);
-    if (rec->profile.counter != 0 && rec->profile.counter == rec->instructions.id &&
-        now >= rec->profile.instructions)
-        write_number(rec, NYTP_INSTRUCTIONS_HEAD, now - rec->profile.instructions);
-}
-
 static void write_overhead(struct nytp_recorder *rec)
 {
     char text[DECIMAL];
@@ -464,7 +427,6 @@ void nytp_profile_write_closing(pTHX_ struct nytp_recorder *rec)
         nytp_costs_end(rec);
     write_processor_time(rec);
     write_memory(rec);
-    write_instructions(rec);
     nytp_write_pid_end(rec->writer, (uint32_t)rec->life.pid, time_of_day());
 }
 
@@ -481,7 +443,6 @@ void nytp_profile_write_closing_without_perl(struct nytp_recorder *rec)
         nytp_dprof_end(rec, nytp_axis_now(rec));
     write_processor_time(rec);
     write_memory(rec);
-    write_instructions(rec);
     nytp_write_pid_end(rec->writer, (uint32_t)rec->life.pid, time_of_day());
 }
 

@@ -31,8 +31,6 @@ struct nytp_rec_profile {
     time_t started;         /* when this process's first profile was opened; 0: not yet */
     int64_t memory_start;   /* bytes in core when the present one was begun; 0: not known */
     int64_t processor_ns;   /* of this thread when the present one was begun */
-    int64_t instructions;   /* that were counted when the present one was begun, by this */
-    uint64_t counter;       /* counter (instructions.h); 0: by none */
     time_t began_s;         /* when the present one was */
     unsigned n_finished;    /* profile files that were completed under base_path */
     bool is_thread;         /* not the process's first interpreter: its number is in the name */

@@ -218,6 +218,10 @@ static bool set_option(struct nytp_options *options, const char *name, const cha
         return rows[i].is_text ? set_text(options, &rows[i], value, error)
                                : set_number(options, &rows[i], value, error);
     }
+    if (strcmp(name, "instructions") == 0)
+        return nytp_error_set(error, NYTP_ERR_FORMAT,
+                              "option 'instructions' is gone; limit or compare ops, which "
+                              "are statements and calls");
     const char *const nearest = nearest_option(name);
     return nearest == NULL
                ? nytp_error_set(error, NYTP_ERR_FORMAT, "unknown option '%s'", name)

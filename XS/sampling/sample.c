@@ -475,7 +475,6 @@ void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec)
     struct nytp_sampler *const sampler = rec->sample.sampler;
     dSAVE_ERRNO;
     nytp_guard(rec);
-    nytp_instructions_pause(&rec->instructions);
     if (rec->life.forked)
         nytp_now(aTHX_ rec);
     follow_thread(rec);
@@ -494,7 +493,6 @@ void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec)
     if (rec->state == NYTP_OFF || rec->stream.is_abandoned)
         nytp_sample_pause(aTHX_ rec);
     account_own_cpu(rec, began_ns);
-    nytp_instructions_resume(&rec->instructions);
     nytp_unguard(rec);
     RESTORE_ERRNO;
 }

@@ -180,7 +180,6 @@ void nytp_state_set(struct nytp_recorder *rec, enum nytp_state state)
     rec->leave_on = rec->options.leave && !rec->options.use_db_sub;
     rec->looks_first = state == NYTP_ARMED || rec->open_at_start.n > 0;
     rec->is_plain = nytp_state_is_plain(rec);
-    nytp_instructions_set_recording(&rec->instructions, on);
     if (!on)
         rec->wake_raw = UINT64_MAX;
     if (state == NYTP_OFF && atomic_load(&nytp_recorders_count.not_off) == 0)
@@ -198,9 +197,7 @@ void nytp_kind_set(struct nytp_recorder *rec, enum nytp_kind kind)
 uint64_t nytp_woken(pTHX_ struct nytp_recorder *rec, uint64_t raw)
 {
     nytp_bytes_hold(&rec->bytes);
-    nytp_instructions_pause(&rec->instructions);
     rec->wake_up(aTHX_ rec, &raw);
-    nytp_instructions_resume(&rec->instructions);
     nytp_bytes_resume(&rec->bytes);
     return raw;
 }

@@ -54,7 +54,6 @@
 #include "XS/exact/open_at_start.h"
 #include "XS/exact/stmts.h"
 #include "XS/exact/svs.h"
-#include "XS/ground/instructions.h"
 #include "stream.h"
 #include "XS/names/subs.h"
 #include "XS/life/pause_for_exact.h"
@@ -130,7 +129,6 @@ struct nytp_recorder {
     struct nytp_rec_bytes bytes;
     struct nytp_rec_blocks blocks;
     struct nytp_rec_svs svs;
-    struct nytp_instructions instructions; /* of state.c and profile.c: while recording */
     struct nytp_rec_subs subs;
     struct nytp_rec_switch_ops switch_ops;
     struct nytp_rec_open_at_start open_at_start;

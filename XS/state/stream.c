@@ -51,12 +51,10 @@ void nytp_stream_flush(struct nytp_recorder *rec, enum nytp_flush how)
 {
     dSAVE_ERRNO;
     nytp_clock_pause(&rec->clock);
-    nytp_instructions_pause(&rec->instructions);
     const bool ok =
         nytp_writer_flush(rec->writer, how) && (rec->dprof == NULL || nytp_dprof_flush(rec));
     if (how != NYTP_FLUSH_NONE)
         rec->stream.synced_raw = rec->writer->n_raw;
-    nytp_instructions_resume(&rec->instructions);
     nytp_clock_resume(&rec->clock);
     if (!ok && rec->state != NYTP_OFF)
         nytp_stream_abandon_profile(rec);

@@ -96,7 +96,6 @@ struct nytp_export_options {
     bool aggregate;           /* speedscope: no timeline */
     bool spread;              /* top, json: how the calls of a sub differ; build a timeline */
     bool lines;      /* collapsed, flamegraph: frames carry call lines; top: lines, not subs */
-    bool brief_json; /* brief: JSON, not Markdown */
     bool by_statement;            /* sql: each statement of each request */
     struct nytp_name request_key; /* so: the label that requests are told by, "" = the usual */
     uint32_t top;                 /* top: how many rows; 0 = default */

@@ -472,13 +472,6 @@ static void put_whole(struct nytp_out *out, const struct nytp_profile *profile,
     put_selection(out, options->selected);
 }
 
-static void put_instructions(struct nytp_out *out, const struct nytp_profile *profile)
-{
-    const int64_t instructions = nytp_profile_instructions(profile, NULL);
-    if (instructions > 0)
-        nytp_printf(out, ", %lld instructions", (long long)instructions);
-}
-
 static void put_headline(struct nytp_out *out, const struct nytp_profile *profile,
                          const struct nytp_export_options *options)
 {
@@ -501,7 +494,6 @@ static void put_headline(struct nytp_out *out, const struct nytp_profile *profil
         nytp_puts(out, " of waiting for each other not counted");
     }
     if (!is_part(profile, options)) { /* what is the rest's cannot be told apart */
-        put_instructions(out, profile);
         put_recording_cost(out, profile, options->unit);
     }
     if (profile->partial)

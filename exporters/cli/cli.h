@@ -40,14 +40,13 @@ struct nytp_cli {
     char *selected; /* owns export.selected */
     struct nytp_texts trim_paths;
     struct nytp_texts bases; /* --diff */
-    struct nytp_texts limits, gate_files,
-        accept_files; /* as given; compare/gate.h reads them */
-    const char *fail_least, *annotations, *gate_junit;
+    struct nytp_texts limits, gate_files; /* as given; gate/gate_rules.h reads them */
+    bool gate_tap;
+    const char *annotations, *gate_junit;
     const char *by_key;            /* NYTP_MODE_BY_LABEL: labels of this key; NULL = all */
     struct nytp_label_where where; /* only the time under these labels */
     struct nytp_substitute *group; /* what is done to labels' values first, or NULL */
     bool gate_statements;          /* a rule of a gate counts SQL statements */
-    bool gate_tap, allow_absent;
     bool format_given; /* the user named a format, or a file whose name tells it */
     char **files;      /* n_files >= 1 */
     int n_files;

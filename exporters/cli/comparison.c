@@ -286,11 +286,6 @@ static enum exit_status read_gate(const struct nytp_cli *cli, struct nytp_gate *
         ok = nytp_gate_add_limit(gate, cli->limits.at[i], &error);
     for (uint32_t i = 0; ok && i < cli->gate_files.n; i++)
         ok = nytp_gate_read_rules(gate, cli->gate_files.at[i], &error);
-    for (uint32_t i = 0; ok && i < cli->accept_files.n; i++)
-        ok = nytp_gate_read_accepts(gate, cli->accept_files.at[i], &error);
-    gate->or_absent = cli->allow_absent;
-    if (ok && cli->fail_least != NULL)
-        ok = nytp_gate_set_least(gate, cli->fail_least, &error);
     if (ok && cli->bases.n == 0 && nytp_gate_needs_base(gate))
         ok = nytp_error_set(&error, NYTP_ERR_FORMAT,
                             "a rule speaks of the base: --diff BASE is needed");

@@ -39,9 +39,7 @@ static bool check_comparison(const struct nytp_cli *cli, struct nytp_error *erro
         return usage_error(error, "--spread is of subs, not of --lines");
     if (cli->limits.n > 0 && cli->bases.n == 0)
         return usage_error(error, "--fail-over needs a base: --diff BASE");
-    if ((n_answers > 0 || cli->gate_junit != NULL || cli->accept_files.n > 0 ||
-         cli->fail_least != NULL || cli->allow_absent) &&
-        !gate)
+    if ((n_answers > 0 || cli->gate_junit != NULL) && !gate)
         return usage_error(error, "there is no limit: --fail-over LIMIT or --gate FILE");
     if (cli->annotations != NULL && strcmp(cli->annotations, "github") != 0)
         return usage_error(error, "unknown --annotations kind \"%s\": github",

@@ -21,7 +21,6 @@
 #define TARGET_LIST(target)       MEMBER(target)
 #define TARGET_FORMAT(target)     MEMBER(target)
 #define TARGET_ROWS(target)       MEMBER(target)
-#define TARGET_FORM(target)       MEMBER(target)
 #define TARGET_SUBS(target)       MEMBER(target)
 #define TARGET_SUBSTITUTE(target) MEMBER(target)
 #define TARGET_WHERE(target)      MEMBER(target)

@@ -20,7 +20,6 @@ enum nytp_option_kind {
     NYTP_OPTION_LIST, /* a text each time it is given */
     NYTP_OPTION_FORMAT,
     NYTP_OPTION_ROWS,       /* chooses the format of the same name; the value is optional */
-    NYTP_OPTION_FORM,       /* so does this; the value "json" is optional */
     NYTP_OPTION_SUBS,       /* so does this, with a regular expression */
     NYTP_OPTION_BY,         /* a mode with the key of labels */
     NYTP_OPTION_WHERE,      /* KEY=~REGEX of labels, each time it is given */

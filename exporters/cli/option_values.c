@@ -59,6 +59,29 @@ static const struct {
     {"vscode", "cpuprofile"},
 };
 
+/* Options that went, and what does their work. */
+static const struct {
+    const char *typed, *instead;
+} former[] = {
+    {"accept", "write \"accept REGEX P%\" into the file of --gate"},
+    {"allow-absent", "end the rule in the file of --gate with \"or absent\""},
+    {"brief=json", "use --json"},
+    {"fail-least", "a rule in the file of --gate has no such bound"},
+};
+
+bool nytp_former_option(const char *argument, struct nytp_error *error)
+{
+    for (size_t i = 0; i < sizeof former / sizeof *former; i++) {
+        const size_t len = strlen(former[i].typed);
+        if (strncmp(argument + 2, former[i].typed, len) == 0 &&
+            (argument[2 + len] == '\0' || argument[2 + len] == '=')) {
+            usage_error(error, "--%s is gone: %s", former[i].typed, former[i].instead);
+            return true;
+        }
+    }
+    return false;
+}
+
 static void consider_other_words(struct nearest *nearest)
 {
     for (size_t i = 0; i < sizeof other_words / sizeof *other_words; i++)
@@ -327,11 +350,6 @@ bool nytp_option_set(struct nytp_cli *cli, const struct nytp_option *option, con
         return nytp_choose_format(cli, value, error);
     case NYTP_OPTION_ROWS:
         return set_rows(cli, target, option, value, error);
-    case NYTP_OPTION_FORM:
-        if (value != NULL && strcmp(value, "json") != 0)
-            return usage_error(error, "--%s takes json, not \"%s\"", option->name, value);
-        *(bool *)target = value != NULL;
-        return nytp_choose_format(cli, option->name, error);
     case NYTP_OPTION_SUBS:
         return (value == NULL || nytp_patterns_add(target, option->name, value, error)) &&
                nytp_choose_format(cli, option->name, error);

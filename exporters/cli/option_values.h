@@ -13,6 +13,9 @@
 bool nytp_option_set(struct nytp_cli *cli, const struct nytp_option *option, const char *value,
                      struct nytp_error *error);
 
+/* True, with a message that says what to use instead, if `argument` is an option that went. */
+bool nytp_former_option(const char *argument, struct nytp_error *error);
+
 /* Of "--nosuch": a message with the option or format that is spelled most like it. False. */
 bool nytp_unknown_option(const char *argument, size_t name_len, struct nytp_error *error);
 

@@ -61,6 +61,8 @@ static bool parse_long(struct nytp_cli *cli, const char *argument, struct words 
     const struct nytp_option *option = find_name(name, len);
     if (option != NULL)
         return apply_option(cli, option, attached, words, error);
+    if (nytp_former_option(argument, error))
+        return false;
     const struct nytp_exporter *exporter = nytp_exporter_named(name, len);
     if (exporter == NULL)
         return nytp_unknown_option(argument, len, error);
@@ -229,7 +231,6 @@ void nytp_cli_free(struct nytp_cli *cli)
     free(cli->bases.at);
     free(cli->limits.at);
     free(cli->gate_files.at);
-    free(cli->accept_files.at);
     nytp_patterns_free(&cli->selection.focus);
     nytp_patterns_free(&cli->selection.ignore);
     nytp_patterns_free(&cli->selection.hide);

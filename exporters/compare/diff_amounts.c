@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * SQL statements, waiting and instructions of two sides; see diff_amounts.h.
+ * SQL statements and waiting of two sides; see diff_amounts.h.
  */
 #include "diff_amounts.h"
 
@@ -21,7 +21,7 @@
 #define MOST_SHOWN 10 /* of a kind */
 
 const char *const nytp_diff_amount_names[NYTP_DIFF_AMOUNT_KINDS] = {
-    "queries", "loops", "request", "statement", "wait", "instructions"};
+    "queries", "loops", "request", "statement", "wait"};
 
 struct counting {
     const struct nytp_diff *diff;
@@ -91,12 +91,6 @@ static bool add_waits(struct counting *c, const bool *only)
     return ok;
 }
 
-static bool add_instructions(struct counting *c, const bool *only)
-{
-    return add(c, NYTP_DIFF_INSTRUCTIONS, (struct nytp_name){"", 0},
-               nytp_profile_instructions(c->diff->profile, only));
-}
-
 static int64_t change(const struct nytp_diff_amount *amount)
 {
     const int64_t by = amount->median[NYTP_DIFF_NEW] - amount->median[NYTP_DIFF_BASE];
@@ -122,11 +116,9 @@ bool nytp_diff_amounts_init(struct nytp_diff_amounts *amounts, const struct nytp
     bool *const only = calloc((size_t)diff->profile->n_recordings + 1, sizeof *only);
     bool ok = only != NULL && amounts->strings != NULL;
     const bool has_statements = nytp_diff_has_calls(diff, true);
-    const bool has_instructions = nytp_profile_instructions(diff->profile, NULL) > 0;
     for (; ok && diff->base_has_times && c.run < c.n_runs; c.run++) {
         nytp_diff_choose_run(diff, c.run, only);
-        ok = (!has_statements || add_statements(&c, only)) && add_waits(&c, only) &&
-             (!has_instructions || add_instructions(&c, only));
+        ok = (!has_statements || add_statements(&c, only)) && add_waits(&c, only);
     }
     for (uint32_t i = 0; ok && i < amounts->n; i++) {
         int64_t *const values = c.values + amounts->list[i].first;
@@ -162,7 +154,7 @@ struct nytp_diff_amount_text nytp_diff_amount_text(const struct nytp_diff *diff,
 {
     static const char *const words[NYTP_DIFF_AMOUNT_KINDS] = {
         "SQL statements", "loops of statements", "most in one ", "",
-        "waiting for ",   "instructions"};
+        "waiting for "};
     const int64_t base = amount->median[NYTP_DIFF_BASE], now = amount->median[NYTP_DIFF_NEW];
     const enum nytp_weight weight =
         amount->kind == NYTP_DIFF_WAIT ? NYTP_WEIGHT_TIME : NYTP_WEIGHT_CALLS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * What a comparison tells besides subs: SQL statements that are sent through DBI, where all
- * calls are known one by one, what sampled runs waited for, and instructions.
+ * calls are known one by one, and what sampled runs waited for.
  */
 #ifndef NYTP_DIFF_AMOUNTS_H
 #define NYTP_DIFF_AMOUNTS_H
@@ -14,7 +14,6 @@ enum nytp_diff_amount_kind {
     NYTP_DIFF_REQUEST,      /* the most in one of the requests of a name */
     NYTP_DIFF_STATEMENT,    /* how often one is sent, without its values */
     NYTP_DIFF_WAIT,         /* the time waited for a reason, with its other side: ticks */
-    NYTP_DIFF_INSTRUCTIONS, /* of all, where all runs tell */
     NYTP_DIFF_AMOUNT_KINDS
 };
 
@@ -22,7 +21,7 @@ extern const char *const nytp_diff_amount_names[NYTP_DIFF_AMOUNT_KINDS];
 
 struct nytp_diff_amount {
     enum nytp_diff_amount_kind kind;
-    struct nytp_name name; /* of QUERIES, LOOPS and INSTRUCTIONS: "" */
+    struct nytp_name name; /* of QUERIES and LOOPS: "" */
     int64_t median[NYTP_DIFF_SIDES];
     uint32_t first; /* private */
 };

@@ -134,7 +134,7 @@ static void put_inputs(const struct json *j, enum nytp_diff_side side)
     nytp_putc(j->out, ']');
 }
 
-/* SQL statements and instructions, as counts; waiting, as times. */
+/* SQL statements as counts, waiting as times. */
 static void put_amounts(const struct json *j)
 {
     struct nytp_diff_amounts amounts;

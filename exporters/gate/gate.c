@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_LEAST_SHARE 0.001 /* of the base's total */
+#define LEAST_SHARE 0.001 /* of the base's total */
 
 enum {
     MOST_OF_NAME = 150, /* bytes that a message has of it */
@@ -54,15 +54,9 @@ static double most_allowed(const struct checking *c, const struct nytp_gate_rule
 
 static double least_growth(const struct checking *c, enum nytp_weight value)
 {
-    const struct nytp_gate *gate = c->gate;
-    if (value == NYTP_WEIGHT_SVS && (!gate->has_least || gate->least_is_percent))
-        return 0; /* they are no amount that there is a part of */
-    const double total = (double)nytp_diff_value(&c->diff->total.median[NYTP_DIFF_BASE], value);
-    if (!gate->has_least)
-        return total * DEFAULT_LEAST_SHARE;
-    if (gate->least_is_percent)
-        return total * gate->least / 100;
-    return nytp_weight_is_time(value) ? ticks_of_ns(c->diff, gate->least) : gate->least;
+    if (value == NYTP_WEIGHT_SVS)
+        return 0; /* SVs may be below 0: their sum is nothing to take a share of */
+    return (double)nytp_diff_value(&c->diff->total.median[NYTP_DIFF_BASE], value) * LEAST_SHARE;
 }
 
 /* Lines of subs are for subs and packages, and for the total one that is the word itself. */
@@ -111,9 +105,7 @@ static const char *counted(const struct nytp_diff *diff, const struct nytp_gate_
 {
     return rule->counted == NYTP_GATE_QUERIES ? "SQL statements"
            : rule->counted == NYTP_GATE_LOOPS ? "SQL statements in a loop"
-           : rule->counted == NYTP_GATE_INSTRUCTIONS
-               ? "instructions"
-               : nytp_diff_weight_title(diff, rule->value);
+           : nytp_diff_weight_title(diff, rule->value);
 }
 
 static void put_amount(const struct nytp_diff *diff, const struct nytp_gate_rule *rule,

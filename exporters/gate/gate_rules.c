@@ -61,7 +61,6 @@ static const struct {
     [NYTP_GATE_QUERIES] = {"queries", NYTP_WEIGHT_CALLS, true},
     [NYTP_GATE_LOOPS] = {"loops", NYTP_WEIGHT_CALLS, false},
     [NYTP_GATE_WAITS] = {"waits", NYTP_WEIGHT_TIME, true},
-    [NYTP_GATE_INSTRUCTIONS] = {"instructions", NYTP_WEIGHT_CALLS, false},
 };
 
 static bool find_counted(const char *text, size_t len, struct nytp_gate_rule *rule)
@@ -142,7 +141,7 @@ bool nytp_gate_add_limit(struct nytp_gate *gate, const char *text, struct nytp_e
         return nytp_error_set(error, NYTP_ERR_FORMAT,
                               "--fail-over: unknown value \"%.*s\": statements, calls, ops, "
                               "time, incl, svs, queries, "
-                              "loops, waits, instructions, " MEASURES,
+                              "loops, waits, " MEASURES,
                               (int)(len < 40 ? len : 40), at);
     rule->needs_least = rule->counted == NYTP_GATE_SUBS || nytp_weight_is_time(rule->value);
     at += len;
@@ -156,17 +155,6 @@ bool nytp_gate_add_limit(struct nytp_gate *gate, const char *text, struct nytp_e
     if (rule->name == NULL)
         return nytp_out_of_memory(error);
     return set_regex(rule, "fail-over", rule->name, error) && counts_that(rule, error);
-}
-
-bool nytp_gate_set_least(struct nytp_gate *gate, const char *text, struct nytp_error *error)
-{
-    const char *end;
-    gate->has_least = nytp_read_number(text, &end, &gate->least);
-    gate->least_is_percent = gate->has_least && *end == '%';
-    gate->has_least = gate->has_least && strcmp(end, gate->least_is_percent ? "%" : "") == 0;
-    return gate->has_least ||
-           nytp_error_set(error, NYTP_ERR_FORMAT,
-                          "--fail-least takes a number or P%%, not \"%.80s\"", text);
 }
 
 /* ---- rules in a file ---- */
@@ -269,10 +257,46 @@ static bool cut_ending(char *text, const char *ending)
     return true;
 }
 
+/* "accept REGEX P%[:VALUE]" or "accept REGEX any", without its first word. */
+static bool read_accept(struct nytp_gate *gate, const char *line, const char *place,
+                        struct nytp_error *error)
+{
+    if (!nytp_grow(&gate->accepts, &gate->accepts_capacity, gate->n_accepts,
+                   sizeof *gate->accepts))
+        return nytp_out_of_memory(error);
+    struct nytp_gate_accept accept = {.value = NYTP_WEIGHT_STATEMENTS};
+    const char *limit = line + strlen(line);
+    while (limit > line && limit[-1] != ' ' && limit[-1] != '\t')
+        limit--;
+    const char *end = limit, *stop = limit;
+    while (end > line && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    accept.any = strcmp(limit, "any") == 0;
+    bool ok = end > line && (accept.any || read_percent(limit, &stop, &accept.percent));
+    if (ok && !accept.any && *stop == ':')
+        ok = find_value(stop + 1, strlen(stop + 1), &accept.value);
+    else if (ok && !accept.any)
+        ok = *stop == '\0';
+    if (!ok)
+        return nytp_error_set(error, NYTP_ERR_FORMAT,
+                              "accept REGEX P%%[:VALUE] or accept REGEX any expected, not \"%.80s\"", line);
+    accept.text = copy_text(line, (size_t)(end - line));
+    accept.place = copy_text(place, strlen(place));
+    gate->accepts[gate->n_accepts] = accept; /* the gate's to free */
+    if (accept.text == NULL || accept.place == NULL) {
+        gate->n_accepts++;
+        return nytp_out_of_memory(error);
+    }
+    return nytp_patterns_add(&gate->accepts[gate->n_accepts++].pattern, "accept", accept.text,
+                             error);
+}
+
 /* One line of a file of rules. */
 static bool read_rule(struct nytp_gate *gate, const char *line, const char *place,
                       struct nytp_error *error)
 {
+    if (strncmp(line, "accept ", 7) == 0)
+        return read_accept(gate, line + 7 + strspn(line + 7, " \t"), place, error);
     struct nytp_gate_rule *rule = add_rule(gate, line, error);
     if (rule == NULL)
         return false;
@@ -284,7 +308,7 @@ static bool read_rule(struct nytp_gate *gate, const char *line, const char *plac
     if (!find_counted(at, len, rule) && !find_value(at, len, &rule->value))
         return nytp_error_set(error, NYTP_ERR_FORMAT,
                               "unknown value \"%.*s\": calls, statements, ops, time, incl, "
-                              "svs, queries, loops, waits, instructions, " MEASURES,
+                              "svs, queries, loops, waits, " MEASURES,
                               (int)(len < 40 ? len : 40), at);
     at += len;
     len = next_word(&at);
@@ -313,43 +337,6 @@ static bool read_rule(struct nytp_gate *gate, const char *line, const char *plac
     return true;
 }
 
-/* One line of a file of accepted growth. */
-static bool read_accept(struct nytp_gate *gate, const char *line, const char *place,
-                        struct nytp_error *error)
-{
-    if (!nytp_grow(&gate->accepts, &gate->accepts_capacity, gate->n_accepts,
-                   sizeof *gate->accepts))
-        return nytp_out_of_memory(error);
-    struct nytp_gate_accept accept = {.value = NYTP_WEIGHT_STATEMENTS};
-    const char *limit = line + strlen(line);
-    while (limit > line && limit[-1] != ' ' && limit[-1] != '\t')
-        limit--;
-    const char *end = limit, *stop = limit;
-    while (end > line && (end[-1] == ' ' || end[-1] == '\t'))
-        end--;
-    accept.any = strcmp(limit, "any") == 0;
-    bool ok = end > line && (accept.any || read_percent(limit, &stop, &accept.percent));
-    if (ok && !accept.any && *stop == ':')
-        ok = find_value(stop + 1, strlen(stop + 1), &accept.value);
-    else if (ok && !accept.any)
-        ok = *stop == '\0';
-    if (!ok)
-        return nytp_error_set(error, NYTP_ERR_FORMAT,
-                              "REGEX P%%[:VALUE] or REGEX any expected, not \"%.80s\"", line);
-    accept.text = copy_text(line, (size_t)(end - line));
-    accept.place = copy_text(place, strlen(place));
-    gate->accepts[gate->n_accepts] = accept; /* the gate's to free */
-    if (accept.text == NULL || accept.place == NULL) {
-        gate->n_accepts++;
-        return nytp_out_of_memory(error);
-    }
-    return nytp_patterns_add(&gate->accepts[gate->n_accepts++].pattern, "accept", accept.text,
-                             error);
-}
-
-typedef bool line_reader(struct nytp_gate *gate, const char *line, const char *place,
-                         struct nytp_error *error);
-
 static void skip_byte_order_mark(char *line)
 {
     const size_t len = strlen(BYTE_ORDER_MARK);
@@ -374,8 +361,7 @@ static bool trim_line(char *line)
 }
 
 /* Have each line of a file read, and add its number to a message. */
-static bool read_lines(struct nytp_gate *gate, const char *path, line_reader *reader,
-                       struct nytp_error *error)
+static bool read_lines(struct nytp_gate *gate, const char *path, struct nytp_error *error)
 {
     FILE *file = fopen(path, "r");
     if (file == NULL)
@@ -391,7 +377,7 @@ static bool read_lines(struct nytp_gate *gate, const char *path, line_reader *re
             ok = nytp_error_set(error, NYTP_ERR_LIMIT, "%s: line too long, or too many", place);
         if (number == 1)
             skip_byte_order_mark(line);
-        if (ok && trim_line(line) && !reader(gate, line, place, &reason))
+        if (ok && trim_line(line) && !read_rule(gate, line, place, &reason))
             ok = nytp_error_set(error, reason.status, "%s: %s", place, reason.message);
     }
     if (ok && ferror(file))
@@ -402,16 +388,11 @@ static bool read_lines(struct nytp_gate *gate, const char *path, line_reader *re
 
 bool nytp_gate_read_rules(struct nytp_gate *gate, const char *path, struct nytp_error *error)
 {
-    const uint32_t before = gate->n_rules;
-    if (!read_lines(gate, path, read_rule, error))
+    const uint32_t before = gate->n_rules + gate->n_accepts;
+    if (!read_lines(gate, path, error))
         return false;
-    return gate->n_rules > before ||
+    return gate->n_rules + gate->n_accepts > before ||
            nytp_error_set(error, NYTP_ERR_FORMAT, "%.100s: there is no rule in it", path);
-}
-
-bool nytp_gate_read_accepts(struct nytp_gate *gate, const char *path, struct nytp_error *error)
-{
-    return read_lines(gate, path, read_accept, error);
 }
 
 bool nytp_gate_needs_base(const struct nytp_gate *gate)

@@ -25,9 +25,6 @@
  *
  * "waits" are the time that sampled programs waited: of total all of it, of /an expression/
  * what was waited for a reason that matches, with the other side, as "socket 127.0.0.1:5432".
- *
- * "instructions total" are what the processor counted of recordings with
- * NYTPROF=instructions=1.
  */
 #ifndef NYTP_GATE_RULES_H
 #define NYTP_GATE_RULES_H
@@ -48,7 +45,6 @@ enum nytp_gate_counted {
     NYTP_GATE_QUERIES,
     NYTP_GATE_LOOPS,
     NYTP_GATE_WAITS,
-    NYTP_GATE_INSTRUCTIONS,
 };
 
 struct nytp_gate_rule {
@@ -61,13 +57,13 @@ struct nytp_gate_rule {
     bool or_absent;               /* kept where there is no such sub */
     struct nytp_patterns pattern; /* none matches all */
     bool from_base;   /* at most base * (1 + percent / 100) + plus; else at most plus */
-    bool needs_least; /* broken only if it also grew by more than the gate's `least` */
+    bool needs_least; /* broken only if it also grew by 0.1 % of the base's total */
     double percent;
     int64_t plus; /* of a time: nanoseconds */
 };
 
-/* Growth that is known and accepted. A file holds one a line: "REGEX P%[:VALUE]" accepts so
- * much growth of one value, "REGEX any" any growth of all of them. */
+/* A line of a file of rules that accepts known growth: "accept REGEX P%[:VALUE]" of one value,
+ * "accept REGEX any" of all values. */
 struct nytp_gate_accept {
     char *text, *place;           /* as it was written; "FILE:LINE" where */
     struct nytp_patterns pattern; /* subs that it is for */
@@ -83,17 +79,12 @@ struct nytp_gate {
     uint32_t n_rules, rules_capacity;
     struct nytp_gate_accept *accepts;
     uint32_t n_accepts, accepts_capacity;
-    bool or_absent; /* all rules are kept where there is no such sub */
-    bool has_least, least_is_percent;
-    double least; /* of the base's total if in percent; without it 0.1 % */
 };
 
 /* Add what was written on the command line or in files. False with *error saying what is wrong;
  * for files with the line. */
 bool nytp_gate_add_limit(struct nytp_gate *gate, const char *text, struct nytp_error *error);
-bool nytp_gate_set_least(struct nytp_gate *gate, const char *text, struct nytp_error *error);
 bool nytp_gate_read_rules(struct nytp_gate *gate, const char *path, struct nytp_error *error);
-bool nytp_gate_read_accepts(struct nytp_gate *gate, const char *path, struct nytp_error *error);
 void nytp_gate_free(struct nytp_gate *gate);
 
 /* Whether some rule speaks of the base, or of SQL statements. */

@@ -81,8 +81,7 @@ static bool is_unjudgeable(struct asking *a)
     const struct nytp_diff *diff = a->diff;
     const bool is_time = nytp_weight_is_time(rule->value);
     const bool counts = !is_time && !nytp_weight_is_bytes(rule->value);
-    if (counts && rule->counted != NYTP_GATE_INSTRUCTIONS &&
-        (diff->sampled[NYTP_DIFF_NEW] || (rule->from_base && diff->sampled[NYTP_DIFF_BASE])))
+    if (counts && (diff->sampled[NYTP_DIFF_NEW] || (rule->from_base && diff->sampled[NYTP_DIFF_BASE])))
         return answer(a, NYTP_GATE_UNJUDGED,
                       "it was sampled, and how many samples and calls were seen is chance");
     if (rule->value == NYTP_WEIGHT_SVS && lacks(a, NYTP_HAS_COUNTED_SVS))
@@ -178,7 +177,7 @@ static bool say_absent(struct asking *a, bool gone)
 {
     const struct nytp_gate_rule *rule = rule_of(a);
     const enum nytp_gate_verdict verdict =
-        rule->or_absent || a->gate->or_absent ? NYTP_GATE_KEPT : NYTP_GATE_UNJUDGED;
+        rule->or_absent ? NYTP_GATE_KEPT : NYTP_GATE_UNJUDGED;
     if (gone)
         return answer(a, verdict, "gone: in the base alone");
     struct nytp_near near;
@@ -303,7 +302,7 @@ static bool ask_statements(struct asking *a)
     if (ok && !found) {
         forget(a);
         return answer(
-            a, rule->or_absent || a->gate->or_absent ? NYTP_GATE_KEPT : NYTP_GATE_UNJUDGED,
+            a, rule->or_absent ? NYTP_GATE_KEPT : NYTP_GATE_UNJUDGED,
             "no request matches");
     }
     return ok && ask(a, NULL,
@@ -372,7 +371,7 @@ static bool ask_waits(struct asking *a)
                       "a limit on waiting, whose reasons samples know (NYTPROF=sample=100)");
     if (!matches_a_wait(a, &ok) && ok)
         return answer(
-            a, rule->or_absent || a->gate->or_absent ? NYTP_GATE_KEPT : NYTP_GATE_UNJUDGED,
+            a, rule->or_absent ? NYTP_GATE_KEPT : NYTP_GATE_UNJUDGED,
             "no reason of waiting matches, and no other side of a socket that was met");
     bool *const only = calloc((size_t)a->diff->profile->n_recordings + 1, sizeof *only);
     ok = ok && only != NULL;
@@ -383,37 +382,12 @@ static bool ask_waits(struct asking *a)
                      nytp_name_of_text(rule->scope == NYTP_GATE_TOTAL ? "total" : rule->name));
 }
 
-/* ---- instructions ---- */
-
-static bool ask_instructions(struct asking *a)
-{
-    const uint32_t first = rule_of(a)->from_base ? 0 : a->n_base;
-    if ((a->diff->profile->lost & NYTP_LOST_TIME) != 0)
-        return answer(a, NYTP_GATE_UNJUDGED, LOST);
-    bool *const only = calloc((size_t)a->diff->profile->n_recordings + 1, sizeof *only);
-    bool all = first > 0 || a->diff->base_has_times;
-    for (uint32_t run = first; only != NULL && all && run < a->n_runs; run++) {
-        nytp_diff_choose_run(a->diff, run, only);
-        a->values[run] = nytp_profile_instructions(a->diff->profile, only);
-        all = a->values[run] > 0;
-    }
-    free(only);
-    if (all)
-        return only != NULL && ask(a, NULL, nytp_name_of_text("total"));
-    forget(a);
-    return answer(a, NYTP_GATE_UNJUDGED,
-                  "a limit on instructions, which recordings with NYTPROF=instructions=1 have "
-                  "where the processor counts them");
-}
-
 static bool ask_rule(struct asking *a)
 {
     if (is_unjudgeable(a))
         return true;
     if (rule_of(a)->counted == NYTP_GATE_WAITS)
         return ask_waits(a);
-    if (rule_of(a)->counted == NYTP_GATE_INSTRUCTIONS)
-        return ask_instructions(a);
     if (rule_of(a)->counted != NYTP_GATE_SUBS)
         return ask_statements(a);
     if (rule_of(a)->scope != NYTP_GATE_TOTAL)

@@ -403,7 +403,6 @@ static void make_processes(struct nytp_attribution *s)
                 nytp_whole((double)from->processor_ns * 1e-9 * (double)p->ticks_per_sec),
             .memory_start = from->memory_start,
             .memory_peak = from->memory_peak,
-            .instructions = from->instructions,
             .complete = from->complete,
             .knows_before = from->knows_before,
             .inherits_from = from->inherits_from,

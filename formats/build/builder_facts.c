@@ -193,10 +193,6 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
     const int64_t peak = nytp_comment_number(&e->u.comment.text, NYTP_MEMORY_PEAK_HEAD);
     if (peak >= 0)
         nytp_builder_process(b)->memory_peak = peak;
-    const int64_t instructions =
-        nytp_comment_number(&e->u.comment.text, NYTP_INSTRUCTIONS_HEAD);
-    if (instructions >= 0)
-        nytp_builder_process(b)->instructions = instructions;
     const int64_t resident = nytp_comment_number(&e->u.comment.text, NYTP_MEMORY_NOW_HEAD);
     if (resident > 0)
         return nytp_memory_points_note(b, resident);

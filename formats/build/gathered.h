@@ -40,7 +40,7 @@ struct nytp_built_process {
     int64_t clock;        /* sum of statement ticks */
     int64_t cpu_ticks;    /* of a sampled process */
     int64_t processor_ns; /* of a process that tells; the last that it did */
-    int64_t memory_start, memory_peak, instructions;
+    int64_t memory_start, memory_peak;
     uint64_t statements;
     struct nytp_costs costs; /* as its attributes say */
     uint32_t n_spans;        /* of its calls that are in the list of spans */

@@ -60,7 +60,6 @@ struct nytp_process {
         processor_ticks; /* from start_s on, on a processor, sampled or not; 0 = not known */
     int64_t memory_start,
         memory_peak;      /* bytes in core at start_s, and at most; 0 = not known */
-    int64_t instructions; /* executed in user space, with those of recording; 0 = not known */
     int64_t recording_ticks; /* what recording cost, as far as it was taken off the times */
     bool complete;           /* its end was seen */
     bool knows_before;       /* it tells what is in use that earlier files of it allocated */
@@ -137,8 +136,8 @@ struct nytp_regex {
     const struct nytp_regex_size *sizes; /* NYTP_REGEX_SIZES, by nytp_regex_size_of() */
 };
 
-/* What a selection took out of a profile. Reasons of waiting, regular expressions and
- * instructions are known of whole processes: a selection of time has none of them. */
+/* What a selection took out of a profile. Reasons of waiting and regular
+ * expressions are known of whole processes: a selection of time has none of them. */
 enum nytp_lost {
     NYTP_LOST_TIME = 1,   /* time, with what is known of whole processes */
     NYTP_LOST_CALLS = 2,  /* calls of the database from the time line */

@@ -336,24 +336,6 @@ uint32_t nytp_memory_points_from(const struct nytp_profile *p, uint32_t process)
     return low;
 }
 
-/* Of a damaged file they may be any numbers: a sum that is beyond all programs stays there. */
-int64_t nytp_profile_instructions(const struct nytp_profile *p, const bool *only)
-{
-    const int64_t most = INT64_MAX / 4;
-    int64_t sum = 0;
-    if ((p->lost & NYTP_LOST_TIME) != 0)
-        return 0;
-    for (uint32_t i = 0; i < p->n_processes; i++) {
-        const struct nytp_process *const process = &p->processes[i];
-        if (only != NULL && !only[process->recording])
-            continue;
-        if (process->instructions == 0)
-            return 0;
-        sum = process->instructions < most - sum ? sum + process->instructions : most;
-    }
-    return sum;
-}
-
 void nytp_profile_lose_time(struct nytp_profile *p)
 {
     p->lost |= NYTP_LOST_TIME;

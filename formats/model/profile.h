@@ -47,10 +47,6 @@ int nytp_compare_blocks(const void *x, const void *y);
 /* The first point of memory of this process or a later one. */
 uint32_t nytp_memory_points_from(const struct nytp_profile *p, uint32_t process);
 
-/* The instructions of all processes, or with `only` of those whose recording it chooses; 0
- * where some process's are not known. */
-int64_t nytp_profile_instructions(const struct nytp_profile *p, const bool *only);
-
 /* A selection left out time: what is known of whole processes alone goes, too. */
 void nytp_profile_lose_time(struct nytp_profile *p);
 

@@ -175,12 +175,6 @@ show bytes and blocks: estimates, of which 100 samples are right to a tenth.
 
 With C<memory=BYTES>, do not count values. They are nearly all that C<memory> costs.
 
-=item instructions=1
-
-Count the process's instructions in user space by the processor (Linux, C<perf_event_open>;
-F</proc/sys/kernel/perf_event_paranoid> of 2 or less). One number for each process; a message says
-if there is no counter.
-
 =back
 
 =head2 Samples instead

@@ -47,7 +47,7 @@ def stream(pid=7, sampled=False, builtin="main::CORE:sleep", ends=True):
     out = Writer({"application": "/x/app.pl"}, {"svs": 0}).pid_start(pid, 1, 1000.0)
     if sampled:
         out.attribute("sampled", 1)
-    out.fid(1, "/x/app.pl").comment("nytp-instructions 1000").comment("nytp-alloc 3 2000 1 1 1")
+    out.fid(1, "/x/app.pl").comment("nytp-alloc 3 2000 1 1 1")
 
     def time(ms, line, wait=""):
         if sampled and wait:
@@ -89,7 +89,7 @@ def stream(pid=7, sampled=False, builtin="main::CORE:sleep", ends=True):
 
 
 def child():
-    out = Writer(options={"svs": 0}).pid_start(8, 7, 1000.001).fid(1, "/x/app.pl").comment("nytp-instructions 500")
+    out = Writer(options={"svs": 0}).pid_start(8, 7, 1000.001).fid(1, "/x/app.pl")
     out.comment("nytp-alloc 3 500 1 1 1").time(10 * MS, 1, 50).entry(1, 50).time(20 * MS, 1, 60).leave(1, 20 * MS, 20 * MS, "Kid::run")
     return out.sub(1, "Kid::run", 60, 61).callers(1, 50, "main::RUNTIME", "Kid::run", 1, 0.02, 0.02).pid_end(8, 1000.5)
 
@@ -180,8 +180,6 @@ def value_of(rule, kind, calls, lost, lost_subs):
         return None if CALLS in lost else {"queries": 12, "loops": 1}[value]
     if value == "waits":
         return 30 if is_sampled and LOST not in lost and what in ("total", "/sleep/") else 0 if is_sampled and LOST not in lost and what == "/disk/" else None
-    if value == "instructions":
-        return None if LOST in lost else 1500 if kind == "children" else 1000
     if value == "alloc_space":                  # where none is under the label, none was recorded
         return None if LOST in lost and CALLS not in lost else sum(call.space for call in calls)
     if what == "total":
@@ -199,7 +197,7 @@ def value_of(rule, kind, calls, lost, lost_subs):
 RULES = ([(value, what) for value in ("time", "calls", "statements", "ops", "svs") for what in ("total", "Bar::run", "Foo::", "/^Foo/")
           if not (what == "total" and value in ("calls", "ops"))] +
          [("incl", "Foo::get"), ("incl", "/^Bar/"), ("calls", "DBI::db::do"), ("queries", "total"), ("queries", "/GET/"), ("loops", "total"),
-          ("waits", "total"), ("waits", "/sleep/"), ("waits", "/disk/"), ("waits", "/sleepp/"), ("instructions", "total"), ("alloc_space", "total")])
+          ("waits", "total"), ("waits", "/sleep/"), ("waits", "/disk/"), ("waits", "/sleepp/"), ("alloc_space", "total")])
 
 
 def amount(rule, number):

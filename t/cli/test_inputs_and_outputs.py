@@ -37,8 +37,7 @@ def test_an_input_is_not_replaced(tmp_path, arguments, name):
     assert (tmp_path / "symbolic.out").is_symlink()
 
 
-@pytest.mark.parametrize("arguments", [["--gate", "rules"], ["--gate", os.devnull, "--accept", "rules"],
-                                       ["--fail-over=1%", "--diff", "rules"]])
+@pytest.mark.parametrize("arguments", [["--gate", "rules"], ["--fail-over=1%", "--diff", "rules"]])
 def test_a_file_of_rules_is_not_replaced(tmp_path, arguments):
     stream().save(tmp_path / "in.out")
     (tmp_path / "rules").write_text("calls total <= 9\n")

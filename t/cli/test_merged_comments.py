@@ -15,7 +15,7 @@ EXAMPLES = {
     "cpu": "cpu 8 ready", "nytp-wait": "nytp-wait socket 127.0.0.1:5432", "nytp-costs": "nytp-costs stmt=10641 leave=11705",
     "nytp-resumed": "nytp-resumed", "nytp-open": "nytp-open 1 perl main::f", "nytp-processor": "nytp-processor 1000",
     "nytp-memory": "nytp-memory 4096", "nytp-memory-start": "nytp-memory-start 4096", "nytp-memory-peak": "nytp-memory-peak 8192",
-    "nytp-instructions": "nytp-instructions 345", "nytp-label": "nytp-label 20 request=GET /", "nytp-label-profile": "nytp-label-profile a=b",
+    "nytp-label": "nytp-label 20 request=GET /", "nytp-label-profile": "nytp-label-profile a=b",
     "nytp-own": "nytp-own 1 5 main::f", "nytp-regex": "nytp-regex match 1 5 3 2 0 900 400 12 - ^a b$", "nytp-svs": "nytp-svs -3 1 5",
     "nytp-alloc": "nytp-alloc 7 4096 2 1 5", "nytp-free": "nytp-free 7", "nytp-in-use-call": "nytp-in-use-call 1 0 1 5 main::f",
     "nytp-in-use": "nytp-in-use 8 4096 2 1 1 5", "nytp-inherited": "nytp-inherited 9 4096 2 1 1 5 70", "nytp-attribute": "nytp-attribute host=here",

@@ -37,11 +37,11 @@ GIVEN = {
     "detail": ["--detail"], "collapse-recursion": ["--collapse-recursion"], "merge-evals": ["--merge-evals"], "no-wait": ["--no-wait"],
     "wait": ["--wait=."], "no-builtins": ["--no-builtins"], "diff": ["--diff", "BASE"],
     "merge-runs": ["--merge-runs"], "normalize": ["--normalize"], "fail-over": ["--fail-over=1%:calls"],
-    "fail-least": ["--fail-least=90%", ["--fail-over=1%:calls"]], "gate": ["--gate", "RULES"],
-    "accept": ["--accept", "ACCEPTS", ["--gate", "RULES"]], "gate-tap": ["--gate-tap", ["--gate", "RULES", "-o", "x"]],
-    "allow-absent": ["--allow-absent", ["--gate", "ABSENT"]], "gate-junit": ["--gate-junit=j.xml", ["--gate", "RULES"]],
+    "gate": ["--gate", "RULES"],
+    "gate-tap": ["--gate-tap", ["--gate", "RULES", "-o", "x"]],
+    "gate-junit": ["--gate-junit=j.xml", ["--gate", "RULES"]],
     "annotations": ["--annotations=github", ["--gate", "RULES", "-o", "x"]], "unit": ["--unit=ms"],
-    "weight": ["--weight=calls"], "top": ["--top=2"], "brief": ["--brief=json"], "patterns": ["--patterns=2"], "sql": ["--sql=2"], "waits": ["--waits=2"], "list": ["--list=early"], "peek": ["--peek=early"],
+    "weight": ["--weight=calls"], "top": ["--top=2"], "patterns": ["--patterns=2"], "sql": ["--sql=2"], "waits": ["--waits=2"], "list": ["--list=early"], "peek": ["--peek=early"],
     "sort": ["--sort=name", ["--min-percent=0"]], "label": ["--label=service=web"], "labels": ["--labels=none"],
     "plain-names": ["--plain-names"], "aggregate": ["--aggregate"], "spread": ["--spread"], "max-calls": ["--max-calls=3"],
     "lines": ["--lines"], "lib": ["--lib", "FOLDER/lib"], "title": ["--title=A title"], "minimal": ["--minimal", ["-o", "r/"]],
@@ -100,8 +100,6 @@ def files(tmp_path_factory):
         record(folder / name, program)
     record(folder / "now", PROGRAM + '"x" =~ /x+/ for 1 .. 2000;', name="patterns.pl", options="regex=1")
     (folder / "rules").write_text("calls main::early <= 1\n")
-    (folder / "absent").write_text("calls main::nosuch <= 1\n")
-    (folder / "accepts").write_text("early any\n")
     (folder / "bin").mkdir()
     for viewer in "kcachegrind", "xdg-open", "speedscope", "pprof":
         (folder / "bin" / viewer).write_text("#!/bin/sh\necho opened >opened\n")
@@ -114,8 +112,7 @@ def files(tmp_path_factory):
 def came_out(files, tmp_path, arguments, stderr=False):
     """Status, standard output, and every file that was written."""
     tmp_path.mkdir()
-    known = {"BASE": files / "base" / "a.pl.out", "RULES": files / "rules", "ACCEPTS": files / "accepts",
-             "ABSENT": files / "absent",
+    known = {"BASE": files / "base" / "a.pl.out", "RULES": files / "rules",
              "FOLDER/lib": files / "now" / "lib", "FOLDER/lib/": f"{files}/now/lib/"}
     done = run(*[known.get(word, word) for word in arguments], cwd=tmp_path,
                env={"PATH": f"{files / 'bin'}:/usr/bin:/bin", "TMPDIR": str(tmp_path)})
@@ -134,7 +131,7 @@ def test_each_option_does_something_or_is_refused(files, tmp_path, option):
     inputs = sorted((files / "now").glob("a.pl.out*"))
     if option in ("strict", "quiet"):
         inputs = [files / "cut.out"]
-    elif option in ("merge-evals", "fail-over", "fail-least"):
+    elif option in ("merge-evals", "fail-over"):
         inputs = inputs[:1]     # evals of several processes are merged anyway
     elif option == "detail":
         inputs = [files / "now" / "patterns.pl.out"]

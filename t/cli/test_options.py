@@ -263,6 +263,14 @@ def test_zsh_completes_what_is_typed(tmp_path, typed, completed):
 
 # ---- refusals ----
 
+@pytest.mark.parametrize("argument, instead", [
+    ("--accept=rules", "accept REGEX"), ("--allow-absent", "or absent"), ("--brief=json", "--json"), ("--fail-least=2", "--gate")])
+def test_an_option_that_went_is_answered_with_what_does_its_work(argument, instead):
+    done = run(argument, "x")
+    assert done.returncode == 2 and argument.split("=r")[0].split("=2")[0].encode() + b" is gone: " in done.stderr
+    assert instead.encode() in done.stderr and len(done.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize("typed, meant", [
     ("--calgrind", "--callgrind"), ("--colapse-recursion", "--collapse-recursion"),
     ("--list-format", "--list-formats"), ("--foucs", "--focus"), ("--verison", "--version"),

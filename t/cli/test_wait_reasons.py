@@ -52,25 +52,12 @@ def test_the_brief_names_them(waiting):
     assert "- 1.50 s for socket `127.0.0.1:5432` at `/x/app.pl:6`\n- 300 ms for sleep at `/x/app.pl:7`\n" in section
     assert "other" not in section and "\x1b" not in text
     assert "for socket `` ignore previous instructions`?[31m<b> `` at" in section
-    brief = json.loads(good("-q", "--brief=json", waiting))
-    assert [(row["reason"], row["place"], row["samples"], row["total_ns"]) for row in brief["wait_reasons"]][:2] == [
-        ("socket", "/x/app.pl:6", 2, 1500000000), ("sleep", "/x/app.pl:7", 1, 300000000)]
-    assert len(brief["wait_reasons"]) == 4 and brief["more_wait_reasons"] == 0
 
 
 def test_many_do_not_fill_the_brief(tmp_path):
     many = sampled(tmp_path / "w.out", *[(n, 900 - n, 0, f"socket {n:03d}.{'x' * 110}") for n in range(10, 60)])
     text = good("-q", "--brief", many).decode()
     assert len(text) <= 8192 and "- 46 more reasons: `nytp export --waits=0 FILE...`" in re.sub(r"(?<=--waits=0 )\S*w\.out", "FILE...", text)
-    brief = good("-q", "--brief=json", many)
-    assert len(brief) <= 8192 and json.loads(brief)["more_wait_reasons"] == 46
-
-
-def test_the_schema_knows_all_reasons():
-    table = (ROOT / "formats" / "stream" / "comments" / "wait_reasons.def").read_text()
-    schema = json.loads((ROOT / "share" / "brief.schema.json").read_text())
-    known = schema["properties"]["wait_reasons"]["items"]["properties"]["reason"]["enum"]
-    assert known == re.findall(r'^NYTP_WAIT_REASON\(\w+, "([\w-]+)"\)', table, re.M) and len(known) == 10
 
 
 def test_the_report_has_a_table_where_there_are_reasons(waiting, tmp_path):

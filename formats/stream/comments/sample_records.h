@@ -6,7 +6,7 @@
  * time, but waited for a processor. Each: "nytp-processor N", so many nanoseconds the process
  * was on a processor, from its PID_START to here; "nytp-memory-start N" and "nytp-memory-peak
  * N", so many bytes of it were in core then, and at most; "nytp-memory N" now and then, so many
- * bytes are in core here. "nytp-instructions N", so many were executed in user space.
+ * bytes are in core here.
  */
 #ifndef NYTP_SAMPLE_RECORDS_H
 #define NYTP_SAMPLE_RECORDS_H
@@ -21,7 +21,6 @@
 #define NYTP_MEMORY_NOW_HEAD     "nytp-memory"
 #define NYTP_MEMORY_START_HEAD   "nytp-memory-start"
 #define NYTP_MEMORY_PEAK_HEAD    "nytp-memory-peak"
-#define NYTP_INSTRUCTIONS_HEAD   "nytp-instructions"
 
 /* The number behind the word and a blank; -1: the comment tells something else. */
 static inline int64_t nytp_comment_number(const struct nytp_str *comment, const char *word)

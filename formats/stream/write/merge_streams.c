@@ -326,7 +326,6 @@ static bool is_kept(const struct nytp_str *comment)
            nytp_comment_number(comment, NYTP_MEMORY_NOW_HEAD) >= 0 ||
            nytp_comment_number(comment, NYTP_MEMORY_START_HEAD) >= 0 ||
            nytp_comment_number(comment, NYTP_MEMORY_PEAK_HEAD) >= 0 ||
-           nytp_comment_number(comment, NYTP_INSTRUCTIONS_HEAD) >= 0 ||
            nytp_label_record_read(comment).kind != NYTP_LABEL_NONE;
 }
 
