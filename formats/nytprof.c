@@ -94,6 +94,21 @@ static size_t gather_bytes(struct reader *r, size_t have, size_t need)
     return have;
 }
 
+/* Gather the rest of a text line, too, when no newline is among the first `need` bytes. */
+static size_t gather_line(struct reader *r, size_t have, size_t need)
+{
+    struct nytp_source *source = r->decoder.source;
+    have = gather_bytes(r, have, need);
+    while (have >= need && have < NYTP_MAX_RECORD && r->large[have - 1] != '\n' &&
+           nytp_source_fill(source, 1) > 0) {
+        const size_t left = (size_t)(source->end - source->at), most = NYTP_MAX_RECORD - have;
+        const uint8_t *newline = memchr(source->at, '\n', left);
+        const size_t n = newline != NULL ? (size_t)(newline + 1 - source->at) : left;
+        have = gather_bytes(r, have, have + (n < most ? n : most));
+    }
+    return have;
+}
+
 /* The record in the window claims to be larger than any may be. */
 static bool fail_too_large(struct reader *r, const struct nytp_cursor *c,
                            const struct nytp_event *e)
@@ -134,7 +149,7 @@ static bool read_large_record(struct reader *r, struct nytp_cursor *c, struct ny
                                  nytp_source_inflating(r->decoder.source),
                                  "%s: %zu bytes, the limit of a record is %u",
                                  nytp_tag_name(e->tag), c->need, NYTP_MAX_RECORD);
-        have = gather_bytes(r, have, c->need);
+        have = c->to_newline ? gather_line(r, have, c->need) : gather_bytes(r, have, c->need);
         if (have == 0 && r->decoder.error->status != NYTP_OK)
             return false;
         if (have < c->need)
@@ -492,13 +507,13 @@ static bool read_version(struct reader *r)
     enum nytp_decoded outcome;
     do {
         c = (struct nytp_cursor){.start = source->at, .at = source->at, .end = source->end};
-        outcome = nytp_decode_line(&r->decoder, &c, &event, &line);
-    } while (outcome == NYTP_SHORT && nytp_source_fill(source, c.need) >= c.need);
-    if (outcome == NYTP_SHORT)
+        outcome = nytp_decode_line(&c, &line);
+    } while (outcome == NYTP_SHORT && c.need <= NYTP_SOURCE_MAX_NEED &&
+             nytp_source_fill(source, c.need) >= c.need);
+    if (outcome == NYTP_SHORT && c.need <= NYTP_SOURCE_MAX_NEED)
         return fail_short(r, &c, &event, (size_t)(c.end - c.start));
-    if (outcome == NYTP_FAILED)
-        return false;
-    if (!parse_version(line.ptr + strlen(MAGIC), line.ptr + line.len, &event))
+    if (outcome == NYTP_SHORT || line.len > NYTP_MOST_LINE ||
+        !parse_version(line.ptr + strlen(MAGIC), line.ptr + line.len, &event))
         return nytp_error_at(r->decoder.error, NYTP_ERR_FORMAT, event.offset, false,
                              "header line without a version");
     const uint32_t major = event.u.version.major, minor = event.u.version.minor;

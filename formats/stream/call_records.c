@@ -198,7 +198,7 @@ static enum nytp_decoded decode_site(struct nytp_decoder *d, struct nytp_call_re
                                      struct nytp_cursor *c, const struct nytp_event *e)
 {
     struct nytp_str text;
-    GET(nytp_decode_line(d, c, e, &text));
+    GET(nytp_decode_line(c, &text));
     struct nytp_cursor fields = {.start = (const uint8_t *)text.ptr};
     fields.at = fields.start;
     fields.end = fields.start + text.len - 1; /* without the newline */

@@ -72,17 +72,13 @@ static bool get_time(struct nytp_decoder *d, struct nytp_cursor *c, double *valu
     return true;
 }
 
-enum nytp_decoded nytp_decode_line(struct nytp_decoder *d, struct nytp_cursor *c,
-                                   const struct nytp_event *event, struct nytp_str *line)
+enum nytp_decoded nytp_decode_line(struct nytp_cursor *c, struct nytp_str *line)
 {
     const size_t left = (size_t)(c->end - c->at);
-    const size_t most = left < NYTP_MOST_LINE ? left : NYTP_MOST_LINE;
-    const uint8_t *newline = most > 0 ? memchr(c->at, '\n', most) : NULL;
+    const uint8_t *newline = left > 0 ? memchr(c->at, '\n', left) : NULL;
     if (newline == NULL) {
-        if (left >= NYTP_MOST_LINE)
-            return fail(d, event, NYTP_ERR_LIMIT, "text line is longer than %u bytes",
-                        NYTP_MOST_LINE);
         c->need = (size_t)(c->end - c->start) + 1;
+        c->to_newline = true;
         return NYTP_SHORT;
     }
     line->ptr = (const char *)c->at;
@@ -98,7 +94,7 @@ static enum nytp_decoded get_string(struct nytp_decoder *d, struct nytp_cursor *
                                     const struct nytp_event *event, struct nytp_str *string)
 {
     if (d->version < NYTP_STREAM_VERSION(2, 0)) {
-        const enum nytp_decoded outcome = nytp_decode_line(d, c, event, string);
+        const enum nytp_decoded outcome = nytp_decode_line(c, string);
         if (outcome == NYTP_DECODED)
             string->len--;
         return outcome;
@@ -139,12 +135,6 @@ static enum nytp_decoded get_string(struct nytp_decoder *d, struct nytp_cursor *
             return outcome_;                                                                   \
     } while (0)
 
-static enum nytp_decoded decode_comment(struct nytp_decoder *d, struct nytp_cursor *c,
-                                        struct nytp_event *e)
-{
-    return nytp_decode_line(d, c, e, &e->u.comment.text);
-}
-
 /* The attribute nv_size: how many bytes the numbers of all later records have. */
 static enum nytp_decoded note_nv_size(struct nytp_decoder *d, const struct nytp_event *e)
 {
@@ -166,7 +156,7 @@ static enum nytp_decoded decode_pair(struct nytp_decoder *d, struct nytp_cursor 
                                      struct nytp_event *e)
 {
     struct nytp_str line;
-    const enum nytp_decoded outcome = nytp_decode_line(d, c, e, &line);
+    const enum nytp_decoded outcome = nytp_decode_line(c, &line);
     if (outcome != NYTP_DECODED)
         return outcome;
     line.len--;
@@ -344,7 +334,7 @@ static enum nytp_decoded decode_fields(struct nytp_decoder *d, struct nytp_curso
     case NYTP_TAG_OPTION:
         return decode_pair(d, c, e);
     case NYTP_TAG_COMMENT:
-        return decode_comment(d, c, e);
+        return nytp_decode_line(c, &e->u.comment.text);
     case NYTP_TAG_PID_START:
         return decode_pid_start(d, c, e);
     case NYTP_TAG_PID_END:

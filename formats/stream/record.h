@@ -12,7 +12,8 @@
 #include "event.h"
 #include "source.h"
 
-/* Bytes of a text line, with its newline: less than the window. Writers keep to it. */
+/* Bytes of a text line, with its newline, as writers keep to them for the sake of others'
+ * readers. This one takes a line of any length that a record may have. */
 #define NYTP_MOST_LINE 60000u
 
 /* No record may have more bytes. A version is one number, so that versions compare: 500 is 5.0.
@@ -33,6 +34,7 @@ enum nytp_decoded {
 struct nytp_cursor {
     const uint8_t *start, *at, *end;
     size_t need;
+    bool to_newline;     /* and go on to the next newline from there */
     uint32_t string_len; /* bytes that the string claims to have in which the input ended, … */
     size_t string_at;    /* … and its first byte, from `start`; 0: it ended in no string */
 };
@@ -53,10 +55,8 @@ struct nytp_decoder {
 enum nytp_decoded nytp_decode_record(struct nytp_decoder *decoder, struct nytp_cursor *c,
                                      struct nytp_event *event);
 
-/* The text at c->at up to and including a newline; `event` is for messages. Used for the first
- * line of a stream, too. */
-enum nytp_decoded nytp_decode_line(struct nytp_decoder *decoder, struct nytp_cursor *c,
-                                   const struct nytp_event *event, struct nytp_str *line);
+/* The text at c->at up to and including a newline. Used for the first line of a stream, too. */
+enum nytp_decoded nytp_decode_line(struct nytp_cursor *c, struct nytp_str *line);
 
 /* How many bytes a packed integer has, by its first. */
 static inline size_t nytp_u32_size(uint8_t first)

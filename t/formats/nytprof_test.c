@@ -5,6 +5,8 @@
  */
 #include "nytprof_streams.h"
 
+#include "formats/stream/record.h"
+
 static void test_records(void)
 {
     struct bytes b = whole(false);
@@ -231,20 +233,54 @@ static void test_lines(void)
         "VERSION 5.0\nATTRIBUTE key=\"no equals sign\" value=\"\"\n"
         "OPTION key=\"\" value=\"\"\nCOMMENT text=\"\\x0a\"\nATTRIBUTE key=\"\" value=\"v\"\n",
         "malformed attributes are no error");
-    put_text(&b, "#");
-    const size_t offset = b.len - 1;
-    for (int i = 0; i < 5999; i++)
-        put_text(&b, "0123456789");
-    put_text(&b, "\n");
+    free(b.data);
+}
+
+static void put_letters(struct bytes *b, size_t n)
+{
+    while (n-- > 0)
+        put_byte(b, 'x');
+}
+
+/* What comes behind a text line is read however long the line is, up to the limit of records.
+ */
+static void test_long_lines(void)
+{
+    static const size_t lens[] = {60000, 65534, 65535, 65536, 262143, 262144, 3000000};
+    static const char *const begins[] = {
+        "NYTProf 5 0\n#",
+        "NYTProf 5 0\n:a=", "NYTProf 5 0\n:basetime=1\n#nytp-calls 1\n#\x01\x11\x11'f",
+        "NYTProf 1 0\nS\x01\n"};
+    for (size_t i = 0; i < sizeof lens / sizeof *lens * 4; i++) {
+        struct bytes b = stream(begins[i % 4]);
+        struct log log;
+        struct nytp_error error;
+        put_letters(&b, lens[i / 4]);
+        const size_t cut = b.len;
+        put_text(&b, "\n-\n"); /* the last byte is no record */
+        const bool read = i % 2 == 0 ? read_bytes(b.data, b.len, &log, &error)
+                                     : read_trickle(&b, 1000, &log, &error);
+        ok(!read && error.offset == b.len - 1 && strstr(log_text(&log), "\nDISCOUNT\n") != NULL,
+           "what is behind a long line is read");
+        free(log.text.data);
+        b.len = cut;
+        ok(!read_bytes(b.data, b.len, &log, &error) && error.status == NYTP_ERR_TRUNCATED,
+           "a long line without an end is cut");
+        free(log.text.data);
+        free(b.data);
+    }
+    struct bytes b = stream("NYTProf 5 0\n#");
     struct log log;
     struct nytp_error error;
-    ok(read_bytes(b.data, b.len, &log, &error), "a text line may have 59,991 bytes");
+    put_letters(&b, NYTP_MAX_RECORD);
+    put_text(&b, "\n");
+    ok(!read_trickle(&b, 60000, &log, &error) && error.status == NYTP_ERR_LIMIT &&
+           strcmp(error.message,
+                  "COMMENT: 67108865 bytes, the limit of a record is 67108864") == 0,
+       "a line has a limit");
     free(log.text.data);
-    b.len--;
-    is_refused(&b, NYTP_ERR_TRUNCATED, offset, "COMMENT: the input ends inside the record",
-               NULL);
-    put_text(&b, "01234567890");
-    is_refused(&b, NYTP_ERR_LIMIT, offset, "text line is longer than 60000 bytes", NULL);
+    memcpy(b.data + 11, "xx", 2); /* the first line is one only where it is short */
+    is_refused(&b, NYTP_ERR_FORMAT, 0, "header line without a version", "");
     free(b.data);
 }
 
@@ -304,6 +340,7 @@ int main(void)
     test_strings();
     test_large();
     test_lines();
+    test_long_lines();
     test_headers();
     return done_testing();
 }
