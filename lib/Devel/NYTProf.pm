@@ -60,8 +60,8 @@ The profile is in NYTProf format 5, which every reader of Devel::NYTProf profile
 =head2 Loading
 
 Use C<perl -d:NYTProf>, C<PERL5OPT=-d:NYTProf>, C<PERL5DB='use Devel::NYTProf'> with C<perl -d>,
-or C<use Devel::NYTProf>. C<require> in a running program records code that was compiled before,
-too. Without C<import> or C<DB::enable_profile()> it begins at the sixteenth statement.
+or C<use Devel::NYTProf>. C<require> in a running program records earlier code, too, from the
+sixteenth statement on.
 
 While recording is off, the program executes what it would without the profiler. Switching takes
 some 40 ns for each op, 10 ms for a program of 70,000 lines. Subs that are open when recording
@@ -361,9 +361,8 @@ Load the profiler when the server starts, and record what you want to see:
 
     NYTPROF=start=no:addpid=1 perl -d:NYTProf -S starman app.psgi
 
-L<Plack::Middleware::NYTP> and L<Mojolicious::Plugin::NYTP> record each request, every N-th, or
-one on demand. L<Devel::NYTProf::Apache> is for mod_perl. Without a middleware, for responses that
-are not streamed:
+L<Plack::Middleware::NYTP>, L<Mojolicious::Plugin::NYTP> and, for mod_perl,
+L<Devel::NYTProf::Apache> record requests. Without them, for responses that are not streamed:
 
     DB::enable_profile("/var/tmp/request.$$." . ++$n . ".out");
     my $response = $app->($env);
@@ -417,8 +416,7 @@ them:
     $ nytp-export --top work.out work.out.t*
 
 A thread's profile is complete when its sub has returned, died or exited. A thread that still runs
-when the program ends has a partial profile; so has the first when another calls C<exit>. With
-C<sigexit> the thread that gets the signal has a complete one.
+at the end has a partial profile; so has the first when another calls C<exit>.
 
 C<DB::disable_profile()> and the like are for the calling thread; L<nytp-ctl> is for all. After a
 fork in a thread the child goes on in F<nytprof.out.PID.t1>. A thread costs a millisecond and 0.4
@@ -475,10 +473,9 @@ libraries. Perl's own C<syscall> works.
 =item What is listed
 
 Every compiled sub is listed, called or not, if anything else in its file was recorded. A recorded
-BEGIN block is C<Pkg::BEGIN@LINE>; of those that ran unrecorded the last of each package is
-C<Pkg::BEGIN>. C<perl -d:NYTProf> itself is C<main::BEGIN> on line 0. Builtins and xsubs have
-lines 0 to 0, and stand in the file with the lowest id that has a sub of their package.
-AutoSplit's subs stand in their module's file.
+BEGIN block is C<Pkg::BEGIN@LINE>; the last unrecorded one of a package is C<Pkg::BEGIN>. Builtins
+and xsubs have lines 0 to 0, and stand in the file with the lowest id that has a sub of their
+package.
 
 =item file
 
@@ -523,16 +520,14 @@ systems than Linux see subs less well whose last statement takes the time.
 
 =item control
 
-A client has three seconds for its command. The socket of a killed process is replaced by the next
-of that name. A process that becomes another user, or closes all descriptors, opens a new socket
-if it may. A C<checkpoint> or C<rotate> during an exact recording is for that one; children that
-are forked meanwhile are sampled.
+A client has three seconds for its command. A process that becomes another user, or closes all
+descriptors, opens a new socket if it may. C<checkpoint> and C<rotate> during an exact recording
+are for that one; children that are forked meanwhile are sampled.
 
 =item clock
 
-The counter is used for C<tsc>, C<kvm-clock>, C<hyperv_clocksource_tsc_page>, C<xen> and
-C<arch_sys_counter>. It is compared with the kernel's clock at each flush; where they have parted,
-recording goes on by clock_gettime(). C<nytp-export --stats> names the clock.
+The processor's counter is read where the kernel's clock is that counter, and compared with it at
+each flush. After a difference clock_gettime() is read. C<nytp-export --stats> names the clock.
 
 =item flush
 

@@ -125,8 +125,8 @@ folder if they cannot be merged, or undef if there is none.
 
 =head2 keep_apart(FILES, PARTIAL)
 
-The same, with each recording as it is, one after the other in one file, FILES first. Those of PARTIAL
-end early and are mended.
+The same, with each recording as it is, one after the other in one file, FILES first. Those of
+PARTIAL end early and are mended.
 
 =cut
 
