@@ -989,9 +989,34 @@ static bool add_frame(struct nytp_walker *walker, enum nytp_frame_kind kind, uin
         return false;
     stack->frames[stack->n++] =
         (struct nytp_frame){.kind = kind, .sub = UINT32_MAX, .cv = cv, .cop = cop};
-    return (cop == 0 || nytp_name_cache_expect_place(walker->names, cop)) &&
-           ((kind != NYTP_FRAME_SUB && kind != NYTP_FRAME_FORMAT) ||
-            nytp_name_cache_expect_sub(walker->names, cv));
+    return true;
+}
+
+static void leave_out_middle(struct nytp_stack *stack)
+{
+    struct nytp_frame *const behind = stack->frames + NYTP_INNERMOST_FRAMES;
+    if (stack->n <= NYTP_MOST_FRAMES)
+        return;
+    stack->n_left_out = stack->n - NYTP_MOST_FRAMES;
+    stack->n = NYTP_MOST_FRAMES;
+    memmove(behind, behind + stack->n_left_out,
+            (NYTP_MOST_FRAMES - NYTP_INNERMOST_FRAMES) * sizeof *behind);
+}
+
+static bool has_name(const struct nytp_frame *frame)
+{
+    return frame->kind == NYTP_FRAME_SUB || frame->kind == NYTP_FRAME_FORMAT;
+}
+
+static bool expect_names(struct nytp_walker *walker)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < walker->stack.n; i++) {
+        const struct nytp_frame *const frame = &walker->stack.frames[i];
+        ok = (frame->cop == 0 || nytp_name_cache_expect_place(walker->names, frame->cop)) &&
+             (!has_name(frame) || nytp_name_cache_expect_sub(walker->names, frame->cv));
+    }
+    return ok;
 }
 
 /* The calls of one stack from context `i` down; *cop goes in as the innermost statement and
@@ -1035,19 +1060,19 @@ static bool name_frames(struct nytp_walker *walker, bool at_start)
     struct nytp_names *const names = walker->names;
     for (uint32_t i = 0; i < walker->stack.n; i++) {
         struct nytp_frame *const frame = &walker->stack.frames[i];
-        const bool has_name = frame->kind == NYTP_FRAME_SUB || frame->kind == NYTP_FRAME_FORMAT;
-        if (has_name && (frame->sub = nytp_sub_at(names, frame->cv)) == UINT32_MAX)
+        const bool named = has_name(frame);
+        if (named && (frame->sub = nytp_sub_at(names, frame->cv)) == UINT32_MAX)
             return false;
         if (!nytp_place_at(names, frame->cop, &frame->file, &frame->line))
             return false;
         if (frame->line == 0 &&
             (frame->kind == NYTP_FRAME_EVAL || frame->kind == NYTP_FRAME_REQUIRE))
             frame->line = 1; /* it is compiled: no line is read yet, or no more */
-        if (i == 0 && at_start && has_name && names->subs[frame->sub].first_line > 0) {
+        if (i == 0 && at_start && named && names->subs[frame->sub].first_line > 0) {
             frame->file = names->subs[frame->sub].file;
             frame->line = names->subs[frame->sub].first_line;
         }
-        if (has_name && is_at_eval(names, frame))
+        if (named && is_at_eval(names, frame))
             return false;
     }
     return true;
@@ -1108,7 +1133,7 @@ static bool take_frames(struct nytp_walker *walker, const struct nytp_spied_mome
     const bool is_call = moment->op_type == (unsigned)layout->op_entersub;
     const uint64_t callee = is_call ? callee_of(walker, moment->stack_sp) : 0;
     uint64_t cop = moment->curcop;
-    walker->stack.n = 0;
+    walker->stack.n = walker->stack.n_left_out = 0;
     walker->stack.builtin = moment->op_type;
     if (callee != 0 && !nytp_name_cache_expect_sub(walker->names, callee))
         return false;
@@ -1126,6 +1151,10 @@ static bool take_frames(struct nytp_walker *walker, const struct nytp_spied_mome
     }
     if (!may_be_in(walker, (struct code){NYTP_FRAME_MAIN, 0}, cop, true) ||
         !add_frame(walker, NYTP_FRAME_MAIN, 0, cop))
+        return false;
+    if (!walker->keeps_all)
+        leave_out_middle(&walker->stack);
+    if (!expect_names(walker))
         return false;
     nytp_name_cache_look(walker->names);
     if (moment->curcop == walker->look.of.at[NYTP_PL_compiling] && top->context >= 0 &&

@@ -23,9 +23,7 @@
 #include <time.h>
 
 enum {
-    MOST_CALLS = 1000,    /* in the stack of a sample */
-    INNERMOST_CALLS = 64, /* of them, if there were more */
-    CPU_NOTE_SHARE = 16,  /* processor time is told where it differs by one part in so many */
+    CPU_NOTE_SHARE = 16, /* processor time is told where it differs by one part in so many */
     LONGEST_LINE = 1 << 20,
     HAS_SOURCE = 0x10 | 0x20, /* NEW_FID's flags: the source is kept */
 };
@@ -363,17 +361,11 @@ static uint32_t fid_of_frame(struct nytp_sampled_stream *stream, const struct ny
 /* Leave and enter calls, from those that were open at the last sample to those of this one. */
 static void go_to(struct nytp_sampled_stream *stream, const struct nytp_stack *stack)
 {
-    uint32_t n_subs = 0, nth = 0, same = 0;
+    uint32_t same = 0;
     bool differs = false;
-    for (uint32_t i = 0; i < stack->n; i++)
-        n_subs += stack->frames[i].sub != UINT32_MAX;
     for (uint32_t i = stack->n - 1; i-- > 0;) {
         const struct nytp_frame *const frame = &stack->frames[i];
         if (frame->sub == UINT32_MAX)
-            continue;
-        nth++;
-        if (n_subs > MOST_CALLS && nth > MOST_CALLS - INNERMOST_CALLS &&
-            nth <= n_subs - INNERMOST_CALLS)
             continue;
         const struct call call = {.sub = sub_of_frame(stream, frame),
                                   .fid = fid_of_frame(stream, stack, i + 1),

@@ -152,7 +152,8 @@ static bool settle(struct nytp_sampling *sampling, struct nytp_spied_thread *thr
 
 static bool is_same_stack(const struct nytp_stack *a, const struct nytp_stack *b)
 {
-    if (a->n != b->n || a->xsub != b->xsub || a->builtin != b->builtin)
+    if (a->n != b->n || a->n_left_out != b->n_left_out || a->xsub != b->xsub ||
+        a->builtin != b->builtin)
         return false;
     for (uint32_t i = 0; i < a->n; i++)
         if (a->frames[i].cv != b->frames[i].cv || a->frames[i].cop != b->frames[i].cop)

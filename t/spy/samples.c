@@ -102,7 +102,9 @@ int main(int argc, char **argv)
         return 1;
     }
     nytp_walker_init(&walker, &names, &perl.interpreters[0]);
-    const bool is_apart = argc > 4, is_stopped = is_apart && strcmp(argv[4], "stopped") == 0;
+    walker.keeps_all = argc < 5 || strcmp(argv[4], "ends") != 0;
+    const bool is_apart = argc > 4 && walker.keeps_all,
+               is_stopped = is_apart && strcmp(argv[4], "stopped") == 0;
     long counts[3] = {0}, i = 0;
     int64_t ran_ns = 0;
     const double began = seconds();
