@@ -327,8 +327,8 @@ static void put_memory(const struct trace *t)
 {
     const struct nytp_profile *const profile = t->profile;
     const unsigned has = profile->recordings[profile->processes[t->process].recording].has;
-    const uint32_t end = nytp_memory_points_from(profile, t->process + 1);
-    for (uint32_t i = nytp_memory_points_from(profile, t->process); i < end; i++) {
+    const struct nytp_slice of = nytp_memory_points_of(profile, t->process, 1);
+    for (uint32_t i = of.first; i < of.first + of.n; i++) {
         const struct nytp_memory_point *const point = &profile->memory_points[i];
         put_counter(t, point, "resident memory", "bytes", point->resident);
         if ((has & NYTP_HAS_BYTES) != 0)

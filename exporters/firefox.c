@@ -134,12 +134,11 @@ static void write_counters(const struct nytp_profile *profile,
     for (uint32_t i = 0; i < profile->n_processes; i++) {
         const unsigned has = profile->recordings[profile->processes[i].recording].has;
         const bool timeline = has_timeline(profile, options, i);
-        const uint32_t first = nytp_memory_points_from(profile, i),
-                       n = nytp_memory_points_from(profile, i + 1) - first;
+        const struct nytp_slice of = nytp_memory_points_of(profile, i, 1);
         for (size_t c = 0; c < sizeof counters / sizeof *counters; c++)
-            if (timeline && n > 0 && (has & counters[c].needs) == counters[c].needs) {
+            if (timeline && of.n > 0 && (has & counters[c].needs) == counters[c].needs) {
                 nytp_puts(out, before);
-                put_counter(out, profile, &counters[c], &profile->memory_points[first], n,
+                put_counter(out, profile, &counters[c], &profile->memory_points[of.first], of.n,
                             thread,
                             nytp_process_offset_ns(&profile->processes[i], first_start_s));
                 before = ",\n";

@@ -51,9 +51,9 @@ static void choose_process(struct massif *m)
             most = bytes_at(m, &profile->memory_points[i]);
             m->process = profile->memory_points[i].process;
         }
-    const uint32_t first = nytp_memory_points_from(profile, m->process);
-    m->n = nytp_memory_points_from(profile, m->process + 1) - first;
-    m->points = m->n > 0 ? &profile->memory_points[first] : NULL;
+    const struct nytp_slice of = nytp_memory_points_of(profile, m->process, 1);
+    m->n = of.n;
+    m->points = m->n > 0 ? &profile->memory_points[of.first] : NULL;
 }
 
 /* ms_print takes what follows a # for a comment. */

@@ -74,18 +74,18 @@ static struct curve curve_of(const struct nytp_profile *profile)
     if (profile->n_memory_points == 0)
         return (struct curve){0};
     const uint32_t process = profile->memory_points[most].process;
-    const uint32_t first = nytp_memory_points_from(profile, process);
-    struct curve curve = {.points = &profile->memory_points[first],
-                          .n = nytp_memory_points_from(profile, process + 1) - first,
+    const struct nytp_slice points = nytp_memory_points_of(profile, process, 1),
+                            labels = nytp_stretches_of(profile, process, 1);
+    struct curve curve = {.points = &profile->memory_points[points.first],
+                          .n = points.n,
                           .highest = &profile->memory_points[most]};
     for (uint32_t i = 0; i < curve.n; i++)
         if (curve.points[i].in_use > curve.most_in_use)
             curve.most_in_use = curve.points[i].in_use;
     curve.top = curve.highest->resident > curve.most_in_use ? curve.highest->resident
                                                             : curve.most_in_use;
-    for (uint32_t i = 0; i < profile->n_stretches; i++)
-        if (profile->stretches[i].process == process)
-            add_growth(&curve, &profile->stretches[i]);
+    for (uint32_t i = labels.first; i < labels.first + labels.n; i++)
+        add_growth(&curve, &profile->stretches[i]);
     return curve;
 }
 

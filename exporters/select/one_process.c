@@ -62,13 +62,11 @@ static void take_nodes(struct nytp_profile *some, uint32_t first_node, uint32_t 
 }
 
 /* The nodes of a process, their lines and children are each contiguous. */
-struct slice {
-    uint32_t first, n;
-};
 
-static struct slice slice_lines(const struct nytp_profile *profile, struct slice nodes)
+static struct nytp_slice slice_lines(const struct nytp_profile *profile,
+                                     struct nytp_slice nodes)
 {
-    struct slice lines = {0, 0};
+    struct nytp_slice lines = {0, 0};
     for (uint32_t i = nodes.first; i < nodes.first + nodes.n; i++) {
         const struct nytp_node *node = &profile->nodes[i];
         if (node->n_node_lines == 0)
@@ -80,9 +78,10 @@ static struct slice slice_lines(const struct nytp_profile *profile, struct slice
     return lines;
 }
 
-static struct slice slice_children(const struct nytp_profile *profile, struct slice nodes)
+static struct nytp_slice slice_children(const struct nytp_profile *profile,
+                                        struct nytp_slice nodes)
 {
-    struct slice children = {0, 0};
+    struct nytp_slice children = {0, 0};
     for (uint32_t i = nodes.first; i < nodes.first + nodes.n; i++) {
         const struct nytp_node *node = &profile->nodes[i];
         if (node->n_children == 0)
@@ -107,7 +106,8 @@ static bool take_arcs(struct nytp_profile *some, const struct nytp_arcs_before *
 }
 
 /* Spans are sorted by process. */
-static struct slice slice_spans(const struct nytp_profile *profile, struct slice nodes)
+static struct nytp_slice slice_spans(const struct nytp_profile *profile,
+                                     struct nytp_slice nodes)
 {
     uint32_t low = 0, high = profile->n_spans;
     while (low < high) {
@@ -117,60 +117,24 @@ static struct slice slice_spans(const struct nytp_profile *profile, struct slice
         else
             high = middle;
     }
-    struct slice spans = {low, 0};
+    struct nytp_slice spans = {low, 0};
     while (low + spans.n < profile->n_spans &&
            profile->spans[low + spans.n].node < nodes.first + nodes.n)
         spans.n++;
     return spans;
 }
 
-static struct slice slice_stretches(const struct nytp_profile *profile, uint32_t first,
-                                    uint32_t n)
-{
-    struct slice stretches = {0, 0};
-    while (stretches.first < profile->n_stretches &&
-           profile->stretches[stretches.first].process < first)
-        stretches.first++;
-    while (stretches.first + stretches.n < profile->n_stretches &&
-           profile->stretches[stretches.first + stretches.n].process < first + n)
-        stretches.n++;
-    return stretches;
-}
-
-static struct slice slice_regexes(const struct nytp_profile *profile, uint32_t first,
-                                  uint32_t n)
-{
-    struct slice regexes = {0, 0};
-    while (regexes.first < profile->n_regexes &&
-           profile->regexes[regexes.first].process < first)
-        regexes.first++;
-    while (regexes.first + regexes.n < profile->n_regexes &&
-           profile->regexes[regexes.first + regexes.n].process < first + n)
-        regexes.n++;
-    return regexes;
-}
-
-static struct slice slice_waited(const struct nytp_profile *profile, uint32_t first, uint32_t n)
-{
-    struct slice waited = {0, 0};
-    while (waited.first < profile->n_waited && profile->waited[waited.first].process < first)
-        waited.first++;
-    while (waited.first + waited.n < profile->n_waited &&
-           profile->waited[waited.first + waited.n].process < first + n)
-        waited.n++;
-    return waited;
-}
-
 static bool copy_processes(struct nytp_profile *some, const struct nytp_profile *profile,
                            const struct nytp_arcs_before *calls, uint32_t first, uint32_t n)
 {
     const uint32_t root = profile->processes[first].root;
-    const struct slice nodes = {root, nytp_process_nodes_end(profile, first + n - 1) - root};
+    const struct nytp_slice nodes = {root,
+                                     nytp_process_nodes_end(profile, first + n - 1) - root};
     const uint32_t first_recording = profile->processes[first].recording;
     const uint32_t n_recordings =
         profile->processes[first + n - 1].recording - first_recording + 1;
-    const struct slice lines = slice_lines(profile, nodes);
-    const struct slice children = slice_children(profile, nodes);
+    const struct nytp_slice lines = slice_lines(profile, nodes);
+    const struct nytp_slice children = slice_children(profile, nodes);
     *some = *profile;
     some->strings = NULL;
     some->arena = NULL;
@@ -189,12 +153,12 @@ static bool copy_processes(struct nytp_profile *some, const struct nytp_profile 
     some->files = COPY(profile->files, 0, profile->n_files);
     some->sources = COPY(profile->sources, 0, profile->n_sources);
     some->blocks = COPY(profile->blocks, 0, profile->n_blocks);
-    const struct slice regexes = slice_regexes(profile, first, n);
+    const struct nytp_slice regexes = nytp_regexes_of(profile, first, n);
     some->regexes = COPY(profile->regexes, regexes.first, regexes.n);
     some->n_regexes = regexes.n;
     for (uint32_t i = 0; some->regexes != NULL && i < regexes.n; i++)
         some->regexes[i].process -= first;
-    const struct slice waited = slice_waited(profile, first, n);
+    const struct nytp_slice waited = nytp_waited_of(profile, first, n);
     some->waited = COPY(profile->waited, waited.first, waited.n);
     some->n_waited = waited.n;
     for (uint32_t i = 0; some->waited != NULL && i < waited.n; i++)
@@ -205,17 +169,15 @@ static bool copy_processes(struct nytp_profile *some, const struct nytp_profile 
     if (profile->node_line_svs != NULL)
         some->node_line_svs = COPY(profile->node_line_svs, lines.first, lines.n);
     some->children = COPY(profile->children, children.first, children.n);
-    const struct slice spans = slice_spans(profile, nodes);
+    const struct nytp_slice spans = slice_spans(profile, nodes);
     some->spans = COPY(profile->spans, spans.first, spans.n);
     some->n_spans = spans.n;
-    const struct slice stretches = slice_stretches(profile, first, n);
+    const struct nytp_slice stretches = nytp_stretches_of(profile, first, n);
     some->stretches = COPY(profile->stretches, stretches.first, stretches.n);
     some->n_stretches = stretches.n;
     for (uint32_t i = 0; some->stretches != NULL && i < stretches.n; i++)
         some->stretches[i].process -= first;
-    const uint32_t first_point = nytp_memory_points_from(profile, first);
-    const struct slice points = {first_point,
-                                 nytp_memory_points_from(profile, first + n) - first_point};
+    const struct nytp_slice points = nytp_memory_points_of(profile, first, n);
     some->memory_points = COPY(profile->memory_points, points.first, points.n);
     some->n_memory_points = points.n;
     for (uint32_t i = 0; some->memory_points != NULL && i < points.n; i++)

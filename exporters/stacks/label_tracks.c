@@ -7,21 +7,9 @@
 #include "timeline.h"
 
 #include "formats/base/table.h"
+#include "formats/model/profile.h"
 
 #include <stdlib.h>
-
-/* The stretches of the process: so many, from `*first` on. */
-static uint32_t find_stretches(const struct nytp_profile *profile, uint32_t process,
-                               uint32_t *first)
-{
-    uint32_t i = 0, n = 0;
-    while (i < profile->n_stretches && profile->stretches[i].process < process)
-        i++;
-    for (*first = i;
-         i + n < profile->n_stretches && profile->stretches[i + n].process == process;)
-        n++;
-    return n;
-}
 
 static int64_t end_of_timeline(const struct nytp_profile *profile, uint32_t process)
 {
@@ -62,8 +50,8 @@ static bool add_stretch(struct nytp_label_tracks *t, struct nytp_table *by_key,
 bool nytp_label_tracks_init(struct nytp_label_tracks *t, const struct nytp_profile *profile,
                             uint32_t process)
 {
-    uint32_t first;
-    const size_t n = find_stretches(profile, process, &first);
+    const struct nytp_slice of = nytp_stretches_of(profile, process, 1);
+    const size_t n = of.n;
     *t = (struct nytp_label_tracks){0};
     if (n == 0)
         return true;
@@ -74,7 +62,7 @@ bool nytp_label_tracks_init(struct nytp_label_tracks *t, const struct nytp_profi
     const int64_t most_ticks = end_of_timeline(profile, process);
     struct nytp_table by_key = {0};
     for (size_t i = 0; ok && i < n; i++)
-        ok = add_stretch(t, &by_key, profile->stretches[first + i], most_ticks);
+        ok = add_stretch(t, &by_key, profile->stretches[of.first + i], most_ticks);
     nytp_table_free(&by_key);
     return ok;
 }

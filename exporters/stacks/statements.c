@@ -14,6 +14,7 @@
 #include "exporters/base/sql_text.h"
 #include "formats/base/arena.h"
 #include "formats/base/table.h"
+#include "formats/model/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -422,13 +423,9 @@ static bool see_event(struct walk *w, const struct nytp_timeline *line, struct n
 static bool walk_process(struct walk *w, uint32_t process, struct nytp_name sql)
 {
     const struct nytp_profile *const profile = w->profile;
-    uint32_t first = 0, end;
-    while (first < profile->n_stretches && profile->stretches[first].process < process)
-        first++;
-    for (end = first; end < profile->n_stretches && profile->stretches[end].process == process;)
-        end++;
-    w->stretch = w->sql = w->first_sql = first;
-    w->end_stretch = w->end_sql = end;
+    const struct nytp_slice of = nytp_stretches_of(profile, process, 1);
+    w->stretch = w->sql = w->first_sql = of.first;
+    w->end_stretch = w->end_sql = of.first + of.n;
     w->in_stretch = 0;
     w->last_sent = NONE;
     w->in = NONE;

@@ -323,18 +323,38 @@ uint32_t nytp_process_nodes_end(const struct nytp_profile *p, uint32_t process)
     return process + 1 < p->n_processes ? p->processes[process + 1].root : p->n_nodes;
 }
 
-uint32_t nytp_memory_points_from(const struct nytp_profile *p, uint32_t process)
+/* The first of n rows, which are sorted by it, whose process is this one or a later one;
+ * row_size bytes lie between the processes of two rows. */
+static uint32_t rows_from(const uint32_t *of_row, size_t row_size, uint32_t n, uint32_t process)
 {
-    uint32_t low = 0, high = p->n_memory_points;
+    uint32_t low = 0, high = n;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (p->memory_points[middle].process < process)
+        if (*(const uint32_t *)((const char *)of_row + middle * row_size) < process)
             low = middle + 1;
         else
             high = middle;
     }
     return low;
 }
+
+#define ROWS_OF(rows)                                                                          \
+    struct nytp_slice nytp_##rows##_of(const struct nytp_profile *p, uint32_t process,         \
+                                       uint32_t n)                                             \
+    {                                                                                          \
+        struct nytp_slice slice = {0, 0};                                                      \
+        if (p->n_##rows > 0) {                                                                 \
+            const uint32_t *const of_row = &p->rows->process;                                  \
+            slice.first = rows_from(of_row, sizeof *p->rows, p->n_##rows, process);            \
+            slice.n =                                                                          \
+                rows_from(of_row, sizeof *p->rows, p->n_##rows, process + n) - slice.first;    \
+        }                                                                                      \
+        return slice;                                                                          \
+    }
+ROWS_OF(memory_points)
+ROWS_OF(stretches)
+ROWS_OF(regexes)
+ROWS_OF(waited)
 
 void nytp_profile_lose_time(struct nytp_profile *p)
 {

@@ -44,8 +44,17 @@ static inline int64_t nytp_ticks_sum(int64_t a, int64_t b)
 /* The order of profile->blocks, for qsort(). */
 int nytp_compare_blocks(const void *x, const void *y);
 
-/* The first point of memory of this process or a later one. */
-uint32_t nytp_memory_points_from(const struct nytp_profile *p, uint32_t process);
+/* Neighbouring rows of a table. */
+struct nytp_slice {
+    uint32_t first, n;
+};
+
+/* The rows of n processes, the first of which is this one. */
+struct nytp_slice nytp_memory_points_of(const struct nytp_profile *p, uint32_t process,
+                                        uint32_t n);
+struct nytp_slice nytp_stretches_of(const struct nytp_profile *p, uint32_t process, uint32_t n);
+struct nytp_slice nytp_regexes_of(const struct nytp_profile *p, uint32_t process, uint32_t n);
+struct nytp_slice nytp_waited_of(const struct nytp_profile *p, uint32_t process, uint32_t n);
 
 /* A selection left out time: what is known of whole processes alone goes, too. */
 void nytp_profile_lose_time(struct nytp_profile *p);
