@@ -17,6 +17,7 @@
 
 enum {
     CHILDREN_NS = 50000000,  /* new processes are looked for that often, */
+    CHILDREN_SHARE = 50,     /* but in no more than one part in so many of the time, */
     MATCHES_NS = 1000000000, /* those of --pattern, and children that no kernel lists, so */
     BEGIN_NS = 2000000, /* a program that is only beginning is tried again after so long, */
     LONGEST_PAUSE_NS = 50000000, /* later after an eighth of the time since, but no longer */
@@ -391,22 +392,28 @@ bool nytp_followed_is_over(const struct nytp_followed *followed)
     return true;
 }
 
+/* Where each of many threads is asked for its children that takes its time. */
+static int64_t children_pause_ns(int64_t took_ns)
+{
+    const int64_t least_ns = nytp_children_are_listed() ? CHILDREN_NS : MATCHES_NS;
+    return took_ns * CHILDREN_SHARE > least_ns ? took_ns * CHILDREN_SHARE : least_ns;
+}
+
 /* What all of them have left behind, as a daemon that has forked twice, is found at once. */
 void nytp_followed_find(struct nytp_followed *followed, int64_t now_ns)
 {
     const struct nytp_spy *const spy = followed->spy;
-    const int64_t often_ns = nytp_children_are_listed() ? CHILDREN_NS : MATCHES_NS;
-    const bool children =
-        now_ns - followed->children_ns > often_ns || nytp_followed_is_over(followed);
+    const bool children = now_ns > followed->children_ns || nytp_followed_is_over(followed);
     const bool matches = spy->pattern != NULL && now_ns - followed->matches_ns > MATCHES_NS;
     if ((children && spy->subprocesses) || matches)
         forget_given_up(followed);
     if (children) {
-        followed->children_ns = now_ns;
+        const int64_t began_ns = nytp_spy_now_ns();
         if (spy->subprocesses)
             follow_children(followed);
         else if (nytp_children_are_listed())
             count_children(followed);
+        followed->children_ns = now_ns + children_pause_ns(nytp_spy_now_ns() - began_ns);
     }
     if (matches) {
         followed->matches_ns = now_ns;

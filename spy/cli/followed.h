@@ -32,7 +32,7 @@ struct nytp_followed {
     uint32_t n_lost;                 /* threads that are not recorded */
     uint32_t most_children;          /* that were seen at one time and not followed */
     pid_t has_children;              /* the process that had them */
-    int64_t children_ns, matches_ns; /* when was looked for them */
+    int64_t children_ns, matches_ns; /* when children are looked for next, matches were last */
     struct nytp_aside aside;
 };
 

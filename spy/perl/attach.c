@@ -23,7 +23,8 @@
 /* What reading may take until perl is found in a process, and until its threads are: some
  * 50,000 calls of the system. A perl with many modules takes 3,000, one with 1,000 threads
  * 13,000. */
-#define MOST_WORK UINT64_C(60000000)
+#define MOST_WORK    UINT64_C(60000000)
+#define WORK_OF_TASK 10000 /* to read as what a process of another pid namespace knows it */
 
 enum {
     TRIES = 8, /* it runs on while it is looked at */
@@ -36,6 +37,7 @@ enum {
     MAX_ARENA = 100000,
     THREAD_POINTERS = 128, /* bytes of threads.xs's ithread in which pthread_t is */
     PTHREAD_BYTES = 1024,  /* of glibc's or musl's thread, in which its number is */
+    GLIBC_LINK_TO_LOCK = -32,
 };
 
 /* ---- which perl ---- */
@@ -324,6 +326,9 @@ struct task {
 struct tasks {
     struct task *list; /* by `inside`; without the first, which runs no thread of Perl */
     uint32_t n;
+    bool are_read;                      /* only if a thread is not among the known ones */
+    const struct nytp_interpreter *old; /* which were found the last time */
+    uint32_t n_old;
 };
 
 static int by_inside(const void *left, const void *right)
@@ -333,26 +338,52 @@ static int by_inside(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-static struct tasks find_tasks(pid_t pid)
+static void read_tasks(struct tasks *tasks, const struct nytp_perl *perl)
 {
+    const pid_t pid = perl->target->pid;
     const bool is_outside = nytp_task_inside(pid, pid) != pid;
     uint32_t n;
     pid_t *const all = nytp_tasks(pid, &n);
-    struct tasks tasks = {.list = calloc(n + 1, sizeof *tasks.list)};
-    for (uint32_t i = 0; tasks.list != NULL && i < n; i++)
+    tasks->are_read = true;
+    tasks->list = calloc(n + 1, sizeof *tasks->list);
+    for (uint32_t i = 0; tasks->list != NULL && i < n; i++) {
+        if (is_outside && !nytp_memory_spend(perl->memory, WORK_OF_TASK))
+            break;
         if (all[i] != pid)
-            tasks.list[tasks.n++] =
+            tasks->list[tasks->n++] =
                 (struct task){is_outside ? nytp_task_inside(pid, all[i]) : all[i], all[i]};
+    }
     free(all);
-    if (tasks.n > 0)
-        qsort(tasks.list, tasks.n, sizeof *tasks.list, by_inside);
-    return tasks;
+    if (tasks->n > 0)
+        qsort(tasks->list, tasks->n, sizeof *tasks->list, by_inside);
 }
 
-/* Which task a pthread_t is: its number is somewhere in what that points to. */
-static pid_t task_of(struct nytp_perl *perl, uint64_t thread, const struct tasks *tasks)
+static pid_t task_inside(const struct tasks *tasks, uint32_t number)
+{
+    const struct task wanted = {(pid_t)number, 0};
+    const struct task *const found =
+        tasks->n == 0 || wanted.inside < tasks->list[0].inside
+            ? NULL
+            : bsearch(&wanted, tasks->list, tasks->n, sizeof wanted, by_inside);
+    return found == NULL ? 0 : found->outside;
+}
+
+/* In glibc's struct pthread the list of robust mutexes comes behind a thread's number, with how
+ * far a mutex's link is from its lock. */
+static bool is_glibcs_number(const uint8_t *pthread, size_t at)
+{
+    return at + 32 <= PTHREAD_BYTES &&
+           (int64_t)nytp_u64(pthread, (int32_t)at + 24) == GLIBC_LINK_TO_LOCK;
+}
+
+/* Which task a pthread_t is: its number is somewhere in what that points to. In a container
+ * numbers are small, so others may look like one; musl has it in front of such. */
+static pid_t look_for_task(struct nytp_perl *perl, uint64_t thread, struct tasks *tasks)
 {
     uint8_t pointers[THREAD_POINTERS], bytes[PTHREAD_BYTES];
+    pid_t first = 0;
+    if (!tasks->are_read)
+        read_tasks(tasks, perl);
     if (!nytp_memory_read(perl->memory, thread, pointers, sizeof pointers))
         return 0;
     for (size_t i = 32; i < sizeof pointers; i += 8) {
@@ -360,20 +391,31 @@ static pid_t task_of(struct nytp_perl *perl, uint64_t thread, const struct tasks
                               sizeof bytes))
             continue;
         for (size_t at = 0; at < sizeof bytes; at += 4) {
-            const struct task wanted = {(pid_t)nytp_u32(bytes, (int32_t)at), 0};
-            const struct task *const found =
-                tasks->n == 0 || wanted.inside < tasks->list[0].inside
-                    ? NULL
-                    : bsearch(&wanted, tasks->list, tasks->n, sizeof wanted, by_inside);
-            if (found != NULL)
-                return found->outside;
+            const pid_t task = task_inside(tasks, nytp_u32(bytes, (int32_t)at));
+            if (is_glibcs_number(bytes, at))
+                return task;
+            if (first == 0)
+                first = task;
         }
     }
-    return 0;
+    return first;
+}
+
+/* A thread has the same task for as long as it is there. */
+static pid_t task_of(struct nytp_perl *perl, uint64_t thread, const struct nytp_interpreter *of,
+                     struct tasks *tasks)
+{
+    if (of->tid == 0)
+        return perl->target->pid;
+    for (uint32_t i = 0; i < tasks->n_old; i++)
+        if (tasks->old[i].address == of->address && tasks->old[i].tid == of->tid &&
+            tasks->old[i].task != 0)
+            return tasks->old[i].task;
+    return look_for_task(perl, thread, tasks);
 }
 
 /* struct ithread of threads.xs: next, prev, interp, tid. */
-static bool add_ring(struct nytp_perl *perl, uint64_t first, const struct tasks *tasks)
+static bool add_ring(struct nytp_perl *perl, uint64_t first, struct tasks *tasks)
 {
     uint64_t at = first, entry[4];
     for (int i = 0; i < MAX_THREADS && at != 0; i++) {
@@ -382,7 +424,7 @@ static bool add_ring(struct nytp_perl *perl, uint64_t first, const struct tasks 
         if (entry[2] != 0) {
             struct nytp_interpreter interpreter = threaded(perl->layout, entry[2]);
             interpreter.tid = entry[3];
-            interpreter.task = entry[3] == 0 ? perl->target->pid : task_of(perl, at, tasks);
+            interpreter.task = task_of(perl, at, &interpreter, tasks);
             if (!add_interpreter(perl, interpreter))
                 return false;
         }
@@ -423,16 +465,18 @@ uint64_t nytp_attached_interpreter(const struct nytp_perl *perl)
 static bool find_interpreters(struct nytp_perl *perl)
 {
     const struct nytp_interpreter first = first_interpreter(perl, perl->layout);
-    perl->n_interpreters = 0;
-    if (first.at[NYTP_PL_curcop] == 0)
-        return false;
-    const uint64_t ring = first.address == 0 ? 0 : ring_of(perl, &first);
-    if (ring != 0) {
-        const struct tasks tasks = find_tasks(perl->target->pid);
+    struct nytp_interpreter *const old = perl->interpreters;
+    struct tasks tasks = {.old = old, .n_old = perl->n_interpreters};
+    perl->interpreters = NULL;
+    perl->n_interpreters = perl->capacity = 0;
+    const uint64_t ring =
+        first.at[NYTP_PL_curcop] == 0 || first.address == 0 ? 0 : ring_of(perl, &first);
+    if (ring != 0)
         add_ring(perl, ring, &tasks);
-        free(tasks.list);
-    }
-    if (nytp_memory_is_spent(perl->memory) || !add_interpreter(perl, first))
+    free(tasks.list);
+    free(old);
+    if (first.at[NYTP_PL_curcop] == 0 || nytp_memory_is_spent(perl->memory) ||
+        !add_interpreter(perl, first))
         return false;
     if (perl->n_interpreters == 1)
         perl->interpreters[0].task = perl->target->pid;

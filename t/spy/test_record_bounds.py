@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """What a recording of nytp-spy takes of the machine, however deep, many or short-lived what it looks at is; and which processes it finds."""
 
+import contextlib
 import errno
 import os
 import re
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -79,3 +81,89 @@ in_daemon();
 def test_what_a_command_starts_is_found(program, sub, filtered, script, tmp_path):
     subprocess.run([*filtered, spied.SPY, "record", "-s", "-o", tmp_path / "out", "--", PERL, script(program)], check=True)
     assert f"main::{sub}" in exported(tmp_path / "out", "--top")
+
+
+# Stands in front of a program: so many threads that are nobody's and wait.
+MANY_THREADS = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void *wait_on(void *none) { pause(); return none; }
+__attribute__((constructor)) static void begin(void)
+{
+    pthread_attr_t small;
+    pthread_t thread;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 1 << 14);
+    for (int n = atoi(getenv("N_THREADS")); n > 0; n--)
+        if (pthread_create(&thread, &small, wait_on, NULL) != 0)
+            _exit(1);
+}
+"""
+IN_CONTAINER = """use threads; $| = 1; sub waits { sleep 600 }
+my @threads = map { threads->create(\\&waits) } 1 .. 3; print "ready\\n"; waits();"""
+
+
+@pytest.fixture(scope="module")
+def in_container(tmp_path_factory):
+    """A program of four threads of Perl and so many others, in a pid namespace of its own: there each thread has another number."""
+    folder = tmp_path_factory.mktemp("threads")
+    (folder / "many.c").write_text(MANY_THREADS)
+    subprocess.run(["cc", "-shared", "-fPIC", folder / "many.c", "-o", folder / "many.so"], check=True)
+
+    @contextlib.contextmanager
+    def run(n):
+        with spied.running("unshare -pf --kill-child", "env", f"LD_PRELOAD={folder}/many.so", f"N_THREADS={n}", PERL, "-e", IN_CONTAINER) as unshare:
+            unshare.wait_for("ready")
+            process = spied.Process(unshare.popen)
+            process.pid = int(open(f"/proc/{unshare.pid}/task/{unshare.pid}/children").read())
+            process.wait_until_it_waits()
+            yield process
+    return run
+
+
+def counts_of(pid):
+    """Its reads, its sleeps, and the time."""
+    told = [int(re.search(rf"^{what}:\s+(\d+)", open(f"/proc/{pid}/{file}").read(), re.M)[1])
+            for file, what in (("io", "syscr"), ("status", "voluntary_ctxt_switches"))]
+    return *told, time.monotonic()
+
+
+def counted(spy):
+    """The same of sixty sleeps; then it ends."""
+    before = counts_of(spy.pid)
+    spied.wait_until(lambda: counts_of(spy.pid)[1] > before[1] + 60)
+    after = counts_of(spy.pid)
+    spy.terminate()
+    assert spy.wait(60) == 0
+    return [now - then for now, then in zip(after, before)]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_threads_in_a_container_are_looked_up_once(in_container):
+    """Each of a thousand others was read five times a second: 250 reads for each sleep of nytp-spy. And each of Perl's was taken for
+    one of them, as numbers are small there."""
+    with in_container(1000) as process:
+        dumped = spied.spy("dump", process.pid)
+        with subprocess.Popen([spied.SPY, "top", "-r", "20", str(process.pid)], stdout=subprocess.PIPE) as top:
+            top.stdout.readline()
+            reads, sleeps, _ = counted(top)
+    assert len(re.findall(r"^Thread \d .*\(waiting: clock_nanosleep\)$", dumped, re.M)) == 4, dumped
+    assert reads / sleeps < 50
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_children_of_a_thousand_threads_are_looked_for_in_a_fiftieth_of_the_time(in_container, tmp_path):
+    """Each thread has its own: they were read 20 times a second. A read takes three microseconds at least."""
+    with in_container(1000) as process:
+        record = subprocess.Popen([spied.SPY, "record", str(process.pid), "-o", tmp_path / "out"])
+        spied.wait_until_it_samples(record.pid, 4)
+        reads, _, seconds = counted(record)
+    assert reads < 12000 * seconds
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_container_of_very_many_threads_is_given_up(in_container):
+    """Which threads are Perl's is asked of 6,000 at most."""
+    with in_container(7000) as process:
+        assert spied.spy("dump", process.pid, status=1) == f"nytp-spy: process {process.pid} is given up: it takes too long to find perl there\n"
