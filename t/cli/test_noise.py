@@ -55,10 +55,10 @@ def blamed(base, new, rule):
 def test_a_program_that_did_not_change_is_blamed_in_less_than_one_of_twenty(runs, limit):
     draw = random.Random(1)
     alarms = 0
-    for _ in range(100):
+    for _ in range(40):
         files = draw.sample(runs[BUSY, 1], 16)
         alarms += bool(blamed(files[:8], files[8:], limit))
-    assert alarms <= 5
+    assert alarms <= 2
 
 
 @pytest.mark.parametrize("power, n, limit", [(ALONE, 8, "time /./ <= base +5%"), (BUSY, 12, f"time /^{PLANTED}$/ <= base +5%")])
