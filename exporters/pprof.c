@@ -114,7 +114,7 @@ static bool write_pprof_diff(const struct nytp_diff *diff,
 const struct nytp_exporter nytp_exporter_pprof = {
     .name = "pprof",
     .title = "pprof (profile.proto), for go tool pprof, Pyroscope, Parca",
-    .suffixes = ".pb.gz .pprof .pprof.gz .pb",
+    .suffixes = ".pb.gz .pprof .pb",
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS | NYTP_HAS_CALLS | NYTP_HAS_ENTRIES,
     .binary = true,
     /* the graph would have a box of pid and script under every node */

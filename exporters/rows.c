@@ -129,10 +129,9 @@ static bool write_rows(const struct nytp_profile *profile,
 const struct nytp_exporter nytp_exporter_rows = {
     .name = "rows",
     .title = "one row per stack as JSON lines, for ClickHouse and other engines",
-    .suffixes = ".jsonl .jsonl.gz .ndjson .ndjson.gz",
+    .suffixes = ".jsonl .ndjson",
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS | NYTP_HAS_CALLS,
     .merges_evals = true,
-    .gzips = true,
     .no_diff = "load both sides and ask the engine, or use --json",
     .write = write_rows,
 };

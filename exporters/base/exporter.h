@@ -95,7 +95,7 @@ struct nytp_export_options {
     bool plain_names;         /* callgrind: no name compression */
     bool aggregate;           /* speedscope: no timeline */
     bool spread;              /* top, json: how the calls of a sub differ; build a timeline */
-    bool lines;      /* collapsed, flamegraph: frames carry call lines; top: lines, not subs */
+    bool lines; /* collapsed, flamegraph: frames carry call lines; top: lines, not subs */
     bool by_statement;            /* sql: each statement of each request */
     struct nytp_name request_key; /* so: the label that requests are told by, "" = the usual */
     uint32_t top;                 /* top: how many rows; 0 = default */
@@ -171,7 +171,6 @@ struct nytp_exporter {
     bool shows_stacks; /* write_diff() does, so that the base must be recordings */
     bool sums_runs;    /* it adds up the stacks of all runs of a side */
     bool merges_evals; /* string evals are merged unless the user says otherwise */
-    bool gzips;        /* compressed when the output's name ends in .gz */
     bool stable_names; /* wants names that do not change when code moves, and evals merged */
 };
 

@@ -26,7 +26,6 @@ struct export
     const struct nytp_profile *profile;
     const struct nytp_diff *diff; /* what is written instead of the profile, or NULL */
     const struct comparison *comparison;
-    bool gzip;
     uint64_t n_negative; /* values that were written as 0 */
 };
 
@@ -34,8 +33,6 @@ static void write_export(void *context, struct nytp_out *out)
 {
     struct export *export = context;
     const struct nytp_cli *cli = &export->run->cli;
-    if (export->gzip)
-        nytp_out_gzip(out);
     if (cli->exporter->shows_limits && export->comparison->gate.n_rules > 0)
         nytp_gate_put_markdown(&export->comparison->gate, &export->comparison->result, out);
     if (export->diff != NULL)
@@ -49,13 +46,11 @@ static enum exit_status write_profile(const struct run *run,
                                       const struct comparison *comparison,
                                       const struct nytp_profile *profile, const char *path)
 {
-    const size_t len = strlen(path);
     struct export export = {
         .run = run,
         .profile = profile,
         .diff = run->cli.bases.n > 0 ? comparison->diff : NULL,
         .comparison = comparison,
-        .gzip = run->cli.exporter->gzips && len > 3 && strcmp(path + len - 3, ".gz") == 0,
     };
     const enum exit_status status = nytp_cli_write_output(path, write_export, &export);
     if (status == EXIT_DONE && export.n_negative > 0 && !run->cli.quiet)

@@ -139,11 +139,16 @@ static bool parse_words(struct nytp_cli *cli, struct words *words, struct nytp_e
 
 /* ---- the command line as a whole ---- */
 
-size_t nytp_cli_suffix_len(const struct nytp_exporter *exporter, const char *path)
+bool nytp_cli_is_compressed(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
-    const size_t name_len = strlen(name);
+    const size_t len = strlen(path);
+    return len > 3 && strcmp(path + len - 3, ".gz") == 0;
+}
+
+/* How long the longest suffix or prefix is that the first bytes of a name have. */
+static size_t longest_suffix(const struct nytp_exporter *exporter, const char *name,
+                             size_t name_len)
+{
     size_t best = 0;
     for (const char *at = exporter->suffixes; at != NULL && *at != '\0';) {
         at += strspn(at, " ");
@@ -156,6 +161,18 @@ size_t nytp_cli_suffix_len(const struct nytp_exporter *exporter, const char *pat
         at += len;
     }
     return best;
+}
+
+size_t nytp_cli_suffix_len(const struct nytp_exporter *exporter, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    const size_t name_len = strlen(name);
+    const size_t len = longest_suffix(exporter, name, name_len);
+    if (len > 0 || !nytp_cli_is_compressed(name))
+        return len;
+    const size_t before_gz = longest_suffix(exporter, name, name_len - 3);
+    return before_gz > 0 ? before_gz + 3 : 0;
 }
 
 static const struct nytp_exporter *exporter_for_path(const char *path)

@@ -213,6 +213,8 @@ enum exit_status nytp_cli_write_output(const char *path, write_output_fn *write,
     struct nytp_out *out = open_output(path, &error);
     if (out == NULL)
         return nytp_cli_output_failed(path, &error);
+    if (nytp_cli_is_compressed(path))
+        nytp_out_gzip(out);
     write(context, out);
     if (!close_output(out, &error))
         return nytp_cli_output_failed(path, &error);

@@ -99,9 +99,10 @@ enum nytp_written_as nytp_spy_written_as(const struct nytp_spy *spy, const char 
         nytp_spy_say("--format %s: there is none of this name (nytp export --list-formats)",
                      spy->format);
     else if (ends_in(path, ".gz"))
-        nytp_spy_say("%s: no format is compressed under this name; leave .gz, or record to "
-                     "FILE.out",
-                     path);
+        nytp_spy_say(
+            "%s: no format is compressed under this name, nor is a recording; record to "
+            "FILE.out",
+            path);
     else
         return NYTP_AS_STREAM;
     return NYTP_AS_NOTHING;

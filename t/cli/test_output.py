@@ -44,6 +44,15 @@ def test_the_name_tells_the_format(mixed, tmp_path, name, format_):
     assert (tmp_path / name).read_bytes() == (tmp_path / "asked").read_bytes()
 
 
+@pytest.mark.parametrize("name, format_", [("app.json.gz", "json"), ("app.firefox.json.gz", "firefox"), ("app.svg.gz", "flamegraph"), ("app.html.gz", "html"),
+                                           ("app.jsonl.gz", "rows"), ("callgrind.out.gz", "callgrind"), ("app.pprof.gz", "pprof")])
+def test_a_name_that_ends_in_gz_is_compressed(mixed, tmp_path, name, format_):
+    good("-o", tmp_path / name, mixed)
+    good(f"--{format_}", "-o", tmp_path / "asked", mixed)
+    asked = (tmp_path / "asked").read_bytes()
+    assert gzip.decompress((tmp_path / name).read_bytes()) == (gzip.decompress(asked) if format_ == "pprof" else asked)
+
+
 @pytest.mark.parametrize("format_", formats())
 def test_same_input_same_bytes(mixed, format_):
     first = good("-q", asking_for(format_), mixed)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """Words of other tools that nytp-spy takes or answers, and what a recording is written to."""
 
+import gzip
 import shutil
 import subprocess
 
@@ -37,18 +38,19 @@ def test_words_of_another_tool_are_taken(script, tmp_path):
     assert spied.spy("dump", "--pid", "me", status=2).startswith("nytp-spy: --pid must be a process id, not me")
 
 
-@pytest.mark.parametrize("words, begins", [(["-o", "x.svg"], "<svg"), (["-o", "x.json"], "{"), (["-o", "x.folded"], "main::"), (["-f", "raw", "-o", "x"], "main::"),
+@pytest.mark.parametrize("words, begins", [(["-o", "x.svg"], "<svg"), (["-o", "x.json"], "{"), (["-o", "x.json.gz"], '{"nytp'), (["-o", "x.firefox.json.gz"], '{"meta'), (["-o", "x.folded.gz"], "main::"), (["-o", "x.folded"], "main::"), (["-f", "raw", "-o", "x"], "main::"),
                                            (["--format", "chrometrace", "-o", "x"], "{"), (["-f", "speedscope", "-o", "x.svg"], "{"), (["-o", "x"], "NYTProf 5")],
                          ids=lambda words: " ".join(words) if isinstance(words, list) else "")
 def test_a_recording_has_the_format_of_its_name_or_the_one_that_is_asked_for(words, begins, tmp_path):
     spied.spy("record", *words, "--", *RECORDED, cwd=tmp_path)
-    assert (tmp_path / words[-1]).read_bytes().removeprefix(b'<?xml version="1.0" encoding="UTF-8"?>\n').startswith(begins.encode())
+    data = (tmp_path / words[-1]).read_bytes()
+    assert (gzip.decompress(data) if words[-1].endswith(".gz") else data).removeprefix(b'<?xml version="1.0" encoding="UTF-8"?>\n').startswith(begins.encode())
 
 
 def test_a_format_that_there_is_not_is_refused_before_anything_is_started(tmp_path):
     start = ["--", PERL, "-e", "open my $file, '>', 'started'"]
     assert "--format flame: there is none of this name" in spied.spy("record", "-f", "flame", "-o", "x", *start, status=2, cwd=tmp_path)
-    assert "x.svg.gz: no format is compressed under this name" in spied.spy("record", "-o", "x.svg.gz", *start, status=2, cwd=tmp_path)
+    assert "x.out.gz: no format is compressed under this name" in spied.spy("record", "-o", "x.out.gz", *start, status=2, cwd=tmp_path)
     assert "--format is for record, with -o FILE" in spied.spy("record", "-f", "json", *start, status=2, cwd=tmp_path)
     assert "--format is for record, with -o FILE" in spied.spy("dump", "-f", "json", 1, status=2)
     assert list(tmp_path.iterdir()) == []
