@@ -9,12 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#define HAS_ANYTHING (1u << 31) /* beside enum nytp_has */
+
 static const struct {
-    enum nytp_has bit;
+    unsigned bit;
     const char *option, *value, *text;
     bool only_partial;
     const char *without; /* the same of a recording that tells no options */
 } reasons[NYTP_LACK_REASONS] = {
+    {HAS_ANYTHING, "", "", "", false, "it holds no statements, calls or samples"},
     {NYTP_HAS_STATEMENTS, "stmts", "0",
      ", so there are no statement counts and a sub's time stands on its first line", false,
      "it holds no statement counts, and a sub's time stands on its first line"},
@@ -54,6 +57,9 @@ static unsigned what_lacks(const struct nytp_exporter *exporter,
                            const struct nytp_profile *profile)
 {
     unsigned missing = exporter->needs & ~profile->has;
+    if (!profile->partial && profile->total_ticks == 0 && profile->total_calls == 0 &&
+        profile->total_statements == 0)
+        return HAS_ANYTHING;
     if ((profile->has & NYTP_HAS_CALLS) == 0)
         missing &= ~(unsigned)NYTP_HAS_ENTRIES;
     if ((profile->has & NYTP_HAS_ARCS) == 0 && (missing & NYTP_HAS_CALLS) != 0) {

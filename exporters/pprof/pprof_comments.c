@@ -64,7 +64,7 @@ void nytp_pprof_comment_all(struct nytp_pprof_comments *comments,
     if (profile->estimated_tree)
         nytp_pprof_comment(comments, tables,
                            "estimated: stacks, from call counts (no call events)");
-    else if (!(profile->has & NYTP_HAS_ENTRIES))
+    else if (!(profile->has & NYTP_HAS_ENTRIES) && profile->total_calls > 0)
         nytp_pprof_comment(comments, tables,
                            "estimated: lines within stacks (no call entry events)");
     if (n_pruned > 0)

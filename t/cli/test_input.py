@@ -340,6 +340,16 @@ def test_a_program_without_calls_is_not_told_of_options(tmp_path):
         assert (done.returncode, done.stderr) == (0, b""), format_
 
 
+@pytest.mark.parametrize("format_", ["collapsed", "speedscope", "pprof-text", "top"])
+def test_a_recording_with_nothing_in_it_is_told(tmp_path, format_):
+    """What viewers say of such a file is an error of its format."""
+    for name in "a", "b":
+        Writer().pid_start(7, 1).fid(1, "/x/a.pl").pid_end(7).save(tmp_path / name)
+    done = run(f"--{format_}", tmp_path / "a", tmp_path / "b")
+    assert done.returncode == 0 and b"estimated" not in done.stdout
+    assert messages(done) == [f"nytp-export: {tmp_path}/a and 1 more: it holds no statements, calls or samples"]
+
+
 # ---- progress ----
 
 def watch(arguments, stdin):
