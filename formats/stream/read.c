@@ -50,7 +50,8 @@ static bool fail_undetected(struct nytp_source *source, const uint8_t *head, siz
                                   "this is compressed with %s; unpack it on the way: %s FILE | "
                                   "nytp-export -",
                                   compressions[i].name, compressions[i].command);
-    const char *message = "this is not a profile in any known format";
+    const char *message = "this is not a profile in any known format (Devel::NYTProf's since "
+                          "July 2008, Devel::DProf's)";
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
         if (len >= strlen(outputs[i].head) &&
             memcmp(head, outputs[i].head, strlen(outputs[i].head)) == 0)
