@@ -59,7 +59,8 @@ static bool choose_arcs(struct nytp_profile *p, struct arc_list *list,
     return ok;
 }
 
-/* One root: whoever calls, or has time, without being called is called by the root once. */
+/* One root: whoever calls, or has time, without being called stands below the root: a call
+ * that nobody counted, as of a block that List::Util runs. */
 static bool root_orphans(struct nytp_profile *p, struct arc_list *list)
 {
     bool *called = calloc(p->n_subs, sizeof *called);
@@ -77,8 +78,8 @@ static bool root_orphans(struct nytp_profile *p, struct arc_list *list)
             continue;
         ok = nytp_grow(&list->arcs, &list->capacity, list->n, sizeof *list->arcs);
         if (ok)
-            list->arcs[list->n++] = (struct nytp_arc){
-                .caller = 0, .callee = i, .calls = 1, .incl_ticks = outgoing[i]};
+            list->arcs[list->n++] =
+                (struct nytp_arc){.caller = 0, .callee = i, .incl_ticks = outgoing[i]};
     }
     free(called);
     free(outgoing);

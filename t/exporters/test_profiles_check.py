@@ -12,7 +12,7 @@ import profiles
 
 CHECK = profiles.TESTS / "profiles-check"
 NAMES = ["accepting", "accepting-calls1", "evals", "evals-calls1", "mixed-calls0", "mixed-calls1", "mixed-calls2", "mixed-subs0",
-         "mixed-stmts0", "mixed-leave0", "mixed-slowops0", "recurse", "jumps", "requires", "unreturned", "forks-merged", "cut-plain",
+         "mixed-stmts0", "mixed-leave0", "mixed-slowops0", "mixed-findcaller", "recurse", "jumps", "requires", "unreturned", "forks-merged", "cut-plain",
          "made-negative-ticks", "made-odd-ticks", "made-version-4"]
 
 
