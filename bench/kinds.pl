@@ -10,7 +10,7 @@ use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
 our ($N, $LOOPS) = (2_000, 50);
 our ($thing, $text) = (bless({name => 'x'}, 'Thing'), 'some text');
 
-# What loops of a kind call, each a sub of its own: without call entries the statements of a sub go where
+# The loops of a kind call a sub each: without call entries the statements of a sub go where
 # its time went, and so most of them to those few loops that were interrupted.
 my %called = (
     calls => 'sub one_# { 1 }',

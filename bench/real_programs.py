@@ -106,7 +106,7 @@ MODULES = [
 ]
 
 
-# What is long among the documentation that is part of perl's package.
+# The longest documents of perl's package.
 POD = ("CPAN", "Math::BigInt", "Math::BigFloat", "File::Temp", "Unicode::UCD", "ExtUtils::MM_Unix",
        "ExtUtils::MakeMaker", "Net::Ping", "Fatal", "overload", "Archive::Tar", "Benchmark",
        "Carp", "charnames", "Getopt::Long", "HTTP::Tiny", "Memoize", "Pod::Man", "Pod::Simple",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 package Devel::DProf;
 
-# Of the Devel::DProf whose place it takes.
+# The version of the Devel::DProf that this replaces.
 our $VERSION = '20110802.00';
 
 # As in Devel/NYTProf.pm, which says why.

@@ -82,7 +82,7 @@ sub environment {
     );
 }
 
-# What stands beside the recorder, before what the user loads.
+# Loads the library beside the recorder, before the user's.
 sub preload {
     my ($self) = @_;
     my ($library) = grep {-e} map {"$_/auto/Devel/NYTProf/libnytp-malloc.so"} map { Cwd::abs_path($_) // () } grep { !ref } @INC;
@@ -240,7 +240,7 @@ sub find_program {
     return ($program, $first =~ /\A#!.*?perl\S*(.*)/ ? taint_switch($1) : ());
 }
 
-# What stands before the letter in one word are switches without a value: -Ilib/T and -d:Trace are others.
+# Only switches without a value may stand before the letter: -Ilib/T and -d:Trace are others.
 sub taint_switch {
     my ($switches) = @_;
     return map {"-$_"} $switches =~ /\A(?:[ \t]+-\S*)*?[ \t]+-[acfglnpsuwSUWX0-9]*([tT])/;

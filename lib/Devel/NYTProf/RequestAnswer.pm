@@ -32,7 +32,7 @@ sub add {
     return;
 }
 
-# What was left out of the body without being read.
+# Counts bytes of the body that were not read.
 sub skip {
     my ($self, $n_bytes) = @_;
     $self->{n_bytes} += $n_bytes;
@@ -91,7 +91,7 @@ sub without_report {
         . "<p>There is no report: nytp-export could not be run, or not read the profile $file.\n$answer</html>\n";
 }
 
-# What the application answered.
+# The application's answer as text.
 sub section {
     my ($self, $status, $headers) = @_;
     my @pairs = @$headers;

@@ -134,7 +134,7 @@ sub tidy {
 
 package Devel::NYTProf::Requests::One;
 
-# Of a request that has been quick up to now the profile may go with its end, and has no name yet.
+# A request that is quick so far has no name yet: its profile may go at its end.
 sub file {
     my ($self) = @_;
     $self->{took_s} = Time::HiRes::time() - $self->{began_s} if defined $self->{began_s} && !$self->{is_done};

@@ -14,7 +14,7 @@ use Scalar::Util ();
 
 our $VERSION = '6.14';
 
-# What keeps a request open: the body or writer that the server still works with.
+# The body or writer that the server still works with keeps a request open.
 Hash::Util::FieldHash::fieldhash(my %request_of);
 
 sub prepare_app {
@@ -115,7 +115,7 @@ sub report {
     return [$new_status, [@$new_headers, defined $file ? ($self->header => $file) : ()], [$html]];
 }
 
-# What an application writes to that answers in pieces. It ends when it is closed or gone; where the
+# The writer of an application that answers in pieces. It ends when it is closed or gone; where the
 # application died before it gave the control back, the server has to answer.
 package Plack::Middleware::NYTP::Writer;
 
