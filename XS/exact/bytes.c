@@ -71,12 +71,7 @@ void nytp_bytes_take_out_of_environment(pTHX)
 
 void nytp_bytes_prepare(struct nytp_recorder *rec)
 {
-    if (rec->options.memory == 1 && !rec->options.svs) {
-        nytp_say(&rec->options,
-                 "memory=1 counts values, which svs=0 does not want: it is ignored");
-        rec->options.memory = 0;
-    }
-    if (rec->options.memory < 2)
+    if (rec->options.memory < 2 || rec->bytes.library != NULL)
         return;
     rec->bytes.library = dlsym(RTLD_DEFAULT, NYTP_MALLOC_SYMBOL);
     if (rec->bytes.library != NULL)

@@ -121,11 +121,22 @@ void nytp_finish_without_perl(struct nytp_recorder *rec)
     nytp_state_set(rec, NYTP_OFF);
 }
 
+void nytp_settle_options(struct nytp_recorder *rec)
+{
+    struct nytp_error error = {0};
+    if (rec->state == NYTP_OFF || rec->options.has_bad_file || rec->options.is_refused)
+        return;
+    for (; nytp_options_find_unfit(&rec->options, &error); error = (struct nytp_error){0})
+        nytp_say(&rec->options, "%s", error.message);
+    nytp_bytes_prepare(rec);
+}
+
 void nytp_start_recording(pTHX_ struct nytp_recorder *rec)
 {
     if (!nytp_has_tables(rec))
         return;
     dSAVE_ERRNO;
+    nytp_settle_options(rec);
     if (rec->profile.generation == 0)
         rec->guarded = nytp_guards_choose(aTHX_ & rec->guards, rec->options.sigexit != NULL);
     nytp_guard(rec);

@@ -44,6 +44,8 @@ struct nytp_rec_life {
  * and nothing is recorded. */
 bool nytp_has_tables(struct nytp_recorder *rec);
 
+/* The options have come: those that can do nothing beside the others are told, and left out. */
+void nytp_settle_options(struct nytp_recorder *rec);
 void nytp_start_recording(pTHX_ struct nytp_recorder *rec); /* in a new file */
 void nytp_begin_recording(pTHX_ struct nytp_recorder *rec); /* in the file that is open */
 /* At the first event; not while perl_clone() is still making the interpreter. */

@@ -237,7 +237,7 @@ static void set_debug_bits(pTHX_ struct nytp_recorder *rec)
     U32 bits = (U32)rec->options.perldb;
     if (!rec->options.optimize)
         bits |= PERLDBf_NOOPT;
-    if (rec->options.use_db_sub)
+    if (rec->options.use_db_sub && rec->options.sample == 0)
         bits |= PERLDBf_LINE | PERLDBf_SINGLE;
     if (reads_standard_input(aTHX) && PL_main_start == NULL)
         bits |= PERLDBf_SAVESRC; /* a script that comes through a pipe is seen only once */
@@ -249,35 +249,11 @@ static void set_debug_bits(pTHX_ struct nytp_recorder *rec)
         sv_setiv_mg(PL_DBsingle, 1);
 }
 
-/* SVs are told between the records of calls and statements, which a sampled profile has not. */
-static void prepare_memory(struct nytp_recorder *rec)
-{
-    struct nytp_options *const options = &rec->options;
-    const bool has_all = options->subs && options->stmts && options->calls > 1;
-    if (!options->memory)
-        return;
-    if (has_all && (options->sample == 0 || options->memory > 1)) {
-        nytp_bytes_prepare(rec);
-        return;
-    }
-    nytp_say(options,
-             has_all ? "memory=1 counts values from each statement and call to the next, which "
-                       "sample= does not see; it is ignored, memory=512k samples bytes"
-                     : "memory= counts with stmts=1, subs=1 and calls=2 only, it is ignored");
-    options->memory = 0;
-}
-
-/* With sample= the options that belong to exact profiles are left out. */
 static void prepare_sampling(struct nytp_recorder *rec)
 {
     struct nytp_options *const options = &rec->options;
     nytp_kind_set(rec, options->sample > 0 ? NYTP_SAMPLED : NYTP_EXACT);
-    if (options->sample == 0)
-        return;
-    if (options->blocks || options->use_db_sub)
-        nytp_say(options, "blocks and use_db_sub are nothing for sample=, they are ignored");
-    options->blocks = options->use_db_sub = 0;
-    if (!options->has_savesrc)
+    if (options->sample > 0 && !nytp_option_is_given(options, NYTP_OPTION_savesrc))
         options->savesrc = 0;
 }
 
@@ -358,7 +334,6 @@ void nytp_load(pTHX)
         nytp_bytes_take_out_of_environment(aTHX);
     }
     prepare_sampling(rec);
-    prepare_memory(rec);
     set_debug_bits(aTHX_ rec);
     if (!may_profile(rec) || !nytp_has_tables(rec))
         return;
@@ -603,6 +578,8 @@ void nytp_statement_by_db(pTHX)
 void nytp_start(pTHX)
 {
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    if (rec != NULL)
+        nytp_settle_options(rec);
     nytp_load(aTHX);
     if (rec == NULL)
         return;

@@ -101,7 +101,8 @@ static void begin_calls(struct nytp_recorder *rec)
 {
     const struct nytp_options *const options = &rec->options;
     rec->profile.has_comments = rec->kind == NYTP_EXACT && rec->dprof == NULL &&
-                                options->subs && options->calls > 1 && !options->has_calls &&
+                                options->subs && options->calls > 1 &&
+                                !nytp_option_is_given(options, NYTP_OPTION_calls) &&
                                 !(options->memory && options->svs);
     nytp_state_set(rec, rec->state);
     if (rec->comments_on)

@@ -34,8 +34,10 @@ static const struct option_row rows[] = {
 #undef ROW
 
 enum {
-    N_ROWS = sizeof rows / sizeof rows[0],
+    N_ROWS = NYTP_N_OPTIONS,
 };
+
+_Static_assert(sizeof rows / sizeof rows[0] == N_ROWS && N_ROWS <= 64, "a bit for each");
 
 static int64_t *number_of(const struct nytp_options *options, const struct option_row *row)
 {
@@ -106,10 +108,6 @@ static bool set_number(struct nytp_options *options, const struct option_row *ro
                               "option %s: %lld is not between %" PRId64 " and %" PRId64,
                               row->name, number, row->lowest, row->highest);
     *number_of(options, row) = number;
-    if (strcmp(row->name, "savesrc") == 0)
-        options->has_savesrc = true;
-    if (strcmp(row->name, "calls") == 0)
-        options->has_calls = true;
     return true;
 }
 
@@ -215,8 +213,10 @@ static bool set_option(struct nytp_options *options, const char *name, const cha
     for (size_t i = 0; i < N_ROWS; i++) {
         if (strcmp(name, rows[i].name) != 0)
             continue;
-        return rows[i].is_text ? set_text(options, &rows[i], value, error)
-                               : set_number(options, &rows[i], value, error);
+        const bool is_set = rows[i].is_text ? set_text(options, &rows[i], value, error)
+                                            : set_number(options, &rows[i], value, error);
+        options->given |= (uint64_t)is_set << i;
+        return is_set;
     }
     if (strcmp(name, "instructions") == 0)
         return nytp_error_set(error, NYTP_ERR_FORMAT,
@@ -241,6 +241,100 @@ bool nytp_options_set(struct nytp_options *options, const char *name, const char
     return nytp_error_set(error, told.status, "%s%s%s", told.message,
                           strchr(value, ',') != NULL ? " (options are separated by ':')" : "",
                           decides ? "; the program runs unprofiled" : "");
+}
+
+/* ---- what does not go together ---- */
+
+enum mode {
+    ALWAYS,
+    EXACT,
+    SAMPLED,
+    ONLY_SAMPLED,
+    NO_STMTS,
+    NO_SUBS,
+    NO_ENTRIES,
+    DB_SUB,
+    NO_SVS,
+    NO_MEMORY
+};
+
+struct unfit {
+    enum nytp_option option;
+    int64_t lowest, highest;
+    enum mode mode;
+    const char *why;
+};
+
+static const struct unfit unfits[] = {
+#define NYTP_UNFIT(option, lowest, highest, mode, why)                                         \
+    {NYTP_OPTION_##option, lowest, highest, mode, why},
+#include "unfit.def"
+};
+
+_Static_assert(sizeof unfits / sizeof unfits[0] <= 64, "a bit for each");
+
+static bool is_mode(const struct nytp_options *options, enum mode mode)
+{
+    const bool is_steered = options->control != NULL || options->sigcontrol != NULL;
+    const bool modes[] = {
+        [ALWAYS] = true,
+        [EXACT] = options->sample == 0,
+        [SAMPLED] = options->sample > 0,
+        [ONLY_SAMPLED] = options->sample > 0 && !is_steered,
+        [NO_STMTS] = !options->stmts,
+        [NO_SUBS] = !options->subs,
+        [NO_ENTRIES] = options->calls < 2,
+        [DB_SUB] = options->use_db_sub,
+        [NO_SVS] = !options->svs,
+        [NO_MEMORY] = !options->memory,
+    };
+    return modes[mode];
+}
+
+static bool is_unfit(const struct nytp_options *options, const struct unfit *unfit)
+{
+    const struct option_row *const row = &rows[unfit->option];
+    const int64_t value = row->is_text ? 0 : *number_of(options, row);
+    return nytp_option_is_given(options, unfit->option) && value >= unfit->lowest &&
+           value <= unfit->highest && is_mode(options, unfit->mode);
+}
+
+static void set_default(struct nytp_options *options, enum nytp_option option)
+{
+    const struct option_row *const row = &rows[option];
+    options->given &= ~((uint64_t)1 << option);
+    if (!row->is_text) {
+        *number_of(options, row) = row->default_value;
+    } else {
+        free(*text_of(options, row));
+        *text_of(options, row) = NULL;
+    }
+}
+
+static void tell_unfit(const struct nytp_options *options, const struct unfit *unfit,
+                       struct nytp_error *error)
+{
+    const struct option_row *const row = &rows[unfit->option];
+    if (row->is_text)
+        nytp_error_set(error, NYTP_ERR_FORMAT, "option %s=%s does nothing: %s", row->name,
+                       *text_of(options, row), unfit->why);
+    else
+        nytp_error_set(error, NYTP_ERR_FORMAT, "option %s=%" PRId64 " does nothing: %s",
+                       row->name, *number_of(options, row), unfit->why);
+}
+
+bool nytp_options_find_unfit(struct nytp_options *options, struct nytp_error *error)
+{
+    for (size_t i = 0; i < sizeof unfits / sizeof unfits[0]; i++) {
+        if ((options->told >> i & 1) != 0 || !is_unfit(options, &unfits[i]))
+            continue;
+        options->told |= (uint64_t)1 << i;
+        tell_unfit(options, &unfits[i], error);
+        if (unfits[i].mode != ONLY_SAMPLED)
+            set_default(options, unfits[i].option);
+        return true;
+    }
+    return false;
 }
 
 void nytp_options_write(const struct nytp_options *options, int64_t clock_id,

@@ -15,12 +15,26 @@ struct nytp_options {
 #define NYTP_NUMBER(name, default_value, lowest, highest, doc)   int64_t name;
 #define NYTP_TEXT(name, doc)                                     char *name; /* or NULL */
 #include "options.def"
-    bool has_savesrc;  /* it was given */
-    bool has_calls;    /* so was this: calls are told by the format's own records */
+    uint64_t given;    /* a bit for each option that was: 1 << NYTP_OPTION_name */
+    uint64_t told;     /* and for each row of unfit.def that was told */
     bool has_bad_file; /* option file= has an unknown placeholder */
     bool is_refused;   /* what decides how the program is recorded was wrong: it is not */
     double flush_s;    /* from `flush` */
 };
+
+enum nytp_option {
+#define NYTP_STREAMED(name, default_value, lowest, highest, doc) NYTP_OPTION_##name,
+#define NYTP_NUMBER(name, default_value, lowest, highest, doc)   NYTP_OPTION_##name,
+#define NYTP_TEXT(name, doc)                                     NYTP_OPTION_##name,
+#include "options.def"
+    NYTP_N_OPTIONS
+};
+
+static inline bool nytp_option_is_given(const struct nytp_options *options,
+                                        enum nytp_option option)
+{
+    return (options->given >> option & 1) != 0;
+}
 
 /* How often the profile reaches the disk unless `flush` says otherwise. */
 #define NYTP_DEFAULT_FLUSH_S 0.25
@@ -39,6 +53,11 @@ bool nytp_option_decides(const char *name);
  * and false is returned with *error set. */
 bool nytp_options_set(struct nytp_options *options, const char *name, const char *value,
                       struct nytp_error *error);
+
+/* Finds an option that was given and can do nothing beside the others (unfit.def), and has not
+ * been told. Returns true with *error set to the line that tells it. The option has its default
+ * again, unless an exact profile beside samples may need it. */
+bool nytp_options_find_unfit(struct nytp_options *options, struct nytp_error *error);
 
 /* Write the option records, the clock as the one that is really used. */
 void nytp_options_write(const struct nytp_options *options, int64_t clock_id,

@@ -77,7 +77,8 @@ goes on.
 
 The environment variable C<NYTPROF> holds C<name=value:name=value>; a backslash makes the next
 character part of the value. On the switch, options are separated by commas and override the
-variable. Unknown names and invalid values are reported and ignored. But the program runs
+variable. Unknown names, invalid values and options that can do nothing beside the others
+(C<sql=1> with C<subs=0>, say) are reported and ignored. But the program runs
 unprofiled after a mistake in C<sample>, C<start>, C<control> or the like.
 
 =head2 What is recorded
@@ -123,7 +124,8 @@ always kept. nytp-export reads the files at hand if they are unchanged.
 =item sql=1
 
 Record the text of statements that L<DBI> runs, as the label C<sql>; values that are bound are not
-in it. C<nytp-export --sql> and C<--by=sql> show them.
+in it. It takes subs=1; with C<sample> it is for the exact profiles that C<control> asks for.
+C<nytp-export --sql> and C<--by=sql> show them.
 
 =item findcaller=1
 
@@ -512,7 +514,7 @@ allocations are sampled.
 
 =item sample
 
-Subs that no sample saw are missing. C<blocks> and C<use_db_sub> are ignored. Of more than 1,000
+Subs that no sample saw are missing. Options for exact profiles are ignored. Of more than 1,000
 open calls the middle is left out. A program that executes no statement for a tenth of a second
 has its open calls noted in the file, for when it is killed. At most a sixteenth of that time, or
 10 s, is missing. A second of processor time without a sample is reported at the end. Other

@@ -658,7 +658,7 @@ scenario 'without the library' => sub {
     is run_prog(opts => 'memory=1', code => '1;')->{err}, '', 'not where only values are wanted';
     like run_prog(opts => 'memory=512k:sample=100', code => '1;')->{err}, qr{\A\S+ memory= counts nothing; .* LD_PRELOAD=/\S+\n\z}, 'and with sample=';
     like run_prog(opts => 'memory=512k:svs=0', code => '1;')->{err}, qr{\A\S+ memory= counts nothing; }, 'and with svs=0';
-    like run_prog(opts => 'memory=1:svs=0', code => '1;')->{err}, qr{\A\S+ memory=1 counts values, which svs=0 does not want: it is ignored\n\z}, 'which leaves memory=1 nothing';
+    like run_prog(opts => 'memory=1:svs=0', code => '1;')->{err}, qr{\A\S+ option memory=1 does nothing: it counts values, which svs=0 does not want\n\z}, 'which leaves memory=1 nothing';
     for ('512q', '-1', '2000000m') {
         like run_prog(opts => "memory=$_", code => '1;')->{err}, qr/option memory: /, "$_ is no number of bytes";
     }
