@@ -183,17 +183,17 @@ static void compiled(pTHX_ struct nytp_recorder *rec, UV seq, uint32_t level)
 {
     char name[40];
     nytp_name_compiled(aTHX_ rec);
-    nytp_evals_drop(aTHX_ rec, level + 1);
+    nytp_evals_drop(rec, level + 1);
     if (rec->evals.n_open != level + 1)
         return;
-    nytp_eval_pop_compiled(aTHX_ rec);
+    nytp_eval_pop_compiled(rec);
     my_snprintf(name, sizeof name, "(eval %" UVuf ")", seq);
     const uint32_t hash = nytp_hash_bytes(name, strlen(name));
     size_t at = hash;
     struct nytp_rec_file *file;
     while ((file = nytp_index_next(&rec->files.by_name, hash, &at)) != NULL)
         if (strEQ(file->perl_name, name) && file->fid == 0 && file->text == NULL)
-            file->text = SvREFCNT_inc(rec->evals.last.text);
+            file->text = nytp_shared_text_own(rec->evals.last.text);
 }
 
 /* Called when entereval itself dies: of tainted text, or of an op that Safe does not let
@@ -210,7 +210,7 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
     const UV seq = (UV)PL_evalseq + 1;
     nytp_aside_begin(rec);
     if (PL_parser == NULL)
-        nytp_evals_drop(aTHX_ rec, 0); /* what died in the middle of a compilation */
+        nytp_evals_drop(rec, 0); /* what died in the middle of a compilation */
     const uint32_t level = rec->evals.n_open;
     const bool keeps_text = text != NULL && level < MAX_EVALS;
     if (level == 0)
@@ -218,7 +218,7 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
     nytp_eval_note_origin(rec, seq, nytp_file_named(aTHX_ rec, CopFILE(PL_curcop)),
                           CopLINE(PL_curcop));
     if (keeps_text) {
-        nytp_eval_push(aTHX_ rec, seq, text);
+        nytp_eval_push(rec, seq, text);
         nytp_file_take_pieces(aTHX_ rec, SvPVX_const(text), SvCUR(text));
     }
     const bool keeps_source = rec->compile.keeps_source; /* a BEGIN block runs the eval */
@@ -241,7 +241,8 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
 void nytp_program_text_copy(pTHX_ struct nytp_recorder *rec)
 {
     if (rec->compile.e_text == NULL && PL_e_script != NULL && SvPOK(PL_e_script))
-        rec->compile.e_text = newSVsv(PL_e_script);
+        rec->compile.e_text =
+            nytp_shared_text_new(SvPVX_const(PL_e_script), SvCUR(PL_e_script));
 }
 
 void nytp_program_lines_write(pTHX_ struct nytp_recorder *rec)
@@ -249,7 +250,7 @@ void nytp_program_lines_write(pTHX_ struct nytp_recorder *rec)
     nytp_source_write_kept(aTHX_ rec, nytp_file_named(aTHX_ rec, "-"));
 }
 
-void nytp_compile_free(pTHX_ struct nytp_recorder *rec)
+void nytp_compile_free(struct nytp_recorder *rec)
 {
-    SvREFCNT_dec(rec->compile.e_text);
+    nytp_shared_text_drop(rec->compile.e_text);
 }

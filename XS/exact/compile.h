@@ -12,8 +12,8 @@ struct nytp_recorder;
 
 /* The part of the state that compile.c writes. */
 struct nytp_rec_compile {
-    bool keeps_source; /* the bit for it in $^P (PERLDBf_SAVESRC) is ours */
-    SV *e_text;        /* program text of -e, or NULL; owned */
+    bool keeps_source;               /* the bit for it in $^P (PERLDBf_SAVESRC) is ours */
+    struct nytp_shared_text *e_text; /* program text of -e, or NULL; owned */
 };
 
 /* entereval: note where the eval is run and what its text is, and run perl's handler, which
@@ -33,6 +33,6 @@ void nytp_program_text_copy(pTHX_ struct nytp_recorder *rec);
 /* At the end: the source of a script that came from standard input. */
 void nytp_program_lines_write(pTHX_ struct nytp_recorder *rec);
 
-void nytp_compile_free(pTHX_ struct nytp_recorder *rec);
+void nytp_compile_free(struct nytp_recorder *rec);
 
 #endif

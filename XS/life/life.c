@@ -599,7 +599,7 @@ void nytp_recorder_free(pTHX_ struct nytp_recorder *rec)
     nytp_info_queue_free(rec);
     nytp_builtins_free(rec);
     nytp_subs_free(aTHX_ rec);
-    nytp_compile_free(aTHX_ rec);
+    nytp_compile_free(rec);
     nytp_files_free(aTHX_ rec);
     nytp_options_free(&rec->options);
     nytp_profile_free(rec);

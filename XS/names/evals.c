@@ -42,30 +42,29 @@ const struct nytp_eval_origin *nytp_eval_origin(const struct nytp_recorder *rec,
 
 /* ---- their texts, while they are compiled ---- */
 
-void nytp_eval_push(pTHX_ struct nytp_recorder *rec, UV seq, SV *text)
+void nytp_eval_push(struct nytp_recorder *rec, UV seq, const SV *text)
 {
     if (rec->evals.n_open >= rec->evals.size_open) {
         rec->evals.size_open = rec->evals.size_open == 0 ? 16 : rec->evals.size_open * 2;
         Renew(rec->evals.open, rec->evals.size_open, struct nytp_eval);
     }
     rec->evals.open[rec->evals.n_open++] =
-        (struct nytp_eval){seq, newSVpvn_flags(SvPVX_const(text), SvCUR(text), SvUTF8(text))};
-    nytp_svs_add_own(&rec->svs);
+        (struct nytp_eval){seq, nytp_shared_text_new(SvPVX_const(text), SvCUR(text))};
 }
 
-void nytp_evals_drop(pTHX_ struct nytp_recorder *rec, uint32_t level)
+void nytp_evals_drop(struct nytp_recorder *rec, uint32_t level)
 {
     while (rec->evals.n_open > level)
-        nytp_svs_free_own(aTHX_ & rec->svs, rec->evals.open[--rec->evals.n_open].text);
+        nytp_shared_text_drop(rec->evals.open[--rec->evals.n_open].text);
 }
 
-void nytp_eval_pop_compiled(pTHX_ struct nytp_recorder *rec)
+void nytp_eval_pop_compiled(struct nytp_recorder *rec)
 {
-    nytp_svs_free_own(aTHX_ & rec->svs, rec->evals.last.text);
+    nytp_shared_text_drop(rec->evals.last.text);
     rec->evals.last = rec->evals.open[--rec->evals.n_open];
 }
 
-SV *nytp_eval_text(const struct nytp_recorder *rec, UV seq)
+const struct nytp_shared_text *nytp_eval_text(const struct nytp_recorder *rec, UV seq)
 {
     for (uint32_t i = rec->evals.n_open; i-- > 0;)
         if (rec->evals.open[i].seq == seq)
@@ -168,10 +167,10 @@ bool nytp_past_eval_find(const struct nytp_recorder *rec, uint32_t fid, UV *seq)
     return *seq != 0;
 }
 
-void nytp_evals_free(pTHX_ struct nytp_recorder *rec)
+void nytp_evals_free(struct nytp_recorder *rec)
 {
-    nytp_evals_drop(aTHX_ rec, 0);
-    SvREFCNT_dec(rec->evals.last.text);
+    nytp_evals_drop(rec, 0);
+    nytp_shared_text_drop(rec->evals.last.text);
     Safefree(rec->evals.open);
     Safefree(rec->evals.origins);
     Safefree(rec->evals.past);

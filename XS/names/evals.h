@@ -15,11 +15,12 @@
 
 struct nytp_recorder;
 struct nytp_rec_file;
+struct nytp_shared_text;
 
 /* A string eval that is being compiled. */
 struct nytp_eval {
-    UV seq;   /* its number */
-    SV *text; /* owned */
+    UV seq;                        /* its number */
+    struct nytp_shared_text *text; /* owned */
 };
 
 /* Where string eval number `seq` was run. */
@@ -64,11 +65,12 @@ const struct nytp_eval_origin *nytp_eval_origin(const struct nytp_recorder *rec,
 /* Evals that are being compiled are a stack, for a BEGIN block may run another. The text is
  * copied; it is known while the eval is on the stack and until the next one has been compiled.
  */
-void nytp_eval_push(pTHX_ struct nytp_recorder *rec, UV seq, SV *text);
-void nytp_eval_pop_compiled(pTHX_ struct nytp_recorder *rec);
+void nytp_eval_push(struct nytp_recorder *rec, UV seq, const SV *text);
+void nytp_eval_pop_compiled(struct nytp_recorder *rec);
 /* Take off those above the outermost `level`: their compilation died. */
-void nytp_evals_drop(pTHX_ struct nytp_recorder *rec, uint32_t level);
-SV *nytp_eval_text(const struct nytp_recorder *rec, UV seq); /* borrowed; NULL: unknown */
+void nytp_evals_drop(struct nytp_recorder *rec, uint32_t level);
+/* Borrowed; NULL: unknown. */
+const struct nytp_shared_text *nytp_eval_text(const struct nytp_recorder *rec, UV seq);
 
 /* Remember what is left of the eval with this name, but for its number, which is taken from
  * that. False for one that cannot be: it calls itself "(eval 4000000000)" by a #line. */
@@ -81,6 +83,6 @@ const struct nytp_past_eval *nytp_past_eval(const struct nytp_recorder *rec, con
 /* The number of the remembered eval that had this file id. False: there is none. */
 bool nytp_past_eval_find(const struct nytp_recorder *rec, uint32_t fid, UV *seq);
 
-void nytp_evals_free(pTHX_ struct nytp_recorder *rec);
+void nytp_evals_free(struct nytp_recorder *rec);
 
 #endif

@@ -484,13 +484,13 @@ void nytp_file_take_pieces(pTHX_ struct nytp_recorder *rec, const char *text, si
  * number is given first: an eval has a lower one than its parent, if that has none yet. */
 static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file, uint32_t via)
 {
-    SV *const sv = nytp_source_text(aTHX_ rec, file);
+    const struct nytp_shared_text *const text = nytp_source_text(rec, file);
     size_t len = 0;
     char *source = NULL;
     if (file->fid == 0)
         number(rec, file);
     place_eval(aTHX_ rec, file, via);
-    if (sv == NULL && file->lines == NULL && !file->awaits_lines && !file->is_eval &&
+    if (text == NULL && file->lines == NULL && !file->awaits_lines && !file->is_eval &&
         !nytp_is_program_text(file->perl_name))
         source = read_loaded(aTHX_ rec, file, &len);
     if (source != NULL)
@@ -498,7 +498,7 @@ static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *fil
     const bool is_wanted = nytp_source_is_wanted(rec, file);
     if (is_wanted)
         file->flags |= NYTP_FID_SAVE_SRC;
-    if (sv != NULL || (source != NULL && is_wanted) || file->pieces != NULL ||
+    if (text != NULL || (source != NULL && is_wanted) || file->pieces != NULL ||
         file->awaits_lines || nytp_source_kept_lines(aTHX_ file) != NULL)
         file->flags |= NYTP_FID_HAS_SRC;
     if (nytp_is_program_text(file->perl_name))
@@ -509,8 +509,8 @@ static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *fil
         file->flags |= NYTP_FID_IS_AUTOSPLIT;
     file->flags |= via;
     write_new_fid(rec, file);
-    if (sv != NULL)
-        nytp_source_write_text(aTHX_ rec, file, sv);
+    if (text != NULL)
+        nytp_source_write_text(rec, file, text);
     if (source != NULL && is_wanted) {
         nytp_file_take_pieces(aTHX_ rec, source, len);
         nytp_source_write_lines(rec, file->fid, 1, source,
@@ -523,7 +523,7 @@ static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *fil
     if (file->lines != NULL)
         nytp_source_write_kept(aTHX_ rec, file);
     free(source);
-    nytp_svs_free_own(aTHX_ & rec->svs, file->text);
+    nytp_shared_text_drop(file->text);
     file->text = NULL;
 }
 
@@ -567,7 +567,7 @@ static void free_file(void *item)
     Safefree(file->absolute_name);
     Safefree(file->loaded);
     (void)nytp_source_free_pieces(file);
-    SvREFCNT_dec(file->text);
+    nytp_shared_text_drop(file->text);
     SvREFCNT_dec((SV *)file->lines);
     Safefree(file);
 }
@@ -582,8 +582,6 @@ static bool file_stays(void *context, void *item)
         return true;
     if (file->fid != 0)
         rec->files.all[file->fid] = NULL;
-    nytp_svs_free_own(aTHX_ & rec->svs, file->text);
-    file->text = NULL;
     free_file(file);
     return false;
 }
@@ -595,7 +593,7 @@ void nytp_files_release(struct nytp_recorder *rec)
 
 void nytp_files_free(pTHX_ struct nytp_recorder *rec)
 {
-    nytp_evals_free(aTHX_ rec);
+    nytp_evals_free(rec);
     nytp_index_free(&rec->files.by_name, free_file);
     Safefree(rec->files.all);
 }

@@ -38,12 +38,12 @@ struct nytp_rec_file {
     U32 since_seq;                       /* with `older`: cop_seq of its first statement */
     struct nytp_piece *pieces; /* of texts that give it the name by #line; until it is told */
     bool is_eval;
-    bool is_piece;     /* AutoSplit cut it out of a module */
-    bool placing;      /* its parent is being introduced */
-    bool in_use;       /* something points to it; of release.c */
-    bool awaits_lines; /* it is being compiled, and perl keeps its lines */
-    SV *text;          /* string evals: source not written yet, or NULL; owned */
-    AV *lines;         /* from a hook in @INC: its source, or NULL; owned */
+    bool is_piece;                 /* AutoSplit cut it out of a module */
+    bool placing;                  /* its parent is being introduced */
+    bool in_use;                   /* something points to it; of release.c */
+    bool awaits_lines;             /* it is being compiled, and perl keeps its lines */
+    struct nytp_shared_text *text; /* string evals: source not written yet, or NULL; owned */
+    AV *lines;                     /* from a hook in @INC: its source, or NULL; owned */
 };
 
 /* The file on disk that perl opened when it compiled one of that name. A name of `#line` has

@@ -178,30 +178,29 @@ void nytp_source_write_kept(pTHX_ struct nytp_recorder *rec, const struct nytp_r
     }
 }
 
-SV *nytp_source_text(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_file *file)
+const struct nytp_shared_text *nytp_source_text(const struct nytp_recorder *rec,
+                                                const struct nytp_rec_file *file)
 {
     UV seq;
     if (file->text != NULL)
         return file->text;
     if (file->is_eval && nytp_parse_eval_name(file->perl_name, &seq))
         return nytp_eval_text(rec, seq);
-    PERL_UNUSED_CONTEXT;
     return strEQ(file->perl_name, "-e") ? rec->compile.e_text : NULL;
 }
 
 /* perl appends "\n;" to the text of an eval, and the lines count from there. */
-void nytp_source_write_text(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_file *file,
-                            SV *sv)
+void nytp_source_write_text(struct nytp_recorder *rec, const struct nytp_rec_file *file,
+                            const struct nytp_shared_text *text)
 {
-    STRLEN len;
-    const char *const text = SvPV_nomg(sv, len);
+    const size_t len = text->len;
     if (!file->is_eval) {
-        nytp_source_write_lines(rec, file->fid, 1, text, len);
+        nytp_source_write_lines(rec, file->fid, 1, text->bytes, len);
         return;
     }
     char *whole;
     Newx(whole, len + 2, char);
-    Copy(text, whole, len, char);
+    Copy(text->bytes, whole, len, char);
     whole[len] = '\n';
     whole[len + 1] = ';';
     nytp_source_write_lines(rec, file->fid, 1, whole, len + 2);

@@ -60,9 +60,10 @@ void nytp_source_write_pieces(struct nytp_recorder *rec, const struct nytp_rec_f
 size_t nytp_source_free_pieces(struct nytp_rec_file *file); /* returns their bytes */
 
 /* The text of a string eval or of -e; NULL: not known. Borrowed. */
-SV *nytp_source_text(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_file *file);
-void nytp_source_write_text(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_file *file,
-                            SV *sv);
+const struct nytp_shared_text *nytp_source_text(const struct nytp_recorder *rec,
+                                                const struct nytp_rec_file *file);
+void nytp_source_write_text(struct nytp_recorder *rec, const struct nytp_rec_file *file,
+                            const struct nytp_shared_text *text);
 
 /* The lines of a source that cannot be read again, as perl has kept them; NULL: it has not. */
 AV *nytp_source_kept_lines(pTHX_ const struct nytp_rec_file *file);

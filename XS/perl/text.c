@@ -13,6 +13,28 @@ char *nytp_copy(const char *bytes, size_t len)
     return copy;
 }
 
+struct nytp_shared_text *nytp_shared_text_new(const char *bytes, size_t len)
+{
+    struct nytp_shared_text *const text =
+        (struct nytp_shared_text *)safemalloc(sizeof *text + len);
+    text->owners = 1;
+    text->len = len;
+    Copy(bytes, text->bytes, len, char);
+    return text;
+}
+
+struct nytp_shared_text *nytp_shared_text_own(struct nytp_shared_text *text)
+{
+    text->owners++;
+    return text;
+}
+
+void nytp_shared_text_drop(struct nytp_shared_text *text)
+{
+    if (text != NULL && --text->owners == 0)
+        Safefree(text);
+}
+
 void nytp_text_clear(struct nytp_text *text)
 {
     text->len = 0;

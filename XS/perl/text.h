@@ -12,6 +12,18 @@
 /* A NUL-terminated copy; give it to Safefree(). */
 char *nytp_copy(const char *bytes, size_t len);
 
+/* Bytes with several owners, none of them a value of perl's: the program may count those. */
+struct nytp_shared_text {
+    uint32_t owners;
+    size_t len;
+    char bytes[];
+};
+
+/* One owner's; give each to nytp_shared_text_drop(), which takes NULL, too. */
+struct nytp_shared_text *nytp_shared_text_new(const char *bytes, size_t len);
+struct nytp_shared_text *nytp_shared_text_own(struct nytp_shared_text *text);
+void nytp_shared_text_drop(struct nytp_shared_text *text);
+
 /* Bytes being put together; always NUL-terminated once something was appended. */
 struct nytp_text {
     char *ptr;

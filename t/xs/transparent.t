@@ -280,6 +280,29 @@ P
     }
 };
 
+scenario 'Test::LeakTrace finds what the program leaks, and nothing else' => sub {
+    plan skip_all => 'no Test::LeakTrace' if !eval { require Test::LeakTrace; 1 };
+    my $code = <<'P';
+use Test::LeakTrace;
+my @kept;
+my %does = (
+    'string evals' => sub { my $sub = eval 'sub { 1 }'; $sub->() },
+    'named subs'   => sub { no warnings; eval 'sub named { 1 } named()' },
+    'that die'     => sub { eval 'die'; eval 'my $x = ;' },
+    'labels'       => sub { DB::label(n => $_) if defined &DB::label },
+    'a leak'       => sub { push @kept, 1 },
+);
+for my $name (sort keys %does) {
+    my $f = $does{$name};
+    $f->() for 1 .. 3;
+    print "$name: ", join(' ', map { my $n = $_; leaked_count { $f->() for 1 .. $n } } 1, 10, 100), "\n";
+}
+P
+    my $plain = run_plain(code => $code);
+    like $plain->{out}, qr/string evals: 0 0 0\n/, 'plain';
+    is run_prog(code => $code, opts => $_)->{out}, $plain->{out}, "'$_'" for '', 'calls=0', 'memory=1', 'regex=1', 'sample=100', 'sample=1000:savesrc=1';
+};
+
 scenario "C code runs perl's handlers for an op of its own" => sub {
     my $code = $boot_probe . <<'P';
 print Probe::run_handlers() for 1 .. 3;
