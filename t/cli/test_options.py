@@ -94,6 +94,14 @@ def test_the_manual_tells_how_each_format_shows_a_difference():
     assert sorted(described) == where()["diff"].split()
 
 
+def test_the_rules_in_the_manual_can_be_read(profile, tmp_path):
+    example, = re.findall(r"\n\.nf\n(.*?)\.fi\n", section("RULES", "nytp-gate.7"), re.DOTALL)
+    (tmp_path / "rules").write_text(example.replace("\\-", "-").replace("\\e", "\\"))
+    file = profile("mixed-calls2")
+    done = run("-q", "--diff", file, "--gate", tmp_path / "rules", "--gate-tap", file)
+    assert done.stdout.decode().startswith(f"1..{len(example.splitlines())}\n"), done.stderr
+
+
 def test_the_manual_describes_each_format():
     described = headed_by_flags(section("FORMATS", "nytp-formats.7"))
     assert not set(formats()) ^ set(described), "without a paragraph under FORMATS of doc/nytp-formats.7, or gone"
