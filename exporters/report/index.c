@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The pages that speak of the whole program: index.html, index-subs-excl.html and
- * subs-treemap-excl.html. See report.h and README.md.
+ * The pages that speak of the whole program: index.html and
+ * index-subs-excl.html. See report.h and README.md.
  */
 #include "report.h"
 
@@ -282,15 +282,7 @@ static void put_more_links(struct nytp_report *report)
     struct nytp_out *out = report->out;
     nytp_puts(out, "<p>See ");
     put_link(report, "index-subs-excl.html", "all subroutines");
-    nytp_printf(out, " (%u that were called), a ", (unsigned)report->n_called);
-    put_link(report, "subs-treemap-excl.html", "treemap of their exclusive time by package");
-    if (!report->single && !report->options->minimal) {
-        nytp_puts(out, ", call graphs for Graphviz: ");
-        put_link(report, "packages-callgraph.dot", "between packages");
-        nytp_puts(out, ", ");
-        put_link(report, "subs-callgraph.dot", "between subs");
-    }
-    nytp_puts(out, ".</p>\n");
+    nytp_printf(out, " (%u that were called).</p>\n", (unsigned)report->n_called);
 }
 
 void nytp_report_index(struct nytp_report *report)
@@ -338,131 +330,5 @@ void nytp_report_all_subs(struct nytp_report *report)
     nytp_report_sub_table(report, "subs", "Subroutines by exclusive time", report->subs_by_time,
                           report->n_called);
     nytp_report_never_table(report);
-    nytp_report_page_end(report);
-}
-
-/* ---- treemap ---- */
-
-/* A sub in the treemap. */
-struct tile {
-    struct nytp_name package;
-    int64_t package_ticks; /* of all its subs */
-    int64_t excl_ticks;
-    uint32_t sub;
-};
-
-/* By time of the package falling, package, time falling, index. As long as package_ticks is 0
- * everywhere that is by package, which is how sum_packages() wants them. */
-static int compare_tiles(const void *left, const void *right)
-{
-    const struct tile *a = left, *b = right;
-    const int order = nytp_compare_names(a->package, b->package);
-    if (order != 0 && a->package_ticks != b->package_ticks)
-        return a->package_ticks > b->package_ticks ? -1 : 1;
-    if (order != 0)
-        return order;
-    if (a->excl_ticks != b->excl_ticks)
-        return a->excl_ticks > b->excl_ticks ? -1 : 1;
-    return (a->sub > b->sub) - (a->sub < b->sub);
-}
-
-/* Set package_ticks of all tiles, which must be sorted by package. */
-static void sum_packages(struct tile *tiles, uint32_t n)
-{
-    for (uint32_t first = 0, end; first < n; first = end) {
-        int64_t sum = 0;
-        for (end = first;
-             end < n && nytp_compare_names(tiles[end].package, tiles[first].package) == 0;
-             end++)
-            sum += tiles[end].excl_ticks;
-        for (uint32_t i = first; i < end; i++)
-            tiles[i].package_ticks = sum;
-    }
-}
-
-/* " data-c=12"; most subs are called once, from one place. */
-static void put_tile_count(struct nytp_out *out, char key, uint64_t count)
-{
-    if (count != 1)
-        nytp_printf(out, " data-%c=%llu", key, (unsigned long long)count);
-}
-
-static void put_tile(struct nytp_report *report, uint32_t sub)
-{
-    const struct nytp_report_sub *s = &report->subs[sub];
-    struct nytp_out *out = report->out;
-    const int64_t excl_ns = nytp_report_ns(report, s->excl_ticks);
-    const int64_t incl_ns = nytp_report_ns(report, s->incl_ticks);
-    nytp_printf(out, "<li%s data-n=%lld", report->waits[sub] ? " class=waits" : "",
-                (long long)excl_ns);
-    if (incl_ns != excl_ns)
-        nytp_printf(out, " data-i=%lld", (long long)incl_ns);
-    put_tile_count(out, 'c', s->calls);
-    put_tile_count(out, 'p', report->subs[sub].places);
-    put_tile_count(out, 'f', report->subs[sub].files);
-    nytp_putc(out, '>');
-    if (!nytp_report_put_sub_anchor(report, sub))
-        nytp_puts(out, "<a>");
-    const struct nytp_name name = nytp_report_sub_name(report, sub);
-    const uint32_t package_len = nytp_package_len(name);
-    nytp_report_put_any_name(
-        report, (struct nytp_name){name.ptr + package_len, name.len - package_len});
-    nytp_puts(out, "</a> ");
-    nytp_report_put_time(report, out, s->excl_ticks);
-    nytp_putc(out, '\n');
-}
-
-static void put_tiles(struct nytp_report *report, const struct tile *tiles, uint32_t n)
-{
-    struct nytp_out *out = report->out;
-    for (uint32_t first = 0, end; first < n; first = end) {
-        int64_t excl_ticks = 0;
-        for (end = first;
-             end < n && nytp_compare_names(tiles[end].package, tiles[first].package) == 0;
-             end++)
-            excl_ticks += tiles[end].excl_ticks;
-        nytp_printf(out, "<li data-n=%lld><details><summary><b>",
-                    (long long)nytp_report_ns(report, excl_ticks));
-        nytp_html_text(out, tiles[first].package.ptr, tiles[first].package.len);
-        nytp_puts(out, "</b> ");
-        nytp_report_put_time(report, out, excl_ticks);
-        nytp_puts(out, " in ");
-        nytp_report_plural(out, end - first, "sub", "subs");
-        nytp_puts(out, "</summary><ul>\n");
-        for (uint32_t i = first; i < end; i++)
-            put_tile(report, tiles[i].sub);
-        nytp_puts(out, "</ul></details>\n");
-    }
-}
-
-void nytp_report_treemap(struct nytp_report *report)
-{
-    const struct nytp_report_page page = {.kind = "treemap",
-                                          .name = "subs-treemap-excl.html",
-                                          .title = "Treemap of exclusive time",
-                                          .file = NONE};
-    nytp_report_page_begin(report, &page);
-    nytp_puts(report->out,
-              "<section class=\"map\" aria-label=\"Treemap\"><div class=\"view\"></div>\n"
-              "<p>Exclusive time of subroutines, by package.</p>\n"
-              "<ul class=\"treemap\">\n");
-    struct tile *tiles = malloc(((size_t)report->n_called + 1) * sizeof *tiles);
-    if (tiles != NULL) {
-        for (uint32_t i = 0; i < report->n_called; i++) {
-            const uint32_t sub = report->subs_by_time[i];
-            tiles[i] =
-                (struct tile){.package = nytp_package_of(nytp_report_sub_name(report, sub)),
-                              .excl_ticks = report->subs[sub].excl_ticks,
-                              .sub = sub};
-        }
-        qsort(tiles, report->n_called, sizeof *tiles, compare_tiles); /* by package */
-        sum_packages(tiles, report->n_called);
-        qsort(tiles, report->n_called, sizeof *tiles, compare_tiles);
-        put_tiles(report, tiles, report->n_called);
-    } else {
-        nytp_out_of_memory(&report->out->error);
-    }
-    free(tiles);
-    nytp_puts(report->out, "</ul></section>\n");
     nytp_report_page_end(report);
 }

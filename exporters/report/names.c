@@ -284,56 +284,6 @@ bool nytp_report_name_files(struct nytp_report *report)
     return name_evals(report) && find_pages(report);
 }
 
-/* ---- names of call graphs ---- */
-
-/* Whether a name is among those seen, whatever the disk thinks of upper and lower case; from
- * now on it is. */
-static bool dot_is_taken(struct nytp_strings *seen, const char *name, char *lower)
-{
-    const uint32_t n = nytp_strings_count(seen);
-    const size_t len = strlen(name);
-    for (size_t i = 0; i < len; i++)
-        lower[i] = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] | 32) : name[i];
-    return nytp_strings_intern(seen, lower, len) < n;
-}
-
-/* Files have call graphs where they have pages of several levels, as in nytprofhtml; the name
- * is the whole path's. Where that is taken, the file id follows behind a dot, which is in no
- * other name. */
-static bool name_dot(struct nytp_report *report, uint32_t f, struct nytp_strings *seen)
-{
-    const struct nytp_name name = nytp_report_file_name(report, f);
-    char *dot = malloc((size_t)name.len + MAX_STEM + 40);
-    char *lower = malloc((size_t)name.len + MAX_STEM + 40);
-    if (dot != NULL && lower != NULL) {
-        safe_name(name.ptr, name.len, dot);
-        const size_t len = strlen(dot);
-        const bool taken = dot_is_taken(seen, dot, lower);
-        if (len == 0 || taken)
-            snprintf(dot + len, 24, ".%u.dot", (unsigned)report->files[f].id);
-        else
-            strcpy(dot + len, ".dot");
-    }
-    free(lower);
-    report->files[f].dot = dot;
-    return dot != NULL && lower != NULL;
-}
-
-bool nytp_report_name_dots(struct nytp_report *report)
-{
-    const bool wanted = report->levels && !report->single;
-    struct nytp_strings *seen = nytp_strings_new();
-    bool ok = seen != NULL;
-    static const char *const reserved[] = {"packages-callgraph", "subs-callgraph"};
-    for (size_t i = 0; ok && i < sizeof reserved / sizeof *reserved; i++)
-        ok = nytp_strings_intern(seen, reserved[i], strlen(reserved[i])) != UINT32_MAX;
-    for (uint32_t f = 0; ok && wanted && f < report->profile->n_files; f++)
-        if (!nytp_report_is_eval(report, f) && report->files[f].stem != NULL)
-            ok = name_dot(report, f, seen);
-    nytp_strings_free(seen);
-    return ok;
-}
-
 /* ---- links ---- */
 
 uint32_t nytp_report_page_of(const struct nytp_report *report, uint32_t file, uint32_t *line)

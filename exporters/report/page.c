@@ -265,7 +265,6 @@ static void put_navigation(struct nytp_report *report, uint32_t file)
     } links[] = {
         {"index.html", "Index"},
         {"index-subs-excl.html", "All subs"},
-        {"subs-treemap-excl.html", "Treemap"},
     };
     nytp_puts(report->out, "<header class=\"top\"><nav aria-label=\"Report\">");
     for (size_t i = 0; i < sizeof links / sizeof *links; i++) {

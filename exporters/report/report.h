@@ -12,13 +12,12 @@
  *   regexes.c   regular expressions by place and pattern
  *   statements.c  what requests ask of databases
  *   reasons.c   what a sampled program waited for
- *   index.c     index.html, index-subs-excl.html, subs-treemap-excl.html
+ *   index.c     index.html, index-subs-excl.html
  *   levels.c    lines summed up by block and by sub
  *   source.c, source_text.{h,c}  the pages of source files; the text of their lines
  *   notes.c     who calls a sub, what a line calls, its string evals
  *   flame_tree.c  the tree that flame graphs show
  *   flame.c     the flame graph's data, picture and side files
- *   dot.c       call graphs for Graphviz
  *   write.c     all of them, in order
  *
  * Figures are those of the model, as in every other format. Files and subs have its numbers. A
@@ -85,7 +84,6 @@ struct nytp_report_file { /* by index of the model's files */
     uint32_t place;                     /* in files_by_time, or NONE */
     uint32_t first_sibling, n_siblings; /* evals: those of its place, into siblings … */
     uint32_t sibling;                   /* … and which of them it is, from 0 */
-    char *dot;                          /* name of its call graph, NULL = none */
 };
 
 /* By index of the model's subs. The sums are the model's; of evals that are shown as one, those
@@ -210,7 +208,6 @@ bool nytp_report_sub_ran(const struct nytp_report *report, uint32_t sub);
 /* ---- names.c ---- */
 
 bool nytp_report_name_files(struct nytp_report *report);
-bool nytp_report_name_dots(struct nytp_report *report);
 
 /* The file whose page shows a file: itself, the one it was merged into, or for an eval without
  * page the one that ran it; *line then becomes the line that did. NONE if there is none. */
@@ -250,7 +247,7 @@ char *nytp_report_shown(const struct nytp_report *report, struct nytp_name name,
 /* ---- page.c ---- */
 
 struct nytp_report_page {
-    const char *kind;  /* index, subs, treemap, source */
+    const char *kind;  /* index, subs, source */
     const char *name;  /* file name */
     const char *title; /* of the document, before the program's name */
     bool of_program;   /* the program's name belongs into the heading */
@@ -370,7 +367,6 @@ void nytp_report_put_change(struct nytp_report *report,
 /* ---- index.c ---- */
 void nytp_report_index(struct nytp_report *report);
 void nytp_report_all_subs(struct nytp_report *report);
-void nytp_report_treemap(struct nytp_report *report);
 
 /* ---- source.c, notes.c ---- */
 void nytp_report_source(struct nytp_report *report, uint32_t file, enum nytp_level level);
@@ -379,14 +375,13 @@ bool nytp_report_put_callers(struct nytp_report *report, uint32_t sub, uint32_t 
 bool nytp_report_put_callees(struct nytp_report *report, uint32_t first, uint32_t end);
 bool nytp_report_put_evals(struct nytp_report *report, uint32_t first, uint32_t end);
 
-/* ---- flame.c, dot.c ---- */
+/* ---- flame.c ---- */
 void nytp_report_flame_section(struct nytp_report *report, uint32_t file);
 bool nytp_report_flame_files(struct nytp_report *report);
 void nytp_report_flame_inline(struct nytp_report *report);
 
 /* Whether the flame graph can be seen of one process alone: there are several, not too many. */
 bool nytp_report_process_is_part(const struct nytp_report *report, uint32_t process);
-void nytp_report_dots(struct nytp_report *report);
 
 /* ---- write.c ---- */
 

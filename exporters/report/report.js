@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What the HTML report does beyond being read: sorting, filtering, heat, keys, theme, flame graph,
- * treemap. README.md says what the pages hold. The pages' policy allows no inline script or style
+ * What the HTML report does beyond being read: sorting, filtering, heat, keys, theme, flame graph.
+ * README.md says what the pages hold. The pages' policy allows no inline script or style
  * and `file:` no fetch, so elements are made one by one and data comes as a script. What a reader
  * chose stands in the fragment (#sort=excl&q=Foo), so that an address can be handed on. */
 (function () {
@@ -1008,129 +1008,6 @@ function drawFlame(section, data) {
     home.graph = canvas;
 }
 
-/* ---------------------------------------------------------------- treemap */
-
-/* Squarified: a row of boxes along the shorter side is closed before its worst box gets longer. */
-function squarify(items, box, put) {
-    let {x, y, w, h} = box, left = items.reduce((sum, item) => sum + item.size, 0), i = 0;
-    while (i < items.length && w > 0.5 && h > 0.5) {
-        const side = Math.min(w, h), scale = w * h / left, isWide = w >= h;
-        let sum = 0, worst = Infinity, n = i;
-        for (; n < items.length; n++) {
-            const area = (sum + items[n].size) * scale, least = items[n].size * scale, most = items[i].size * scale;
-            const next = Math.max(side * side * most / (area * area), area * area / (side * side * least));
-            if (next > worst)
-                break;
-            worst = next;
-            sum += items[n].size;
-        }
-        const thick = sum * scale / side;
-        for (let along = 0; i < n; i++) {
-            const long = items[i].size * scale / thick;
-            put(items[i], isWide ? {x, y: y + along, w: thick, h: long} : {x: x + along, y, w: long, h: thick});
-            along += long;
-        }
-        [x, y, w, h] = isWide ? [x + thick, y, w - thick, h] : [x, y + thick, w, h - thick];
-        left -= sum;
-    }
-}
-
-function setUpTreemap(section) {
-    const bySize = (a, b) => b.size - a.size;
-    const size = li => Math.max(0, +li.dataset.n);
-    const sum = list => list.reduce((n, one) => n + one.size, 0);
-    const packagesOf = busy => all("ul.treemap > li", section).map(li => {
-        const subs = all(busy ? "li:not(.waits) > a" : "a", li).map(a => ({name: a.textContent, link: a.href, size: size(a.parentElement), facts: a.parentElement.dataset}))
-            .filter(sub => sub.size > 0).sort(bySize);
-        return {name: find("b", li).textContent, size: sum(subs), subs};
-    }).filter(one => one.size > 0).sort(bySize);
-    const recorded = packagesOf(false), busy = packagesOf(true), idle = sum(recorded) - sum(busy);
-    let packages, total, hides = hidesWaiting(idle, sum(recorded));
-    const canvas = make("canvas", {"aria-hidden": "true"}), detail = newDetail();
-    const back = button("All packages", "Escape", () => show(null));
-    let only = null, boxes = [], over = null;
-    const hide = button(...HIDE_WAITING, () => {
-        hides = !hides;
-        setting("work", hides ? "1" : "0");
-        choose();
-    });
-    find(".view", section).append(...idle ? [div("bar", hide)] : [], div("graph", canvas), detail);
-
-    function put(pen, words, box, y) {
-        if (box.h >= 15)
-            pen.fillText(fitting(pen, words, box.w - 8), box.x + 4, y);
-    }
-
-    function paintSub(pen, one, sub, inner) {
-        const {x, y, w, h} = inner;
-        boxes.push({one, sub, inner});
-        pen.strokeStyle = colour("page");
-        pen.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
-        pen.fillStyle = colour("mark");
-        if (over && over.sub === sub)
-            pen.fillRect(x + 1, y + 1, w - 2, h - 2);
-        pen.fillStyle = colour("ink");
-        put(pen, sub.name, inner, y + 10);
-    }
-
-    function paint() {
-        const width = canvas.parentElement.clientWidth, height = Math.round(Math.min(innerHeight * 0.66, width * 0.6));
-        const pen = penFor(canvas, width, height);
-        boxes = [];
-        squarify(only ? [only] : packages, {x: 0, y: 0, w: width, h: height}, (one, box) => {
-            const head = box.h > 34 && box.w > 40 ? 17 : 0;
-            pen.fillStyle = packageColour(one.name, false);
-            pen.fillRect(box.x, box.y, box.w - 1.5, box.h - 1.5);
-            squarify(one.subs, {x: box.x + 1.5, y: box.y + head, w: box.w - 4.5, h: box.h - head - 3}, (sub, inner) => paintSub(pen, one, sub, inner));
-            pen.font = pen.font.replace("12px", "600 12px");
-            if (head)
-                put(pen, `${one.name} ${time(one.size)}`, box, box.y + 9);
-            pen.font = pen.font.replace("600 ", "");
-        });
-    }
-    const draw = drawnIn(canvas.parentElement, paint);
-
-    function describe() {
-        if (!over) {
-            detail.replaceChildren(only ? back : span((hides && idle ? `Hidden: ${time(idle)}. ` : "") + "Click: one package, then a sub's source. All is in the list below."));
-            return;
-        }
-        const {one, sub} = over, facts = sub.facts;
-        detail.replaceChildren(make("b", {}, one.name + "::" + sub.name), span(`${time(sub.size)} own (${percent(sub.size, total)})`),
-            span(`${time(+(facts.i || facts.n))} with callees`), span(`calls: ${count(+(facts.c || 1))}, places: ${facts.p || 1}, files: ${facts.f || 1}`));
-        if (only)
-            detail.append(back);
-    }
-
-    function choose() {
-        packages = hides ? busy : recorded;
-        total = sum(packages);
-        press(hide, hides);
-        show(null);
-    }
-
-    function show(one) {
-        only = one;
-        over = null;
-        describe();
-        draw();
-    }
-
-    canvas.onmousemove = event => {
-        over = boxes.find(({inner: b}) => event.offsetX >= b.x && event.offsetX < b.x + b.w && event.offsetY >= b.y && event.offsetY < b.y + b.h) || null;
-        describe();
-        draw();
-    };
-    canvas.onclick = () => {
-        if (over && only && over.sub.link)
-            location.href = over.sub.link;
-        else if (over)
-            show(over.one);
-    };
-    page.keys = {Escape: () => show(null)};
-    choose();
-}
-
 /* ---------------------------------------------------------------- keys, help, start */
 
 const HELP = [["/", "filter or find"], ["f", "flame graph"], ["j k", "next, previous hot line"], ["c", "only lines that ran"],
@@ -1198,7 +1075,6 @@ function setUpPage(tools) {
     all(".rows", page).forEach(box => find("table", box) && !box.parentElement.dataset.of && setUpTable(box, main));
     all(".source", page).forEach(box => setUpSource(box, page.tools));
     all(".flame", page).forEach(setUpFlame);
-    all(".map", page).forEach(setUpTreemap);
     tools.prepend(page.tools);
 }
 

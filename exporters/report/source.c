@@ -140,11 +140,6 @@ static void put_facts(struct nytp_report *report, uint32_t f,
     put_eval_facts(report, f);
     if (disk->remark != NULL)
         nytp_printf(out, "<dt>Source<dd>%s\n", disk->remark);
-    if (report->files[f].dot != NULL) {
-        nytp_puts(out, "<dt>Call graph<dd><a href=");
-        nytp_report_put_url(report, report->files[f].dot, "");
-        nytp_puts(out, ">for Graphviz</a>\n");
-    }
     nytp_puts(out, "</dl>\n");
 }
 

@@ -601,7 +601,6 @@ void nytp_report_free_sums(struct nytp_report *report)
     for (uint32_t f = 0; report->files != NULL && f < report->profile->n_files; f++) {
         free(report->files[f].stem);
         free(report->files[f].shown);
-        free(report->files[f].dot);
     }
     free(report->files);
     free(report->subs);

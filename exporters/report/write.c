@@ -8,8 +8,7 @@
 static bool prepare(struct nytp_report *report)
 {
     return nytp_report_sum_up(report) && nytp_report_name_files(report) &&
-           nytp_report_name_dots(report) && nytp_report_index_files(report) &&
-           nytp_report_index_changes(report);
+           nytp_report_index_files(report) && nytp_report_index_changes(report);
 }
 
 static void put_asset(struct nytp_report *report, const struct nytp_asset *asset)
@@ -49,12 +48,9 @@ bool nytp_report_write(const struct nytp_profile *profile,
             put_asset(&report, &nytp_report_css);
             put_asset(&report, &nytp_report_js);
             ok = !report.flame || nytp_report_flame_files(&report);
-            if (!options->minimal)
-                nytp_report_dots(&report);
         }
         nytp_report_index(&report);
         nytp_report_all_subs(&report);
-        nytp_report_treemap(&report);
         put_sources(&report);
         if (report.single) {
             nytp_report_single_end(&report);

@@ -114,7 +114,7 @@ def test_what_is_written_over_can_still_be_removed(command, old_report):
     assert {p.name for p in old_report.iterdir()} == earlier
     done = run(command, "--html", "--no-flame", "--minimal", "--replace", "-o", f"{old_report}/", profile)
     assert done.returncode == 0 and done.stderr == b""
-    assert not {"flame.js", "packages-callgraph.dot"} & {p.name for p in old_report.iterdir()}
+    assert not {"flame.js", "all_stacks_by_time.calls"} & {p.name for p in old_report.iterdir()}
 
 
 def test_a_folder_that_may_not_be_written_to_is_left_alone(command, open_folder):

@@ -43,51 +43,6 @@ def blocks_of(names, files):
     return stream.attribute("cumulative_overhead_ticks", 1).pid_end(7)
 
 
-def edges(path):
-    """What Graphviz makes of a graph: pairs of names."""
-    done = subprocess.run(["dot", "-Tdot_json", path], capture_output=True, check=False)
-    assert done.returncode == 0 and done.stderr == b"", (path.name, done.stderr[:300])
-    graph = json.loads(done.stdout.decode("utf-8", "replace"), strict=False)
-    names = [node["name"] for node in graph.get("objects", [])]
-    return {(names[edge["tail"]], names[edge["head"]]) for edge in graph.get("edges", [])}
-
-
-@pytest.mark.skipif(not shutil.which("dot"), reason="not installed: graphviz")
-def test_hostile_names_are_names_in_every_call_graph(command, tmp_path):
-    texts = [name for name in hostile.NAMES if len(name) < 8000] + [
-        b'a";}\nevil [URL="javascript:x"]; "', b"b\\", b'c\\"', b"d->e", b"f{g|h}", b"<b>i</b>", b"j\\N\\G", b"subgraph", b"/* k */"]
-    files = [b"/x/%d/" % i + text for i, text in enumerate(texts) if len(text) < 3000]
-    pages = made(command, tmp_path / "r", blocks_of(texts, files).save(tmp_path / "p.out"))
-    dots = [pages.folder / name for name in pages.names if name.endswith(".dot")]
-    assert len(dots) == len(files) + 2
-    whole = edges(pages.folder / "subs-callgraph.dot")
-    assert len(whole) == len(set(texts))
-    assert len({name for edge in whole for name in edge}) == len(set(texts)) + 1
-    for path in dots:
-        found = edges(path)
-        assert path.name == "packages-callgraph.dot" or found <= whole
-        assert "evil" not in {name for edge in found for name in edge}
-    assert list(htmlpages.problems(pages)) == []
-
-
-def test_call_graphs_of_like_names_do_not_take_each_others_place(command, tmp_path):
-    files = [b"/x/a-b.pl", b"/x/a/b.pl", b"/X/A-B.PL", b"/x/a.b/pl", b"/packages/callgraph", b"/subs-callgraph", b"/Subs.Callgraph",
-             b"/x/a-b.pl-2", b"/x/a-b.pl.3", b"/x/a-b-pl-4", b"-", b"...", b""]
-    names = [b"main::f%d" % i for i in range(len(files))]
-    pages = made(command, tmp_path / "r", blocks_of(names, files).save(tmp_path / "p.out"))
-    dots = [name for name in pages.names if name.endswith(".dot")]
-    assert len(dots) == len(files) + 2 and len({name.lower() for name in dots}) == len(dots)
-    linked = {}
-    for name, page in pages.pages.items():
-        if name.endswith("-line.html"):
-            (link,) = [a.get("href") for a in page.root.elements("a") if a.get("href", "").endswith(".dot")]
-            linked[name] = link
-    assert len(set(linked.values())) == len(files) and list(htmlpages.problems(pages)) == []
-    for fid in range(1, len(files) + 1):
-        page = next(name for name in linked if name.endswith(f"-{fid}-line.html") or name == f"{fid}-line.html")
-        assert f"main::f{fid - 1}\"" in (pages.folder / urllib.parse.unquote(linked[page])).read_text(), page
-
-
 def test_twenty_thousand_files_of_one_name(command, tmp_path):
     """Looking each name up among all others would take minutes."""
     stream = nytpwrite.Writer(options={"blocks": 1}).pid_start(7)

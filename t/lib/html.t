@@ -29,16 +29,16 @@ is($out, "Report written: $folder/r/index.html\n", 'which is all that is said');
 # Of the page's file that ends so, its name before that, which is the end of what is too long.
 sub stem { my ($end) = @_; return grep { $whole =~ /\Q$_\E\z/ } map {/\A(.*page-pl)\Q$end\E\z/} files("$folder/r") }
 my ($page) = stem('-1-line.html');
-my $dot = (stem('.dot'))[0] . '.dot';
+my $of_subs = "$page-1-sub.html";
 my %is_there = map { $_ => 1 } files("$folder/r");
-ok($is_there{$_}, $_) for qw(index.html index-subs-excl.html subs-treemap-excl.html all_stacks_by_time.calls all_stacks_by_time.svg flamegraph_subattr.txt packages-callgraph.dot
-    subs-callgraph.dot), $dot, map {"$page-1-$_.html"} qw(line block sub);
+ok($is_there{$_}, $_) for qw(index.html index-subs-excl.html all_stacks_by_time.calls all_stacks_by_time.svg flamegraph_subattr.txt),
+    map {"$page-1-$_.html"} qw(line block sub);
 ok(scalar(grep {/\AList-Util-pm-\d+-sub\.html\z/} keys %is_there), 'library files are named without their folder');
 
 (undef, undef, $err) = html('-f', $profile, '-o', "$folder/nolib", '--no-lib');
 ok(!(grep {/\AList-Util-pm/} files("$folder/nolib")), '--no-lib: with it, or, where the whole is too long, with the end of it');
 
-for my $case (['--minimal', qr/-(?:sub|block)\.html\z|\.dot\z/], ['--min', qr/\.dot\z/], ['--no-flame', qr/\.svg\z|\.calls\z|flame/],
+for my $case (['--minimal', qr/-(?:sub|block)\.html\z/], ['--min', qr/-sub\.html\z/], ['--no-flame', qr/\.svg\z|\.calls\z|flame/],
     ['--noflame', qr/\.svg\z/]) {
     my ($option, $absent) = @$case;
     remove_tree("$folder/m");
@@ -66,11 +66,11 @@ like(slurp("$folder/o/all_stacks_by_time.svg"), qr/ width="800"/, '--flamewidth 
 open my $mine, '>', "$folder/r/mine.txt" or die;
 close $mine;
 html('-f', $profile, '-o', "$folder/r", '--minimal');
-ok(-e "$folder/r/$dot", 'without --delete what was there stays');
+ok(-e "$folder/r/$of_subs", 'without --delete what was there stays');
 ($status, undef, $err) = html('--del', '-f', $profile, '-o', "$folder/r", '--minimal');
 is($status, 0, '--del');
 like($err, qr/left 1 file/, 'it is said what stays');
-ok(!-e "$folder/r/$dot" && -e "$folder/r/mine.txt", '--delete: what a report wrote goes, nothing else');
+ok(!-e "$folder/r/$of_subs" && -e "$folder/r/mine.txt", '--delete: what a report wrote goes, nothing else');
 
 ($status, $out, $err) = html('--single', '-f', $profile, '-o', '-');
 is("$status$err", 0, 'one file to standard output');
@@ -95,7 +95,7 @@ like($err, qr/ignored: extra\.out/, 'other arguments are ignored, and that is sa
 }
 is($status, 0, '--profself');
 like($out, qr{\AReport written: \Q$folder\E/self/index\.html\n\z}, 'writes the report');
-ok(-s "$folder/self/index.html" && !-e "$folder/self/$dot", 'the one that was asked for');
+ok(-s "$folder/self/index.html" && !-e "$folder/self/$of_subs", 'the one that was asked for');
 my $profself = "$top/nytprof.nytprofhtml.out";
 ok(-s $profself, 'and a profile of nytprofhtml');
 is((html('-f', $profself, '-o', "$folder/ofself"))[0], 0, 'which is one');

@@ -206,7 +206,7 @@ def test_axe_finds_no_violation(page, report, dark):
     if not AXE.exists():
         pytest.skip("not installed: npm axe-core")
     folder = report("mixed-blocks")
-    for path in (folder / "index.html", folder / "subs-treemap-excl.html", report_pages.main_source(folder)):
+    for path in (folder / "index.html", report_pages.main_source(folder)):
         one = page(path, dark=dark)
         if path.name == "index.html":
             report_pages.drawn(one)

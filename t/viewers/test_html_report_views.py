@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
-"""The views of the HTML report in a real browser: tables, the flame graph, source pages and the treemap
+"""The views of the HTML report in a real browser: tables, the flame graph and source pages
 draw, sort, filter, find and zoom with the right numbers, by mouse and by keys."""
 
 import itertools
@@ -451,63 +451,7 @@ def test_bars_of_a_source_page_are_as_long_as_their_share_of_its_hottest_line(pa
         assert any(widths) and all(abs(w - min(1, t / most)) <= 0.005 for w, t in zip(widths, column) if t > most / 100)
 
 
-# -------------------------------------------------------------------- treemap
-
-@pytest.fixture(scope="module")
-def packages(tmp_path_factory):
-    """The report of four packages of two subs each, whose times do not depend on the machine."""
-    folder = tmp_path_factory.mktemp("packages")
-    out = Writer({"ticks_per_sec": "10000000", "application": "p.pl"}).pid_start(7).fid(1, "/x/p.pl")
-    out.source(1, 1, "main();\n")
-    subs = {f"{package}::{name}": 1000 * (9 - i - 4 * j)
-            for i, package in enumerate(("Alpha", "Beta", "Gamma", "Delta")) for j, name in enumerate(("one", "two"))}
-    for line, (sub, ticks) in enumerate(subs.items(), 2):
-        out.source(1, line, f"sub {sub} {{ 1 }}\n").entry(1, 1).time(ticks, 1, line).leave(1, ticks, ticks, sub)
-    out.time(10, 1, 1).pid_end(7)
-    for line, (sub, ticks) in enumerate(subs.items(), 2):
-        out.sub(1, sub, line, line).callers(1, 1, "main::RUNTIME", sub, 1, ticks, ticks)
-    out.save(folder / "p.out")
-    code, _, errors = exports.nytp_export("--html", "-q", "-o", f"{folder}/r/", str(folder / "p.out"))
-    assert code == 0, errors
-    return folder / "r"
-
-
-def test_areas_of_the_treemap_are_exclusive_times(page, packages):
-    folder = packages
-    one = page(folder / "subs-treemap-excl.html")
-    one.until("document.querySelector('section.map canvas')?.height > 100")
-    report_pages.frames_drawn(one)
-    seen = one.eval("""(c => { const seen = {}, r = c.getBoundingClientRect(), n = 40;
-        for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) {
-            c.dispatchEvent(new MouseEvent("mousemove", {clientX: r.x + (i + 0.5) * r.width / n,
-                clientY: r.y + (j + 0.5) * r.height / n}));
-            const name = document.querySelector("section.map .detail b")?.textContent || "";
-            seen[name] = (seen[name] || 0) + 1 / n / n;
-        } return seen; })(document.querySelector('section.map canvas'))""")
-    rows = report_pages.table(folder / "index-subs-excl.html", "subs")
-    total = sum(row["excl"] for row in rows)
-    for row in rows[:6]:
-        assert abs(seen[row["sub"]] - row["excl"] / total) < 0.06, row
-
-
-def test_the_treemap_has_subs_of_which_no_file_is_known(page, tmp_path):
-    log = tmp_path / "tmon.out"
-    assert exports.nytp_export("--tmon", "-o", log, profiles.profile("mixed-calls2"))[0] == 0
-    assert exports.nytp_export("--html", "-q", "-o", f"{tmp_path}/r/", log)[0] == 0
-    one = page(tmp_path / "r" / "subs-treemap-excl.html")
-    one.until("document.querySelector('section.map canvas')?.height > 100 && document.querySelector('section.map canvas').style.height")
-    report_pages.frames_drawn(one)
-    x, y = one.eval("(r => [r.x + 30, r.y + 60])(document.querySelector('section.map canvas').getBoundingClientRect())")
-    one.click(x, y)
-    report_pages.frames_drawn(one)
-    one.eval(f"document.querySelector('section.map canvas').dispatchEvent(new MouseEvent('mousemove', {{clientX: {x}, clientY: {y}}}))")
-    name = one.eval("document.querySelector('section.map .detail b').textContent")
-    assert name in {row["sub"] for row in report_pages.table(tmp_path / "r" / "index-subs-excl.html", "subs")}
-    one.click(x, y)                                         # there is nowhere to go
-    assert one.eval("location.pathname").endswith("/subs-treemap-excl.html")
-
-
-# -------------------------------------------------------------------- keys, the minimap, a package of the treemap
+# -------------------------------------------------------------------- keys, the minimap
 
 def opened_by_key(one, key):
     """The page that a key leads to."""
@@ -586,35 +530,6 @@ def crowded(tmp_path_factory, export_command, recorder):
     code, _, errors = exports.nytp_export("--html", "-q", "-o", f"{folder}/r/", str(folder / "p.out"))
     assert code == 0, errors
     return report_pages.main_source(folder / "r")
-
-
-def test_a_click_goes_into_a_package_of_the_treemap_and_then_to_a_sub(page, packages):
-    one = page(packages / "subs-treemap-excl.html")
-    one.until("document.querySelector('section.map canvas')?.height > 100")
-    report_pages.frames_drawn(one)
-    r = one.eval("(r => [r.x, r.y, r.width, r.height])(document.querySelector('section.map canvas').getBoundingClientRect())")
-    names = """(c => { const seen = new Set(), r = c.getBoundingClientRect();
-        for (let i = 0; i < 40; i++) for (let j = 0; j < 40; j++) {
-            c.dispatchEvent(new MouseEvent("mousemove", {clientX: r.x + (i + 0.5) * r.width / 40, clientY: r.y + (j + 0.5) * r.height / 40}));
-            seen.add(document.querySelector("section.map .detail b")?.textContent || ""); }
-        return [...seen].filter(Boolean); })(document.querySelector('section.map canvas'))"""
-    before = one.eval(names)
-    packages = {name.rpartition("::")[0] for name in before}
-    assert len(packages) > 1
-    one.click(r[0] + 30, r[1] + 60)                          # the package with the most time is at the top left
-    report_pages.frames_drawn(one)
-    inside = one.eval(names)
-    assert len({name.rpartition("::")[0] for name in inside}) == 1 and len(inside) >= 1
-    one.key("Escape")
-    report_pages.frames_drawn(one)
-    assert set(one.eval(names)) == set(before)
-    one.click(r[0] + 30, r[1] + 60)
-    report_pages.frames_drawn(one)
-    one.eval(f"document.querySelector('section.map canvas').dispatchEvent(new MouseEvent('mousemove', {{clientX: {r[0] + 30}, clientY: {r[1] + 60}}}))")
-    chosen = one.eval("document.querySelector('section.map .detail b').textContent")
-    one.follow(lambda: one.click(r[0] + 30, r[1] + 60), "document.querySelector('.src')")
-    target = one.eval("location.hash.slice(1)")
-    assert chosen.rpartition("::")[2] in one.eval(f"document.getElementById(decodeURIComponent('{target}')).innerText")
 
 
 # -------------------------------------------------------------------- colours of the source
@@ -716,26 +631,6 @@ def test_the_index_keeps_to_what_most_people_look_for(page, report):
     assert page(folder / "index-subs-excl.html").eval(heads)[:4] == ["Calls", "P", "F", "Exclusive time"]
 
 
-def biggest_tile(one):
-    """What is said of a tile that is near the middle of the treemap."""
-    place = one.eval("(r => [r.x + r.width / 3, r.y + r.height / 2])(document.querySelector('.map canvas').getBoundingClientRect())")
-    one.mouse("mouseMoved", *place)
-    one.until("document.querySelector('.map .detail b')")
-    return one.eval("document.querySelector('.map .detail').innerText").split("\n")[:2]
-
-
-def test_what_waits_is_hidden_in_the_treemap_too(page, one_file):
-    one = page(one_file, "#subs-treemap-excl.html")
-    one.until("document.querySelector('.map canvas')?.width > 300")
-    button = "[...document.querySelectorAll('.map button')].find(b => b.textContent == 'Hide waiting')"
-    assert one.eval(f"{button}.getAttribute('aria-pressed')") == "true"
-    assert "Hidden: 80.0µs." in one.eval("document.querySelector('.map .detail').innerText")
-    assert biggest_tile(one) == ["main::work", "15.0µs own (75.0%)"]
-    one.eval(f"{button}.click()")
-    assert "Hidden" not in one.eval("document.querySelector('.map .detail').innerText")
-    assert biggest_tile(one) == ["main::CORE:sselect", "80.0µs own (80.0%)"]
-
-
 def working(folder):
     """It never waits."""
     out = Writer(options={"calls": 2}).pid_start(8).fid(1, "/x/work.pl").entry(1, 9).time(50, 1, 7)
@@ -750,10 +645,3 @@ def test_nothing_is_called_hidden_in_a_part_that_does_not_wait(page, export_comm
     row, = one.eval("[...document.querySelectorAll('.processes [data-part]')].map(row => row.dataset.part).slice(1)")
     one.click_on(f"[data-part='{row}'] button")
     assert "5.00µs in all." in report_pages.detail(one)[0] and "Hidden" not in report_pages.detail(one)[0]
-
-
-def test_nothing_is_called_hidden_in_a_treemap_where_nothing_waits(page, export_command, tmp_path):
-    subprocess.run([export_command, "-q", "--html", "-o", f"{tmp_path}/r/", working(tmp_path)], check=True)
-    one = page(tmp_path / "r" / "subs-treemap-excl.html", "#work=1")
-    one.until("document.querySelector('.map .detail')?.innerText.includes('Click')")
-    assert "Hidden" not in one.eval("document.querySelector('.map .detail').innerText")
