@@ -114,7 +114,7 @@ static void say_left_out(const struct nytp_cli *cli, const struct beginning *all
         snprintf(more, sizeof more, " and %u more are", n - 1);
     if (localtime_r(&when, &local) != NULL)
         strftime(began, sizeof began, " (%Y-%m-%d %H:%M:%S)", &local);
-    if (n > 0 && !cli->quiet)
+    if (n > 0)
         nytp_cli_say("%s%s of an earlier run%s: left out; --all-runs takes %s", first, more,
                      began, n > 1 ? "them" : "it");
 }

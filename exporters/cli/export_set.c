@@ -119,7 +119,7 @@ static void read_environment(struct run *run)
         return;
     if (is_time_format(format) && strlen(format) < 100)
         run->cli.export.time_format = format;
-    else if (!run->cli.quiet)
+    else
         nytp_cli_say(
             "NYTPROF_FMT_TIME is not the format of one number, such as %%.3f: not used");
 }
@@ -222,7 +222,7 @@ static struct nytp_profile *load_label(const struct run *run, const struct nytp_
         return NULL;
     snprintf(text, size, "%s=%s", row->key.ptr, row->value.ptr);
     again.cli.where = (struct nytp_label_where){.n = 0};
-    again.cli.quiet = true; /* all has been said */
+    again.cli.quiet = again.is_again = true;
     if (nytp_label_where_add(&again.cli.where, text, &error))
         nytp_cli_load(&again, (const char *const *)run->cli.files, run->cli.n_files, &profile);
     nytp_label_where_free(&again.cli.where);

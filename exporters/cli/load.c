@@ -507,7 +507,8 @@ static bool add_sources(struct run *run, struct nytp_profile *profile)
     return ok;
 }
 
-/* Says that a selection left out what the format shows; false where that is all of it. */
+/* Says that a selection left out what the format shows, also with -q, as it was asked for;
+ * false where that is all of it. */
 static bool say_lost(const struct run *run, const struct nytp_profile *profile)
 {
     const struct nytp_cli *const cli = &run->cli;
@@ -516,12 +517,12 @@ static bool say_lost(const struct run *run, const struct nytp_profile *profile)
     size_t i = 0;
     while (i < n && strcmp(cli->exporter->name, shows_them[i]) != 0)
         i++;
-    const bool is_all = i < 2, says = i < n && (is_all || !cli->quiet);
-    if ((profile->lost & NYTP_LOST_PLACES) != 0 && says)
+    const bool is_all = i < 2, shows = i < n && !run->is_again;
+    if ((profile->lost & NYTP_LOST_PLACES) != 0 && shows)
         nytp_cli_say("%s: regular expressions and reasons of waiting are known of the whole "
                      "recording only: a selection is without them",
                      cli->exporter->name);
-    if ((profile->lost & NYTP_LOST_CALLS) != 0 && says && !is_all)
+    if ((profile->lost & NYTP_LOST_CALLS) != 0 && shows && !is_all)
         nytp_cli_say("%s: the selection leaves out calls of databases, and with them the "
                      "statements of requests",
                      cli->exporter->name);

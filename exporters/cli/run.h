@@ -14,6 +14,7 @@
 struct run {
     struct nytp_cli cli;
     bool partial;       /* something of the input is missing from the output */
+    bool is_again; /* part of the input is read once more: what is to be said was said */
     unsigned n_partial; /* inputs that end early, of which nothing was said yet */
     const char *first_partial_path;
     struct nytp_error first_partial;

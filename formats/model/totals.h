@@ -16,8 +16,8 @@
  * those of the tree where both agree on its number of calls and its exclusive time, since
  * recorded arcs know call sites and recursion better.
  *
- * A sub that calls others but was never called gets an arc of no calls from the root, so there is one
- * root. False when memory is out. */
+ * A sub that calls others but was never called gets an arc of no calls from the root, so that
+ * there is one root. False when memory is out. */
 bool nytp_profile_make_arcs(struct nytp_profile *p, const struct nytp_arc *recorded,
                             uint32_t n_recorded);
 

@@ -139,6 +139,7 @@ def test_children_beside_a_profile_are_told_and_those_of_an_earlier_run_apart(tm
     assert len(said) == 1
     assert re.fullmatch(rf"nytp-export: {re.escape(first)} and 2 more are of an earlier run \(\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d\): "
                         "left out; --all-runs takes them", said[0])
+    assert messages(run("--top", "-q", *files, cwd=tmp_path)) == said
     assert n_processes(tmp_path, files) == 4
     assert n_processes(tmp_path, files, "--all-runs") == 7
     assert not messages(run("--top", "--all-runs", *files, cwd=tmp_path))
@@ -148,7 +149,7 @@ def test_children_beside_a_profile_are_told_and_those_of_an_earlier_run_apart(tm
 
 
 def n_processes(folder, files, *options):
-    return len(json.loads(good("--json", "-q", *options, *files, cwd=folder))["processes"])
+    return len(json.loads(run("--json", *options, *files, cwd=folder).stdout)["processes"])
 
 
 def test_standard_input(mixed):

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from command import ROOT, good, run, run_on_terminal
+from command import ROOT, good, messages, run, run_on_terminal
 from nytpwrite import Writer
 from recordings import record
 
@@ -291,3 +291,15 @@ def test_a_limit_on_statements_of_which_a_selection_leaves_out_calls_is_not_kept
         assert done.returncode == status, (beside, done.stderr)
     done = run("-q", "--diff", recording, "--fail-over=10%:queries", option, recording)
     assert done.returncode == (2 if status == 2 else 0)
+
+
+@pytest.mark.parametrize("form", ["json", "brief", "html"])
+def test_statements_that_a_selection_takes_away_are_told_even_if_quiet(tmp_path, form):
+    """Once, also where there are pages of each request."""
+    out = Writer().pid_start(7).fid(1, "/x/a.pl")
+    for value in range(3):
+        out.comment(f"nytp-label {value} request={value}").entry(1, 3).time(MS, 1, 4).leave(1, 5, 5, "DBI::db::do").comment(f"nytp-label {value} request")
+    file = out.entry(1, 5).time(MS, 1, 5).leave(1, 5, 5, "main::f").pid_end(7).save(tmp_path / "a.out")
+    done = run(f"--{form}", "-q", "--focus=main::f", "-o", tmp_path / "out.html", file)
+    assert done.returncode == 0 and [form in line and "leaves out calls of databases" in line for line in messages(done)] == [True]
+    assert run(f"--{form}", "-q", "-o", tmp_path / "out.html", file).stderr == b""

@@ -98,7 +98,7 @@ def test_times_in_a_format_of_ones_own(command, tmp_path):
 @pytest.mark.parametrize("text", ["%s", "%n", "%f %f", "%*f", "%1000f", "%", "%%", "%f" + "x" * 200, "%lf", "%.999f"])
 def test_what_is_no_format_of_one_number_is_said_and_not_used(command, tmp_path, text):
     file = profiles.profile("recurse")
-    done = run(command, "--html", "-o", f"{tmp_path}/r/", file, env=dict(os.environ, NYTPROF_FMT_TIME=text))
+    done = run(command, "--html", "-q", "-o", f"{tmp_path}/r/", file, env=dict(os.environ, NYTPROF_FMT_TIME=text))
     assert done.returncode == 0 and b"NYTPROF_FMT_TIME is not the format" in done.stderr
     plain = made(command, tmp_path / "plain", file)
     assert (tmp_path / "r" / "index.html").read_bytes() == (plain.folder / "index.html").read_bytes()
