@@ -80,7 +80,7 @@ LARGE = {"big-perltidy": ("perltidy 30000", "calls=1")}
 
 MADE = hostile.STREAMS
 
-# Of what a test compiles: t/run's ccache has what was compiled with the usual flags.
+# A test finds what was compiled with the usual flags in t/run's ccache.
 QUICK_FLAGS = [] if "CCACHE_DIR" in os.environ else ["CFLAGS=-O0"]
 
 

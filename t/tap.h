@@ -23,7 +23,7 @@ static inline void is_text(const char *got, const char *expected, const char *na
         fprintf(stderr, "# %s\n# got:\n%s\n# expected:\n%s\n", name, got, expected);
 }
 
-/* What main() returns. */
+/* Returns main()'s exit status. */
 static inline int done_testing(void)
 {
     printf("1..%d\n", n_tests);

@@ -427,7 +427,7 @@ class Totals:
                 cell[0] += ticks
                 cell[1] += count
 
-    # Which sub does a line belong to, where the stream has no call entries
+    # A line's sub, where the stream has no call entries
 
     def innermost(self, fid, line):
         around = [(last - first, name) for first, last, name in self.file_ranges.get(fid, ())

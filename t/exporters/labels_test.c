@@ -19,7 +19,7 @@ static bool is_escape(const char *at, size_t left)
            strchr(hex, at[2]) != NULL && strchr(hex, at[3]) != NULL;
 }
 
-/* What undoing every \xHH gives is the name again. */
+/* Undoing every \xHH gives the name again. */
 static bool comes_back(struct nytp_name escaped, struct nytp_name name)
 {
     size_t n = 0;

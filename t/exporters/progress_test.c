@@ -15,8 +15,7 @@ static bool take(struct nytp_sink *sink, const struct nytp_event *event)
     return sink != NULL && event != NULL;
 }
 
-/* What is shown of an input of this name when it has been read for some seconds, up to how much
- * that is. */
+/* The text that an input of this name shows after some seconds, up to how much was read. */
 static const char *shown(const char *path)
 {
     static char text[512];

@@ -11,7 +11,7 @@ import exports
 from test_totals import (EXACT as ALL, ROOT, UNKNOWN, bound_by_statements, differences, drop_swapped_twins,
                          is_uncounted, unmarked, without_zeros)
 
-# What processes wait for each other is not in these answers (t/cli/test_terminal.py).
+# Waits of processes for each other are not in these answers (t/cli/test_terminal.py).
 EXACT = [name for name in ALL if name != "forks-merged"]
 SELF = re.compile(r"   self (-?\d+)(?: \(\S+\))?  incl (-?\d+)(?: \(\S+\))?  (\d+) calls?$")
 ROW = re.compile(r" *(\d+) +(-?\d+) +(-?\d+) +(\d+)  (.*)$")

@@ -150,7 +150,7 @@ my @sorted = sort { $a <=> $b } map { lc } 1 .. 300;
         for (name, _), child in context.children.items():
             if names[name] == 1:
                 work.append((f"{path};{name.decode()}", child))
-        # What stands below several places of one name is summed in the export; left out here.
+        # Nodes below several places of one name are summed in the export; left out here.
         if path not in before or before[path] < 0:
             continue
         rest = max(0, before[path] - cost_of(context, xsubs))

@@ -208,7 +208,7 @@ static void test_lines(void)
     done(&f);
 }
 
-/* Of a path that is too deep the last folders are kept, and they may be those of another. */
+/* A path that is too deep keeps its last folders, and they may be those of another. */
 static void test_deep_paths(void)
 {
     static char deep[2][1400];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 //
-// What DuckDB answers: for each query one line, a list of rows.
+// Prints DuckDB's answers: for each query one line, a list of rows.
 //
 //     node duckdb.mjs NODE_FOLDER SQL...
 import {createRequire} from "node:module";

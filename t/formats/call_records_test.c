@@ -33,7 +33,7 @@ static void statement(struct nytp_writer *writer, int64_t *since, int64_t now)
     *since = now;
 }
 
-/* What is read, whole and byte by byte, without the beginning. */
+/* The input, whole and byte by byte, without the beginning. */
 static void gives(struct nytp_writer *writer, struct bytes *b, const char *expected,
                   const char *name)
 {

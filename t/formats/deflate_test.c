@@ -177,7 +177,7 @@ static size_t compressed_len(int level, const uint8_t *bytes)
     return is_right ? stream.len : SIZE_MAX;
 }
 
-/* What zlib makes of it at its level 6, as one stream. */
+/* zlib's output at level 6, as one stream. */
 static size_t zlib_len(const uint8_t *bytes)
 {
     static uint8_t room[ROOM];

@@ -242,7 +242,7 @@ static void put_letters(struct bytes *b, size_t n)
         put_byte(b, 'x');
 }
 
-/* What comes behind a text line is read however long the line is, up to the limit of records.
+/* Records behind a text line are read however long the line is, up to the limit of records.
  */
 static void test_long_lines(void)
 {

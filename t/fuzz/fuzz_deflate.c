@@ -61,7 +61,7 @@ static void inflates_to(const struct packed *packed, const uint8_t *plain, size_
     must(n == len && memcmp(out, plain, len) == 0, "other bytes come out");
 }
 
-/* What the input says, and the same again `distance` later, until there is enough. */
+/* The input's bytes, and the same again `distance` later, until there is enough. */
 static size_t make_plain(uint8_t *plain, const uint8_t *data, size_t size, size_t distance)
 {
     size_t len = size < MOST ? size : MOST;

@@ -118,7 +118,7 @@ static void merge_with_itself(const uint8_t *data, size_t size, struct nytp_prof
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What is done beyond loading depends on the size, so that each run is short. */
+/* Work beyond loading depends on the size, so that each run is short. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct nytp_profile *profile = load(data, size, 0);

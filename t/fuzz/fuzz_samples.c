@@ -184,7 +184,7 @@ static void see(pTHX_ const struct nytp_moment *moment)
         abort();
 }
 
-/* Of state.c, which is not here. */
+/* Stands for state.c, which is not linked here. */
 struct nytp_recorders_count nytp_recorders_count;
 
 /* A statement whose place is kept, and whose memory another interpreter has freed, which had it

@@ -65,7 +65,7 @@ sub ctl_pids {
     return map { m{/ctl\.(\d+)\z} ? $1 : () } glob "$dir/ctl.*";
 }
 
-# What nytp-export says of a worker's profile.
+# Returns nytp-export's answer about a worker's profile.
 sub export {
     my ($dir, $profile, @options) = @_;
     my $said = qx{$EXPORT -q @options $dir/$profile 2>&1};

@@ -52,7 +52,7 @@ sub hold {
 1;
 PERL
 
-# What each way of serving needs, as httpd.conf says it.
+# The lines of httpd.conf for each way of serving.
 my %MPM = (
     prefork => "StartServers 1\nMinSpareServers 1\nMaxSpareServers 1\nMaxConnectionsPerChild 3\n",
     map { $_ => "StartServers 1\nServerLimit 1\nThreadsPerChild 4\nMaxRequestWorkers 4\nMinSpareThreads 1\n"

@@ -72,11 +72,11 @@ P
     killed => 'sub f { g() } sub g { 1 } sub h { f() for 1 .. 20000; kill KILL => $$ } h();',
 );
 
-# Of recordings, whose times differ by the last bits of floating point numbers only, the order of
-# lines in a table is left out; that of the crafted ones is compared.
+# Recordings have times that differ by the last bits of floating point numbers: the order of lines
+# is compared for crafted files only.
 our $any_order = 0;
 
-# What a dprofpp prints on standard output, and whether it was content.
+# Returns what a dprofpp prints on standard output, and whether it was content.
 sub printed {
     my ($command, $options, $file) = @_;
     local @ENV{qw(PERL5LIB DPROFPP_OPTS)} = ('', '');

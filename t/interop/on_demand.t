@@ -17,7 +17,7 @@ plan skip_all => 'nytp-export is not built' if !-x "$top/bin/nytp-export";
 plan skip_all => 'Plack is not installed' if !eval { require Plack };
 local $ENV{NYTP_EXPORT} = "$top/bin/nytp-export";
 
-# What a program prints that runs in a folder of its own, under the profiler where that is wanted.
+# Returns the output of a program that runs in a folder of its own, under the profiler where that is wanted.
 sub run_in {
     my ($folder, $text, @switches) = @_;
     put("$folder/app.pl", $text);

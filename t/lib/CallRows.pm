@@ -44,7 +44,7 @@ sub expand {
     return join '', map { "$_\n" } sort split /\n/, $arcs;
 }
 
-# What -M compiles is on line 1.
+# Code of -M is on line 1.
 sub stmts_of {
     my ($row, $p) = @_;
     my $lines = stmt_lines($p);

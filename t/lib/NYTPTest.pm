@@ -4,7 +4,7 @@ package NYTPTest;
 # Runs a program under a profiler in a folder of its own and tells what came out: output, exit
 # status, and the facts of each profile that it left.
 #
-# Which profiler: environment NYTP_IMPL, "ours" (default: the build tree's blib) or "peer" (the
+# The environment variable NYTP_IMPL chooses the profiler: "ours" (default: the build tree's blib) or "peer" (the
 # Devel::NYTProf that the system perl finds by itself). loaded_from() proves the choice.
 
 use strict;
@@ -235,7 +235,7 @@ sub run_perl {
     return $r;
 }
 
-# What nohup or a job runner ignores, programs would go on ignoring; they are to start afresh.
+# Programs would go on ignoring the signals that nohup or a job runner ignores; they are to start afresh.
 sub default_signals {
     $SIG{$_} = 'DEFAULT' for grep { ($SIG{$_} || '') eq 'IGNORE' } keys %SIG;
     POSIX::sigprocmask(POSIX::SIG_SETMASK(), POSIX::SigSet->new);
@@ -392,7 +392,7 @@ sub return_names {
     return map { "$_->[0] $_->[3]" } grep { !$want || $_->[3] =~ $want } @{ $p->{ret} };
 }
 
-# What must hold in every finished profile, whatever the program. Returns a list of complaints.
+# Returns a list of complaints about a finished profile, by rules that hold for every program.
 sub check_sums {
     my ($p) = @_;
     my @bad;

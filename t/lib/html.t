@@ -26,7 +26,7 @@ my ($status, $out, $err) = html('-f', $profile, '-o', "$folder/r");
 is("$status$err", 0, 'a report is written');
 is($out, "Report written: $folder/r/index.html\n", 'which is all that is said');
 (my $whole = "$folder/page-pl") =~ s{[./]+}{-}g;
-# Of the page's file that ends so, its name before that, which is the end of what is too long.
+# The name of the page's file without this ending: the end of a name that is too long.
 sub stem { my ($end) = @_; return grep { $whole =~ /\Q$_\E\z/ } map {/\A(.*page-pl)\Q$end\E\z/} files("$folder/r") }
 my ($page) = stem('-1-line.html');
 my $of_subs = "$page-1-sub.html";

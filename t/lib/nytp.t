@@ -87,7 +87,7 @@ subtest 'run: options' => sub {
     like +(shell("$bin/nytp-export -q t.out"))[0], qr/main::f/, 'is recorded';
 };
 
-# Of each first line what perl itself says of taint mode: 1 is -T, -1 is -t.
+# Each first line with perl's own taint mode: 1 is -T, -1 is -t.
 subtest 'run and startup: taint mode as the first line says it' => sub {
     for my $case (['-T', 1], ['-wT', 1], ['-Tw', 1], ['-w -T', 1], ['-t', -1], ['-0777wt', -1], ['-Ilib/T -w', 0], ['-i.bT', 0], ['-w # -T', 0]) {
         my ($switches, $mode) = @$case;
@@ -378,7 +378,7 @@ subtest 'what fails in us is said, with the status that is documented, not with 
         ["$bin/nytp compare -n 1 -o gone --base '$^X child.pl; rm -r gone/new' --new true", 1, qr/^nytp-compare: .*gone\/new.*cannot make this folder/],
     );
     push @cases, map { ["$bin/nytprofcalls $_ c.out >/dev/full", 1, qr/^nytprofcalls: cannot write: No space/] } '', '--stable' if -c '/dev/full';
-    # Of root File::Temp believes that it may write everywhere.
+    # File::Temp believes that root may write everywhere.
     push @cases, map { ["export TMPDIR=/proc; $_->[0]", $_->[1], qr/^[\w-]+: Error in \w+\(\) using/m] } (
         ["$bin/nytp compare --base true --new true", 2], ["$bin/nytp startup -e 1", 4],
         ["$bin/nytprofcalls --stable -", 1], ["cd /proc; $bin/nytp run -e 1", 2]) if !$> && $^O eq 'linux';

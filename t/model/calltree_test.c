@@ -216,7 +216,7 @@ static uint32_t grow_to(struct nytp_calltree *tree, uint32_t root, uint32_t from
     return found;
 }
 
-/* What is read of many small files must not be the clearing of large tables. */
+/* Many small files must not cost the clearing of large tables. */
 static void caches_grow_with_the_tree(void)
 {
     struct nytp_calltree tree;

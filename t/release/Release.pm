@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 package Release;
 
-# What the tests of a release share: a copy of the files that MANIFEST names, commands run in it
+# The tests of a release share this: a copy of the files that MANIFEST names, commands run in it
 # by an ordinary user, and a program profiled with what was installed.
 
 use strict;

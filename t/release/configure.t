@@ -206,7 +206,7 @@ sub plant {
     return;
 }
 
-# What Makefile.PL writes and what the Makefile of the plain C would run.
+# Returns what Makefile.PL writes and what the Makefile of the plain C would run.
 sub flags_of_both {
     my ($name, %env) = @_;
     unlink "$tree/Makefile";

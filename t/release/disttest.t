@@ -41,7 +41,7 @@ subtest 'make dist, make disttest' => sub {
     unlike($text, qr/^\S+: warning: /m, 'the compiler has nothing to say');
 };
 
-# What needs root says so, and t/run has it run by root.
+# Tests that need root say so, and t/run has root run them.
 sub repeat_test {
     my ($file, $test) = @_;
     return if $test->has_skip && $test->explanation eq 'needs root';

@@ -18,7 +18,7 @@ enum {
     FREED = 0xff, /* the type of a value that is none */
 };
 
-/* What a BEGIN block in a package P is called from. */
+/* The caller of a BEGIN block in a package P. */
 static struct {
     uint8_t cv[64], cv_body[256], glob[64], glob_body[128], stash[64], stash_body[256];
     uint8_t buckets[64 + 128]; /* and what a hash of a package has behind them */

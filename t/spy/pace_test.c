@@ -55,7 +55,7 @@ static uint64_t look_on(struct nytp_pace *pace, int64_t length_ns, int64_t look_
     return n;
 }
 
-/* What may be taken of the time since then. */
+/* The share of the time since then that may be taken. */
 static int64_t most_since(int64_t began, int64_t look_ns)
 {
     return (now_ns - began) / 10 + AT_ONCE + look_ns;
@@ -89,7 +89,7 @@ static void test_looks(uint32_t rate, int64_t look_ns)
     ok(is_kept, name);
 }
 
-/* What was asked for is taken where it is less than a tenth. */
+/* A rate below a tenth is taken as asked for. */
 static void test_cheap_looks(void)
 {
     uint64_t n, n_due;

@@ -490,7 +490,7 @@ def test_threads_and_subprocesses_become_one_profile(script, tmp_path):
     assert len(re.findall(r"^P\S* +pid", subprocess.run([EXPORT, "--dump", out], check=True, capture_output=True, text=True).stdout, re.M)) != 1
 
 
-# Of nytp-spy, which has started the program: how many of its files are named so, and how many bytes it has for data.
+# nytp-spy, which has started the program: how many of its files have this name, and its bytes of data.
 OF_SPY = r"""use strict; use POSIX (); $| = 1;
 my $spy = getppid;
 sub files {

@@ -49,7 +49,7 @@ print "ready\\n";
 $line = <STDIN>;
 """
 
-# What each calls a leak, and what is to be said of it.
+# Each program's leak, and the line that is to tell it.
 LEAKS = {
     "package array": ("our @jobs; sub leak { push @jobs, Leaked->new }", "@App::jobs[...]"),
     "package hash": ("our %by_id; my $n; sub leak { $by_id{$n++} = Leaked->new }", "%App::by_id{...}"),

@@ -19,7 +19,7 @@ import spied
 PERL = "/usr/bin/perl"
 EXPORT = spied.ROOT / "bin" / "nytp-export"
 
-# Of a signal: "saves": works on until nytp-spy has looked at it there, tells how many came and exits with 7; "leaves": exits with 7;
+# A signal's meaning: "saves": works on until nytp-spy has looked at it there, tells how many came and exits with 7; "leaves": exits with 7;
 # "stays": tells each.
 APP = r"""use strict; $| = 1;
 sub looks {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 //
-// What Chrome's DevTools make of a .cpuprofile: their own data model of it and their times by line,
+// Reads a .cpuprofile as Chrome's DevTools do: their own data model of it and their times by line,
 // from the sources in the npm package chrome-devtools-frontend, which esbuild makes one program of.
 //
 //     node devtools_profile.mjs NODE_FOLDER SCRATCH FILE...      one line of JSON for each file

@@ -28,7 +28,7 @@ sub cuts_and_part {
     return ($p->{attr}{cumulative_overhead_ticks} / $TICKS_PER_STEP, sprintf '%.0f', $part * 1e6);
 }
 
-# What each of 1000 more rounds adds.
+# Returns the growth by each of 1000 more rounds.
 sub per_round {
     my ($program) = @_;
     my @few = cuts_and_part($program->(500));

@@ -99,7 +99,7 @@ sub exported {
     return qx{${\ root()}/bin/nytp-export -q @options '$run->{dir}/nytprof.out'};
 }
 
-# What a sub allocates in its last statement is allocated long before perl looks whether anybody wants anything of it: all
+# A sub's last statement allocates long before perl looks whether anybody wants anything of it: all
 # of these have been left by then, but the recursion's outermost calls.
 scenario 'a sampled recording has the calls that were open when a block was allocated' => sub {
     my $run = record(<<'P', sampled => 1);
@@ -202,7 +202,7 @@ for my $kind (@KINDS) {
     };
 }
 
-# What a shell that the program starts finds in its environment. `before` and `after` stand beside our library.
+# Returns the environment of a shell that the program starts. `before` and `after` stand beside our library.
 sub given_on {
     my (%how) = @_;
     my $show = 'print defined $ENV{LD_PRELOAD} ? $ENV{LD_PRELOAD} : "none", "\n"; $| = 1; system q(echo "${LD_PRELOAD-none}"); 1;';
@@ -338,7 +338,7 @@ sub in_use {
     return \%space;
 }
 
-# Of each block that is in use the recorder keeps some words. The array has its room from the line before, and no string here is
+# The recorder keeps some words for each block in use. The array has its room from the line before, and no string here is
 # as long as a page of the values that perl takes at once.
 for my $kind (@KINDS) {
     my ($name, @how) = @$kind;
@@ -414,7 +414,7 @@ for my $kind (@KINDS) {
     };
 }
 
-# Of each sub and line, as SUB:LINE.
+# By sub and line, as SUB:LINE.
 sub in_use_by_line {
     my ($run, $file) = @_;
     my $data = decode_json(scalar qx{${\ root()}/bin/nytp-export -q --json '$run->{dir}/nytprof.out$file'});

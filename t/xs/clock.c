@@ -205,7 +205,7 @@ static int64_t error_since(const struct nytp_clock *clock, int64_t from_ticks, u
     return clock->told_ticks - from_ticks - (int64_t)(now_ns - from_ns) / NS_PER_TICK;
 }
 
-/* What was told stands: of a counter that went ahead no more than what comes between two looks.
+/* Ticks that were told stay: a counter that went ahead adds no more than comes between two looks.
  * Both clocks may be 100 us apart without a word, and one of two that agree a little faster. */
 static void test_move(size_t i, bool in_pause)
 {
@@ -244,7 +244,7 @@ static void test_move(size_t i, bool in_pause)
        name);
 }
 
-/* What never counted is no counter: neither from the start nor between two readings. */
+/* A counter that never counted is none: neither from the start nor between two readings. */
 static void test_still(void)
 {
     struct nytp_clock clock = {0};

@@ -35,7 +35,7 @@ scenario 'the time axis by itself' => sub {
     is join("\n", grep {/^not ok/} @lines), '', 'none failed';
 };
 
-# What a program of a tenth of a second has in its profile, by the clock of counter_moves.c, whose counter moves after
+# Returns the profile's facts of a program of a tenth of a second, by the clock of counter_moves.c, whose counter moves after
 # half of it: TIME records, calls, and times in milliseconds.
 sub moved {
     my ($move) = @_;

@@ -56,7 +56,7 @@ sub end {
     return "$run->{status}$run->{err}@rest";
 }
 
-# What is asked of a program that works is answered however busy the machine.
+# A program that works answers however busy the machine.
 sub ctl {
     my (@args) = @_;
     push @args, '--wait', 60 if !grep { $_ eq '--wait' } @args;

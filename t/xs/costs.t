@@ -79,7 +79,7 @@ scenario 'in a program that fills the caches a call costs more than in a loop' =
         large => join("\n", map { "sub f$_ { my \$n = shift; return \$n + $_ }" } 1 .. 20_000)
             . "\nmy \$x = 0;\nfor (1 .. 4) {\n" . join("\n", map { "\$x = f$_(\$x);" } 1 .. 20_000) . "\n}\n",
     );
-    # What a handler takes longer in the program is in what is taken off the sub, not in its caller's part.
+    # A handler's longer time in the program is subtracted from the sub, not from its caller.
     my %in;
     for my $name (sort keys %code) {
         my $run = run_prog(code => $code{$name}, opts => 'savesrc=0');

@@ -49,8 +49,8 @@ static int run(int n, char **arguments, char **env)
     return destroy(my_perl);
 }
 
-/* Of a list of arguments up to the next "--", which begins at `from`: a copy with the program's
- * name in front. */
+/* Returns a copy of the arguments from `from` up to the next "--", with the program's name in
+ * front. */
 static char **list(int argc, char **argv, int from, int *to)
 {
     for (*to = from; *to < argc && strcmp(argv[*to], "--") != 0;)

@@ -36,7 +36,7 @@ print eval 'other(7)', "\n";
 END { print "end $ARGV[0]\n" }
 PERL
 
-# What a process printed whose interpreters had these arguments, each list up to a '--'.
+# Returns the output of a process whose interpreters had these arguments, each list up to a '--'.
 sub run_each {
     my @arguments = @_;
     my $pid = open my $out, '-|', $embedded, @arguments or die "$embedded: $!";
@@ -103,7 +103,7 @@ for my $n (1 .. $n_sampled) {
     my $profile = Devel::NYTProf::Data->new({filename => folder() . "/sampled.$n.out", quiet => 1});
     cmp_ok $profile->attributes->{samples}, '>', 0, "$n: has samples";
 }
-# What the interpreters before the last one left behind in memory.
+# Returns what the interpreters before the last one left behind in memory.
 my $status = put('memory.pl', <<'PERL');
 sub work { return shift }
 work($_) for 1 .. 10;

@@ -85,7 +85,7 @@ my @modes  = ($ENV{EXTENDED_TESTING} || $ENV{CI} || $prints_table) ? (@always, q
 
 sub program { my ($end) = @_; my ($name, $code, undef, %is) = @$end; return defined $is{first} ? "$is{first}\n" : "$WORKS$BUSY$code\n" }
 
-# What has stopped goes on once all of it has stopped.
+# Continues a group of processes once all of it has stopped.
 sub go_on_when_stopped {
     my ($group) = @_;
     my $stat = sub { open my $fh, '<', "/proc/$_[0]/stat" or return (); (<$fh> =~ /.*\) (\S) \d+ (\d+)/) };
@@ -110,7 +110,7 @@ sub run_it {
 
 my %plain;
 
-# What the program does without us; below prove, where that runs it.
+# Runs the program without us; below prove, where that runs it.
 sub run_plainly {
     my ($end, $mode) = @_;
     my @prove = $mode->{prove} ? ('-MApp::Prove', '-e', '$p = App::Prove->new; $p->process_args(@ARGV); exit !$p->run') : ();
@@ -123,7 +123,7 @@ sub behaviour {
     return $text =~ s/\d+ wallclock.*//r;
 }
 
-# What nytp-export makes of a file: its state, and how many calls or samples of main::work it holds.
+# Returns what nytp-export makes of a file: its state, and how many calls or samples of main::work it holds.
 sub state_of {
     my ($dir, $file) = @_;
     return ('none', 0) if !-s "$dir/$file";

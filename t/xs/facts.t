@@ -547,7 +547,7 @@ for my $row (grep { !$_->{only} || $_->{only} eq impl() } @ROWS) {
     };
 }
 
-# What loading an object takes is the program's: the recorder has not loaded XSLoader for itself.
+# Loading an object is the program's own time: the recorder has not loaded XSLoader for itself.
 scenario 'XSLoader is loaded in the program, and seen' => sub {
     plan skip_all => 'the other recorder loads it' if impl() ne 'ours';
     my $run = run_prog(code => "require Fcntl;\nprint defined &Fcntl::S_ISREG ? 1 : 0;\n");

@@ -136,7 +136,7 @@ slow_scenario 'killed at 50 random points' => sub {
         is "$r->{status}, $r->{lines} line", '3 3, 1 line', "$name: exports, one warning";
         my $slow = $opts =~ /slowops=0/ ? '' : 'main::CORE:open:0 main::CORE:syswrite:0 ';
         is $r->{subs}, "${slow}main::RUNTIME:1 main::inner:1 main::outer:2", "$name: sub names and lines";
-        # What is not on disk yet is at most 16 kB of the stream, or 1/128 of it. A round has 7
+        # At most 16 kB of the stream, or 1/128 of it, are not on disk yet. A round has 7
         # statements, and the first lines have 2.
         my $kept = ($r->{statements} - 2) / 7;
         my $per_round = $r->{bytes} / ($kept || 1);

@@ -68,7 +68,7 @@ sub hang_told {
     return @got;
 }
 
-# Of --top: sub => calls.
+# Returns sub => calls, by --top.
 sub calls_of {
     my ($dir) = @_;
     my $top = run_perl(impl => 'plain', dir => $dir, args => ['-e', 'exec @ARGV', $EXPORT, '--top=0', '--unit=ns'])->{out};
@@ -187,7 +187,7 @@ scenario 'flush=0 leaves it to the size' => sub {
 
 # ---- sampled: the thread that ticks notes it in the head of the file ----
 
-# What it notes: how many bytes the file had, ticks, how many calls are open.
+# Returns the note: how many bytes the file had, ticks, how many calls are open.
 sub note_of {
     my ($file) = @_;
     open my $fh, '<:raw', $file or return;
@@ -225,7 +225,7 @@ sub export {
     return run_perl(impl => 'plain', dir => $dir, args => ['-e', 'exec @ARGV', $EXPORT, @arguments])->{out};
 }
 
-# Of --collapsed, stack => ticks.
+# Returns stack => ticks, by --collapsed.
 sub stacks_of {
     my ($dir, $file) = @_;
     my %ticks;
@@ -267,7 +267,7 @@ for my $opts ('', ':compress=0', ':slowops=1', ':sample_clock=cpu') {
     };
 }
 
-# What is told of a hang that is over lacks what the sampler took.
+# The time of a hang that is over lacks the sampler's own.
 scenario 'sampled: what ran before, and hangs one after the other' => sub {
     my $code = "use POSIX ();\n$BUSY${JOB}busy() while times < 0.3;\nPOSIX::mkfifo('fifo', 0600);\nopen my \$fh, '<', 'fifo' or die;\njob();\n";
     my ($first, $second, $before);

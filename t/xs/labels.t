@@ -33,7 +33,7 @@ spin(9000);
 DB::label_profile(run => 'all');
 P
 
-# What nytp-export prints: key => { value => [n, total, median, p95, own in ns, slowest sub] }.
+# Returns nytp-export's table: key => { value => [n, total, median, p95, own in ns, slowest sub] }.
 sub by_label {
     my ($run, $what, @files) = @_;
     my $r = NYTPTest::run_command([$EXPORT, '--unit=ns', "--by=$what", @files], dir => $run->{dir}, env => {%ENV});
@@ -218,7 +218,7 @@ for (1 .. 150) {
 print clock_gettime(CLOCK_THREAD_CPUTIME_ID) - \$from, "\\n";
 P
 
-# What is wrong with a profile of them, as lines of text.
+# Returns what is wrong with their profile, as lines of text.
 sub wrong_stretches {
     my ($run) = @_;
     my ($by) = by_label($run, 'label=request', 'nytprof.out');
@@ -396,7 +396,7 @@ P
     is_deeply [grep { /^sql/ } labels(run_prog(code => $code)->{dir} . '/nytprof.out')], [], 'only if asked for';
 };
 
-# What nytp-export writes, in the given format.
+# Returns nytp-export's output in the given format.
 sub exported {
     my ($run, @args) = @_;
     return NYTPTest::run_command([$EXPORT, @args], dir => $run->{dir}, env => {%ENV})->{out};

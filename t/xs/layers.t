@@ -105,7 +105,7 @@ is "@glue", '', 'the glue for Perl code knows nothing of the recorder';
 # an assignment or by handing it to a function that changes what it is given.
 my %owner = (
     (map { $_ => $_ } parts()),
-    # What every event looks at stands in the struct itself.
+    # Every event looks at these, which stand in the struct itself.
     (map { $_ => 'calls' } qw(frames n_frames size_frames last_serial left_ticks jump)),
     (map { $_ => 'stmts' } qw(stmt discount_pending)),
     (map { $_ => 'state' } qw(is_plain stmts_on subs_on counting entries_on comments_on returns_on marks_on blocks_on

@@ -75,7 +75,7 @@ for my $opts ('', 'slowops=0:calls=1', 'leave=0', 'blocks=1:compress=0') {
     };
 }
 
-# What `next` leaves is not the loop's statement, to which the condition belongs.
+# The statement that `next` leaves is not the loop's, to which the condition belongs.
 my $NEXT = <<'P';
 my $i = 0;
 while (sleep(100), $i++ < 3) {

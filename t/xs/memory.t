@@ -60,7 +60,7 @@ for my $name (sort keys %EVALS) {
     };
 }
 
-# Of evals that no sample saw nothing is known.
+# Evals that no sample saw are unknown.
 scenario 'string evals, sampled' => sub {
     my $bytes = bytes_per_round(100_000, 500_000, q{eval($i % 5 ? '$i + 1' : 'sub { $i }')}, opts => 'sample=10000:sample_budget=0');
     cmp_ok $bytes, '<', 12, sprintf '%.1f bytes each', $bytes;

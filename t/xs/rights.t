@@ -38,7 +38,7 @@ sub folder_with_link {
 # Root of a container may be the only user that there is; others may be nobody already.
 sub may_become_nobody { return $> == 0 && system($^X, '-e', '$< = $ARGV[0]; exit($< != $ARGV[0])', NOBODY) == 0 }
 
-# What makes nobody the real ($<) user, the effective ($>) one or both, and then runs a command.
+# A program that makes nobody the real ($<) user, the effective ($>) one or both, and then runs a command.
 sub become { my ($users) = @_; return $^X, '-e', "$users = " . NOBODY . '; exec { $ARGV[0] } @ARGV or die' }
 
 # Runs $CODE, started by a command; with another perl, if told.
@@ -127,7 +127,7 @@ scenario 'started by root as somebody else: a profile of that user\'s' => sub {
     }
 };
 
-# What another user has laid into a folder that he may write to, under a name that we are given.
+# Another user has laid this into a folder that he may write to, under our file's name.
 sub as_nobody { my ($dir, @command) = @_; system(become('$< = $>'), 'sh', '-c', "cd $dir && @command") == 0 or die "@command" }
 
 my %LAID = (
@@ -256,7 +256,7 @@ scenario 'unshare() of a user namespace, setns() to that of a child' => sub {
     }
 };
 
-# What is forked then is process 1 of others, and no thread can be started any more.
+# A process forked then is process 1 of others, and no thread can be started any more.
 scenario 'unshare() of process ids' => sub {
     plan skip_all => 'needs root' if $> != 0;
     my ($unshare) = @{ $numbers_of{ $Config{archname} =~ s/-.*//r } or plan skip_all => 'another processor' };

@@ -99,7 +99,7 @@ P
     my %lines = map { $_ => 1 } sub_lines($sampled, qr/^main::(?:in_round|sampled|spin)$/);
     is scalar(keys %lines), 3, 'and where it is' or diag explain \%lines;
     my $sum = seconds($run, 'nytprof.out');
-    # What the recorder does is in none of them, and is the longer the more other programs run.
+    # The recorder's own time is in none of them, and is the longer the more other programs run.
     cmp_ok $sum, '>', 0.5, 'samples account for the time before, between and after the rounds';
     cmp_ok seconds($run, $_), '>', 0.05, "$_ for its round" for @exact;
     $sum += seconds($run, $_) for @exact;

@@ -20,7 +20,7 @@ use Devel::NYTProf::ReadStream qw(for_chunks);
 
 my $top = getcwd();
 
-# What a program prints, on either handle, and its status; with options it is profiled.
+# Returns a program's output, on either handle, and its status; with options it is profiled.
 sub run {
     my ($program, $options) = @_;
     local $ENV{NYTPROF} = join ':', 'file=' . folder() . '/out', 'sample_budget=0', $options // ();
@@ -44,7 +44,7 @@ sub is_whole {
 
 # ---- shares ----
 
-# What share of its time each part of a program takes, in percent: the program says so itself when
+# Returns each part's share of a program's time, in percent: the program says so itself when
 # it runs without us and reads the clock of its thread before and after each part. Profiled it
 # makes so many rounds and reads no clock: on a busy machine programs are stopped in system calls
 # more than elsewhere, and what reads clocks would be sampled there.
@@ -57,7 +57,7 @@ sub true_shares {
     return map { $_ => 100 * $spent{$_} / $sum } keys %spent;
 }
 
-# What is wrong with the shares of a sampled program's parts, as lines of text, and the times seen of each. Each part has an
+# Returns what is wrong with the shares of a sampled program's parts, as lines of text, and their times. Each part has an
 # eighth of the time or more, and 2,000 samples or more are taken, in as many runs as that needs: 250 of a part, which are
 # a half or twice as many by chance only eight standard deviations away. bench/truth tells how near shares come.
 sub wrong_shares {
@@ -137,7 +137,7 @@ PERL
     cmp_ok $attribute->{samples}, '>', 50, 'attributes: how many samples';
     ok is_whole(folder() . '/out'), 'tails: the profile adds up';
 
-    # What the exporters say of such a profile.
+    # The exporters' answers about such a profile.
     my %says = (
         'top' => [qr/ on a processor, \d+ samples, at least \d+ calls$/m, qr/incl%  samples/],
         'stats' => [qr/^samples +\d+$/m, qr/^>= calls +\d+$/m],

@@ -148,7 +148,7 @@ P
     };
 }
 
-# What a dump shows of the header: whatever else our recorder tells stands in comments.
+# Returns a dump's lines of the header: whatever else our recorder tells stands in comments.
 my @SHOWN = qw(
   attribute:PL_perldb attribute:application attribute:basetime attribute:clock_id attribute:complete
   attribute:cumulative_overhead_ticks attribute:nv_size attribute:perl_version attribute:profiler_active

@@ -34,7 +34,7 @@ sub svs_of {
 
 sub of_code { my %how = @_; return svs_of(run_prog(%how, opts => join ':', 'memory=1', $how{opts} // ())->{dir} . '/nytprof.out') }
 
-# What the subs of a program make and keep, own and inclusive. An array of n elements that is kept is n + 2: itself and
+# The values that subs of a program make and keep, own and inclusive. An array of n elements that is kept is n + 2: itself and
 # the reference to it. Temporaries live until the next statement begins, those of a sub's last one in its caller's. With
 # an old perl one more of a sub that ends by goto &sub, or by die, is its caller's to free.
 my ($goto, $die) = map { $] < $_ ? 5 : 0 } 5.023, 5.025;

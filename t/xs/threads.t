@@ -259,7 +259,7 @@ P
     is calls($p, 'Thing::CLONE') + calls(profile_in($run), 'Thing::CLONE'), 0, 'CLONE is part of making the thread';
 };
 
-# What nytp-export makes of the run's profiles, or of one file.
+# Returns what nytp-export makes of the run's profiles, or of one file.
 sub exported {
     my ($run, $format, @names) = @_;
     my @paths = map { "$run->{dir}/$_" } @names ? @names : split ' ', outputs($run);

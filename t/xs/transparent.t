@@ -215,7 +215,7 @@ for my $case (@PROGRAMS) {
     };
 }
 
-# What XS modules do: C code that walks the contexts asks for PL_DBsub, as perl's caller() does;
+# XS modules do this: C code that walks the contexts asks for PL_DBsub, as perl's caller() does;
 # ops of their own call perl's handlers out of PL_ppaddr.
 sub build_probe {
     my $dir = tempdir(CLEANUP => 1);
