@@ -130,7 +130,7 @@ static void put_leaf(struct dump *dump, const struct nytp_stack *stack)
 
 static void put_state(struct dump *dump, const struct nytp_interpreter *of)
 {
-    char doing[1000];
+    char doing[3100];
     const pid_t pid = dump->session->target.pid;
     if (dump->session->target.core != NULL || of->task == 0) {
         nytp_puts(dump->out, "\n");

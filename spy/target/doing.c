@@ -9,28 +9,33 @@
 #include "process.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/select.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum {
+    MOST_FILES = 4, /* that are told */
+    MOST_POLLED = 256,
+};
+
+struct files;
 
 struct call {
     long number;
     const char *name;
     bool takes_fd;
-};
-
-static const struct call calls[] = {
-#define NYTP_SYSCALL(name, takes_fd) {SYS_##name, #name, takes_fd},
-#include "syscalls.def"
-    {0, NULL, false},
+    void (*take)(pid_t pid, const uint64_t *words, struct files *files);
 };
 
 /* A file that a call is about, as "/tmp/x (fd 3)", and who holds its lock. */
 static void tell_file(pid_t pid, int fd, bool is_lock, char *to, size_t size)
 {
-    char path[40], file[400], holder[400] = "";
+    char path[40], file[600], holder[400] = "";
     uint64_t inode;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
     const ssize_t len = readlink(path, file, sizeof file - 1);
@@ -39,33 +44,124 @@ static void tell_file(pid_t pid, int fd, bool is_lock, char *to, size_t size)
         nytp_tell_socket(pid, inode, file, sizeof file);
     const bool is_held = is_lock && nytp_tell_lock_holder(pid, holder, sizeof holder);
     if (len > 0)
-        snprintf(to, size, " of %s (fd %d)%s%s", file, fd, is_held ? ", " : "", holder);
+        snprintf(to, size, "%s (fd %d)%s%s", file, fd, is_held ? ", " : "", holder);
 }
 
-/* The call and what it is about, from its number and first arguments. */
+/* ---- waits for several files ---- */
+
+struct files {
+    int fds[MOST_FILES];
+    uint32_t n; /* maybe more than are kept */
+};
+
+static void add_file(struct files *files, int fd)
+{
+    for (uint32_t i = 0; i < files->n && i < MOST_FILES; i++)
+        if (files->fds[i] == fd)
+            return;
+    if (files->n < MOST_FILES)
+        files->fds[files->n] = fd;
+    files->n++;
+}
+
+static bool read_memory(pid_t pid, uint64_t from, void *to, size_t len)
+{
+    const struct iovec ours = {to, len}, theirs = {(void *)(uintptr_t)from, len};
+    return process_vm_readv(pid, &ours, 1, &theirs, 1, 0) == (ssize_t)len;
+}
+
+static void take_polled(pid_t pid, const uint64_t *words, struct files *files)
+{
+    struct pollfd polled[MOST_POLLED];
+    const size_t n = words[1] < MOST_POLLED ? (size_t)words[1] : MOST_POLLED;
+    for (size_t i = 0; read_memory(pid, words[0], polled, n * sizeof *polled) && i < n; i++)
+        if (polled[i].fd >= 0)
+            add_file(files, polled[i].fd);
+}
+
+/* Those to be read, to be written, and the exceptions. */
+static void take_selected(pid_t pid, const uint64_t *words, struct files *files)
+{
+    const size_t n = words[0] < FD_SETSIZE ? (size_t)words[0] : FD_SETSIZE;
+    for (int set = 1; set <= 3; set++) {
+        uint64_t bits[FD_SETSIZE / 64] = {0};
+        if (words[set] == 0 || !read_memory(pid, words[set], bits, (n + 63) / 64 * 8))
+            continue;
+        for (size_t fd = 0; fd < n; fd++)
+            if ((bits[fd / 64] >> fd % 64 & 1) != 0)
+                add_file(files, (int)fd);
+    }
+}
+
+static void take_watched(pid_t pid, const uint64_t *words, struct files *files)
+{
+    char path[60], line[200];
+    int fd;
+    snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", (int)pid, (int)words[0]);
+    FILE *const file = fopen(path, "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "tfd: %d", &fd) == 1)
+            add_file(files, fd);
+    if (file != NULL)
+        fclose(file);
+}
+
+static const struct call calls[] = {
+#define NYTP_SYSCALL(name, takes_fd, take) {SYS_##name, #name, takes_fd, take},
+#include "syscalls.def"
+    {0},
+};
+
+/* "/tmp/x (fd 3), pipe:[17] (fd 4), 5 more" */
+static void tell_files(pid_t pid, const struct files *files, char *to, size_t size)
+{
+    const uint32_t n = files->n < MOST_FILES ? files->n : MOST_FILES;
+    for (uint32_t i = 0; i < n; i++) {
+        const size_t len = strlen(to);
+        snprintf(to + len, size - len, i > 0 ? ", " : "");
+        tell_file(pid, files->fds[i], false, to + strlen(to), size - strlen(to));
+    }
+    if (files->n > n)
+        snprintf(to + strlen(to), size - strlen(to), ", %u more", files->n - n);
+}
+
+/* ---- the call ---- */
+
+/* What it is about; "" if that is not known. */
+static void tell_about(pid_t pid, const struct call *call, const uint64_t *words, char *to,
+                       size_t size)
+{
+    struct files files = {.n = 0};
+    const long number = call->number;
+    const pid_t child = number == SYS_wait4 ? (pid_t)words[0]
+                        : words[0] == P_PID ? (pid_t)words[1]
+                                            : -1;
+    if (number == SYS_wait4 || number == SYS_waitid)
+        nytp_tell_child(pid, child < -1 || child == 0 ? -1 : child, to, size);
+    else if (call->take != NULL)
+        call->take(pid, words, &files);
+    if (files.n > 0)
+        tell_files(pid, &files, to, size);
+    else if (call->takes_fd)
+        tell_file(pid, (int)words[0], number == SYS_flock || number == SYS_fcntl, to, size);
+}
+
+/* The call, from its number and first arguments. */
 static void tell_call(pid_t pid, const char *text, char *to, size_t size)
 {
     long number;
-    unsigned long long first = 0, second = 0;
-    char about[900] = "";
-    if (sscanf(text, "%ld %llx %llx", &number, &first, &second) < 1)
+    uint64_t words[4] = {0};
+    char about[3000] = "";
+    if (sscanf(text, "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64, &number, &words[0],
+               &words[1], &words[2], &words[3]) < 1)
         return;
-    const struct call *call = calls;
-    while (call->name != NULL && call->number != number)
-        call++;
-    if (call->name == NULL)
+    for (const struct call *call = calls; call->name != NULL; call++) {
+        if (call->number != number)
+            continue;
+        tell_about(pid, call, words, about, sizeof about);
+        snprintf(to, size, "%s%s%s", call->name, about[0] == '\0' ? "" : " of ", about);
         return;
-    const bool is_wait = number == SYS_wait4 || number == SYS_waitid;
-    const pid_t child = number == SYS_wait4 ? (pid_t)first
-                        : first == P_PID    ? (pid_t)second
-                                            : -1;
-    if (is_wait && nytp_tell_child(pid, child < -1 || child == 0 ? -1 : child, about + 4,
-                                   sizeof about - 4))
-        memcpy(about, " of ", 4);
-    else if (call->takes_fd)
-        tell_file(pid, (int)first, number == SYS_flock || number == SYS_fcntl, about,
-                  sizeof about);
-    snprintf(to, size, "%s%s", call->name, about);
+    }
 }
 
 static bool read_text(pid_t pid, pid_t task, const char *name, char *to, size_t size)

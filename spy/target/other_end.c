@@ -8,13 +8,22 @@
 #include "process.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <linux/unix_diag.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     MOST_LINES = 200000, /* of a list of /proc that are looked through */
+    MOST_LINKS = 200000, /* of descriptors */
     TCP_LISTEN = 10,     /* include/net/tcp_states.h of the kernel */
 };
 
@@ -97,13 +106,109 @@ static bool take_internet(const char *line, void *context)
 static bool take_unix(const char *line, void *context)
 {
     struct wanted_socket *const wanted = context;
-    char path[200] = "";
     uint64_t inode;
-    if (sscanf(line, "%*s %*s %*s %*s %*s %*s %" SCNu64 " %199[^\n]", &inode, path) < 2 ||
-        inode != wanted->inode)
-        return false;
-    snprintf(wanted->text, sizeof wanted->text, "unix socket %s", path);
-    return true;
+    wanted->text[0] = '\0';
+    return sscanf(line, "%*s %*s %*s %*s %*s %*s %" SCNu64 " %199[^\n]", &inode,
+                  wanted->text) >= 1 &&
+           inode == wanted->inode;
+}
+
+static bool has_our_network(pid_t pid)
+{
+    char path[40];
+    struct stat theirs, ours;
+    snprintf(path, sizeof path, "/proc/%d/ns/net", (int)pid);
+    return stat(path, &theirs) == 0 && stat("/proc/self/ns/net", &ours) == 0 &&
+           theirs.st_ino == ours.st_ino;
+}
+
+/* Asks the kernel for the socket at the other end (sock_diag(7)); 0: it has none. */
+static uint32_t ask_for_peer(int netlink, uint64_t inode)
+{
+    struct {
+        struct nlmsghdr head;
+        struct unix_diag_req request;
+    } question = {{sizeof question, SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST, 0, 0},
+                  {.sdiag_family = AF_UNIX,
+                   .udiag_states = UINT32_MAX,
+                   .udiag_ino = (uint32_t)inode,
+                   .udiag_show = UDIAG_SHOW_PEER,
+                   .udiag_cookie = {UINT32_MAX, UINT32_MAX}}};
+    struct {
+        struct nlmsghdr head;
+        struct unix_diag_msg about;
+        struct {
+            struct nlattr head;
+            uint32_t peer;
+        } attribute;
+    } answer;
+    return send(netlink, &question, sizeof question, 0) == sizeof question &&
+                   recv(netlink, &answer, sizeof answer, 0) == sizeof answer &&
+                   answer.head.nlmsg_type == SOCK_DIAG_BY_FAMILY &&
+                   answer.attribute.head.nla_type == UNIX_DIAG_PEER
+               ? answer.attribute.peer
+               : 0;
+}
+
+static uint32_t unix_peer(pid_t pid, uint64_t inode)
+{
+    if (!has_our_network(pid))
+        return 0;
+    const int netlink = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    const uint32_t peer = netlink < 0 ? 0 : ask_for_peer(netlink, inode);
+    if (netlink >= 0)
+        close(netlink);
+    return peer;
+}
+
+/* The first process, other than `pid`, that has a socket open; 0: none that may be seen. */
+static pid_t holder_of_socket(pid_t pid, uint32_t inode)
+{
+    char path[60], wanted[40], link[40];
+    uint32_t n = 0, n_links = 0;
+    pid_t found = 0;
+    pid_t *const all = nytp_processes(&n);
+    snprintf(wanted, sizeof wanted, "socket:[%" PRIu32 "]", inode);
+    for (uint32_t i = 0; i < n && found == 0 && n_links < MOST_LINKS; i++) {
+        snprintf(path, sizeof path, "/proc/%d/fd", (int)all[i]);
+        const int folder = all[i] == pid ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *const fds = folder < 0 ? NULL : fdopendir(folder);
+        const struct dirent *fd;
+        while (fds != NULL && found == 0 && n_links++ < MOST_LINKS &&
+               (fd = readdir(fds)) != NULL) {
+            const ssize_t len = readlinkat(folder, fd->d_name, link, sizeof link - 1);
+            link[len < 0 ? 0 : len] = '\0';
+            if (strcmp(link, wanted) == 0)
+                found = all[i];
+        }
+        if (fds != NULL)
+            closedir(fds);
+        else if (folder >= 0)
+            close(folder);
+    }
+    free(all);
+    return found;
+}
+
+/* "unix socket /run/x", or ", peer unix socket /run/x of process 17 (perl server.pl)" behind
+ * that: a client has no name of its own. */
+static void tell_unix(pid_t pid, const char *list, struct wanted_socket *wanted, char *to,
+                      size_t size)
+{
+    char holder[300] = "";
+    const uint32_t peer = unix_peer(pid, wanted->inode);
+    snprintf(to, size, "unix socket%s%s", wanted->text[0] == '\0' ? "" : " ", wanted->text);
+    if (peer == 0)
+        return;
+    wanted->inode = peer;
+    const bool is_named = each_line(list, take_unix, wanted) && wanted->text[0] != '\0';
+    const pid_t pid_of_peer = holder_of_socket(pid, peer);
+    if (pid_of_peer != 0)
+        tell_process(pid_of_peer, holder, sizeof holder);
+    if (is_named || pid_of_peer != 0)
+        snprintf(to + strlen(to), size - strlen(to), ", peer %s%s%s",
+                 is_named ? wanted->text : "", is_named && pid_of_peer != 0 ? " of " : "",
+                 holder);
 }
 
 bool nytp_tell_socket(pid_t pid, uint64_t inode, char *to, size_t size)
@@ -123,7 +228,10 @@ bool nytp_tell_socket(pid_t pid, uint64_t inode, char *to, size_t size)
         wanted.protocol = lists[i].protocol;
         if (!each_line(path, lists[i].take, &wanted))
             continue;
-        snprintf(to, size, "%s", wanted.text);
+        if (lists[i].take == take_unix)
+            tell_unix(pid, path, &wanted, to, size);
+        else
+            snprintf(to, size, "%s", wanted.text);
         return true;
     }
     return false;

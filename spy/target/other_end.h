@@ -13,8 +13,9 @@
 /* Each writes a text and returns true, or false where nothing is known: then the text is as it
  * was. */
 
-/* "tcp 127.0.0.1:80, peer 127.0.0.1:40022" or "unix socket /run/x": the socket of this inode,
- * in the network namespace of the process. */
+/* "tcp 127.0.0.1:80, peer 127.0.0.1:40022", "unix socket /run/x" or, of a client, "unix socket,
+ * peer /run/x of process 17 (perl server.pl)": the socket of this inode, in the network
+ * namespace of the process. The peer of the last is known only if that is ours. */
 bool nytp_tell_socket(pid_t pid, uint64_t inode, char *to, size_t size);
 
 /* "held by process 17 (perl worker.pl)": the lock for which a process waits. */

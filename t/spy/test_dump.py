@@ -147,6 +147,40 @@ def test_of_a_unix_socket_its_path_is_told(script, tmp_path):
     assert re.fullmatch(rf"accept4? of unix socket {tmp_path}/a socket \(fd \d+\)", text), text
 
 
+def test_of_a_unix_client_the_server_is_told(script, tmp_path):
+    """Which has the name that the client lacks."""
+    client = script("""use Socket; $| = 1; socket my $s, PF_UNIX, SOCK_STREAM, 0; connect $s, sockaddr_un($ARGV[0]) or die $!;
+        print "ready\\n"; sysread $s, my $byte, 1;""", "client.pl")
+    server = script("""use Socket; $| = 1; socket my $s, PF_UNIX, SOCK_STREAM, 0; bind $s, sockaddr_un($ARGV[0]); listen $s, 1;
+        print "ready\\n"; accept my $new, $s; print "accepted\\n"; sysread $new, my $byte, 1;""", "server.pl")
+    path = tmp_path / "a socket"
+    with spied.running(PERL, server, path) as serving, spied.running(PERL, client, path) as asking:
+        serving.wait_for("accepted")
+        for process in serving, asking:
+            process.wait_until_it_waits()
+        seen = [re.search(r"\(waiting: (.*)\)$", spied.spy("dump", process.pid), re.M)[1] for process in (asking, serving)]
+    assert re.fullmatch(rf"read of unix socket, peer {path} of process {serving.pid} \({PERL} {server} {path}\) \(fd \d+\)", seen[0]), seen
+    assert re.fullmatch(rf"read of unix socket {path}, peer process {asking.pid} \({PERL} {client} {path}\) \(fd \d+\)", seen[1]), seen
+
+
+SEVERAL = {"select": "my $bits = ''; vec($bits, fileno $_, 1) = 1 for @in; ready(); select $bits, undef, undef, undef",
+           "poll": "use IO::Poll; my $poll = IO::Poll->new; $poll->mask($_ => IO::Poll::POLLIN()) for @in; ready(); $poll->poll",
+           "epoll_wait": """my $epoll = syscall 291, 0; my $event = pack 'Lq', 1, 0; syscall 233, $epoll, 1, fileno $_, $event for @in;
+                            my $events = ' ' x 100; ready(); syscall 232, $epoll, $events, 8, -1"""}
+
+
+@pytest.mark.parametrize("call", SEVERAL)
+@pytest.mark.parametrize("n", [2, 7])
+def test_of_a_wait_for_several_files_each_is_told(call, n, script):
+    """Four of them, and how many there are more."""
+    if call == "epoll_wait" and os.uname().machine != "x86_64":
+        pytest.skip("its numbers of system calls are those of x86_64")
+    text = waits_for(script(f"""$| = 1; my @in = map {{ pipe my $in, my $out; push @::out, $out; $in }} 1 .. {n};
+        sub ready {{ print "ready\\n" }} {SEVERAL[call]};"""))
+    told = rf"p?{call}\w* of (pipe:\[\d+\] \(fd \d+\)(, )?){{{min(n, 4)}}}" + ("3 more" if n > 4 else "")
+    assert re.fullmatch(told, text), text
+
+
 LOCKS = """use Fcntl qw(:DEFAULT :flock); $| = 1; open my $file, '+>>', $ARGV[0] or die $!;
 print "ready\\n" if $ARGV[2] eq 'waits';
 my $all = pack 's s x4 q q l x4', F_WRLCK, 0, 0, 0, 0;
