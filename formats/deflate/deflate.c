@@ -35,19 +35,6 @@ enum {
     FEW_BYTES = 4096, /* for a checksum */
 };
 
-/* zlib's nine levels; between 2 and 6 there is nothing to gain. */
-static const struct nytp_matcher_effort efforts[] = {
-    [1] = {.inside = false},
-    [2] = {.inside = true},
-    [3] = {.inside = true},
-    [4] = {.inside = true},
-    [5] = {.inside = true},
-    [6] = {.inside = true},
-    [7] = {.depth = 32, .enough = 258, .lazy = 32},
-    [8] = {.depth = 96, .enough = 258, .lazy = 64},
-    [9] = {.depth = 1024, .enough = 258, .lazy = 258},
-};
-
 struct codes {
     struct nytp_code lengths[NYTP_HUFFMAN_MOST], distances[NYTP_N_DISTANCES + 1];
 };
@@ -359,7 +346,7 @@ struct nytp_deflate *nytp_deflate_new(int level, enum nytp_framing framing)
     if (deflate == NULL)
         return NULL;
     deflate->level = level;
-    nytp_matcher_init(&deflate->matcher, efforts[level]);
+    nytp_matcher_init(&deflate->matcher, level > 1);
     deflate->framing = framing;
     deflate->checksum = framing == NYTP_GZIP ? 0 : 1;
     deflate->bits.at = deflate->out;
@@ -421,10 +408,7 @@ static uint32_t checksum(const struct nytp_deflate *deflate, const uint8_t *byte
 /* RFC 1950, 2.2: deflate with a window of 32768, and how hard was searched. */
 static void put_zlib_start(struct nytp_deflate *deflate)
 {
-    const unsigned first = 0x78, effort = deflate->level < 2    ? 0
-                                          : deflate->level < 6  ? 1
-                                          : deflate->level == 6 ? 2
-                                                                : 3;
+    const unsigned first = 0x78, effort = deflate->level < 2 ? 0 : deflate->level < 6 ? 1 : 2;
     const unsigned second = effort << 6;
     put_bits(&deflate->bits, first, 8);
     put_bits(&deflate->bits, second + 31 - (first << 8 | second) % 31, 8);

@@ -28,8 +28,8 @@ enum nytp_framing {
 
 struct nytp_deflate;
 
-/* Level 1 (fast) to 9 (small). NULL when out of memory or the level is out of range. About 0.8
- * MB of memory at any level. */
+/* Returns a compressor of about 0.7 MB, or NULL if memory is out or `level` is not 1 (fast) to 9.
+ * Levels 2 to 9 are the same. */
 struct nytp_deflate *nytp_deflate_new(int level, enum nytp_framing framing);
 
 /* A point of the stream, so that it can be ended and, when that turns out to be premature,

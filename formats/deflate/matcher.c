@@ -10,9 +10,6 @@
  * and the better one is taken without a branch, as the processor foresees nothing of what a
  * search will find.
  *
- * Where size counts more than time, every place is remembered, and the longest of many matches
- * is taken (levels 7 to 9).
- *
  * An entry of the tables may be stale or was never written: then it is out of reach, or stands
  * for some other place in the window, and the comparison of bytes finds out.
  */
@@ -28,11 +25,8 @@ enum {
     SHORT = 6, /* bytes that a place in by_short has in common with a later one */
     LONG = 16, /* the same for by_long */
     PART = NYTP_MATCHER_PART,
-    THOROUGH_CHAIN = 4, /* the same for the chains of levels 7 to 9 */
-    N_PARTS = 4, /* of a match: a quick search remembers the place where each part but the last
-                    ends */
+    N_PARTS = 4, /* of a match: the place where each part but the last ends is remembered */
     UNSEARCHED = 512, /* a stream up to here touches no table: each page of one costs a fault */
-    FARTHEST_OF_SHORTEST = 4096, /* a match of 3 bytes is worth its distance up to here */
 };
 
 static_assert((int)NYTP_MATCHER_HISTORY > (int)NYTP_MATCH_FARTHEST,
@@ -160,9 +154,8 @@ static inline uint32_t literals_in(const struct nytp_matcher *matcher, uint32_t 
     return n;
 }
 
-/* ---- levels 1 to 6: one candidate of each kind ---- */
-
-static inline struct match search_quick(struct nytp_matcher *matcher, uint32_t at)
+/* The better of one candidate of each kind. */
+static inline struct match search(struct nytp_matcher *matcher, uint32_t at)
 {
     const uint64_t by_short = exchange_short(matcher, at);
     const uint32_t max = longest_at(matcher, at);
@@ -191,14 +184,14 @@ static inline void remember_some(struct nytp_matcher *matcher, uint32_t at, uint
     }
 }
 
-static size_t make_tokens_quickly(struct nytp_matcher *matcher, uint32_t end,
-                                  nytp_token *tokens, size_t max)
+static size_t make_tokens(struct nytp_matcher *matcher, uint32_t end, nytp_token *tokens,
+                          size_t max)
 {
-    const bool remembers = matcher->effort.inside;
+    const bool remembers = matcher->remembers_inside;
     uint32_t at = matcher->at, n_literals = 0;
     size_t n = 0;
     while (n < max && at < end) {
-        const struct match match = search_quick(matcher, at);
+        const struct match match = search(matcher, at);
         if (match.len == 0) {
             tokens[n++] = nytp_token_literal(matcher->window[at++]);
             n_literals++;
@@ -216,117 +209,9 @@ static size_t make_tokens_quickly(struct nytp_matcher *matcher, uint32_t end,
     return n;
 }
 
-/* ---- levels 7 to 9: every place ---- */
-
-/* Of THOROUGH_CHAIN bytes in the chains, of NYTP_MATCH_SHORTEST where only the last place is
- * kept. */
-static inline uint32_t hash_bytes(const uint8_t *bytes, unsigned n)
+void nytp_matcher_init(struct nytp_matcher *matcher, bool remembers_inside)
 {
-    const uint64_t value = read_u64(bytes) << (64 - 8 * n);
-    return (uint32_t)(value * 0x9E3779B97F4A7C15u >> (64 - NYTP_MATCHER_HASH_BITS));
-}
-
-/* Make the place known by its first bytes, in both ways. Returns the distances to the last
- * places before it with the same hashes; 0: none. */
-static inline struct nearest {
-    uint32_t by_shortest, by_chain;
-} remember_every(struct nytp_matcher *matcher, uint32_t at)
-{
-    const uint8_t *const here = matcher->window + at;
-    const uint32_t now = matcher->start + at;
-    uint32_t *const shortest = &matcher->by_short[hash_bytes(here, NYTP_MATCH_SHORTEST)];
-    uint32_t *const chain = &matcher->by_long[hash_bytes(here, THOROUGH_CHAIN)];
-    const struct nearest nearest = {
-        (uint32_t)distance_to(now, *shortest, 0),
-        (uint32_t)distance_to(now, *chain, 0) % NYTP_MATCH_FARTHEST,
-    };
-    matcher->previous[now % NYTP_MATCH_FARTHEST] = (uint16_t)nearest.by_chain;
-    *shortest = *chain = now;
-    return nearest;
-}
-
-/* Three bytes again, unless the distance would cost as much as they do. */
-static inline struct match shortest_match(const uint8_t *here, uint32_t distance, uint32_t max)
-{
-    const uint64_t difference = read_u64(here) ^ read_u64(here - distance);
-    const bool is_equal = difference << (64 - 8 * NYTP_MATCH_SHORTEST) == 0;
-    const bool is_worth = distance > 0 && distance <= FARTHEST_OF_SHORTEST;
-    return is_equal && is_worth && max >= NYTP_MATCH_SHORTEST
-               ? (struct match){NYTP_MATCH_SHORTEST, distance}
-               : (struct match){0};
-}
-
-/* The longest match for the bytes at `at`, which become known, among as many places as the
- * effort says; only one of more than `least` bytes. */
-static struct match search_every(struct nytp_matcher *matcher, uint32_t at, uint32_t least)
-{
-    const struct nytp_matcher_effort effort = matcher->effort;
-    const struct nearest nearest = remember_every(matcher, at);
-    const uint8_t *const here = matcher->window + at;
-    const uint32_t now = matcher->start + at, max = longest_at(matcher, at);
-    const uint32_t enough = max < effort.enough ? max : effort.enough;
-    struct match best = {0};
-    uint32_t len = least;
-    if (least < NYTP_MATCH_SHORTEST) {
-        best = shortest_match(here, nearest.by_shortest, max);
-        len = best.len > 0 ? best.len : NYTP_MATCH_SHORTEST - 1;
-    }
-    uint32_t distance = nearest.by_chain, step = distance;
-    for (uint32_t n = effort.depth; n > 0 && step > 0 && len < enough; n--) {
-        if (distance > NYTP_MATCH_FARTHEST)
-            break;
-        const uint8_t *const there = here - distance;
-        const uint32_t last = len < 4 ? 0 : len - 3;
-        uint32_t left, right;
-        memcpy(&left, there + last, sizeof left);
-        memcpy(&right, here + last, sizeof right);
-        if (left == right) {
-            const uint32_t common = common_len(there, here, 0, max);
-            if (common > len) {
-                len = common;
-                best = (struct match){common, distance};
-            }
-        }
-        step = matcher->previous[(now - distance) % NYTP_MATCH_FARTHEST];
-        distance += step;
-    }
-    return best;
-}
-
-/* A match is put off as long as one a byte further on is longer. */
-static size_t make_tokens_thoroughly(struct nytp_matcher *matcher, uint32_t end,
-                                     nytp_token *tokens, size_t max)
-{
-    const struct nytp_matcher_effort effort = matcher->effort;
-    size_t n = 0;
-    while (n < max && matcher->at < end) {
-        struct match match = search_every(matcher, matcher->at, 0);
-        uint32_t known = matcher->at + 1;
-        while (match.len > 0 && match.len < effort.lazy && n + 1 < max &&
-               matcher->at + 1 < end) {
-            const struct match next = search_every(matcher, known++, match.len);
-            if (next.len == 0)
-                break;
-            tokens[n++] = nytp_token_literal(matcher->window[matcher->at++]);
-            match = next;
-        }
-        if (match.len == 0) {
-            tokens[n++] = nytp_token_literal(matcher->window[matcher->at++]);
-            continue;
-        }
-        tokens[n++] = nytp_token_match(match.len, match.distance);
-        matcher->at += match.len;
-        while (known < matcher->at)
-            remember_every(matcher, known++);
-    }
-    return n;
-}
-
-/* ---- all of them ---- */
-
-void nytp_matcher_init(struct nytp_matcher *matcher, struct nytp_matcher_effort effort)
-{
-    matcher->effort = effort;
+    matcher->remembers_inside = remembers_inside;
     matcher->at = matcher->fill = NYTP_MATCHER_HISTORY;
 }
 
@@ -366,9 +251,7 @@ size_t nytp_matcher_run(struct nytp_matcher *matcher, bool all, nytp_token *toke
     if (matcher->fill - matcher->at <= kept)
         return 0;
     const uint32_t end = matcher->fill - kept;
-    if (matcher->effort.depth > 0)
-        return make_tokens_thoroughly(matcher, end, tokens, max);
     if (is_short(matcher))
         return make_literals(matcher, end, tokens, max);
-    return make_tokens_quickly(matcher, end, tokens, max);
+    return make_tokens(matcher, end, tokens, max);
 }

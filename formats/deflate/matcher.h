@@ -26,31 +26,20 @@ enum {
     NYTP_MATCHER_PADDING = 2 * NYTP_MATCHER_PART,
 };
 
-/* How hard to search. */
-struct nytp_matcher_effort {
-    bool inside;     /* a quick search: some places inside a match are remembered, too */
-    uint32_t depth;  /* a thorough one: candidates that are compared; 0: it is a quick one */
-    uint32_t enough; /* a match this long ends a thorough search */
-    uint32_t lazy; /* a match shorter than this is put off for a longer one a byte further on */
-};
-
 /* Holds no pointers: a copy of it is a second matcher in the same state. */
 struct nytp_matcher {
-    struct nytp_matcher_effort effort;
+    bool remembers_inside; /* three places inside each match are remembered, too */
     uint32_t start; /* position in the stream of window[0], modulo 2^32 */
     uint32_t known; /* bytes of history that there are: a short stream touches little memory */
     uint32_t at, fill; /* in window: the first byte that is in no token, the end */
     /* By hash of some bytes: the position of the last place that was remembered for it. */
     uint32_t by_long[1 << NYTP_MATCHER_HASH_BITS], by_short[1 << NYTP_MATCHER_HASH_BITS];
-    /* By position modulo the size: how far back the place before it in its chain is; 0: none.
-     */
-    uint16_t previous[NYTP_MATCH_FARTHEST];
     /* What came before, up to NYTP_MATCHER_HISTORY bytes, then what comes next. */
     uint8_t window[NYTP_MATCHER_HISTORY + NYTP_MATCHER_ROOM + NYTP_MATCHER_PADDING];
 };
 
 /* Begin a stream. The caller has zeroed `matcher`. */
-void nytp_matcher_init(struct nytp_matcher *matcher, struct nytp_matcher_effort effort);
+void nytp_matcher_init(struct nytp_matcher *matcher, bool remembers_inside);
 
 /* Where the bytes to come are stored, NYTP_MATCHER_ROOM of them; it is always the same place.
  */

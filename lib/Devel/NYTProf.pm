@@ -270,8 +270,8 @@ all.
 
 =item compress=N
 
-0 is not at all, 1 to 9 from fast to small. Default 6: some 2 ns a byte. Levels 2 to 5 are the
-same as 6; 7 to 9 take five to thirty times as long for a quarter to a half less.
+0 is not at all, 1 the fastest, 2 to 9 a little smaller and all the same. Default 6: some 2 ns a
+byte.
 
 =item flush=SECONDS
 

@@ -154,15 +154,12 @@ static bool survives(int level, enum nytp_framing framing, const uint8_t *bytes,
     return is_right;
 }
 
-static bool survives_at_all_levels(const uint8_t *bytes)
+static bool survives_at_both_levels(const uint8_t *bytes)
 {
-    /* under valgrind or sanitizers, where each level takes seconds, one of each kind of search
-     */
-    const int step = getenv("NYTP_TEST_QUICK") != NULL ? 4 : 1;
-    for (int level = 1; level <= 9; level += step)
+    for (int level = 1; level <= 2; level++)
         if (!survives(level, NYTP_ZLIB, bytes, 16384, 1000) ||
             !survives(level, NYTP_GZIP, bytes, 200000, 2) ||
-            (level % 3 == 0 && !survives(level, NYTP_ZLIB, bytes, 3000, 2)))
+            !survives(level, NYTP_ZLIB, bytes, 3000, 2))
             return false;
     return true;
 }
@@ -175,14 +172,6 @@ static size_t compressed_len(int level, const uint8_t *bytes)
     const bool is_right = run(deflate, bytes, n_bytes, NYTP_FLUSH_FINISH, &stream);
     nytp_deflate_free(deflate);
     return is_right ? stream.len : SIZE_MAX;
-}
-
-/* zlib's output at level 6, as one stream. */
-static size_t zlib_len(const uint8_t *bytes)
-{
-    static uint8_t room[ROOM];
-    uLongf len = sizeof room;
-    return compress2(room, &len, bytes, n_bytes, 6) == Z_OK ? len : 0;
 }
 
 /* A stream that was ended, and goes on from a point before. */
@@ -269,7 +258,7 @@ int main(void)
         n_bytes = 200000;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         kinds[i].fill(bytes);
-        ok(survives_at_all_levels(bytes), kinds[i].name);
+        ok(survives_at_both_levels(bytes), kinds[i].name);
     }
     ok(is_empty_stream(NYTP_ZLIB) && is_empty_stream(NYTP_GZIP), "an empty stream is one");
 
@@ -281,11 +270,9 @@ int main(void)
     ok(compressed_len(9, bytes) < n_bytes / 2 + 32768 + n_bytes / 50,
        "what comes again 32768 bytes later is found");
     fill_records(bytes);
-    ok(compressed_len(9, bytes) < compressed_len(6, bytes) &&
-           compressed_len(9, bytes) < compressed_len(1, bytes),
-       "the highest level makes least of records");
-    ok(compressed_len(7, bytes) <= zlib_len(bytes) / 100 * 101,
-       "level 7 makes no more of records than zlib's level 6");
+    ok(compressed_len(9, bytes) == compressed_len(2, bytes) &&
+           compressed_len(2, bytes) < compressed_len(1, bytes),
+       "levels 2 to 9 are the same, and make less of records than level 1");
     ok(point_goes_on(bytes), "a stream that was ended goes on from a point before");
     ok(leaves_no_upper_halves(NYTP_ZLIB, bytes) && leaves_no_upper_halves(NYTP_GZIP, bytes),
        "no upper half of a vector register is left in use");
