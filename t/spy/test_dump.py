@@ -154,11 +154,13 @@ def test_of_a_unix_client_the_server_is_told(script, tmp_path):
     server = script("""use Socket; $| = 1; socket my $s, PF_UNIX, SOCK_STREAM, 0; bind $s, sockaddr_un($ARGV[0]); listen $s, 1;
         print "ready\\n"; accept my $new, $s; print "accepted\\n"; sysread $new, my $byte, 1;""", "server.pl")
     path = tmp_path / "a socket"
-    with spied.running(PERL, server, path) as serving, spied.running(PERL, client, path) as asking:
-        serving.wait_for("accepted")
-        for process in serving, asking:
-            process.wait_until_it_waits()
-        seen = [re.search(r"\(waiting: (.*)\)$", spied.spy("dump", process.pid), re.M)[1] for process in (asking, serving)]
+    with spied.running(PERL, server, path) as serving:
+        serving.wait_for("ready")
+        with spied.running(PERL, client, path) as asking:
+            for process, said in (serving, "accepted"), (asking, "ready"):
+                process.wait_for(said)
+                process.wait_until_it_waits()
+            seen = [re.search(r"\(waiting: (.*)\)$", spied.spy("dump", process.pid), re.M)[1] for process in (asking, serving)]
     assert re.fullmatch(rf"read of unix socket, peer {path} of process {serving.pid} \({PERL} {server} {path}\) \(fd \d+\)", seen[0]), seen
     assert re.fullmatch(rf"read of unix socket {path}, peer process {asking.pid} \({PERL} {client} {path}\) \(fd \d+\)", seen[1]), seen
 

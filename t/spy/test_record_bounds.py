@@ -118,6 +118,9 @@ def in_container(tmp_path_factory):
             process = spied.Process(unshare.popen)
             process.pid = int(open(f"/proc/{unshare.pid}/task/{unshare.pid}/children").read())
             process.wait_until_it_waits()
+            tasks = f"/proc/{process.pid}/task"     # the four sleep, as the first one does, and wait for no lock any more
+            call = lambda task: open(f"{tasks}/{task}/syscall").read().split()[0]
+            spied.wait_until(lambda: sum(call(task) == call(process.pid) for task in os.listdir(tasks)) == 4)
             yield process
     return run
 
