@@ -15,8 +15,7 @@ import profiles
 from nytpwrite import Writer
 from totals import ROOT
 
-PROFILES = ["mixed-calls2", "mixed-calls0", "recurse", "evals", "requires", "names",
-            "forks-merged", "unreturned", "perltidy", "made-callers-on-one-line"]
+PROFILES = ["mixed-calls2", "recurse", "evals", "names", "forks-merged", "made-callers-on-one-line"]
 
 
 @pytest.fixture(autouse=True)
