@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
@@ -22,21 +24,92 @@ enum {
 
 static volatile sig_atomic_t running; /* the pid of COMMAND, until it has ended */
 static volatile sig_atomic_t n_interrupts;
+static int to_witness = -1;
+static pid_t witness;
 
-/* What the terminal sends, it sends to all of its foreground group. */
-static bool has_its_own(const siginfo_t *info)
+/* ---- the witness ---- */
+
+static const struct timespec moment = {0, 10000000};
+
+/* Whether a signal has reached this process, which blocks it. */
+static bool has_come(int signal)
 {
-    return info->si_code == SI_KERNEL && getpgid(running) == getpgrp();
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, signal);
+    return sigtimedwait(&one, NULL, &(struct timespec){0, 0}) == signal;
+}
+
+/* nytp-spy says which signals have come; those that have not come here, too, go back to it.
+ * Those of one moment are one, as timeout(1) sends its signal to a process and to its group. */
+static _Noreturn void be_witness(int from_spy, pid_t spy)
+{
+    unsigned char signals[64];
+    prctl(PR_SET_NAME, "signal-witness"); /* pkill nytp-spy is for nytp-spy alone, */
+    memset(program_invocation_name, 0,
+           strlen(program_invocation_name)); /* and so is pkill -f */
+    while (recv(from_spy, signals, 1, 0) == 1) {
+        nanosleep(&moment, NULL);
+        const ssize_t more = recv(from_spy, signals + 1, sizeof signals - 1, MSG_DONTWAIT);
+        const size_t n = more > 0 ? 1 + (size_t)more : 1;
+        for (int i = 0; i < N_PASSED_ON; i++)
+            if (memchr(signals, passed_on[i], n) != NULL && !has_come(passed_on[i]))
+                sigqueue(spy, SIGRTMIN, (union sigval){.sival_int = passed_on[i]});
+    }
+    _exit(0);
+}
+
+/* Without one, all is passed on. */
+static void start_witness(void)
+{
+    const pid_t spy = getpid();
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return;
+    witness = fork();
+    if (witness == 0) {
+        for (int fd = 0; fd <= STDERR_FILENO; fd++)
+            close(fd);
+        close(ends[0]);
+        be_witness(ends[1], spy);
+    }
+    close(ends[1]);
+    to_witness = ends[0];
+}
+
+static void on_answer(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    (void)context;
+    if (running > 0 && info->si_pid == witness)
+        kill(running, info->si_value.sival_int);
+}
+
+/* ---- signals ---- */
+
+/* A second one; of a program that sends two at once, they are one. */
+static bool is_second_interrupt(const siginfo_t *info)
+{
+    static struct timespec last;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const int64_t since_ns =
+        (int64_t)(now.tv_sec - last.tv_sec) * 1000000000 + now.tv_nsec - last.tv_nsec;
+    last = now;
+    n_interrupts += info->si_code == SI_KERNEL || since_ns > moment.tv_nsec;
+    return n_interrupts == 2;
 }
 
 static void pass_on(int signal, siginfo_t *info, void *context)
 {
     const int saved = errno;
+    const unsigned char byte = (unsigned char)signal;
     (void)context;
-    if (running > 0 && !has_its_own(info))
+    if (running > 0 && (getpgid(running) != getpgrp() ||
+                        send(to_witness, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1))
         kill(running, signal);
     const bool asks_to_end = signal != SIGUSR1 && signal != SIGUSR2;
-    if ((running == 0 && asks_to_end) || (signal == SIGINT && ++n_interrupts == 2))
+    if ((running == 0 && asks_to_end) || (signal == SIGINT && is_second_interrupt(info)))
         nytp_spy_stop = 1;
     errno = saved;
 }
@@ -50,11 +123,14 @@ static void wake(int signal)
 static void handle_signals(void)
 {
     struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+    const struct sigaction answer = {.sa_sigaction = on_answer,
+                                     .sa_flags = SA_SIGINFO | SA_RESTART};
     const struct sigaction on_end = {.sa_handler = wake, .sa_flags = SA_RESTART};
     struct sigaction before;
     for (int i = 0; i < N_PASSED_ON; i++)
         if (sigaction(passed_on[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(passed_on[i], &action, NULL);
+    sigaction(SIGRTMIN, &answer, NULL);
     sigaction(SIGCHLD, &on_end, NULL);
 }
 
@@ -84,7 +160,8 @@ bool nytp_command_start(struct nytp_command *command, char **argv, bool adopts,
         become(argv, descriptors, &before);
     const int saved = errno;
     if (pid > 0) {
-        *command = (struct nytp_command){.pid = pid};
+        start_witness();
+        *command = (struct nytp_command){.pid = pid, .witness = witness};
         running = pid;
         handle_signals();
         if (adopts)

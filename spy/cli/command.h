@@ -3,8 +3,9 @@
  * The program that `record -- COMMAND` starts: signals reach it, and its status is ours.
  *
  * Whatever asks nytp-spy to end is for COMMAND: the signal is passed on, and the recording goes
- * on until COMMAND ends. Of a signal that the terminal sends, COMMAND has its own. The second
- * Ctrl-C ends the recording.
+ * on until COMMAND ends. What the terminal, timeout(1) or kill(1) sends to the whole process
+ * group, COMMAND has already: a witness, a process of ours in the same group, tells which
+ * signals those are. The second Ctrl-C ends the recording.
  */
 #ifndef NYTP_SPY_COMMAND_H
 #define NYTP_SPY_COMMAND_H
@@ -15,6 +16,7 @@
 
 struct nytp_command {
     pid_t pid; /* 0: none was started */
+    pid_t witness;
     int status;
     bool has_ended;
 };

@@ -307,15 +307,18 @@ static int compare_pids(const void *a, const void *b)
     return *(const pid_t *)a - *(const pid_t *)b;
 }
 
-/* Those that are followed, in order; nytp-spy itself among them, where it adopts. */
+/* Those that are followed, in order; nytp-spy itself and its witness among them, where it
+ * adopts. */
 static pid_t *pids_of(const struct nytp_followed *followed, uint32_t *n)
 {
-    pid_t *const pids = calloc((size_t)followed->n_processes + 1, sizeof *pids);
+    pid_t *const pids = calloc((size_t)followed->n_processes + 2, sizeof *pids);
     *n = 0;
     for (uint32_t i = 0; pids != NULL && i < followed->n_processes; i++)
         pids[(*n)++] = followed->processes[i]->pid;
-    if (pids != NULL && followed->adopts)
+    if (pids != NULL && followed->adopts) {
         pids[(*n)++] = getpid();
+        pids[(*n)++] = followed->witness;
+    }
     if (*n > 0)
         qsort(pids, *n, sizeof *pids, compare_pids);
     return pids;

@@ -21,6 +21,7 @@ struct nytp_missing { /* a process that is not recorded */
 struct nytp_followed {
     const struct nytp_spy *spy;
     bool adopts;           /* processes whose parents end become ours */
+    pid_t witness;         /* a child of ours that is not looked at, or 0 */
     bool has_folded_evals; /* as a process ran more than NYTP_MOST_EVALS */
     struct nytp_followed_process **processes;
     uint32_t n_processes, processes_capacity;

@@ -298,6 +298,7 @@ static bool start_command(struct recorder *recorder)
         return false;
     }
     recorder->followed.adopts = spy->subprocesses;
+    recorder->followed.witness = recorder->command.witness;
     nytp_follow(&recorder->followed, recorder->command.pid, NYTP_WAS_STARTED);
     return true;
 }

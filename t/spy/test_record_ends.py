@@ -30,7 +30,7 @@ sub looks {
 my ($how, $n) = (shift, 0);
 sub saving { my $before = looks(); 1 until looks() > $before + 20; print "got $n\n"; exit 7 }
 sub work { my $x = 0; $x += $_ for 1 .. 20000; $x }
-my %on_signal = (saves => sub { saving() if ++$n == 1 }, leaves => sub { exit 7 }, stays => sub { $n++; print "caught $n\n" });
+my %on_signal = (saves => sub { saving() if ++$n == 1 }, leaves => sub { exit 7 }, stays => sub { $n++; print "SIG$_[0] $n\n" });
 $how && ($SIG{$_} = $on_signal{$how}) for qw(INT TERM HUP QUIT USR1 USR2);
 print "ready\n";
 work() while 1;
@@ -84,12 +84,20 @@ def recording(*arguments, **options):
         popen.communicate()
 
 
+def children_of(spy):
+    return [int(pid) for pid in pathlib.Path(f"/proc/{spy.pid}/task/{spy.pid}/children").read_text().split()]
+
+
 def command_of(spy):
-    return int(pathlib.Path(f"/proc/{spy.pid}/task/{spy.pid}/children").read_text().split()[0])
+    return children_of(spy)[0]
 
 
 def state_of(pid):
     return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
+
+
+def is_pending(pid, number):
+    return int(re.search(r"^ShdPnd:\s+(\w+)", pathlib.Path(f"/proc/{pid}/status").read_text(), re.M)[1], 16) >> number - 1 & 1
 
 
 @pytest.mark.parametrize("end, code, status", [
@@ -122,6 +130,29 @@ def test_a_signal_is_passed_on_and_the_end_of_command_is_recorded(name, app, tmp
         assert spy.wait(60) == 7
         assert spy.stdout.read() == "got 1\n"
     assert "main::saving" in note(f"SIG{name} to nytp-spy, COMMAND handles it", 7, out)
+
+
+@pytest.mark.parametrize("how, name", [("group", "INT"), ("group", "USR1"), ("each", "INT"), ("each", "USR1"), ("timeout", "TERM"), ("timeout", "USR1")])
+def test_a_signal_to_the_whole_group_reaches_command_once(how, name, app, tmp_path):
+    """Whether it is sent to the group, to each of its processes as systemd does, or as timeout(1) does to one of them and to all. What
+    nytp-spy alone has afterwards is passed on behind it, so that COMMAND would have told two before."""
+    number, last = getattr(signal, f"SIG{name}"), signal.SIGUSR2
+    with recording("-o", tmp_path / "out", "--", PERL, app, "stays") as spy:
+        spy.stdout.readline()
+        command, witness = children_of(spy)
+        if how == "each":
+            for pid in witness, command, spy.pid:
+                os.kill(pid, number)
+        if how == "timeout":    # whatever time there is between the two
+            os.kill(witness, signal.SIGSTOP)
+            spy.send_signal(number)
+        if how != "each":
+            os.killpg(spy.pid, number)
+        os.kill(witness, signal.SIGCONT)
+        assert spy.stdout.readline() == f"SIG{name} 1\n"
+        spy.send_signal(last)
+        assert spy.stdout.readline() == "SIGUSR2 2\n"
+        assert spy.poll() is None
 
 
 @pytest.mark.parametrize("name", ["TERM", "HUP"])
@@ -211,9 +242,10 @@ def test_a_second_ctrl_c_leaves_at_once(app, tmp_path):
     with terminal("-o", out, "--", PERL, app, "stays") as shown:
         command = command_of(shown)
         shown.press(b"\x03")
-        shown.wait_for("caught 1")
+        shown.wait_for("SIGINT 1")
+        spied.wait_until(lambda: not is_pending(shown.pid, signal.SIGINT))    # or both are one
         shown.press(b"\x03")
-        shown.wait_for("caught 2")
+        shown.wait_for("SIGINT 2")
         status = shown.ask()
         assert status == 130 and state_of(command) in "RS"
     assert "main::work" in note("Ctrl-C twice, COMMAND goes on", status, out)
