@@ -31,6 +31,7 @@ my %NUMBER;
 my $WORKS = <<'P';
 sub work { my $s = 0; $s += $_ for 1 .. 500; return $s }
 sub busy { work() for 1 .. 100; if (($ENV{NYTPROF} || '') =~ /sample=/) { my $until = cpu() + 0.06; work() while cpu() < $until } }
+sub ready { open my $ready, '>', 'ready' or die "ready: $!"; print $ready "$$\n" }
 sub cpu { my @t = times; return $t[0] + $t[1] } # the kernel guesses how much of it was whose
 P
 my $BUSY = "\$| = 1; print \"1..1\\nok 1\\n\"; busy();\n";
@@ -67,6 +68,13 @@ my @ENDS = (
         [ 'is killed by KILL', 'kill KILL => $$; sleep 9;', 'partial' ], [ 'is killed by TERM', 'kill TERM => $$; sleep 9;', 'partial', sigexit => 'whole' ],
         [ 'becomes another program', 'exec "/bin/sh", "-c", "exit 8";', 'whole' ]),
     [ 'the disk is full', 'exit 3;', 'none', full => 1 ],
+    (map { [ "the command gets $_, handled", "\$SIG{$_} = sub { print qq($_\n); exit 7 }; ready(); sleep 9;", 'whole', sends => [$_] ] } qw(INT TERM HUP QUIT USR1 USR2)),
+    (map { [ "the command gets $_", 'ready(); sleep 9;', 'whole', sends => [$_] ] } qw(INT TERM HUP)),
+    [ 'all of its group get INT', 'ready(); sleep 9;', 'whole', sends => ['-INT'] ],
+    # The command stands still until the program has handled what it got itself: what comes again is handled again.
+    (map { [ "all of its group get $_, handled", "\$SIG{$_} = sub { print qq($_\n); \$n++ }; \$SIG{TERM} = sub { exit 7 }; ready(); select undef, undef, undef, 0.01 until \$n; ready(); sleep 9; sleep 9;", 'whole',
+            sends => [ 'STOP', "-$_", 'ready', 'CONT', 'TERM' ], harness => 0 ] }
+        qw(INT QUIT HUP USR1)),
 );
 
 # How a program is recorded. `ends`: with sigexit=1; `one`: a parent and its children are in one file.
@@ -98,14 +106,32 @@ sub go_on_when_stopped {
     return;
 }
 
+# Once the program is ready, sends what the table says to the command, and to all of its group what has a minus; then waits where it says "ready". Returns the program's pid.
+sub send_signals {
+    my ($ready, $command, @signals) = @_;
+    my $wait = sub { open my $fh, '<', $ready or die "$ready: $!"; my ($pid) = <$fh>; return $pid + 0 }; # to the end: the next writer opens it anew
+    my $program = $wait->();
+    for (@signals) {
+        if    ($_ eq 'ready')                             { $wait->() }
+        elsif ($program != $command || !/\A(?:STOP|CONT)\z/) { kill $_ => $command }
+    }
+    return $program;
+}
+
 sub run_it {
     my ($end, $mode) = @_;
     my (undef, undef, undef, %is) = @$end;
+    my ($dir, $program) = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
     my $opts = join ':', grep { length } $mode->{opts} // (), $is{full} ? 'file=/dev/full' : ();
-    my %run = (files => { 'prog.pl' => program($end) }, env => $mode->{env} || {}, timeout => 60, how => $mode->{command} ? 'command' : '-d', switches => ['-I/nosuch']);
+    my %run = (dir => $dir, files => { 'prog.pl' => program($end) }, env => $mode->{env} || {}, timeout => 60, how => $mode->{command} ? 'command' : '-d', switches => ['-I/nosuch']);
     $run{on_start} = \&go_on_when_stopped if $is{stops};
+    $run{on_start} = sub { $program = send_signals("$dir/ready", $_[0], @{ $is{sends} }) } if $is{sends};
+    POSIX::mkfifo("$dir/ready", 0600) or die "$dir/ready: $!" if $is{sends};
     $run{impl} = 'plain' if $mode->{plain};
-    return run_prog(%run, opts => $opts, args => [ @{ $mode->{command} || [] }, 'prog.pl' ]);
+    my $run = run_prog(%run, opts => $opts, args => [ @{ $mode->{command} || [] }, 'prog.pl' ]);
+    $run->{left} = $program if $program && !NYTPTest::has_ended($program);
+    kill KILL => $run->{left} if $run->{left};
+    return $run;
 }
 
 my %plain;
@@ -141,6 +167,7 @@ sub check_cell {
     my $ours = $is{full} ? qr/Devel::NYTProf: .*No space left on device/ : qr/nytprofmerge: .*Profile data incomplete/;
     my $err = $run->{err} =~ s/^$ours.*\n//mgr;
     is behaviour({ %$run, err => $err }), behaviour(run_plainly($end, $mode)), "$what, $name: behaves as without us" or return 'changed';
+    ok !$run->{left}, "$what, $name: nothing runs any more";
     my ($file) = $is{child} && !$mode->{one} ? map { s{.*/}{}r } grep {/out\.\d+\z/} glob "$run->{dir}/nytprof.out.*" : 'nytprof.out';
     my ($state, $n) = defined $file ? state_of($run->{dir}, $file) : ('none', 0);
     is $state, $expected, "$what, $name: on disk";
@@ -151,15 +178,27 @@ sub check_cell {
     return $state;
 }
 
+sub is_asked {
+    my ($mode, %is) = @_;
+    return $is{full} ? !$mode->{one} : $is{sends} ? $mode->{one} && ($is{harness} // 1 || !$mode->{prove}) : 1;
+}
+
 my %found;
 for my $end (@ENDS) {
     my ($what, undef, undef, %is) = @$end;
+    my @asked = grep { is_asked($MODES{$_}, %is) } @modes or next;
     scenario $what => sub {
-        for my $name (grep { !$is{full} || !$MODES{$_}{one} } @modes) {
+        for my $name (@asked) {
             $found{$what}{$name} = check_cell($end, $name, $MODES{$name});
         }
     };
 }
+slow_scenario 'TERM comes to the command when it has just started the program' => sub {
+    my $at_fork = 'my $n; *CORE::GLOBAL::fork = sub { my $pid = CORE::fork; kill TERM => $$ if $pid && !$n++; $pid }; 1';
+    my $run = run_prog(how => 'command', files => { 'AtFork.pm' => $at_fork, 'prog.pl' => 'sleep 30; print "went on\n"' },
+        switches => [ '-I.', '-MAtFork' ], args => [ @{ $MODES{run}{command} }, 'prog.pl' ], everyone => 1);
+    is behaviour($run), "status 0, signal 15\n", 'both end';
+};
 if ($prints_table) {
     my ($width) = sort { $b <=> $a } map { length $_->[0] } @ENDS;
     printf "# %-${width}s" . ' %-14s' x @modes . "\n", 'end', @modes;

@@ -10,6 +10,7 @@ use Devel::NYTProf::Export ();
 use File::Copy ();
 use File::Path ();
 use POSIX ();
+use Socket ();
 
 our $VERSION = '6.14';
 
@@ -90,7 +91,7 @@ sub preload {
     return (LD_PRELOAD => join ':', grep { defined && length } $library, $ENV{LD_PRELOAD});
 }
 
-=head2 run(CODE)
+=head2 run(CODE, ALL)
 
 Calls CODE in a child process whose perls are recorded, and returns its wait status, as
 run_and_wait() does.
@@ -98,12 +99,12 @@ run_and_wait() does.
 =cut
 
 sub run {
-    my ($self, $code) = @_;
+    my ($self, $code, $all) = @_;
     return run_and_wait(sub {
         my %environment = $self->environment;
         @ENV{ keys %environment } = values %environment;
         return $code->();
-    });
+    }, $all);
 }
 
 =head2 files
@@ -179,32 +180,86 @@ sub merge {
 
 =head1 FUNCTIONS
 
-=head2 run_and_wait(CODE)
+=head2 run_and_wait(CODE, ALL)
 
-Calls CODE in a child process; CODE runs a program and need not return. Waits for it, whatever the
-terminal's keys send; passes on TERM and HUP. Returns its wait status, or that of exit status 127
-if there can be no child. Signals that we ignore (C<nohup>) are ignored there, too.
+Calls CODE in a child process; CODE runs a program and need not return. Returns its wait status, or
+that of exit status 127 if there can be no child. Passes on INT, TERM, HUP, QUIT, USR1 and USR2, with
+ALL to what the program started, too; not what all of our process group got. Signals that we ignore
+(C<nohup>) are ignored there, too.
 
 =cut
 
+# Those of the signals that we pass on which nobody told us to ignore.
+sub signals { return grep { ($SIG{$_} // '') ne 'IGNORE' } qw(INT TERM HUP QUIT USR1 USR2) }
+
+# The signals wait until their handlers are there, and then for sigsuspend(): none is lost.
 sub run_and_wait {
-    my ($code) = @_;
-    my @keys = grep { ($SIG{$_} // '') ne 'IGNORE' } qw(INT QUIT);
-    local @SIG{@keys} = ('IGNORE') x @keys;
+    my ($code, $all) = @_;
+    my @signals = signals();
+    my $before  = POSIX::SigSet->new;
+    POSIX::sigprocmask(POSIX::SIG_BLOCK(), all_but(), $before);
     my $pid = fork;
-    if (!defined $pid) {
-        print STDERR "cannot fork: $!\n";
-        return 127 << 8;
-    }
-    if (!$pid) {
-        @SIG{@keys} = ('DEFAULT') x @keys;
+    if (defined $pid && !$pid) {
+        @SIG{@signals} = ('DEFAULT') x @signals;
+        POSIX::sigprocmask(POSIX::SIG_SETMASK(), $before);
         POSIX::_exit($code->() // 1);
     }
-    local @SIG{qw(TERM HUP)} = (sub { kill $_[0], $pid }) x 2;
-    while (waitpid($pid, 0) < 0) {
-        last if !$!{EINTR};
+    print STDERR "cannot fork: $!\n" if !defined $pid;
+    my $witness = start_witness(@signals);
+    $before->delset(POSIX::SIGCHLD());
+    local $SIG{CHLD} = sub { };
+    local @SIG{@signals} = (sub { kill $_[0], $pid, $all ? descendants($pid) : () if $pid && !went_to_all($witness, $_[0]) }) x @signals;
+    POSIX::sigsuspend($before) until !$pid || waitpid $pid, POSIX::WNOHANG();
+    my $status = defined $pid ? $? : 127 << 8;
+    $pid = 0; # the number may be another's by now
+    kill KILL => $witness->{pid} and waitpid $witness->{pid}, 0 if $witness;
+    POSIX::sigprocmask(POSIX::SIG_SETMASK(), $before);
+    return $status;
+}
+
+sub all_but {
+    my (@numbers) = @_;
+    my $set = POSIX::SigSet->new;
+    $set->fillset;
+    $set->delset($_) for @numbers;
+    return $set;
+}
+
+# A process of our group that only tells, of a signal's number, whether that signal has come to it, too. In a
+# group the kernel reaches the newest process first: what is sent to all is there before it is here.
+sub start_witness {
+    my (@signals) = @_;
+    socketpair my $ours, my $theirs, Socket::AF_UNIX(), Socket::SOCK_STREAM(), 0 or return;
+    defined(my $pid = fork) or return;
+    return { pid => $pid, socket => $ours } if $pid;
+    close $ours;
+    @SIG{@signals} = (sub { }) x @signals;
+    POSIX::sigprocmask(POSIX::SIG_UNBLOCK(), POSIX::SigSet->new(POSIX::SIGTSTP())); # Ctrl-Z stops it, too
+    my $waiting = POSIX::SigSet->new;
+    while (sysread $theirs, my $byte, 1) {
+        POSIX::sigpending($waiting);
+        my $has_come = $waiting->ismember(ord $byte);
+        POSIX::sigsuspend(all_but(ord $byte)) if $has_come;
+        syswrite $theirs, $has_come;
     }
-    return $?;
+    POSIX::_exit(0);
+}
+
+# Where no witness can be asked, INT and QUIT are the terminal's.
+sub went_to_all {
+    my ($witness, $signal) = @_;
+    return $signal =~ /\A(?:INT|QUIT)\z/ if !$witness;
+    kill CONT => $witness->{pid};
+    syswrite $witness->{socket}, chr POSIX->can("SIG$signal")->();
+    sysread $witness->{socket}, my $has_come, 1;
+    return $has_come;
+}
+
+# Those that are known where the kernel lists children.
+sub descendants {
+    my ($pid) = @_;
+    open my $fh, '<', "/proc/$pid/task/$pid/children" or return;
+    return map { $_, descendants($_) } split ' ', <$fh> // '';
 }
 
 =head2 report(arguments)
