@@ -366,9 +366,9 @@ static struct nytp_profile *load_merged(struct run *run, const char *const *path
     if (fits && n_groups > 0)
         fits = merge_group(run, profiles, &n_groups, &n, n - n_groups);
     if (n == 0 && run->cli.where.n > 0 && !run->failed)
-        nytp_cli_say(
-            "nothing in the input is under the label %s (--by=label tells which there are)",
-            run->cli.where.conditions[0].text);
+        nytp_cli_say("nothing in %s is under the label %s (--by=label tells which there are)",
+                     run->cli.bases.n > 0 ? nytp_cli_input_name(paths[0]) : "the input",
+                     run->cli.where.conditions[0].text);
     struct nytp_profile *profile = NULL;
     if (n == 0 || !fits || (run->failed && needs_all_inputs(&run->cli)))
         for (uint32_t i = 0; i < n; i++)

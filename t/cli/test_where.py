@@ -87,6 +87,16 @@ def test_a_process_with_the_label_is_taken_whole_and_others_are_left_out(tmp_pat
         assert len(found["processes"]) == 1
 
 
+@pytest.mark.parametrize("order", [("with", "without"), ("without", "with")])
+def test_a_comparison_names_the_input_that_nothing_is_under_the_label_of(tmp_path, order):
+    for name, label in ("with", "nytp-label 0 request=a"), ("without", "nytp-label 0 request=b"):
+        Writer().pid_start(7).fid(1, "/x/a.pl").comment(label).time(10, 1, 4).pid_end(7).save(tmp_path / name)
+    done = run("--diff", *order, "--where=request=a", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert messages(done) == ["nytp-export: nothing in without is under the label request=a (--by=label tells which there are)"]
+    assert run("--top", *order, "--where=request=a", cwd=tmp_path).returncode == 0
+
+
 def test_what_no_label_fits_is_told_and_no_input_is_read_from_a_pipe(tmp_path):
     out = record(tmp_path, PROGRAM)
     for condition in "request=~nosuch", "reqest=~GET":
