@@ -110,7 +110,7 @@ struct nytp_export_options {
     const struct nytp_name *source_paths; /* html: and as what, by file; or NULL */
     struct nytp_texts libs;               /* html: folders that file names are shown without */
     const char *title;                    /* html, flamegraph: what was profiled, or NULL */
-    bool minimal;                       /* html: no call graphs, no pages by block and by sub */
+    bool minimal;                       /* html: no pages by block and by sub */
     bool no_flame;                      /* html: no flame graph */
     bool source_files, no_source_files; /* files of this machine are read for source that
                                            was not kept; neither: as far as it is proved */
