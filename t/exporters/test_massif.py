@@ -171,6 +171,12 @@ def test_of_selected_subs_the_end_alone_is_known(tmp_path):
     assert trees[1] == " n1: 9000 0x: main::load (/x/a?b.pl:3)"
 
 
+def test_without_a_curve_several_processes_are_told_together(tmp_path):
+    """The tree is that of all: it is not the first one's."""
+    found, _, head = snapshots("--focus=quote", *(sampled().save(tmp_path / name) for name in ("a.out", "b.out")))
+    assert found == [(0, 18000, "peak")] and "by samples, all 2 processes (--per-process), the end alone" in head and "pid" not in head
+
+
 def test_deep_stacks_end_at_thirty_frames(tmp_path):
     stream = begun()
     for _ in range(50):
