@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * An arena is a list of chunks from malloc(). Each allocation is cut off the newest chunk, and
- * a new chunk is made when that has no room; a large piece gets a chunk of its own.
+ * An arena is a list of chunks from malloc(). Each allocation is cut off the newest chunk; a
+ * full one is followed by a new one. A large piece gets a private chunk.
  *
- * Where valgrind's headers are present, memory that was not handed out yet is marked as
- * inaccessible, so that memcheck finds a use beyond the end of an allocation.
+ * Where valgrind's headers are present, memory not handed out yet is marked inaccessible, so
+ * that memcheck finds a use beyond the end of an allocation.
  */
 #include "arena.h"
 
@@ -72,7 +72,6 @@ void *nytp_arena_alloc(struct nytp_arena *arena, size_t size)
     return at;
 }
 
-/* Give the array another capacity. */
 static bool resize(void *array_ptr, uint32_t *capacity, uint64_t wanted, size_t element_size)
 {
     if (wanted > UINT32_MAX || wanted > SIZE_MAX / element_size)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * BLAKE2b as RFC 7693 has it, without a key.
+ * BLAKE2b (RFC 7693) without a key.
  */
 #include "blake2b.h"
 
@@ -17,7 +17,7 @@ static const uint64_t start[8] = {
     0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179,
 };
 
-/* Section 2.7; rounds 10 and 11 take the first two again. */
+/* Section 2.7. Rounds 10 and 11 use the first two again. */
 static const uint8_t order[10][16] = {
     {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
     {14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3},
@@ -55,7 +55,7 @@ static uint64_t word_at(const uint8_t *bytes)
         v[b] = rotated(v[b] ^ v[c], 63);                                                       \
     } while (0)
 
-/* `n` bytes of the text are in this block and those before. */
+/* `n` counts the bytes of the text up to the end of this block. */
 static void add_block(uint64_t h[8], const uint8_t *block, uint64_t n, int is_last)
 {
     uint64_t m[16], v[16];

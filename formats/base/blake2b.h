@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * BLAKE2b with 32 bytes of sum (RFC 7693; `b2sum -l 256`): by it a text is known again, and
- * nobody can make another text with the same sum.
+ * BLAKE2b with a sum of 32 bytes (RFC 7693; `b2sum -l 256`). It identifies a text: nobody can
+ * make another text with the same sum.
  */
 #ifndef NYTP_BLAKE2B_H
 #define NYTP_BLAKE2B_H

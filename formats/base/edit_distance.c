@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Compares names by how many letters have to change; see edit_distance.h.
+ * Counts the letters that have to change; see edit_distance.h.
  */
 #include "edit_distance.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * How far two names are from each other, for messages that end in "did you mean".
+ * The distance between two names, for messages that end in "did you mean".
  */
 #ifndef NYTP_EDIT_DISTANCE_H
 #define NYTP_EDIT_DISTANCE_H
@@ -9,8 +9,8 @@
 
 #define NYTP_EDIT_LONGEST 40
 
-/* Insertions, deletions, replacements and swaps of neighbours that make b of a. Names longer
- * than NYTP_EDIT_LONGEST bytes are not compared: the result is then that. */
+/* Returns how many insertions, deletions, replacements and swaps of neighbours turn a into b.
+ * Returns NYTP_EDIT_LONGEST if a name is longer than that. */
 unsigned nytp_edit_distance(const char *a, size_t a_len, const char *b, size_t b_len);
 
 #endif

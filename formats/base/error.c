@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Fills in errors; see error.h. What could harm a terminal becomes '?', since messages quote
- * input and end up in terminals.
+ * Fills in errors; see error.h. Messages quote input and reach terminals, so characters that
+ * could harm one become '?'.
  */
 #include "error.h"
 
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A message that was cut has no half of a character at its end. */
+/* Removes half a character from the end of a message that was cut. */
 static void cut_between_characters(char *text)
 {
     const size_t len = strlen(text);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Errors as values. A function that can fail takes a `struct nytp_error *` or has one in the
- * object that it works on; it returns false or NULL, and the struct tells what failed and
- * where in the input, in one line of text. Nothing below exporters/cli/ and XS/ prints,
- * exits or croaks.
+ * Errors as values. A function that can fail takes a `struct nytp_error *` or has one in its
+ * object. It returns false or NULL, and the struct says in one line what failed and where in
+ * the input. Nothing below exporters/cli/ and XS/ prints, exits or croaks.
  */
 #ifndef NYTP_ERROR_H
 #define NYTP_ERROR_H
@@ -19,12 +18,11 @@ enum nytp_status {
     NYTP_ERR_TRUNCATED, /* the input ended inside something */
     NYTP_ERR_LIMIT,     /* a named limit was reached */
     NYTP_ERR_MEMORY,    /* allocation failed */
-    NYTP_ERR_STOPPED,   /* the receiver of the data asked to stop */
-    NYTP_ERR_ABSENT,    /* what was looked for is not there at all */
+    NYTP_ERR_STOPPED,   /* the receiver asked to stop */
+    NYTP_ERR_ABSENT,    /* the thing asked for does not exist */
 };
 
-/* The first error wins: nytp_error_set() does nothing on an error that is already set. A
- * zeroed struct is "no error". */
+/* A zeroed struct means "no error". The first error wins: setting another one does nothing. */
 struct nytp_error {
     enum nytp_status status;
     bool has_offset;
@@ -33,18 +31,17 @@ struct nytp_error {
     char message[240]; /* what failed, with field=value; no trailing period or newline */
 };
 
-/* Set status and message (printf style, cut at the buffer's end, what could harm a terminal
- * is replaced by '?'). Always returns false, so that a caller can `return nytp_error_set(…)`.
- */
+/* Sets status and message (printf style). The message is cut to the buffer; characters that
+ * could harm a terminal become '?'. Always returns false, for `return nytp_error_set(…)`. */
 bool nytp_error_set(struct nytp_error *error, enum nytp_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same with the place in the input. */
+/* The same, with the place in the input. */
 bool nytp_error_at(struct nytp_error *error, enum nytp_status status, uint64_t offset,
                    bool inflated, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* NYTP_ERR_MEMORY, of which there is no more to say. */
+/* Sets NYTP_ERR_MEMORY. Returns false. */
 bool nytp_out_of_memory(struct nytp_error *error);
 
 #endif

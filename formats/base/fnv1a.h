@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * FNV-1a, the hash where its value is seen from outside (a colour, a file's name, an id) or
- * only has to tell texts apart. Each function continues a hash: begin with the START.
+ * FNV-1a, for hashes that are seen from outside (a colour, a file name, an id) or only
+ * distinguish texts. Each function continues a hash; begin with its START.
  */
 #ifndef NYTP_FNV1A_H
 #define NYTP_FNV1A_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What systems do each in its own way; see platform.h. Linux: proc(5), getauxval(3). macOS:
+ * Facts that systems report differently; see platform.h. Linux: proc(5), getauxval(3). macOS:
  * libproc.h and sys/proc_info.h. FreeBSD: sysctl(3), struct kinfo_proc and struct kinfo_file
- * of sys/user.h. A section for each system, and one for all others.
+ * of sys/user.h.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -26,7 +26,7 @@
 
 static const long ns_per_s = 1000000000;
 
-/* The n-th word of the text, from 0, as a number. */
+/* The n-th word of the text as a number, counted from 0. */
 static unsigned long long number_in(const char *text, int n)
 {
     const char *word = text + strspn(text, " ");
@@ -37,7 +37,7 @@ static unsigned long long number_in(const char *text, int n)
     return strtoull(word, NULL, 10);
 }
 
-/* `start` is in clock ticks since the machine was started. */
+/* `start` is in clock ticks since boot. */
 static bool to_time(unsigned long long start, struct timespec *time)
 {
     struct timespec now, up;
@@ -55,7 +55,7 @@ static bool to_time(unsigned long long start, struct timespec *time)
     return true;
 }
 
-/* The head of a file of /proc. Without stdio: every start and signal handlers come here. */
+/* Reads the head of a file of /proc. No stdio: every start and signal handlers come here. */
 static bool read_text(const char *path, char *text, size_t size)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -73,22 +73,22 @@ bool nytp_platform_process(long pid, struct nytp_system_process *process)
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);
     if (!read_text(path, text, sizeof text))
         return false;
-    const char *const name_end = strrchr(text, ')'); /* the name may hold anything */
+    const char *const name_end = strrchr(text, ')'); /* it may contain anything */
     if (name_end == NULL)
         return false;
-    process->parent = (long)number_in(name_end + 1, 1); /* behind the state */
+    process->parent = (long)number_in(name_end + 1, 1); /* word 0 is the state */
     process->group = (long)number_in(name_end + 1, 2);
     return to_time(number_in(name_end + 1, 19), &process->began);
 }
 
-/* The line of /proc/self/status that begins with `word`, in bytes; -1: there is none. */
+/* Returns the value of the line that begins with `word`, in bytes, or -1 if there is none. */
 static int64_t kilobytes_of(const char *text, const char *word)
 {
     const char *const line = strstr(text, word);
     return line != NULL ? (int64_t)number_in(line + strlen(word) + 1, 0) * 1024 : -1;
 }
 
-/* getrusage() would tell of the program that called exec, too. */
+/* getrusage() would include the program that called exec. */
 bool nytp_platform_memory(int64_t *now, int64_t *peak)
 {
     char text[4096];
@@ -99,7 +99,7 @@ bool nytp_platform_memory(int64_t *now, int64_t *peak)
     return *now >= 0 && *peak >= 0;
 }
 
-/* proc(5), statm: pages of the program, pages that are in core. */
+/* proc(5), statm: pages of the program, then pages in core. */
 bool nytp_platform_resident(int64_t *now)
 {
     char text[128];
@@ -110,11 +110,11 @@ bool nytp_platform_resident(int64_t *now)
     return pages > 0;
 }
 
-/* proc(5), environ: one variable after another, each with a zero behind it. */
+/* proc(5), environ: variables, each followed by a zero. */
 bool nytp_platform_began_with(const char *variable)
 {
     char text[4096];
-    size_t matched = 0; /* characters of this one; `missed`: it is another */
+    size_t matched = 0; /* characters of this variable; `missed` if it is another */
     const size_t all = strlen(variable), missed = all + 1;
     const int fd = open("/proc/self/environ", O_RDONLY | O_CLOEXEC);
     if (fd < 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What Linux, macOS and FreeBSD do each in its own way: what the system knows of processes and
- * locks, and the few constructs that one of them lacks. What a system does not tell is as if it
- * were not so; doc/platforms.md lists that.
+ * Facts about processes and locks that Linux, macOS and FreeBSD each report in a different
+ * way, and a few calls that one of them lacks. doc/platforms.md lists what each system cannot
+ * report.
  */
 #ifndef NYTP_PLATFORM_H
 #define NYTP_PLATFORM_H
@@ -16,7 +16,7 @@
 
 #ifdef __APPLE__
 #define st_ctim st_ctimespec
-#define st_mtim st_mtimespec /* as POSIX has called it since 2008 */
+#define st_mtim st_mtimespec /* the name in POSIX since 2008 */
 #endif
 
 struct nytp_system_process {
@@ -24,38 +24,39 @@ struct nytp_system_process {
     struct timespec began; /* on the clock of file times */
 };
 
-/* False where the system does not tell, or has no such process. */
+/* Returns false if there is no such process or the system does not say. */
 bool nytp_platform_process(long pid, struct nytp_system_process *process);
 
-/* Whether the process has this file open. */
+/* Returns true if the process has this file open. */
 bool nytp_platform_has_open(long pid, const struct stat *file);
 
-/* The pid that holds the flock() on a file; 0 where the system does not tell. */
+/* Returns the pid that holds the flock() on a file, or 0 if the system does not say. */
 long nytp_platform_lock_holder(dev_t dev, ino_t ino);
 
-/* Whether the program has rights by its file: set-user-ID, set-group-ID or capabilities. Linux
- * tells how it was when the program began; elsewhere ids are compared, which it may have
- * changed since. */
+/* Returns true if the program got rights from its file: set-user-ID, set-group-ID or
+ * capabilities. Linux remembers this from the start of the program. Elsewhere the present ids
+ * are compared, which the program may have changed. */
 bool nytp_platform_is_setuid(void);
 
-/* Whether root started the program. */
+/* Returns true if root started the program. */
 bool nytp_platform_is_of_root(void);
 
-/* Whether the environment that the program was started with has this variable, "NAME=", whatever
- * became of it since. True where the system does not tell. */
+/* Returns true if the environment at the start of the program had this variable ("NAME="),
+ * even if it was removed since. Also true if the system does not say. */
 bool nytp_platform_began_with(const char *variable);
 
-/* How often the calling thread has slept: given up its processor of itself. -1: not known. */
+/* Returns how often the calling thread has given up its processor voluntarily, or -1 if
+ * unknown. */
 int64_t nytp_platform_times_slept(void);
 
-/* The memory of this process that is in core, now and at its most, in bytes. False where the
- * system does not tell. To be called in signal handlers, too. */
+/* Resident memory of this process, now and at its peak, in bytes. Safe in signal handlers.
+ * Returns false if the system does not say. */
 bool nytp_platform_memory(int64_t *now, int64_t *peak);
 
-/* The same of now alone, at a third of the cost. */
+/* The present resident memory alone, at a third of the cost. */
 bool nytp_platform_resident(int64_t *now);
 
-/* Of these signals, which the thread blocks, take those that are pending. */
+/* Discards these signals if they are pending. The thread must block them. */
 void nytp_platform_drop_signals(const sigset_t *signals);
 
 #endif

@@ -13,8 +13,8 @@ static bool is_c1(struct nytp_name text, uint32_t at)
            (unsigned char)text.ptr[at + 1] < 0xa0;
 }
 
-/* A mark that turns the direction of text (U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069):
- * a name could show another one's numbers. */
+/* A mark that changes the direction of text (U+200E, U+200F, U+202A to U+202E, U+2066 to
+ * U+2069): with it, a name could display the numbers of another. */
 static bool is_bidi(struct nytp_name text, uint32_t at)
 {
     const unsigned char *c = (const unsigned char *)text.ptr + at;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Interned strings; see strings.h. The bytes lie in an arena, so that they never move, and an
- * open-addressing table leads from bytes to ids. Also here: what is valid UTF-8, and how names
- * of mixed encoding become it.
+ * Interned strings; see strings.h. The bytes are in an arena, so that they never move. An
+ * open-addressing table leads from bytes to ids.
  */
 #include "strings.h"
 
@@ -24,12 +23,12 @@ struct nytp_strings {
     uint32_t n, capacity;
     uint32_t *slots; /* id + 1, 0 = free */
     uint32_t n_slots;
-    uint32_t recent[RECENT]; /* ids of names met lately */
+    uint32_t recent[RECENT]; /* ids of names seen recently */
     char *scratch;           /* for re-encoded names */
     size_t scratch_size;
 };
 
-/* Eight bytes a step (a name is hashed for every call event). */
+/* Eight bytes a step: a name is hashed for every call event. */
 static uint32_t hash_bytes(const char *bytes, size_t len)
 {
     uint64_t h = len * 0x9E3779B97F4A7C15u;
@@ -47,7 +46,6 @@ static uint32_t hash_bytes(const char *bytes, size_t len)
     return (uint32_t)(h >> 32);
 }
 
-/* Make the table of slots anew with this many, a power of two. */
 static bool resize_slots(struct nytp_strings *strings, uint32_t n_slots)
 {
     uint32_t *slots = calloc(n_slots, sizeof *slots);
@@ -130,7 +128,7 @@ struct nytp_key nytp_file_key(struct nytp_strings *strings, uint32_t name)
     return (struct nytp_key){.a = nytp_strings_intern(strings, behind, len), .b = 1};
 }
 
-/* Append a part, re-encoded from Latin-1 if it is not UTF-8; returns the new end. */
+/* Appends a part, re-encoded from Latin-1 if it is not UTF-8. Returns the new end. */
 static char *put_part(char *to, const char *part, size_t len)
 {
     if (nytp_utf8_valid(part, len)) {
@@ -150,7 +148,7 @@ static const char *find_colons(const char *at, const char *end)
     return end;
 }
 
-/* As nytp_strings_intern_mixed(). */
+/* nytp_strings_intern_mixed() without its cache. */
 static uint32_t intern_any(struct nytp_strings *strings, const char *bytes, size_t len)
 {
     if (nytp_utf8_valid(bytes, len))
@@ -173,8 +171,8 @@ static uint32_t intern_any(struct nytp_strings *strings, const char *bytes, size
     return nytp_strings_intern(strings, strings->scratch, (size_t)(to - strings->scratch));
 }
 
-/* Where the id of a name of at least 8 bytes is kept when it is met: by its end, in which names
- * differ. */
+/* The cache slot of a name of at least 8 bytes. It is chosen by the end of the name, where
+ * names differ. */
 static uint32_t recent_slot(const char *bytes, size_t len)
 {
     uint64_t end;
@@ -212,7 +210,7 @@ int nytp_compare_bytes(const char *a, size_t a_len, const char *b, size_t b_len)
     return order != 0 ? order : (a_len > b_len) - (a_len < b_len);
 }
 
-/* "/x/a.pl" of "(eval 0)[/x/a.pl:7]"; false of what is no string eval. */
+/* Reduces "(eval 0)[/x/a.pl:7]" to "/x/a.pl". Returns false if the path is no string eval. */
 static bool strip_eval(struct nytp_name *path)
 {
     uint32_t end = path->len;

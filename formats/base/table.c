@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The hash table; see table.h. It grows when it is two thirds full, so that searches stay
- * short and always end at a free slot.
+ * The hash table; see table.h. It grows when it is two thirds full: searches stay short and
+ * always end at a free slot.
  */
 #include "table.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A hash table from a key of four 32-bit integers to one: the sets and indices of the whole
- * project. Keys with fewer parts leave the others 0.
+ * A hash table from a key of four 32-bit integers to one. Shorter keys leave the rest 0.
  *
- * Open addressing with linear probing. Deletion shifts the entries behind back, so that there
+ * Open addressing with linear probing. A deletion shifts the following entries back, so there
  * are no tombstones and a table does not get slower with use.
  */
 #ifndef NYTP_TABLE_H
@@ -23,22 +22,22 @@ struct nytp_slot {
     uint32_t value;
 };
 
-/* Zeroed = empty. */
+/* A zeroed table is empty. */
 struct nytp_table {
     struct nytp_slot *slots;
     uint32_t n, capacity; /* capacity is 0 or a power of two */
 };
 
-/* Frees the slots; the table is then empty and can be used again. */
+/* Frees the slots. The table is then empty and can be used again. */
 void nytp_table_free(struct nytp_table *table);
 
-/* The value, or NYTP_TABLE_NONE. */
+/* Returns the value, or NYTP_TABLE_NONE. */
 uint32_t nytp_table_get(const struct nytp_table *table, struct nytp_key key);
 
-/* Add or replace. False when memory is out. */
+/* Adds or replaces. Returns false if memory is out. */
 bool nytp_table_put(struct nytp_table *table, struct nytp_key key, uint32_t value);
 
-/* Remove; an absent key is fine. */
+/* Removes the key if it is there. */
 void nytp_table_remove(struct nytp_table *table, struct nytp_key key);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Ticks to units; see units.h. What rounding leaves of one value is carried to the next. The
- * carry begins at half a unit, so that each running sum is rounded to the nearest and not cut.
+ * Ticks to units; see units.h. The remainder of one value is carried to the next. The carry
+ * begins at half a unit, so that each running sum is rounded to the nearest and not cut.
  */
 #include "units.h"
 
@@ -45,7 +45,8 @@ void nytp_scale_init(struct nytp_scale *scale, const struct nytp_unit *unit,
     const int64_t divisor = nytp_common_divisor(numerator, denominator);
     numerator /= divisor;
     denominator /= divisor;
-    /* An absurd clock of more than 4 GHz: give up exactness, not the range of the product. */
+    /* For an absurd clock of more than 4 GHz, exactness is given up to keep the product in
+     * range. */
     while (denominator > UINT32_MAX) {
         denominator /= 2;
         numerator = numerator > 1 ? numerator / 2 : 1;
@@ -55,8 +56,8 @@ void nytp_scale_init(struct nytp_scale *scale, const struct nytp_unit *unit,
     scale->remainder = denominator / 2;
 }
 
-/* floor((ticks * numerator + carry) / denominator) without leaving 64 bits on the way:
- * numerator <= 10^9 and denominator < 2^32, so that the product of the rest fits. Saturates. */
+/* floor((ticks * numerator + carry) / denominator) in 64 bits. numerator <= 10^9 and
+ * denominator < 2^32, so the product of the rest fits. The result saturates. */
 static int64_t convert_ticks(const struct nytp_scale *scale, int64_t ticks, int64_t carry,
                              int64_t *rest)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The one decoder of UTF-8; see utf8.h.
+ * The only decoder of UTF-8; see utf8.h.
  */
 #include "utf8.h"
 
@@ -53,7 +53,7 @@ bool nytp_utf8_valid(const char *bytes, size_t len)
         if (step == 0)
             return false;
         at += step;
-        uint64_t word; /* mostly all ASCII: eight at a time */
+        uint64_t word; /* most text is ASCII: eight at a time */
         while (step == 1 && end - at >= 8 &&
                (memcpy(&word, at, 8), (word & UINT64_C(0x8080808080808080)) == 0))
             at += 8;

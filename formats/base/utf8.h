@@ -13,22 +13,22 @@ enum {
     NYTP_UTF8_MOST = 4, /* bytes of a character */
 };
 
-/* Is this byte one of a character's that is not its first? */
+/* Is this a byte of a character other than its first? */
 static inline bool nytp_utf8_inside(char byte)
 {
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* The bytes of the character that begins at `at`, of which `left` bytes are there, at least 1;
- * 0 where none does, and `character` is untouched then. */
+/* Returns the length of the character at `at`, or 0 if none begins there; `character` is then
+ * untouched. `left` is the number of bytes there, at least 1. */
 size_t nytp_utf8_decode(const char *at, size_t left, uint32_t *character);
 
-/* Write a character's bytes, at most NYTP_UTF8_MOST; returns how many. */
+/* Writes at most NYTP_UTF8_MOST bytes; returns how many. */
 size_t nytp_utf8_encode(uint32_t character, char *to);
 
 bool nytp_utf8_valid(const char *bytes, size_t len);
 
-/* The largest length up to `most` that does not end inside a character of this text. */
+/* Returns the largest length up to `most` that does not end inside a character. */
 size_t nytp_utf8_whole(const char *text, size_t len, size_t most);
 
 #endif

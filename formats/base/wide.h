@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Arithmetic of 128 bits, as far as products of two numbers of 64 need it. Compilers for
- * machines of 64 bits have such a type; elsewhere, or with NYTP_NO_INT128, it is done by
- * halves.
+ * Arithmetic of 128 bits, as far as products of two 64-bit numbers need it. Compilers for
+ * 64-bit machines have such a type. Elsewhere, or with NYTP_NO_INT128, it is done in halves.
  */
 #ifndef NYTP_WIDE_H
 #define NYTP_WIDE_H
@@ -31,7 +30,7 @@ static inline struct nytp_wide nytp_wide_mul(uint64_t a, uint64_t b)
 #endif
 }
 
-/* The same of signed numbers, in two's complement. */
+/* The same for signed numbers, in two's complement. */
 static inline struct nytp_wide nytp_wide_mul_signed(int64_t a, int64_t b)
 {
 #if NYTP_HAS_INT128
@@ -51,7 +50,7 @@ static inline struct nytp_wide nytp_wide_add(struct nytp_wide sum, uint64_t more
     return sum;
 }
 
-/* Rounded down; the divisor is not 0. */
+/* Rounds down. The divisor must not be 0. */
 static inline struct nytp_wide nytp_wide_div(struct nytp_wide value, uint64_t divisor)
 {
 #if NYTP_HAS_INT128
@@ -72,7 +71,7 @@ static inline struct nytp_wide nytp_wide_div(struct nytp_wide value, uint64_t di
 #endif
 }
 
-/* a * b / divisor, rounded down, UINT64_MAX if that is too large. */
+/* Returns a * b / divisor rounded down, or UINT64_MAX if that is too large. */
 static inline uint64_t nytp_mul_div(uint64_t a, uint64_t b, uint64_t divisor)
 {
     const struct nytp_wide product = nytp_wide_mul(a, b);
@@ -82,7 +81,7 @@ static inline uint64_t nytp_mul_div(uint64_t a, uint64_t b, uint64_t divisor)
     return quotient.high == 0 ? quotient.low : UINT64_MAX;
 }
 
-/* a * b / divisor, rounded towards 0, and no further from it than INT64_MAX. */
+/* Returns a * b / divisor rounded towards 0. Its size is at most INT64_MAX. */
 static inline int64_t nytp_mul_div_signed(int64_t a, int64_t b, int64_t divisor)
 {
     const uint64_t size =
