@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * One deflate stream, framed as zlib or gzip; see deflate.h. Section numbers are those of RFC
- * 1951; README.md has the figures.
+ * 1951. README.md has the figures.
  *
- * matcher.h turns bytes into tokens. When there are enough of them they become a block: its
- * symbols are counted, codes are made for them (huffman.h), and the block is put with these
- * codes or with the fixed ones of the standard, whichever is shorter.
+ * matcher.h turns bytes into tokens. Enough tokens become a block: its symbols are counted and
+ * codes are built for them (huffman.h). The block is written with these codes or with the
+ * fixed codes of the standard, whichever is shorter.
  */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
@@ -27,9 +27,9 @@
 enum {
     MOST_TOKENS = 16384, /* of a block */
     FEW_TOKENS = 192,
-    N_LEVELS = 19, /* the alphabet that code lengths are told in (3.2.7) */
+    N_LEVELS = 19, /* the alphabet of code lengths (3.2.7) */
     LONGEST_LEVEL = 7,
-    TOKEN_BYTES = 6, /* at most, a reference in a block: 15 + 5 + 15 + 13 bits */
+    TOKEN_BYTES = 6, /* at most, for a reference: 15 + 5 + 15 + 13 bits */
     HEAD_BYTES = 1024,
     SLICE = 16384,
     FEW_BYTES = 4096, /* for a checksum */
@@ -40,7 +40,7 @@ struct codes {
 };
 
 struct bits {
-    uint64_t pending; /* that do not make a byte yet, the next above them */
+    uint64_t pending; /* bits short of a byte */
     unsigned n_pending;
     uint8_t *at; /* in `out` */
 };
@@ -49,7 +49,7 @@ struct nytp_deflate {
     int level;
     enum nytp_framing framing;
     bool is_started;
-    uint32_t checksum, n_bytes; /* of what was put; its length modulo 2^32 */
+    uint32_t checksum, n_bytes; /* of the input; its length modulo 2^32 */
     struct codes fixed;
     struct bits bits;
     size_t n_tokens;
@@ -71,7 +71,7 @@ static void store_u64_le(uint8_t *to, uint64_t value)
     memcpy(to, &value, sizeof value);
 }
 
-/* Up to 56 bits; the bytes behind `at` are overwritten. */
+/* Up to 56 bits. Overwrites eight bytes at `at`. */
 static inline void put_bits(struct bits *to, uint64_t bits, unsigned n)
 {
     to->pending |= bits << to->n_pending;
@@ -92,7 +92,7 @@ static void put_to_byte(struct bits *to)
     put_bits(to, 0, (8 - to->n_pending) % 8);
 }
 
-/* Hand the whole bytes that were put so far to the caller's `put`. */
+/* Passes the whole bytes written so far to the caller's `put`. */
 static bool put_packed(struct nytp_deflate *deflate, nytp_bytes_fn *put, void *context)
 {
     const size_t len = (size_t)(deflate->bits.at - deflate->out);
@@ -103,7 +103,8 @@ static bool put_packed(struct nytp_deflate *deflate, nytp_bytes_fn *put, void *c
 /* ---- a block ---- */
 
 struct counts {
-    uint32_t lengths[NYTP_N_LENGTHS], distances[NYTP_N_DISTANCES + 1]; /* the last: literals */
+    uint32_t lengths[NYTP_N_LENGTHS], distances[NYTP_N_DISTANCES + 1]; /* the last counts
+                                                                        * literals */
 };
 
 static inline void count_token(struct counts *counts, nytp_token token)
@@ -112,7 +113,7 @@ static inline void count_token(struct counts *counts, nytp_token token)
     counts->distances[nytp_token_distance(token)]++;
 }
 
-/* In two halves, so that the same symbol twice in a row need not wait for itself. */
+/* Two halves, so that a symbol that occurs twice in a row need not wait for its own count. */
 static void count_tokens(const struct nytp_deflate *deflate, struct counts *counts)
 {
     const nytp_token *const tokens = deflate->tokens;
@@ -167,14 +168,14 @@ static uint64_t sum_bits(const uint32_t *counts, const struct nytp_code *codes, 
     return sum;
 }
 
-/* But for the bits behind the codes, which are the same with any code. */
+/* Without the bits behind the codes, which are the same with any code. */
 static uint64_t token_bits(const struct counts *counts, const struct codes *codes)
 {
     return sum_bits(counts->lengths, codes->lengths, NYTP_N_LENGTHS) +
            sum_bits(counts->distances, codes->distances, NYTP_N_DISTANCES);
 }
 
-/* How a block tells its codes: their lengths as runs, and the codes of those (3.2.7). */
+/* The description of a block's codes: their lengths as runs, and the codes of those (3.2.7). */
 struct head {
     size_t n_lengths, n_distances, n_levels, n_runs;
     struct run {
@@ -206,7 +207,7 @@ static size_t least(size_t left, size_t right)
     return left < right ? left : right;
 }
 
-/* `len`, `n` times over. */
+/* Adds `len`, `n` times. */
 static void add_runs(struct head *head, uint8_t len, size_t n)
 {
     while (len == 0 && n >= 11) {
@@ -235,7 +236,7 @@ static size_t used(const struct nytp_code *codes, size_t n, size_t fewest)
     return n;
 }
 
-/* Work out how a block tells its codes. */
+/* Plans the description of a block's codes. */
 static void plan_head(struct head *head, const struct codes *codes)
 {
     uint8_t lens[NYTP_N_LENGTHS + NYTP_N_DISTANCES];
@@ -279,7 +280,7 @@ static void put_head(struct bits *to, const struct head *head)
 
 static void put_tokens(struct nytp_deflate *deflate, const struct codes *codes)
 {
-    struct bits to = deflate->bits; /* in registers */
+    struct bits to = deflate->bits; /* keeps it in registers */
     for (size_t i = 0; i < deflate->n_tokens; i++) {
         const nytp_token token = deflate->tokens[i];
         const struct nytp_code length = codes->lengths[nytp_token_length(token)];
@@ -297,7 +298,8 @@ static void put_tokens(struct nytp_deflate *deflate, const struct codes *codes)
     deflate->bits = to;
 }
 
-/* With codes of its own, if they make the block shorter. False: nothing is put. */
+/* Writes a block with codes built for it. Returns false, without writing, if the fixed codes
+ * are as short. */
 static bool put_own_codes_block(struct nytp_deflate *deflate, bool is_last)
 {
     struct counts counts;
@@ -316,7 +318,7 @@ static bool put_own_codes_block(struct nytp_deflate *deflate, bool is_last)
     return true;
 }
 
-/* The tokens so far as a block. For a few tokens no codes of their own are worth it. */
+/* Writes the tokens so far as a block. Few tokens do not pay for a description of codes. */
 static void put_block(struct nytp_deflate *deflate, bool is_last)
 {
     if (deflate->n_tokens < FEW_TOKENS || !put_own_codes_block(deflate, is_last)) {
@@ -329,8 +331,8 @@ static void put_block(struct nytp_deflate *deflate, bool is_last)
 
 /* ---- the stream ---- */
 
-/* In pages of its own, of which a short stream touches few. calloc() would clear all of them
- * where they were in use before, and free() would change what the program's malloc() maps. */
+/* Private pages, since a short stream touches few of them. calloc() would clear them all if
+ * they were in use before; free() would change what the program's malloc() maps. */
 static struct nytp_deflate *new_zeroed(void)
 {
     void *const pages = mmap(NULL, sizeof(struct nytp_deflate), PROT_READ | PROT_WRITE,
@@ -387,8 +389,8 @@ uint8_t *nytp_deflate_room(struct nytp_deflate *deflate)
     return nytp_matcher_room(&deflate->matcher);
 }
 
-/* ISA-L's take a fifth of the time of zlib's, but the first call asks the processor what it can
- * do, which on a virtual machine takes longer than all that a short profile needs. */
+/* ISA-L takes a fifth of zlib's time. But its first call queries the processor, which on a
+ * virtual machine takes longer than a whole short profile. */
 static uint32_t checksum(const struct nytp_deflate *deflate, const uint8_t *bytes, size_t len)
 {
     if (deflate->framing == NYTP_ZLIB && len <= FEW_BYTES)
@@ -405,7 +407,7 @@ static uint32_t checksum(const struct nytp_deflate *deflate, const uint8_t *byte
 #endif
 }
 
-/* RFC 1950, 2.2: deflate with a window of 32768, and how hard was searched. */
+/* RFC 1950, 2.2: deflate, a window of 32768, the effort of the search. */
 static void put_zlib_start(struct nytp_deflate *deflate)
 {
     const unsigned first = 0x78, effort = deflate->level < 2 ? 0 : deflate->level < 6 ? 1 : 2;
@@ -414,7 +416,7 @@ static void put_zlib_start(struct nytp_deflate *deflate)
     put_bits(&deflate->bits, second + 31 - (first << 8 | second) % 31, 8);
 }
 
-/* RFC 1952, 2.3: deflate, nothing optional, no time stamp, an unknown system. */
+/* RFC 1952, 2.3: deflate, no options, no time stamp, unknown system. */
 static void put_gzip_start(struct nytp_deflate *deflate)
 {
     static const uint8_t head[10] = {0x1F, 0x8B, 8, [9] = 255};
@@ -431,7 +433,8 @@ static void put_start(struct nytp_deflate *deflate)
     deflate->is_started = true;
 }
 
-/* zlib ends with its checksum, high byte first; gzip with its own and the length, low first. */
+/* zlib ends with its checksum, high byte first; gzip with its checksum and length, low
+ * first. */
 static void put_end(struct nytp_deflate *deflate)
 {
     put_to_byte(&deflate->bits);
@@ -443,7 +446,7 @@ static void put_end(struct nytp_deflate *deflate)
     }
 }
 
-/* An empty stored block (3.2.4), which ends on a byte. */
+/* An empty stored block (3.2.4), which ends at a byte boundary. */
 static void put_sync(struct nytp_deflate *deflate)
 {
     put_bits(&deflate->bits, 0, 3);
@@ -466,7 +469,7 @@ static bool run_matcher(struct nytp_deflate *deflate, bool all, nytp_bytes_fn *p
     }
 }
 
-/* In slices, so that what the checksum has read is still in the processor's cache. */
+/* In slices: the matcher finds what the checksum has read in the processor's cache. */
 static bool run_slices(struct nytp_deflate *deflate, size_t len, nytp_bytes_fn *put,
                        void *context)
 {

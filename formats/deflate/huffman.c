@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Huffman's algorithm over sorted counts; see huffman.h. It allocates nothing, and does not
- * use qsort(), which may: it has to run while the process dies of a signal.
+ * Huffman's algorithm over sorted counts; see huffman.h. It allocates nothing and avoids
+ * qsort(), which may: it has to run while the process dies of a signal.
  */
 #include "huffman.h"
 
@@ -12,7 +12,7 @@ enum {
     FEW_LEAVES = 48,
 };
 
-/* A count and its symbol, which decides between equal counts. */
+/* A count above its symbol, which decides between equal counts. */
 typedef uint64_t leaf;
 
 static leaf leaf_of(uint32_t count, size_t symbol)
@@ -30,7 +30,7 @@ static size_t symbol_of(leaf leaf)
     return leaf & 0xFFFF;
 }
 
-/* The same order for few of them, in which each is nearly at its place. */
+/* Insertion sort, for few leaves that are nearly in order. */
 static void sort_few(leaf *leaves, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
@@ -42,9 +42,8 @@ static void sort_few(leaf *leaves, size_t n)
     }
 }
 
-/* By eight bits of the counts after the other, the lowest first: what is equal stays in order,
- * and the leaves come in order of their symbols. Nothing in it depends on a comparison that the
- * processor could not foresee. */
+/* Radix sort by eight bits of the counts at a time, lowest first. It is stable, and the leaves
+ * come in order of their symbols. It has no comparison that the processor could mispredict. */
 static void sort_leaves(leaf *leaves, size_t n)
 {
     leaf room[NYTP_HUFFMAN_MOST];
@@ -81,10 +80,10 @@ static size_t collect_leaves(const uint32_t *counts, size_t n, leaf *leaves)
     return n_leaves;
 }
 
-/* The depth of each leaf in the tree that comes of joining the two smallest weights until one
- * is left. The leaves come sorted, and the inner nodes are made in order of weight, too. So
- * the smallest of all is always at the head of one of two queues. Returns the greatest depth.
- */
+/* Computes the depth of each leaf in the tree that results from joining the two smallest
+ * weights until one is left. The leaves are sorted, and inner nodes are made in order of
+ * weight, so the smallest is always at the head of one of two queues. Returns the greatest
+ * depth. */
 static unsigned depths(const leaf *leaves, size_t n, uint8_t *depth)
 {
     uint32_t weights[2 * NYTP_HUFFMAN_MOST];
@@ -111,7 +110,7 @@ static unsigned depths(const leaf *leaves, size_t n, uint8_t *depth)
     return depth[0]; /* the rarest is the deepest */
 }
 
-/* Of 16 bits, the first becomes the last. */
+/* Reverses the order of 16 bits. */
 static uint32_t reversed(uint32_t bits)
 {
     bits = (bits & 0x5555) << 1 | (bits >> 1 & 0x5555);
@@ -143,7 +142,7 @@ void nytp_huffman_build(const uint32_t *counts, size_t n, unsigned longest,
     uint8_t depth[NYTP_HUFFMAN_MOST];
     const size_t n_leaves = collect_leaves(counts, n, leaves);
     sort_leaves(leaves, n_leaves);
-    /* Flatter counts make a flatter tree; in the end all are 1. */
+    /* Flatter counts make a flatter tree. In the end all are 1. */
     while (depths(leaves, n_leaves, depth) > longest)
         for (size_t i = 0; i < n_leaves; i++)
             leaves[i] = leaf_of((count_of(leaves[i]) + 1) / 2, symbol_of(leaves[i]));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Decompression; see inflate.h. There are two halves of the same functions, one over ISA-L and
- * one over zlib, of which the build takes one (NYTP_HAVE_ISAL).
+ * Decompression; see inflate.h. The same functions twice, over ISA-L (NYTP_HAVE_ISAL) and over
+ * zlib.
  */
 #include "inflate.h"
 
@@ -34,7 +34,8 @@ struct nytp_inflate {
 
 struct nytp_inflate *nytp_inflate_new(enum nytp_inflate_wrapper wrapper)
 {
-    /* Zeroed: a damaged stream can make ISA-L 2.30 copy from history that there is not yet. */
+    /* Zeroed: a damaged stream can make ISA-L 2.30 copy from history that does not exist
+     * yet. */
     struct nytp_inflate *self = calloc(1, sizeof *self);
     if (self == NULL)
         return NULL;
@@ -67,18 +68,18 @@ enum nytp_inflate_result nytp_inflate_step(struct nytp_inflate *self, const uint
     }
     if (state->block_state != ISAL_BLOCK_FINISH)
         return NYTP_INFLATE_MORE;
-    /* ISA-L 2.30 keeps what it read ahead, which belongs to what comes after the stream. */
+    /* ISA-L 2.30 keeps bytes that it read ahead; they belong to what follows the stream. */
     *in -= state->read_in_length / 8;
     state->read_in_length = 0;
     return NYTP_INFLATE_END;
 }
 
 enum {
-    MOST_LEFT = 8, /* literals that are looked for behind the end: ISA-L keeps two at most */
+    MOST_LEFT = 8, /* literals to look for behind the end; ISA-L keeps at most two */
 };
 
-/* What a copy of the state gives when bits that are all the same follow, and all that was
- * before is as it was or its complement. */
+/* Decodes with a copy of the state, as if `padding` bytes followed. With `is_complement`, the
+ * output so far is inverted first. */
 static size_t go_on(const struct inflate_state *before, struct inflate_state *copy,
                     uint8_t padding, bool is_complement, uint8_t *out)
 {
@@ -96,9 +97,10 @@ static size_t go_on(const struct inflate_state *before, struct inflate_state *co
     return MOST_LEFT - copy->avail_out;
 }
 
-/* ISA-L decodes literals in pairs and gives none of a pair that is not all there. A literal
- * whose code is all there is the same whatever follows: no code begins with another. One that
- * comes of a reference is another where what was before is another. */
+/* ISA-L decodes literals in pairs and withholds both until the pair is complete. A literal
+ * whose code is complete is the same whatever bits follow, since no code begins with another.
+ * A byte that a reference copies changes if the earlier output is inverted. So only bytes that
+ * are the same in all four trials are written. */
 void nytp_inflate_rest(struct nytp_inflate *self, uint8_t **out, const uint8_t *out_end)
 {
     struct inflate_state *const copy = malloc(sizeof *copy);
@@ -183,7 +185,7 @@ enum nytp_inflate_result nytp_inflate_step(struct nytp_inflate *self, const uint
     return NYTP_INFLATE_DAMAGED;
 }
 
-/* zlib keeps nothing back. */
+/* zlib withholds nothing. */
 void nytp_inflate_rest(struct nytp_inflate *self, uint8_t **out, const uint8_t *out_end)
 {
     (void)self, (void)out, (void)out_end;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * A decompressor as a step function: compressed bytes in, plain bytes out, checksum verified.
- * ISA-L does the work where it is installed, else zlib. A stream that is whole or cut short
- * gives the same with either; in a damaged one the two may notice the damage at different
- * places.
+ * It uses ISA-L where that is installed, else zlib. Both give the same for a whole or
+ * truncated stream; they may notice damage at different places.
  */
 #ifndef NYTP_INFLATE_H
 #define NYTP_INFLATE_H
@@ -24,23 +23,24 @@ enum nytp_inflate_result {
 
 struct nytp_inflate;
 
-/* NULL when memory is short. */
+/* Returns NULL if memory is out. */
 struct nytp_inflate *nytp_inflate_new(enum nytp_inflate_wrapper wrapper);
 void nytp_inflate_free(struct nytp_inflate *self);
 
-/* Take bytes from `*in`..`in_end` and write plain bytes to `*out`..`out_end`, moving `*in` and
- * `*out` on. What was written counts whatever the result: damage found late does not take
- * back what came before it. After END the rest of the input is left where it is, for which `*in`
- * may go back by up to NYTP_INFLATE_AHEAD bytes that earlier calls took: they must still be there. */
+/* Reads from `*in`..`in_end`, writes plain bytes to `*out`..`out_end`, and moves `*in` and
+ * `*out` on. Bytes written are valid even if the result is DAMAGED. After END, `*in` is at the
+ * first byte behind the stream. For that it may go back by up to NYTP_INFLATE_AHEAD bytes of
+ * earlier calls, which must still be there. */
 #define NYTP_INFLATE_AHEAD 8
 enum nytp_inflate_result nytp_inflate_step(struct nytp_inflate *self, const uint8_t **in,
                                            const uint8_t *in_end, uint8_t **out,
                                            const uint8_t *out_end);
 
-/* After MORE where no more comes: write what the input that was taken still tells. */
+/* After MORE at the end of a truncated input: writes what the bytes taken so far still
+ * determine. */
 void nytp_inflate_rest(struct nytp_inflate *self, uint8_t **out, const uint8_t *out_end);
 
-/* After DAMAGED: what is wrong, a few words. */
+/* After DAMAGED: the reason, in a few words. */
 const char *nytp_inflate_reason(const struct nytp_inflate *self);
 
 #endif

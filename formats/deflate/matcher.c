@@ -2,16 +2,16 @@
  *
  * LZ77 for streams of events; see matcher.h.
  *
- * A profile repeats itself for long stretches, broken by single bytes of time, so a search
+ * A profile repeats itself for long stretches, broken by single bytes of time. So a search
  * begins where the last match ended, which is where it began the last time round. Places are
- * therefore remembered where a search begins, and only seldom inside a match, so that a long
- * match costs little. The last place with the same SHORT bytes is tried first: where even that
- * differs there is no match. The other candidate is the last place with the same LONG bytes,
- * and the better one is taken without a branch, as the processor foresees nothing of what a
- * search will find.
+ * indexed where a search begins, and rarely inside a match, so that a long match costs little.
  *
- * An entry of the tables may be stale or was never written: then it is out of reach, or stands
- * for some other place in the window, and the comparison of bytes finds out.
+ * The first candidate is the last place with the same SHORT bytes; if even that differs, there
+ * is no match. The other is the last place with the same LONG bytes. The better one is chosen
+ * without a branch, since the processor cannot predict the result of a search.
+ *
+ * An index entry may be stale or unset. It is then out of reach or refers to another place in
+ * the window, which the comparison of bytes finds out.
  */
 #include "matcher.h"
 
@@ -22,11 +22,11 @@
 #endif
 
 enum {
-    SHORT = 6, /* bytes that a place in by_short has in common with a later one */
+    SHORT = 6, /* bytes compared for an entry of by_short */
     LONG = 16, /* the same for by_long */
     PART = NYTP_MATCHER_PART,
-    N_PARTS = 4, /* of a match: the place where each part but the last ends is remembered */
-    UNSEARCHED = 512, /* a stream up to here touches no table: each page of one costs a fault */
+    N_PARTS = 4, /* of a match: the ends of all parts but the last are indexed */
+    UNSEARCHED = 512, /* a stream up to here touches no index: each page of one costs a fault */
 };
 
 static_assert((int)NYTP_MATCHER_HISTORY > (int)NYTP_MATCH_FARTHEST,
@@ -47,7 +47,7 @@ static uint64_t read_u64(const uint8_t *bytes)
     return value;
 }
 
-/* Of the first SHORT bytes. The numbers to multiply with are odd and without a pattern: their
+/* Hashes the first SHORT bytes. The multipliers are odd and have no pattern, so that the
  * products spread the bytes over the highest bits. */
 static uint32_t hash_short(const uint8_t *bytes)
 {
@@ -55,7 +55,7 @@ static uint32_t hash_short(const uint8_t *bytes)
     return (uint32_t)(value * 0x9E3779B97F4A7C15u >> (64 - NYTP_MATCHER_HASH_BITS));
 }
 
-/* Of the first LONG bytes; the products need not wait for one another. */
+/* Hashes the first LONG bytes. The two products are independent of one another. */
 static uint32_t hash_long(const uint8_t *bytes)
 {
     const uint64_t hash =
@@ -63,7 +63,7 @@ static uint32_t hash_long(const uint8_t *bytes)
     return (uint32_t)(hash >> (64 - NYTP_MATCHER_HASH_BITS));
 }
 
-/* How many of the next PART bytes are equal before the first that is not. */
+/* Returns how many of the next PART bytes are equal before the first difference. */
 #if defined(__SSE2__)
 static inline uint32_t common_of_part(const uint8_t *left, const uint8_t *right)
 {
@@ -87,8 +87,8 @@ static inline uint32_t common_of_part(const uint8_t *left, const uint8_t *right)
 }
 #endif
 
-/* How many of the first `max` bytes are equal before the first that is not; the first `len` are
- * known to be. Looks at up to PART bytes behind `max`. */
+/* Returns how many of the first `max` bytes are equal before the first difference. The first
+ * `len` are known to be. Reads up to PART bytes behind `max`. */
 static inline uint32_t common_len(const uint8_t *left, const uint8_t *right, uint32_t len,
                                   uint32_t max)
 {
@@ -100,9 +100,8 @@ static inline uint32_t common_len(const uint8_t *left, const uint8_t *right, uin
     return len < max ? len : max;
 }
 
-/* `yes` or `no`, chosen without a branch that the processor could guess wrong. The empty
- * assembly keeps the compiler from making one of it: it must not know where the value came
- * from. */
+/* Chooses without a branch, which the processor could mispredict. The empty assembly keeps the
+ * compiler from making one: it cannot know where the value came from. */
 static inline uint64_t choose_value(bool condition, uint64_t yes, uint64_t no)
 {
     uint64_t chosen = condition ? yes : no;
@@ -110,23 +109,23 @@ static inline uint64_t choose_value(bool condition, uint64_t yes, uint64_t no)
     return chosen;
 }
 
-/* The distance from `now` back to `position`; `otherwise` if that is out of reach. What was
- * never written is: positions begin behind NYTP_MATCHER_HISTORY. */
+/* Returns the distance from `now` back to `position`, or `otherwise` if that is out of reach.
+ * An unset entry is out of reach: positions begin behind NYTP_MATCHER_HISTORY. */
 static inline uint64_t distance_to(uint32_t now, uint32_t position, uint64_t otherwise)
 {
     const uint32_t distance = now - position;
     return choose_value(distance - 1 < NYTP_MATCH_FARTHEST, distance, otherwise);
 }
 
-/* How long a match at `at` can be: not beyond the bytes that are there. */
+/* The longest possible match at `at`, limited by the bytes that are there. */
 static inline uint32_t longest_at(const struct nytp_matcher *matcher, uint32_t at)
 {
     const uint32_t left = matcher->fill - at;
     return left < NYTP_MATCH_LONGEST ? left : NYTP_MATCH_LONGEST;
 }
 
-/* The distance to the last place with the same SHORT bytes as the one at `at`, which takes its
- * place; 0: none. */
+/* Returns the distance to the last place with the same SHORT bytes, or 0. Indexes `at`
+ * instead. */
 static inline uint64_t exchange_short(struct nytp_matcher *matcher, uint32_t at)
 {
     const uint8_t *const here = matcher->window + at;
@@ -139,8 +138,8 @@ static inline uint64_t exchange_short(struct nytp_matcher *matcher, uint32_t at)
     return is_none ? 0 : distance;
 }
 
-/* A match may have begun before the place where it was found, among the last `n_literals`
- * tokens, whose searches had not met that candidate: how many of them are part of it. */
+/* A match may have begun among the last `n_literals` tokens, whose searches did not find this
+ * candidate. Returns how many of them are part of it. */
 static inline uint32_t literals_in(const struct nytp_matcher *matcher, uint32_t at,
                                    struct match match, uint32_t n_literals)
 {
@@ -154,7 +153,6 @@ static inline uint32_t literals_in(const struct nytp_matcher *matcher, uint32_t 
     return n;
 }
 
-/* The better of one candidate of each kind. */
 static inline struct match search(struct nytp_matcher *matcher, uint32_t at)
 {
     const uint64_t by_short = exchange_short(matcher, at);
@@ -175,7 +173,8 @@ static inline struct match search(struct nytp_matcher *matcher, uint32_t at)
     return (struct match){len < max ? len : max, (uint32_t)distance};
 }
 
-/* Places inside a match, a fixed number however long it is: no branch to guess. */
+/* Indexes a fixed number of places in the match, however long it is: no branch to
+ * mispredict. */
 static inline void remember_some(struct nytp_matcher *matcher, uint32_t at, uint32_t len)
 {
     for (uint32_t part = 1; part < N_PARTS; part++) {
@@ -227,7 +226,7 @@ void nytp_matcher_slide(struct nytp_matcher *matcher)
     matcher->fill -= gone;
 }
 
-/* ---- a stream so short that there is nothing to find yet ---- */
+/* ---- a stream too short for matches ---- */
 
 static bool is_short(const struct nytp_matcher *matcher)
 {
@@ -246,7 +245,7 @@ static size_t make_literals(struct nytp_matcher *matcher, uint32_t end, nytp_tok
 size_t nytp_matcher_run(struct nytp_matcher *matcher, bool all, nytp_token *tokens, size_t max)
 {
     const uint32_t kept = all ? 0 : NYTP_MATCHER_LOOKAHEAD;
-    if (all) /* what lies behind the end is looked at, too */
+    if (all) /* comparisons read behind the end */
         memset(matcher->window + matcher->fill, 0, NYTP_MATCHER_PADDING);
     if (matcher->fill - matcher->at <= kept)
         return 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a deflate stream is made of: literals and references, already split into the symbols
- * that get codes and the bits that follow them as they are (RFC 1951, 3.2.5).
+ * The elements of a deflate stream: literals and references, already split into symbols, which
+ * get codes, and the plain bits that follow them (RFC 1951, 3.2.5).
  *
- * The trick: a literal has the fields of a reference, with a distance symbol that no code
- * belongs to, so that counting and encoding need not tell the two apart.
+ * The trick: a literal has the fields of a reference, with a distance symbol that has no code.
+ * So counting and encoding need not distinguish the two.
  */
 #ifndef NYTP_TOKEN_H
 #define NYTP_TOKEN_H
@@ -18,14 +18,14 @@ enum {
 
     NYTP_END_OF_BLOCK = 256,
     NYTP_FIRST_LENGTH = 257,
-    NYTP_N_LENGTHS = 286, /* symbols: literals, the end of a block, lengths */
+    NYTP_N_LENGTHS = 286, /* literals, end of block, lengths */
     NYTP_N_DISTANCES = 30,
     NYTP_NO_DISTANCE = NYTP_N_DISTANCES,
 };
 
-/* A literal or a reference in 32 bits. From the lowest: 9 for the symbol of the literal or of
- * the length, 5 for the bits that follow that symbol's code, 5 for the symbol of the distance,
- * 13 for the bits that follow that one's. */
+/* A literal or a reference in 32 bits. From the lowest: 9 bits for the symbol of the literal
+ * or length, 5 for the bits after its code, 5 for the symbol of the distance, 13 for the bits
+ * after that code. */
 typedef uint32_t nytp_token;
 
 static inline uint32_t nytp_token_length(nytp_token token)
@@ -53,17 +53,16 @@ static inline nytp_token nytp_token_literal(uint8_t byte)
     return byte | (uint32_t)NYTP_NO_DISTANCE << 14;
 }
 
-/* How many low bits of a length or distance (from 0) follow its symbol's code as they are. RFC
- * 1951's symbols stand for ranges of values, which double in size every so often: the symbol is
- * made of the value's highest `n_highest` + 1 bits and of how many bits there are below them.
- */
+/* Returns how many low bits of a length or distance (from 0) follow its symbol's code. A
+ * symbol of RFC 1951 stands for a range of values. It is made of the value's highest
+ * `n_highest` + 1 bits and of the number of bits below them. */
 static inline uint32_t nytp_n_extra(uint32_t value, unsigned n_highest)
 {
     return 31 - (uint32_t)__builtin_clz(value | 1u << n_highest) - n_highest;
 }
 
 /* `len` is NYTP_MATCH_SHORTEST to NYTP_MATCH_LONGEST, `distance` 1 to NYTP_MATCH_FARTHEST. The
- * longest length has a symbol of its own. */
+ * longest length has a separate symbol. */
 static inline nytp_token nytp_token_match(uint32_t len, uint32_t distance)
 {
     const uint32_t n_distance = nytp_n_extra(distance - 1, 1);
@@ -79,7 +78,7 @@ static inline nytp_token nytp_token_match(uint32_t len, uint32_t distance)
            above;
 }
 
-/* How many bits follow the code of a symbol: of a literal or length, and of a distance. */
+/* The number of bits that follow the code of a symbol. */
 static inline uint8_t nytp_length_n_extra(uint32_t symbol)
 {
     const uint32_t i = symbol < NYTP_FIRST_LENGTH ? 0 : symbol - NYTP_FIRST_LENGTH;

@@ -10,8 +10,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* That the processor has them and the system keeps them. The compiler's own test would ask the
- * processor at each program's start, which takes long on a virtual machine. */
+/* The processor has them and the system saves them. The compiler's own test would query the
+ * processor at each start of a program, which takes long on a virtual machine. */
 static bool has_upper(void)
 {
     unsigned eax, ebx, ecx, edx;

@@ -5,10 +5,9 @@
 #ifndef NYTP_VECTORS_H
 #define NYTP_VECTORS_H
 
-/* Clear them: to be called behind each call of ISA-L, some of whose functions leave them in use
- * (adler32 and crc32, 2.30). As long as they are, every SSE instruction waits for them on
- * Intel's processors since Skylake: not only ours, but all of the program that is recorded.
- * Does nothing where the processor has none. */
+/* Clears them. Call this after each call of ISA-L: some of its functions leave them in use
+ * (adler32 and crc32, 2.30). Intel processors since Skylake then delay every SSE instruction,
+ * also those of the program being recorded. Does nothing on a processor without them. */
 void nytp_vectors_clear_upper(void);
 
 #endif
