@@ -8,6 +8,7 @@ import pathlib
 import pty
 import re
 import resource
+import select
 import signal
 import subprocess
 import time
@@ -94,11 +95,6 @@ def command_of(spy):
 
 def state_of(pid):
     return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
-
-
-def naps_of(pid):
-    """How often it has slept."""
-    return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text(), re.M)[1])
 
 
 @pytest.mark.parametrize("end, code, status", [
@@ -244,10 +240,9 @@ def test_a_second_ctrl_c_leaves_at_once(app, tmp_path):
         command = command_of(shown)
         shown.press(b"\x03")
         shown.wait_for("SIGINT 1")
-        naps = naps_of(shown.pid)
-        spied.wait_until(lambda: naps_of(shown.pid) > naps + 2)    # it has handled the first one, or both were one
         shown.press(b"\x03")
-        shown.wait_for("SIGINT 2")
+        while not select.select([shown.told], [], [], 1)[0]:    # two that come before nytp-spy runs are one signal
+            shown.press(b"\x03")
         status = shown.ask()
         assert status == 130 and state_of(command) in "RS"
     assert "main::work" in note("Ctrl-C twice, COMMAND goes on", status, out)
