@@ -282,6 +282,37 @@ scenario 'unshare() of process ids' => sub {
     is $said ? 'said' : 'not said', stmt_total(profile_in($run)) ? 'not said' : 'said', 'that a second of processor time has no sample' or diag $run->{err};
 };
 
+# A child that traces the thread holds it, and nothing else, until the program has ended.
+my %ptrace_of = ('x86_64' => 101, 'aarch64' => 117, 'i686' => 26);
+my $HOLDS     = <<'P';
+BEGIN {
+    my ($thread) = grep { $_ != $$ } map { m{(\d+)\z} } glob '/proc/self/task/*';
+    pipe my $told, my $tell;
+    pipe my $ended, our $end;
+    if (!fork) {
+        close $end;
+        my @done = map { syscall PTRACE, $_, $thread, 0, 0 } 0x4206, 0x4207;    # PTRACE_SEIZE, PTRACE_INTERRUPT
+        syswrite $tell, "@done";
+        sysread $ended, my $byte, 1;
+        exit;
+    }
+    sysread $told, my $done, 9;
+    print $done;
+}
+my $until = (times)[0] + 1.3;
+1 while (times)[0] < $until;
+P
+scenario 'the thread is not run' => sub {
+    my $ptrace = $ptrace_of{ $Config{archname} =~ s/-.*//r } or plan skip_all => 'another processor';
+    my %reason = (1 => 'fewer than ten were due', 9 => 'the thread that takes them was not run');
+    for my $hz (sort keys %reason) {
+        my $run = run_prog(opts => "sample=$hz", code => $HOLDS =~ s/PTRACE\b(?=,)/$ptrace/r);
+        plan skip_all => 'nothing may be traced here' if $run->{out} ne '0 0';
+        my ($said) = $run->{err} =~ /^Devel::NYTProf: no sample was taken in \d+\.\d s of processor time: (.*)$/m;
+        is $said, stmt_total(profile_in($run)) ? undef : $reason{$hz}, "sample=$hz: no sample, and why" or diag $run->{err};
+    }
+};
+
 scenario 'privileges dropped, then fork' => sub {
     plan skip_all => 'needs root' if $> != 0;
     my $run = run_prog(code => "sub f { g() } sub g { 1 }\n" . <<'P');
