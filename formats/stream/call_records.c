@@ -16,8 +16,8 @@ struct nytp_call_site_record {
 
 struct nytp_call_frame {
     uint32_t site;
-    int64_t enter_ticks;  /* less what was waited before */
-    int64_t callee_ticks; /* inclusive time of the calls that it made */
+    int64_t enter_ticks;  /* minus the time excluded before the entry */
+    int64_t callee_ticks; /* inclusive time of its callees */
 };
 
 void nytp_call_reader_free(struct nytp_call_reader *calls)
@@ -96,7 +96,7 @@ static enum nytp_decoded get_long_count(struct nytp_decoder *d, const struct nyt
     return damaged(d, e, "a byte that is part of no number");
 }
 
-/* Most numbers have one byte, or two. */
+/* Most numbers have one or two bytes. */
 static inline enum nytp_decoded get_count(struct nytp_decoder *d, const struct nytp_event *e,
                                           struct nytp_cursor *c, uint64_t *value)
 {
@@ -130,7 +130,7 @@ static inline enum nytp_decoded get_newline(struct nytp_decoder *d, const struct
             return outcome_;                                                                   \
     } while (0)
 
-/* The number of a site, which has been told. */
+/* Reads the number of a site that was recorded before. */
 static enum nytp_decoded get_site(struct nytp_decoder *d, const struct nytp_event *e,
                                   struct nytp_cursor *c, const struct nytp_call_reader *calls,
                                   uint32_t *site)
@@ -145,17 +145,18 @@ static enum nytp_decoded get_site(struct nytp_decoder *d, const struct nytp_even
 
 static int64_t add(int64_t a, uint64_t b)
 {
-    return (int64_t)((uint64_t)a + b); /* what is damaged may overflow */
+    return (int64_t)((uint64_t)a + b); /* damaged input may overflow */
 }
 
-/* Ticks are told since the last statement's record, or call record with ticks. */
+/* Ticks count from the last statement's record or call record with ticks, whichever is
+ * later. */
 static int64_t point_after(const struct nytp_call_reader *calls, uint64_t ticks)
 {
     const int64_t axis = (int64_t)calls->axis;
     return add(axis > calls->point ? axis : calls->point, ticks);
 }
 
-/* Where an entry or return lies, told by the record behind it. */
+/* Reads the point of an entry or return from the POINT record behind it. */
 static enum nytp_decoded get_told_point(struct nytp_decoder *d, const struct nytp_event *e,
                                         struct nytp_cursor *c, struct nytp_call_reader *calls,
                                         int64_t *point)
@@ -173,8 +174,8 @@ static enum nytp_decoded get_told_point(struct nytp_decoder *d, const struct nyt
     return NYTP_DECODED;
 }
 
-/* Where an entry or return lies whose record ends at c->at. A statement's record behind it is
- * only looked at, one of ours is consumed. */
+/* Finds the point of an entry or return whose record ends at c->at. A POINT record behind it
+ * is consumed; a statement's record is only looked at. */
 static inline enum nytp_decoded get_point(struct nytp_decoder *d, const struct nytp_event *e,
                                           struct nytp_cursor *c, struct nytp_call_reader *calls,
                                           int64_t *point)
@@ -320,7 +321,7 @@ static enum nytp_decoded decode_entry(struct nytp_decoder *d, struct nytp_call_r
     return enter(d, calls, e, site, point);
 }
 
-/* Records that change what is known, and are no event. */
+/* Records that change the reader's state and have no event. */
 static enum nytp_decoded decode_change(struct nytp_decoder *d, struct nytp_call_reader *calls,
                                        struct nytp_cursor *c, const struct nytp_event *e,
                                        enum nytp_call_code code)
@@ -351,7 +352,7 @@ enum nytp_decoded nytp_decode_call(struct nytp_decoder *d, struct nytp_call_read
     const enum nytp_call_code code = c->start[1];
     c->at = c->start + 2;
     c->string_at = 0;
-    e->tag = NYTP_TAG_COMMENT; /* for messages, until it is known */
+    e->tag = NYTP_TAG_COMMENT; /* for messages, until the tag is known */
     switch (code) {
     case NYTP_CALL_ENTRY:
         return decode_entry(d, calls, c, e);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The one vocabulary between input formats and everything behind them. A reader
- * (formats/NAME.c) turns bytes into struct nytp_event, and hands each to a sink: the builder
- * of the model, the summary, the merge of streams, the dump, or the callbacks of Perl code.
+ * The events between input formats and everything behind them. A reader (formats/NAME.c) turns
+ * bytes into struct nytp_event and passes each to a sink: the builder of the model, the
+ * summary, the merge of streams, the dump, or the callbacks of Perl code.
  */
 #ifndef NYTP_EVENT_H
 #define NYTP_EVENT_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NYTP_MAX_DEPTH 1000000u /* of calls; what is deeper is damage, not a program */
+#define NYTP_MAX_DEPTH 1000000u /* of calls; anything deeper is damage */
 
 enum nytp_tag {
 #define NYTP_TAG(name, byte) NYTP_TAG_##name,
@@ -24,12 +24,12 @@ enum nytp_tag {
 /* "TIME_LINE" and so on; valid for every enum value. */
 const char *nytp_tag_name(enum nytp_tag tag);
 
-/* Whether an attribute counts what a recording has, so that several have the sum. */
+/* Returns true if the attribute is a count, so that several inputs have the sum. */
 bool nytp_attribute_is_count(const char *key, size_t len);
 
-/* Field meanings and units: nytprof-v5.md, section "Records". Times in SUB_RETURN are ticks,
- * in SUB_CALLERS seconds, as on disk; ticks may be negative. fields.def lists the fields for
- * those who do the same with each. */
+/* Fields and units: nytprof-v5.md, section "Records". Times are as on disk: ticks in
+ * SUB_RETURN, seconds in SUB_CALLERS. Ticks may be negative. fields.def lists the fields for
+ * loops over them. */
 
 struct nytp_new_fid {
     uint32_t fid, eval_fid, eval_line, flags, size, mtime_s;
@@ -49,7 +49,7 @@ struct nytp_sub_callers {
 
 struct nytp_event {
     enum nytp_tag tag;
-    uint64_t offset; /* of the record's tag byte, in the inflated stream once that has begun */
+    uint64_t offset; /* of the tag byte, in the inflated stream once it has begun */
     union {
         struct {
             uint32_t major, minor;
@@ -57,19 +57,19 @@ struct nytp_event {
         struct { /* ATTRIBUTE and OPTION */
             struct nytp_str key, value;
         } pair;
-        struct { /* text includes its newline */
+        struct { /* includes the newline */
             struct nytp_str text;
         } comment;
         struct {
             uint32_t pid, ppid;
-            double time_s; /* epoch; 0 where the format version has none */
+            double time_s; /* epoch; 0 if the format version has none */
         } pid_start;
         struct {
             uint32_t pid;
             double time_s;
         } pid_end;
         struct nytp_new_fid new_fid;
-        struct { /* TIME_LINE and TIME_BLOCK; block_line and sub_line are 0 for TIME_LINE */
+        struct { /* block_line and sub_line are 0 for TIME_LINE */
             int32_t ticks;
             uint32_t fid, line, block_line, sub_line;
         } time;
@@ -80,8 +80,7 @@ struct nytp_event {
             uint32_t depth; /* 1 = outermost */
             double incl_ticks, excl_ticks;
             struct nytp_str name;
-            uint32_t name_number; /* the same one is the same name until the process ends;
-                                     0: it has none */
+            uint32_t name_number; /* identifies the name until the process ends; 0: no number */
         } sub_return;
         struct {
             uint32_t fid, line;
@@ -92,16 +91,16 @@ struct nytp_event {
     } u;
 };
 
-/* A TIME_LINE record of no less than 0 ticks, and whether a DISCOUNT stands right before it. */
+/* A TIME_LINE record of at least 0 ticks, and the DISCOUNT right before it, if any. */
 struct nytp_statement {
-    uint32_t what; /* one of the two below */
+    uint32_t what; /* NYTP_STATEMENT_COUNTS or _DISCOUNTED */
     int32_t ticks;
     uint32_t fid, line;
 };
 #define NYTP_STATEMENT_COUNTS     1u
 #define NYTP_STATEMENT_DISCOUNTED 2u
 
-/* Statements of one file that follow one another, at least one of them, and their sums. */
+/* One or more consecutive statements of one file, and their sums. */
 #define NYTP_MAX_RUN 256u
 struct nytp_run {
     const struct nytp_statement *at;
@@ -109,17 +108,16 @@ struct nytp_run {
     int64_t ticks;
 };
 
-/* Receives events in stream order. `event` returns false to stop the reader, which then
- * fails with NYTP_ERR_STOPPED unless the sink keeps a better error of its own.
+/* Receives events in stream order. `event` returns false to stop the reader, which then fails
+ * with NYTP_ERR_STOPPED unless the sink has set a better error.
  *
- * Nearly all of a stream are statements. A sink that sets `statements` may get those of one
- * file that follow one another there, instead of two events for each; `offset` is that of the
- * last of them. The reader writes them where `room` points to, which is the sink's, and may be
- * elsewhere after each event. */
+ * Nearly all events are statements. A sink that sets `statements` may get consecutive ones of
+ * one file there, instead of up to two events for each; `offset` is that of the last one. The
+ * reader stores them at `room`, which the sink owns and may change after each event. */
 struct nytp_sink {
     bool (*event)(struct nytp_sink *sink, const struct nytp_event *event);
     bool (*statements)(struct nytp_sink *sink, const struct nytp_run *run, uint64_t offset);
-    struct nytp_statement *room; /* for NYTP_MAX_RUN */
+    struct nytp_statement *room; /* NYTP_MAX_RUN statements */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The input plug. An input format is one file in formats/ that ends in one
- * `const struct nytp_format nytp_format_NAME`; the build finds it, nobody lists it.
+ * The interface of an input format: one file in formats/ that ends in one `const struct
+ * nytp_format nytp_format_NAME`. The build finds it by itself.
  */
 #ifndef NYTP_FORMAT_H
 #define NYTP_FORMAT_H
@@ -11,36 +11,36 @@
 #include "source.h"
 
 struct nytp_read_options {
-    /* tmon.out only: which clock becomes the tick: 'u' user, 's' system, 'r' real, 0 = user
-     * plus system */
+    /* tmon.out only: the clock that becomes the tick. 'u' user, 's' system, 'r' real, 0 = user
+     * plus system. */
     char clock;
-    bool keep_overhead;  /* tmon.out only: do not subtract the measured profiler overhead */
-    bool one_of_several; /* the caller reads on if there is another recording */
+    bool keep_overhead;  /* tmon.out only: do not subtract the profiler's overhead */
+    bool one_of_several; /* the caller reads on after this recording */
 };
 
 struct nytp_format {
     const char *name;  /* "nytprof" */
     const char *title; /* for --list-formats */
-    /* Whether the input looks like this format, from its first bytes (at least 64 unless the
-     * input is shorter). Consumes nothing. */
+    /* Returns true if the input begins like this format. `head` has at least 64 bytes unless
+     * the input is shorter. Consumes nothing. */
     bool (*detect)(const uint8_t *head, size_t len);
-    /* Decode the source from its current position to its end and hand every event to the
-     * sink, in order. On failure returns false with *error set; all events before the
-     * damage have been delivered. Never reads ahead of what it needs by more than the
-     * source's window; allocates nothing on the say-so of the input. */
+    /* Decodes the source to its end and passes every event to the sink, in order. On
+     * failure returns false with *error set; all events before the damage have been
+     * delivered. Reads ahead by at most the source's window. Never allocates a size that
+     * only the input claims. */
     bool (*read)(struct nytp_source *source, const struct nytp_read_options *options,
                  struct nytp_sink *sink, struct nytp_error *error);
 };
 
 extern const struct nytp_format *const nytp_formats[]; /* NULL-terminated, generated */
 
-/* Detect the format of the source and read a recording. Unknown content is NYTP_ERR_FORMAT. In
- * a file that several were concatenated into the second is NYTP_ERR_TRUNCATED, after the first
- * was delivered, unless the options say that the caller reads on. */
+/* Detects the format of the source and reads one recording. Unknown content is
+ * NYTP_ERR_FORMAT. If a second recording follows in the file, the first is delivered and the
+ * result is NYTP_ERR_TRUNCATED, unless `one_of_several` is set. */
 bool nytp_read(struct nytp_source *source, const struct nytp_read_options *options,
                struct nytp_sink *sink, struct nytp_error *error);
 
-/* Whether another recording follows the one that nytp_read() has read, for it to read next. */
+/* Returns true if another recording follows, ready for nytp_read(). */
 bool nytp_read_another(struct nytp_source *source);
 
 #endif

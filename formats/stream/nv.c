@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Layouts of floating point numbers; see nv.h. All are taken apart by their bits, so that the
- * result does not depend on the machine that reads: a double of the other byte order, the 80
- * bits of x87, the 128 bits of IEEE 754 and PowerPC's pairs of doubles all become a double
- * here.
+ * Layouts of floating point numbers; see nv.h. All are decoded from their bits, so the result
+ * does not depend on the machine that reads: doubles of either byte order, the 80 bits of x87,
+ * the 128 bits of IEEE 754 and PowerPC's pairs of doubles all become a double.
  */
 #include "nv.h"
 
@@ -41,8 +40,8 @@ static double float_from_bits(uint32_t bits)
     return (double)value;
 }
 
-/* A wide number: sign and 15 bits of exponent, and the topmost 64 bits of the significand with
- * its leading 1. What a double cannot hold becomes zero or infinity. */
+/* Converts a wide number: sign and 15 bits of exponent, and the top 64 bits of the significand
+ * with its leading 1. Values out of a double's range become zero or infinity. */
 static double from_wide(uint32_t sign_exponent, uint64_t significand, bool is_nan)
 {
     const uint64_t sign = (uint64_t)(sign_exponent >> 15) << 63;
@@ -69,8 +68,7 @@ static double decode_float_be(const uint8_t *bytes)
     return float_from_bits((uint32_t)load_be(bytes, 4));
 }
 
-/* Written out, since compilers make one load of it: two of these are in each return of a call.
- */
+/* Written out: compilers turn it into one load. Each return of a call has two of these. */
 static double decode_double_le(const uint8_t *bytes)
 {
     return double_from_bits((uint64_t)bytes[0] | (uint64_t)bytes[1] << 8 |
@@ -85,7 +83,7 @@ static double decode_double_be(const uint8_t *bytes)
 }
 
 /* x87 extended: 8 bytes of significand with an explicit leading 1, 2 of sign and exponent,
- * then padding with anything in it. */
+ * then arbitrary padding. */
 static double decode_x87(const uint8_t *bytes)
 {
     const uint64_t significand = load_le(bytes, 8);
@@ -94,7 +92,7 @@ static double decode_x87(const uint8_t *bytes)
     return from_wide(sign_exponent, significand, is_nan);
 }
 
-/* IEEE 754 binary128: 112 bits of fraction under an implied 1. `low` only rounds. */
+/* IEEE 754 binary128: 112 bits of fraction below an implied 1. `low` only rounds. */
 static double from_quad(uint64_t high, uint64_t low)
 {
     const uint32_t sign_exponent = (uint32_t)(high >> 48);
@@ -117,7 +115,7 @@ static double decode_quad_be(const uint8_t *bytes)
     return from_quad(load_be(bytes, 8), load_be(bytes + 8, 8));
 }
 
-/* PowerPC: the sum of two doubles, the greater one first. */
+/* PowerPC: the sum of two doubles, the larger one first. */
 static double decode_double_double_be(const uint8_t *bytes)
 {
     return decode_double_be(bytes) + decode_double_be(bytes + 8);
@@ -128,7 +126,7 @@ static double decode_double_double_le(const uint8_t *bytes)
     return decode_double_le(bytes) + decode_double_le(bytes + 8);
 }
 
-/* Per size the likeliest first. */
+/* The likeliest of each size comes first. */
 static const struct nytp_nv_layout layouts[] = {
     {"double, little-endian", 8, decode_double_le},
     {"double, big-endian", 8, decode_double_be},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Floating point numbers as another perl left them in memory (its "NV"): a size, and a layout
+ * Floating point numbers as another perl stored them in memory ("NV"): a size, and a layout
  * that the file does not name.
  */
 #ifndef NYTP_NV_H
@@ -14,12 +14,12 @@ struct nytp_nv_layout {
     double (*decode)(const uint8_t *bytes);
 };
 
-/* The likeliest layout of that size (little-endian, as of this machine's family); NULL when
- * the size is none that a perl has. */
+/* Returns the likeliest layout of that size (little-endian), or NULL if no perl has numbers of
+ * that size. */
 const struct nytp_nv_layout *nytp_nv_default(uint32_t size);
 
-/* The first layout of that size in which the bytes are a time of day between the years 1990
- * and 2100 in seconds since the epoch; nytp_nv_default() when there is none. */
+/* Returns the first layout of that size in which the bytes are a time in seconds between 1990
+ * and 2100, or nytp_nv_default() if there is none. */
 const struct nytp_nv_layout *nytp_nv_guess(uint32_t size, const uint8_t *time_bytes);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Finds out by the first bytes which input format a source is in, and has it read; see
- * format.h. Where no format knows the bytes, the message says so, and which program unpacks
- * the file if it is one that another program packed.
+ * Detects the input format and reads the source with it; see format.h. For an unknown format
+ * the message names the program that unpacks the file, if it is a known compression.
  */
 #include "format.h"
 
@@ -10,7 +9,7 @@
 
 #define HEAD_SIZE 64
 
-/* What compressed a file that is read only after something else has unpacked it. */
+/* Compressions that we do not unpack. */
 static const struct {
     const char *magic;
     size_t len;
@@ -23,7 +22,7 @@ static const struct {
     {"BZh", 3, "bzip2", "bzip2 -dc"},
 };
 
-/* What nytp-export itself wrote, as it begins. */
+/* Beginnings of nytp-export's outputs. */
 static const struct {
     const char *head, *message;
 } outputs[] = {

@@ -10,8 +10,6 @@
 
 #define MAX_EXTRA 1000u /* spare numbers in a SUB_INFO of version 3 */
 
-/* Errors and delivery */
-
 static enum nytp_decoded fail(struct nytp_decoder *d, const struct nytp_event *event,
                               enum nytp_status status, const char *what, uint32_t value)
 {
@@ -28,9 +26,7 @@ bool nytp_deliver(struct nytp_decoder *d, const struct nytp_event *event)
                          nytp_source_inflating(d->source), "stopped");
 }
 
-/* Fields */
-
-/* The next `n` bytes, which are consumed; NULL if they are not all there. */
+/* Consumes the next `n` bytes. Returns NULL if they are not all there. */
 static const uint8_t *take_bytes(struct nytp_cursor *c, size_t n)
 {
     if ((size_t)(c->end - c->at) < n) {
@@ -42,7 +38,7 @@ static const uint8_t *take_bytes(struct nytp_cursor *c, size_t n)
     return bytes;
 }
 
-/* The layout of numbers is decided by the first one: a time of day, if the version has it. */
+/* The first number determines the layout. It is a time of day if the version records one. */
 static const struct nytp_nv_layout *decide_nv(struct nytp_decoder *d, const uint8_t *bytes,
                                               bool is_time)
 {
@@ -88,8 +84,8 @@ enum nytp_decoded nytp_decode_line(struct nytp_cursor *c, struct nytp_str *line)
     return NYTP_DECODED;
 }
 
-/* Before version 2.0 a string is a line of text; since then it has a tag, which says whether it
- * is UTF-8, and a length. */
+/* Before version 2.0 a string is a line of text. Since then it has a length and a tag, which
+ * says if it is UTF-8. */
 static enum nytp_decoded get_string(struct nytp_decoder *d, struct nytp_cursor *c,
                                     const struct nytp_event *event, struct nytp_str *string)
 {
@@ -116,8 +112,6 @@ static enum nytp_decoded get_string(struct nytp_decoder *d, struct nytp_cursor *
     return NYTP_DECODED;
 }
 
-/* Records: the fields after the tag byte. */
-
 #define GET_U32(field)                                                                         \
     do {                                                                                       \
         if (!nytp_cursor_u32(c, &(field)))                                                     \
@@ -135,7 +129,7 @@ static enum nytp_decoded get_string(struct nytp_decoder *d, struct nytp_cursor *
             return outcome_;                                                                   \
     } while (0)
 
-/* The attribute nv_size: how many bytes the numbers of all later records have. */
+/* The attribute nv_size sets the size of all later numbers. */
 static enum nytp_decoded note_nv_size(struct nytp_decoder *d, const struct nytp_event *e)
 {
     const struct nytp_str *value = &e->u.pair.value;
@@ -151,7 +145,7 @@ static enum nytp_decoded note_nv_size(struct nytp_decoder *d, const struct nytp_
     return NYTP_DECODED;
 }
 
-/* "key=value\n"; a line without "=" is a key without value. */
+/* "key=value\n"; without "=", the line is a key. */
 static enum nytp_decoded decode_pair(struct nytp_decoder *d, struct nytp_cursor *c,
                                      struct nytp_event *e)
 {
@@ -206,9 +200,8 @@ static enum nytp_decoded decode_new_fid(struct nytp_decoder *d, struct nytp_curs
     return NYTP_DECODED;
 }
 
-/* Ticks were unsigned before version 4.0. What does not fit the event's signed ticks is
- * delivered ahead, in pieces: each but the last is followed by a DISCOUNT, so that all of them
- * together count as one statement. */
+/* Ticks were unsigned before version 4.0. Ticks above INT32_MAX are delivered in pieces. Each
+ * but the last is followed by a DISCOUNT, so that all count as one statement. */
 static bool deliver_excess_ticks(struct nytp_decoder *d, struct nytp_event *e, uint32_t ticks)
 {
     if (!nytp_deliver(d, e))
@@ -354,12 +347,12 @@ static enum nytp_decoded decode_fields(struct nytp_decoder *d, struct nytp_curso
         return decode_sub_info(d, c, e);
     case NYTP_TAG_SUB_CALLERS:
         return decode_sub_callers(d, c, e);
-    default: /* DISCOUNT and START_DEFLATE have none */
+    default: /* DISCOUNT and START_DEFLATE have no fields */
         return NYTP_DECODED;
     }
 }
 
-/* Tag bytes; 0 (VERSION) stands for all that are none. */
+/* 0 (VERSION): not a tag byte. */
 static const uint8_t tag_of_byte[256] = {
 #define NYTP_TAG(name, byte) [byte] = NYTP_TAG_##name,
 #include "tags.def"

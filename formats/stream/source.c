@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Bytes in; see source.h. A source is a stack of at most three stages: raw bytes (a descriptor
- * or memory), gunzip, inflate. Each stage owns a buffer that it fills from the stage below;
- * the topmost buffer is the window that the decoder sees.
+ * Input; see source.h. A source is a stack of at most three stages: raw bytes (a descriptor or
+ * memory), gunzip, inflate. Each stage fills its buffer from the stage below. The topmost
+ * buffer is the window that the decoder sees.
  *
- * Putting a stage on top copies nothing: what is unread in the old window is the first input
- * of the new stage.
+ * A new stage copies nothing: the unread bytes of the old window are its first input.
  *
- * With a helper the inflating stage has two windows: while one is read the helper fills the
- * other, behind room for what will then be left unread of the first. All stages are the
- * helper's until it was waited for; what is asked meanwhile is answered from a copy.
+ * With a helper the inflating stage has two windows. While one is read, the helper fills the
+ * other, behind room for the unread rest of the first. All stages belong to the helper until
+ * it was waited for; questions meanwhile are answered from a copy.
  */
 #include "source.h"
 
@@ -25,32 +24,32 @@
 
 #define WINDOW_SIZE (256 * 1024)
 #define MAX_STAGES  3
-#define AHEAD_ROOM  NYTP_SOURCE_MAX_NEED /* more than is left unread where more is needed */
+#define AHEAD_ROOM  NYTP_SOURCE_MAX_NEED /* above the unread bytes at a refill */
 
 static const uint8_t gzip_magic[2] = {0x1f, 0x8b};
 
 struct stage {
-    const uint8_t *at, *end;      /* unread output; the top stage's is in struct nytp_source */
-    uint8_t *buffer;              /* NULL: memory, all of which is in at..end */
+    const uint8_t *at, *end;      /* unread output; for the top stage in struct nytp_source */
+    uint8_t *buffer;              /* NULL: memory, all of it in at..end */
     struct nytp_inflate *inflate; /* NULL for the raw stage */
     enum nytp_inflate_wrapper wrapper;
     uint64_t produced; /* offset of `end` */
     bool ended;        /* produces no more */
 };
 
-/* What the source says of itself. */
+/* The source's answers to questions. */
 struct shown {
     uint64_t produced, raw_bytes;
     struct nytp_error error;
 };
 
-/* What a helper does. */
+/* The state of the helper. */
 struct ahead {
-    struct nytp_helper *helper; /* NULL: there is none */
+    struct nytp_helper *helper; /* or NULL */
     uint8_t *buffer;            /* the other window */
-    size_t n;                   /* bytes that were put there */
+    size_t n;                   /* bytes in it */
     bool is_running;
-    struct shown shown; /* while it is running */
+    struct shown shown; /* answers while the helper runs */
 };
 
 struct nytp_source_impl {
@@ -73,7 +72,7 @@ static bool is_inflating(const struct stage *stage)
     return stage->inflate != NULL && stage->wrapper == NYTP_INFLATE_ZLIB;
 }
 
-/* `offset` in the stage's output; the message adds the place in its input. */
+/* `offset` is in the stage's output. The message adds the place in its input. */
 static void fail_inflate(struct nytp_source_impl *impl, const struct stage *stage,
                          uint64_t offset, enum nytp_status status, const char *what,
                          const char *reason)
@@ -86,7 +85,7 @@ static void fail_inflate(struct nytp_source_impl *impl, const struct stage *stag
                   (unsigned long long)input_offset);
 }
 
-/* Put at most out_end - out bytes at `out` and return how many; 0 means that the stage has
+/* Stores at most out_end - out bytes at `out` and returns how many. 0 means that the stage has
  * ended or failed. */
 static size_t produce(struct nytp_source_impl *impl, struct stage *stage, uint8_t *out,
                       const uint8_t *out_end);
@@ -104,7 +103,7 @@ static size_t produce_raw(struct nytp_source_impl *impl, struct stage *stage, ui
     return n > 0 ? (size_t)n : 0;
 }
 
-/* More input for the stage above, whose input is used up but for what it may give back. */
+/* Refills the input of the stage above. Keeps the last bytes, which inflate may give back. */
 static bool refill_input(struct nytp_source_impl *impl, struct stage *stage)
 {
     if (stage->buffer == NULL || stage->ended)
@@ -118,7 +117,7 @@ static bool refill_input(struct nytp_source_impl *impl, struct stage *stage)
     return n > 0;
 }
 
-/* A gzip file may be several members, one after the other: go on if there is another. */
+/* A gzip file may have several members. Begins the next one, if any. */
 static bool next_member(struct nytp_source_impl *impl, struct stage *stage, struct stage *below)
 {
     if (stage->wrapper != NYTP_INFLATE_GZIP)
@@ -134,7 +133,7 @@ static bool next_member(struct nytp_source_impl *impl, struct stage *stage, stru
     return stage->inflate != NULL;
 }
 
-/* Inflate from what the stage below has, refilling it as often as that takes. */
+/* Inflates from the stage below, refilling it as often as necessary. */
 static size_t produce_inflated(struct nytp_source_impl *impl, struct stage *stage, uint8_t *out,
                                const uint8_t *out_end)
 {
@@ -251,7 +250,7 @@ static struct shown show(const struct nytp_source *source)
 void nytp_source_leave_inflate(struct nytp_source *source)
 {
     struct nytp_source_impl *impl = source->impl;
-    if (impl->ahead.is_running) /* no end yet */
+    if (impl->ahead.is_running) /* the end is not reached yet */
         return;
     while (impl->n_stages > 1 && top_stage(source)->ended && source->at == source->end &&
            impl->error.status == NYTP_OK) {
@@ -283,8 +282,8 @@ static struct nytp_source *source_new(struct nytp_error *error)
     return source;
 }
 
-/* Look at the first bytes. An error in reading them stays sticky in the source, except the
- * one that says at once that there is nothing to read, as from a directory. */
+/* Unwraps gzip. Fails if the very first bytes cannot be read, as with a directory. Later
+ * errors are sticky in the source. */
 static struct nytp_source *unwrap(struct nytp_source *source, struct nytp_error *error)
 {
     struct nytp_source_impl *impl = source->impl;
@@ -369,7 +368,7 @@ void nytp_source_free(struct nytp_source *source)
     free(source);
 }
 
-/* Go on with the window that was filled ahead, and have the other filled. */
+/* Switches to the window filled ahead and lets the helper fill the other one. */
 static void take_next_window(struct nytp_source *source)
 {
     struct nytp_source_impl *impl = source->impl;
@@ -445,7 +444,7 @@ bool nytp_source_start_inflate(struct nytp_source *source)
         const uint64_t offset = nytp_source_offset(source);
         const struct nytp_error before = *nytp_source_error(source);
         wait_for_helper(impl);
-        impl->error = before; /* what the helper met comes later */
+        impl->error = before; /* the helper's error is further on */
         return nytp_error_at(&impl->error, NYTP_ERR_FORMAT, offset, true,
                              "deflated data inside deflated data");
     }

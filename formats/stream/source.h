@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Bytes in: a file, pipe, standard input or memory, read forward through one window, with
- * gzip unwrapped and, on request, the rest inflated. Never seeks, never holds the input.
+ * Input: a file, pipe, standard input or memory, read forward through one window, with gzip
+ * unwrapped and, on request, the rest inflated. Never seeks, never holds the whole input.
  *
- * The trick: a decoder that has made sure that `need` bytes are in the window may run over
- * `at`..`end` with plain pointer arithmetic; only refilling is a call.
+ * The trick: once `need` bytes are in the window, a decoder reads `at`..`end` with plain
+ * pointer arithmetic. Only refilling is a call.
  */
 #ifndef NYTP_SOURCE_H
 #define NYTP_SOURCE_H
@@ -14,37 +14,36 @@
 
 #include <stddef.h>
 
-/* The reader moves `at` on as it consumes bytes. */
+/* The reader advances `at`. */
 struct nytp_source {
     const uint8_t *at;  /* next unread byte */
     const uint8_t *end; /* one past the last byte in the window */
-    /* the rest belongs to source.c */
+    /* private to source.c */
     struct nytp_source_impl *impl;
 };
 
-/* Largest `need` in bytes that nytp_source_fill() accepts; longer items are read in pieces. */
+/* Largest `need` of nytp_source_fill() in bytes. Longer items are read in pieces. */
 #define NYTP_SOURCE_MAX_NEED 65536
 
-/* Open a path; "-" is standard input. Here and below an input that begins as gzip is unwrapped
- * by itself. NULL on failure with *error set; nytp_source_free() at the end. */
+/* Opens a path; "-" is standard input. All sources unwrap gzip by themselves. Returns NULL
+ * with *error set on failure; free with nytp_source_free(). */
 struct nytp_source *nytp_source_open(const char *path, struct nytp_error *error);
 
-/* Read from an open descriptor, which the source does not close. */
+/* Reads from a descriptor, which stays open. */
 struct nytp_source *nytp_source_fd(int fd, struct nytp_error *error);
 
-/* Read from memory, which must outlive the source. */
+/* Reads from memory, which must outlive the source. */
 struct nytp_source *nytp_source_memory(const void *data, size_t len, struct nytp_error *error);
 
 void nytp_source_free(struct nytp_source *source);
 
-/* What is inflated from here on is inflated by `helper`, a window ahead of what is read. For
- * readers nothing changes, but that bytes are taken from the input sooner. The helper is nobody
- * else's until the source is freed. */
+/* Lets `helper` inflate one window ahead of the reader. Input is then taken sooner; nothing
+ * else changes. The helper is reserved until the source is freed. */
 void nytp_source_read_ahead(struct nytp_source *source, struct nytp_helper *helper);
 
-/* Make at least `need` bytes available at `at` (need <= NYTP_SOURCE_MAX_NEED), keeping unread
- * bytes. Returns how many are available: fewer than `need` only at the end of input or on an
- * error; nytp_source_error() tells which. */
+/* Makes at least `need` bytes available at `at`, keeping unread bytes. Returns how many are
+ * available: fewer than `need` only at the end of input or after an error; see
+ * nytp_source_error(). */
 size_t nytp_source_fill(struct nytp_source *source, size_t need);
 
 /* Offset of `at`: in the file (after gunzip), or in the inflated data once inflating. */
@@ -53,23 +52,23 @@ uint64_t nytp_source_offset(const struct nytp_source *source);
 /* True after nytp_source_start_inflate(): offsets then count inflated bytes. */
 bool nytp_source_inflating(const struct nytp_source *source);
 
-/* From `at` on the input is one zlib stream. False with the source's sticky error set when
+/* From `at` on the input is one zlib stream. Returns false with the sticky error set if
  * already inflating. */
 bool nytp_source_start_inflate(struct nytp_source *source);
 
-/* At the end of a zlib stream or of gzip's members: go on with what follows it in the file,
- * which may be packed by gzip itself. Nothing happens before such an end, or after an error. */
+/* At the end of a zlib stream or of gzip's members: continues with the bytes behind it, which
+ * may be gzip again. Before such an end, or after an error, does nothing. */
 void nytp_source_leave_inflate(struct nytp_source *source);
 
-/* The sticky error; status NYTP_OK when the source merely reached its end. */
+/* The sticky error; NYTP_OK at a plain end of input. */
 const struct nytp_error *nytp_source_error(const struct nytp_source *source);
 
-/* Raw bytes taken from the input so far (for progress), and its size or 0 if unknown. */
+/* Raw bytes taken so far (for progress), and their total or 0 if unknown. */
 uint64_t nytp_source_raw_bytes(const struct nytp_source *source);
 uint64_t nytp_source_raw_size(const struct nytp_source *source);
 
-/* Bytes of the file read so far, after gunzip and before they are inflated: at the end of input
- * its size. */
+/* Bytes read so far, after gunzip and before inflating. At the end of input, the size of the
+ * file. */
 uint64_t nytp_source_file_bytes(const struct nytp_source *source);
 
 #endif

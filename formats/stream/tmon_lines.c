@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The lines of a tmon.out and the numbers in them; see tmon_lines.h.
+ * Lines and numbers of a tmon.out; see tmon_lines.h.
  */
 #include "tmon_lines.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Reads the comments that are attributes; see attribute_records.h.
+ * Reads attributes from comments; see attribute_records.h.
  */
 #include "attribute_records.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Reads and writes the comments about allocated bytes; see bytes_records.h. A comment that does
- * not fit is some other comment and is passed over.
+ * Reads and writes the comments about allocated bytes; see bytes_records.h. Any other comment
+ * is ignored.
  */
 #include "bytes_records.h"
 
@@ -11,7 +11,7 @@ static const char alloc_head[] = NYTP_ALLOC_HEAD, free_head[] = NYTP_FREE_HEAD,
                   in_use_head[] = NYTP_IN_USE_HEAD, inherited_head[] = NYTP_INHERITED_HEAD,
                   call_head[] = NYTP_IN_USE_CALL_HEAD;
 
-/* The number at *at and the character `end` behind it; *at is passed both. */
+/* Reads the number at *at and the character `end` behind it; moves *at behind both. */
 static bool next_number(const char **at, const char *end_of_text, char end, uint64_t most,
                         uint64_t *value)
 {
@@ -27,7 +27,7 @@ static bool next_number(const char **at, const char *end_of_text, char end, uint
     return true;
 }
 
-/* Whether it begins with this word and a space; *at is passed them. */
+/* Returns true if the comment begins with this word and a space; moves *at behind them. */
 static bool has_head(const struct nytp_str *comment, const char *head, size_t len,
                      const char **at)
 {
@@ -70,7 +70,7 @@ bool nytp_bytes_record_read(const struct nytp_str *comment, struct nytp_bytes_re
     return true;
 }
 
-/* The number in digits behind a space. Without printf(): one may be told in a signal. */
+/* Stores a space and the digits. No printf(): signal handlers may come here. */
 static char *put_number(char *at, uint64_t number)
 {
     char digits[20];

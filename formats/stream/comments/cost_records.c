@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Reads the comments that tell what recording cost; see cost_records.h. The words are those of
- * cost_kinds.def.
+ * Reads the comments about recording costs; see cost_records.h.
  */
 #include "cost_records.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* Of one event: 100 us, a hundred times what clocks cost. */
+/* Limit for one event: 100 us, a hundred times the cost of a clock. */
 #define MOST_PICOSECONDS 100000000
 
 static const struct {
@@ -28,7 +27,7 @@ bool nytp_is_costs(const struct nytp_str *comment)
            comment->ptr[len] == ' ';
 }
 
-/* One word, "stmt=10641", as far as it makes sense. */
+/* Reads one word, "stmt=10641". Ignores a malformed one. */
 static void note_word(struct nytp_costs *costs, const char *word, size_t len)
 {
     const char *const equals = memchr(word, '=', len);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Reads the comments that tell where a sampled program hangs (hang_records.h). What does not
- * fit is some other comment and is passed over.
+ * Reads the comments about a program that hangs (hang_records.h). Any other comment is
+ * ignored.
  */
 #include "hang_records.h"
 
@@ -9,7 +9,8 @@
 
 #define MOST_TICKS INT64_C(9000000000000000) /* 28 years of 100 ns */
 
-/* The text up to `end`, which is passed, too; all there is where it does not come. */
+/* Cuts the text up to `end` off *rest, and `end` itself. Takes all of it if `end` is
+ * missing. */
 static struct nytp_str next_part(struct nytp_str *rest, char end)
 {
     const char *const at = rest->len == 0 ? NULL : memchr(rest->ptr, end, rest->len);
@@ -25,7 +26,7 @@ static bool is_word(const struct nytp_str *word, const char *text)
     return word->len == strlen(text) && memcmp(word->ptr, text, word->len) == 0;
 }
 
-/* False: it is none, or more than `most`. */
+/* Returns false if the word is not a number or is more than `most`. */
 static bool number_of(struct nytp_str word, uint64_t most, uint64_t *number)
 {
     uint64_t value = 0;

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Where a sampled program hangs. Its samples come at safe points, and a program that executes
- * nothing comes to none. So the head of its file has room, which the thread that ticks fills in
- * while there is something to tell: one comment of NYTP_HANG_ROOM bytes, blanks behind the
- * text.
+ * The place where a sampled program hangs. Samples are taken at safe points, and a program
+ * that executes nothing reaches none. So the head of its file has room for one comment of
+ * NYTP_HANG_ROOM bytes, padded with blanks. The sampling thread writes it while the program
+ * hangs:
  *
  *     #nytp-hang-note SUM LEN BODY
  *
- * SUM is that of the LEN bytes of BODY, by which a note is known that is half written, and BODY
+ * SUM is the checksum of the LEN bytes of BODY; it exposes a half-written note. BODY is
  *
  *     AT TICKS CPU DEPTH [REASON [PEER]]<tab>LEAF<tab>NAME<tab>FILE:LINE<tab>NAME<tab>FILE:LINE
- * ...
+ *     ...
  *
- * AT is how many bytes the file had: it holds while there are no more. For TICKS, of which CPU
- * were processor time, the program has been where it is: in DEPTH calls of subs, told with the
- * places that they have come to, innermost first, as many as there is room for. The last of
- * all, if there is, has an empty NAME: the program itself. An empty FILE is the one before.
- * REASON and PEER are what it waits for, as in wait_records.h, where that was seen.
- * LEAF is `-`, or `xsub NAME` or `builtin NAME`, which runs.
+ * AT is the size of the file at that time; the note is valid while the file does not grow. The
+ * program has been at the same place for TICKS, of which CPU were processor time, at a depth
+ * of DEPTH calls. The calls with their current places follow, innermost first, as many as fit.
+ * An empty NAME is the program itself. An empty FILE is the same as the one before. REASON and
+ * PEER say what it waits for, if known; see wait_records.h. LEAF is `-`, or `xsub NAME` or
+ * `builtin NAME` if one is running.
  *
- * The reader of the format hands the note on where it belongs, behind the last record, as
+ * The reader of the format delivers the note behind the last record, as
  *
  *     #nytp-hangs BODY
  */
@@ -34,9 +34,9 @@
 
 #define NYTP_HANG_NOTE "nytp-hang-note"
 #define NYTP_HANG_HEAD "nytp-hangs"
-#define NYTP_HANG_ROOM 4096 /* with the mark of a comment and its newline */
+#define NYTP_HANG_ROOM 4096 /* including "#" and newline */
 
-/* SUM: from NYTP_HANG_SUM on this for each byte. */
+/* The checksum: start with NYTP_HANG_SUM, apply this for each byte. */
 #define NYTP_HANG_SUM                 UINT64_C(0xcbf29ce484222325)
 #define NYTP_HANG_SUM_STEP(sum, byte) (((sum) ^ (uint8_t)(byte)) * UINT64_C(0x100000001b3))
 
@@ -44,12 +44,12 @@ struct nytp_hang {
     uint64_t at;
     int64_t ticks, cpu_ticks;
     uint32_t depth;
-    enum nytp_wait_reason reason; /* NYTP_WAIT_UNKNOWN: not told */
+    enum nytp_wait_reason reason; /* NYTP_WAIT_UNKNOWN: not recorded */
     struct nytp_str peer;
     bool has_leaf, leaf_is_xsub;
     struct nytp_str leaf;
     struct nytp_str calls; /* for nytp_hang_next() */
-    struct nytp_str file;  /* of the call before */
+    struct nytp_str file;  /* of the previous call */
 };
 
 struct nytp_hang_call {
@@ -57,13 +57,14 @@ struct nytp_hang_call {
     uint32_t line;
 };
 
-/* The BODY of a note, inside the comment; false: the comment is another, or not whole. */
+/* Finds the BODY of a note, in the comment. Returns false if it is another comment or
+ * incomplete. */
 bool nytp_hang_note_body(const struct nytp_str *comment, struct nytp_str *body);
 
-/* Read a comment that was handed on. False, and `hang` is as it was, when it does not fit. */
+/* Reads a delivered comment. Returns false, with `hang` untouched, for any other. */
 bool nytp_hang_read(const struct nytp_str *comment, struct nytp_hang *hang);
 
-/* The next of the calls; false: there is none. */
+/* Reads the next call. Returns false if there is none. */
 bool nytp_hang_next(struct nytp_hang *hang, struct nytp_hang_call *call);
 
 #endif

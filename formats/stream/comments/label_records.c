@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Reads the comments that hold labels (label_records.h). A comment that does not fit is some
- * other comment and is passed over, since anybody may write comments.
+ * Reads the comments that hold labels (label_records.h). Any other comment is ignored: anybody
+ * may write comments.
  */
 #include "label_records.h"
 
 #include <string.h>
 
-/* The text up to the next blank, which is passed, too; all of it when there is none. */
+/* Cuts the next word off *rest, with the blank behind it, if any. */
 static struct nytp_str next_word(struct nytp_str *rest)
 {
     const char *const blank = rest->len == 0 ? NULL : memchr(rest->ptr, ' ', rest->len);
@@ -24,7 +24,8 @@ static bool is_word(const struct nytp_str *word, const char *text)
     return word->len == strlen(text) && memcmp(word->ptr, text, word->len) == 0;
 }
 
-/* A decimal number of at most 17 digits. False, and `value` is as it was, for anything else. */
+/* Reads a decimal number of at most 17 digits. Otherwise returns false, with `value`
+ * untouched. */
 static bool read_number(const struct nytp_str *word, int64_t *value)
 {
     const bool is_negative = word->len > 0 && word->ptr[0] == '-';

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Reads the comments that tell of open calls (open_calls.h). A comment that does not fit is
- * some other comment and is passed over.
+ * Reads the comments about open calls (open_calls.h). Any other comment is ignored.
  */
 #include "open_calls.h"
 
 #include <string.h>
 
-/* The text up to the next blank, which is passed, too. False when there is none. */
+/* Cuts the next word and the blank behind it off *rest. Returns false if there is no blank. */
 static bool next_word(struct nytp_str *rest, struct nytp_str *word)
 {
     const char *const blank = rest->len == 0 ? NULL : memchr(rest->ptr, ' ', rest->len);
@@ -24,7 +23,7 @@ static bool is_word(const struct nytp_str *word, const char *text)
     return word->len == strlen(text) && memcmp(word->ptr, text, word->len) == 0;
 }
 
-/* A number of at most nine digits; 0 for anything else. */
+/* Reads a number of at most nine digits; 0 for anything else. */
 static uint32_t read_number(const struct nytp_str *word)
 {
     uint32_t value = 0;

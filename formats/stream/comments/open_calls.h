@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What calls are named that were open when the recorder put the stream on disk. A call's name
- * comes with its return; of one that never returns it would stay unknown. So before a call that
- * may block the recorder tells the names of the calls that are open, each in a comment, which
- * other readers of the format pass over (nytprof-v5.md, "Records"):
+ * Names of open calls. A call's name is recorded with its return, so a call that never returns
+ * would have none. Before a call that may block, the recorder therefore writes a comment for
+ * each open call, which other readers skip (nytprof-v5.md, "Records"):
  *
  *     #nytp-open DEPTH KIND NAME
  *
- * A call can be left for a while, and entered again to go on (`async sub`). Every such part has
- * a SUB_RETURN of its own. This comment stands before those that do not begin a call:
+ * A call can be suspended and resumed (`async sub`). Each part has a separate SUB_RETURN. This
+ * comment precedes the SUB_RETURN of a part that does not begin the call:
  *
  *     #nytp-resumed
  */
@@ -20,27 +19,27 @@
 #include <stdbool.h>
 
 struct nytp_open_call {
-    uint32_t depth; /* as its SUB_RETURN would have it: 1 is outermost */
+    uint32_t depth; /* as in its SUB_RETURN: 1 is outermost */
     bool is_xsub;
-    struct nytp_str name; /* inside the comment's text */
+    struct nytp_str name; /* points into the comment */
 };
 
-/* The words for KIND, of which readers need to know xsubs only. */
+/* Values of KIND. Readers need to know only xsubs. */
 #define NYTP_OPEN_CALL_PERL    "perl"
 #define NYTP_OPEN_CALL_XSUB    "xsub"
 #define NYTP_OPEN_CALL_BUILTIN "builtin"
 #define NYTP_OPEN_CALL_HEAD    "nytp-open"
 
-/* Such a comment is shorter; what has a longer name, or one with a newline, is not told. */
+/* Longer than any such comment. Calls with longer names, or a newline in the name, are left
+ * out. */
 #define NYTP_OPEN_CALL_MOST 1024
 
-/* Read a comment. False, and `call` is as it was, when it tells no open call. */
+/* Reads a comment. Returns false, with `call` untouched, for any other. */
 bool nytp_open_call_read(const struct nytp_str *comment, struct nytp_open_call *call);
 
 #define NYTP_RESUMED_CALL "nytp-resumed"
 
-/* Whether the comment is this one: the next SUB_RETURN ends a part of a call that began
- * earlier. */
+/* Returns true for this comment: the next SUB_RETURN ends a later part of a call. */
 bool nytp_is_resumed_call(const struct nytp_str *comment);
 
 #endif

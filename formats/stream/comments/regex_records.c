@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Reads and writes the comments about regular expressions; see regex_records.h. A comment that
- * does not fit is some other comment and is passed over.
+ * Reads and writes the comments about regular expressions; see regex_records.h. Any other
+ * comment is ignored.
  */
 #include "regex_records.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define MOST (UINT64_C(1) << 53) /* of a number: sums of many do not wrap */
+#define MOST (UINT64_C(1) << 53) /* largest number; sums of many do not wrap */
 
 const char *const nytp_regex_kind_names[NYTP_REGEX_KINDS] = {
     [NYTP_REGEX_MATCH] = "match",     [NYTP_REGEX_SUBST] = "subst",
@@ -16,7 +16,7 @@ const char *const nytp_regex_kind_names[NYTP_REGEX_KINDS] = {
     [NYTP_REGEX_COMPILE] = "compile",
 };
 
-/* The number at the start of *rest, which is passed with the character behind it, `end`. */
+/* Cuts a number and the character `end` behind it off *rest. */
 static bool next_number(struct nytp_str *rest, char end, uint64_t *value)
 {
     uint64_t sum = 0;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a stream tells in comments of processor time. A sampled one: "cpu N" before a time
- * record, of whose time N ticks were processor time (if it is the first of several that are one
- * sample, of all of them); without it all of it was. "cpu N ready": and it never slept in that
- * time, but waited for a processor. Each: "nytp-processor N", so many nanoseconds the process
- * was on a processor, from its PID_START to here; "nytp-memory-start N" and "nytp-memory-peak
- * N", so many bytes of it were in core then, and at most; "nytp-memory N" now and then, so many
- * bytes are in core here.
+ * Processor time and memory, as comments.
+ *
+ * In a sampled stream, "cpu N" precedes a time record: N ticks of its time were processor
+ * time. If several time records are one sample, the comment precedes the first and is for all
+ * of them. Without the comment all of the time was processor time. "cpu N ready": the process
+ * did not sleep, but waited for a processor.
+ *
+ * In any stream: "nytp-processor N" is the processor time in nanoseconds from PID_START to
+ * here. "nytp-memory-start N" and "nytp-memory-peak N" are bytes in core at the start and at
+ * most. "nytp-memory N", now and then, is bytes in core here.
  */
 #ifndef NYTP_SAMPLE_RECORDS_H
 #define NYTP_SAMPLE_RECORDS_H
@@ -22,7 +25,7 @@
 #define NYTP_MEMORY_START_HEAD   "nytp-memory-start"
 #define NYTP_MEMORY_PEAK_HEAD    "nytp-memory-peak"
 
-/* The number behind the word and a blank; -1: the comment tells something else. */
+/* Returns the number behind the word and a blank, or -1 for any other comment. */
 static inline int64_t nytp_comment_number(const struct nytp_str *comment, const char *word)
 {
     const size_t head = strlen(word) + 1;
@@ -40,7 +43,7 @@ static inline int64_t nytp_comment_number(const struct nytp_str *comment, const 
     return number;
 }
 
-/* Ticks, or -1; and whether it was ready to run all the time. */
+/* Returns ticks, or -1. Sets `is_ready` if the process never slept. */
 static inline int64_t nytp_sample_cpu_read(const struct nytp_str *comment, bool *is_ready)
 {
     static const char ready[] = NYTP_SAMPLE_CPU_READY;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Reads and writes the comments about files whose source is not kept; see source_records.h.
+ * Reads and writes the comments about files without recorded source; see source_records.h.
  */
 #include "source_records.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Reads and writes the comments about SVs; see svs_records.h. A comment that does not fit is
- * some other comment and is passed over.
+ * Reads and writes the comments about SVs; see svs_records.h. Any other comment is ignored.
  */
 #include "svs_records.h"
 
@@ -9,7 +8,7 @@
 
 static const char head[] = NYTP_SVS_HEAD " ";
 
-/* The number at *at, which ends before the character `end`; *at is passed it. */
+/* Reads the number at *at and the character `end` behind it; moves *at behind both. */
 static bool next_number(const char **at, const char *end_of_text, char end, uint64_t most,
                         uint64_t *value)
 {
@@ -43,8 +42,8 @@ bool nytp_svs_record_read(const struct nytp_str *comment, struct nytp_svs_record
     return true;
 }
 
-/* The number as digits at `at`, with the character `end` behind it, which is passed. Without
- * printf(): there are many, and one may be told in a signal. */
+/* Stores the digits and the character `end`. No printf(): this is frequent, and signal
+ * handlers may come here. */
 static char *put_number(char *at, uint32_t number, char end)
 {
     char digits[10];

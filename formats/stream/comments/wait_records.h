@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a sampled stream tells in comments of what was waited for: "nytp-wait REASON [PEER]"
- * before the comment "cpu N" of a time record (sample_records.h). The part of the record's time
- * that was no processor time was waited for that reason. PEER is the other side of a socket, as
+ * Reasons for waiting in a sampled stream, as comments: "nytp-wait REASON [PEER]" before the
+ * comment "cpu N" of a time record (sample_records.h). The part of the record's time that was
+ * no processor time was spent waiting for that reason. PEER is the other side of a socket, as
  * text.
  */
 #ifndef NYTP_WAIT_RECORDS_H
@@ -14,10 +14,10 @@
 #include <string.h>
 
 #define NYTP_WAIT_HEAD "nytp-wait "
-#define NYTP_MAX_PEER  120 /* bytes; what is longer is cut, not inside a character */
+#define NYTP_MAX_PEER  120 /* bytes; longer ones are cut between characters */
 
 enum nytp_wait_reason {
-    NYTP_WAIT_UNKNOWN, /* too short to be seen, or for a processor */
+    NYTP_WAIT_UNKNOWN, /* too short to be seen, or waited for a processor */
 #define NYTP_WAIT_REASON(name, text) NYTP_WAIT_FOR_##name,
 #include "wait_reasons.def"
     NYTP_WAIT_REASONS
@@ -33,7 +33,7 @@ static inline const char *nytp_wait_reason_name(enum nytp_wait_reason reason)
     return names[reason];
 }
 
-/* "REASON [PEER]"; NYTP_WAIT_UNKNOWN: it is something else. `peer` may be empty. */
+/* Reads "REASON [PEER]". Returns NYTP_WAIT_UNKNOWN for anything else. `peer` may be empty. */
 static inline enum nytp_wait_reason nytp_wait_reason_read(const char *word, size_t rest,
                                                           struct nytp_str *peer)
 {
@@ -51,7 +51,7 @@ static inline enum nytp_wait_reason nytp_wait_reason_read(const char *word, size
     return NYTP_WAIT_UNKNOWN;
 }
 
-/* The same of a comment. */
+/* The same for a whole comment. */
 static inline enum nytp_wait_reason nytp_wait_record_read(const struct nytp_str *comment,
                                                           struct nytp_str *peer)
 {

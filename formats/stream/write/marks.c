@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Writes Devel::DProf's tmon.out while a program runs; see marks.h. Runs inside the profiled
- * program: it allocates nothing after nytp_marks_new(), and only collects text in a buffer. An
- * enter mark stays open for change while it is the last one, because the recorder may learn
- * only then which sub it was.
+ * Writes Devel::DProf's tmon.out in the profiled program; see marks.h. After nytp_marks_new()
+ * it allocates nothing and only collects text in a buffer. The last enter mark can still be
+ * changed: the recorder may learn only then which sub it was.
  */
 #include "marks.h"
 
@@ -14,8 +13,8 @@
 
 enum {
     LINE_MOST = 128,   /* an `@` line and a mark, without a name */
-    NAME_MOST = 60000, /* readers give up at longer lines; of longer names the end is dropped */
-    FIRST_ID = 2,      /* as Devel::DProf numbers */
+    NAME_MOST = 60000, /* longer names are cut: readers refuse longer lines */
+    FIRST_ID = 2,      /* the first of Devel::DProf, too */
 };
 
 struct nytp_marks *nytp_marks_new(uint32_t hz, size_t size, nytp_bytes_fn *put, void *context)
@@ -84,7 +83,7 @@ static void put_number(struct nytp_marks *marks, uint64_t number, unsigned base)
     put_text(marks, digits + n, sizeof digits - n);
 }
 
-/* Whole seconds apart, so that no product overflows. */
+/* Whole seconds are converted separately, so that no product overflows. */
 static int64_t ticks_of(const struct nytp_marks *marks, int64_t ns)
 {
     const int64_t second = INT64_C(1000000000);
@@ -133,8 +132,8 @@ void nytp_marks_begin(struct nytp_marks *marks)
 
 /* ---- marks ---- */
 
-/* What passed since the last mark, where it is a clock tick at least. A clock that seems to
- * have gone back stands still until it has caught up. */
+/* Writes the time since the last mark, if a clock has advanced by a tick. A clock that went
+ * back stands still until it has caught up. */
 static void put_times(struct nytp_marks *marks, const struct nytp_marks_times *now)
 {
     int64_t passed[NYTP_MARKS_CLOCKS], most = 0;
@@ -165,8 +164,8 @@ static void put_mark(struct nytp_marks *marks, char mark, uint32_t id)
     marks->place.n_marks++;
 }
 
-/* Tell the name of a sub the first time: "& ID PACKAGE NAME". The package ends at the last
- * "::", which may not be there. A newline in a name would end the line, so it is replaced. */
+/* Writes the name of a sub at its first use: "& ID PACKAGE NAME". The package ends at the last
+ * "::", which may be missing. A newline in a name would end the line, so it is replaced. */
 static void introduce_sub(struct nytp_marks *marks, uint32_t id, const char *name, size_t len)
 {
     size_t package = len > NAME_MOST ? len = NAME_MOST : len;
@@ -212,11 +211,11 @@ void nytp_marks_correct(struct nytp_marks *marks, const struct nytp_marks_times 
                         uint32_t *old_id, uint32_t *id, const char *name, size_t name_len)
 {
     if (marks->enter == NULL || marks->at != marks->enter_end) {
-        nytp_marks_leave(marks, now, *old_id); /* it called something itself */
+        nytp_marks_leave(marks, now, *old_id); /* it has called another sub since */
         nytp_marks_enter(marks, now, id, name, name_len);
         return;
     }
-    if (*marks->enter == '&') { /* introduced by that mark */
+    if (*marks->enter == '&') { /* that mark introduced the sub */
         *old_id = 0;
         marks->place.last_id--;
     }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Devel::DProf's tmon.out, written while a program runs (formats/dprof.md describes the format;
- * exporters/tmon.c writes one of a finished profile). Marks are lines of text, so the writer
- * only collects them in a buffer and hands that on when it is full or is flushed. What is on
- * disk is a profile at any time: a header without totals, and the marks so far. The header has
- * a fixed length, so that it can be written over with the totals at the end.
+ * Writes Devel::DProf's tmon.out while a program runs (formats/dprof.md describes the format;
+ * exporters/tmon.c writes one of a finished profile). Marks are lines of text in a buffer,
+ * passed on when it is full or flushed. The file is a profile at any time: a header without
+ * totals, and the marks so far. The header has a fixed length, so that the totals can
+ * overwrite it at the end.
  */
 #ifndef NYTP_MARKS_H
 #define NYTP_MARKS_H
 
 #include "formats/deflate/deflate.h"
 
-/* Readings of the three clocks, in nanoseconds from when the profile began. */
+/* Readings of the three clocks, in nanoseconds since the profile began. */
 enum nytp_marks_clock {
     NYTP_MARKS_USER,
     NYTP_MARKS_SYSTEM,
@@ -23,9 +23,9 @@ struct nytp_marks_times {
     int64_t ns[NYTP_MARKS_CLOCKS];
 };
 
-/* Where a writer is; a copy of it is enough to go back, if the buffer was empty. */
+/* The state of a writer. If its buffer is empty, restoring a copy goes back to that state. */
 struct nytp_marks_place {
-    int64_t ticks[NYTP_MARKS_CLOCKS]; /* clock ticks that `@` lines have told */
+    int64_t ticks[NYTP_MARKS_CLOCKS]; /* sums of the `@` lines so far */
     int64_t n_marks;
     uint32_t last_id;
 };
@@ -36,40 +36,40 @@ struct nytp_marks {
     struct nytp_marks_times *cost; /* of `n_cost` calls of the recorder, or NULL; borrowed */
     uint32_t n_cost;
     char *at, *block, *end;  /* the buffer; owned */
-    char *enter, *enter_end; /* the last enter mark, while nothing follows it */
+    char *enter, *enter_end; /* the last enter mark, if nothing follows it */
     bool failed;             /* sticky: `put` refused */
     nytp_bytes_fn *put;
     void *context;
 };
 
-/* `size` bytes of buffer at least. NULL when out of memory. */
+/* Returns a writer with a buffer of at least `size` bytes, or NULL if memory is out. */
 struct nytp_marks *nytp_marks_new(uint32_t hz, size_t size, nytp_bytes_fn *put, void *context);
 void nytp_marks_free(struct nytp_marks *marks); /* does not flush; accepts NULL */
 
 #define NYTP_MARKS_HEADER 512
 
-/* Fill `header` with the header's text. `run` is what the whole run took; NULL while it goes
- * on: readers take the profile for that of a program that was killed. */
+/* Stores the header's text. `run` is the time of the whole run, or NULL while it goes on:
+ * readers then take the profile for that of a killed program. */
 void nytp_marks_header(const struct nytp_marks *marks, const struct nytp_marks_times *run,
                        char header[NYTP_MARKS_HEADER]);
 
-/* Begin a new profile: the header, without totals. What the buffer held is forgotten. */
+/* Begins a new profile with a header without totals. Discards the buffer. */
 void nytp_marks_begin(struct nytp_marks *marks);
 
-/* A sub is entered at `now`. `*id` is the number that this profile knows it by, 0: none yet. */
+/* Records the entry to a sub. `*id` is its number in this profile; 0: it has none yet and gets
+ * one. */
 void nytp_marks_enter(struct nytp_marks *marks, const struct nytp_marks_times *now,
                       uint32_t *id, const char *name, size_t name_len);
 
-/* The innermost sub that is open is left. */
+/* Records the return of the innermost open sub. */
 void nytp_marks_leave(struct nytp_marks *marks, const struct nytp_marks_times *now,
                       uint32_t id);
 
-/* The last mark, an enter mark of the sub with `*old_id`, turns out to be that of another sub.
- */
+/* Replaces the last enter mark, of the sub `*old_id`, by one of another sub. */
 void nytp_marks_correct(struct nytp_marks *marks, const struct nytp_marks_times *now,
                         uint32_t *old_id, uint32_t *id, const char *name, size_t name_len);
 
-/* Hand on what the buffer holds. False when the writer has failed. */
+/* Passes the buffer on. Returns false if the writer has failed. */
 bool nytp_marks_flush(struct nytp_marks *marks);
 
 #endif

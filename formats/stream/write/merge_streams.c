@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Several profiles become one stream; see merge_streams.h.
+ * Merges several profiles into one stream; see merge_streams.h.
  *
- * Each event is written as it is read, with the file ids of the output in place of those of
- * the input (merged_files.h). Attributes and options are written when the first input tells
- * them (merged_settings.h). Calls per place are the only events that are kept: they are added
- * up and written at the end.
+ * Events are written as they are read, with the output's file ids (merged_files.h). Attributes
+ * and options are written when the first input has them (merged_settings.h). Only calls per
+ * place are kept: they are added up and written at the end.
  */
 #include "merge_streams.h"
 
@@ -56,9 +55,9 @@ struct nytp_merge {
 
     /* the current input */
     uint32_t n_input; /* from 1 */
-    double carry;     /* of the conversion of ticks */
+    double carry;     /* remainder of the conversion of ticks */
     bool discount;
-    uint8_t *encoded; /* a name being written */
+    uint8_t *encoded; /* an encoded name */
     size_t encoded_size;
     struct nytp_error error;
     bool inflated;
@@ -108,7 +107,7 @@ void nytp_merge_free(struct nytp_merge *m)
 
 /* --- header: attributes and options --- */
 
-/* Write what stands before all inputs: the version, and how numbers are written. */
+/* Writes the version and the size of numbers. */
 static void begin_output(struct nytp_merge *m)
 {
     if (m->began)
@@ -116,11 +115,11 @@ static void begin_output(struct nytp_merge *m)
     m->began = true;
     nytp_write_version(m->writer, 5, 0);
     nytp_write_comment(m->writer, "Perl profile database. Merged by nytprofmerge");
-    /* numbers are written as this machine's doubles, whatever the inputs held */
+    /* numbers are written as this machine's doubles */
     nytp_write_attribute(m->writer, "nv_size", "8", 1);
 }
 
-/* Everything that is not an attribute or option is compressed. */
+/* Only attributes and options are not compressed. */
 static bool begin_records(struct nytp_merge *m)
 {
     begin_output(m);
@@ -130,8 +129,8 @@ static bool begin_records(struct nytp_merge *m)
     return nytp_write_start_deflate(m->writer, m->level) || nytp_out_of_memory(&m->error);
 }
 
-/* The id in the output of the file that an event names: 0 for 0, but in statements, which are
- * always in a file. NONE with the error set when it is not defined. */
+/* Returns the output's id of a file. An event may have file 0 (none), except for a statement.
+ * Returns NONE, with the error set, if the id is undefined. */
 static uint32_t out_fid(struct nytp_merge *m, const struct nytp_event *e, uint32_t fid)
 {
     const bool is_time = e->tag == NYTP_TAG_TIME_LINE || e->tag == NYTP_TAG_TIME_BLOCK;
@@ -150,7 +149,7 @@ static uint32_t out_fid(struct nytp_merge *m, const struct nytp_event *e, uint32
 
 /* --- events --- */
 
-/* Statement ticks carry what rounding left over, so that their sum stays right. */
+/* The rounding error of each statement is carried to the next, so that the sum stays right. */
 static int32_t statement_ticks(struct nytp_merge *m, int32_t ticks)
 {
     if (nytp_merged_ticks_are_equal(&m->settings))
@@ -164,8 +163,8 @@ static int32_t statement_ticks(struct nytp_merge *m, int32_t ticks)
     return (int32_t)bounded;
 }
 
-/* A DISCOUNT is for the next statement of the same process, so it is written right before
- * it; one that is left over when a process ends would be taken for the next process. */
+/* A DISCOUNT belongs to the next statement of the same process, so it is written right before
+ * that. One left over at the end of a process would affect the next process. */
 static bool write_time(struct nytp_merge *m, const struct nytp_event *e)
 {
     const uint32_t fid = out_fid(m, e, e->u.time.fid);
@@ -183,7 +182,6 @@ static bool write_time(struct nytp_merge *m, const struct nytp_event *e)
     return true;
 }
 
-/* A sub returned: the same, in ticks of the output. */
 static bool write_return(struct nytp_merge *m, const struct nytp_event *e)
 {
     const struct nytp_str name = e->u.sub_return.name;
@@ -207,8 +205,8 @@ static bool write_return(struct nytp_merge *m, const struct nytp_event *e)
     return true;
 }
 
-/* Once for each file in which a sub of this name is written, since the lines tell whose the
- * statements are; what has no lines (an xsub) once, if nothing is known of that name. */
+/* A sub with lines is written once for each file, since the lines say whose the statements
+ * are. One without (an xsub) is written once, if nothing is known of its name. */
 static bool write_sub_info(struct nytp_merge *m, const struct nytp_event *e)
 {
     const uint32_t fid = out_fid(m, e, e->u.sub_info.fid);
@@ -240,7 +238,7 @@ static bool write_source(struct nytp_merge *m, const struct nytp_event *e)
     return true;
 }
 
-/* Add calls from a place to those that other inputs told of it; they are written at the end. */
+/* Adds calls from a place to those of other inputs. They are written at the end. */
 static bool add_calls(struct nytp_merge *m, const struct nytp_event *e)
 {
     const uint32_t fid = out_fid(m, e, e->u.sub_callers.fid);
@@ -310,8 +308,7 @@ static bool write_record(struct nytp_merge *m, const struct nytp_event *e)
     }
 }
 
-/* Of the process in which it stands: what recording cost, labels, what calls are, and what
- * samples waited for. */
+/* Comments about the process that stay valid: costs, labels, names of calls, samples. */
 static bool is_kept(const struct nytp_str *comment)
 {
     struct nytp_open_call call;
@@ -331,7 +328,7 @@ static bool is_kept(const struct nytp_str *comment)
 
 #define MOST_TEXT (NYTP_LABEL_LONGEST > NYTP_HANG_ROOM ? NYTP_LABEL_LONGEST : NYTP_HANG_ROOM)
 
-/* Which words of a comment that is kept are ticks; its head is word 0. */
+/* The words of a comment that are ticks. Its head is word 0. */
 static const struct tick_words {
     const char *head;
     uint32_t first, last;
@@ -344,7 +341,7 @@ static const struct tick_words {
 #define MOST_DIGITS    20 /* of a number, with its sign */
 #define MOST_CONVERTED (MOST_TEXT + 2 * MOST_DIGITS)
 
-/* NULL: the comment tells no ticks. */
+/* Returns NULL if the comment has no ticks. */
 static const struct tick_words *tick_words_of(const char *text)
 {
     const size_t len = strcspn(text, " ");
@@ -354,7 +351,7 @@ static const struct tick_words *tick_words_of(const char *text)
     return NULL;
 }
 
-/* The comment with its ticks as those of the output. That they are numbers is known. */
+/* Converts the ticks of a comment to those of the output. They are known to be numbers. */
 static void convert_ticks(const struct nytp_merge *m, const struct tick_words *words,
                           const char *text, char to[MOST_CONVERTED])
 {
@@ -394,7 +391,7 @@ static bool copy_comment(struct nytp_merge *m, const struct nytp_event *e)
     return true;
 }
 
-/* Its file has another number in the output. */
+/* Its file has another id in the output, as in the functions below. */
 static bool merge_regex(struct nytp_merge *m, const struct nytp_event *e,
                         struct nytp_regex_record *regex)
 {
@@ -491,7 +488,7 @@ static bool merge_comment(struct nytp_merge *m, const struct nytp_event *e)
     return !is_kept(&e->u.comment.text) || (begin_records(m) && copy_comment(m, e));
 }
 
-/* Write what an event of an input becomes in the output. False with the error set. */
+/* Writes an event of an input to the output. Returns false with the error set. */
 static bool merge_record(struct nytp_merge *m, const struct nytp_event *e)
 {
     switch (e->tag) {
@@ -577,7 +574,7 @@ static int by_callee_and_place(const void *a, const void *b)
     return nytp_compare_names(x->caller, y->caller);
 }
 
-/* Write the calls per place that were added up, sorted by callee and place. */
+/* Writes the sums of calls per place, sorted by callee and place. */
 static bool write_arcs(struct nytp_merge *m)
 {
     struct sorted_arc *sorted = malloc((m->n_arcs + 1) * sizeof *sorted);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The files of several profiles that become one stream; see merged_files.h. Evals whose file
- * has not been defined yet are kept in a list; when the file comes, its evals are written, and
- * then the evals that waited for those.
+ * The files of a merged stream; see merged_files.h. Evals of a file that is not defined yet
+ * are kept in a list. When the file comes, its evals are written, then the evals that waited
+ * for those.
  */
 #include "merged_files.h"
 
@@ -13,17 +13,17 @@
 
 #define MAX_FID 0x3fffffu
 
-/* A file id of the current input. Evals are counted from 1 in `waiting`; 0 is none. */
+/* A file id of the current input. Evals in `waiting` count from 1; 0 is none. */
 struct nytp_in_file {
-    uint32_t fid;       /* in the output; 0 = not defined or not written yet */
-    uint32_t waits_as;  /* the eval that this is while it waits */
-    uint32_t waited_by; /* the first of the evals that wait for this file */
+    uint32_t fid;       /* in the output; 0 = undefined or not written yet */
+    uint32_t waits_as;  /* its index in `waiting`, if it is there */
+    uint32_t waited_by; /* first eval that waits for this file */
 };
 
 struct nytp_waiting_eval {
-    struct nytp_new_fid file; /* as in the input, but for its name */
+    struct nytp_new_fid file; /* as in the input, without the name */
     uint32_t name;            /* string id */
-    uint32_t next;            /* that waits for the same file */
+    uint32_t next;            /* eval that waits for the same file */
 };
 
 bool nytp_merged_files_init(struct nytp_merged_files *m, struct nytp_writer *writer,
@@ -53,7 +53,7 @@ void nytp_merged_files_next_input(struct nytp_merged_files *m)
         memset(m->in, 0, m->n_in * sizeof *m->in);
 }
 
-/* Room for this id of the current input. */
+/* Makes room for this id of the current input. */
 static bool reserve_in_file(struct nytp_merged_files *m, uint32_t fid)
 {
     if (fid < m->n_in)
@@ -73,7 +73,7 @@ static bool reserve_in_file(struct nytp_merged_files *m, uint32_t fid)
     return true;
 }
 
-/* A new id of the output; 0 on failure. */
+/* Returns a new id of the output, or 0 on failure. */
 static uint32_t new_file(struct nytp_merged_files *m)
 {
     if (!nytp_grow(&m->source_from, &m->out_capacity, m->n_out, sizeof *m->source_from) ||
@@ -85,8 +85,9 @@ static uint32_t new_file(struct nytp_merged_files *m)
     return m->n_out++;
 }
 
-/* The file of the output that one of this input is: of that name, but an input that has several
- * of one name, as of a module loaded again after it was changed, has several there, too. */
+/* Finds the output's file for a file of this input: one of the same name. An input may have
+ * several files of one name, such as a module loaded again after a change; the output then has
+ * several, too. */
 static uint32_t find_file(const struct nytp_merged_files *m, uint32_t fid, struct nytp_key *key)
 {
     uint32_t known;
@@ -97,7 +98,8 @@ static uint32_t find_file(const struct nytp_merged_files *m, uint32_t fid, struc
     return known;
 }
 
-/* Define a file in the output, unless one of its name is there; `eval_fid` is of the output. */
+/* Defines a file in the output, unless one of its name is there. `eval_fid` is an id of the
+ * output. */
 static bool write_file(struct nytp_merged_files *m, const struct nytp_new_fid *file,
                        uint32_t name, uint32_t eval_fid)
 {
@@ -135,8 +137,8 @@ static bool write_waiting_eval(struct nytp_merged_files *m, uint32_t at, uint32_
     return write_file(m, &eval.file, eval.name, eval_fid);
 }
 
-/* The evals that wait for a file, and those that wait for them, which join the end of the
- * list as it is written. */
+/* Writes the evals that wait for a file, and the evals that wait for those. The latter join
+ * the end of the list as it is written. */
 static bool write_those_who_wait(struct nytp_merged_files *m, uint32_t in_fid)
 {
     uint32_t last = 0;
@@ -159,7 +161,7 @@ static bool write_those_who_wait(struct nytp_merged_files *m, uint32_t in_fid)
     return true;
 }
 
-/* Keep an eval until the file that ran it is defined, at the head of that file's list. */
+/* Keeps an eval until the file that ran it is defined, at the head of that file's list. */
 static bool queue_eval(struct nytp_merged_files *m, const struct nytp_new_fid *file,
                        uint32_t name)
 {
@@ -198,7 +200,7 @@ bool nytp_merged_fid(struct nytp_merged_files *m, uint32_t fid, uint32_t *out)
         return true;
     const uint32_t waits_as = m->in[fid].waits_as;
     if (waits_as != 0 &&
-        !write_waiting_eval(m, waits_as, 0)) /* what ran it did not come in time */
+        !write_waiting_eval(m, waits_as, 0)) /* its file did not come in time */
         return false;
     *out = m->in[fid].fid;
     return true;

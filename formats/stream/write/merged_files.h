@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The files of several profiles that become one stream: unified by name and numbered anew, each
- * defined in the output before anything names it. String evals stay apart, as the same name
- * means another eval in another process.
+ * The files of a merged stream. They are unified by name and renumbered, and each is defined
+ * before it is used. String evals stay separate: the same name means another eval in another
+ * process.
  *
- * An eval may come before the file that ran it, as in what a forked child repeats. It waits for
- * that file, and is written without it when something names the eval first.
+ * An eval may come before the file that ran it, as in the repetitions of a forked child. It
+ * waits for that file. If something uses the eval first, it is written without the file.
  */
 #ifndef NYTP_MERGED_FILES_H
 #define NYTP_MERGED_FILES_H
@@ -16,16 +16,16 @@
 #include "writer.h"
 
 struct nytp_merged_files {
-    struct nytp_writer *writer; /* borrowed, as are the next two */
+    struct nytp_writer *writer; /* borrowed, like the next two */
     struct nytp_strings *strings;
     struct nytp_error *error;
 
     struct nytp_table
-        fid_of_name; /* (string id, which of that name) -> id in the output; no evals */
+        fid_of_name; /* (string id, which of that name) -> output id; no evals */
     uint32_t
-        *source_from; /* by id in the output: from which input its source is, 0 = none yet */
+        *source_from; /* by output id: the input that provides its source, 0 = none */
     uint32_t n_out, out_capacity; /* id 0 is no file */
-    uint32_t *in_fid;             /* by id in the output: which of the input it is, 0 = none */
+    uint32_t *in_fid;             /* by output id: its id in the input, 0 = none */
     uint32_t in_fid_capacity;
 
     struct nytp_in_file *in; /* by id in the current input */
@@ -34,24 +34,24 @@ struct nytp_merged_files {
     uint32_t n_waiting, waiting_capacity;
 };
 
-/* Names are interned in `strings`, records go to `writer`, failures to `error`. False when out
- * of memory; nytp_merged_files_free() in either case. */
+/* Names are interned in `strings`, records go to `writer`, failures to `error`. Returns false
+ * if memory is out. Call nytp_merged_files_free() in either case. */
 bool nytp_merged_files_init(struct nytp_merged_files *files, struct nytp_writer *writer,
                             struct nytp_strings *strings, struct nytp_error *error);
 void nytp_merged_files_free(struct nytp_merged_files *files);
 
-/* File ids mean other files from here on. */
+/* Begins the next input, whose file ids have other meanings. */
 void nytp_merged_files_next_input(struct nytp_merged_files *files);
 
-/* A file of the current input, as its record defines it. False with the error set. */
+/* Adds a file of the current input. Returns false with the error set. */
 bool nytp_merged_file_add(struct nytp_merged_files *files, const struct nytp_new_fid *file);
 
-/* The id in the output; 0 when the current input has not defined the file. False with the error
- * set. */
+/* Finds the output's id; 0 if the current input has not defined the file. Returns false with
+ * the error set. */
 bool nytp_merged_fid(struct nytp_merged_files *files, uint32_t fid, uint32_t *out);
 
-/* Whether the source of a file (an id in the output) is to be that of this input, counted from
- * 1: the first that asks. */
+/* Returns true if this input, counted from 1, provides the source of a file (an output id).
+ * The first that asks does. */
 bool nytp_merged_file_has_source(struct nytp_merged_files *files, uint32_t fid, uint32_t input);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Attributes and options of several profiles that become one stream; see merged_settings.h. A
- * value that differs from that of the first input is dropped, and a note says so where it
- * matters to a reader of the sums.
+ * Attributes and options of a merged stream; see merged_settings.h. A value that differs from
+ * the first input's is dropped. A note says so if it changes the meaning of sums.
  */
 #include "merged_settings.h"
 
@@ -13,15 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct nytp_merged_application { /* how many inputs had this one */
+struct nytp_merged_application { /* number of inputs with this name */
     uint32_t name, n;
 };
 
 struct nytp_merged_setting { /* an attribute or option that is written once */
     uint32_t key, value;
-    bool noted; /* that inputs differ was said */
+    bool noted; /* the difference was reported */
     bool is_count;
-    double in_count, count; /* of the current input, of those before */
+    double in_count, count; /* of the current input; of earlier ones */
 };
 
 void nytp_merged_settings_free(struct nytp_merged_settings *m)
@@ -88,7 +87,7 @@ static void note_difference(struct nytp_merged_settings *m, const char *what,
     m->note(m->context, text);
 }
 
-/* The first value is written. *first tells whether this is it. NULL on failure. */
+/* Finds or adds a setting; *first says if it was added. Returns NULL on failure. */
 static struct nytp_merged_setting *setting_of(struct nytp_merged_settings *m,
                                               struct nytp_str key, struct nytp_str value,
                                               bool *first)
@@ -139,7 +138,7 @@ static bool add_ticks_per_sec(struct nytp_merged_settings *m, struct nytp_str va
     return true;
 }
 
-/* Of an input, the last value counts. */
+/* The last value of an input counts. */
 static bool add_count(struct nytp_merged_settings *m, struct nytp_str key,
                       struct nytp_str value)
 {
@@ -220,7 +219,7 @@ void nytp_merged_process_begins(struct nytp_merged_settings *m)
     m->told_thread = m->thread;
 }
 
-/* Whether it matters to a reader of the sums that inputs were recorded with another value. */
+/* Returns true if another value changes the meaning of sums. */
 static bool shapes_the_data(struct nytp_str key)
 {
     static const char *const keys[] = {"stmts", "subs",    "blocks",     "leave",
@@ -246,8 +245,8 @@ bool nytp_merged_option(struct nytp_merged_settings *m, struct nytp_str key,
     return true;
 }
 
-/* "a.pl (3 recordings), b.pl and c.pl". Recordings may be runs, children or threads: which of
- * them began a run is not known for certain, as pids return. */
+/* "a.pl (3 recordings), b.pl and c.pl". A recording may be a run, a child or a thread. Which
+ * one began a run is unknown, since pids are reused. */
 static bool write_application(struct nytp_merged_settings *m)
 {
     size_t size = 1;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Attributes and options of several profiles that become one stream. The first value of each is
- * written at once; those that speak of all inputs (application, basetime,
- * cumulative_overhead_ticks, counts, which are added up) at the end. Ticks are those of the
- * first input: nytp_merged_ticks() converts the others'.
+ * Attributes and options of a merged stream. The first value of each is written at once. Those
+ * of all inputs together (application, basetime, cumulative_overhead_ticks, summed counts) are
+ * written at the end. Ticks are those of the first input; nytp_merged_ticks() converts others.
  */
 #ifndef NYTP_MERGED_SETTINGS_H
 #define NYTP_MERGED_SETTINGS_H
@@ -12,21 +11,21 @@
 #include "formats/base/strings.h"
 #include "writer.h"
 
-/* What a person should know and the output cannot say: one line of text. */
+/* Receives one line of text for the user about something that the output cannot express. */
 typedef void nytp_note_fn(void *context, const char *text);
 
-/* Zeroed but for the first five, which are borrowed. */
+/* The caller sets the first five members, which are borrowed, and zeroes the rest. */
 struct nytp_merged_settings {
     struct nytp_writer *writer;
     struct nytp_strings *strings;
-    struct nytp_error *error; /* set by what returns false */
+    struct nytp_error *error; /* set by functions that return false */
     nytp_note_fn *note;       /* may be NULL */
     void *context;
 
     struct nytp_merged_application *applications;
     struct nytp_merged_setting *settings;
     uint32_t n_applications, n_settings, applications_capacity, settings_capacity;
-    double ticks_per_sec; /* of the output: that of the first input */
+    double ticks_per_sec; /* of the first input and the output */
     double basetime_s;    /* earliest; 0 = none yet */
     double overhead_ticks;
 
@@ -34,7 +33,7 @@ struct nytp_merged_settings {
     const char *path;
     double in_ticks_per_sec, in_overhead_ticks;
 
-    /* which thread of their pid the processes are, after this, and as the output says */
+    /* thread of the next process, and the last one written */
     struct nytp_merged_thread {
         uint32_t number, parent;
     } thread, told_thread;
@@ -42,7 +41,7 @@ struct nytp_merged_settings {
 
 void nytp_merged_settings_free(struct nytp_merged_settings *settings);
 
-/* Intern a text among those of the output. UINT32_MAX with the error set when memory is out. */
+/* Interns a text. Returns UINT32_MAX with the error set if memory is out. */
 uint32_t nytp_merged_intern(struct nytp_merged_settings *settings, struct nytp_str text);
 
 void nytp_merged_settings_next_input(struct nytp_merged_settings *settings, const char *path);
@@ -55,20 +54,20 @@ bool nytp_merged_attribute_record(struct nytp_merged_settings *settings, struct 
 bool nytp_merged_option(struct nytp_merged_settings *settings, struct nytp_str key,
                         struct nytp_str value);
 
-/* Before a process: write the attributes that are true of it alone, where they change. */
+/* Call before a process: writes the attributes of this process alone, if they have changed. */
 void nytp_merged_process_begins(struct nytp_merged_settings *settings);
 
-/* Write what speaks of all inputs. */
+/* Writes the attributes of all inputs together. */
 bool nytp_merged_settings_finish(struct nytp_merged_settings *settings);
 
-/* Whether ticks of the current input are those of the output. */
+/* Returns true if the current input has the output's ticks. */
 static inline bool nytp_merged_ticks_are_equal(const struct nytp_merged_settings *s)
 {
     return s->in_ticks_per_sec == s->ticks_per_sec || !(s->in_ticks_per_sec > 0) ||
            !(s->ticks_per_sec > 0);
 }
 
-/* Ticks of the current input as those of the output. */
+/* Converts ticks of the current input to those of the output. */
 static inline double nytp_merged_ticks(const struct nytp_merged_settings *s, double ticks)
 {
     return nytp_merged_ticks_are_equal(s) ? ticks

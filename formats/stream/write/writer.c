@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Writes the native stream; see writer.h. Byte order and fields are described in
- * nytprof-v5.md. The records that a running program pays for are inline functions of the
- * header; here are the rest, the block, and how it goes through the compressor.
+ * Writes the native stream; see writer.h and nytprof-v5.md. The records that are written while
+ * a program runs are inline functions of the header. Here are the others, the block, and its
+ * way through the compressor.
  */
 #include "writer.h"
 
@@ -63,8 +63,8 @@ void nytp_writer_reset(struct nytp_writer *writer)
     writer->n_inflated = writer->n_deflated = 0;
 }
 
-/* The header goes out with the first bytes that are compressed: a process that is killed at its
- * beginning leaves both or neither. */
+/* The header goes out with the first compressed bytes: a process that is killed early leaves
+ * both or neither. */
 static bool put_counted(void *context, const uint8_t *bytes, size_t len)
 {
     struct nytp_writer *const writer = context;
@@ -80,7 +80,7 @@ static bool put_counted(void *context, const uint8_t *bytes, size_t len)
            (n == len || writer->put(writer->context, bytes + n, len - n));
 }
 
-/* Hand on what the block holds: through the compressor where there is one, else as it is. */
+/* Passes the block on, through the compressor if there is one. */
 static bool put_buffered(struct nytp_writer *writer, enum nytp_flush flush)
 {
     const size_t len = (size_t)(writer->at - writer->block);
@@ -155,7 +155,7 @@ static bool is_ascii(const char *bytes, size_t len)
     return (all & 0x8080808080808080u) == 0;
 }
 
-/* The tag says UTF-8 only where it makes a difference and is true. */
+/* The tag says UTF-8 only if it matters and is true. */
 static uint8_t str_tag(const char *bytes, size_t len)
 {
     return !is_ascii(bytes, len) && nytp_utf8_valid(bytes, len) ? '"' : '\'';
@@ -182,7 +182,7 @@ static void put_str(struct nytp_writer *writer, struct nytp_str text)
     put_tagged(writer, str_tag(text.ptr, text.len), text.ptr, text.len);
 }
 
-/* A record of integers: its tag, then `n` values. */
+/* Writes a record of integers: its tag, then `n` values. */
 static void put_u32s(struct nytp_writer *writer, char tag, size_t n, const uint32_t *values)
 {
     nytp_writer_settle(writer);
@@ -212,7 +212,7 @@ static void put_line_text(struct nytp_writer *writer, const char *text, size_t l
     nytp_writer_put_bytes(writer, text, len);
 }
 
-/* A line of text: an attribute, an option or a comment, which has no key (NULL). */
+/* Writes an attribute, an option or a comment. A comment has no key (NULL). */
 static void put_text_line(struct nytp_writer *writer, const char *opening, const char *key,
                           const char *value, size_t value_len)
 {
@@ -339,7 +339,7 @@ void nytp_write_calls_head(struct nytp_writer *writer)
     nytp_write_comment(writer, NYTP_CALLS_HEAD);
 }
 
-/* The record before made sure that there is room for this one. */
+/* The record before has made sure that this one fits. */
 void nytp_writer_settle_call(struct nytp_writer *writer)
 {
     struct nytp_call_axis *const calls = &writer->calls;
@@ -354,7 +354,7 @@ void nytp_writer_settle_call(struct nytp_writer *writer)
     calls->is_held = false;
 }
 
-/* Bytes of a name that its line holds: whole characters. */
+/* Returns how many bytes of a name fit into its line, in whole characters. */
 static size_t cut_call_name(const char *name, size_t len)
 {
     size_t n = 0, written = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The native stream, written: one typed put for each record of the format (the names are
- * those of tags.def), collected in a block that is handed on, compressed once
- * nytp_write_start_deflate() was called, whenever it is full.
+ * Writes the native stream: one typed function for each record of the format, with the names
+ * of tags.def. Records are collected in a block. A full block is passed on, compressed after
+ * nytp_write_start_deflate().
  *
- * The trick: a put makes sure once that its record fits into the block, then stores bytes
- * without further checks; only making room is a call.
+ * The trick: a function checks once that its record fits into the block, then stores bytes
+ * without further checks. Only making room is a call.
  */
 #ifndef NYTP_WRITER_H
 #define NYTP_WRITER_H
@@ -16,87 +16,86 @@
 
 #include <string.h>
 
-/* Where the calls in comments that were written lie, on the time axis of the one who writes
- * them. What a reader knows of it is the same but for a constant. */
+/* Points of the calls in comments on the writer's time axis. The reader's axis differs by a
+ * constant. */
 struct nytp_call_axis {
-    bool is_held;       /* the last record's point is told by what comes next */
-    int64_t held_point; /* which is here, ... */
-    int64_t held_since; /* and there the statement's record before it ended */
-    int64_t point;      /* of the last record that told ticks */
-    uint8_t *entry_end; /* of an entry with ticks, to which its return may be added */
+    bool is_held;       /* the next record determines the last one's point */
+    int64_t held_point; /* the last record's point */
+    int64_t held_since; /* end of the statement's record before it */
+    int64_t point;      /* of the last record with ticks */
+    uint8_t *entry_end; /* of an entry with ticks, which may get its return */
     uint32_t n_sites;
 };
 
 struct nytp_writer {
     uint8_t *at, *end;   /* free space of the block */
-    uint8_t *record_end; /* up to here there is room for a record without strings */
-    uint8_t *block;      /* NYTP_WRITER_MOST bytes: `plain`, or the compressor's room */
+    uint8_t *record_end; /* a record without strings fits up to here */
+    uint8_t *block;      /* NYTP_WRITER_MOST bytes: `plain` or the compressor's room */
     uint8_t *plain;      /* owned */
-    size_t n_plain; /* bytes in `plain` (the header) that wait for the first compressed ones:
-                       a program killed early then leaves both or neither */
-    bool failed;    /* sticky: `put` or the compressor refused; further bytes are dropped */
-    /* Called when the block is full, to flush it; NULL: flush without sync. */
+    size_t n_plain; /* bytes of header in `plain` that wait for the first compressed ones: a
+                     * program killed early leaves both or neither */
+    bool failed;    /* sticky: `put` or the compressor refused; all else is dropped */
+    /* Called when the block is full, to flush it. NULL: flush without sync. */
     void (*on_full)(struct nytp_writer *writer);
     struct nytp_call_axis calls;
-    uint64_t n_raw;     /* bytes handed on so far before compression */
-    uint64_t n_written; /* bytes given to `put` so far */
+    uint64_t n_raw;     /* bytes passed on, before compression */
+    uint64_t n_written; /* bytes passed to `put` */
     nytp_bytes_fn *put;
     void *context;
     struct nytp_deflate *deflate; /* owned; NULL until nytp_write_start_deflate() */
-    uint64_t n_inflated;          /* bytes that went through the compressor */
-    uint64_t n_deflated;          /* and came out of it */
+    uint64_t n_inflated;          /* bytes into the compressor */
+    uint64_t n_deflated;          /* bytes out of it */
 };
 
-/* A block is this long at first; records are shorter but for their strings, which may be of any
- * length. */
+/* The initial length of a block. Records are shorter, except for their strings, which may be
+ * of any length. */
 #define NYTP_WRITER_BLOCK 16384
 #define NYTP_WRITER_MOST  NYTP_DEFLATE_ROOM
 
-/* Room that one record needs without its strings. */
+/* The most that one record needs without its strings. */
 #define NYTP_WRITER_RECORD 64
 
-/* A writer whose bytes go to `put`, in order, each time with `context`. NULL when memory is
- * out. */
+/* Returns a writer that passes its bytes to `put`, in order, with `context`, or NULL if memory
+ * is out. */
 struct nytp_writer *nytp_writer_new(nytp_bytes_fn *put, void *context);
 
 /* Does not flush. Accepts NULL. */
 void nytp_writer_free(struct nytp_writer *writer);
 
-/* Hand on what the block holds. With NYTP_FLUSH_SYNC a reader of what came out so far sees
- * every record put before; NYTP_FLUSH_FINISH ends the stream. Allocates nothing. False when
- * the writer has failed. */
+/* Passes the block on. With NYTP_FLUSH_SYNC a reader of the output sees every record put
+ * before. NYTP_FLUSH_FINISH ends the stream. Allocates nothing. Returns false if the writer
+ * has failed. */
 bool nytp_writer_flush(struct nytp_writer *writer, enum nytp_flush flush);
 
-/* From now on blocks have `len` bytes, NYTP_WRITER_BLOCK to NYTP_WRITER_MOST. The present one
- * must not hold more: on_full may say it after a flush. Long ones spare the processor's caches,
- * from which the compressor and the program drive each other. */
+/* Sets the length of blocks, NYTP_WRITER_BLOCK to NYTP_WRITER_MOST. The present one must not
+ * hold more; on_full may call this after a flush. The compressor and the program evict each
+ * other from the processor's caches; long blocks make that rarer. */
 void nytp_writer_set_block(struct nytp_writer *writer, size_t len);
 
-/* Go on with another compressor, NULL: with none, in a block of the shortest length. The old
- * one is freed, and what its block held is forgotten. */
+/* Continues with another compressor, or without one (NULL) in a block of the shortest length.
+ * Frees the old one and discards its block. */
 void nytp_writer_set_deflate(struct nytp_writer *writer, struct nytp_deflate *deflate);
 
-/* After NYTP_FLUSH_FINISH: the line of text behind a compressed stream, which readers of the
- * format leave unread, on how much it was compressed. */
+/* After NYTP_FLUSH_FINISH: writes a line on the compression ratio behind the stream. Readers
+ * of the format do not read it. */
 bool nytp_writer_put_trailer(struct nytp_writer *writer);
 
-/* Forget what the block holds and the compressor: the next record starts a new stream. */
+/* Discards the block and the compressor. The next record starts a new stream. */
 void nytp_writer_reset(struct nytp_writer *writer);
 
-/* Out-of-line parts of the puts below. */
+/* The slow parts of the functions below. */
 void nytp_writer_make_room(struct nytp_writer *writer) __attribute__((cold));
 void nytp_writer_put_bytes(struct nytp_writer *writer, const void *bytes, size_t len);
 
-/* Make sure that a record fits into the block, which may flush it. */
+/* Makes sure that a record fits into the block, which may flush it. */
 static inline void nytp_writer_room(struct nytp_writer *writer)
 {
     if (__builtin_expect(writer->at > writer->record_end, 0))
         nytp_writer_make_room(writer);
 }
 
-/* Store a packed integer, one to five bytes, or a number, the eight bytes of a double in this
- * machine's order (nytprof-v5.md). There must be room. Both return where the next field goes.
- */
+/* Stores a packed integer (one to five bytes) or a double (eight bytes, native byte order; see
+ * nytprof-v5.md). There must be room. Both return the place of the next field. */
 static inline uint8_t *nytp_encode_u32(uint8_t *at, uint32_t value)
 {
     if (value < 0x80) {
@@ -128,8 +127,8 @@ static inline uint8_t *nytp_encode_nv(uint8_t *at, double value)
     return at + sizeof value;
 }
 
-/* Records of the event part: these are the ones that a running program pays for. Ticks are
- * those of the clock that the attribute ticks_per_sec speaks of. */
+/* Records of the running program, which pays for them. The attribute ticks_per_sec has the
+ * unit of ticks. */
 
 static inline void nytp_write_time_line(struct nytp_writer *writer, int32_t ticks, uint32_t fid,
                                         uint32_t line)
@@ -142,7 +141,7 @@ static inline void nytp_write_time_line(struct nytp_writer *writer, int32_t tick
     writer->at = nytp_encode_u32(at, line);
 }
 
-/* A fid and a line as they stand in records. */
+/* A fid and a line, encoded. */
 struct nytp_encoded_place {
     uint8_t bytes[11], len;
 };
@@ -155,7 +154,7 @@ static inline struct nytp_encoded_place nytp_encode_place(uint32_t fid, uint32_t
     return place;
 }
 
-/* nytp_write_time_line() for a place that comes again and again. */
+/* nytp_write_time_line() for a place that recurs. */
 static inline void nytp_write_time_at(struct nytp_writer *writer, int32_t ticks,
                                       const struct nytp_encoded_place *place)
 {
@@ -167,9 +166,9 @@ static inline void nytp_write_time_at(struct nytp_writer *writer, int32_t ticks,
     writer->at = at + place->len;
 }
 
-/* The same for the usual case, with or without a DISCOUNT behind it, and without a call: false,
- * and nothing is written, when there is no room, the time takes more than two bytes, or a call
- * is held whose point is not `now`, where the record ends. */
+/* The same for the usual case, with or without a DISCOUNT behind it. Returns false, with
+ * nothing written, if there is no room, the ticks need more than two bytes, or a call is held
+ * whose point is not `now`, the end of this record. */
 static inline bool nytp_write_short_time(struct nytp_writer *writer, int64_t now,
                                          uint64_t ticks, const struct nytp_encoded_place *place,
                                          bool discount)
@@ -211,7 +210,7 @@ static inline void nytp_write_discount(struct nytp_writer *writer)
     *writer->at++ = '-';
 }
 
-/* Inlined, as every call runs it. */
+/* Inlined, since every call runs it. */
 static inline __attribute__((always_inline)) void
 nytp_write_sub_entry(struct nytp_writer *writer, uint32_t caller_fid, uint32_t caller_line)
 {
@@ -222,8 +221,8 @@ nytp_write_sub_entry(struct nytp_writer *writer, uint32_t caller_fid, uint32_t c
     writer->at = nytp_encode_u32(at, caller_line);
 }
 
-/* Copy in whole steps of NYTP_COPY_STEP, which is faster than a call for names; both sides
- * have room for the last step. */
+/* Copies in steps of NYTP_COPY_STEP, which is faster than a call of memcpy() for names. Both
+ * sides have room for the last step. */
 #define NYTP_COPY_STEP 32
 
 static inline void nytp_copy_padded(uint8_t *to, const uint8_t *from, size_t len)
@@ -232,9 +231,8 @@ static inline void nytp_copy_padded(uint8_t *to, const uint8_t *from, size_t len
         memcpy(to + i, from + i, NYTP_COPY_STEP);
 }
 
-/* A call at `depth` (1 = the outermost) has returned. `name` is a whole encoded string, tag and
- * length included, see nytp_encode_str(), in memory that is readable up to the next multiple of
- * NYTP_COPY_STEP. */
+/* Writes the return of a call at `depth` (1 = outermost). `name` is an encoded string (see
+ * nytp_encode_str()), readable up to the next multiple of NYTP_COPY_STEP. */
 static inline void nytp_write_sub_return(struct nytp_writer *writer, uint32_t depth,
                                          int64_t incl_ticks, int64_t excl_ticks,
                                          const uint8_t *name, size_t name_len)
@@ -254,13 +252,12 @@ static inline void nytp_write_sub_return(struct nytp_writer *writer, uint32_t de
     }
 }
 
-/* ---- calls in comments (formats/stream/call_records.h) ----
- *
- * `since` is where the last statement's record ended, `now` where the entry or return lies. */
+/* ---- calls in comments (formats/stream/call_records.h) ---- `since` is the end of the last
+ * statement's record, `now` the point of the entry or return. */
 
-/* An entry from a site, as it is written. */
+/* An encoded entry from a site. */
 struct nytp_encoded_entry {
-    uint8_t bytes[8], len; /* 0: not told yet */
+    uint8_t bytes[8], len; /* 0: the site is not recorded yet */
 };
 
 static inline uint8_t *nytp_encode_count(uint8_t *at, uint64_t value)
@@ -274,8 +271,8 @@ static inline uint8_t *nytp_encode_count(uint8_t *at, uint64_t value)
     return at;
 }
 
-/* Tell where the last record lies, if that is held back: before any record but the one that
- * tells it. */
+/* Writes the point of the last record if it is held back. Call this before any record other
+ * than the one that determines it. */
 void nytp_writer_settle_call(struct nytp_writer *writer) __attribute__((cold));
 
 static inline void nytp_writer_settle(struct nytp_writer *writer)
@@ -284,7 +281,7 @@ static inline void nytp_writer_settle(struct nytp_writer *writer)
         nytp_writer_settle_call(writer);
 }
 
-/* A statement's record of so many ticks comes next, which ends at `now`. */
+/* Call before a statement's record of `ticks`, which ends at `now`. */
 static inline void nytp_writer_meet(struct nytp_writer *writer, int64_t now, int64_t ticks)
 {
     if (!writer->calls.is_held)
@@ -307,7 +304,7 @@ static inline void nytp_writer_hold(struct nytp_call_axis *calls, int64_t since,
     calls->held_since = since;
 }
 
-/* An entry or return where, most likely, the next statement's record ends. */
+/* An entry or return whose point is probably the end of the next statement's record. */
 static inline void nytp_write_call_entry(struct nytp_writer *writer,
                                          const struct nytp_encoded_entry *entry, int64_t since,
                                          int64_t now)
@@ -330,7 +327,7 @@ static inline void nytp_write_call_return(struct nytp_writer *writer, int64_t si
     nytp_writer_hold(&writer->calls, since, now);
 }
 
-/* Anywhere else. */
+/* An entry or return at any other point. */
 static inline void nytp_write_call_entry_at(struct nytp_writer *writer,
                                             const struct nytp_encoded_entry *entry,
                                             int64_t since, int64_t now)
@@ -365,35 +362,34 @@ static inline void nytp_write_call_return_at(struct nytp_writer *writer, int64_t
     writer->calls.point = now;
 }
 
-/* Calls are told so from here on, before the process has any. */
+/* Announces that calls are recorded in comments. Call before the process has any. */
 void nytp_write_calls_head(struct nytp_writer *writer);
 
-/* What is called from where, before its first entry. `name` is an encoded string, of which the
- * tag counts, and the `len` bytes of the name itself. */
+/* Records a site before its first entry: the caller's place and the callee. `tag` is the tag
+ * of the encoded name; `name` has `len` bytes without it. */
 struct nytp_encoded_entry nytp_write_call_site(struct nytp_writer *writer, uint32_t fid,
                                                uint32_t line, uint8_t tag, const char *name,
                                                size_t len);
 
-/* Another of the records that are one number: NYTP_CALL_SHIFT, _WAIT, ... */
+/* Writes a record that is one number: NYTP_CALL_SHIFT or NYTP_CALL_WAIT. */
 void nytp_write_call_change(struct nytp_writer *writer, enum nytp_call_code code,
                             int64_t value);
 
-/* The number of the site. */
+/* The same for a record whose number is a site. */
 void nytp_write_call_site_change(struct nytp_writer *writer, enum nytp_call_code code,
                                  const struct nytp_encoded_entry *entry);
 
 /* Room for the tag and length of an encoded string. */
 #define NYTP_ENCODED_STR_EXTRA 6
 
-/* Store tag, length and bytes at `to`, which has room for len + NYTP_ENCODED_STR_EXTRA bytes.
- * The tag says UTF-8 when the bytes are not all ASCII but valid UTF-8. Returns the encoded
+/* Stores tag, length and bytes at `to`, which has room for len + NYTP_ENCODED_STR_EXTRA bytes.
+ * The tag says UTF-8 if the bytes are valid UTF-8 and not all ASCII. Returns the encoded
  * length. */
 size_t nytp_encode_str(uint8_t *to, const char *bytes, size_t len);
 
-/* The other records. A newline in text lines, which have no escape of their own, becomes the
- * two characters `\n`. Strings are encoded as by nytp_encode_str(), but for source lines: these
- * are bytes, which no reader decodes. What a string of a struct claims of itself in `utf8` does
- * not matter. */
+/* The other records. A newline in a text line becomes the two characters `\n`. Strings are
+ * encoded by nytp_encode_str(), except for source lines, which are plain bytes. The strings'
+ * `utf8` members are ignored. */
 
 void nytp_write_version(struct nytp_writer *writer, uint32_t major, uint32_t minor);
 void nytp_write_comment(struct nytp_writer *writer, const char *text); /* without newline */
@@ -401,14 +397,14 @@ void nytp_write_attribute(struct nytp_writer *writer, const char *key, const cha
                           size_t value_len);
 void nytp_write_text_attribute(struct nytp_writer *writer, const char *key, const char *value);
 void nytp_write_number_attribute(struct nytp_writer *writer, const char *key, int64_t value);
-/* The same as a comment (comments/attribute_records.h), for what other recorders do not tell.
- */
+/* The same as a comment (comments/attribute_records.h), for attributes that other recorders do
+ * not have. */
 void nytp_write_attribute_record(struct nytp_writer *writer, const char *key, const char *value,
                                  size_t value_len);
 void nytp_write_option(struct nytp_writer *writer, const char *key, int64_t value);
 
-/* What follows is compressed; level 1 to 9. Writes the comment that says so. False, and
- * nothing is written, when the compressor cannot be had. */
+/* Compresses all that follows, at level 1 to 9, after a comment that says so. Returns false,
+ * with nothing written, if the compressor cannot be made. */
 bool nytp_write_start_deflate(struct nytp_writer *writer, int level);
 
 void nytp_write_pid_start(struct nytp_writer *writer, uint32_t pid, uint32_t ppid,
