@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Which arcs stay when a profile's tree changes; see nytp_profile_rebuild() in totals.h.
+ * The choice of arcs when a profile's tree changes; see nytp_profile_rebuild() in totals.h.
  *
- * Three lists are compared callee by callee: the arcs that were known, those that the tree told
- * before the change, and those that it tells now. Arcs of one callee, caller and recording are
- * a group. A group whose sums are the same before and now was not touched.
+ * Three lists are compared callee by callee: the known arcs, the arcs of the tree before the
+ * change, and those of the tree now. A group is the arcs of one callee, caller and recording.
+ * A group with the same sums before and now is unchanged.
  */
 #include "arcs_before.h"
 
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A run of a sorted list of arcs. */
+/* A part of a sorted list of arcs. */
 struct run {
     const struct nytp_arc *arcs;
     uint32_t n;
@@ -48,7 +48,7 @@ static void add_arc(struct nytp_arc *to, const struct nytp_arc *from)
         to->rec_depth = from->rec_depth;
 }
 
-/* Sort; arcs that have become one are added up. */
+/* Sorts arcs and adds up equal ones. */
 static void sort_arcs(struct nytp_arc *arcs, uint32_t *n)
 {
     uint32_t kept = 0;
@@ -63,7 +63,7 @@ static void sort_arcs(struct nytp_arc *arcs, uint32_t *n)
     *n = kept;
 }
 
-/* ---- what was known ---- */
+/* ---- the known arcs ---- */
 
 bool nytp_arcs_before_init(struct nytp_arcs_before *before, const struct nytp_profile *p)
 {
@@ -142,7 +142,7 @@ bool nytp_arcs_before_of_recordings(struct nytp_arcs_before *some,
 
 /* ---- comparing ---- */
 
-/* The arcs at the head of a list that `like` is grouped with: the same callee, or also the same
+/* Returns the arcs at the head of a list with the same callee as `like`, or also the same
  * caller and recording. */
 static struct run run_at_head(struct run list, const struct nytp_arc *like, bool whole_callee)
 {
@@ -158,7 +158,7 @@ static struct run rest_behind(struct run list, struct run its_head)
     return (struct run){list.arcs + its_head.n, list.n - its_head.n};
 }
 
-/* The smallest group at the heads of lists that may be empty; NULL when all are. */
+/* Returns the smallest group at the heads of two lists, or NULL if both are empty. */
 static const struct nytp_arc *first_of(struct run x, struct run y)
 {
     if (x.n == 0 || y.n == 0)
@@ -216,14 +216,14 @@ static void append_run(struct nytp_arc *list, uint32_t *n, struct run run)
     *n += run.n;
 }
 
-/* part * now / whole; nothing where the whole is nothing or the part is no part of it. */
+/* Returns part * now / whole, or 0 if `part` is not between 0 and `whole`. */
 static int64_t share_of(int64_t part, int64_t now, int64_t whole)
 {
     return whole <= 0 || part <= 0 || part > whole ? 0 : nytp_mul_div_signed(part, now, whole);
 }
 
-/* Calls that are as before, below which something changed: their inclusive times become what
- * the tree has now, in the proportion that was known. */
+/* For calls that are the same but contain a change: scales the known inclusive times to the
+ * tree's present sum. */
 static void fit_inclusive(struct nytp_arc *arcs, struct run known, struct run is)
 {
     const struct nytp_arc was_sum = sum_of(known), is_sum = sum_of(is);
@@ -238,7 +238,7 @@ static void fit_inclusive(struct nytp_arc *arcs, struct run known, struct run is
     }
 }
 
-/* One callee, some of whose calls changed: group by group. */
+/* One callee with some changed calls: chooses group by group. */
 static void choose_groups(struct run known, struct run was, struct run is,
                           struct nytp_arc *list, uint32_t *n)
 {
@@ -259,7 +259,7 @@ static void choose_groups(struct run known, struct run was, struct run is,
     }
 }
 
-/* Subs that are in the tree. */
+/* Marks the subs of the tree. */
 static bool *present_subs(const struct nytp_profile *p)
 {
     bool *present = calloc((size_t)p->n_subs + 1, sizeof *present);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Walks outwards over string evals; see eval_files.h. Each file is walked over once, however
- * long the chains are: a walk ends where an earlier one has been.
+ * Walks outwards over string evals; see eval_files.h. Each file is visited once, however long
+ * the chains are: a walk ends where an earlier one has been.
  */
 #include "eval_files.h"
 
 #include <stdlib.h>
 
-/* Walk outwards from `file`. The file that leads back to this walk, or 0. */
+/* Walks outwards from `file`. Returns the file that leads back to this walk, or 0. */
 static uint32_t end_of_ring(const struct nytp_file *files, uint32_t *walked, uint32_t file)
 {
     uint32_t at = file;

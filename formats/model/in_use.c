@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Which file tells what is in use; see in_use.h.
+ * Chooses the file that counts memory in use; see in_use.h.
  *
- * Those of one process have the same host, process id and thread. A process id is used again:
- * one that begins when the file before has ended, and knows of nothing from before, is of
- * another process, or nothing was in use.
+ * Files of one process have the same host, process id and thread. But process ids are reused:
+ * a file that begins after the previous one has ended, and has no memory from before, is of
+ * another process (or nothing was in use).
  *
- * What is inherited is known by its sum for each line, not by block: what the parent freed
- * later than it forked, or one child and not another, counts as if both had done the same.
+ * Inherited memory is known as a sum per line, not per block. If only the parent, or only one
+ * of several children, freed a block after the fork, it counts as if both had.
  */
 #include "in_use.h"
 
@@ -38,7 +38,7 @@ static int by_process_and_start(const void *x, const void *y)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Of a process that was killed the end is not known. */
+/* The end of a killed process is unknown. */
 static bool ends_before(const struct file *a, const struct file *b)
 {
     return a->process->complete &&
@@ -55,7 +55,7 @@ static bool is_same_process(const struct file *last, const struct file *next)
              last->process->complete));
 }
 
-/* Do it to each line of the process's nodes. */
+/* Applies `change` to each line of the process's nodes. */
 static void change_lines(struct nytp_profile *p, uint32_t process,
                          void (*change)(struct nytp_svs *svs))
 {
@@ -99,7 +99,8 @@ static void supersede(struct nytp_profile *p, const struct file *file)
     p->processes[file->index].is_superseded = true;
 }
 
-/* Of a file and the next the one that ends first; the other remains to be compared. */
+/* Supersedes the one of two adjacent files that ends first. The other is compared with the
+ * next. */
 static void keep_last(struct nytp_profile *p, const struct file *files)
 {
     const struct file *last = &files[0];
@@ -131,9 +132,9 @@ static bool keep_last_of_each(struct nytp_profile *p)
     return true;
 }
 
-/* ---- what a child inherits ---- */
+/* ---- inherited memory ---- */
 
-/* A process that has what the process `pid` allocated: that itself, or a child of it. */
+/* A process with memory that process `pid` allocated: the process itself or a child. */
 struct holder {
     struct nytp_name host;
     uint32_t pid;
@@ -151,7 +152,7 @@ static int compare_memory(const struct holder *a, const struct holder *b)
     return memcmp(a->host.ptr, b->host.ptr, a->host.len);
 }
 
-/* Whoever counts it is the first. */
+/* The first in this order counts the memory. */
 static int by_memory(const void *x, const void *y)
 {
     const struct holder *const a = x, *const b = y;

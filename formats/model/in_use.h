@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Memory in use that several files of a profile tell of. Of a process that has been recorded
- * into several files one after another each tells what was in use at its end, also what earlier
- * ones allocated: only the last counts. And a fork's child has all that its parent had, page by
- * page the same memory until one of the two writes there: it counts in the parent or, where the
- * profile does not have that, in the first of its children.
+ * Memory in use that several files of a profile report.
+ *
+ * A process may be recorded into several files, one after another. Each reports all memory in
+ * use at its end, including memory that earlier files allocated, so only the last file counts.
+ *
+ * A fork's child shares its parent's memory page by page until one of them writes there. It is
+ * counted in the parent, or in the first child if the profile does not have the parent.
  */
 #ifndef NYTP_IN_USE_H
 #define NYTP_IN_USE_H
 
 #include "model.h"
 
-/* What is in use in nodes of the other processes goes (struct nytp_svs, `elsewhere`), before
- * subs and lines are summed up. May be done again when there are more processes, or fewer.
- * False when memory is out. */
+/* Subtracts memory in use that is counted in another process (struct nytp_svs, `elsewhere`).
+ * Call it before subs and lines are summed up, and again when processes were added or removed.
+ * Returns false if memory is out. */
 bool nytp_in_use_count_once(struct nytp_profile *profile);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What each label took; see label_sums.h.
+ * Times of labels; see label_sums.h.
  *
- * How long a stretch was is told by the two label comments around it. A stretch that no
- * comment ends lasts as long as the statements that follow in its process. Lengths are not
- * kept one by one: they are counted under numbers with nine binary digits after the first, so
- * that memory does not grow with the number of stretches, and medians are right to 0.2 %.
+ * The two label comments around a stretch give its length. A stretch without an end lasts as
+ * long as the following statements of its process. Lengths are counted under numbers with nine
+ * binary digits after the first: memory does not grow with the number of stretches, and
+ * medians are right to 0.2 %.
  *
- * A sub's own time under a label is found while calls return. A call that is open when a label
- * changes has told what it took so far (the nytp-own comments), so that each label gets what
- * fell into it.
+ * A sub's exclusive time under a label is summed when calls return. Before a label changes,
+ * each open call records its time so far (nytp-own comments), so that each label gets its
+ * part.
  */
 #include "label_sums.h"
 #include "returns.h"
@@ -35,15 +35,15 @@ struct label {
     double total_s, max_s;
     uint32_t max_input;
     bool knows_memory, knows_svs;
-    int64_t memory_bytes, svs; /* that were added meanwhile */
-    bool lacks_subs;           /* of some there was no room for their time */
+    int64_t memory_bytes, svs; /* added meanwhile */
+    bool lacks_subs;           /* no room for the times of some subs */
 };
 
-/* A key that has a value now. */
+/* A key that has a value. */
 struct active {
     uint32_t key, label;
     int64_t since_ticks; /* on the process's axis */
-    int64_t since_clock; /* of statements */
+    int64_t since_clock; /* statements' ticks */
     int64_t since_memory, since_svs;
 };
 
@@ -53,7 +53,7 @@ struct cell {
     uint64_t calls; /* that returned under the label */
 };
 
-/* Where a sub begins, by its name; file is a string id, as sub and the input's texts are. */
+/* The first line of a sub. file is a string id. */
 struct place {
     uint32_t file, line;
 };
@@ -80,19 +80,19 @@ struct nytp_label_sums {
     nytp_label_group_fn *group;
     void *group_context;
 
-    /* the input that is being read */
+    /* the current input */
     uint32_t input;
     struct nytp_table name_of_fid;        /* (fid) -> string id */
     uint32_t host, application, basetime; /* string ids */
-    int64_t most_ticks_per_sec;           /* of all inputs so far; 0: none tells */
+    int64_t most_ticks_per_sec;           /* of all inputs so far; 0: unknown */
 
-    /* the process that is being read */
+    /* the current process */
     double ticks_per_sec;
-    int64_t clock;  /* its statements so far */
-    int64_t memory; /* in core, as told last; 0: not known */
-    int64_t svs;    /* made less freed so far */
+    int64_t clock;  /* sum of its statements so far */
+    int64_t memory; /* last known bytes in core; 0: unknown */
+    int64_t svs;    /* made minus freed so far */
     bool has_svs;
-    double calls_s; /* own time of all its calls */
+    double calls_s; /* exclusive time of all its calls */
     struct active *active;
     uint32_t n_active, active_capacity;
     uint32_t *of_profile; /* labels of the whole profile */
@@ -101,16 +101,16 @@ struct nytp_label_sums {
         double seconds;
         uint64_t calls;
         bool is_listed; /* in timed */
-    } * own;            /* by sub: own time in this process */
+    } * own;            /* by sub: exclusive time in this process */
     uint32_t own_capacity;
     uint32_t *timed; /* subs that have some */
     uint32_t n_timed, timed_capacity;
     struct told {
         double ticks;
-        uint64_t n_returned; /* when it was told first */
-    } * told; /* by depth: own time of the open call that was told before it returned */
+        uint64_t n_returned; /* returns so far when it was first recorded */
+    } * told; /* by depth: recorded exclusive time of the open call */
     uint32_t told_capacity;
-    struct nytp_returns returns; /* since anything was told */
+    struct nytp_returns returns; /* since the first such record */
 };
 
 struct nytp_label_sums *nytp_label_sums_new(void)
@@ -175,7 +175,6 @@ static bool label_of(struct nytp_label_sums *s, uint32_t key, uint32_t value, ui
     return true;
 }
 
-/* The label of a comment. */
 static bool label_of_record(struct nytp_label_sums *s, const struct nytp_label_record *record,
                             uint32_t key, uint32_t *label)
 {
@@ -188,8 +187,7 @@ static bool label_of_record(struct nytp_label_sums *s, const struct nytp_label_r
     return label_of(s, key, value, label);
 }
 
-/* A length as a number that near ones share: its binary exponent and the nine digits after the
- * first. */
+/* Rounds a length to its binary exponent and nine digits after the first. */
 static uint32_t rounded(double seconds)
 {
     int exponent;
@@ -240,9 +238,9 @@ static bool add_own(struct nytp_label_sums *s, uint32_t label, uint32_t sub, dou
     return true;
 }
 
-/* ---- the process that is being read ---- */
+/* ---- the current process ---- */
 
-/* A damaged file may tell of any size. */
+/* Sizes in a damaged file may be absurd. */
 static bool can_add(int64_t sum, int64_t more)
 {
     const int64_t most = NYTP_MAX_TOTAL_TICKS;
@@ -280,8 +278,7 @@ static bool end_profile_labels(struct nytp_label_sums *s)
     return true;
 }
 
-/* The process is over: labels that are set end here, and the labels of the whole process get
- * all of it. */
+/* Ends a process: its labels end here, and labels of the whole process get all of it. */
 static bool end_process(struct nytp_label_sums *s)
 {
     while (s->n_active > 0)
@@ -309,7 +306,7 @@ static struct own *own_of(struct nytp_label_sums *s, uint32_t sub)
     return &s->own[sub];
 }
 
-/* Own time of a sub and calls of it that end, under the labels that are in force. */
+/* Books exclusive time of a sub, and calls of it that end, under the labels in force. */
 static bool book_time(struct nytp_label_sums *s, const struct nytp_str *name, double ticks,
                       uint64_t calls)
 {
@@ -333,7 +330,7 @@ static bool book_time(struct nytp_label_sums *s, const struct nytp_str *name, do
     return true;
 }
 
-/* A recording is over; another one may follow in the same input. */
+/* Ends a recording. Another one may follow in the same input. */
 static bool end_recording(struct nytp_label_sums *s)
 {
     const bool ok = !s->failed && end_process(s);
@@ -355,7 +352,7 @@ static bool make_room_to_tell(struct nytp_label_sums *s, uint32_t depth)
     return true;
 }
 
-/* What was told of the call at this depth, which returns. */
+/* Returns the time that was already recorded for the returning call. */
 static double told_before(const struct nytp_label_sums *s, uint32_t depth)
 {
     return depth < s->told_capacity &&
@@ -377,7 +374,7 @@ static bool note_own(struct nytp_label_sums *s, const struct nytp_label_record *
     return book_time(s, &record->value, (double)record->ticks, 0);
 }
 
-/* Whether a key that is not among n, as its place says, would be one too many. */
+/* Returns true if a key is not among n and would be one too many. */
 static bool has_no_room(const struct nytp_label_sums *s, uint32_t at, uint32_t n, uint32_t key)
 {
     return at == n && n >= NYTP_MOST_IN_FORCE && key != s->name_more;
@@ -390,7 +387,7 @@ static struct nytp_label_record as_more(const struct nytp_label_record *record)
     return more;
 }
 
-/* Where the key has a value; n_active: it has none. */
+/* Returns the index of an active key, or n_active. */
 static uint32_t find_active(const struct nytp_label_sums *s, uint32_t key)
 {
     uint32_t i = 0;
@@ -399,7 +396,7 @@ static uint32_t find_active(const struct nytp_label_sums *s, uint32_t key)
     return i;
 }
 
-/* A key gets a value, another value, or none: the stretch before ends. */
+/* Sets or clears the value of a key; ends the stretch before. */
 static bool change_label(struct nytp_label_sums *s, const struct nytp_label_record *record)
 {
     const uint32_t key = nytp_strings_intern(s->strings, record->key.ptr, record->key.len);
@@ -435,7 +432,7 @@ static uint32_t find_of_profile(const struct nytp_label_sums *s, uint32_t key)
     return i;
 }
 
-/* A label of the whole process. */
+/* Sets a label of the whole process. */
 static bool label_profile(struct nytp_label_sums *s, const struct nytp_label_record *record)
 {
     const uint32_t key = nytp_strings_intern(s->strings, record->key.ptr, record->key.len);
@@ -447,7 +444,7 @@ static bool label_profile(struct nytp_label_sums *s, const struct nytp_label_rec
     }
     if (!label_of_record(s, record, key, &label))
         return false;
-    if (at < s->n_of_profile) { /* of one key the last value counts */
+    if (at < s->n_of_profile) { /* the last value of a key counts */
         s->of_profile[at] = label;
         return true;
     }
@@ -458,7 +455,6 @@ static bool label_profile(struct nytp_label_sums *s, const struct nytp_label_rec
     return true;
 }
 
-/* What comments tell of memory. */
 static void note_memory(struct nytp_label_sums *s, const struct nytp_str *comment)
 {
     struct nytp_svs_record svs;
@@ -550,7 +546,7 @@ static bool file_event(struct nytp_label_sums *s, const struct nytp_event *e)
            failed(s);
 }
 
-/* Where a sub is; of several places the first counts. */
+/* Notes the place of a sub. The first of several places counts. */
 static bool sub_event(struct nytp_label_sums *s, const struct nytp_event *e)
 {
     const uint32_t sub =
@@ -677,7 +673,7 @@ static int by_key_and_total(const void *x, const void *y)
     return nytp_compare_names(a->value, b->value);
 }
 
-/* The profiler's modules are subs as others are, but nobody asks for them. */
+/* The profiler's modules are subs like others, but nobody asks for them. */
 static bool is_profilers(struct nytp_name sub)
 {
     static const char *const packages[] = {
@@ -694,8 +690,8 @@ static void add_time(struct nytp_label_row *row, enum nytp_label_time time, doub
     row->waiting_s += time == NYTP_LABEL_WAITING ? seconds : 0;
 }
 
-/* Which sub had the most own time under each label; code outside of all subs has the rest.
- * Where a sub is missing, none is told: it may be the one. */
+/* Finds the sub with the most exclusive time under each label; code outside of subs has the
+ * rest. A label with missing subs gets none, since a missing one may be the slowest. */
 static void find_slowest(const struct nytp_label_sums *s, struct nytp_label_row *rows)
 {
     static const struct nytp_name outside = {"main::RUNTIME", 13};

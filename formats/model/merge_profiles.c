@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Several profiles into one: tables are concatenated under new indices, subs are unified by
- * name and file, files by name (string evals stay apart: the same name is another eval in
- * another process).
+ * Merges profiles: concatenates their tables under new indices, unifies subs by name and file,
+ * and files by name. String evals stay separate: the same name is another eval in another
+ * process.
  */
 #include "merge_profiles.h"
 #include "formats/base/arena.h"
@@ -42,16 +42,16 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* The largest time of a process that is no node's. Moments (of labels, of memory) lie within
- * the time of its root. */
+/* Returns the largest time of a process outside its nodes. The times of labels and memory
+ * points are within that of its root. */
 static int64_t largest_of_process(const struct nytp_process *p)
 {
     return larger(larger(size_of(p->stmt_ticks), size_of(p->recording_ticks)),
                   larger(size_of(p->cpu_ticks), p->processor_ticks));
 }
 
-/* What the times of a profile add up to, without their signs: the largest of the sums that are
- * ever made of them. */
+/* Sums up the absolute times of a profile. Returns the largest of the sums that are ever made
+ * of them. */
 static int64_t largest_sum(const struct nytp_profile *p)
 {
     int64_t nodes = 0, lines = 0, arcs = 0, statements = 0, processes = 0, spans = 0;
@@ -73,7 +73,7 @@ static int64_t largest_sum(const struct nytp_profile *p)
                   larger(processes, spans));
 }
 
-/* Whether the times of all inputs, in common ticks, still fit. */
+/* Returns true if the times of all inputs fit in common ticks. */
 static bool times_fit(const struct merging *f, int64_t ticks_per_sec)
 {
     int64_t sum = 0;
@@ -83,7 +83,7 @@ static bool times_fit(const struct merging *f, int64_t ticks_per_sec)
     return sum < INT64_MAX;
 }
 
-/* One tick for all: the least common multiple, so that nothing is rounded. */
+/* The common tick is the least common multiple, so that nothing is rounded. */
 static bool common_ticks(struct merging *f, struct nytp_error *error)
 {
     int64_t ticks = 1;
@@ -126,8 +126,8 @@ static uint32_t name_id(struct merging *f, struct nytp_name name)
 
 /* ---- files ------------------------------------------------------------------------------- */
 
-/* Of another process the same name is another eval, unless evals of one place were merged:
- * those have the number 0, which perl gives to none. */
+/* The same name is another eval in another process, unless evals of one place were merged.
+ * Merged ones have the number 0, which perl never uses. */
 static bool is_eval(const struct nytp_file *file)
 {
     if (file->name.len > 9 && memcmp(file->name.ptr, "(eval 0)[", 9) == 0)
@@ -136,7 +136,7 @@ static bool is_eval(const struct nytp_file *file)
            (file->name.len > 6 && memcmp(file->name.ptr, "(eval ", 6) == 0);
 }
 
-/* With two sums nobody knows which text the lines belong to. */
+/* With two sums it is unknown to which text the lines belong. */
 static void merge_sums(struct nytp_file *to, const struct nytp_file *from)
 {
     if (to->n_text_sums == 0) {
@@ -150,9 +150,9 @@ static void merge_sums(struct nytp_file *to, const struct nytp_file *from)
     }
 }
 
-/* The file of all inputs that one of this input is: of that name, but an input that has several
- * of one name, as of a module loaded again after it was changed, has several there, too. Evals
- * that were merged keep a file each, all of one name, and are one. */
+/* Finds the merged file for a file of this input: one of the same name. If an input has
+ * several files of one name, such as a module loaded again after a change, the result has
+ * several, too. Merged evals have a file each, all of one name, and become one. */
 static uint32_t find_file(const struct nytp_table *by_name, const uint32_t *last_input,
                           uint32_t input, const struct nytp_file *file, struct nytp_key *key)
 {
@@ -164,7 +164,7 @@ static uint32_t find_file(const struct nytp_table *by_name, const uint32_t *last
     return known;
 }
 
-/* Number the files of all inputs anew: those of one name are one, but for string evals. */
+/* Renumbers the files of all inputs. Files of one name become one, except for string evals. */
 static bool merge_files(struct merging *f)
 {
     struct nytp_profile *to = f->to;
@@ -207,7 +207,7 @@ static bool merge_files(struct merging *f)
                 to->files[map[k]].eval_file = map[from->files[k].eval_file];
         to->n_recordings += from->n_recordings;
     }
-    to->n_recordings = 0; /* counted only to number the files' recordings */
+    to->n_recordings = 0; /* counted only to renumber */
     nytp_table_free(&by_name);
     free(last_input);
     return ok && nytp_cut_eval_rings(to->files, to->n_files);
@@ -221,7 +221,7 @@ static int by_file_line(const void *x, const void *y)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* The first input that kept a file's source gives it. */
+/* The first input with a file's source provides it. */
 static bool merge_sources(struct merging *f)
 {
     struct nytp_profile *to = f->to;
@@ -258,7 +258,7 @@ static bool merge_sources(struct merging *f)
     return ok;
 }
 
-/* The blocks of all inputs; equal ones need not be one. */
+/* Copies all blocks. Equal ones stay separate. */
 static bool merge_blocks(struct merging *f)
 {
     struct nytp_profile *to = f->to;
@@ -281,7 +281,7 @@ static bool merge_blocks(struct merging *f)
     return to->blocks != NULL;
 }
 
-/* The regexes of all inputs; equal ones of different processes are not one. */
+/* Copies all regexes. Equal ones of different processes stay separate. */
 static bool merge_regexes(struct merging *f)
 {
     struct nytp_profile *to = f->to;
@@ -329,7 +329,7 @@ static bool merge_waited(struct merging *f)
 struct candidate {
     struct nytp_name name;
     uint32_t file, input, index;
-    bool leaf; /* an xsub or opcode: known by its name alone */
+    bool leaf; /* an xsub or opcode: identified by name alone */
 };
 
 static int by_name_file(const void *x, const void *y)
@@ -347,10 +347,10 @@ static int by_name_file(const void *x, const void *y)
     return 0;
 }
 
-/* Whether the i-th of the sorted candidates (i > 0) is the same sub as the one before it. An
- * xsub or opcode is the same in every file, as in a stream that nytprofmerge makes: the file is
- * just that of whichever script uses its package. Another sub whose file is not known, which
- * sorts first, is the one in a file where there is but one. */
+/* Returns true if candidate i (i > 0) is the same sub as the one before it. An xsub or
+ * opcode is the same in every file, since its file is only that of a script that uses its
+ * package. A sub of unknown file, which sorts first, is the sub of its name if that is in
+ * only one file. */
 static bool joins_previous(const struct merging *f, const struct candidate *list, uint32_t i,
                            uint32_t n)
 {
@@ -367,7 +367,7 @@ static bool joins_previous(const struct merging *f, const struct candidate *list
     return true;
 }
 
-/* All subs but the roots, and room for their new numbers. */
+/* Lists all subs except the roots, and allocates the maps for their new numbers. */
 static bool list_candidates(struct merging *f, struct candidate *list)
 {
     uint32_t n = 0;
@@ -386,7 +386,7 @@ static bool list_candidates(struct merging *f, struct candidate *list)
     return true;
 }
 
-/* Number the subs of all inputs anew: those of one name and file are one. */
+/* Renumbers the subs of all inputs. Subs of one name and file become one. */
 static bool merge_subs(struct merging *f)
 {
     struct nytp_profile *to = f->to;
@@ -453,7 +453,7 @@ static int by_place(const void *x, const void *y)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* New file numbers can order siblings and lines anew. */
+/* New file numbers can change the order of siblings and lines. */
 static bool sort_again(struct nytp_profile *to)
 {
     struct sibling *list = malloc(((size_t)to->n_children + 1) * sizeof *list);
@@ -469,7 +469,7 @@ static bool sort_again(struct nytp_profile *to)
             children[c] = list[c].index;
         struct nytp_node_line *lines = to->node_lines + n->first_node_line;
         qsort(lines, n->n_node_lines, sizeof *lines, by_place);
-        uint32_t kept = 0; /* two files that became one can meet on a line */
+        uint32_t kept = 0; /* lines of two files that became one can be equal */
         for (uint32_t l = 0; l < n->n_node_lines; l++) {
             if (kept > 0 && by_place(&lines[kept - 1], &lines[l]) == 0) {
                 lines[kept - 1].ticks += lines[l].ticks;
@@ -485,9 +485,8 @@ static bool sort_again(struct nytp_profile *to)
     return true;
 }
 
-/* The tables of one input are appended with the indices that they have in the merged profile,
- * and with times in common ticks. These go by what is in the profile so far: nodes come before
- * spans, processes and recordings last. */
+/* Appends the tables of one input with new indices and common ticks. The indices depend on the
+ * present sizes: nodes come before spans, processes and recordings last. */
 static void add_nodes(struct merging *f, uint32_t input, int64_t scale)
 {
     struct nytp_profile *to = f->to;
@@ -517,7 +516,7 @@ static void add_nodes(struct merging *f, uint32_t input, int64_t scale)
     }
 }
 
-/* Of the nodes that were appended last. */
+/* For the nodes appended last. */
 static bool add_svs(struct merging *f, uint32_t input)
 {
     const struct nytp_profile *from = f->from[input];
@@ -655,7 +654,8 @@ static void add_totals(struct nytp_profile *to, const struct nytp_profile *from,
     to->unreturned_frames += from->unreturned_frames;
 }
 
-/* What was copied goes at once: of many inputs there is not room for all, and for their sum. */
+/* Frees tables at once after copying: many inputs and their sum do not fit in memory
+ * together. */
 static void free_copied(struct nytp_profile *from)
 {
     free(from->nodes);
@@ -680,7 +680,8 @@ static void free_copied(struct nytp_profile *from)
     from->n_line_costs = from->n_stretches = from->n_memory_points = 0;
 }
 
-/* Copy what refers to files and subs, input by input, into arrays that have room for all. */
+/* Copies the tables that refer to files and subs, input by input, into arrays with room for
+ * all. */
 static bool merge_tree(struct merging *f)
 {
     struct nytp_profile *to = f->to;
@@ -724,7 +725,7 @@ static bool merge_tree(struct merging *f)
     return sort_again(to) && nytp_svs_place(to, &f->svs);
 }
 
-/* An attribute of the first input. A count is the sum of all inputs'. */
+/* Returns an attribute of the first input. A count is summed over all inputs. */
 static struct nytp_name merge_attribute(struct merging *f, const struct nytp_pair *first)
 {
     char digits[24];

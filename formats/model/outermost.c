@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A walk over the outermost calls; see outermost.h. It goes depth first without recursion,
- * since a program may nest its calls as deep as it likes: down to the next child, or up.
+ * Walks over the outermost calls; see outermost.h. It goes depth first without recursion,
+ * since a program may nest calls to any depth.
  */
 #include "outermost.h"
 
@@ -11,7 +11,7 @@ struct walk {
     const struct nytp_profile *profile;
     uint32_t process;
     uint32_t *on_path; /* by sub: how often it is on the path from the root */
-    uint32_t *next;    /* by node: how many of its children were visited */
+    uint32_t *next;    /* by node: how many children were visited */
     nytp_outermost_fn *visit;
     void *context;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Look-ups in the finished model, its end, and the check of its invariants, which are stated
- * in model.h where each array is described.
+ * Look-ups in the finished model, its end, and the check of its invariants, which model.h
+ * states at each array.
  */
 #include "profile.h"
 #include "formats/base/arena.h"
@@ -296,11 +296,11 @@ bool nytp_profile_adds_up(const struct nytp_profile *p, struct nytp_error *error
            check_memory_points(p, error);
 }
 
-/* Recorders name a file before anything happens in it. A call from a file without a name is one
- * that never was: ours once made such calls up, nested without end, when a goto to an xsub
- * died. Only the place gives them away. That they are nested below calls which had ended proves
- * nothing, since an xsub may call itself (List::Util::first given its own address), and one
- * that switches coroutines is open while lines of any sub run. */
+/* Recorders name a file before anything happens in it, so a call from a file without a name
+ * never happened. (Our recorder once invented such calls, nested without end, when a goto to
+ * an xsub died.) Only the place gives them away. Nesting below calls that had ended proves
+ * nothing: an xsub may call itself (List::Util::first given its own address), and one that
+ * switches coroutines stays open while lines of any sub run. */
 static bool check_call_sites(const struct nytp_profile *p, struct nytp_error *error)
 {
     for (uint32_t i = 0; i < p->n_arcs; i++) {
@@ -323,8 +323,8 @@ uint32_t nytp_process_nodes_end(const struct nytp_profile *p, uint32_t process)
     return process + 1 < p->n_processes ? p->processes[process + 1].root : p->n_nodes;
 }
 
-/* The first of n rows, which are sorted by it, whose process is this one or a later one;
- * row_size bytes lie between the processes of two rows. */
+/* Returns the first of n rows, sorted by process, of this process or a later one. `of_row` is
+ * the process in the first row, `row_size` the size of a row. */
 static uint32_t rows_from(const uint32_t *of_row, size_t row_size, uint32_t n, uint32_t process)
 {
     uint32_t low = 0, high = n;

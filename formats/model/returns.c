@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * When calls returned; see returns.h.
+ * Returns of calls; see returns.h.
  *
- * A return makes all earlier ones that are not less deep irrelevant. So the list is sorted by
- * depth and by number at once, and of all calls up to a depth the last return is the deepest.
+ * A return makes all earlier ones at its depth or deeper irrelevant. So the list is sorted by
+ * depth and by number at once: the last return up to a depth is the deepest one in the list.
  */
 #include "returns.h"
 

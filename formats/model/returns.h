@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * When calls returned, by their depth. What a reader keeps of the open calls in an array by
- * depth is over for all depths from that of a call that returns on. Instead of clearing these,
- * which a stream that jumps between depths would have done for a million of them again and
- * again, it keeps with each element how many calls had returned (`n`) when that was begun.
+ * Returns of calls, by depth. A reader keeps data of the open calls in an array by depth. When
+ * a call returns, the data of its depth and all deeper ones is obsolete. Clearing it would be
+ * slow for a stream that jumps between depths a million apart. So the reader notes with each
+ * element how many calls had returned (`n`) when it was set.
  */
 #ifndef NYTP_RETURNS_H
 #define NYTP_RETURNS_H
@@ -13,21 +13,22 @@
 
 struct nytp_returned {
     uint32_t depth;
-    uint64_t n; /* the how manieth return it was */
+    uint64_t n; /* the number of this return */
 };
 
 struct nytp_returns {
-    uint64_t n;                 /* calls that have returned so far */
-    struct nytp_returned *list; /* the last ones: each deeper than the one before */
+    uint64_t n;                 /* number of returns so far */
+    struct nytp_returned *list; /* the last ones, each deeper than the one before */
     uint32_t n_list, capacity;
 };
 
 void nytp_returns_free(struct nytp_returns *returns);
 
-/* The call at this depth returns, and with it all deeper ones. False when memory is out. */
+/* Notes that the call at this depth returns, with all deeper ones. Returns false if memory is
+ * out. */
 bool nytp_returns_note(struct nytp_returns *returns, uint32_t depth);
 
-/* Whether a call at this depth or a less deep one has returned since there were `n`. */
+/* Returns true if a call at this depth or above has returned since return number `n`. */
 bool nytp_returns_since(const struct nytp_returns *returns, uint32_t depth, uint64_t n);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Evals are sorted by the line that ran them and by a hash of their source; neighbours with
- * the same hash are compared by their whole source. See sibling_evals.h.
+ * Merges sibling evals; see sibling_evals.h. They are sorted by the line that ran them and by
+ * a hash of their source. Neighbours with the same hash are compared in full.
  */
 #include "sibling_evals.h"
 #include "formats/base/strings.h"
@@ -36,7 +36,7 @@ static int by_place_and_source(const void *left, const void *right)
     return by_number(a, b);
 }
 
-/* Those of a run that ran no string evals become one; a run in order of number. */
+/* Merges the evals of a run that ran no string evals. The run is in the order of numbers. */
 static void merge_run(struct nytp_sibling_eval *run, uint32_t n, bool other_source)
 {
     const struct nytp_sibling_eval *into = NULL;
@@ -50,7 +50,7 @@ static void merge_run(struct nytp_sibling_eval *run, uint32_t n, bool other_sour
     }
 }
 
-/* The end of the evals from `first` on that have the same source. */
+/* Returns the end of the evals from `first` on with the same source. */
 static uint32_t group_end(const struct rule *rule, const struct nytp_sibling_eval *run,
                           uint32_t first, uint32_t n)
 {
@@ -69,7 +69,7 @@ static bool any_has_evals(const struct nytp_sibling_eval *run, uint32_t n)
     return any;
 }
 
-/* All evals of one line, sorted by source. */
+/* Merges the evals of one line, sorted by source. */
 static void merge_line(const struct rule *rule, struct nytp_sibling_eval *run, uint32_t n)
 {
     uint32_t groups = 0;
@@ -82,7 +82,7 @@ static void merge_line(const struct rule *rule, struct nytp_sibling_eval *run, u
     }
     for (uint32_t first = 0, end; first < n; first = end) {
         end = group_end(rule, run, first, n);
-        /* same source, but one of them ran an eval: what the others do may differ as well */
+        /* if one of them ran an eval, equal sources may behave differently */
         if (run[first].hash == 0 || !any_has_evals(run + first, end - first))
             merge_run(run + first, end - first, false);
     }

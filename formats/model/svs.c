@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Perl's values and memory beside the lines of a profile; see svs.h.
+ * SVs and memory of the lines of a profile; see svs.h.
  */
 #include "svs.h"
 

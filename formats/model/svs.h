@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Perl's values and allocated memory (struct nytp_svs) beside the lines of a profile. Most
- * recordings have none, so they are an array of their own, and a list by place while lines are
- * sorted.
+ * SVs and allocated memory (struct nytp_svs) of the lines of a profile. Most recordings have
+ * none, so they are in a separate array, and in a list of rows while lines are sorted.
  */
 #ifndef NYTP_SVS_H
 #define NYTP_SVS_H
@@ -11,7 +10,7 @@
 
 #include <stddef.h>
 
-/* The SVs of a node line, and of a line cost, by index. */
+/* Returns the SVs of a node line or line cost, by index. */
 static inline struct nytp_svs nytp_svs_of_line(const struct nytp_profile *p, uint32_t line)
 {
     return p->node_line_svs != NULL ? p->node_line_svs[line] : (struct nytp_svs){0};
@@ -44,7 +43,7 @@ static inline void nytp_svs_add(struct nytp_svs *sum, struct nytp_svs svs)
     sum->peak_space += svs.peak_space;
 }
 
-/* What is in use may have been allocated before the recording began. */
+/* All four are tested: memory in use may have been allocated before the recording. */
 static inline bool nytp_bytes_are_none(struct nytp_bytes bytes)
 {
     for (int i = 0; i < NYTP_N_BYTES_MEASURES; i++)
@@ -58,14 +57,14 @@ static inline bool nytp_svs_are_none(struct nytp_svs svs)
     return svs.net == 0 && svs.kept == 0 && nytp_bytes_are_none(svs.bytes);
 }
 
-/* Also of what counts elsewhere, or at another time. */
+/* Also tests memory that is counted elsewhere or at the peak. */
 static inline bool nytp_svs_are_empty(struct nytp_svs svs)
 {
     return nytp_svs_are_none(svs) && svs.elsewhere.objects == 0 && svs.elsewhere.space == 0 &&
            svs.peak_space == 0;
 }
 
-/* By which a measure of memory is known outside, and what it counts. */
+/* Names of a measure of memory. */
 struct nytp_bytes_name {
     const char *name;  /* alloc_space */
     const char *unit;  /* bytes, count */
@@ -74,10 +73,10 @@ struct nytp_bytes_name {
 };
 extern const struct nytp_bytes_name nytp_bytes_names[NYTP_N_BYTES_MEASURES];
 
-/* NYTP_N_BYTES_MEASURES for another name, or none. */
+/* Returns NYTP_N_BYTES_MEASURES for an unknown name. */
 enum nytp_bytes_measure nytp_bytes_measure_of(const char *name);
 
-/* Zeroed = empty. The caller frees `rows`. */
+/* A zeroed list is empty. The caller frees `rows`. */
 struct nytp_svs_rows {
     struct nytp_svs_row {
         uint32_t node, file, line;
@@ -86,11 +85,11 @@ struct nytp_svs_rows {
     uint32_t n, capacity;
 };
 
-/* False when memory is out, as below. What is nothing is not added. */
+/* Adds a row unless it is all zero. Returns false if memory is out. */
 bool nytp_svs_rows_add(struct nytp_svs_rows *rows, struct nytp_svs_row row);
 
-/* Make p->node_line_svs, where p->has says that there are SVs. Each row's place is that of a
- * line of its node; several of one place are added up. */
+/* Makes p->node_line_svs, if p->has includes SVs. The place of each row must be a line of its
+ * node; rows of one place are added up. Returns false if memory is out. */
 bool nytp_svs_place(struct nytp_profile *p, const struct nytp_svs_rows *rows);
 
 #endif

@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A growing list; of the tree's arcs it takes over what tree_arcs.h made. */
+/* A growing list, or the list that tree_arcs.h made. */
 struct arc_list {
     struct nytp_arc *arcs;
     uint32_t n, capacity;
 };
 
-/* Per callee, what recorded arcs say more than those from the tree. All zero = they agree. */
+/* Per callee: recorded arcs minus arcs of the tree. All zero = they agree. */
 struct difference {
     int64_t calls, excl_ticks;
     bool recorded;
@@ -59,8 +59,8 @@ static bool choose_arcs(struct nytp_profile *p, struct arc_list *list,
     return ok;
 }
 
-/* One root: whoever calls, or has time, without being called stands below the root: a call
- * that nobody counted, as of a block that List::Util runs. */
+/* A sub that calls others without being called gets an arc from the root: its call was not
+ * counted, as with a block that List::Util runs. So there is one root. */
 static bool root_orphans(struct nytp_profile *p, struct arc_list *list)
 {
     bool *called = calloc(p->n_subs, sizeof *called);
@@ -87,7 +87,7 @@ static bool root_orphans(struct nytp_profile *p, struct arc_list *list)
     return ok;
 }
 
-/* The list becomes the profile's arcs, if all went well so far. */
+/* Makes the list the profile's arcs. */
 static bool install_arcs(struct nytp_profile *p, struct arc_list *list, bool ok)
 {
     ok = ok && root_orphans(p, list);
@@ -176,8 +176,8 @@ static int by_place(const void *x, const void *y)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* A line cost for each node line, sub by sub: those of a sub are at costs[first[sub]] to before
- * costs[first[sub + 1]]. `first` has an element more than that and is all zero. */
+/* Makes a line cost for each node line, sub by sub: those of a sub are at costs[first[sub]] up
+ * to costs[first[sub + 1]]. `first` is zeroed and has one element more than that. */
 static void collect_line_costs(const struct nytp_profile *p, uint32_t *first,
                                struct nytp_line_cost *costs)
 {
@@ -202,8 +202,8 @@ static void collect_line_costs(const struct nytp_profile *p, uint32_t *first,
     }
 }
 
-/* Sort the n costs of a sub and add up those of one place; what is left goes to costs[*n_kept]
- * and behind, which is never behind `own`. */
+/* Sorts the n costs of a sub and adds up those of one place. The results go to costs[*n_kept]
+ * and following, which never overtakes `own`. */
 static void merge_line_costs(struct nytp_sub *s, struct nytp_line_cost *costs,
                              struct nytp_line_cost *own, uint32_t n, uint32_t *n_kept)
 {
@@ -227,7 +227,7 @@ static void merge_line_costs(struct nytp_sub *s, struct nytp_line_cost *costs,
     *n_kept = kept;
 }
 
-/* Add the SVs of a node's lines to those of its sub's line costs. */
+/* Adds the SVs of a node's lines to those of its sub's line costs. */
 static void add_node_svs(struct nytp_profile *p, const struct nytp_node *n, uint32_t recording)
 {
     struct nytp_sub *const s = &p->subs[n->sub];
@@ -247,7 +247,7 @@ static void add_node_svs(struct nytp_profile *p, const struct nytp_node *n, uint
     }
 }
 
-/* The SVs of the line costs and subs, from those of the node lines. */
+/* Sums up the SVs of line costs and subs from the node lines. */
 static bool sum_svs(struct nytp_profile *p)
 {
     free(p->line_cost_svs);

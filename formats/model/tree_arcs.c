@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Arcs from the calling-context tree. The tree of each process is walked once, keeping count of
- * how often each sub is on the path: inclusive time counts for the outermost call only, the
- * rest is time of the recursion.
+ * Arcs from the calling-context tree. The tree of each process is walked once, counting how
+ * often each sub is on the path: inclusive time counts for the outermost call, recursion for
+ * the rest.
  */
 #include "tree_arcs.h"
 
@@ -18,7 +18,7 @@ struct arc_list {
     struct nytp_table by_key; /* of the current recording: (caller, callee, file, line) */
 };
 
-/* The arc of a key in the current recording, made if need be; NULL when memory is out. */
+/* Finds or makes the arc of a key in the current recording. Returns NULL if memory is out. */
 static struct nytp_arc *arc_at(struct arc_list *list, struct nytp_key key, uint32_t recording)
 {
     uint32_t index = nytp_table_get(&list->by_key, key);
@@ -36,7 +36,7 @@ static struct nytp_arc *arc_at(struct arc_list *list, struct nytp_key key, uint3
     return &list->arcs[index];
 }
 
-/* Add a context to the arc of its call. `above` is how often its sub is on the path already. */
+/* Adds a context to the arc of its call. `above` is how often its sub is on the path above. */
 static bool add_node(const struct nytp_profile *p, uint32_t node, struct arc_list *list,
                      uint32_t recording, uint32_t above)
 {
@@ -59,7 +59,7 @@ static bool add_node(const struct nytp_profile *p, uint32_t node, struct arc_lis
     return true;
 }
 
-/* Walk a process's nodes in order, keeping count of the subs on the path. */
+/* Walks a process's nodes in order, counting the subs on the path. */
 static bool walk_process(const struct nytp_profile *p, uint32_t process, struct arc_list *list,
                          uint32_t *on_path, uint32_t *path)
 {
