@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The set of sampled addresses; see addresses.h. Lists by hash, at whose heads entries are
- * added and from which none is ever removed: one whose address is taken is free for another. So
- * a list has as many as it held addresses at one time, and whoever walks it may do so whatever
- * others do.
+ * The set of sampled addresses; see addresses.h. It is a hash table of lists. Entries are
+ * added at the head and never removed; an entry whose address was taken is reused. So a list
+ * is as long as the most addresses it held at one time, and any thread may walk it at any
+ * time.
  */
 #include "addresses.h"
 
@@ -11,7 +11,7 @@
 
 struct entry {
     struct entry *next;
-    _Atomic uintptr_t address; /* FREE, RESERVED while it is being changed, or an address */
+    _Atomic uintptr_t address; /* FREE, RESERVED while it changes, or an address */
     struct nytp_sample *sample;
 };
 
@@ -35,7 +35,7 @@ static bool reserve(struct entry *entry, uintptr_t from)
            atomic_compare_exchange_strong(&entry->address, &from, RESERVED);
 }
 
-/* A free entry of the list, or a new one. */
+/* Returns a free entry of the list, or a new one. */
 static struct entry *reserved_entry(struct entry *_Atomic *list)
 {
     for (struct entry *e = atomic_load(list); e != NULL; e = e->next)
@@ -72,7 +72,7 @@ static struct nytp_sample *take(struct entry *entry, uintptr_t address)
     return sample;
 }
 
-/* NULL, which a program may free, is what stands in a free entry. */
+/* A program may free NULL, which is the address in a free entry. */
 struct nytp_sample *nytp_address_take(const void *address)
 {
     if (address == NULL)

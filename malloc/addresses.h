@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Which addresses are sampled, and what is known of each. Lock-free: any thread may put and
- * take at any time, and one that stops half-way (a fork's other threads) keeps nobody.
+ * The set of sampled addresses, each with its sample. Lock-free: any thread may put and take
+ * at any time, and a thread that stops half-way (in a fork) blocks nobody.
  *
- * It holds an address as long as the block is allocated, so only the thread that allocates it
- * puts it, and only the one that frees it takes it.
+ * An address is in the set while its block is allocated. So only the thread that allocates the
+ * block puts it, and only the one that frees it takes it.
  */
 #ifndef NYTP_MALLOC_ADDRESSES_H
 #define NYTP_MALLOC_ADDRESSES_H
@@ -13,13 +13,14 @@
 
 struct nytp_sample;
 
-/* Put an address that is not there, and tell the filter; false when out of memory. */
+/* Adds an address that is not in the set, also to the filter. Returns false if memory is
+ * out. */
 bool nytp_address_put(const void *address, struct nytp_sample *sample);
 
-/* Take it out; NULL: it was not there. */
+/* Removes an address. Returns its sample, or NULL if it was not in the set. */
 struct nytp_sample *nytp_address_take(const void *address);
 
-/* Take out all, each handed to this function. */
+/* Removes all addresses and passes their samples to `taken`. */
 void nytp_addresses_clear(void (*taken)(struct nytp_sample *sample));
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Distances between samples; see distance.h. The logarithm is worked out here, so that no
- * program has to load the mathematical library for it.
+ * Distances between samples; see distance.h. The logarithm is computed here, so that no
+ * program has to load the mathematical library.
  */
 #include "distance.h"
 
@@ -22,8 +22,8 @@ static uint64_t next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* The natural logarithm of a positive, normal number, to some 13 digits: that of its power of
- * two, and that of the rest m, from 1 to 2, as twice the area tangent of (m-1)/(m+1). */
+/* The natural logarithm of a positive, normal number to some 13 digits. It is that of its
+ * power of two plus that of the rest m, from 1 to 2: twice the area tangent of (m-1)/(m+1). */
 static double logarithm(double x)
 {
     uint64_t bits;

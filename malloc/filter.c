@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Counts of the blocks that are to be looked at before they are freed; see filter.h.
+ * Counts of blocks that need a look before they are freed; see filter.h.
  */
 #include "filter.h"
 

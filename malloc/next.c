@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The allocator behind ours; see next.h. Until it is found, nytp_next holds functions that look
- * for it and call it; while they look, they take from the buffer.
+ * The allocator behind ours; see next.h. Until it is found, nytp_next holds functions that
+ * look for it and then call it. While they look, they allocate from the buffer.
  */
 #define _GNU_SOURCE
 #include "next.h"
@@ -11,13 +11,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/* dlsym() of glibc up to 2.33 takes 32 bytes to note an error in, others nothing. */
+/* dlsym() of glibc up to 2.33 allocates 32 bytes to note an error; others nothing. */
 _Alignas(64) char nytp_early[NYTP_EARLY_SIZE];
 static size_t taken;
 static bool looking;
 
-/* The size stands before each block. What the program's first thread does before main() is the
- * only thing that comes here. */
+/* The size is stored before each block. Only the program's first thread, before main(), comes
+ * here. */
 static void *take(size_t alignment, size_t size)
 {
     if (alignment < 16)
@@ -53,7 +53,7 @@ static void *early_malloc(size_t size)
     return looking ? take(16, size) : nytp_next.malloc(size);
 }
 
-/* The buffer is zero, and nothing is taken from it twice. */
+/* The buffer is zeroed, and no part of it is used twice. */
 static void *early_calloc(size_t n, size_t size)
 {
     find();
@@ -111,8 +111,8 @@ struct nytp_next nytp_next = {
     .memalign = early_memalign,
 };
 
-/* Where LD_PRELOAD has the C library stand before us, none comes behind us: then it is the
- * first. POSIX has a function pointer fit into what dlsym() returns, C has not. */
+/* If LD_PRELOAD puts the C library before us, none comes behind us: then it is the first one.
+ * POSIX lets a function pointer fit into dlsym()'s result; C does not. */
 static void look_up(void *function, const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
@@ -122,8 +122,8 @@ static void look_up(void *function, const char *name)
         memcpy(function, &found, sizeof found);
 }
 
-/* At the first call, or, where nothing allocates before, while the library is loaded: no other
- * thread is there yet. */
+/* At the first call, or while the library is loaded if nothing allocates before. There is no
+ * other thread yet. */
 __attribute__((constructor)) static void find(void)
 {
     if (looking || nytp_next.malloc != early_malloc)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Samples and the queues in which they wait; see samples.h.
+ * Samples and their queues; see samples.h.
  *
- * A sample has both of its events in it, so that freeing never needs memory. It is let go of
- * when its second event has been told, or, where nobody asks any more, when its block is freed.
+ * A sample contains both of its events, so that freeing never needs memory. It is freed when
+ * its second event has been passed on, or, after the queue is closed, when its block is freed.
  */
 #define _GNU_SOURCE
 #include "samples.h"
@@ -16,26 +16,26 @@
 
 struct thread;
 
-/* The queue that was opened. Its samples, whoever opened it and threads that have been sampled
- * into it keep it: a thread may end, or live on, without being told to stop. */
+/* An open queue. Its users are its samples, its opener, and threads sampled into it: a thread
+ * may end, or live on, without being stopped. */
 struct queue {
     struct nytp_malloc_queue shared;
     _Atomic uint32_t users;
     atomic_bool closed, is_looking;
-    _Atomic(const struct thread *) thread; /* whose allocations go here */
+    _Atomic(const struct thread *) thread; /* the thread sampled into it */
 };
 
 struct nytp_sample {
     struct nytp_malloc_event made, freed;
     struct queue *queue;
-    atomic_bool told; /* nobody looks at `made` any more */
+    atomic_bool told; /* `made` is not in use any more */
 };
 
-/* What a thread knows beside the bytes that are left. */
+/* A thread's state, without the bytes that are left. */
 struct thread {
     struct queue *queue; /* NULL: it takes no samples */
     struct nytp_distance distance;
-    uint64_t to_sample_then; /* when it was held */
+    uint64_t to_sample_then; /* saved by hold() */
     uint32_t holds;
 };
 
@@ -55,7 +55,7 @@ static void set_to_sample(uint64_t to_sample)
         nytp_bytes_to_sample = to_sample;
 }
 
-/* Without calloc(), which may come back to us; see wrap.c. */
+/* No calloc(): it may come back to us; see wrap.c. */
 static void *zeros(size_t size)
 {
     void *const block = nytp_next.malloc(size);
@@ -83,7 +83,7 @@ static void stop_own(void)
     set_to_sample(FOREVER);
 }
 
-/* It is closed, or whom it is for has gone on in another thread. */
+/* Returns true if the queue is closed, or another thread uses it now. */
 static bool is_over(struct queue *queue)
 {
     return atomic_load(&queue->closed) || atomic_load(&queue->thread) != &own;
@@ -95,10 +95,10 @@ static void let_go(struct nytp_sample *sample)
     nytp_next.free(sample);
 }
 
-/* ---- what the program does */
+/* ---- called by the program */
 
-/* Whoever closes the queue waits until this is over; but in the child of a fork a thread that
- * was here may have stayed behind. */
+/* close_queue() waits until this has returned. In the child of a fork the thread that was here
+ * may not exist. */
 static const void *look(struct queue *queue)
 {
     const void *where = NULL;
@@ -135,7 +135,7 @@ void nytp_sample_made(void *block, size_t size)
         return;
     }
     nytp_bytes_to_sample = nytp_distance_next(&own.distance);
-    /* What was freed in a way that we do not see: the address is another block's now. */
+    /* The block was freed in a way that we do not see: its address is in use again. */
     struct nytp_sample *const gone = nytp_sample_of_freed(block);
     if (gone != NULL)
         nytp_sample_freed(gone);
@@ -156,15 +156,15 @@ void nytp_sample_freed(struct nytp_sample *sample)
         let_go(sample);
 }
 
-/* Its entry is still free or another's, and where there is no memory for a new one nothing more
- * is known of the block. */
+/* Its entry is free or used for another address. If there is no memory for a new one, the
+ * block counts as freed. */
 void nytp_sample_not_freed(const void *block, struct nytp_sample *sample)
 {
     if (!nytp_address_put(block, sample))
         nytp_sample_freed(sample);
 }
 
-/* ---- what the profiler does */
+/* ---- called by the profiler */
 
 static struct nytp_malloc_queue *open_queue(void)
 {
@@ -241,8 +241,8 @@ static void resume(void)
         nytp_bytes_to_sample = own.to_sample_then;
 }
 
-/* With the last queue the set is emptied: what is freed from now on is not looked for, and its
- * addresses become other blocks'. */
+/* The last queue empties the set: blocks freed from now on are not noticed, and their
+ * addresses are used again. */
 static void close_queue(struct nytp_malloc_queue *shared)
 {
     struct queue *const queue = (struct queue *)shared;

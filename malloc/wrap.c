@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * malloc() and its relatives, in front of those of the next allocator (next.h). Each allocation
- * counts down the bytes of its thread, and what is freed is looked for in the filter. Nearly
- * all go on to the next allocator by a jump: what else there is to do stands apart, so that the
- * way past it has nothing to save.
+ * malloc() and its relatives, in front of those of the next allocator (next.h). Each
+ * allocation counts down its thread's bytes; each free is tested by the filter. Nearly all
+ * continue with a jump to the next allocator. The rare cases are in separate functions
+ * (APART), so that the common path saves no registers.
  */
 #define _GNU_SOURCE
 #include "next.h"
@@ -18,8 +18,9 @@
 
 #define APART __attribute__((noinline))
 
-/* Else its bytes are counted, also those of a block that cannot be had: however far the next
- * sample is, the distance behind them is distributed as the one before them. */
+/* Returns true if the block reaches the next sample; else counts its bytes, even if the
+ * allocation fails later. That is correct: the remaining distance always has the same
+ * distribution. */
 static inline bool is_sampled(size_t size)
 {
     if (UNLIKELY(size >= nytp_bytes_to_sample))
@@ -63,8 +64,8 @@ EXPORTED void free(void *block)
         nytp_next.free(block);
 }
 
-/* The old block is taken out before it is gone, for another thread may be given its address at
- * once. NULL for a size of 0 says that it was freed, for another that nothing was done. */
+/* The old block is removed first, since another thread may get its address at once. NULL means
+ * that the block was freed if size is 0, else that nothing was done. */
 static APART void *looked_at_realloc(void *block, size_t size)
 {
     if (nytp_is_early(block))
@@ -97,7 +98,8 @@ EXPORTED void *reallocarray(void *block, size_t n, size_t size)
     return realloc(block, bytes);
 }
 
-/* musl's allocator calls malloc(), which is ours, for these: no other block. */
+/* musl's allocator implements these with malloc(), which is ours. That call must not be
+ * sampled again. */
 static inline uint64_t start_unseen(void)
 {
     const uint64_t to_sample = nytp_bytes_to_sample;
