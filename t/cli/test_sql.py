@@ -164,14 +164,14 @@ def test_texts_of_strangers_are_harmless(tmp_path, evil):
 
 
 def test_megabytes_of_text(tmp_path):
-    """The recorder keeps the start; a stream that claims to hold it all is damaged."""
+    """The recorder keeps the start; of a stream that holds all of it no more is shown."""
     file = record(tmp_path, DBI + "DBI::db->do('select ' . 'x' x 3_000_000) for 1 .. 12;", steps=False)
     loop, = sql_of(file)["loops"]
     assert loop["calls"] == 12 and re.fullmatch(r"select x{3990,3993}\.\.\.", loop["statement"])
     whole = Writer().pid_start(7, 1).fid(1, "/x/a.pl").time(MS, 1, 1).comment("nytp-label 0 sql=" + "x" * 3000000)
     (tmp_path / "w.out").write_bytes(whole.time(MS, 1, 2).pid_end(7).data())
     done = run("--sql", tmp_path / "w.out")
-    assert done.returncode == 3 and len(done.stderr.splitlines()) == 1 and len(done.stderr) < 400
+    assert (done.returncode, done.stderr) == (0, b"") and len(done.stdout) < 2000
 
 
 def judged(folder, rules, *arguments):
