@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What matters of a profile in at most 8 kB, as Markdown: for a person in a hurry,
- * and for agents. How good the numbers are, the hottest
- * lines with their source, the hottest subs with who calls them, what waits, what is asked of
- * databases, regular expressions, what keeps memory and perl's values, packages, and for all
- * that is left out the command that shows it. Names come from strangers: they stand as code,
- * without control characters, cut to a bound.
+ * A profile in at most 8 kB of Markdown, for a person in a hurry and for agents. It has the
+ * quality of the numbers, the hottest lines with source, the hottest subs with callers, waits,
+ * databases, regular expressions, memory and SVs kept, and packages. For each cut it names the
+ * command that shows the rest. Names come from strangers: they are shown as code, without
+ * control characters, cut to a limit.
  */
 #include "exporters/base/markdown.h"
 #include "formats/base/printable.h"
@@ -25,9 +24,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION       1   /* of the JSON; grows when a field changes its meaning or goes */
+#define VERSION       1   /* of the JSON; grows when a field changes its meaning or is
+                           * dropped */
 #define MOST_NAME     200 /* bytes of a name */
-#define MOST_PLACE    160 /* bytes of a path with its line; it loses its start */
+#define MOST_PLACE    160 /* bytes of a path with its line; cut at its start */
 #define MOST_SOURCE   120 /* bytes of a line of source */
 #define MOST_REQUEST  80
 #define MOST_LINES    12
@@ -40,8 +40,8 @@
 #define MOST_KEPT     3
 #define MOST_PACKAGES 5
 #define MOST_CALLERS  2
-/* Bytes after which a list ends. What follows a list has room up to the next bound; the last
- * one leaves room for the commands, which are short: 8192 in all. */
+/* Output sizes in bytes at which each list ends. What follows a list has room up to the next
+ * limit. The last limit leaves room for the commands: 8192 in all. */
 #define ROOM_LINES    4200u
 #define ROOM_SUBS     5050u
 #define ROOM_REASONS  5500u
@@ -53,7 +53,7 @@
 #define ROOM_KEPT     6200u
 #define ROOM_PACKAGES 6400u
 
-/* The own time of all subs of a package, and of the builtins that they call. */
+/* The exclusive time of all subs of a package and of the builtins that they call. */
 struct package {
     struct nytp_name name;
     int64_t ticks;
@@ -64,19 +64,19 @@ struct brief {
     const struct nytp_export_options *options;
     struct nytp_out *out;
     struct nytp_callers callers;
-    struct nytp_line_rows lines, kept, in_use; /* by time; SVs that they kept; bytes in use */
+    struct nytp_line_rows lines, kept, in_use; /* by time; by SVs kept; by bytes in use */
     struct nytp_bytes bytes;                   /* of all subs */
-    uint32_t *subs, *waits;                    /* by own time; those that wait */
+    uint32_t *subs, *waits;                    /* by exclusive time; those that wait */
     uint32_t n_subs, n_waits;
     int64_t wait_ticks;
-    struct nytp_wait_rows reasons; /* none is "other" */
+    struct nytp_wait_rows reasons; /* without "other" */
     struct nytp_statements statements;
     struct nytp_regex_rows regexes;
-    struct package *packages; /* by own time */
+    struct package *packages; /* by exclusive time */
     uint32_t n_packages;
 };
 
-/* A text from the recording that is harmless and short, for the moment. */
+/* A buffer for a short, harmless copy of a text from the recording. */
 struct text {
     char bytes[MOST_NAME + 4];
 };
@@ -105,7 +105,7 @@ static struct nytp_name place(const struct brief *b, struct text *text, uint32_t
                  MOST_PLACE);
 }
 
-/* The source of a line without the blanks around it; empty where it was not kept. */
+/* Returns a source line without the blanks around it, or "" if it was not recorded. */
 static struct nytp_name source(const struct brief *b, struct text *text, uint32_t file,
                                uint32_t line)
 {
@@ -133,7 +133,8 @@ static int by_ticks(const void *x, const void *y)
     return (a->sub > b->sub) - (a->sub < b->sub);
 }
 
-/* The subs with most own time; with `only`, of those alone. NULL when memory is out. */
+/* Returns the subs with most exclusive time, from `only` if that is given, or NULL if memory
+ * is out. */
 static uint32_t *hottest(const struct nytp_profile *profile, const bool *only, uint32_t *n)
 {
     struct keyed *const keys = malloc(((size_t)profile->n_subs + 1) * sizeof *keys);
@@ -219,8 +220,8 @@ static int64_t in_use_of(const struct nytp_line_row *row)
     return row->bytes.of[NYTP_INUSE_SPACE];
 }
 
-/* The lines of which `value` is above 0 and that have a place, by a key of --sort that sorts by
- * it. */
+/* Finds the lines with a place whose `value` is above 0, sorted by a key of --sort for that
+ * value. */
 static bool find_lines(const struct brief *b, struct nytp_line_rows *lines, const char *sort,
                        int64_t value(const struct nytp_line_row *))
 {
@@ -278,7 +279,7 @@ static bool fits(const struct brief *b, uint32_t room)
     return b->out->n_bytes < room && b->out->error.status == NYTP_OK;
 }
 
-/* The program, or where the recording does not tell it, the first input's name. */
+/* Returns the program, or the first input's name if the recording does not have it. */
 static struct nytp_name what_was_run(const struct brief *b)
 {
     const struct nytp_recording *const recording = &b->profile->recordings[0];
@@ -291,7 +292,7 @@ static struct nytp_name selected(const struct brief *b)
     return (struct nytp_name){options, (uint32_t)strlen(options)};
 }
 
-/* The input as a word of a shell's command line. */
+/* Returns the input as a word for a shell's command line. */
 static const char *input(const struct brief *b)
 {
     const struct nytp_name path = b->profile->recordings[0].path;
@@ -314,7 +315,6 @@ static const struct {
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
-/* How far the numbers can be trusted. */
 static const char *how(const struct nytp_profile *profile)
 {
     if (!profile->sampled)
@@ -322,13 +322,12 @@ static const char *how(const struct nytp_profile *profile)
     return nytp_text_counted(profile) == NYTP_COUNTED_SAMPLES ? "sampled" : "mixed";
 }
 
-/* Statements and calls together: the same in each run; 0 where they are chance. */
+/* Returns statements plus calls, which are the same in each run. Returns 0 for samples, which
+ * are not. */
 static uint64_t ops(bool sampled, uint64_t statements, uint64_t calls)
 {
     return sampled ? 0 : statements + calls;
 }
-
-/* Markdown. */
 
 static void put_code(struct brief *b, const char *before, struct nytp_name name)
 {
@@ -352,7 +351,6 @@ static void put_share(struct brief *b, int64_t ticks)
     nytp_puts(b->out, ")");
 }
 
-/* Of all; 0 = not known, as those of a part never are. */
 static void put_head(struct brief *b)
 {
     const struct nytp_profile *const profile = b->profile;
@@ -415,7 +413,7 @@ static void put_lines(struct brief *b)
     put_cut(b, i, b->lines.n, "lines", "--top=0 --lines");
 }
 
-/* Of samples there were as many calls or more. */
+/* Samples show only some of the calls. */
 static void put_calls(struct brief *b, uint64_t calls)
 {
     nytp_printf(b->out, " %s%llux", b->profile->sampled ? ">=" : "", (unsigned long long)calls);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * callgrind.out for KCachegrind and callgrind_annotate. The format as the valgrind manual
- * describes it; what the viewers do beyond it was found by running them (exporters/README.md,
- * t/viewers/).
+ * callgrind.out for KCachegrind and callgrind_annotate. The format is described in the
+ * valgrind manual. The behaviour of the viewers beyond that was found by running them
+ * (exporters/README.md, t/viewers/).
  *
- * - The file begins with comments up to byte 2047: KCachegrind swallows that much of a pipe
- *   when it sniffs the format.
- * - Both viewers take the incoming edges of a function for its inclusive cost, so edges carry
- *   the time of outermost calls only. KCachegrind hides edges of no cost; see make_visible().
- * - Lines of another file than the sub's own (a required file, an eval) go under fi=, so that
- *   a sub stays one function.
+ * - The file begins with comments up to byte 2047: KCachegrind loses that much of a pipe when
+ *   it detects the format.
+ * - Both viewers take the incoming edges of a function as its inclusive cost, so edges have the
+ *   time of outermost calls only. KCachegrind hides edges of no cost; see make_visible().
+ * - Lines of another file than the sub's (a required file, an eval) go under fi=, so that a sub
+ *   stays one function.
  * - Each recording of a merged profile is a part of the file.
  */
 #include "exporters/base/exporter.h"
@@ -32,19 +32,19 @@ struct writer {
     struct nytp_labels *labels;
     uint64_t *arc_costs, *arc_cpu, *arc_statements, *arc_svs; /* by arc; arc_cpu in ticks */
     struct nytp_inclusive_bytes arc_bytes;
-    bool cpu, statements, svs, bytes; /* there are these events besides time */
+    bool cpu, statements, svs, bytes; /* events that exist besides time */
 
-    /* indices sorted by recording, in the model's order within */
+    /* indices sorted by recording, within it in the model's order */
     uint32_t *arcs, *line_costs;
 
-    /* name ids of the recording being written; 0 = not yet used. The last one of each is the
-     * program's own: see put_program(). */
+    /* name ids of the current recording; 0 = not used yet. The last one of each is the
+     * program; see put_program(). */
     uint32_t *sub_ids, *file_ids;
     uint32_t n_sub_ids, n_file_ids;
     struct nytp_name script;
 };
 
-/* Costs are unsigned: what is below zero is written as zero and counted. */
+/* Costs are unsigned. Negative ones are counted and written as 0. */
 static uint64_t unsigned_ticks(struct writer *w, int64_t ticks)
 {
     if (ticks >= 0)
@@ -53,7 +53,7 @@ static uint64_t unsigned_ticks(struct writer *w, int64_t ticks)
     return 0;
 }
 
-/* Self costs carry their rounding on, so that they add up to the total. */
+/* Carries the rounding error on, so that self costs add up to the total. */
 static uint64_t self_cost(struct writer *w, struct nytp_scale *scale, int64_t ticks)
 {
     return (uint64_t)nytp_scale_next(scale, (int64_t)unsigned_ticks(w, ticks));
@@ -64,8 +64,7 @@ static uint64_t edge_cost(struct writer *w, int64_t ticks)
     return (uint64_t)nytp_scale_once(&w->scale, (int64_t)unsigned_ticks(w, ticks));
 }
 
-/* A name: with its number, and the first time with its text, unless the user wants plain
- * names. */
+/* Writes a name: its number, and its text at first use, unless the user wants plain names. */
 static void put_name(struct writer *w, const char *key, uint32_t *id, uint32_t *n_ids,
                      struct nytp_name name)
 {
@@ -88,7 +87,7 @@ static void put_name(struct writer *w, const char *key, uint32_t *id, uint32_t *
     nytp_putc(out, '\n');
 }
 
-/* `file` may be n_files: the script as the program itself was called. */
+/* `file` n_files is the script as the program was called. */
 static void put_file(struct writer *w, const char *key, uint32_t file)
 {
     static const struct nytp_name unknown = {.ptr = "???", .len = 3};
@@ -105,7 +104,7 @@ static void put_sub(struct writer *w, const char *key, uint32_t sub)
     put_name(w, key, &w->sub_ids[sub], &w->n_sub_ids, name);
 }
 
-/* All that one line of the file counts. */
+/* The costs on one line of the file. */
 struct costs {
     uint64_t time, cpu, statements, svs;
     uint64_t bytes[NYTP_N_BYTES_MEASURES];
@@ -126,7 +125,7 @@ static void add_memory(struct costs *costs, struct nytp_svs svs)
         costs->bytes[i] += (uint64_t)svs.bytes.of[i];
 }
 
-/* The rest of a line of the file. */
+/* Writes the rest of a line. */
 static void put_costs(struct writer *w, struct costs costs)
 {
     struct nytp_out *out = w->out;
@@ -170,7 +169,7 @@ static void put_call(struct writer *w, uint64_t calls, uint32_t callee)
     nytp_putc(out, '\n');
 }
 
-/* The next cost is on a line of `file`; `current` is what the lines are in so far. */
+/* Switches from the file `current` to `file` for the next cost, if necessary. */
 static void change_file(struct writer *w, uint32_t sub, uint32_t *current, uint32_t file,
                         uint32_t line)
 {
@@ -206,11 +205,11 @@ static void put_line_cost(struct writer *w, uint32_t *current, uint32_t index)
     put_costs_at(w, cost->line, costs);
 }
 
-/* KCachegrind shows no caller, callee or arrow for an edge of no cost: those of nested calls,
- * or of calls shorter than a tick. Such an edge is given one unit, which the callee's most
- * costly edge gives away, so that the callee's inclusive cost stays what it is; not where that
- * would be seen. An edge from a sub to itself counts nowhere in KCachegrind and is just given.
- */
+/* KCachegrind hides an edge of no cost, with its caller and callee: an edge of nested calls,
+ * or of calls shorter than a tick. Such an edge gets one unit from the callee's most costly
+ * edge, so the callee's inclusive cost does not change. This is done only if that edge is so
+ * large that nobody notices. KCachegrind does not count the edge of a sub to itself, so that
+ * one gets a unit for free. */
 static void make_visible(const struct writer *w, uint32_t *n_hidden, uint32_t *most_costly)
 {
     const uint64_t hardly_seen = 1000;
@@ -251,7 +250,7 @@ static bool cost_arcs(struct writer *w)
     return ok;
 }
 
-/* One run of indices into arcs or line costs. */
+/* A range of indices of arcs or line costs. */
 struct range {
     const uint32_t *at, *end;
 };
@@ -283,8 +282,8 @@ static void put_functions(struct writer *w, struct range lines, struct range arc
     }
 }
 
-/* KCachegrind selects a function that is called exactly "main" when it opens a file. There is
- * one, without any cost of its own, that calls the main::RUNTIME of each process. */
+/* KCachegrind selects a function called exactly "main" when it opens a file. This writes one,
+ * without exclusive cost, that calls the main::RUNTIME of each process. */
 static void put_program(struct writer *w, const struct nytp_recording *recording,
                         struct costs costs)
 {
@@ -304,7 +303,7 @@ static void put_program(struct writer *w, const struct nytp_recording *recording
     put_costs_at(w, 0, costs);
 }
 
-/* What the recording's self costs will add up to. */
+/* Returns the sum of the recording's self costs. */
 static struct costs costs_of(struct writer *w, struct range lines)
 {
     struct nytp_scale scale = w->scale, cpu_scale = w->cpu_scale;
@@ -379,7 +378,7 @@ static void put_events(struct writer *w, struct costs costs)
     put_costs(w, costs);
 }
 
-/* What KCachegrind shows of the recording. */
+/* Writes the description that KCachegrind shows. */
 static void put_descriptions(struct writer *w, const struct nytp_recording *recording)
 {
     struct nytp_out *out = w->out;
@@ -401,7 +400,7 @@ static void put_descriptions(struct writer *w, const struct nytp_recording *reco
         nytp_puts(out, "desc: Estimated: inclusive statement counts (no call events)\n");
 }
 
-/* A part of the file: one recording of a merged profile. */
+/* Writes a part of the file: one recording of a merged profile. */
 static void put_recording(struct writer *w, uint32_t index, struct range lines,
                           struct range arcs)
 {
@@ -424,7 +423,7 @@ static void put_recording(struct writer *w, uint32_t index, struct range lines,
     if (recording->n_processes > 0)
         nytp_printf(out, "pid: %lu\n",
                     (unsigned long)profile->processes[recording->first_process].pid);
-    /* KCachegrind complains of a second command */
+    /* KCachegrind rejects a second command */
     const bool same = recording->application.ptr == profile->recordings[0].application.ptr;
     put_text_line(w, same ? "cmd: " : "desc: Command: ", recording->application);
     if (profile->n_recordings > 1)
@@ -449,8 +448,8 @@ static uint32_t recording_of_line_cost(const struct nytp_profile *profile, uint3
     return profile->line_costs[i].recording;
 }
 
-/* Indices of n things by recording, keeping their order: first[recording] is where a recording
- * begins, first has n_recordings + 2 zeroed places. */
+/* Sorts indices of n things by recording, stably. first[recording] becomes the start of a
+ * recording; `first` has n_recordings + 2 zeroed elements. */
 static void sort_by_recording(const struct nytp_profile *profile, uint32_t *sorted, uint32_t n,
                               uint32_t (*recording_of)(const struct nytp_profile *, uint32_t),
                               uint32_t *first)
@@ -478,7 +477,7 @@ static void put_recordings(struct writer *w, uint32_t *first_line, uint32_t *fir
             (struct range){w->arcs + first_arc[p], w->arcs + first_arc[p + 1]});
 }
 
-/* Nothing where nothing of the kind was recorded. */
+/* Returns zeros if nothing of the kind was recorded. */
 static uint64_t *sums_of_arcs(const struct nytp_profile *profile, bool are_known,
                               nytp_line_value_fn *value)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Chrome's Trace Event Format, JSON object form, as the Perfetto UI, chrome://tracing,
- * speedscope and the Firefox Profiler read it ("Trace Event Format", sections 1.1 and "X").
+ * Chrome's Trace Event Format, JSON object form, as read by the Perfetto UI, chrome://tracing,
+ * speedscope and the Firefox Profiler ("Trace Event Format", sections 1.1 and "X").
  *
  * Every call is a complete event: name, start and length in microseconds with three decimals.
- * What is under a label (DB::label) is one, too, on a track of each key's own beside the calls.
- * Memory is counter events ("C"), a track for each kind of it. There are no other `args`, since
- * speedscope makes them part of a function's name. Without call events in the recording, or
- * with --aggregate, the calling-context tree is laid out instead: the callees of a context one
- * after the other, which the track's name says.
+ * A stretch with a label (DB::label) is one, too; each key has a track beside the calls.
+ * Memory is counter events ("C"), one track for each kind. There are no other `args`, since
+ * speedscope makes them part of a function's name.
+ *
+ * Without call events, or with --aggregate, the calling-context tree is laid out instead: the
+ * callees of a context one after another. The track's name says so.
  */
 #include "exporters/stacks/frames.h"
 #include "exporters/base/json.h"
@@ -29,13 +30,13 @@ struct trace {
     const struct nytp_profile *profile;
     struct nytp_out *out;
     struct nytp_frames frames;
-    struct nytp_out *heads; /* in memory: see make_heads() */
+    struct nytp_out *heads; /* in memory; see make_heads() */
     const uint8_t *head_text;
     size_t *head_ends;       /* per frame */
     struct nytp_scale scale; /* to nanoseconds */
     double first_start_s;    /* of all processes */
     uint32_t process;
-    int64_t offset_ns; /* of the process's start, from that of the first */
+    int64_t offset_ns; /* start of the process, relative to the first one */
     char ids[60];      /* of the process, as JSON */
     uint64_t tracks;   /* of labels, so far */
 };
@@ -58,7 +59,7 @@ static void put_ids(char *ids, size_t size, const struct trace *t, uint64_t thre
              (unsigned long)t->profile->processes[t->process].pid, (unsigned long long)thread);
 }
 
-/* Two processes of one pid (recordings of several machines) differ by their thread. */
+/* Two processes with one pid (recordings of several machines) differ by their thread. */
 static void begin_process(struct trace *t, uint32_t process)
 {
     t->process = process;
@@ -66,7 +67,8 @@ static void begin_process(struct trace *t, uint32_t process)
     put_ids(t->ids, sizeof t->ids, t, (uint64_t)process + 1);
 }
 
-/* What all calls of a frame begin with, kept ready: names are escaped once, not per call. */
+/* Prepares the text with which all calls of a frame begin: names are escaped once, not per
+ * call. */
 static bool make_heads(struct trace *t, const bool *is_waiting)
 {
     const struct nytp_profile *profile = t->profile;
@@ -93,7 +95,7 @@ static void put_head(const struct trace *t, uint32_t frame)
     nytp_put(t->out, t->head_text + start, t->head_ends[frame] - start);
 }
 
-/* The next larger or smaller double; `value` is positive. */
+/* Returns the next larger or smaller double; `value` is positive. */
 static double neighbour(double value, int step)
 {
     int64_t bits;
@@ -103,12 +105,13 @@ static double neighbour(double value, int step)
     return value;
 }
 
-/* Readers add start and length as binary fractions of a microsecond. Where the sum would not be
- * the end exactly, a call would seem to outlast its caller by 1e-12 s, which speedscope takes
- * for a broken nesting: then the length gets the digits that make it so, 17 at most. Where no
- * length does, the call ends just before, and so does all that ends with it: `limit_us` is the
- * sum that its caller has. Writes both at *at, which it moves on, and returns the call's sum.
- */
+/* Writes start and length at *at, moves it on, and returns the end that readers compute.
+ *
+ * Readers add start and length as binary fractions of a microsecond. If the sum is not exactly
+ * the end, a call may seem to outlast its caller by 1e-12 s, and speedscope rejects the
+ * nesting. So the length gets as many digits as it needs, up to 17. If no length fits, the
+ * call ends just before, and so do all calls that end with it: `limit_us` is the computed end
+ * of the caller. */
 static double append_times(char **at, int64_t start_ns, int64_t end_ns, double limit_us)
 {
     const double start_us = (double)start_ns / 1000, end_us = (double)end_ns / 1000;
@@ -132,9 +135,9 @@ static double append_times(char **at, int64_t start_ns, int64_t end_ns, double l
     return start_us + fitting_us;
 }
 
-/* A call of no time would, where it ends with its caller, begin together with what comes next:
- * speedscope takes it for that one's caller. So it is left out, and its place in the file is
- * the end that its caller has. */
+/* Writes a call and returns its computed end. A call of no time is left out: at the end of its
+ * caller it would begin together with the next call, and speedscope would take it for that
+ * one's caller. Its result is its caller's end. */
 static double put_call(const struct trace *t, uint32_t node, int64_t start_ticks,
                        int64_t end_ticks, double limit_us)
 {
@@ -152,7 +155,7 @@ static double put_call(const struct trace *t, uint32_t node, int64_t start_ticks
     return sum_us;
 }
 
-/* A thread has a name beside that of its process. */
+/* A thread has a name in addition to that of its process. */
 static void put_name(const struct trace *t, const char *remark)
 {
     const bool is_thread = t->profile->processes[t->process].thread > 0;
@@ -168,7 +171,8 @@ static void put_name(const struct trace *t, const char *remark)
     nytp_puts(t->out, "}}");
 }
 
-/* The track's name, with what is not drawn as it was. `line` NULL: the tree is laid out. */
+/* Writes the track's name, with a note on what is not drawn exactly. `line` NULL: the tree is
+ * laid out. */
 static void put_track_name(const struct trace *t, const struct nytp_timeline *line,
                            char *remark, size_t size)
 {
@@ -187,21 +191,20 @@ static void put_track_name(const struct trace *t, const struct nytp_timeline *li
     put_name(t, remark);
 }
 
-/* A call that is open, and where it ends for a reader. */
+/* An open call, and its end as readers compute it. */
 struct open_call {
     const struct nytp_span *span;
     double sum_us;
 };
 
-/* The calls that are open. Of those from NYTP_MOST_DRAWN on the innermost is drawn, in pieces.
- */
+/* The open calls. From NYTP_MOST_DRAWN on only the innermost is drawn, in pieces. */
 struct open_calls {
     struct open_call *at;
     uint32_t n, capacity;
-    int64_t drawn_ticks; /* up to here, of those */
+    int64_t drawn_ticks; /* the pieces are drawn up to here */
 };
 
-/* Draw what the innermost call has until then, if it is one of those. */
+/* Draws the innermost call until then, if it is drawn in pieces. */
 static void draw_piece(const struct trace *t, struct open_calls *open, int64_t end_ticks)
 {
     if (open->n <= NYTP_MOST_DRAWN)
@@ -213,7 +216,7 @@ static void draw_piece(const struct trace *t, struct open_calls *open, int64_t e
         open->drawn_ticks = end_ticks;
 }
 
-/* Close the calls that `node` does not lie in; all with `node` a root. */
+/* Closes the calls that do not contain `node`; all calls if `node` is a root. */
 static void close_calls(const struct trace *t, struct open_calls *open, uint32_t node)
 {
     for (; open->n > 0 &&
@@ -239,7 +242,7 @@ static bool open_call(const struct trace *t, struct open_calls *open,
     return true;
 }
 
-/* Every call of the process at hand, in order of time. */
+/* Writes every call of the process, in order of time. */
 static bool put_timeline(const struct trace *t)
 {
     const struct nytp_profile *profile = t->profile;
@@ -264,7 +267,7 @@ static bool put_timeline(const struct trace *t)
     return ok;
 }
 
-/* A track of labels, with its name. Viewers that sort tracks put it above the calls. */
+/* Writes the name of a label track. Viewers that sort tracks put it above the calls. */
 static void put_track(const struct trace *t, struct nytp_name key, const char *ids)
 {
     nytp_printf(t->out, ",\n{\"ph\":\"M\",\"name\":\"thread_name\"%s,\"args\":{\"name\":", ids);
@@ -292,7 +295,7 @@ static void put_label(const struct trace *t, const struct nytp_stretch *stretch,
     nytp_putc(t->out, '}');
 }
 
-/* The ids of tracks follow those of all processes. */
+/* The ids of label tracks follow those of all processes. */
 static bool put_labels(struct trace *t)
 {
     struct nytp_label_tracks tracks;
@@ -343,7 +346,7 @@ static int64_t positive(int64_t ticks)
     return ticks > 0 ? ticks : 0;
 }
 
-/* Callees fill their caller's time from its start on; its own time is what is left. */
+/* Callees fill their caller's time from its start; the rest is its exclusive time. */
 static bool put_layout(const struct trace *t)
 {
     const struct nytp_node *nodes = t->profile->nodes;
@@ -371,7 +374,7 @@ static bool put_layout(const struct trace *t)
             starts[child - first] = next;
             next += positive(nodes[child].incl_ticks);
         }
-        if (!is_drawn && next < end_ticks) /* in one row: its own time, behind its callees' */
+        if (!is_drawn && next < end_ticks) /* in one row: exclusive time behind its callees' */
             put_call(t, i, next, end_ticks, limit_us);
     }
     free(starts);

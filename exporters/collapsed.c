@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Collapsed (folded) stacks: one line per distinct stack, outermost frame first, as
- * flamegraph.pl, inferno, speedscope, the Firefox Profiler and Perfetto read them:
+ * Collapsed (folded) stacks: one line per distinct stack, outermost frame first, for
+ * flamegraph.pl, inferno, speedscope, the Firefox Profiler and Perfetto:
  *
  *     main::RUNTIME;Foo::run;Foo::parse 1234
  *
- * Those readers split at `;` and at the last blank, some at every blank; a second number at
- * the end makes a differential profile of it. So names are escaped: `;` becomes `:`, blanks
- * and control characters `_`. A name that thereby becomes equal to another gets `~2`, `~3` …
- * Lines are sorted bytewise (LC_ALL=C sort), stacks of weight 0 left out.
+ * Readers split at `;` and at the last blank, some at every blank. A second number at the end
+ * makes a differential profile. So names are escaped: `;` becomes `:`, blanks and control
+ * characters become `_`. A name that collides with another gets `~2`, `~3` … Lines are sorted
+ * bytewise (LC_ALL=C sort). Stacks of weight 0 are left out.
  */
 #include "exporters/compare/diff.h"
 #include "exporters/stacks/frames.h"
@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A text that is being put together; used again and again. */
+/* A text under construction; reused. */
 struct text {
     char *bytes;
     uint32_t len, capacity;
@@ -34,9 +34,9 @@ struct collapsed {
     const struct nytp_export_options *options;
     struct nytp_stacktree *tree;
     const struct nytp_diff *diff; /* two sides, or NULL */
-    struct nytp_strings *strings; /* of the escaped names and frames */
-    uint32_t *sub_texts;          /* per sub its string id, UINT32_MAX = not yet */
-    struct nytp_table last_of;    /* escaped name -> the last number that was put behind it */
+    struct nytp_strings *strings; /* escaped names and frames */
+    uint32_t *sub_texts;          /* per sub its string id, UINT32_MAX = none yet */
+    struct nytp_table last_of;    /* escaped name -> the last number appended to it */
     struct nytp_name *frame_texts;
 };
 
@@ -50,7 +50,7 @@ static void text_add(struct text *text, const char *bytes, size_t len)
     }
 }
 
-/* Length of the C1 control or line separator (U+2028, U+2029) here, else 0. */
+/* Returns the length of the C1 control or line separator (U+2028, U+2029) here, or 0. */
 static size_t wide_control(const unsigned char *bytes, size_t left)
 {
     if (left >= 2 && bytes[0] == 0xc2 && bytes[1] < 0xa0)
@@ -78,8 +78,7 @@ static void text_add_escaped(struct text *text, const char *bytes, size_t len)
         text_add(text, "_", 1);
 }
 
-/* The string id of what was put together; UINT32_MAX when memory is out. The text is empty
- * then. */
+/* Interns and empties the text. Returns its string id, or UINT32_MAX if memory is out. */
 static uint32_t intern_text(struct collapsed *c, struct text *text)
 {
     const uint32_t id =
@@ -88,8 +87,8 @@ static uint32_t intern_text(struct collapsed *c, struct text *text)
     return id;
 }
 
-/* The string id of the escaped name, with "~2", "~3" and so on behind it if it is taken
- * already; UINT32_MAX when memory is out. */
+/* Returns the string id of the escaped name, with "~2", "~3" and so on if it is used already.
+ * Returns UINT32_MAX if memory is out. */
 static uint32_t unique_text(struct collapsed *c, const struct nytp_name *name,
                             struct text *text)
 {
@@ -120,7 +119,7 @@ static bool needs_escape(const struct nytp_name *name, struct text *text)
     return !same;
 }
 
-/* Names that stay as they are come first, so that no other can take theirs. */
+/* Names that need no escape come first, so that no other takes theirs. */
 static bool name_subs(struct collapsed *c, struct text *text)
 {
     const struct nytp_stacktree *tree = c->tree;
@@ -142,8 +141,8 @@ static bool name_subs(struct collapsed *c, struct text *text)
     return true;
 }
 
-/* A file's name without folders. That of a string eval keeps its number, and the folders of the
- * file that ran it go: "(eval 3)[/x/a.pl:7]" is "(eval 3)[a.pl:7]". */
+/* Adds a file's name without folders. A string eval keeps its number: "(eval 3)[/x/a.pl:7]"
+ * becomes "(eval 3)[a.pl:7]". */
 static void text_add_base(struct text *text, struct nytp_name file)
 {
     const char *const end = file.ptr + file.len;
@@ -159,7 +158,7 @@ static void text_add_base(struct text *text, struct nytp_name file)
     text_add_escaped(text, base, (size_t)(end - base));
 }
 
-/* ":12", or ":Other.pm:12" where the line is not in the sub's own file. */
+/* Adds ":12", or ":Other.pm:12" if the line is not in the sub's file. */
 static void text_add_line(const struct collapsed *c, struct text *text,
                           const struct nytp_stack_frame *frame)
 {
@@ -173,7 +172,7 @@ static void text_add_line(const struct collapsed *c, struct text *text,
     text_add(text, line, (size_t)snprintf(line, sizeof line, ":%u", frame->line));
 }
 
-/* The string id of a frame's text; UINT32_MAX when memory is out. */
+/* Returns the string id of a frame's text, or UINT32_MAX if memory is out. */
 static uint32_t frame_text(struct collapsed *c, const struct nytp_stack_frame *frame,
                            struct text *text)
 {
@@ -185,7 +184,7 @@ static uint32_t frame_text(struct collapsed *c, const struct nytp_stack_frame *f
     return intern_text(c, text);
 }
 
-/* A frame as it appears in lines: followed by the blank that ends the stack, or the `;`. */
+/* A frame in a line, followed by the blank that ends the stack, or by `;`. */
 struct ranked {
     struct nytp_name text;
     char end;
@@ -204,8 +203,8 @@ static int compare_ranked(const void *left, const void *right)
     return (int)next_a - (int)next_b;
 }
 
-/* Let stacks be walked over in the order of their lines: each frame has a rank as the last one
- * of a line, before a blank, and another one before the ";" of a longer stack. */
+/* Sorts stacks in the order of their lines. Each frame has one rank at the end of a line,
+ * before a blank, and another one before the ";" of a longer stack. */
 static bool sort_bytewise(struct collapsed *c)
 {
     const uint32_t n = 2 * c->tree->n_frames;
@@ -225,7 +224,7 @@ static bool sort_bytewise(struct collapsed *c)
     return ok;
 }
 
-/* The weight of a stack in the output's unit; 0 = the stack is left out. */
+/* Returns a stack's weight in the output's unit; 0 = left out. */
 static int64_t line_weight(const struct collapsed *c, struct nytp_scale *scale, int64_t value,
                            struct nytp_out *out)
 {
@@ -247,7 +246,7 @@ static void put_stack(const struct collapsed *c, const struct nytp_stack_walk *w
     }
 }
 
-/* "STACK NEW" or, of two sides, "STACK BASE NEW", as difffolded.pl has it. */
+/* Writes "STACK NEW" or, for two sides, "STACK BASE NEW", as difffolded.pl does. */
 static bool write_lines(const struct collapsed *c, struct nytp_out *out)
 {
     struct nytp_scale scale, base_scale;
@@ -272,8 +271,8 @@ static bool write_lines(const struct collapsed *c, struct nytp_out *out)
     return true;
 }
 
-/* Give frames their texts, and make those that read the same (lines of files of one name) one
- * frame: readers count on one line for each distinct text. */
+/* Makes the frames' texts. Frames with equal texts (lines of files with one name) become one
+ * frame: readers expect one line for each distinct text. */
 static bool make_frames(struct collapsed *c, struct text *text, uint32_t *same)
 {
     struct nytp_table frame_of = {0}; /* text -> frame */

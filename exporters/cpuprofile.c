@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * .cpuprofile, V8's format (https://chromedevtools.github.io/devtools-protocol/tot/Profiler/):
- * VS Code and Chrome's DevTools open it, and VS Code shows the times beside the lines of the
- * source.
+ * .cpuprofile, V8's format (https://chromedevtools.github.io/devtools-protocol/tot/Profiler/).
+ * VS Code and Chrome's DevTools open it, and VS Code shows times beside source lines.
  *
- * Each process is a branch below "(root)". A stack with time of its own is one sample, which
- * lasts until the next one; so totals are exact to the microsecond that the format counts in,
- * but the order of samples is that of the stacks and no time line.
+ * Each process is a branch below "(root)". A stack with exclusive time is one sample, which
+ * lasts until the next one. So totals are exact to the format's microseconds, but the order of
+ * samples is that of the stacks and no time line.
  *
- * Readers differ in where they take times from. speedscope and VS Code take samples and
- * timeDeltas; DevTools takes hitCount, and positionTicks for lines, each as a part of all hits:
- * so both are in microseconds. VS Code shows times at the places of frames only: with `lines`
- * the lines of a sub are frames of their own within it.
+ * Readers take times from different fields. speedscope and VS Code use samples and timeDeltas.
+ * DevTools uses hitCount, and positionTicks for lines, each as a part of all hits: so both are
+ * in microseconds. VS Code shows times at frames only: with `lines` the lines of a sub are
+ * frames within it.
  */
 #include "exporters/base/exporter.h"
 #include "exporters/base/json.h"
@@ -24,7 +23,7 @@
 
 #define ROOT_ID 1u
 
-/* Time on a line of a stack's last sub. */
+/* Time on one line of a stack's last sub. */
 struct tick_line {
     uint32_t stack, line;
     int64_t ticks, us;
@@ -41,10 +40,10 @@ struct cpuprofile {
     struct nytp_out *out;
     struct nytp_scale scale, line_scale;
     struct nytp_process_stacks stacks;
-    struct tick_line *lines; /* of the process at hand, by stack and line */
+    struct tick_line *lines; /* of the current process, by stack and line */
     uint32_t n_lines;
-    uint32_t *first_line; /* of a stack, into lines; one more than stacks */
-    int64_t *us;          /* a stack's own time, less that of lines that are frames */
+    uint32_t *first_line; /* by stack: index into lines; one more than stacks */
+    int64_t *us;          /* a stack's exclusive time, without lines that are frames */
     struct sample *samples;
     uint32_t n_samples, samples_size;
     uint32_t first_id; /* of the process's stack 0 */
@@ -71,7 +70,7 @@ static void merge_equal_lines(struct cpuprofile *c)
     c->n_lines = n;
 }
 
-/* Lines of the sub's own file: the others belong to no line of the place that is shown. */
+/* Gathers the lines in the sub's file. Others have no line at the place that is shown. */
 static bool gather_lines(struct cpuprofile *c, uint32_t process)
 {
     const struct nytp_profile *p = c->profile;
@@ -105,7 +104,7 @@ static bool gather_lines(struct cpuprofile *c, uint32_t process)
     return true;
 }
 
-/* Nodes of the process at hand: its stacks and, if they are frames, their lines. */
+/* Counts the nodes of the current process: its stacks and, if they are frames, its lines. */
 static uint32_t count_nodes(const struct cpuprofile *c)
 {
     return c->stacks.n + (c->options->lines ? c->n_lines : 0);
@@ -136,7 +135,7 @@ static int64_t to_us(struct cpuprofile *c, struct nytp_scale *scale, int64_t tic
     return ticks > 0 ? nytp_scale_next(scale, ticks) : 0;
 }
 
-/* Microseconds of all stacks and lines, in the order in which they become samples. */
+/* Computes microseconds of all stacks and lines in the order of samples. */
 static bool work_out_times(struct cpuprofile *c)
 {
     bool ok = true;
@@ -159,7 +158,7 @@ static bool work_out_times(struct cpuprofile *c)
     return ok && c->us != NULL;
 }
 
-/* The list of each stack's children: first[stack] to first[stack + 1] of `ids`. */
+/* Lists each stack's children: first[stack] to first[stack + 1] of `ids`. */
 static bool list_children(const struct nytp_process_stacks *stacks, uint32_t **first,
                           uint32_t **ids)
 {
@@ -172,14 +171,14 @@ static bool list_children(const struct nytp_process_stacks *stacks, uint32_t **f
             (*first)[stacks->stacks[i].parent + 2]++;
     for (uint32_t i = 2; i <= stacks->n; i++)
         (*first)[i] += (*first)[i - 1];
-    for (uint32_t i = 0; i < stacks->n; i++) /* first[parent + 1] moves to where it belongs */
+    for (uint32_t i = 0; i < stacks->n; i++) /* first[parent + 1] moves to its place */
         if (stacks->stacks[i].parent != i)
             (*ids)[(*first)[stacks->stacks[i].parent + 1]++] = i;
     return true;
 }
 
-/* V8 counts lines of functions from 0, -1 is none; url is what DevTools and VS Code open.
- * `line` is 0 for the sub itself. */
+/* V8 counts lines of functions from 0; -1 is none. DevTools and VS Code open `url`. `line` is
+ * 0 for the sub itself. */
 static void put_call_frame(struct cpuprofile *c, uint32_t id, const struct nytp_sub *sub,
                            uint32_t line, int64_t us)
 {
@@ -250,7 +249,7 @@ static bool put_process(struct cpuprofile *c, const struct nytp_stacks *bounds,
     return ok;
 }
 
-/* A sample lasts until the next one, so the last one, of the root, lasts no time. */
+/* A sample lasts until the next one, so the last one, of the root, has no time. */
 static void put_samples(struct cpuprofile *c, int64_t start_us)
 {
     int64_t sum = 0;
@@ -266,7 +265,7 @@ static void put_samples(struct cpuprofile *c, int64_t start_us)
     nytp_puts(c->out, "]}\n");
 }
 
-/* The first node, whose children are the processes' own roots. */
+/* Writes the first node, whose children are the processes' roots. */
 static bool put_root(struct cpuprofile *c, const struct nytp_stacks *bounds)
 {
     nytp_puts(

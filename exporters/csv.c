@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * One row per sub as comma-separated values, for spreadsheets and databases: RFC 4180, but
- * lines end in LF, as Unix tools want. The program itself comes first, then subs by name, file.
- * Of a comparison with the option `lines`, one row per line of each sub.
+ * Comma-separated values, one row per sub, for spreadsheets and databases: RFC 4180, but with
+ * lines that end in LF. The program comes first, then subs by name and file. A comparison with
+ * the option `lines` has one row per line of each sub.
  */
 #include "exporters/compare/diff_amounts.h"
 #include "exporters/compare/diff_formats.h"
@@ -29,7 +29,7 @@ static void put_time(struct nytp_out *out, const struct nytp_json_times *times, 
     nytp_json_time(out, times, ticks);
 }
 
-/* `incl_svs` by sub, or NULL where they were not recorded. */
+/* `incl_svs` is by sub, or NULL if not recorded. */
 static void put_row(const struct nytp_profile *profile, const struct nytp_sub *sub,
                     const struct nytp_json_times *times, const uint64_t *incl_svs,
                     const struct nytp_inclusive_bytes *incl_bytes, struct nytp_out *out)
@@ -91,7 +91,7 @@ static bool write_csv(const struct nytp_profile *profile,
     return out->error.status == NYTP_OK;
 }
 
-/* ---- what two sides differ in ---- */
+/* ---- comparisons ---- */
 
 static void put_pair(struct nytp_out *out, int64_t base, int64_t now)
 {
@@ -109,7 +109,7 @@ static void put_time_pair(struct nytp_out *out, const struct nytp_diff *diff,
     put_time(out, times, now);
 }
 
-/* Whether there are columns of it: one side tells it at least. */
+/* Returns true if at least one side has the measure. */
 static bool is_column(const struct nytp_diff *diff, enum nytp_weight weight)
 {
     return nytp_diff_side_has(diff, NYTP_DIFF_BASE, weight) ||
@@ -124,7 +124,7 @@ static void put_memory_names(const struct nytp_diff *diff, struct nytp_out *out)
                         nytp_diff_memory_name(weight));
 }
 
-/* `cells`: of both sides, or NULL for empty fields. */
+/* `cells` has both sides, or is NULL for empty fields. */
 static void put_memory(const struct nytp_diff *diff, const struct nytp_diff_cell *cells,
                        struct nytp_out *out)
 {
@@ -173,7 +173,7 @@ static void put_diff_line(const struct nytp_diff *diff, const struct nytp_diff_l
     nytp_putc(out, '\n');
 }
 
-/* One row per line of each sub. */
+/* Writes one row per line of each sub. */
 static bool write_csv_diff_lines(const struct nytp_diff *diff, const struct nytp_unit *unit,
                                  const struct nytp_json_times *times, struct nytp_out *out)
 {
@@ -194,11 +194,11 @@ static bool write_csv_diff_lines(const struct nytp_diff *diff, const struct nytp
     return out->error.status == NYTP_OK;
 }
 
-/* A row without a sub, so that columns of subs can still be added up. */
+/* Writes a row without a sub, so that columns of subs still add up. */
 static void put_amount(const struct nytp_diff *diff, const struct nytp_diff_amount *amount,
                        const struct nytp_json_times *times, struct nytp_out *out)
 {
-    nytp_puts(out, ",,,,,,,,,,,,,"); /* between the 14 columns up to `significant` */
+    nytp_puts(out, ",,,,,,,,,,,,,"); /* the 14 columns up to `significant` */
     put_memory(diff, NULL, out);
     nytp_printf(out, ",%s,", nytp_diff_amount_names[amount->kind]);
     nytp_csv_field(out, amount->name);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The Firefox Profiler's processed profile format, version 47 (its viewer converts it to
- * newer ones): https://github.com/firefox-devtools/profiler, docs-developer and
+ * The Firefox Profiler's processed profile format, version 47; the viewer converts it to newer
+ * ones. See https://github.com/firefox-devtools/profiler, docs-developer and
  * src/types/profile.ts.
  *
- * Per process there are up to two threads, the timeline and the totals (firefox/thread.h);
- * memory is counters beside the timeline.
+ * Each process has up to two threads, the timeline and the totals (firefox/thread.h). Memory
+ * is counters beside the timeline.
  */
 #include "exporters/base/json.h"
 #include "exporters/base/waits.h"
@@ -44,8 +44,7 @@ static bool write_threads(const struct nytp_profile *profile,
     return true;
 }
 
-/* What the viewer wants to know of the whole file: version, categories, when it was recorded.
- */
+/* Writes the description of the file: version, categories, time of recording. */
 static void write_meta(const struct nytp_profile *profile, double first_start_s,
                        struct nytp_out *out)
 {
@@ -77,7 +76,7 @@ static void write_meta(const struct nytp_profile *profile, double first_start_s,
         "\"libs\":[],\"pages\":[],\"counters\":[");
 }
 
-/* What a counter counts, and how many there are at a point. */
+/* A counter: its texts, and the place of its value. */
 struct counter {
     const char *name, *description, *color;
     unsigned needs; /* enum nytp_has */
@@ -98,7 +97,7 @@ static int64_t count_at(const struct counter *counter, const struct nytp_memory_
     return count;
 }
 
-/* A sample tells by how much there is more than at the one before. */
+/* A sample is the difference to the previous one. */
 static void put_counter(struct nytp_out *out, const struct nytp_profile *profile,
                         const struct counter *counter, const struct nytp_memory_point *first,
                         uint32_t n, uint32_t thread, int64_t offset_ns)
@@ -124,7 +123,7 @@ static void put_counter(struct nytp_out *out, const struct nytp_profile *profile
     nytp_printf(out, "],\"length\":%u}}]}", n);
 }
 
-/* Of processes that have a timeline, where points lie on it. */
+/* Writes counters of processes with a timeline. */
 static void write_counters(const struct nytp_profile *profile,
                            const struct nytp_export_options *options, double first_start_s,
                            struct nytp_out *out)

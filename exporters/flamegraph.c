@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A flame graph as one SVG file that needs nothing else: every browser and picture viewer shows
- * it, and where scripts run it can be searched and zoomed (report/flame_picture.js).
+ * A flame graph as one self-contained SVG file. Every browser and picture viewer shows it.
+ * With scripts it can be searched and zoomed (report/flame_picture.js).
  *
- * Boxes narrower than a tenth of a pixel are left out, more so where they are too many, and the
- * picture says how many; the others keep their places. In a difference boxes are as wide as
- * they are now, red where a stack's own value grew and blue where it shrank; of several runs it
- * shows their mean.
+ * Boxes narrower than a tenth of a pixel are left out, or wider ones if there are too many;
+ * the picture says how many. The others keep their places. In a difference the widths are
+ * those of the new side. A box is red if a stack's exclusive value grew and blue if it shrank.
+ * For several runs it shows their mean.
  */
 #include "exporters/compare/diff_formats.h"
 #include "exporters/base/asset.h"
@@ -27,10 +27,10 @@
 #define NARROWEST 0.1 /* pixels */
 #define MAX_BOXES 20000
 #define HEAD      28 /* pixels above the boxes */
-#define LEGEND    16 /* more, in a difference */
+#define LEGEND    16 /* added in a difference */
 #define PALEST    235
 
-/* What a box shows of one side, in ticks, calls or statements. */
+/* The place of a box on one side, in ticks, calls or statements. */
 struct extent {
     int64_t start, width, own;
 };
@@ -46,8 +46,8 @@ struct flamegraph {
     const struct nytp_diff *diff; /* or NULL */
     struct nytp_stacktree *tree;
     struct box *boxes; /* by stack; 0 is the whole picture */
-    bool *is_noise;    /* by sub: what it differs in says nothing */
-    double largest;    /* change of a stack's own value in a run */
+    bool *is_noise;    /* by sub: its difference is not significant */
+    double largest;    /* largest change of an exclusive value per run */
     uint32_t n_hidden, depth;
     struct nytp_out *out;
 };
@@ -62,7 +62,7 @@ static int64_t own_value(struct flamegraph *flame, int64_t value)
     return 0;
 }
 
-/* A stack is as wide as itself and all that go on from it, whose indices are higher. */
+/* A stack is as wide as itself plus its children, whose indices are higher. */
 static void sum_widths(struct flamegraph *flame)
 {
     const struct nytp_stacktree *tree = flame->tree;
@@ -79,8 +79,8 @@ static void sum_widths(struct flamegraph *flame)
     }
 }
 
-/* Entries are in order of their parents, which precede what goes on from them. A stack with
- * time of its own that others go on from has two of them. */
+/* Entries are sorted by parents, which precede their children. A stack with exclusive time and
+ * children has two entries. */
 static bool place_boxes(struct flamegraph *flame)
 {
     const struct nytp_stacktree *tree = flame->tree;
@@ -125,7 +125,7 @@ static int compare_widths(const void *x, const void *y)
     return (a < b) - (a > b);
 }
 
-/* No box is wider than the one below it: what is below a hidden one is hidden, too. */
+/* No box is wider than its parent, so the children of a hidden one are hidden, too. */
 static bool choose_boxes(struct flamegraph *flame)
 {
     const uint32_t n = flame->tree->n_stacks;
@@ -151,7 +151,7 @@ static bool choose_boxes(struct flamegraph *flame)
 
 /* ---- differences ---- */
 
-/* Subs whose time the test calls noise: both lists are in order of names. */
+/* Marks subs whose difference in time is not significant. Both lists are sorted by name. */
 static bool mark_noise(struct flamegraph *flame)
 {
     const struct nytp_diff *diff = flame->diff;
@@ -163,7 +163,7 @@ static bool mark_noise(struct flamegraph *flame)
         return true;
     for (uint32_t sub = 0, row = 0; sub < profile->n_subs; sub++) {
         const struct nytp_name name = profile->subs[sub].name;
-        row = sub <= 1 ? 0 : row; /* the first one stands outside of the order */
+        row = sub <= 1 ? 0 : row; /* the first one is not in order */
         while (row < diff->n_rows && nytp_compare_names(diff->rows[row].name, name) < 0)
             row++;
         bool says_something = false;
@@ -180,7 +180,7 @@ static uint32_t sub_of(const struct flamegraph *flame, uint32_t stack)
     return flame->tree->frames[flame->tree->stacks[stack].frame].sub;
 }
 
-/* The mean of a side's runs; a base that is scaled has the sum of the new side's. */
+/* Returns the mean of a side's runs. A scaled base has the sum of the new side's. */
 static double mean_of(const struct flamegraph *flame, int64_t sum, enum nytp_diff_side side)
 {
     if (flame->diff == NULL)
@@ -212,7 +212,7 @@ static bool compare_boxes(struct flamegraph *flame)
     return true;
 }
 
-/* Red is more, blue is less, the more the deeper; grey is equal or noise. */
+/* Red is more, blue is less, deeper if larger. Grey is equal or not significant. */
 static void change_colour(const struct flamegraph *flame, uint32_t stack, char fill[8])
 {
     const double delta = change(flame, stack);
@@ -259,7 +259,7 @@ static void put_frame_name(const struct flamegraph *flame, const struct nytp_sta
     nytp_xml_text(flame->out, sub->name.ptr, sub->name.len);
     if (frame->line != 0 && frame->file != sub->file) {
         struct nytp_name file = flame->profile->files[frame->file].name;
-        if (file.len > 0 && file.ptr[0] != '(') /* evals are known by their numbers */
+        if (file.len > 0 && file.ptr[0] != '(') /* evals keep their numbers */
             file = nytp_base_name(file);
         nytp_putc(flame->out, ':');
         nytp_xml_text(flame->out, file.ptr, file.len);
@@ -269,8 +269,8 @@ static void put_frame_name(const struct flamegraph *flame, const struct nytp_sta
     nytp_puts(flame->out, frame->unreturned ? " " NYTP_UNRETURNED_MARK : "");
 }
 
-/* "Foo::bar (12.3 ms, 4.5%, own 3 ms)", in a difference "…, base 10 ms, own +2 ms)"; the script
- * takes what is before the last " (" for the name. */
+/* "Foo::bar (12.3 ms, 4.5%, own 3 ms)", in a difference "…, base 10 ms, own +2 ms)". The
+ * script takes the text before the last " (" as the name. */
 static void put_title(const struct flamegraph *flame, uint32_t stack)
 {
     const struct box *box = &flame->boxes[stack];
@@ -310,8 +310,8 @@ static void put_subject(const struct flamegraph *flame)
     }
 }
 
-/* The answer to "faster?", or both sides' medians of what else boxes are as wide as; what is
- * known of stacks alone has the means. */
+/* Writes the answer to "faster?", or both medians of another weight. Weights that only stacks
+ * have show means. */
 static void put_difference(const struct flamegraph *flame)
 {
     const enum nytp_weight weight = flame->options->weight;
@@ -333,7 +333,7 @@ static void put_difference(const struct flamegraph *flame)
         nytp_puts(flame->out, "; the base is scaled to the same sum");
 }
 
-/* What the colours say, and what only the base's picture shows. */
+/* Explains the colours and says what only the base's picture shows. */
 static void put_legend(const struct flamegraph *flame)
 {
     const struct nytp_diff *diff = flame->diff;
@@ -389,7 +389,6 @@ static void put_head(const struct flamegraph *flame)
 
 /* ---- the picture ---- */
 
-/* One frame as a box, with a title that tells its share. */
 static void put_box(const struct flamegraph *flame, const struct nytp_picture *picture,
                     uint32_t stack)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The HTML report: pages to read in a browser, as nytprofhtml makes them, in a folder or in one
- * file. The parts are in html/; report/report.h says which is which.
+ * The HTML report: pages for a browser, like nytprofhtml's, in a folder or in one file.
+ * report/report.h describes its parts.
  */
 #include "exporters/report/report.h"
 

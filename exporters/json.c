@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * All totals as JSON, for scripts: inputs, processes, files, subs, the lines that each sub ran
- * and who called whom from where. Entries refer to each other by position in their list, from
- * 0; `files[0]` stands for "no file", `subs[0]` for the program outside of any sub:
+ * All totals as JSON, for scripts: inputs, processes, files, subs, the lines of each sub, and
+ * calls by caller and place. Entries refer to each other by position in their list, from 0.
+ * `files[0]` is "no file", `subs[0]` is the program outside of subs:
  *
  *     jq -r '.subs as $s | .calls | max_by(.inclusive) | $s[.caller].name' profile.json
  *
- * Times are numbers of `unit`, exact to the nanosecond. A sub's lines add up to its `exclusive`
- * exactly where a tick is so many nanoseconds.
+ * Times are numbers of `unit`, exact to the nanosecond. A sub's lines add up exactly to its
+ * `exclusive` if a tick is a whole number of nanoseconds.
  */
 #include "exporters/compare/diff_formats.h"
 #include "exporters/base/exporter.h"
@@ -26,14 +26,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define VERSION 1 /* of this layout; grows when a field changes its meaning or goes */
+#define VERSION 1 /* of this layout; grows when a field changes its meaning or is dropped */
 
 struct json {
     const struct nytp_profile *profile;
     struct nytp_out *out;
     struct nytp_json_times times;
-    uint64_t *sub_svs, *arc_svs; /* inclusive ones, or NULL where they were not recorded */
-    struct nytp_inclusive_bytes sub_bytes, arc_bytes; /* likewise */
+    uint64_t *sub_svs, *arc_svs; /* inclusive; NULL if not recorded */
+    struct nytp_inclusive_bytes sub_bytes, arc_bytes; /* the same */
 };
 
 static void put_key(const struct json *j, const char *key)
@@ -72,7 +72,7 @@ static void put_bool(const struct json *j, const char *key, bool value)
     nytp_puts(j->out, value ? "true" : "false");
 }
 
-/* Begin entry i of a list with its first field, a name. */
+/* Begins entry i of a list; its first field is a name. */
 static void begin_named(const struct json *j, uint32_t i, const char *key,
                         struct nytp_name name)
 {
@@ -81,7 +81,7 @@ static void begin_named(const struct json *j, uint32_t i, const char *key,
     nytp_json_string(j->out, name.ptr, name.len);
 }
 
-/* Begin entry i of a list with its first field, a number. */
+/* Begins entry i of a list; its first field is a number. */
 static void begin_numbered(const struct json *j, uint32_t i, const char *key, uint64_t number)
 {
     nytp_puts(j->out, i == 0 ? "\n{" : ",\n{");
@@ -111,7 +111,6 @@ static void begin_list(const struct json *j, const char *key)
     nytp_putc(j->out, '[');
 }
 
-/* The list of inputs: from what the profile was made. */
 static void put_inputs(const struct json *j)
 {
     begin_list(j, "inputs");
@@ -132,7 +131,7 @@ static void put_inputs(const struct json *j)
     nytp_putc(j->out, ']');
 }
 
-/* Only where there are some. */
+/* Writes nothing if there are none. */
 static void put_labels(const struct json *j, struct nytp_name text)
 {
     struct nytp_str rest = {.ptr = text.ptr, .len = text.len}, key, value;
@@ -214,7 +213,7 @@ static const char *kind_name(enum nytp_sub_kind kind)
     return "unknown";
 }
 
-/* Of `exclusive`, where processes were sampled. */
+/* Part of `exclusive`, if processes were sampled. */
 static void put_cpu(const struct json *j, int64_t ticks)
 {
     if (j->profile->sampled)
@@ -229,7 +228,7 @@ static void put_svs(const struct json *j, const char *key, int64_t svs)
     nytp_put_i64(j->out, svs);
 }
 
-/* Memory of its own, and with the calls from it. */
+/* Exclusive memory, and below it memory with that of the calls. */
 static void put_bytes(const struct json *j, const struct nytp_bytes *bytes)
 {
     for (int i = 0; i < NYTP_N_BYTES_MEASURES && j->sub_bytes.of[i] != NULL; i++) {
@@ -248,7 +247,7 @@ static void put_inclusive_bytes(const struct json *j, const struct nytp_inclusiv
     }
 }
 
-/* What is not known is left out. */
+/* Unknown values are left out. */
 static void put_spread(const struct json *j, const struct nytp_spread *spread)
 {
     const struct {
@@ -319,7 +318,6 @@ static void put_lines(const struct json *j)
     nytp_putc(j->out, ']');
 }
 
-/* The list of who called whom from where. */
 static void put_calls(const struct json *j)
 {
     begin_list(j, "calls");
@@ -342,7 +340,7 @@ static void put_calls(const struct json *j)
     nytp_putc(j->out, ']');
 }
 
-/* What samples do not know. */
+/* Values that samples do not have. */
 static void put_regex_calls(const struct json *j, const struct nytp_regex_row *row)
 {
     put_count(j, "matches", row->sums.matches);
@@ -352,7 +350,7 @@ static void put_regex_calls(const struct json *j, const struct nytp_regex_row *r
     put_seconds(j, "growth", row->growth);
 }
 
-/* In nanoseconds, whatever the unit is: they are no times of the model. */
+/* In nanoseconds: regexes have no ticks in the model. */
 static void put_regexes(const struct json *j)
 {
     struct nytp_regex_rows rows;
@@ -377,7 +375,7 @@ static void put_regexes(const struct json *j)
     nytp_regex_rows_free(&rows);
 }
 
-/* In nanoseconds, as regexes. */
+/* In nanoseconds, like regexes. */
 static void put_waited(const struct json *j)
 {
     struct nytp_wait_rows rows;
@@ -419,7 +417,7 @@ static void put_requests(const struct json *j, const struct nytp_statements *sta
     nytp_putc(j->out, ']');
 }
 
-/* Statements that are sent again and again: by whom from where, and where the loop is. */
+/* Writes statements that are sent again and again: the sender, the place, and the loop. */
 static void put_repeats(const struct json *j, const struct nytp_statements *statements)
 {
     begin_list(j, "loops");
@@ -442,7 +440,7 @@ static void put_repeats(const struct json *j, const struct nytp_statements *stat
     nytp_putc(j->out, ']');
 }
 
-/* Only where statements were sent through DBI. */
+/* Writes nothing if no statements were sent through DBI. */
 static void put_statements(const struct json *j)
 {
     struct nytp_statements statements;

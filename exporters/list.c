@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Annotated source for the terminal, sub by sub: statements, own and inclusive time beside each
- * line, the callers above the sub, the callees under the line of the call. The source is the
- * recording's; no file is opened.
+ * Annotated source for the terminal, sub by sub: statements, exclusive and inclusive time
+ * beside each line, the callers above the sub, the callees below the calling line. The source
+ * comes from the recording; no file is opened.
  */
 #include "exporters/stacks/calls.h"
 #include "exporters/base/exporter.h"
@@ -13,10 +13,10 @@
 #include <stdlib.h>
 
 #define LEAST_PERCENT                                                                          \
-    1 /* without an expression: subs with at least that much time of their own */
-#define MOST_SUBS      20 /* and no more of them than that */
+    1 /* without an expression: subs with at least this share of exclusive time */
+#define MOST_SUBS      20 /* and no more than this */
 #define MOST_CALLS     5  /* callers of a sub, callees of a line */
-#define CONTEXT        2  /* lines without numbers beside those with */
+#define CONTEXT        2  /* lines without numbers around those with numbers */
 #define CALL_INDENT    37
 #define MEMORY_COLUMNS 21
 
@@ -42,7 +42,7 @@ static enum nytp_memory_columns memory_of(const struct list *list)
     return nytp_text_memory_columns(list->profile, NULL);
 }
 
-/* What calls made of SVs, or have in use of bytes. */
+/* Writes the SVs made by calls, or the bytes in use. */
 static void put_memory_of_calls(const struct list *list, const struct nytp_call_row *row)
 {
     if (memory_of(list) == NYTP_MEMORY_SVS) {
@@ -54,13 +54,13 @@ static void put_memory_of_calls(const struct list *list, const struct nytp_call_
     }
 }
 
-/* The columns before a line's text, and before its calls. */
+/* Returns the width of the columns before a line's text and before its calls. */
 static uint32_t text_column(const struct list *list)
 {
     return CALL_INDENT + (memory_of(list) != NYTP_MEMORY_NONE ? MEMORY_COLUMNS : 0);
 }
 
-/* The text from column `used` on, cut where the terminal ends. */
+/* Returns the columns for a text from column `used` on; 0 = no limit. */
 static uint32_t columns_left(const struct list *list, uint32_t used)
 {
     const uint32_t columns = list->options->columns;
@@ -69,7 +69,7 @@ static uint32_t columns_left(const struct list *list, uint32_t used)
 
 /* ---- calls ---- */
 
-/* Of samples there were as many calls or more. */
+/* Samples show only some of the calls. */
 static void put_count(const struct list *list, const char *arrow, uint64_t calls)
 {
     nytp_printf(list->out, "%s %s%llux ", arrow, list->profile->sampled ? ">=" : "",
@@ -99,7 +99,7 @@ static void put_call(const struct list *list, const char *arrow,
     nytp_putc(out, '\n');
 }
 
-/* At most MOST_CALLS rows, and one for the rest. */
+/* Writes at most MOST_CALLS rows, and one for the rest. */
 static void put_calls(const struct list *list, const char *arrow,
                       const struct nytp_call_row *rows, uint32_t n, bool with_place)
 {
@@ -146,7 +146,7 @@ static void put_source(const struct list *list, uint32_t file, uint32_t line)
     nytp_putc(list->out, '\n');
 }
 
-/* A line without numbers, if the recording has its text. */
+/* Writes a line without numbers, if the recording has its text. */
 static void put_context(const struct list *list, uint32_t file, uint32_t line)
 {
     if (nytp_profile_source(list->profile, file, line) == NULL)
@@ -177,7 +177,7 @@ static void put_line(const struct list *list, const struct nytp_line_row *row,
     put_calls(list, "->", calls, n_calls, false);
 }
 
-/* Which part of a sub's lines was written: everything of `file` up to `line`. */
+/* The lines written so far: everything of `file` up to `line`. */
 struct written {
     uint32_t file, line;
 };
@@ -198,7 +198,7 @@ static void put_lines_after(const struct list *list, const struct nytp_sub *sub,
     }
 }
 
-/* What stands between the line written last and the row to come: some lines, or dots. */
+/* Fills the gap between the last line and the next row with a few lines, or dots. */
 static void put_gap(const struct list *list, const struct nytp_sub *sub,
                     struct written *written, const struct nytp_line_row *next)
 {
@@ -228,7 +228,7 @@ static void put_gap(const struct list *list, const struct nytp_sub *sub,
         put_lines_after(list, sub, written, next->line - 1);
 }
 
-/* Lines on which only calls were counted get a row, too. */
+/* Returns rows for all lines, also those with calls but no statements. */
 static struct nytp_line_rows rows_of_sub(const struct nytp_profile *profile, uint32_t sub,
                                          const struct nytp_call_rows *calls)
 {
@@ -299,7 +299,7 @@ static void put_share(const struct list *list, int64_t ticks)
                     ticks == 0 ? 0.0 : (double)ticks / (double)total * 100);
 }
 
-/* The head of a sub: its name, its place and its totals. */
+/* Writes a sub's name, place and totals. */
 static void put_title(const struct list *list, const struct nytp_sub *sub)
 {
     const struct nytp_profile *profile = list->profile;
@@ -354,7 +354,8 @@ static int by_self(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* With an expression all that match and ran, else the hottest with lines of Perl. */
+/* With an expression chooses all matching subs that ran, else the hottest with lines of
+ * Perl. */
 static uint32_t choose_subs(const struct list *list, const bool *matches,
                             const struct nytp_sub **chosen)
 {

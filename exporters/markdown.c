@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The subs with the most time as a table in Markdown: for the summary of a CI job, a comment, a
- * chat. With --diff, what changed.
+ * The subs with the most time as a Markdown table, for the summary of a CI job, a comment, a
+ * chat. With --diff, the changes.
  */
 #include "exporters/compare/diff_formats.h"
 #include "exporters/base/markdown.h"
@@ -19,9 +19,9 @@ struct row {
     const struct nytp_sub *sub;
 };
 
-/* What rows hold beside time and calls. Lists are by sub, and owned. */
+/* Optional columns. Lists are by sub, and owned. */
 struct more {
-    uint64_t *samples; /* where these are all that there is; else NULL */
+    uint64_t *samples; /* if samples are counted instead of calls, else NULL */
     uint64_t *svs;     /* inclusive; NULL: not recorded */
     enum nytp_memory_columns memory;
 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Massif's output, as ms_print and massif-visualizer read it (Valgrind's manual, "Massif": what
- * they read is what massif/ms_main.c writes): snapshots of a process's memory in the order of
- * time, of which the last, and that with most in use, have a tree of who allocated it.
+ * Massif's output, as read by ms_print and massif-visualizer (Valgrind's manual, "Massif";
+ * massif/ms_main.c writes the format). It has snapshots of a process's memory in the order of
+ * time. The last one, and the one with most in use, have a tree of who allocated it.
  *
- * With samples of bytes (memory=BYTES) the heap is what was in use of them, else it is what of
- * the process was in core, and there is no tree. The format holds one process: the one that had
- * most. As of Massif itself the tree goes from what allocated up to its callers, 30 deep at
- * most, and what is below 1 % is one leaf.
+ * With samples of bytes (memory=BYTES) the heap is the sampled memory in use. Without, it is
+ * the process's memory in core, and there is no tree. The format holds one process: the one
+ * with most memory. Like Massif's, the tree goes from the allocating frame up to its callers,
+ * at most 30 deep; entries below 1 % are one leaf.
  */
 #include "exporters/base/text.h"
 #include "exporters/select/one_process.h"
@@ -29,8 +29,8 @@ struct massif {
     const struct nytp_memory_point *points; /* of the process; n */
     uint32_t process, n;
     bool has_bytes;
-    const struct nytp_stacktree *at_peak; /* NULL: most was in use at the end */
-    const struct nytp_stacktree *tree;    /* that is being written */
+    const struct nytp_stacktree *at_peak; /* NULL: the end is the peak */
+    const struct nytp_stacktree *tree;    /* the current one */
     struct nytp_scale scale;              /* to milliseconds */
     int64_t total;                        /* bytes of all the tree's stacks */
     uint64_t n_snapshots;
@@ -41,7 +41,7 @@ static int64_t bytes_at(const struct massif *m, const struct nytp_memory_point *
     return m->has_bytes ? point->in_use : point->resident;
 }
 
-/* The process that had most at any time; the first of several. */
+/* Chooses the process with the highest peak; the first of several. */
 static void choose_process(struct massif *m)
 {
     const struct nytp_profile *const profile = m->profile;
@@ -56,7 +56,7 @@ static void choose_process(struct massif *m)
     m->points = m->n > 0 ? &profile->memory_points[of.first] : NULL;
 }
 
-/* ms_print takes what follows a # for a comment. */
+/* ms_print takes # as the start of a comment. */
 static void put_name(struct nytp_out *out, struct nytp_name name)
 {
     for (uint32_t i = 0; i < name.len; i++) {
@@ -67,9 +67,9 @@ static void put_name(struct nytp_out *out, struct nytp_name name)
 
 /* ---- the tree ---- */
 
-/* A stack, and how far up it the tree has come. */
+/* A stack, and how far up it is already in the tree. */
 struct item {
-    const struct nytp_stack *at; /* depth 0: all of it is in the tree */
+    const struct nytp_stack *at; /* depth 0: all of it is */
     int64_t bytes;
 };
 
@@ -97,7 +97,8 @@ static int by_bytes(const void *x, const void *y)
     return (a->frame > b->frame) - (a->frame < b->frame);
 }
 
-/* Sorts the items by frame, and makes the groups of those that have one, the largest first. */
+/* Sorts the items by frame and makes groups of those with a frame, the largest first. Returns
+ * how many. */
 static uint32_t make_groups(struct item *items, uint32_t from, uint32_t to,
                             struct group *groups)
 {
@@ -119,7 +120,7 @@ static void put_indent(struct nytp_out *out, uint32_t depth)
         nytp_putc(out, ' ');
 }
 
-/* Viewers want an address; this is the frame's number. */
+/* Viewers expect an address; this is the frame's number. */
 static void put_frame(const struct massif *m, const struct group *group)
 {
     const struct nytp_stack_frame *const frame = &m->tree->frames[group->frame];
@@ -133,7 +134,7 @@ static void put_frame(const struct massif *m, const struct group *group)
     nytp_putc(m->out, '\n');
 }
 
-/* What calls, or allocated, what the items have in common: behind a node's "n" of children. The
+/* Writes the callers that the items have in common, behind a node's "n" of children. The
  * recursion is as deep as the tree. */
 static bool put_children(const struct massif *m, struct item *items, uint32_t from, uint32_t to,
                          const struct group *node, uint32_t depth)
@@ -218,8 +219,8 @@ static bool put_peak(struct massif *m)
     return put_detailed(m, m->at_peak, process->peak_ticks, "peak");
 }
 
-/* Of each stretch of the time one point, the largest, and the peak where it belongs. The last
- * point of all comes later. */
+/* Writes the largest point of each step of time, and the peak at its place. The very last
+ * point is written elsewhere. */
 static bool put_snapshots(struct massif *m)
 {
     const int64_t end = m->n > 0 ? m->points[m->n - 1].at_ticks + 1 : 1;

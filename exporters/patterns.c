@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * The regular expressions with the most time, as a table for the terminal: what was matched
- * where, how often, how long, and what can be done about it.
+ * where, how often, how long, and a hint for improvement.
  */
 #include "exporters/base/regex_rows.h"
 #include "exporters/base/text.h"
@@ -10,14 +10,14 @@
 #include <string.h>
 
 #define DEFAULT_ROWS 20
-#define NARROW       140 /* columns below which a terminal gets the most important ones */
+#define NARROW       140 /* narrower terminals get only the most important columns */
 #define FIXED        76  /* columns before the place */
 #define FIXED_NARROW 36
 #define LEAST        16 /* columns of a pattern */
 
 struct layout {
-    bool has_calls;          /* what is known of calls; of samples it is not */
-    uint32_t place, pattern; /* columns; 0: whole */
+    bool has_calls;          /* samples have no calls */
+    uint32_t place, pattern; /* columns; 0: no limit */
 };
 
 static struct layout layout_of(const struct nytp_profile *profile, uint32_t columns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The neighbourhood of subs, for the terminal: who calls one, above it, and what it calls,
- * below it, with their shares of its inclusive time.
+ * The neighbourhood of subs, for the terminal: callers above a sub, callees below it, with
+ * their shares of its inclusive time.
  */
 #include "exporters/stacks/calls.h"
 #include "exporters/stacks/inclusive.h"
@@ -20,13 +20,13 @@ struct peek {
     const struct nytp_export_options *options;
     struct nytp_out *out;
     struct nytp_callers callers;
-    enum nytp_memory_columns columns; /* one: SVs, or bytes in use */
-    uint64_t *memory;                 /* by sub: inclusive; NULL where none was recorded */
-    uint64_t *samples;                /* by sub; NULL where calls are counted */
-    int64_t whole;                    /* inclusive ticks of the sub that is shown */
+    enum nytp_memory_columns columns; /* only one: SVs, or bytes in use */
+    uint64_t *memory;                 /* by sub, inclusive; NULL if not recorded */
+    uint64_t *samples;                /* by sub; NULL if calls are counted */
+    int64_t whole;                    /* inclusive ticks of the current sub */
 };
 
-/* The first columns of a row; without a number of calls (or samples) when that is 0. */
+/* Writes the first columns of a row, without a number of calls (or samples) if that is 0. */
 static void put_numbers(const struct peek *peek, int64_t ticks, int64_t whole, uint64_t calls,
                         int64_t memory)
 {
@@ -110,7 +110,7 @@ static void put_sub(const struct peek *peek, uint32_t index)
     put_name(peek, "", index, sub->file, sub->first_line);
 }
 
-/* Put a sub with its callers and callees; false when memory is out. */
+/* Writes a sub with its callers and callees. Returns false if memory is out. */
 static bool put_neighbours(struct peek *peek, uint32_t index)
 {
     const struct nytp_sub *sub = &peek->profile->subs[index];
@@ -132,7 +132,7 @@ static bool put_neighbours(struct peek *peek, uint32_t index)
     return ok;
 }
 
-/* Put every sub that matches and was called, or calls something. */
+/* Writes every matching sub that was called or calls something. */
 static bool put_matching(struct peek *peek, const bool *matches)
 {
     const struct nytp_profile *profile = peek->profile;
@@ -150,7 +150,7 @@ static bool put_matching(struct peek *peek, const bool *matches)
     return true;
 }
 
-/* Where there are nothing but samples they are counted instead of calls. */
+/* Counts samples instead of calls if all processes were sampled. */
 static bool count_samples(struct peek *peek)
 {
     if (!nytp_is_of_samples(peek->profile))

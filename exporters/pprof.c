@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * pprof: profile.proto in its binary form; the message is pprof/pprof_message.c.
+ * pprof: profile.proto in its binary form. The message is in pprof/pprof_message.c.
  *
- * A file is gzip-compressed as pprof writes them. A pipe gets the plain message after eight
- * bytes for pprof to lose: it reads ahead that many to look for another format, and goes on
- * behind them where it cannot seek. Readers that lose nothing see a field they do not know.
+ * A file is gzip-compressed, like pprof's own. A pipe gets the plain message behind eight
+ * bytes that pprof loses: it reads that many to detect another format, and continues behind
+ * them if it cannot seek. Other readers see a field that they do not know.
  */
 #include "exporters/compare/diff.h"
 #include "exporters/base/exporter.h"
 #include "exporters/pprof/pprof_message.h"
 #include "exporters/base/protobuf.h"
 
-#define MAX_NESTED 4 /* messages inside one another that are open at a time */
+#define MAX_NESTED 4 /* open messages inside one another */
 
 struct binary {
     struct nytp_pprof_encoder encoder;
@@ -21,8 +21,8 @@ struct binary {
     int nested;
 };
 
-/* Called after each field. When it is one of the profile itself, not of a message inside it,
- * the bytes are given to the output, so that the buffer holds one field at a time. */
+/* Called after each field. Flushes the bytes after a field of the profile itself (not of a
+ * message inside it), so that the buffer holds one field at a time. */
 static void field_done(struct binary *b)
 {
     if (b->nested == 0)
@@ -79,7 +79,7 @@ static void binary_text(struct nytp_pprof_encoder *encoder, enum nytp_pprof_fiel
 static bool write_message(const struct nytp_profile *profile, const uint8_t *side_of_recording,
                           const struct nytp_export_options *options, struct nytp_out *out)
 {
-    /* field 2000, a string of 5 bytes, which are NUL */
+    /* field 2000, a string of 5 NUL bytes */
     static const uint8_t to_lose[8] = {0x82, 0x7d, 0x05};
     struct binary b = {
         .encoder = {.open = binary_open,
@@ -117,7 +117,7 @@ const struct nytp_exporter nytp_exporter_pprof = {
     .suffixes = ".pb.gz .pprof .pb",
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS | NYTP_HAS_CALLS | NYTP_HAS_ENTRIES,
     .binary = true,
-    /* the graph would have a box of pid and script under every node */
+    /* hides a box of pid and script under every node of the graph */
     .viewer = "pprof -http=localhost: -taghide=.|go tool pprof -http=localhost: -taghide=.",
     .write = write_pprof,
     .write_diff = write_pprof_diff,

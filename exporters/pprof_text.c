@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * pprof's message in protobuf's text form, for people, diffs and `protoc --encode`; the message
- * is pprof/pprof_message.c. Written byte for byte as `protoc --decode` prints the binary form,
- * so that the two can be compared.
+ * pprof's message in protobuf's text form, for people, diffs and `protoc --encode`. The
+ * message is in pprof/pprof_message.c. The text is byte for byte that of `protoc --decode`, so
+ * that the two can be compared.
  */
 #include "exporters/base/exporter.h"
 #include "exporters/pprof/pprof_message.h"
@@ -64,7 +64,8 @@ static void text_integers(struct nytp_pprof_encoder *encoder, enum nytp_pprof_fi
         text_integer(encoder, field, values[i]);
 }
 
-/* Printable ASCII as it is, all else as C escapes, three octal digits where C has no letter. */
+/* Printable ASCII stays; all else becomes a C escape, with three octal digits if C has no
+ * letter. */
 static void put_char(struct nytp_out *out, unsigned char c)
 {
     static const char from[] = "\n\r\t\"'\\";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * The processes of a recording for the terminal, one row each, children below their parents:
- * when they began, how long they ran, and how much of that they only waited for children.
+ * start, duration, and time spent only waiting for children.
  */
 #include "exporters/base/exporter.h"
 #include "exporters/base/process_tree.h"
@@ -14,16 +14,16 @@
 #include <string.h>
 
 #define NONE         NYTP_NO_PROCESS
-#define CROWDED      2   /* times as much time of one's own as on a processor */
-#define NARROW       110 /* columns below which a terminal gets the most important ones */
-#define FIXED        94  /* columns of the numbers, and where there are fewer */
-#define CPU          11  /* and where one more is known; a narrow terminal has no start then */
-#define PEAK         11  /* and where its memory is; a narrow terminal has none */
+#define CROWDED      2   /* ratio of exclusive to processor time */
+#define NARROW       110 /* narrower terminals get only the most important columns */
+#define FIXED        94  /* columns of the numbers */
+#define CPU          11  /* added if known; a narrow terminal then has no start */
+#define PEAK         11  /* added if known, except on a narrow terminal */
 #define NARROW_FIXED 63
 
 struct row {
     uint32_t parent; /* index of a process, NONE = not in the recording */
-    uint32_t first_child, last_child, next; /* by start; next: of the same parent */
+    uint32_t first_child, last_child, next; /* sorted by start; next: sibling */
     int64_t child_wait, other_wait;
     uint64_t statements;
 };
@@ -32,10 +32,10 @@ struct table {
     const struct nytp_profile *profile;
     const struct nytp_export_options *options;
     struct nytp_out *out;
-    struct row *rows; /* by process, and one more for those without a parent */
+    struct row *rows; /* by process; the last is the parent of those without one */
     struct nytp_process_tree tree;
     double first_s;
-    bool has_cpu;  /* processor time of some process is known */
+    bool has_cpu;  /* processor time of any process is known */
     bool has_peak; /* and its memory */
 };
 
@@ -78,7 +78,7 @@ static bool is_narrow(const struct table *table)
     return table->options->columns > 0 && table->options->columns < NARROW;
 }
 
-/* What cannot be a time of a run (a damaged file's time of day) is shown as the longest. */
+/* An impossible time (the time of day in a damaged file) is shown as the longest one. */
 static void put_seconds(const struct table *table, double seconds)
 {
     const double most = 9e18;
@@ -114,7 +114,7 @@ static const char *state_of(const struct nytp_process *process)
     return process->complete ? "complete" : "partial";
 }
 
-/* Which thread of a process this is and what program it ran, as far behind as it is nested. */
+/* Writes the thread's number and the program, indented by the depth. */
 static void put_title(const struct table *table, const struct nytp_process *process,
                       uint32_t depth)
 {
@@ -146,7 +146,7 @@ static void put_row(const struct table *table, uint32_t index, uint32_t depth)
     struct nytp_out *out = table->out;
     nytp_printf(out, "%8lu", (unsigned long)process->pid);
     if (is_narrow(table))
-        ; /* the order shows it */
+        ; /* the order shows the parent */
     else if (row->parent != NONE)
         nytp_printf(out, " %8lu", (unsigned long)process->ppid);
     else
@@ -172,7 +172,7 @@ static void put_row(const struct table *table, uint32_t index, uint32_t depth)
     nytp_putc(out, '\n');
 }
 
-/* Parents before their children; no recursion. */
+/* Parents come before their children. No recursion. */
 static void put_rows(const struct table *table)
 {
     uint32_t at = table->rows[table->profile->n_processes].first_child, depth = 0;
@@ -210,7 +210,8 @@ static void sum_waits(const struct table *table, const struct nytp_waits *waits)
     }
 }
 
-/* Work that was mostly waiting for a processor, as processes beside one another do. */
+/* Says so if most of the work was waiting for a processor, as with too many processes at
+ * once. */
 static void tell_crowding(const struct table *table)
 {
     const struct nytp_profile *profile = table->profile;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Calls and statements of each sub as a small sorted file that can be kept in a repository and
- * be given to --diff as the base; see compare/counts.h. Of several inputs it holds the medians.
+ * Calls and statements of each sub as a small sorted file. It can be kept in a repository and
+ * given to --diff as the base; see compare/counts.h. For several inputs it has the medians.
  */
 #include "exporters/base/exporter.h"
 #include "exporters/base/json.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The new side of `diff`, which has no base. */
+/* `cell` is the new side of a diff without a base. */
 static void put_counts(struct nytp_out *out, const struct nytp_diff_cell *cell)
 {
     nytp_puts(out, ",\"statements\":");

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * speedscope's own JSON: https://www.speedscope.app/file-format-schema.json,
- * file-format-spec.ts.
+ * speedscope's JSON: https://www.speedscope.app/file-format-schema.json, file-format-spec.ts.
  *
- * Two kinds of profile in one file, to be chosen in its title bar:
- *   - evented, one per process: every call at its place in time. Where a recording has more
- *     calls than the timeline keeps, the shortest are counted in their callers, and the
- *     profile's name says so.
- *   - sampled: all processes, one weighted sample per distinct stack; exact in any case. Of a
- *     sampled recording there is a second one, of processor time.
+ * One file has two kinds of profile, to be chosen in the title bar:
  *
- * What speedscope insists on: frames are told apart by index, so each sub is one; events must
- * not go back in time and must nest; a closing event precedes an opening one of the same time.
+ *   - evented, one per process: every call at its place in time. If a recording has more calls
+ *     than the timeline keeps, the shortest are counted in their callers, and the profile's
+ *     name says so.
+ *   - sampled: all processes, one weighted sample per distinct stack; always exact. A sampled
+ *     recording has a second one, of processor time.
+ *
+ * speedscope's rules: frames are identified by index, so each sub is one; events must not go
+ * back in time and must nest; a closing event precedes an opening one of the same time.
  */
 #include "exporters/compare/diff.h"
 #include "exporters/stacks/frames.h"
@@ -34,8 +34,8 @@ struct speedscope {
     struct nytp_frames frames;
 };
 
-/* What of a stack a sampled profile shows: its time or, of two sides, that of one of them or
- * what one has more than the other. */
+/* The value of a stack in a sampled profile: its time or, for two sides, that of one of them
+ * or the surplus of one over the other. */
 enum shown {
     SHOWN_VALUE,
     SHOWN_BASE,
@@ -96,8 +96,8 @@ static void put_event(const struct speedscope *s, bool opens, uint32_t node, boo
     nytp_put(s->out, text, (size_t)(end - text));
 }
 
-/* The event that was found, and where calls are drawn in one row what it hides or shows again:
- * the call that `inner` was the innermost before it. */
+/* Writes an event. If deep calls are drawn in one row, it also closes or reopens the call that
+ * the event hides or reveals. `inner` was the innermost call before. */
 static void put_events(const struct speedscope *s, const struct nytp_timeline *t,
                        uint32_t inner, int64_t at)
 {
@@ -108,7 +108,7 @@ static void put_events(const struct speedscope *s, const struct nytp_timeline *t
         put_event(s, true, t->innermost, false, at);
 }
 
-/* Rounding to the unit keeps order: what nests in ticks still nests in the file. */
+/* Rounding to the unit keeps order: calls that nest in ticks still nest in the file. */
 static bool write_evented(const struct speedscope *s, uint32_t process, bool first)
 {
     struct nytp_scale scale;
@@ -132,7 +132,7 @@ static bool write_evented(const struct speedscope *s, uint32_t process, bool fir
     return ok;
 }
 
-/* One list of a sampled profile: the stacks, or (`stacks` false) their weights. */
+/* Writes one list of a sampled profile: the stacks, or (`stacks` false) their weights. */
 static bool write_samples(const struct speedscope *s, const struct nytp_stacktree *tree,
                           enum shown shown, bool stacks)
 {
@@ -175,7 +175,7 @@ static int64_t positive_ticks(const struct nytp_stacktree *tree, enum shown show
     return sum;
 }
 
-/* The rest of a sampled profile, behind its name. */
+/* Writes the rest of a sampled profile, behind its name. */
 static bool write_stacks(const struct speedscope *s, const struct nytp_stacktree *tree,
                          enum shown shown)
 {
@@ -190,7 +190,7 @@ static bool write_stacks(const struct speedscope *s, const struct nytp_stacktree
     return ok;
 }
 
-/* The totals by one clock, or of what is counted, which `remark` tells. */
+/* Writes the totals of one weight, which `remark` names. */
 static bool write_sampled(const struct speedscope *s, bool first, enum nytp_weight weight,
                           const char *remark)
 {
@@ -217,8 +217,8 @@ static bool has_timeline(const struct speedscope *s, uint32_t process)
     return !s->options->aggregate && nytp_process_has_timeline(s->profile, process);
 }
 
-/* What opens: the first time line, which comes first; but the totals, which come last, where a
- * time line is not whole. The sandwich view of such a one ranks what many short calls took
+/* Returns the profile to open: the first time line, or the totals (last) if a time line is
+ * incomplete. The sandwich view of an incomplete one would rank the time of many short calls
  * under their callers. */
 static uint32_t first_view(const struct speedscope *s)
 {
@@ -259,8 +259,8 @@ static bool write_profiles(const struct speedscope *s)
     return ok;
 }
 
-/* speedscope has no view of a difference, but a list of profiles: both sides, and what each has
- * more than the other. */
+/* speedscope has no view of a difference. So the file has both sides, and the surplus of each
+ * over the other, as four profiles. */
 static bool write_sides(const struct speedscope *s, const struct nytp_stacktree *tree)
 {
     static const struct {
@@ -291,7 +291,7 @@ static struct nytp_stacktree *tree_of_sides(const struct nytp_diff *diff,
     return NULL;
 }
 
-/* `diff` NULL: one profile. */
+/* `diff` is NULL for one profile. */
 static bool write_file(const struct nytp_profile *profile, const struct nytp_diff *diff,
                        const struct nytp_export_options *options, struct nytp_out *out)
 {

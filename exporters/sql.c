@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What requests ask of databases, as tables for the terminal: how many statements and how long
- * each request, and which statement one place sends again and again. With --by=KEY,sql the
- * statements of each request, with who sends them.
+ * Database statements of requests, as tables for the terminal: how many statements and how
+ * much time for each request, and statements that one place sends again and again. With
+ * --by=KEY,sql the statements of each request, with their senders.
  */
 #include "exporters/base/text.h"
 #include "exporters/stacks/statements.h"
@@ -28,7 +28,7 @@ static void put_time(const struct tables *t, int64_t ticks)
     nytp_text_time(t->out, ticks, t->profile->ticks_per_sec, t->options->unit, 10);
 }
 
-/* To the end of the terminal's line, of which `used` columns are full. */
+/* Writes to the end of the terminal's line, of which `used` columns are full. */
 static void put_rest(const struct tables *t, struct nytp_name text, uint32_t used)
 {
     const uint32_t columns = t->options->columns;
@@ -57,7 +57,7 @@ static struct nytp_name outside_of(const struct tables *t)
     return nytp_name_of_text(t->statements.key.len > 0 ? "(no request)" : "(all)");
 }
 
-/* What was outside of all requests has no number and no time of its own. */
+/* Time outside of all requests has no number and no time of its own. */
 static void put_request(const struct tables *t, const struct nytp_request *request)
 {
     const bool is_outside = request->n == 0;
@@ -149,9 +149,9 @@ static void put_repeats(const struct tables *t)
 /* ---- statements of each request ---- */
 
 #define FIXED_SENT  30  /* columns before a statement */
-#define MOST_TEXT   60  /* columns of a statement, where there is no terminal */
-#define WIDE        120 /* a terminal in which the way stands beside the statement */
-#define NARROW_NAME 1   /* a width with which places are told without their folders */
+#define MOST_TEXT   60  /* columns of a statement if there is no terminal */
+#define WIDE        120 /* wider terminals show the way beside the statement */
+#define NARROW_NAME 1   /* a width at which places are shown without folders */
 
 static bool is_wide(const struct tables *t)
 {
@@ -163,7 +163,7 @@ static struct nytp_name text_of(const struct tables *t, const struct nytp_sent *
     return sent->text.len > 0 ? sent->text : t->profile->subs[sent->callee].name;
 }
 
-/* "app.pl:6 customer_name <- app.pl:9", a name of main without its package. */
+/* "app.pl:6 customer_name <- app.pl:9", for subs of main without the package. */
 static uint32_t put_way(const struct tables *t, const struct nytp_sent *sent, char *text,
                         size_t size)
 {

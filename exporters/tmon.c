@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * tmon.out, the profile of Devel::DProf, in its new form, for dprofpp and what else reads it
- * (formats/dprof.md). User and real time are the recording's time, system time is 0.
+ * tmon.out, the profile of Devel::DProf, in its new form, for dprofpp and other readers
+ * (formats/dprof.md). User and real time are the recording's time; system time is 0.
  *
- * The format is a log of calls. It is written from the calling-context tree: all time of a
- * context is in its first call, the others follow it empty, so that the totals and numbers of
- * calls are exact while the order of calls is the tree's.
+ * The format is a log of calls. It is written from the calling-context tree: the first call of
+ * a context has all its time, the others are empty. So totals and numbers of calls are exact,
+ * but the order of calls is the tree's.
  *
- * Time can only be written inside a call. The tree of a recording without call events is an
- * estimate and has contexts without a call: such a one gets a call of the same sub from a
- * context that has several, so that the sub's number of calls stays right. Only a sub that was
- * called less often than it has contexts with time is shown with more calls than it had.
+ * Time can be written inside a call only. The tree of a recording without call events is an
+ * estimate and has contexts without a call. Such a context borrows a call of the same sub from
+ * a context that has several, so that the sub's number of calls stays right. A sub with fewer
+ * calls than contexts with time is shown with more calls than it had.
  */
 #include "exporters/base/exporter.h"
 
@@ -22,19 +22,19 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Some 10 to 20 GB. A damaged profile may speak of any number. */
+/* Some 10 to 20 GB. A damaged profile may claim any number. */
 #define MOST_CALLS 1000000000u
 
-/* Readers, ours too, take lines of less than 64 KiB. */
+/* Readers, including ours, accept lines of less than 64 KiB. */
 #define MOST_NAME 60000u
 
-/* The main program is no sub in this format: its time is what passes outside every call. */
+/* The main program is no sub in this format: its time is outside of all calls. */
 static bool is_root(const struct nytp_profile *profile, uint32_t node)
 {
     return profile->nodes[node].parent == node;
 }
 
-/* A context that is written with a call, and one that needs none. */
+/* Returns the calls to write for a context: at least one, or 0 if it needs none. */
 static uint64_t first_plan(const struct nytp_node *node)
 {
     const bool unreturned = (node->flags & NYTP_NODE_UNRETURNED) != 0;
@@ -43,8 +43,8 @@ static uint64_t first_plan(const struct nytp_node *node)
     return node->calls > 0 ? node->calls : 1;
 }
 
-/* Contexts with several calls repay what those without a call of the same sub were given.
- * `borrowed` is by sub. */
+/* Contexts with several calls give up those that contexts of the same sub without calls have
+ * borrowed. `borrowed` is by sub. */
 static void repay_calls(const struct nytp_profile *profile, uint64_t *calls, uint64_t *borrowed)
 {
     for (uint32_t i = 0; i < profile->n_nodes; i++) {
@@ -57,7 +57,8 @@ static void repay_calls(const struct nytp_profile *profile, uint64_t *calls, uin
     }
 }
 
-/* How many calls to write of each node: 0 leaves it out. NULL when memory is out. */
+/* Returns the number of calls to write for each node; 0 leaves it out. NULL if memory is
+ * out. */
 static uint64_t *plan_calls(const struct nytp_profile *profile)
 {
     uint64_t *calls = calloc((size_t)profile->n_nodes + 1, sizeof *calls);
@@ -110,7 +111,7 @@ static void put_header(const struct nytp_profile *profile, uint64_t calls, struc
     nytp_printf(out, "$total_marks=%" PRIu64 "\n\nPART2\n", 2 * calls);
 }
 
-/* Where the package ends: at the last "::" before what could be a file name. */
+/* Returns the end of the package: the last "::" before a possible file name. */
 static uint32_t package_len(struct nytp_name name)
 {
     uint32_t len = 0;
@@ -127,13 +128,13 @@ static void put_word(struct nytp_out *out, const char *text, uint32_t len)
         nytp_putc(out, text[i] == ' ' ? '_' : text[i]);
 }
 
-/* The start of a name that is too long, without a part of a UTF-8 character. */
+/* Cuts a name that is too long, between characters. */
 static struct nytp_name cut_name(struct nytp_name name)
 {
     return (struct nytp_name){name.ptr, (uint32_t)nytp_utf8_whole(name.ptr, name.len, MOST_NAME)};
 }
 
-/* Introduce a sub before its first mark. A number tells names apart that are cut. */
+/* Introduces a sub before its first mark. Names that were cut get a number. */
 static void put_sub(struct nytp_out *out, uint32_t sub, struct nytp_name name)
 {
     const bool too_long = name.len > MOST_NAME;
@@ -173,7 +174,7 @@ static void put_mark(struct nytp_out *out, char mark, uint32_t sub)
     nytp_putc(out, '\n');
 }
 
-/* End the first call of a context, and make the others. */
+/* Ends the first call of a context and writes the others. */
 static void put_leave_marks(struct nytp_out *out, uint32_t sub, uint64_t calls)
 {
     put_mark(out, '-', sub);
@@ -183,7 +184,7 @@ static void put_leave_marks(struct nytp_out *out, uint32_t sub, uint64_t calls)
     }
 }
 
-/* Nodes stand in the order of entries: a caller, then what it called. */
+/* Nodes are in the order of entries: a caller, then its callees. */
 static void put_calls(const struct nytp_profile *profile, const struct nytp_labels *labels,
                       const uint64_t *planned, bool *introduced, struct nytp_out *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The subs with the most time, as a table for the terminal. What is left out is summed up in
- * the last line, so that the self column always adds up to the total.
+ * The subs with the most time, as a table for the terminal. The last line sums up what is left
+ * out, so that the self column always adds up to the total.
  */
 #include "exporters/compare/diff_formats.h"
 #include "exporters/base/exporter.h"
@@ -19,16 +19,16 @@
 #include <string.h>
 
 #define DEFAULT_ROWS  20
-#define FIXED_COLUMNS 55  /* the numbers and the gaps between them */
-#define FEW_COLUMNS   31  /* the same where a terminal has no room for more */
-#define MIN_NAME      16  /* columns that a name, and a place, get at least */
-#define MOST_ALIGNED  200 /* columns of names behind which places are aligned in a file */
+#define FIXED_COLUMNS 55  /* the numbers and gaps */
+#define FEW_COLUMNS   31  /* the same on a narrow terminal */
+#define MIN_NAME      16  /* least columns for a name, and for a place */
+#define MOST_ALIGNED  200 /* in a file, places are aligned behind names up to this width */
 #define WAIT_COLUMNS  10
 #define CPU_COLUMNS   10
 #define SVS_COLUMNS   20
 #define OPS_COLUMNS   11
-#define CALL_COLUMNS  10 /* of the time per call, which samples cannot tell */
-#define HOT_PERCENT   10 /* of the total: a sub with more time of its own is coloured */
+#define CALL_COLUMNS  10 /* time per call, which samples do not have */
+#define HOT_PERCENT   10 /* of the total: subs with more exclusive time are coloured */
 
 enum order {
     BY_SELF,
@@ -38,12 +38,12 @@ enum order {
     BY_NAME,
     BY_SVS,
     BY_OPS,
-    BY_BYTES /* and the measures behind it */
+    BY_BYTES /* and the other measures behind it */
 };
 
 struct row {
     const struct nytp_sub *sub;
-    uint64_t count; /* of calls, or of samples where these are all that there is */
+    uint64_t count; /* of calls, or of samples if these are counted */
     double key;     /* descending */
 };
 
@@ -89,7 +89,7 @@ static int by_key(const void *x, const void *y)
     return (a->sub > b->sub) - (a->sub < b->sub);
 }
 
-/* A row for each sub that has anything to show, sorted; `samples` by sub, or NULL where calls
+/* Makes sorted rows of all subs with anything to show. `samples` is by sub, or NULL if calls
  * are counted. Returns how many. */
 static uint32_t list_rows(const struct nytp_profile *profile, unsigned order,
                           const uint64_t *samples, struct row *rows)
@@ -119,10 +119,10 @@ static void put_time_or_none(struct nytp_out *out, const struct nytp_profile *pr
     nytp_putc(out, ' ');
 }
 
-/* Columns that not every profile, or terminal, has. */
+/* Optional columns. */
 struct more_columns {
     const int64_t *waits; /* by sub, or NULL for none */
-    const double *costs;  /* by sub: what was taken off it */
+    const double *costs;  /* by sub: recording cost that was subtracted */
     const uint64_t *svs;  /* by sub: inclusive; or NULL for none */
     enum nytp_memory_columns memory;
     bool cpu, per_call, few, ops;
@@ -138,8 +138,8 @@ static uint32_t fixed_columns(const struct more_columns *more)
            (more->per_call ? 0 : CALL_COLUMNS);
 }
 
-/* Columns for names: the longest of them, or what the terminal leaves beside some place. In a
- * file, where names are whole, one enormous name does not push all other places away. */
+/* Returns the width for names: the longest name, or the terminal's width minus a place. In a
+ * file names are whole, and one enormous name does not push all places away. */
 static uint32_t name_columns(const struct nytp_profile *profile, const struct row *rows,
                              uint32_t n, uint32_t columns, const struct more_columns *more)
 {
@@ -162,7 +162,7 @@ static uint32_t name_columns(const struct nytp_profile *profile, const struct ro
     return longest < most ? longest : most;
 }
 
-/* Without the packages at its beginning that there is no room for. */
+/* Drops leading packages until the name fits. */
 static struct nytp_name in_room(struct nytp_name name, uint32_t columns)
 {
     uint32_t width = nytp_text_width(name), begin = 0;
@@ -176,7 +176,8 @@ static struct nytp_name in_room(struct nytp_name name, uint32_t columns)
     return (struct nytp_name){name.ptr + begin, name.len - begin};
 }
 
-/* Whether recording cost it more than what is left, unless it is little. */
+/* Returns true if the recording cost exceeds the rest of the time, and the two are not
+ * negligible. */
 static bool is_mostly_cost(const struct nytp_profile *profile, const struct nytp_sub *sub,
                            const struct more_columns *more)
 {
@@ -184,7 +185,7 @@ static bool is_mostly_cost(const struct nytp_profile *profile, const struct nytp
     return cost > rest && (cost + rest) * 100 > (double)profile->total_ticks;
 }
 
-/* What the sub itself took, with a mark where that is known roughly. */
+/* Writes the exclusive time, marked if it is approximate. */
 static void put_self(struct nytp_out *out, const struct nytp_profile *profile,
                      const struct nytp_export_options *options, const struct nytp_sub *sub,
                      const struct more_columns *more)
@@ -246,7 +247,7 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
     nytp_putc(out, '\n');
 }
 
-/* One row for all subs that are not shown. */
+/* Writes one row for all subs that are not shown. */
 static void put_rest(struct nytp_out *out, const struct nytp_profile *profile,
                      const struct nytp_export_options *options, const struct row *rows,
                      uint32_t n, const struct more_columns *more)
@@ -265,8 +266,8 @@ static void put_rest(struct nytp_out *out, const struct nytp_profile *profile,
                 more->per_call && !more->few ? CALL_COLUMNS : 0, "", (unsigned long)n);
 }
 
-/* Per sub what was waited in it or below; NULL when that is less than a percent of the whole,
- * when a terminal has no room for it, or on failure, which is out's. */
+/* Returns, by sub, the waits in it or below. Returns NULL if they are less than a percent of
+ * the whole, the terminal has no room, or on failure, with out->error set. */
 static int64_t *waits_to_show(const struct nytp_profile *profile,
                               const struct nytp_export_options *options, struct nytp_out *out)
 {
@@ -303,7 +304,7 @@ static void put_titles(struct nytp_out *out, const struct nytp_profile *profile,
     nytp_putc(out, '\n');
 }
 
-/* What a mark means, where there is one. */
+/* Explains the mark, if there is one. */
 static void explain_mark(struct nytp_out *out, const struct nytp_profile *profile,
                          const struct nytp_export_options *options, const struct row *rows,
                          uint32_t n, const struct more_columns *more)

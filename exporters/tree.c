@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The call tree with inclusive times, for the terminal. Calls of one sub from several lines
- * of one caller are one row; branches below half a percent (--min-percent) are summed up in a
- * row of their own, so that rows always add up to the one above them. A chain of subs that each
- * call but one is one row; what its members and their small callees take, together less than
- * that half percent, is in its own time. In a tree by SVs or bytes these percent are of those.
+ * The call tree with inclusive times, for the terminal. Calls of one sub from several lines of
+ * one caller are one row. Branches below half a percent (--min-percent) are summed up in one
+ * row, so that rows always add up to the row above. A chain of subs that each call only one
+ * other is one row; the small rest of its members, less than that half percent together, is in
+ * its exclusive time. In a tree by SVs or bytes the percentages are of those.
  */
 #include "exporters/base/exporter.h"
 #include "exporters/base/text.h"
@@ -19,34 +19,34 @@
 #include <string.h>
 
 #define DEFAULT_MIN_PERCENT 0.5
-#define MAX_ROW_DEPTH       100 /* frames below each other that get a row of their own */
+#define MAX_ROW_DEPTH       100 /* deeper frames get no row of their own */
 #define FIXED_COLUMNS       38
 #define MEMORY_COLUMNS      10
-#define MIN_NAME            24 /* columns of a terminal that indentation does not take */
-#define MIN_CHAIN           3  /* subs from which on a chain is one row */
+#define MIN_NAME            24 /* columns of a terminal that are kept for names */
+#define MIN_CHAIN           3  /* the shortest chain that becomes one row */
 
-/* Nodes of the model that are one row: of those below another row, all of one sub. */
+/* One row: all nodes of one sub below another row. */
 struct branch {
     uint32_t sub;
     const uint32_t *nodes;
     uint32_t n_nodes;
-    int64_t incl_ticks, excl_ticks, memory; /* that of the tree's column, inclusive */
-    uint64_t count;         /* of calls, or of samples where these are all that there is */
-    double key;             /* rows beside each other are sorted by it, falling */
-    uint32_t n_above;       /* members of the chain before this one */
-    uint32_t first, second; /* of these: subs */
+    int64_t incl_ticks, excl_ticks, memory; /* of the memory column, inclusive */
+    uint64_t count;         /* of calls, or of samples if these are counted */
+    double key;             /* sibling rows are sorted by it, descending */
+    uint32_t n_above;       /* members of the chain above this one */
+    uint32_t first, second; /* subs of the first two */
 };
 
 struct tree {
     const struct nytp_profile *profile;
     const struct nytp_export_options *options;
     struct nytp_out *out;
-    const uint64_t *samples; /* by node, or NULL where calls are counted */
-    const uint64_t *memory;  /* by node, inclusive; NULL where none was recorded */
-    const char *title;       /* of that */
+    const uint64_t *samples; /* by node, or NULL if calls are counted */
+    const uint64_t *memory;  /* by node, inclusive; NULL if not recorded */
+    const char *title;       /* of the memory column */
     bool is_space;           /* it is bytes */
-    bool by_memory;          /* it is that in place of time that makes a branch large */
-    double min_size;         /* branches of less have no row of their own */
+    bool by_memory;          /* sizes of branches are memory, not time */
+    double min_size;         /* smaller branches get no row */
 };
 
 static double size_of(const struct tree *tree, const struct branch *branch)
@@ -78,8 +78,8 @@ static void put_numbers(const struct tree *tree, const struct branch *branch)
     nytp_putc(tree->out, ' ');
 }
 
-/* Put the lines that lead to a row, or its depth as a number where they would leave no room for
- * its name. Returns the columns that they take. */
+/* Writes the lines that lead to a row, or its depth as a number if they would leave no room
+ * for its name. Returns the columns used. */
 static uint32_t put_indent(const struct tree *tree, uint32_t depth)
 {
     const uint32_t columns = tree->options->columns;
@@ -97,9 +97,9 @@ static uint32_t put_indent(const struct tree *tree, uint32_t depth)
     return width;
 }
 
-/* Put what stands before the name of a chain's last member in "first > (3 more) > last"; where
- * one member is between them it has its name. `left` is how many columns there are, 0 for any
- * number. Returns the columns that it takes. */
+/* Writes the part before the last name in "first > (3 more) > last". A single member in
+ * between is shown by name. `left` is the number of columns, 0 for any. Returns the columns
+ * used. */
 static uint32_t put_chain(const struct tree *tree, const struct branch *branch, uint32_t left)
 {
     const struct nytp_sub *const subs = tree->profile->subs;
@@ -184,7 +184,7 @@ static void add_branch(struct branch *sum, const struct branch *branch)
     sum->memory += branch->memory;
 }
 
-/* The row of what --min-percent pruned: it comes last, however much time it has. */
+/* The row of branches below --min-percent comes last, whatever its time. */
 static bool is_pruned(const struct tree *tree, const struct branch *branch)
 {
     return strcmp(tree->profile->subs[branch->sub].name.ptr, "(pruned)") == 0;
@@ -224,7 +224,8 @@ static int by_sub(const void *x, const void *y)
     return (a->node > b->node) - (a->node < b->node);
 }
 
-/* The nodes below a row as rows; `nodes` and `branches` have room for all of them. */
+/* Makes rows of the nodes below a row. `nodes` and `branches` have room for all of them.
+ * Returns how many. */
 static uint32_t make_branches(const struct tree *tree, const struct sub_node *below, uint32_t n,
                               uint32_t *nodes, struct branch *branches)
 {
@@ -248,7 +249,7 @@ static uint32_t make_branches(const struct tree *tree, const struct sub_node *be
 
 static bool put_rows(const struct tree *tree, const struct branch *row, uint32_t depth);
 
-/* Rows of these nodes, and what is below them. */
+/* Writes rows of these nodes, and everything below. */
 static bool put_level(const struct tree *tree, struct sub_node *below, uint32_t n,
                       uint32_t depth)
 {
@@ -276,8 +277,8 @@ static bool put_level(const struct tree *tree, struct sub_node *below, uint32_t 
     return ok && tree->out->error.status == NYTP_OK;
 }
 
-/* The nodes called from a row; NULL when memory is out. *n is how many, 0 with a result of one
- * element that means nothing. */
+/* Returns the nodes called from a row, or NULL if memory is out. *n is their number; if it is
+ * 0, the result is not NULL but empty. */
 static struct sub_node *nodes_below(const struct tree *tree, const struct branch *row,
                                     uint32_t *n)
 {
@@ -297,7 +298,7 @@ static struct sub_node *nodes_below(const struct tree *tree, const struct branch
     return below;
 }
 
-/* Put what is below a row; deeper than MAX_ROW_DEPTH as a single row. */
+/* Writes everything below a row. Deeper than MAX_ROW_DEPTH that is a single row. */
 static bool put_below(const struct tree *tree, const struct branch *row, uint32_t depth)
 {
     uint32_t n;
@@ -320,8 +321,9 @@ static bool put_below(const struct tree *tree, const struct branch *row, uint32_
 
 /* ---- chains ---- */
 
-/* The one branch below a row that has more than a small share; false if there are more, or
- * none, or memory is out. Its nodes are moved to the front of `nodes`, which it refers to. */
+/* Finds the only branch below a row with more than a small share. Returns false if there are
+ * several or none, or memory is out. Its nodes are moved to the front of `nodes`, to which it
+ * refers. */
 static bool only_branch(const struct tree *tree, const struct branch *row, struct branch *only,
                         uint32_t **nodes)
 {
@@ -347,8 +349,8 @@ static bool only_branch(const struct tree *tree, const struct branch *row, struc
     return false;
 }
 
-/* Follow a row down as long as there is one way; *nodes are those of the last member then. What
- * is left behind, own time and small callees, must stay small. */
+/* Follows a row down while there is only one way. *nodes are then those of the last member.
+ * The rest of the members, exclusive time and small callees, must stay small. */
 static struct branch follow_chain(const struct tree *tree, const struct branch *row,
                                   uint32_t **nodes)
 {
@@ -374,7 +376,7 @@ static struct branch follow_chain(const struct tree *tree, const struct branch *
     return end;
 }
 
-/* A row, alone or as the head of a chain, and what is below it. */
+/* Writes a row, alone or as the head of a chain, and everything below. */
 static bool put_rows(const struct tree *tree, const struct branch *row, uint32_t depth)
 {
     uint32_t *nodes = NULL;
@@ -387,7 +389,7 @@ static bool put_rows(const struct tree *tree, const struct branch *row, uint32_t
     return ok;
 }
 
-/* What a branch has that is all there is. */
+/* Returns the size of the whole tree. */
 static double whole_of(const struct tree *tree)
 {
     const struct nytp_profile *profile = tree->profile;
@@ -422,8 +424,8 @@ static bool put_tree(const struct tree *tree)
     return ok;
 }
 
-/* The column of memory: by the key to sort by, else what is in use of bytes, if these are
- * known, else the SVs that were kept. False: memory is out. */
+/* Chooses the memory column: that of the sort key, else bytes in use if known, else SVs kept.
+ * Returns false if memory is out. */
 static bool fill_memory(struct tree *tree, uint64_t **memory)
 {
     static const char *const titles[NYTP_N_BYTES_MEASURES] = {[NYTP_ALLOC_OBJECTS] =

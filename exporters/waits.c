@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a sampled program waited for, as a table for the terminal: the reason, the other side of
- * a socket, and the line.
+ * Waits of a sampled program, as a table for the terminal: the reason, the other side of a
+ * socket, and the line.
  */
 #include "exporters/base/exporter.h"
 #include "exporters/base/regex_rows.h"
