@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What lines differ in from a base (--diff), for the margin of source pages; see report.h.
- * Lines are matched as compare/diff_lines.h does: by how far they are behind the first line of
- * their sub that ran. A line that ran in the base only has its place by the same rule, and none
- * where nothing of its sub ran.
+ * Differences of lines from a base (--diff), for the margin of source pages; see report.h.
+ *
+ * Lines are matched as in compare/diff_lines.h, by their distance from the first line of their
+ * sub that ran. A line that ran only in the base is placed by the same rule, and not at all if
+ * nothing of its sub ran.
  */
 #include "report.h"
 
@@ -21,14 +22,14 @@ static int by_place(const void *x, const void *y)
     return (a->line > b->line) - (a->line < b->line);
 }
 
-/* Names of one profile are equal where they are in one place. */
+/* Equal names of one profile are at the same address. */
 static struct nytp_key key_of(struct nytp_name name)
 {
     const uint64_t at = (uint64_t)(uintptr_t)name.ptr;
     return (struct nytp_key){.a = (uint32_t)at, .b = (uint32_t)(at >> 32)};
 }
 
-/* The report's files by name: the first of each. */
+/* Indexes the report's files by name: the first of each name. */
 static bool index_names(const struct nytp_report *report, struct nytp_table *by_name)
 {
     bool ok = true;
@@ -43,7 +44,7 @@ static bool ran(const struct nytp_diff_line *line, enum nytp_diff_side side)
     return line->mean[side].statements != 0 || line->mean[side].ticks != 0;
 }
 
-/* Line number of offset 0 in the new side; 0 when no line of the row ran there. */
+/* Returns the line number of offset 0 in the new side, or 0 if no line of the row ran there. */
 static uint32_t first_line(const struct nytp_diff_lines *lines, uint32_t row)
 {
     for (uint32_t i = lines->first[row]; i < lines->first[row + 1]; i++)

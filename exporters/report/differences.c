@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What the profile differs in from a base (--diff): a sentence of what was compared, and a
- * table of subs with the base, the profile and the difference side by side. See report.h.
+ * Differences from a base (--diff): a summary, and a table of subs with base, profile and
+ * difference side by side. See report.h.
  *
- * The numbers are those of compare/diff.h, medians where a side has several runs, so they can
- * differ from the report's own tables, which add its runs up.
+ * The numbers are those of compare/diff.h, medians if a side has several runs. So they can
+ * differ from the report's other tables, which add up its runs.
  */
 #include "report.h"
 
@@ -39,7 +39,7 @@ static const struct nytp_report_column amount_columns[] = {
     {"name", NULL, "SQL statements and waiting", true},
 };
 
-/* Of the columns those that there are: all but two of memory, or but one. Returns how many. */
+/* Chooses the columns: there is at most one for memory. Returns how many. */
 static size_t choose_columns(const struct nytp_diff *diff,
                              struct nytp_report_column chosen[N_COLUMNS])
 {
@@ -54,7 +54,7 @@ static size_t choose_columns(const struct nytp_diff *diff,
     return n;
 }
 
-/* ---- which rows ---- */
+/* ---- selected rows ---- */
 
 static int64_t change(const struct nytp_diff_row *row, enum nytp_weight weight)
 {
@@ -62,7 +62,7 @@ static int64_t change(const struct nytp_diff_row *row, enum nytp_weight weight)
            nytp_diff_value(&row->median[NYTP_DIFF_BASE], weight);
 }
 
-/* The largest change of time first; without times of the base, of statements. */
+/* The largest change of time comes first; without times of the base, of statements. */
 struct ranked {
     int64_t size;
     uint32_t row;
@@ -101,7 +101,7 @@ static void put_count(struct nytp_out *out, int64_t count, bool sign)
     nytp_printf(out, sign && count > 0 ? "<td>+%lld" : "<td>%lld", (long long)count);
 }
 
-/* Unchanged where nothing can be said of the change: it may be noise. */
+/* An insignificant change is shown as unchanged. */
 static void put_change_of_time(struct nytp_report *report, const struct nytp_diff_row *row)
 {
     const struct nytp_diff *diff = report->options->diff;
@@ -121,7 +121,7 @@ static void put_change_of_time(struct nytp_report *report, const struct nytp_dif
     nytp_puts(out, diff->tested || ticks == 0 ? "" : " ?");
 }
 
-/* With both sides' values as the title, if there is a column of memory. */
+/* Writes the memory column, if any, with both sides' values as the title. */
 static void put_change_of_memory(struct nytp_report *report, const struct nytp_diff_row *row)
 {
     const struct nytp_diff *diff = report->options->diff;
@@ -146,7 +146,7 @@ static bool put_anchor(struct nytp_report *report, const struct nytp_diff_row *r
            nytp_report_put_sub_anchor(report, sub);
 }
 
-/* The name of a row's sub, as a link where the report has a page with it. */
+/* Writes the name of a row's sub, linked if the report has a page with it. */
 static void put_name(struct nytp_report *report, const struct nytp_diff_row *row)
 {
     static const char *const words[NYTP_DIFF_STATUSES] = {
@@ -246,7 +246,7 @@ static void put_amount(struct nytp_report *report, const struct nytp_diff_amount
     nytp_putc(report->out, '\n');
 }
 
-/* What changed of SQL statements and waiting, if there are any. */
+/* Writes changed SQL statements and waits, if any. */
 static void put_amounts(struct nytp_report *report)
 {
     struct nytp_diff_amounts amounts;
@@ -269,7 +269,8 @@ static void put_amounts(struct nytp_report *report)
     nytp_diff_amounts_free(&amounts);
 }
 
-/* The numbers are the terminal's, of one run; those of the page's other tables are sums. */
+/* These numbers are of one run, as on the terminal; those of the page's other tables are
+ * sums. */
 void nytp_report_compared(struct nytp_report *report)
 {
     const struct nytp_diff *diff = report->options->diff;

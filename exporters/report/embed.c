@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A program of the build: turns style sheets and scripts into C arrays, with the SHA-256 that a
- * content policy names them by (FIPS 180-4; base64 of RFC 4648). Comments that have lines of
- * their own, the blanks that lines begin with, those beside marks that need none and semicolons
- * before } are left out, declarations on lines one after the other become one, and words of a
- * script for which there are shorter ones get these: so no text in the two files may span
- * lines, no regular expression hold quotes, every statement ends in a semicolon, and no block
- * ends with a loop without a body, and no - or + stands before another.
+ * A build tool: turns style sheets and scripts into C arrays, with the SHA-256 by which a
+ * content policy names them (FIPS 180-4; base64 of RFC 4648).
+ *
+ * It drops full-line comments, indentation, needless blanks, and semicolons before }. It joins
+ * declarations on consecutive lines, and replaces some words of a script by shorter ones. So
+ * the input must follow these rules: no text spans lines; no regular expression holds quotes;
+ * every statement ends in a semicolon; no block ends with a loop without body; no - or +
+ * precedes another.
  *
  *     embed report.css report.js … > assets.c
  */
@@ -21,7 +22,7 @@ static uint32_t rotated(uint32_t x, unsigned n)
     return x >> n | x << (32 - n);
 }
 
-/* FIPS 180-4, 4.2.2: of the first 64 primes' cube roots the first 32 bits of the fractions. */
+/* FIPS 180-4, 4.2.2: the first 32 bits of the fractions of the first 64 primes' cube roots. */
 static const uint32_t constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4,
     0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe,
@@ -61,7 +62,7 @@ static void add_block(uint32_t h[8], const unsigned char *block)
         h[i] += s[i];
 }
 
-/* The SHA-256 of some bytes (FIPS 180-4). */
+/* SHA-256 (FIPS 180-4). */
 static void sha256(const unsigned char *bytes, size_t len, unsigned char digest[32])
 {
     uint32_t h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, /* 5.3.3 */
@@ -96,8 +97,8 @@ static void put_base64(const unsigned char *bytes, size_t len)
     }
 }
 
-/* The line without its first blanks, or nothing where it belongs to a comment. Returns the
- * bytes put to `to`. */
+/* Copies the line to `to` without indentation, or nothing if it is part of a comment. Returns
+ * the number of bytes. */
 static size_t shorten_line(const unsigned char *line, size_t len, bool *in_comment,
                            unsigned char *to)
 {
@@ -111,7 +112,7 @@ static size_t shorten_line(const unsigned char *line, size_t len, bool *in_comme
     const bool begins = end - from >= 2 && line[from] == '/' && line[from + 1] == '*';
     bool is_comment = *in_comment;
     if (begins && !is_comment) {
-        /* only a comment that reaches the end of its line: not one before code */
+        /* only a comment that reaches the end of its line, not one before code */
         size_t close = from + 2;
         while (close + 1 < end && !(line[close] == '*' && line[close + 1] == '/'))
             close++;
@@ -124,16 +125,16 @@ static size_t shorten_line(const unsigned char *line, size_t len, bool *in_comme
     return len - from;
 }
 
-/* Marks with no need of a blank behind or before them. In a style sheet one before ( or : can
- * matter, and beside + or - or * it does. */
+/* Characters that need no blank behind or before them. In a style sheet a blank before ( or :
+ * can matter, and one beside + or - or * does. */
 struct marks {
     const char *behind, *before;
-    bool has_words; /* of `words` below */
+    bool has_words; /* apply `words` below */
 };
 static const struct marks style_marks = {"{};,:(=<>&|?", "{}=<>&|?", false};
 static const struct marks script_marks = {"{};,:(=<>&|?+*/-)]", "{}=<>&|?:+*/-([!", true};
 
-/* Once the script is right, nothing is assigned to what is const. */
+/* In a correct script nothing is assigned to a const. */
 static const struct {
     const char *word, *shorter;
 } words[] = {{"const", "let"}, {"true", "!0"}, {"false", "!1"}, {"undefined", "void 0"}};
@@ -144,7 +145,8 @@ static bool is_of_word(unsigned char c)
            c == '_' || c == '$' || c == '.';
 }
 
-/* Puts the shorter word for the one at *at, which is moved behind it; false: there is none. */
+/* Writes a shorter word for the one at *at and moves *at to its end. Returns false if there is
+ * none. */
 static bool shorten_word(unsigned char *line, size_t len, size_t *at, size_t *to)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -161,9 +163,8 @@ static bool shorten_word(unsigned char *line, size_t len, size_t *at, size_t *to
     return false;
 }
 
-/* Takes out blanks and semicolons that mean nothing, but not inside quotes; and the end of a
- * line behind a mark that no statement of a script ends with but for its own semicolon. Returns
- * the new length. */
+/* Drops needless blanks and semicolons outside quotes, and the end of a line behind a
+ * character that cannot end a statement. Returns the new length. */
 static size_t drop_blanks(unsigned char *line, size_t len, const struct marks *marks)
 {
     size_t to = 0;
@@ -194,7 +195,7 @@ static size_t drop_blanks(unsigned char *line, size_t len, const struct marks *m
     return to;
 }
 
-/* A line that is a declaration and nothing else, so: without another statement behind it. */
+/* Is the line a single declaration? */
 static bool is_declaration(const unsigned char *line, size_t len)
 {
     return len > 5 && memcmp(line, "let ", 4) == 0 && line[len - 1] == ';';
@@ -232,7 +233,7 @@ static size_t shorten_text(unsigned char *bytes, size_t len, const struct marks 
     return to;
 }
 
-/* Print a file as a C array, with its hash. */
+/* Prints a file as a C array, with its hash. */
 static int embed_file(const char *path)
 {
     static unsigned char bytes[1 << 20];
@@ -249,7 +250,7 @@ static int embed_file(const char *path)
     len = shorten_text(bytes, len, strcmp(suffix, "js") == 0 ? &script_marks : &style_marks);
     unsigned char digest[32];
     sha256(bytes, len, digest);
-    char symbol[64]; /* report.css is nytp_report_css */
+    char symbol[64]; /* report.css becomes nytp_report_css */
     snprintf(symbol, sizeof symbol, "%s", name);
     for (char *c = symbol; *c != '\0'; c++)
         *c = *c == '.' ? '_' : *c;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * String evals of one place that are shown as one; see report.h, and the manual of the reading
- * API, which has the same rule.
+ * Merges string evals of one place; see report.h. The manual of the reading API has the same
+ * rule.
  */
 #include "report.h"
 
@@ -13,7 +13,7 @@
 
 #define NONE NYTP_REPORT_NONE
 
-#define MAX_SIBLINGS 200 /* distinct string evals of one line that stay apart */
+#define MAX_SIBLINGS 200 /* more distinct string evals of one line are merged */
 
 /* ---- files ---- */
 
@@ -24,7 +24,7 @@ static const struct nytp_source_line *source_of(const struct nytp_report *report
     return *n > 0 ? report->profile->sources + report->profile->files[file].first_source : NULL;
 }
 
-/* 0 = no source was kept. */
+/* Returns 0 if no source was recorded. */
 static uint64_t hash_source(const struct nytp_report *report, uint32_t file)
 {
     uint64_t hash = NYTP_FNV1A_64_START;
@@ -83,8 +83,8 @@ bool nytp_report_merge_evals(struct nytp_report *report)
 /* ---- subs ---- */
 
 struct defined {
-    struct nytp_name before, after; /* of the name, what is around the eval's own name */
-    uint32_t file, sub;             /* the file that it is shown in */
+    struct nytp_name before, after; /* parts of the name around the eval's name */
+    uint32_t file, sub;             /* the file that shows it */
 };
 
 static int by_definition(const void *left, const void *right)
@@ -97,7 +97,7 @@ static int by_definition(const void *left, const void *right)
     return order != 0 ? order : (a->sub > b->sub) - (a->sub < b->sub);
 }
 
-/* "Pkg::__ANON__[FILE:LINE]" of a FILE that is merged or took others over. */
+/* Finds a sub "Pkg::__ANON__[FILE:LINE]" whose FILE is merged or has merged ones. */
 static bool find_definition(const struct nytp_report *report, uint32_t sub, struct defined *to)
 {
     static const char mark[] = "::__ANON__[";

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The flame graph: the calling-context tree of the model with call sites left out, as data for
- * the script (README.md), as a still picture, and as folded stacks. See report.h.
+ * The flame graph: the model's calling-context tree without call sites, as data for the script
+ * (README.md), as a still picture, and as folded stacks. See report.h.
  *
- * Frames that are too small to be seen are told as one number beside their siblings, so widths
- * still add up; the folded stacks hold all.
+ * Frames that are too small to be seen are summed up as one number beside their siblings, so
+ * widths still add up. The folded stacks have all frames.
  */
 #include "flame_tree.h"
 
@@ -21,14 +21,15 @@
 
 /* ---- names and links ---- */
 
-/* The file whose page shows where a sub is defined; NONE if there is none. */
+/* Returns the file whose page shows the definition of a sub, or NONE. */
 static uint32_t page_of(const struct nytp_report *report, uint32_t sub)
 {
     uint32_t line = 0;
     return nytp_report_page_of(report, report->profile->subs[sub].file, &line);
 }
 
-/* URL of where a sub is defined; false, and nothing put, if that is nowhere. */
+/* Writes the URL of a sub's definition. Returns false, with nothing written, if there is
+ * none. */
 static bool put_url(struct nytp_report *report, uint32_t sub)
 {
     const uint32_t shown = report->subs[sub].merged_into;
@@ -44,7 +45,7 @@ static void put_frame_name(const struct nytp_flame *flame, const struct nytp_fla
     const struct nytp_name name = flame->report->profile->subs[frame->sub].name;
     uint32_t len = 0;
     if (!frame->unreturned && memchr(name.ptr, '[', name.len) == NULL &&
-        memchr(name.ptr, '/', name.len) == NULL) { /* nothing that a folder could be in */
+        memchr(name.ptr, '/', name.len) == NULL) { /* it contains no folder */
         put(flame->report->out, name.ptr, name.len);
         return;
     }
@@ -65,14 +66,13 @@ static void put_frame_name(const struct nytp_flame *flame, const struct nytp_fla
 
 /* ---- data for the script ---- */
 
-/* Where the number of a frame's name is kept. */
 static uint32_t *name_id(const struct nytp_flame *flame, const struct nytp_flame_frame *frame)
 {
     return &flame->name_ids[2 * frame->sub + frame->unreturned];
 }
 
-/* Number the names in the order in which they first come up, and return how many there are.
- * example[i] becomes a frame that has name i. */
+/* Numbers names in order of first use and returns how many there are. example[i] becomes a
+ * frame with name i. */
 static uint32_t number_names(struct nytp_flame *flame, uint32_t *example)
 {
     const size_t n = 2 * (size_t)flame->report->profile->n_subs;
@@ -89,7 +89,7 @@ static uint32_t number_names(struct nytp_flame *flame, uint32_t *example)
     return n_names;
 }
 
-/* File ids of what is shown without a folder of the library: it can be folded at once. */
+/* Writes the ids of files in library folders, which the script can fold at once. */
 static void put_library(struct nytp_report *report)
 {
     bool any = false;
@@ -102,7 +102,7 @@ static void put_library(struct nytp_report *report)
     }
 }
 
-/* "Foo.pm:12", where a sub is defined, or "". */
+/* Writes "Foo.pm:12", the place of a sub, or "". */
 static void put_place(struct nytp_report *report, uint32_t index)
 {
     char place[300];
@@ -114,8 +114,8 @@ static void put_place(struct nytp_report *report, uint32_t index)
     nytp_html_json(report->out, name.ptr, name.len);
 }
 
-/* What the script knows of names, in lists by number: the name, where a click leads, the file,
- * where it is, whether it waits, the kind of sub. */
+/* Writes lists by name number: the name, its link, file, place, whether it waits, kind of
+ * sub. */
 static void put_name_lists(struct nytp_flame *flame, const uint32_t *example, uint32_t n)
 {
     struct nytp_report *report = flame->report;
@@ -153,8 +153,8 @@ static void put_name_lists(struct nytp_flame *flame, const uint32_t *example, ui
     nytp_puts(out, "],\n");
 }
 
-/* Siblings that are not listed, as one: how many frames, and how wide together. Returns how
- * many frames of the list that makes. */
+/* Writes the small siblings as one frame: their number and width. Returns the number of frames
+ * written. */
 static uint32_t put_small(struct nytp_flame *flame, uint32_t parent, int64_t *depth_before)
 {
     const uint32_t first = parent == NONE ? 0 : flame->frames[parent].first_child;
@@ -177,8 +177,8 @@ static uint32_t put_small(struct nytp_flame *flame, uint32_t parent, int64_t *de
 
 /* ---- data for the script: parts ---- */
 
-/* What one part has of the listed frames: their numbers, each less the one before, widths and
- * calls; first of all of it. */
+/* Writes the frames of one part: the difference to the previous frame's number, width, calls;
+ * first the total. */
 static bool put_part(const struct nytp_flame *flame, const uint32_t *number,
                      const struct nytp_stacks *stacks, uint32_t first, uint32_t end)
 {
@@ -237,8 +237,7 @@ static bool put_label_parts(const struct nytp_flame *flame, const uint32_t *numb
     return ok;
 }
 
-/* number[i] becomes the number of frame i in the script's list, from 1 on; 0: it is not in it.
- */
+/* number[i] becomes the number of frame i in the script's list, from 1; 0: it is left out. */
 static bool put_frames(struct nytp_flame *flame, uint32_t *number)
 {
     struct nytp_out *out = flame->report->out;
@@ -291,7 +290,7 @@ static bool put_data(struct nytp_flame *flame)
 
 /* ---- folded stacks ---- */
 
-/* A frame of a folded stack: ";" ends it, the last blank begins the number. */
+/* A frame of a folded stack ends at ";", and the last blank precedes the number. */
 static void put_folded(struct nytp_out *out, const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -300,8 +299,8 @@ static void put_folded(struct nytp_out *out, const char *text, size_t len)
     }
 }
 
-/* As nytprofhtml writes them: without the program itself below every stack, except for its own
- * time; numbers are ticks. */
+/* Writes stacks as nytprofhtml does: without the program below every stack, except for its
+ * exclusive time; numbers are ticks. */
 static bool put_stacks(struct nytp_flame *flame)
 {
     struct nytp_out *out = flame->report->out;
@@ -328,7 +327,7 @@ static bool put_stacks(struct nytp_flame *flame)
     return ok;
 }
 
-/* flamegraph_subattr.txt: for flamegraph.pl, where each name leads. */
+/* flamegraph_subattr.txt: the links of names, for flamegraph.pl. */
 static void put_links(struct nytp_flame *flame)
 {
     struct nytp_report *report = flame->report;
@@ -372,7 +371,7 @@ static void put_box(struct nytp_flame *flame, const struct nytp_picture *picture
     nytp_puts(out, linked ? "</a>\n" : "\n");
 }
 
-/* The deepest row that has a box of half a pixel; `pixel` is how wide a tick is. */
+/* Returns the deepest row with a box of half a pixel; `pixel` is the width of a tick. */
 static uint32_t picture_depth(const struct nytp_flame *flame, double pixel)
 {
     uint32_t depth = 0;
@@ -382,8 +381,8 @@ static uint32_t picture_depth(const struct nytp_flame *flame, double pixel)
     return depth < NYTP_PICTURE_MAX_DEPTH ? depth : NYTP_PICTURE_MAX_DEPTH;
 }
 
-/* start[i] becomes the left edge of frame i in ticks: children lie side by side from their
- * parent's left edge on. False when memory is out. */
+/* start[i] becomes the left edge of frame i in ticks: children are side by side from their
+ * parent's left edge. Returns false if memory is out. */
 static bool place_frames(const struct nytp_flame *flame, int64_t *start)
 {
     struct nytp_flame_walk walk;
@@ -434,7 +433,7 @@ static bool put_picture(struct nytp_flame *flame, bool inlined)
     return true;
 }
 
-/* ---- what the pages say ---- */
+/* ---- sections of pages ---- */
 
 #define MOST_PROCESS_PARTS 100
 
@@ -472,7 +471,7 @@ bool nytp_report_flame_files(struct nytp_report *report)
 {
     struct nytp_flame flame;
     bool ok = nytp_flame_init(report, &flame);
-    report->page = ""; /* its links are followed from any page */
+    report->page = ""; /* its links are used on any page */
     if (ok) {
         report->out = nytp_output_set_member(report->set, "flame.js");
         nytp_puts(report->out, "nytp.flame(");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Writes flame graphs as SVG; see flame_picture.h. How much of a name fits into a box is
- * estimated from the width of a usual character, since the viewer's fonts are not known.
+ * Writes flame graphs as SVG; see flame_picture.h. Text widths are estimated from the width of
+ * a usual character, since the viewer's fonts are unknown.
  */
 #include "flame_picture.h"
 
@@ -57,7 +57,7 @@ void nytp_picture_box_begin(const struct nytp_picture *picture)
     nytp_puts(picture->out, "<g><title>");
 }
 
-/* A position, without zeros at its end. */
+/* Writes a position without trailing zeros. */
 static void put_position(const struct nytp_picture *picture, const char *before, double pixels)
 {
     char text[48];
@@ -78,7 +78,7 @@ static void put_box_text(const struct nytp_picture *picture, const struct nytp_p
     uint32_t len = 0, n = 0;
     if (room < 3)
         return;
-    if (name.len >= room) { /* the package goes first */
+    if (name.len >= room) { /* the package is dropped first */
         const uint32_t package = nytp_package_len(name);
         name = (struct nytp_name){name.ptr + package, name.len - package};
     }

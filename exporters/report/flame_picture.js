@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a flame graph of its own (--flamegraph) does beyond being seen: a click widens a box to the
- * whole picture, Escape or a click on the lowest box undoes it, a field finds subs, and in a
- * difference the key b shows the base's widths. No text may hold "]]" and ">" in a row: the script
- * stands in a CDATA section.
+ * The script of a flame graph on its own (--flamegraph). A click widens a box to the whole
+ * picture; Escape or a click on the lowest box undoes that. A field finds subs. In a
+ * difference the key b shows the base's widths. No text may contain "]]" followed by ">": the
+ * script is in a CDATA section.
  */
 (() => {
     const SVG = "http://www.w3.org/2000/svg", CHARACTER = 7, NARROWEST = 0.05, HINT = "b: the base's widths";
@@ -54,7 +54,7 @@
         }
     };
 
-    /* What part of the picture the found boxes cover; one within another counts once. */
+    /* Returns the share of the picture that the found boxes cover. Nested boxes count once. */
     const part = hits => {
         let end = 0, sum = 0;
         for (const {x, width} of hits.map(box => box.sides[side]).sort((a, b) => a.x - b.x)) {

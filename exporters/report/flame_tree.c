@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The tree that flame graphs show; see flame_tree.h. Deep recursion is bounded as stacks.h
- * says.
+ * The tree of flame graphs; see flame_tree.h. stacks.h limits deep recursion.
  */
 #include "flame_tree.h"
 
@@ -12,7 +11,7 @@
 #define NONE NYTP_REPORT_NONE
 
 #define SMALLEST_PART 20000  /* a frame is small below total / SMALLEST_PART */
-#define MAX_FRAMES    100000 /* that are listed for the script */
+#define MAX_FRAMES    100000 /* in the script's list */
 
 uint32_t nytp_flame_first_of_name(const struct nytp_profile *profile, uint32_t sub)
 {
@@ -40,8 +39,8 @@ static uint32_t frame_below(struct nytp_flame *flame, uint32_t parent, uint32_t 
     return flame->n++;
 }
 
-/* One frame for all nodes with the same frames above. Parents come before children, in the
- * model as here. */
+/* Makes one frame for all nodes with the same frames above. Parents come before children, as
+ * in the model. */
 static bool merge_nodes(struct nytp_flame *flame, struct nytp_stacks *stacks)
 {
     const struct nytp_profile *profile = flame->report->profile;
@@ -75,7 +74,7 @@ struct sibling {
     uint32_t frame;
 };
 
-/* Subs are sorted by name, so order of index is order of names. */
+/* Subs are sorted by name, so their index has the order of names. */
 static int compare_siblings(const void *left, const void *right)
 {
     const struct sibling *a = left, *b = right;
@@ -86,7 +85,6 @@ static int compare_siblings(const void *left, const void *right)
     return (int)a->unreturned - (int)b->unreturned;
 }
 
-/* List the children of each frame, by name. */
 static bool order_children(struct nytp_flame *flame)
 {
     struct sibling *siblings = malloc(((size_t)flame->n + 1) * sizeof *siblings);
@@ -133,8 +131,8 @@ static int compare_widths(const void *left, const void *right)
     return (a < b) - (a > b);
 }
 
-/* Frames below a width are not listed; a frame is never wider than its parent, so what is below
- * an unlisted frame is unlisted, too. */
+/* Lists frames above a least width. No frame is wider than its parent, so everything below an
+ * unlisted frame is unlisted, too. */
 static bool choose_frames(struct nytp_flame *flame)
 {
     int64_t least = flame->total / SMALLEST_PART;
@@ -181,7 +179,7 @@ uint32_t nytp_flame_sub_of_name(const struct nytp_profile *profile, struct nytp_
                : NONE;
 }
 
-/* The frame of a kept node below that of the next one out. */
+/* Returns the frame of a kept node below its parent's frame. */
 static uint32_t part_frame(const struct nytp_flame *flame, const struct nytp_profile *profile,
                            uint32_t node, uint32_t parent)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The tree that flame graphs show: the calling-context tree of the model with call sites left
- * out, so that calls of a sub from several lines of its caller are one frame.
+ * The tree of flame graphs: the model's calling-context tree without call sites. Calls of a
+ * sub from several lines of its caller are one frame.
  */
 #ifndef NYTP_FLAME_H
 #define NYTP_FLAME_H
@@ -13,11 +13,11 @@
 
 struct nytp_flame_frame {
     uint32_t parent; /* index, lower than this one; NONE for a root */
-    uint32_t sub;    /* of the model; the first one with its name */
+    uint32_t sub;    /* of the model; the first with its name */
     uint32_t depth;
     uint32_t first_child, n_children; /* into flame.children */
     bool unreturned;
-    bool listed; /* not too small; filled by choose_frames() */
+    bool listed; /* large enough; set by choose_frames() */
     uint64_t calls;
     int64_t own, width; /* ticks */
 };
@@ -26,49 +26,50 @@ struct nytp_flame {
     struct nytp_report *report;
     struct nytp_flame_frame *frames;
     uint32_t n, capacity;
-    uint32_t *children;      /* frames in order of parent, then name */
+    uint32_t *children;      /* frames sorted by parent, then name */
     uint32_t n_roots;        /* the first in `children` */
     struct nytp_table known; /* (parent, sub, unreturned) -> frame */
-    uint32_t *name_ids;      /* by sub and unreturned: number in the script's list, or NONE */
+    uint32_t *name_ids;      /* by sub and unreturned: index in the script's list, or NONE */
     int64_t total;
 };
 
-/* The time and the calls of a part of the program, as a process or what was under a label, in
- * the frames of the whole; by frame. */
+/* Time and calls of a part of the program, such as a process or a label; by frame of the whole
+ * tree. */
 struct nytp_flame_part {
     int64_t *width;
     uint64_t *calls;
     int64_t total;
 };
 
-/* Of the nodes from `first` to before `end` of the stacks' profile, which may be another one
- * than the report's: its frames are told by their names, and what the whole does not have is
- * its caller's. False when memory is out; nytp_flame_part_free() in either case. */
+/* Sums up the nodes from `first` to before `end` of the stacks' profile, which may be another
+ * one than the report's. Frames are then matched by name; a frame that the whole tree lacks
+ * counts for its caller. Returns false if memory is out. Call nytp_flame_part_free() in either
+ * case. */
 bool nytp_flame_part_init(const struct nytp_flame *flame, const struct nytp_stacks *stacks,
                           uint32_t first, uint32_t end, struct nytp_flame_part *part);
 void nytp_flame_part_free(struct nytp_flame_part *part);
 
-/* Walks all frames depth first, children by name. The next frame is NYTP_REPORT_NONE at the
- * end. */
+/* Walks all frames depth first, children by name. Returns NYTP_REPORT_NONE at the end. */
 struct nytp_flame_walk {
     uint32_t *next; /* by depth: the next child to visit, into children */
     uint32_t *end;
     uint32_t depth;
 };
 
-/* False when memory is out; nytp_flame_free() in either case. */
+/* Returns false if memory is out. Call nytp_flame_free() in either case. */
 bool nytp_flame_init(struct nytp_report *report, struct nytp_flame *flame);
 void nytp_flame_free(struct nytp_flame *flame);
 
-/* False when memory is out; nytp_flame_walk_end() in either case. */
+/* Returns false if memory is out. Call nytp_flame_walk_end() in either case. */
 bool nytp_flame_walk_begin(struct nytp_flame_walk *walk, const struct nytp_flame *flame);
 uint32_t nytp_flame_walk_next(struct nytp_flame_walk *walk, const struct nytp_flame *flame);
 void nytp_flame_walk_end(struct nytp_flame_walk *walk);
 
-/* The first sub of that name in the profile, or NYTP_REPORT_NONE. */
+/* Returns the first sub of that name, or NYTP_REPORT_NONE. */
 uint32_t nytp_flame_sub_of_name(const struct nytp_profile *profile, struct nytp_name name);
 
-/* Subs of one name in several files are one frame: names are sorted, so they are neighbours. */
+/* Returns the first sub with the name of this one. Subs of one name in several files are
+ * adjacent and are one frame. */
 uint32_t nytp_flame_first_of_name(const struct nytp_profile *profile, uint32_t sub);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The pages that speak of the whole program: index.html and
- * index-subs-excl.html. See report.h and README.md.
+ * The pages of the whole program: index.html and index-subs-excl.html. See report.h and
+ * README.md.
  */
 #include "report.h"
 
@@ -15,16 +15,16 @@
 #define NONE NYTP_REPORT_NONE
 
 #define MOST_ROWS 1000 /* of processes, and of labels */
-#define N_TOP     15 /* rows of the tables of the hottest subs and of the largest differences */
+#define N_TOP     15 /* rows of the hottest subs and of the largest differences */
 
-/* A process that has ended, in seconds. */
+/* Returns the duration of a complete process in seconds, else 0. */
 static double duration(const struct nytp_process *process)
 {
     return process->end_s > process->start_s ? process->end_s - process->start_s : 0;
 }
 
-/* What nytprofhtml tells instead: from the beginning of the processes to their end, less what
- * the profiler says it took. Start-up and the writing of the profile are in there. */
+/* Writes the duration as nytprofhtml shows it: from start to end of the processes, minus the
+ * profiler's own time. It includes start-up and the writing of the profile. */
 static void put_duration(struct nytp_report *report)
 {
     const struct nytp_profile *profile = report->profile;
@@ -50,7 +50,7 @@ static void put_duration(struct nytp_report *report)
                            "counts it.</p>\n");
 }
 
-/* "Profiled for 9.16ms, executing …", and what else there is to know of the sums. */
+/* "Profiled for 9.16ms, executing …", and more about the sums. */
 static void put_sentence(struct nytp_report *report)
 {
     const struct nytp_profile *profile = report->profile;
@@ -106,7 +106,7 @@ static void put_sentence(struct nytp_report *report)
 
 #define MOST_INPUTS 3 /* that a command names */
 
-/* A word for a shell. */
+/* Quotes a word for a shell. */
 static void put_word(struct nytp_out *out, struct nytp_name word)
 {
     nytp_putc(out, '\'');
@@ -130,7 +130,7 @@ static void put_inputs(struct nytp_report *report)
     }
 }
 
-/* A row opens to tell the command that makes the report of it alone. */
+/* Opening a row shows the command for a report of it alone. */
 static void begin_command(struct nytp_out *out)
 {
     nytp_puts(out, "<details><summary><small>its report</small></summary>"
@@ -220,7 +220,7 @@ static const struct nytp_report_column label_columns[] = {
     {"label", NULL, "Label", true},
 };
 
-/* Whether the flame graph can be of it alone. */
+/* Returns true if the flame graph can show it alone. */
 static bool put_label(struct nytp_report *report, uint32_t index)
 {
     struct nytp_out *const out = report->out;
@@ -250,7 +250,7 @@ static bool put_label(struct nytp_report *report, uint32_t index)
     return is_part;
 }
 
-/* What --by=label tells. */
+/* Writes the table of --by=label. */
 static void put_labels(struct nytp_report *report)
 {
     const struct nytp_export_options *const options = report->options;

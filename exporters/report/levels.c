@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Lines summed up where their block or their sub begins. The recording tells of each statement
- * which these were; what the model then did to the line (what recording cost, a selection) is
- * shared out over them. See report.h.
+ * Lines summed up at the first line of their block or sub. The recording has the block and sub
+ * of each statement. Later changes of a line's time (recording cost, a selection) are divided
+ * among them in proportion. See report.h.
  */
 #include "report.h"
 
@@ -11,13 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `part` of `whole` of a sum, cut so that all parts up to a last one add up to it. */
+/* Returns sum * part / whole, rounded so that differences of consecutive results add up to the
+ * sum. */
 static int64_t share(int64_t sum, uint64_t part, uint64_t whole)
 {
     return whole == 0 ? 0 : nytp_mul_div_signed(sum, (int64_t)part, (int64_t)whole);
 }
 
-/* The blocks of one line, `n` of them, as rows of the lines where these begin. */
+/* Makes rows for the `n` blocks of one line, at their first lines. */
 static void share_out(const struct nytp_line_row *line, const struct nytp_block *blocks,
                       uint32_t n, enum nytp_level level, struct nytp_line_rows *rows)
 {
@@ -38,7 +39,7 @@ static void share_out(const struct nytp_line_row *line, const struct nytp_block 
             .self_ticks = share(line->self_ticks, t, ticks) -
                           share(line->self_ticks, ticks_before, ticks),
         };
-        if (ticks == 0 && i == 0) /* it took none that could tell how to share it */
+        if (ticks == 0 && i == 0) /* no times to share it by */
             row.self_ticks = line->self_ticks;
         rows->rows[rows->n++] = row;
         ticks_before = t;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The curve of a process's memory over time; see report.h and README.md. A picture without
- * text, which may be stretched, under a sentence that tells its figures and under which labels
+ * The curve of a process's memory over time; see report.h and README.md. The picture has no
+ * text and may be stretched. A sentence above it has the figures and the labels under which
  * memory grew most.
  */
 #include "report.h"
@@ -12,13 +12,13 @@
 #include "formats/model/profile.h"
 
 enum {
-    WIDTH = 1000, /* of the picture's own coordinates */
+    WIDTH = 1000, /* of the picture's coordinates */
     HEIGHT = 100,
     LEAST_POINTS = 4, /* fewer are no curve */
-    MOST_LABELS = 3,  /* are told under which memory grew most */
+    MOST_LABELS = 3,  /* shown, with the largest growth */
 };
 
-/* By how much it grew under a label. */
+/* Growth under a label. */
 struct growth {
     const struct nytp_stretch *under;
     int64_t bytes;
@@ -28,12 +28,12 @@ struct curve {
     const struct nytp_memory_point *points;
     uint32_t n;
     const struct nytp_memory_point *highest;
-    int64_t most_in_use, top;           /* top: the height of the picture */
+    int64_t most_in_use, top;           /* top: the height of the picture in bytes */
     struct growth growths[MOST_LABELS]; /* the largest first */
     uint32_t n_growths;
 };
 
-/* What was in core at that time, as told last. */
+/* Returns the last known memory in core at that time. */
 static int64_t resident_at(const struct curve *curve, int64_t ticks)
 {
     uint32_t first = 0, end = curve->n;
@@ -47,7 +47,7 @@ static int64_t resident_at(const struct curve *curve, int64_t ticks)
     return curve->points[first].resident;
 }
 
-/* Those that are told are at least a hundredth of the picture's height. */
+/* Keeps the largest growths, each at least a hundredth of the picture's height. */
 static void add_growth(struct curve *curve, const struct nytp_stretch *under)
 {
     const struct growth added = {under, resident_at(curve, under->end_ticks) -
@@ -64,7 +64,7 @@ static void add_growth(struct curve *curve, const struct nytp_stretch *under)
     curve->growths[at] = added;
 }
 
-/* Of the process that had most in core at any time. */
+/* Chooses the process with the highest peak in core. */
 static struct curve curve_of(const struct nytp_profile *profile)
 {
     uint32_t most = 0;
@@ -94,7 +94,7 @@ static int64_t scaled(int64_t value, int64_t of, int64_t to)
     return of > 0 ? (int64_t)((double)value / (double)of * (double)to) : 0;
 }
 
-/* Corners x,y; of those of one column the highest. */
+/* Writes corners x,y: the highest for each column. */
 static void put_line(struct nytp_out *out, const struct curve *curve, bool in_use,
                      const char *look)
 {
@@ -123,7 +123,7 @@ static void put_label(struct nytp_out *out, const struct nytp_stretch *stretch)
     nytp_html_text(out, stretch->value.ptr, stretch->value.len);
 }
 
-/* Behind the curve, the time of each of these labels; the pointer at it tells which. */
+/* Writes the time of each of these labels behind the curve; the pointer shows its name. */
 static void put_bands(struct nytp_out *out, const struct curve *curve)
 {
     const int64_t end = curve->points[curve->n - 1].at_ticks;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Names of files and subs as the report's pages show them, names of the pages, and the links
- * between them. See report.h.
+ * Names of files and subs on the pages, names of pages, and links between them. See report.h.
  *
- * A page is named for its file as nytprofhtml does it, so that bookmarks and scripts go on
- * working: the path without the library's folder, and without the others where it is long,
- * runs of awkward characters as "-", then the file id. The id makes the name unique whatever
- * the disk thinks of upper and lower case.
+ * Pages have the names of nytprofhtml, so that bookmarks and scripts keep working: the path
+ * without the library's folder (and without the others if it is long), awkward characters as
+ * "-", then the file id. The id makes the name unique also on a disk that ignores case.
  */
 #include "report.h"
 
@@ -23,7 +21,8 @@
 
 /* ---- names as shown ---- */
 
-/* Bytes of the longest library folder, with its slash, that the text begins with. */
+/* Returns the length of the longest library folder, with its slash, at the beginning of the
+ * text. */
 static uint32_t library_len(const struct nytp_report *report, const char *text, uint32_t len)
 {
     uint32_t best = 0;
@@ -39,8 +38,8 @@ static uint32_t library_len(const struct nytp_report *report, const char *text, 
     return best;
 }
 
-/* Library folders are left out where paths stand: at the beginning and after each "[" (of evals
- * and of anonymous subs). */
+/* Library folders are dropped where paths begin: at the start and after each "[" (evals and
+ * anonymous subs). */
 char *nytp_report_shown(const struct nytp_report *report, struct nytp_name name, uint32_t *len)
 {
     char *shown = malloc((size_t)name.len + 1);
@@ -85,11 +84,11 @@ void nytp_report_put_sub(struct nytp_report *report, uint32_t sub)
 /* Characters that become "-" in names of pages. */
 static bool is_awkward(char c)
 {
-    return strchr("-./\\:|<>\"'*?", c) != NULL; /* NUL is, too */
+    return strchr("-./\\:|<>\"'*?", c) != NULL; /* includes NUL */
 }
 
-/* Whether the character that begins at `at` must not be in the name of a file, or had better
- * not: a control character, or a byte that begins no valid UTF-8. */
+/* Returns true if the character at `at` is unfit for a file name: a control character, or a
+ * byte that begins no valid UTF-8. */
 static bool is_unfit(const char *at, uint32_t left)
 {
     const unsigned char c = (unsigned char)*at;
@@ -98,17 +97,17 @@ static bool is_unfit(const char *at, uint32_t left)
     if (c < 0x80)
         return false;
     const size_t len = c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-    if ((c & 0xc0) == 0x80) /* inside a character that was looked at as a whole */
+    if ((c & 0xc0) == 0x80) /* part of a character that was tested as a whole */
         return false;
     return len > left || !nytp_utf8_valid(at, len);
 }
 
-/* The name of a page before its file id, NUL-terminated; `to` has room for as many bytes as
- * the text plus 16. */
+/* Stores the name of a page before its file id, NUL-terminated. `to` has room for the text
+ * plus 16 bytes. */
 static void safe_name(const char *text, uint32_t len, char *to)
 {
     uint32_t n = 0;
-    bool broken = false; /* continuation bytes after a bad first one go with it */
+    bool broken = false; /* continuation bytes after a bad first byte are dropped with it */
     for (uint32_t i = 0; i < len; i++) {
         const bool inside = ((unsigned char)text[i] & 0xc0) == 0x80;
         broken = inside ? broken || i == 0 || (unsigned char)text[i - 1] < 0x80
@@ -133,7 +132,7 @@ static void safe_name(const char *text, uint32_t len, char *to)
     to[n] = '\0';
 }
 
-/* How many characters a text has: bytes that begin one. */
+/* Counts characters: bytes that begin one. */
 static uint32_t characters(const char *text, uint32_t len)
 {
     uint32_t n = 0;
@@ -142,10 +141,9 @@ static uint32_t characters(const char *text, uint32_t len)
     return n;
 }
 
-/* The text, or where that is longer than names of pages may be, what is left of it with "..."
- * for the folders between its first slash and its last; "TOOLONG" where that is too long, too.
- * That is how nytprofhtml names pages. `to` has room for the text and 8 bytes. Returns its
- * length. */
+/* Copies the text, shortened as nytprofhtml does: if it is longer than names of pages may be,
+ * "..." replaces the folders between its first and last slash; if it is still too long, it
+ * becomes "TOOLONG". `to` has room for the text and 8 bytes. Returns the length. */
 static uint32_t trim_name(const struct nytp_report *report, const char *text, uint32_t len,
                           char *to)
 {
@@ -170,7 +168,7 @@ static uint32_t trim_name(const struct nytp_report *report, const char *text, ui
     return sizeof too_long - 1;
 }
 
-/* Give a file the name of its pages, without the level and the suffix. */
+/* Names the pages of a file, without level and suffix. */
 static bool name_page(struct nytp_report *report, uint32_t f)
 {
     struct nytp_report_file *file = &report->files[f];
@@ -201,7 +199,7 @@ static int by_ticks_falling(const void *a, const void *b)
     return x->file < y->file ? -1 : x->file > y->file;
 }
 
-/* Evals that get pages: all, or where there are too many those with the most time. */
+/* Names the pages of evals: of all, or of those with the most time if there are too many. */
 static bool name_evals(struct nytp_report *report)
 {
     struct eval_time *evals = malloc(report->profile->n_files * sizeof *evals);
@@ -220,14 +218,14 @@ static bool name_evals(struct nytp_report *report)
     return ok;
 }
 
-/* In a comparison the files of the base are in the profile, too. */
+/* In a comparison the profile includes the base's files. */
 static bool is_shown(const struct nytp_report *report, uint32_t f)
 {
     const struct nytp_report_file *file = &report->files[f];
     return report->options->diff == NULL || file->n_rows + file->n_calls + file->n_evals > 0;
 }
 
-/* What a file without page is shown with: 0 at the end. */
+/* Returns the file that shows a file without page; 0 at the end. */
 static uint32_t outwards(const struct nytp_report *report, uint32_t f)
 {
     const uint32_t into = report->files[f].merged_into;
@@ -244,8 +242,8 @@ static void take_page_of(struct nytp_report *report, uint32_t f, uint32_t from)
         is_ran_there ? report->profile->files[f].eval_line : report->files[from].page_line;
 }
 
-/* Find where each file is shown. A file is walked over once: on the way back from the page all
- * files in between are told. */
+/* Finds the page of each file. Each file is visited once: on the way back from the page all
+ * files in between are set. */
 static bool find_pages(struct nytp_report *report)
 {
     uint32_t *const way = malloc(report->profile->n_files * sizeof *way);
@@ -387,7 +385,7 @@ bool nytp_report_put_sub_url(struct nytp_report *report, uint32_t sub)
     const uint32_t on = nytp_report_page_of(report, file, &line);
     if (on == NONE)
         return false;
-    if (line != 0) /* the eval that uses it has no page: to where that ran */
+    if (line != 0) /* the eval that uses it has no page: links to where that ran */
         return nytp_report_put_line_url(report, on, line);
     char name[NYTP_REPORT_NAME];
     nytp_report_page_name(report, on, nytp_report_link_level(report, on), name);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a source page says beside the code: who calls the sub that begins here, what a line
- * calls, which string evals it ran. See report.h and README.md.
+ * Notes of a source page: callers of the sub that begins here, callees of a line, and its
+ * string evals. See report.h and README.md.
  *
- * Recursion: the inclusive time of calls at depth 1 is told as such. Calls nested in another
- * call of the same sub overlap with it; their time is told apart and in words, never
- * subtracted.
+ * Recursion: inclusive time is that of calls at depth 1. The time of nested calls of the same
+ * sub overlaps with it, so it is mentioned separately and never subtracted.
  */
 #include "report.h"
 
@@ -18,8 +17,8 @@
 #define MAX_OPEN_EVALS   3
 #define MAX_LISTED_EVALS 500 /* a line may run tens of thousands */
 
-/* "12µs (10µs + 2µs)": inclusive, of it own and of what was called. A nested call of a
- * recursion has own time and no inclusive time of its own to tell. */
+/* Writes "12µs (10µs + 2µs)": inclusive, exclusive, and callees' time. A nested call of a
+ * recursion has no separate inclusive time. */
 static void put_incl_excl(struct nytp_report *report, int64_t incl_ticks, int64_t excl_ticks)
 {
     struct nytp_out *out = report->out;
@@ -34,13 +33,13 @@ static void put_incl_excl(struct nytp_report *report, int64_t incl_ticks, int64_
 
 static void put_average(struct nytp_report *report, int64_t ticks, uint64_t count)
 {
-    if (count <= 1 || ticks <= 0 || report->profile->sampled) /* there were more */
+    if (count <= 1 || ticks <= 0 || report->profile->sampled) /* calls are a lower bound */
         return;
     nytp_puts(report->out, ", avg ");
     nytp_report_put_average(report, ticks, count);
 }
 
-/* ---- who calls a sub ---- */
+/* ---- callers of a sub ---- */
 
 static void put_caller_names(struct nytp_report *report, const struct nytp_report_call *call)
 {
@@ -50,7 +49,7 @@ static void put_caller_names(struct nytp_report *report, const struct nytp_repor
     }
 }
 
-/* "line 12", "line 12 of Foo.pm", linked. */
+/* Writes "line 12" or "line 12 of Foo.pm", linked. */
 static void put_place(struct nytp_report *report, const struct nytp_report_call *call,
                       uint32_t from_file)
 {
@@ -118,7 +117,7 @@ bool nytp_report_put_callers(struct nytp_report *report, uint32_t sub, uint32_t 
     const struct nytp_name name = nytp_report_sub_name(report, sub);
     const struct nytp_report_sub *s = &report->subs[sub];
     if (!nytp_report_sub_ran(report, sub) ||
-        report->profile->subs[sub].kind >= NYTP_SUB_RUNTIME) /* the program: nobody calls it */
+        report->profile->subs[sub].kind >= NYTP_SUB_RUNTIME) /* the program has no caller */
         return false;
     nytp_puts(report->out, "<details class=in");
     nytp_report_put_id(report, "sub-");
@@ -132,9 +131,8 @@ bool nytp_report_put_callers(struct nytp_report *report, uint32_t sub, uint32_t 
     return true;
 }
 
-/* ---- what a line calls ---- */
+/* ---- callees of a line ---- */
 
-/* The note of one sub that the line called. */
 static void put_callee(struct nytp_report *report, const struct nytp_report_call *call)
 {
     struct nytp_out *out = report->out;
@@ -160,7 +158,7 @@ static void put_callee(struct nytp_report *report, const struct nytp_report_call
 bool nytp_report_put_callees(struct nytp_report *report, uint32_t first, uint32_t end)
 {
     const struct nytp_report_call *calls = report->calls;
-    /* one too many is shown rather than folded away alone */
+    /* a single one more is shown, not folded */
     const uint32_t n_open =
         end - first <= MAX_OPEN_CALLEES + 1 ? end - first : MAX_OPEN_CALLEES;
     if (first == end)
@@ -186,7 +184,7 @@ bool nytp_report_put_callees(struct nytp_report *report, uint32_t first, uint32_
 
 /* ---- string evals of a line ---- */
 
-/* The note of a string eval that the line ran, or of several that were merged. */
+/* Writes the note of a string eval, or of several merged ones. */
 static void put_eval(struct nytp_report *report, uint32_t eval)
 {
     const struct nytp_report_file *file = &report->files[eval];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The frame around every page of the report, and the cells that all tables have. See report.h.
+ * The frame around every page, and the cells of all tables. See report.h.
  *
- * The content policy allows what the report itself brings and nothing else: even if markup of
- * the profile got onto a page, it could run no script and ask no network for anything.
+ * The content policy allows only the report's own assets: even if markup from the profile got
+ * onto a page, it could run no script and use no network.
  */
 #include "report.h"
 
@@ -17,11 +17,11 @@
 
 #define NONE      NYTP_REPORT_NONE
 #define MOST_ENDS 5
-#define MOST_OPEN 50 /* calls of a process that are named */
+#define MOST_OPEN 50 /* open calls named for a process */
 
 /* ---- numbers ---- */
 
-/* The user's own format, whose one conversion is of a number (nytp_is_time_format()). */
+/* The user's format has exactly one conversion, of a number (nytp_is_time_format()). */
 static void put_formatted(struct nytp_out *out, const char *format, double seconds)
 {
     char text[512];
@@ -42,7 +42,7 @@ void nytp_report_put_seconds(const struct nytp_report *report, struct nytp_out *
     const char *sign = seconds < 0 ? "-" : "";
     if (size < 0.5e-9) {
         nytp_puts(out, "0s");
-    } else if (size < 1e-3) { /* most times; lrint() rounds as printf does */
+    } else if (size < 1e-3) { /* most times; lrint() rounds like printf */
         const bool is_ns = size < 1e-6;
         nytp_puts(out, sign);
         nytp_put_u64(out, (uint64_t)lrint(size * (is_ns ? 1e9 : 1e6)));
@@ -166,7 +166,7 @@ bool nytp_report_is_sampled(const struct nytp_report *report)
     return report->profile->sampled;
 }
 
-/* What was profiled, or the title that the user gave. */
+/* Writes the program's name, or the user's title. */
 static void put_program(struct nytp_report *report)
 {
     const struct nytp_name program = report->profile->recordings[0].application;
@@ -191,7 +191,7 @@ static void put_policy(struct nytp_report *report)
     nytp_puts(out, "base-uri 'none'; form-action 'none'\">\n");
 }
 
-/* The head of a document, with the content policy that names its style sheet and script. */
+/* Writes the head of a document, with the content policy. */
 static void document_begin(struct nytp_report *report, const char *title, uint32_t file)
 {
     struct nytp_out *out = report->out;
@@ -221,7 +221,7 @@ static void document_begin(struct nytp_report *report, const char *title, uint32
               "</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n");
 }
 
-/* Where the last `n` parts of a path begin. */
+/* Returns the start of the last `n` parts of a path. */
 static uint32_t last_parts(const char *path, uint32_t len, unsigned n)
 {
     for (uint32_t i = len; i > 0; i--)
@@ -245,7 +245,7 @@ static void put_neighbour(struct nytp_report *report, const char *rel, uint32_t 
     nytp_puts(report->out, "</a>");
 }
 
-/* Links to the files before and after this one in the index's order. */
+/* Writes links to the files before and after this one in the index's order. */
 static void put_neighbours(struct nytp_report *report, uint32_t file)
 {
     const uint32_t place = report->files[file].place;
@@ -257,7 +257,6 @@ static void put_neighbours(struct nytp_report *report, uint32_t file)
         put_neighbour(report, "next", report->files_by_time[place + 1]);
 }
 
-/* The links to the other pages. */
 static void put_navigation(struct nytp_report *report, uint32_t file)
 {
     static const struct {
@@ -291,7 +290,7 @@ static void put_page_data(struct nytp_report *report, const struct nytp_report_p
                     (unsigned)report->files[page->file].id, levels[page->level]);
 }
 
-/* Where the processes stood whose end is not recorded. */
+/* Writes the open calls of processes whose end was not recorded. */
 static void put_open_calls(struct nytp_report *report)
 {
     const struct nytp_profile *const profile = report->profile;
@@ -319,7 +318,7 @@ static void put_open_calls(struct nytp_report *report)
     }
 }
 
-/* What a reader must know before believing the figures. */
+/* Writes warnings about the figures. */
 static void put_notes(struct nytp_report *report)
 {
     struct nytp_out *out = report->out;

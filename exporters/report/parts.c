@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The hottest subs of each part of the program that the flame graph can be of alone: of a
- * process, of what was under a label, of a package. See report.h and README.md.
- *
- * The sums are those of the part's contexts, all of them, also where the flame graph has them
- * as small frames.
+ * The hottest subs of each part that the flame graph can show: a process, a label, a package.
+ * See report.h and README.md. The sums include contexts that are small frames in the flame
+ * graph.
  */
 #include "flame_tree.h"
 
@@ -19,16 +17,16 @@
 
 #define MOST_PACKAGES 10 /* those of the hottest subs */
 
-/* What the tables are written with; the sums are of one part, by the report's subs, and behind
- * them of all subs that the report does not have. */
+/* State of the tables. `sums` is of one part, by the report's subs; one more element is for
+ * all other subs. */
 struct parts {
     struct nytp_report *report;
     struct nytp_report_sub *sums;
-    uint32_t *top, n_top, most; /* subs, exclusive time falling */
+    uint32_t *top, n_top, most; /* subs, exclusive time descending */
     int64_t total;
 };
 
-/* As which of the report's subs one of a part's profile is shown; NONE: it has none. */
+/* Returns the report's sub for a sub of a part's profile, or NONE. */
 static uint32_t shown_sub(const struct nytp_report *report, const struct nytp_profile *profile,
                           uint32_t sub)
 {
@@ -46,8 +44,8 @@ static uint32_t shown_sub(const struct nytp_report *report, const struct nytp_pr
                : found;
 }
 
-/* Adds up the nodes from `first` to before `end`, callers before callees; time in calls within
- * calls of the same sub counts once. False when memory is out. */
+/* Adds up the nodes from `first` to before `end`, callers before callees. Time in nested calls
+ * of the same sub counts once. Returns false if memory is out. */
 static bool sum_nodes(struct parts *parts, const struct nytp_profile *profile, uint32_t first,
                       uint32_t end)
 {
@@ -82,7 +80,7 @@ static bool sum_nodes(struct parts *parts, const struct nytp_profile *profile, u
     return ok;
 }
 
-/* Keeps the sub if it is one of those of most time. */
+/* Keeps the sub if it is among those with the most time. */
 static void offer(struct parts *parts, uint32_t sub)
 {
     uint32_t at = parts->n_top;
@@ -161,7 +159,7 @@ static bool has_package(const struct nytp_name *packages, uint32_t n, struct nyt
     return package.len <= 2;
 }
 
-/* A sub's own package has all its calls, so the numbers are those of the whole. */
+/* The package of a sub has all its calls, so the numbers are those of the whole program. */
 static void put_package(struct parts *parts, unsigned number, struct nytp_name package)
 {
     struct nytp_report *const report = parts->report;
@@ -223,7 +221,7 @@ void nytp_report_part_tables(struct nytp_report *report, uint32_t most)
     struct parts parts = {.report = report, .most = most};
     if (!report->flame)
         return;
-    report->explained = false; /* the table before them has told what its columns are */
+    report->explained = false; /* the table before them explains the columns */
     parts.sums = malloc(((size_t)report->profile->n_subs + 1) * sizeof *parts.sums);
     parts.top = malloc(((size_t)most + 1) * sizeof *parts.top);
     if (parts.sums != NULL && parts.top != NULL && put_processes(&parts) && put_labels(&parts))

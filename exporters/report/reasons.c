@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The index's table of what a sampled program waited for, where the recording tells. See
- * report.h.
+ * The index's table of waits of a sampled program, if recorded. See report.h.
  */
 #include "report.h"
 
@@ -37,7 +36,7 @@ void nytp_report_reason_table(struct nytp_report *report)
     struct nytp_wait_rows rows;
     if (!nytp_wait_rows_init(&rows, report->profile, NULL))
         nytp_out_of_memory(&report->out->error);
-    /* what is waited for other processes is in the rows, and no more in the total */
+    /* rows include waits for other processes; the total does not any more */
     const int64_t all_ns = nytp_total_ns(report->profile) +
                            nytp_mul_div_signed(report->options->child_wait_ticks,
                                                NYTP_NS_PER_SEC, report->profile->ticks_per_sec);

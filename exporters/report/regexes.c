@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The index's table of regular expressions, where the recording holds some. See report.h.
+ * The index's table of regular expressions, if recorded. See report.h.
  */
 #include "report.h"
 
@@ -53,7 +53,7 @@ static void put_pattern(struct nytp_report *report, const struct nytp_regex_row 
     nytp_putc(report->out, '\n');
 }
 
-/* What samples do not know. */
+/* Writes values that samples do not have. */
 static void put_calls(struct nytp_report *report, const struct nytp_regex *sums)
 {
     put_count(report, sums->kind == NYTP_REGEX_COMPILE ? sums->compiled : sums->matches);

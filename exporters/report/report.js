@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What the HTML report does beyond being read: sorting, filtering, heat, keys, theme, flame graph.
- * README.md says what the pages hold. The pages' policy allows no inline script or style
- * and `file:` no fetch, so elements are made one by one and data comes as a script. What a reader
- * chose stands in the fragment (#sort=excl&q=Foo), so that an address can be handed on. */
+ * The script of the HTML report: sorting, filtering, heat, keys, theme, flame graph. README.md
+ * describes the pages. Their policy allows no inline script or style, and `file:` allows no
+ * fetch. So elements are made one by one, and data comes as a script. The reader's choices are
+ * in the fragment (#sort=excl&q=Foo), so that an address can be passed on.
+ */
 (function () {
 "use strict";
 
@@ -14,7 +15,8 @@ const all = (selector, where) => [...(where || document).querySelectorAll(select
 
 /* ---------------------------------------------------------------- elements, numbers, storage */
 
-/* An element with properties (or, where it has no such property, attributes) and children. */
+/* Makes an element with properties (or attributes, if there is no such property) and
+ * children. */
 function make(tag, properties, ...children) {
     const element = document.createElement(tag);
     for (const [key, value] of Object.entries(properties || {})) {
@@ -31,13 +33,12 @@ const button = (text, title, onclick) => make("button", {type: "button", title, 
 
 const press = (element, on) => element.setAttribute("aria-pressed", on);
 
-/* A box of that class. */
 const div = (className, ...children) => make("div", {className}, ...children);
 const span = text => make("span", {}, text);
 const count = n => n.toLocaleString("en");
 const percent = (part, whole) => (whole ? 100 * part / whole : 0).toFixed(part > whole / 10 ? 1 : 2) + "%";
 
-/* Three digits and a unit, as the pages print times. */
+/* Three digits and a unit, like the times on the pages. */
 function time(ns) {
     const units = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
     const [size, unit] = units.find(([least]) => Math.abs(ns) >= least * 0.9995) || units[3];
@@ -46,7 +47,7 @@ function time(ns) {
     return value.toFixed(digits) + unit;
 }
 
-/* Some browsers refuse storage to a page from a file; then nothing is remembered. */
+/* Some browsers refuse storage to a page from a file. Then nothing is remembered. */
 function stored(where, key, value) {
     try {
         if (value !== undefined)
@@ -59,12 +60,13 @@ function stored(where, key, value) {
 const kept = (key, value) => stored("localStorage", key, value);
 const keptHere = value => stored("sessionStorage", page.dataset.file, value);
 
-/* A field for what a reader looks for. */
+/* Makes a search field. */
 const field = (text, title, properties) => make("input",
     {type: "search", autocomplete: "off", spellcheck: false, placeholder: text, "aria-label": title, title, ...properties});
 
-/* What the field's text matches: without capitals in any case, "re:" begins a regular expression.
- * Null, and the field says so, when that expression is none. */
+/* Returns a function that matches the field's text: ignoring case if it has no capitals;
+ * "re:" begins a regular expression. Returns null and marks the field if the expression is
+ * invalid. */
 function matcher(input, query = input.value) {
     const source = query.startsWith("re:") ? query.slice(3) : query.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
     let expression = null;
@@ -81,7 +83,7 @@ function matcher(input, query = input.value) {
 
 const NEXT_THEME = {auto: "light", light: "dark", dark: "auto"};
 let theme = NEXT_THEME[kept("theme")] ? kept("theme") : "auto";
-/* What is to be shown again when theme or fragment have changed. */
+/* Functions to call when theme or fragment have changed. */
 const redraws = [];
 
 function showTheme() {
@@ -91,7 +93,8 @@ function showTheme() {
     redraws.forEach(draw => draw());
 }
 
-/* A colour of the style sheet, as the theme has it now. A canvas does not know light-dark(). */
+/* Returns a colour of the style sheet in the current theme. A canvas does not know
+ * light-dark(). */
 const probe = make("i"), colours = new Map();
 function colour(name) {
     if (!colours.has(name)) {
@@ -116,7 +119,7 @@ function onKeys(event, keys) {
 
 /* ---------------------------------------------------------------- pages and their fragments */
 
-/* In a folder a document is one page; in a single file it holds all, one of which is shown. */
+/* In a folder a document is one page. A single file has all pages and shows one. */
 let pages = [], page = null;
 const prefix = () => page.dataset.idPrefix || "";
 
@@ -139,7 +142,7 @@ function address(text) {
     try {
         history.replaceState(null, "", text || home ? "#" + (text ? prefix() + text : home) : location.pathname);
     } catch {
-        /* the address stays as it was */
+        /* the address does not change */
     }
 }
 
@@ -156,7 +159,7 @@ function setting(key, value) {
 
 /* ---------------------------------------------------------------- tables: sort and filter */
 
-/* The exact number of a cell: of nanoseconds the text has all digits. */
+/* Returns the exact number of a cell. A cell in nanoseconds has all digits in its text. */
 const numberOf = cell => +(cell.dataset.n || cell.textContent.replace(/[^\d.-]/g, ""));
 
 function cellValue(row, column, isText) {
@@ -177,7 +180,7 @@ function setUpTable(box, main) {
             body.replaceChildren(...rows.slice(i * perBody, (i + 1) * perBody)));
     }
 
-    /* As written it is sorted by the column that data-sort names. */
+    /* The page is initially sorted by the column in data-sort. */
     function sort(wanted) {
         const column = heads.findIndex(head => head.dataset.key === wanted.replace("-", ""));
         if (wanted === order || column < 0)
@@ -249,7 +252,7 @@ function setUpTable(box, main) {
 
 const heatOf = element => +((/\bh(\d)/.exec(element.className) || [0, 0])[1]);
 
-/* Marks the row, if any, and no other. */
+/* Marks this row, if any, and no other. */
 function markHere(row) {
     all(".here").forEach(old => old.classList.remove("here"));
     if (row)
@@ -261,13 +264,14 @@ function goToRow(row) {
     markHere(row);
 }
 
-/* Lines without a heat class did not run; a class that marks the place is taken off for the test. */
+/* Lines without a heat class did not run. The class that marks a row is removed for the
+ * test. */
 function setUpSource(box, tools) {
     const rows = all("tbody > tr", box), ran = rows.filter(row => row.className);
 
     const onlyRan = button("Only lines that ran", "c", () => press(onlyRan, box.classList.toggle("only-ran")));
     press(onlyRan, false);
-    /* To the next hot line from the one that is marked, or from the first in view. */
+    /* Goes to the next hot line after the marked one, or after the first in view. */
     function step(by) {
         const least = Math.max(1, ...ran.map(row => heatOf(row) - 2));
         const here = find(".here", box) || firstVisible() || box;
@@ -297,7 +301,7 @@ function setUpSource(box, tools) {
     page.keys = {j: () => step(1), k: () => step(-1), c: () => onlyRan.click()};
 }
 
-/* All of the source on one strip: where its hot lines are and what of it is in view. */
+/* Draws all of the source on one strip: its hot lines and the part in view. */
 function minimap(box, rows, firstVisible) {
     const canvas = make("canvas", {className: "minimap", title: "hot lines: click to go", "aria-hidden": "true"});
     box.append(canvas);
@@ -327,7 +331,7 @@ function minimap(box, rows, firstVisible) {
     addEventListener("scroll", drawnIn(box, draw), {passive: true});
 }
 
-/* Draws on what is shown of the element, again whenever that, theme or address is another. */
+/* Draws again when the element's size, the theme or the address changes. */
 function drawnIn(element, paint) {
     const draw = later(paint);
     new ResizeObserver(draw).observe(element);
@@ -336,7 +340,8 @@ function drawnIn(element, paint) {
     return draw;
 }
 
-/* The function, once before the next frame however often it is asked for. */
+/* Returns a function that runs `work` once before the next frame, however often it is
+ * called. */
 function later(work) {
     let asked = false;
     return () => {
@@ -352,8 +357,8 @@ function later(work) {
 
 /* ---------------------------------------------------------------- source pages: colours */
 
-/* Perl cannot be read line by line, so only what is certain has a colour. Where a quote does not end on
- * its line, or a slash may be a quote or not, the rest of the line is left as it is. */
+/* Perl cannot be parsed line by line, so only certain tokens are coloured. If a quote does not
+ * end on its line, or a slash may or may not be a quote, the rest of the line stays plain. */
 const KEYWORDS = new Set(("and do else elsif eq eval for foreach grep if join last local map my ne next no not or "
     + "our package require return split state sub unless until use while x").split(" "));
 const TOKEN = new RegExp(["(\\s+)", "(<<~?(?:\"[^\"]*\"|'[^']*'|[A-Z_]\\w*))",
@@ -361,7 +366,8 @@ const TOKEN = new RegExp(["(\\s+)", "(<<~?(?:\"[^\"]*\"|'[^']*'|[A-Z_]\\w*))",
     "([\"'`/])", "."].join("|"), "sy");
 const CLOSERS = {"(": ")", "[": "]", "{": "}", "<": ">"};
 
-/* Where what is quoted from `at` on ends, which is behind its last delimiter; -1: not on this line. */
+/* Returns the end of a quote that begins at `at`, behind its last delimiter, or -1 if it is
+ * not on this line. */
 function quoteEnd(text, at, open) {
     const close = CLOSERS[open] || open;
     for (let depth = 1; at < text.length; at++) {
@@ -377,7 +383,8 @@ function quoteEnd(text, at, open) {
 
 const flagsEnd = (text, at) => at + /^\w*/.exec(text.slice(at))[0].length;
 
-/* The end of q(…), m/…/, s{…}{…} and the like whose name ends at `at`; 0: it is none. */
+/* Returns the end of q(…), m/…/, s{…}{…} and the like whose name ends at `at`, or 0 if it is
+ * none. */
 function operatorEnd(text, name, at) {
     const first = /^(?:\s*([^\w\s,;)=#])|(#)|\s*(=)(?![>=~\s]))/.exec(text.slice(at));
     if (!/^(?:q[qrwx]?|m|s|y|tr)$/.test(name) || !first)
@@ -390,7 +397,8 @@ function operatorEnd(text, name, at) {
     return end > 0 ? flagsEnd(text, end) : -1;
 }
 
-/* The line as [class, text] pairs, "" for what has no colour. `here` gets the ends of texts that begin on it. */
+/* Returns the line as [class, text] pairs; "" is plain. Ends of here-documents that begin on
+ * it are added to `here`. */
 function perlTokens(text, here) {
     const found = [];
     let at = 0, value = false;      /* a value was read, so that a slash divides; undefined: who knows */
@@ -437,7 +445,7 @@ function perlTokens(text, here) {
     return found;
 }
 
-/* What a body of lines leaves open: the ends of texts that began with <<, or that no code comes any more. */
+/* State after a body of lines: the open here-documents, and whether __END__ was reached. */
 function perlBody(body, open, show) {
     for (const row of body.rows) {
         const cell = row.cells[row.cells.length - 1], code = cell && cell.firstChild;
@@ -459,7 +467,7 @@ function perlBody(body, open, show) {
     return open;
 }
 
-/* Bodies are coloured when they come into view; what is above is read for what it leaves open. */
+/* Colours bodies when they come into view. Those above are only read for their state. */
 function setUpColours(box) {
     const bodies = all("tbody:not(.foreign)", box), states = [{here: []}];
     const copy = state => ({...state, here: [...state.here]});
@@ -475,7 +483,7 @@ function setUpColours(box) {
 
 /* ---------------------------------------------------------------- flame graph: trees */
 
-/* A tree is arrays by node; node 0 is the root, parents come before their children. */
+/* A tree is arrays by node. Node 0 is the root; parents come before their children. */
 function newTree(total) {
     const tree = {name: [], parent: [], width: [], calls: []}, children = new Map();
     tree.append = (parent, name, width, calls) => {
@@ -484,7 +492,7 @@ function newTree(total) {
         tree.calls.push(calls);
         return tree.name.push(name) - 1;
     };
-    /* Adds to the child of that name, which is returned. */
+    /* Adds to the child of that name, and returns it. */
     tree.add = (parent, name, width, calls) => {
         const key = parent * 4194304 + name + 2, known = children.get(key), node = known || tree.append(parent, name, 0, 0);
         children.set(key, node);
@@ -496,7 +504,7 @@ function newTree(total) {
     return tree;
 }
 
-/* flame.js holds the frames in preorder, as levels to go up, name, width, calls. */
+/* flame.js has the frames in preorder: levels to go up, name, width, calls. */
 function readTree(data) {
     const tree = newTree(data.total), path = [0];
     for (let i = 0; i < data.frames.length; i += 4) {
@@ -507,8 +515,9 @@ function readTree(data) {
     return tree;
 }
 
-/* The same stacks without what is folded: a frame of such a name becomes part of its caller; and with
- * `collapse` a sub that calls itself is one frame. With `isMine` only stacks through such names. */
+/* Returns the same stacks without folded frames: those become part of their caller. With
+ * `collapse` a sub that calls itself is one frame. With `isMine` only stacks through such
+ * names remain. */
 function rewrite(tree, isFolded, collapse, isMine) {
     const n = tree.name.length, within = new Uint8Array(n), width = new Float64Array(n);
     for (let i = 1; i < n; i++)
@@ -531,7 +540,8 @@ function rewrite(tree, isFolded, collapse, isMine) {
     return result;
 }
 
-/* What one part of the program has of them: [number less the one before, width, calls, …]. */
+/* Returns the tree with the widths and calls of one part: [difference to the previous number,
+ * width, calls, …]. */
 function partOf(tree, list) {
     const width = tree.width.map(() => 0), calls = [...width];
     for (let i = 0, at = 0; i < list.length; i += 3) {
@@ -542,7 +552,7 @@ function partOf(tree, list) {
     return {...tree, width, calls};
 }
 
-/* The same stacks without the time of what waits. */
+/* Returns the same stacks without the time of subs that wait. */
 function withoutWaits(tree, waits) {
     const lost = ownTimes(tree).map((own, i) => waits[tree.name[i]] ? own : 0);
     for (let i = lost.length - 1; i > 0; i--)
@@ -557,14 +567,14 @@ function ownTimes(tree) {
     return own;
 }
 
-/* Adds the frames above `node` as a stack that begins with the innermost of them. */
+/* Adds the frames above `node` as a stack, innermost first. */
 function addCallers(result, tree, node, width, calls) {
     let at = 0;
     for (let i = node; i > 0; i = tree.parent[i])
         at = result.add(at, tree.name[i], width, calls);
 }
 
-/* Who spent the time, and under each who called it. */
+/* Returns the tree of subs with exclusive time, with their callers below. */
 function invert(tree) {
     const result = newTree(tree.width[0]), own = ownTimes(tree);
     for (let i = 1; i < own.length; i++) {
@@ -574,7 +584,7 @@ function invert(tree) {
     return result;
 }
 
-/* What one sub calls, and who calls it, as two trees of the sub's own width. */
+/* Returns the callees and the callers of one sub as two trees of the sub's width. */
 function pivot(tree, name) {
     const n = tree.name.length, to = new Int32Array(n), below = newTree(0), above = newTree(0);
     for (let i = 1; i < n; i++) {
@@ -591,8 +601,8 @@ function pivot(tree, name) {
 
 /* ---------------------------------------------------------------- flame graph: places */
 
-/* Gives each node its place: children from their parent's left edge on, the widest first, what is too
- * small to be listed last. `rows` are {place, nodes}: those of each depth from left to right. */
+/* Places each node: children from their parent's left edge, widest first, small ones last.
+ * `rows` has {place, nodes} for each depth, from left to right. */
 function layOut(tree) {
     const n = tree.name.length, start = new Float64Array(n), end = new Float64Array(n), children = [], rows = [];
     const place = {tree, own: ownTimes(tree), start, end, rows};
@@ -615,7 +625,7 @@ function layOut(tree) {
     return place;
 }
 
-/* A picture is rows from top to bottom; a frame in it is {row, node}. */
+/* A picture has rows from top to bottom. A frame in it is {row, node}. */
 function picture(tree, view) {
     if (view.pivot < 0)
         return {total: tree.width[0], middle: 0, rows: layOut(view.inverted ? invert(tree) : tree).rows};
@@ -644,7 +654,8 @@ function withFlameData(section, work) {
         document.head.append(make("script", {src: section.dataset.src}));
 }
 
-/* A hue for a package, the same on every page and in every report; pale under dark text, or dark. */
+/* Returns the colour of a package, the same in every report: pale in the light theme, dark in
+ * the dark one. */
 function packageColour(text, isNative) {
     const key = isNative + text;
     if (!colours.has(key)) {
@@ -656,7 +667,7 @@ function packageColour(text, isNative) {
     return colours.get(key);
 }
 
-/* The name, or its last part, or the beginning of that: what fits into the width. */
+/* Returns as much of the name as fits: all, its last part, or the beginning of that. */
 function fitting(pen, name, width) {
     const long = text => pen.measureText(text).width;
     if (width < 20)
@@ -673,14 +684,14 @@ function fitting(pen, name, width) {
     return text.length > 2 ? text : "";
 }
 
-/* Waiting is hidden when the reader said so, or from half of all the time on. */
+/* Waiting is hidden if the reader said so, or if it is over half of all time. */
 const HIDE_WAITING = ["Hide waiting", "for input, locks, children, time"];
 const hidesWaiting = (idle, whole) => !!+(settings().get("work") || idle * 2 > whole);
 
-/* The line that says what is under the pointer. */
+/* The line about the frame under the pointer. */
 const newDetail = () => make("div", {className: "detail", role: "status"});
 
-/* A canvas in the sizes of the screen's own pixels, ready to draw on. */
+/* Prepares a canvas in pixels of the screen and returns its context. */
 function penFor(canvas, width, height) {
     const scale = devicePixelRatio || 1, pen = canvas.getContext("2d");
     canvas.width = width * scale;
@@ -705,7 +716,7 @@ function setUpFlame(section) {
     find(".view", section).append(open);
 }
 
-/* In a row of nodes from left to right, the first that ends behind x. */
+/* Returns the first node of a row, from left to right, that ends behind x. */
 function firstEndingAfter(row, x) {
     let low = 0, high = row.nodes.length;
     while (low < high) {
@@ -718,8 +729,8 @@ function firstEndingAfter(row, x) {
     return low;
 }
 
-/* Everything of one flame graph: `scene` is what there is to see, `from` and `to` the part of it that is
- * zoomed to, `chosen` and `over` the frames of the keyboard and of the mouse. */
+/* One flame graph. `scene` is the picture; `from` and `to` are the zoom; `chosen` is the
+ * keyboard's frame, `over` the mouse's. */
 function drawFlame(section, data) {
     const home = page, box = find(".view", section), fid = +(section.dataset.fid || 0);
     const recorded = readTree(data), now = settings(), packages = data.names.map(name => name.slice(0, Math.max(0, name.lastIndexOf("::"))));
@@ -739,7 +750,7 @@ function drawFlame(section, data) {
         : frame.name === -1 ? `${count(frame.calls)} small frames` : "all";
     const isZoomed = () => from > 0 || to < scene.total;
 
-    /* All stacks, or those of the row that was chosen: of a process, under a label, through a package. */
+    /* Chooses all stacks, or those of the chosen row: a process, a label, a package. */
     function choosePart() {
         read = data.parts[view.only] ? partOf(recorded, data.parts[view.only]) : recorded;
         const busy = withoutWaits(read, data.waits);
@@ -795,7 +806,8 @@ function drawFlame(section, data) {
         toggles.push({key: part, element});
     });
 
-    /* The hottest subs of the part, where the page has that table; a class marks the others, which are of all. */
+    /* Shows the hottest subs of the part, if the page has that table. A class marks the other
+     * tables, which are of the whole program. */
     function showTables() {
         const tables = all("[data-of]", home), own = tables.find(box => box.dataset.of === view.only);
         tables.forEach(box => box.hidden = box !== own);
@@ -828,7 +840,8 @@ function drawFlame(section, data) {
         look();
     }
 
-    /* Frames shown that match, and the time of all stacks with such a frame, each stack once. */
+    /* Finds matching frames, and the time of all stacks with such a frame, each counted
+     * once. */
     function look() {
         const matches = matcher(search), inside = new Uint8Array(tree.name.length);
         found = search.value && matches && data.names.map(matches);
@@ -887,7 +900,7 @@ function drawFlame(section, data) {
     }
     const draw = drawnIn(graph, paint);
 
-    /* At the pointer, what the line below the graph says of the frame there. */
+    /* Shows the text of the line below the graph at the pointer. */
     function point(event) {
         tip.hidden = !over;
         tip.textContent = all("b, span", detail).map(one => one.textContent).concat(over && data.places[over.name] || []).join("\n");
@@ -937,7 +950,7 @@ function drawFlame(section, data) {
         draw();
     }
 
-    /* One sub in the middle: above it who calls it, below it what it calls. */
+    /* Shows one sub in the middle, its callers above and its callees below. */
     function turn(name) {
         Object.assign(view, {pivot: name, inverted: false});
         setting("inverted", "");
@@ -946,7 +959,7 @@ function drawFlame(section, data) {
         canvas.focus();
     }
 
-    /* One step out: of the search, of the zoom, of the pivot. */
+    /* Goes one step back: out of the search, the zoom, the pivot. */
     function back() {
         if (isZoomed())
             zoom(null);
@@ -1065,7 +1078,7 @@ function onKey(event) {
     onKeys(event, {...KEYS, ...page.keys});
 }
 
-/* What a page needs is made when it is first shown. */
+/* Sets up a page when it is first shown. */
 function setUpPage(tools) {
     if (page.isSetUp)
         return;
@@ -1078,13 +1091,13 @@ function setUpPage(tools) {
     tools.prepend(page.tools);
 }
 
-/* The page that the fragment names: PAGE or PAGE:ID. */
+/* Returns the page in the fragment: PAGE or PAGE:ID. */
 function namedPage() {
     const text = fragment();
     return pages.find(one => text === one.id || text.startsWith(one.dataset.idPrefix));
 }
 
-/* Shows that page, or, in a folder, the only one. */
+/* Shows that page, or the only one of a folder's document. */
 function choosePage(tools) {
     page = namedPage() || page || pages[0];
     if (pages.length > 1) {
@@ -1094,7 +1107,7 @@ function choosePage(tools) {
     setUpPage(tools);
 }
 
-/* Opens what hides the element that the fragment names and brings it into view. */
+/* Opens whatever hides the fragment's element and scrolls to it. */
 function showTarget() {
     const target = document.getElementById(location.hash.slice(1)) || document.getElementById(fragment());
     markHere(target && target.closest(".src tr"));

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The page of a source file or string eval: its subs, then line after line with figures. See
- * report.h and README.md.
- *
- * The three levels differ in the figures only: what was measured on a line, summed up where its
- * block or its sub begins.
+ * The page of a source file or string eval: its subs, then each line with figures. See
+ * report.h and README.md. The three levels differ only in the figures: those of a line, or
+ * summed up at the first line of the block or sub.
  */
 #include "report.h"
 #include "source_text.h"
@@ -20,11 +18,11 @@
 #define NONE NYTP_REPORT_NONE
 
 #define LINES_IN_BODY     150 /* a body of the table ends after so many, or before a sub … */
-#define MIN_LINES_IN_BODY 100 /* … once it has that many */
+#define MIN_LINES_IN_BODY 100 /* … once it has this many */
 
 /* ---- head of the page ---- */
 
-/* Links to the same source by line, by block and by sub. */
+/* Writes links to the same source by line, by block and by sub. */
 static void put_level_links(struct nytp_report *report, uint32_t file, enum nytp_level level)
 {
     static const char *const words[] = {"line", "block", "sub"};
@@ -62,8 +60,8 @@ static void put_file_fact(struct nytp_report *report, uint32_t f)
     nytp_puts(out, is_path ? "</a>\n" : "\n");
 }
 
-/* At most so many siblings before an eval and after it are linked: all of them on every page
- * would be the square of their number. The line that ran them lists the others. */
+/* Links at most so many siblings before and after an eval: all of them on every page would be
+ * the square of their number. The line that ran them lists the others. */
 #define MAX_SIBLINGS 25
 
 static void put_sibling(struct nytp_report *report, uint32_t eval, uint32_t number,
@@ -83,7 +81,7 @@ static void put_sibling(struct nytp_report *report, uint32_t eval, uint32_t numb
         nytp_puts(out, "</a>");
 }
 
-/* The other evals of the line that ran this one, numbered as they came. */
+/* Writes the other evals of the line that ran this one, numbered in order. */
 static void put_siblings(struct nytp_report *report, uint32_t f)
 {
     const struct nytp_report_file *file = &report->files[f];
@@ -102,7 +100,7 @@ static void put_siblings(struct nytp_report *report, uint32_t f)
     nytp_putc(report->out, '\n');
 }
 
-/* Where an eval ran, its siblings' pages, and how many are shown as one. */
+/* Writes the place of an eval, its siblings' pages, and the number of merged ones. */
 static void put_eval_facts(struct nytp_report *report, uint32_t f)
 {
     const struct nytp_file *file = &report->profile->files[f];
@@ -156,7 +154,6 @@ static int compare_ranked(const void *left, const void *right)
     return (a->sub > b->sub) - (a->sub < b->sub);
 }
 
-/* The table of the subs of a file. */
 static void put_subs(struct nytp_report *report, uint32_t f)
 {
     const struct nytp_report_file *file = &report->files[f];
@@ -182,7 +179,7 @@ static void put_subs(struct nytp_report *report, uint32_t f)
 
 /* ---- lines ---- */
 
-struct cursor { /* how far a page has come */
+struct cursor { /* the position on a page */
     uint32_t file;
     enum nytp_level level;
     struct nytp_line_rows rows;
@@ -240,7 +237,7 @@ static void begin_body(struct nytp_report *report, struct cursor *cursor, bool a
     cursor->in_body = 1;
 }
 
-/* Cells for statements and time on the line. */
+/* Writes cells for statements and time on the line. */
 static void put_statement_cells(struct nytp_report *report, const struct nytp_line_row *row)
 {
     struct nytp_out *out = report->out;
@@ -267,7 +264,7 @@ static void put_statement_cells(struct nytp_report *report, const struct nytp_li
     nytp_report_put_time(report, out, row->self_ticks);
 }
 
-/* Cells for calls and time in the subs called. */
+/* Writes cells for calls and time in the subs called. */
 static void put_call_cells(struct nytp_report *report, uint32_t first, uint32_t end,
                            int64_t hottest_ticks)
 {
@@ -293,27 +290,28 @@ static void put_call_cells(struct nytp_report *report, uint32_t first, uint32_t 
     nytp_report_put_time(report, out, incl_ticks);
 }
 
-/* What ran on the line; NULL: nothing. */
+/* Returns the figures of the line, or NULL. */
 static const struct nytp_line_row *row_at(const struct cursor *cursor, uint32_t line)
 {
     const struct nytp_line_row *row = &cursor->rows.rows[cursor->next_row];
     return cursor->next_row < cursor->rows.n && row->line == line ? row : NULL;
 }
 
-/* Whether the table has a column for what changed since the base. */
+/* Returns true if there is a column for the change since the base. */
 static bool has_changes(const struct nytp_report *report, const struct cursor *cursor)
 {
     return report->changes != NULL && cursor->level == NYTP_LEVEL_LINE;
 }
 
-/* Whether it has one for what lines kept of SVs or bytes; there is room for one of the two. */
+/* Returns true if there is a column for SVs or bytes. It has the place of the one for
+ * changes. */
 static bool has_memory(const struct nytp_report *report, const struct cursor *cursor)
 {
     return report->changes == NULL && cursor->level == NYTP_LEVEL_LINE &&
            nytp_report_memory(report) != NYTP_MEMORY_NONE;
 }
 
-/* Its cell. What is freed elsewhere in the same call is not kept, which is nearly all. */
+/* SVs freed elsewhere in the same call, as most are, do not count as kept. */
 static void put_memory_cell(struct nytp_report *report, const struct nytp_line_row *row)
 {
     const bool are_bytes = nytp_report_memory(report) == NYTP_MEMORY_SPACE;
@@ -331,9 +329,8 @@ static void put_memory_cell(struct nytp_report *report, const struct nytp_line_r
     }
 }
 
-/* Begins the cell of a line's code, which is as wide as all columns from the second on. A
- * quarter of all lines are comments: what tells the style sheet so is that the same number is
- * written with a 0 before it, at a byte a line. */
+/* Begins the cell of a line's code, which spans all columns from the second on. A leading 0 in
+ * the number marks comments for the style sheet: a quarter of all lines, at one byte each. */
 static void put_wide_cell(struct nytp_report *report, const struct cursor *cursor,
                           bool is_comment)
 {
@@ -342,12 +339,12 @@ static void put_wide_cell(struct nytp_report *report, const struct cursor *curso
     nytp_puts(report->out, has_more ? "6>" : "5>");
 }
 
-/* What is told of a line. */
+/* The information about a line. */
 struct line {
     uint32_t number;
     const struct nytp_line_row *row; /* NULL: it did not run */
     struct nytp_report_change change;
-    uint32_t subs_end, calls_end, evals_end; /* of the cursor's next ones */
+    uint32_t subs_end, calls_end, evals_end; /* ends of the cursor's next ones */
 };
 
 static struct line line_at(const struct nytp_report *report, const struct cursor *cursor,
@@ -365,7 +362,7 @@ static struct line line_at(const struct nytp_report *report, const struct cursor
     return line;
 }
 
-/* All cells but that of the number, which the cell of the code ends. */
+/* Writes all cells but that of the number. */
 static void put_cells(struct nytp_report *report, struct cursor *cursor,
                       const struct line *line, bool ran, struct nytp_name text)
 {
@@ -387,7 +384,7 @@ static void put_cells(struct nytp_report *report, struct cursor *cursor,
     nytp_html_text(report->out, text.ptr != NULL ? text.ptr : "", text.len);
 }
 
-/* The line's text, as the recording kept it or from the disk; ptr NULL where there is none. */
+/* Returns the line's text, from the recording or the disk; ptr is NULL if there is none. */
 static struct nytp_name text_at(const struct nytp_report *report, struct cursor *cursor,
                                 uint32_t line)
 {
@@ -400,7 +397,7 @@ static struct nytp_name text_at(const struct nytp_report *report, struct cursor 
     return nytp_report_without_newline(kept->text, kept->len);
 }
 
-/* One line of source: figures, text, notes. */
+/* Writes one line of source: figures, text, notes. */
 static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t number)
 {
     struct nytp_out *out = report->out;
@@ -421,7 +418,7 @@ static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t
         noted |= nytp_report_put_callers(report, report->subs_by_file[i], cursor->file);
     noted |= nytp_report_put_callees(report, cursor->next_call, line.calls_end);
     noted |= nytp_report_put_evals(report, cursor->next_eval, line.evals_end);
-    if (!noted) /* below notes it would be a line of code more, an empty one */
+    if (!noted) /* below notes it would show as an empty line of code */
         nytp_putc(out, '\n');
     cursor->next_row += line.row != NULL;
     cursor->next_sub = line.subs_end;
@@ -429,7 +426,8 @@ static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t
     cursor->next_eval = line.evals_end;
 }
 
-/* Whether no sub before had the same id on the page: names differ in what an id cannot say. */
+/* Returns true if no earlier sub has the same id on the page. Different names can have the
+ * same id. */
 static bool is_new_id(const struct nytp_report *report, struct nytp_strings *ids, uint32_t sub)
 {
     const struct nytp_name name = nytp_report_sub_name(report, sub);
@@ -443,7 +441,7 @@ static bool is_new_id(const struct nytp_report *report, struct nytp_strings *ids
     return is_new;
 }
 
-/* Subs that have no line: xsubs and opcodes of the file's packages. */
+/* Writes subs without a line: xsubs and opcodes of the file's packages. */
 static void put_foreign_subs(struct nytp_report *report, struct cursor *cursor)
 {
     struct nytp_out *out = report->out;
@@ -471,8 +469,8 @@ static void put_foreign_subs(struct nytp_report *report, struct cursor *cursor)
     nytp_strings_free(ids);
 }
 
-/* The next line that is told, from `line` on: all are that have text, and all that something is
- * known of. Without source there may be millions between two of them. */
+/* Returns the next line to write, from `line` on: one with text or any information. Without
+ * source there may be millions between two of them. */
 static uint32_t next_line(const struct nytp_report *report, const struct cursor *cursor,
                           uint32_t line)
 {
@@ -513,7 +511,7 @@ static void put_lines(struct nytp_report *report, struct cursor *cursor)
     }
 }
 
-/* The longest time on a line, or in the subs that one calls. */
+/* Returns the longest time on a line, or in the subs that one calls. */
 static int64_t hottest_of(const struct nytp_report *report, const struct cursor *cursor)
 {
     int64_t most = 0, sum = 0;
@@ -550,7 +548,7 @@ static void put_table(struct nytp_report *report, uint32_t f, enum nytp_level le
     cursor.hottest_ticks = hottest_of(report, &cursor);
     while (cursor.next_text < cursor.text_end &&
            report->profile->sources[cursor.next_text].line == 0)
-        cursor.next_text++; /* a damaged profile may have text of it */
+        cursor.next_text++; /* a damaged profile may have text for line 0 */
     const bool sampled = nytp_report_is_sampled(report), changes = has_changes(report, &cursor);
     static const char *const memory_heads[] = {
         [NYTP_MEMORY_SVS] =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The text of a source page's lines: as the recording kept it, else from the file on this
- * machine (disk_source.h).
+ * The text of a source page's lines, from the recording or from a file on this machine
+ * (disk_source.h).
  */
 #ifndef NYTP_REPORT_SOURCE_TEXT_H
 #define NYTP_REPORT_SOURCE_TEXT_H
@@ -12,7 +12,7 @@
 
 /* That file, line by line. */
 struct nytp_report_disk {
-    FILE *stream;       /* NULL: there is none, or no line is left */
+    FILE *stream;       /* NULL: no file, or no line left */
     const char *remark; /* where the source is from, or why there is none, as HTML; or NULL */
     char *line;
     size_t size;
@@ -21,15 +21,15 @@ struct nytp_report_disk {
 void nytp_report_disk_open(const struct nytp_report *report, uint32_t f,
                            struct nytp_report_disk *disk);
 void nytp_report_disk_close(struct nytp_report_disk *disk);
-/* The next line, from 1 on; false at the end. */
+/* Reads the next line, from 1 on. Returns false at the end. */
 bool nytp_report_disk_next(struct nytp_report_disk *disk);
 
-/* The line at hand, without its newline; ptr NULL where there is none. */
+/* Returns the current line without newline; ptr is NULL if there is none. */
 struct nytp_name nytp_report_disk_line(const struct nytp_report_disk *disk);
 struct nytp_name nytp_report_without_newline(const char *text, uint32_t len);
 
-/* POD, and lines that are nothing but a comment: what can be told line by line, in order.
- * *in_pod is false before the first. */
+/* Returns true for POD and lines with only a comment. Call it for each line in order; *in_pod
+ * is false before the first. */
 bool nytp_report_is_comment(struct nytp_name text, bool *in_pod);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The index's tables of what requests ask of databases, where the recording holds calls of DBI:
- * the requests, and statements that are sent again and again. See report.h.
+ * The index's tables of database statements, if the recording has calls of DBI: requests, and
+ * statements that are sent again and again. See report.h.
  */
 #include "report.h"
 
@@ -39,7 +39,7 @@ static void put_share(struct nytp_report *report, int64_t part, int64_t whole)
         nytp_printf(report->out, "%.1f", 100 * (double)part / (double)whole);
 }
 
-/* What was outside of all requests has no number and no time of its own. */
+/* Time outside of all requests has no number and no time of its own. */
 static void put_request(struct nytp_report *report, const struct nytp_statements *statements,
                         const struct nytp_request *request)
 {
@@ -72,7 +72,7 @@ static void put_place(struct nytp_report *report, uint32_t sub, uint32_t file, u
     nytp_report_put_place(report, file, line);
 }
 
-/* Whether the flame graph can be of it alone. */
+/* Returns true if the flame graph can show it alone. */
 static bool put_loop(struct nytp_report *report, const struct nytp_repeat *repeat)
 {
     const bool is_part =

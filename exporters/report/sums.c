@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The HTML report: what is worked out before the first page is written. See report.h.
- *
- * The sorted indices are arrays of 32 bit numbers into the model's arrays, or the report's.
- * qsort() passes no context, so what it compares is copied beside each index first.
+ * Sums and orders that are computed before the first page is written. See report.h. Sorted
+ * indices are arrays of 32 bit numbers into the model's arrays, or the report's. qsort()
+ * passes no context, so sort keys are first copied beside each index.
  */
 #include "report.h"
 
@@ -62,7 +61,7 @@ struct sort_entry {
     uint32_t index;
 };
 
-/* By file, line, time falling, name, index. */
+/* By file, line, time descending, name, index. */
 static int compare_entries(const void *left, const void *right)
 {
     const struct sort_entry *a = left, *b = right;
@@ -76,7 +75,8 @@ static int compare_entries(const void *left, const void *right)
     return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-/* The index in that order, in new memory; takes `entries`. NULL when memory is out. */
+/* Returns the index in that order, in new memory, and frees `entries`. NULL if memory is
+ * out. */
 static uint32_t *sorted_index(struct sort_entry *entries, uint32_t n)
 {
     uint32_t *index = entries != NULL ? malloc(((size_t)n + 1) * sizeof *index) : NULL;
@@ -134,7 +134,7 @@ static bool index_subs_by_file(struct nytp_report *report)
     return report->subs_by_file != NULL;
 }
 
-/* Sort all string evals by the line that ran them, and tell each file where its evals are. */
+/* Sorts all string evals by the line that ran them, and sets each file's range of evals. */
 static bool index_evals(struct nytp_report *report)
 {
     const struct nytp_profile *profile = report->profile;
@@ -176,7 +176,7 @@ static bool ran_at_one_place(const struct nytp_report *report, uint32_t a, uint3
                nytp_report_merged(report, files[b].eval_file);
 }
 
-/* The string evals of each line in the order they came; needs evals_by_place. */
+/* Sorts the string evals of each line by index. Needs evals_by_place. */
 static bool index_siblings(struct nytp_report *report)
 {
     const uint32_t n = report->n_evals;
@@ -244,7 +244,7 @@ static int64_t time_of(const struct nytp_report_call *call)
     return nytp_ticks_sum(call->incl_ticks, call->reci_ticks);
 }
 
-/* By file, line, inclusive time falling. */
+/* By file, line, inclusive time descending. */
 static int compare_calls(const void *left, const void *right)
 {
     const struct nytp_report_call *a = left, *b = right;
@@ -257,7 +257,7 @@ static int compare_calls(const void *left, const void *right)
     return (a->sub > b->sub) - (a->sub < b->sub);
 }
 
-/* The model's arcs as they are shown, in order. NULL when memory is out. */
+/* Returns the model's arcs as they are shown, sorted. NULL if memory is out. */
 static struct arc *sorted_arcs(const struct nytp_report *report, uint32_t *n)
 {
     const struct nytp_profile *profile = report->profile;
@@ -292,7 +292,7 @@ static void add_arc(struct nytp_report_call *call, const struct nytp_arc *arc)
         call->rec_depth = arc->rec_depth;
 }
 
-/* Arcs from one line to one sub are one call, with the callers listed. */
+/* Makes one call of all arcs from one line to one sub, and lists their callers. */
 static bool make_calls(struct nytp_report *report)
 {
     uint32_t n, n_callers = 0;
@@ -327,7 +327,7 @@ static bool make_calls(struct nytp_report *report)
     return ok;
 }
 
-/* The places and files that each sub is called from. */
+/* Finds the places and files from which each sub is called. */
 static bool index_calls(struct nytp_report *report)
 {
     struct sort_entry *entries = entries_for(report->n_calls);
@@ -353,7 +353,7 @@ static bool index_calls(struct nytp_report *report)
 
 /* ---- sums ---- */
 
-/* A line 0 that only had builtins, which are counted where they are called. */
+/* Drops lines 0 with only builtins, which are counted where they are called. */
 static void drop_empty(struct nytp_line_rows *lines)
 {
     uint32_t n = 0;
@@ -364,7 +364,7 @@ static void drop_empty(struct nytp_line_rows *lines)
     lines->n = n;
 }
 
-/* Lines of evals that are shown as another's are that one's. */
+/* The lines of merged evals belong to the eval that shows them. */
 static bool make_lines(struct nytp_report *report)
 {
     struct nytp_line_rows *lines = &report->lines;
@@ -397,8 +397,8 @@ static void index_blocks(struct nytp_report *report)
     }
 }
 
-/* What an eval took counts for the file that ran it, and so on outwards. A merged eval's time
- * is its survivor's already, but it is counted as an eval. */
+/* An eval's time counts for the file that ran it, and so on outwards. A merged eval's time is
+ * already in the eval that shows it, but it is counted as an eval. */
 static void add_to_outer(struct nytp_report *report, uint32_t f)
 {
     const struct nytp_report_file *mine = &report->files[f];
@@ -428,7 +428,7 @@ static void sum_defined_subs(struct nytp_report *report)
     }
 }
 
-/* Evals from the innermost outwards: each is added when all inside it are. */
+/* Sums up evals from the innermost outwards: each is added after all evals inside it. */
 static bool sum_evals(struct nytp_report *report)
 {
     const struct nytp_profile *profile = report->profile;
@@ -450,13 +450,13 @@ static bool sum_evals(struct nytp_report *report)
     return true;
 }
 
-/* How many lines a page has: source, statements and what is called or defined there. */
+/* Finds the number of lines of a page: source, statements, calls and definitions. */
 static void count_lines(struct nytp_report *report, uint32_t f)
 {
     const struct nytp_profile *profile = report->profile;
     const struct nytp_file *file = &profile->files[f];
     struct nytp_report_file *mine = &report->files[f];
-    uint32_t last = 0, least = NONE; /* of lines that anything is known of */
+    uint32_t last = 0, least = NONE; /* of lines with any information */
     if (mine->n_rows > 0) {
         last = report->lines.rows[mine->first_line + mine->n_rows - 1].line;
         least = report->lines.rows[mine->first_line].line;
@@ -493,10 +493,10 @@ static void count_lines(struct nytp_report *report, uint32_t f)
     mine->n_lines = last < NONE ? last + 1 : NONE;
 }
 
-/* ---- what the model has, as it is shown ---- */
+/* ---- the model as it is shown ---- */
 
-/* File ids are the recording's, but for those that several files have: of several inputs, or
- * where a recording gave one again. False when memory is out. */
+/* Assigns the recording's file ids, except if several files have the same one: in several
+ * inputs, or if a recording reused it. Returns false if memory is out. */
 static bool number_files(struct nytp_report *report)
 {
     const struct nytp_profile *profile = report->profile;
@@ -516,7 +516,7 @@ static bool number_files(struct nytp_report *report)
     return ok;
 }
 
-/* A sub that no file is known to define is told with the first file, as in nytprofhtml. */
+/* A sub of unknown file is shown with the first file, as in nytprofhtml. */
 static uint32_t file_of_sub(const struct nytp_profile *profile, const struct nytp_sub *sub)
 {
     if (sub->file != 0)
@@ -544,7 +544,7 @@ static void take_subs(struct nytp_report *report)
     }
 }
 
-/* Subs that the base alone has: a comparison's profile holds the names of both sides. */
+/* Marks subs that only the base has: a comparison's profile has the names of both sides. */
 static void mark_gone(struct nytp_report *report)
 {
     const struct nytp_diff *diff = report->options->diff;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The report's tables of subs, files and packages. See report.h and README.md.
- *
- * A table has one head and many bodies of some rows each: browsers lay out only those bodies
- * that are in view.
+ * The report's tables of subs, files and packages. See report.h and README.md. A table has one
+ * head and many bodies of some rows: browsers lay out only the bodies in view.
  */
 #include "report.h"
 
@@ -32,7 +30,7 @@ static const struct nytp_report_column sub_columns[] = {
     {"sub", NULL, "Subroutine", true},
 };
 
-/* There is a column of memory at most. */
+/* There is at most one column for memory. */
 static bool is_shown(const struct nytp_report *report, const struct nytp_report_column *column)
 {
     const enum nytp_memory_columns memory = nytp_report_memory(report);
@@ -95,7 +93,7 @@ void nytp_report_row_begin(struct nytp_out *out, uint32_t row)
 
 /* ---- subs ---- */
 
-/* The name with its package set off, linked to where it is defined. */
+/* Writes the name, with its package set off, linked to its definition. */
 static void put_sub_link(struct nytp_report *report, uint32_t sub)
 {
     const bool linked = nytp_report_put_sub_anchor(report, sub);
@@ -181,7 +179,7 @@ void nytp_report_sub_table(struct nytp_report *report, const char *id, const cha
     nytp_puts(report->out, "</table></div>\n");
 }
 
-/* Where calls are made from, samples and memory are not known of a part. */
+/* Call sites, samples and memory are unknown for a part. */
 static void put_part_row(struct nytp_report *report, uint32_t sub,
                          const struct nytp_report_sub *s, int64_t total)
 {
@@ -270,7 +268,7 @@ static void put_levels(struct nytp_report *report, uint32_t file)
     }
 }
 
-/* At most so many string evals are listed below their file; its page tells all. */
+/* More string evals are listed only on the page of their file. */
 #define MAX_LISTED_EVALS 100
 
 static void put_file_evals(struct nytp_report *report, uint32_t f)
@@ -339,14 +337,14 @@ static int compare_ticks(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* A damaged profile may have times that are further apart than a number can say. */
+/* In a damaged profile times may be too far apart for a number. */
 static int64_t distance(int64_t a, int64_t b)
 {
     const uint64_t ticks = a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
     return ticks > INT64_MAX ? INT64_MAX : (int64_t)ticks;
 }
 
-/* Of an even number the upper one of the middle, of none 0. Sorts them. */
+/* Sorts the times and returns the upper median, or 0 if there are none. */
 static int64_t upper_median(int64_t *ticks, uint32_t n)
 {
     if (n == 0)
@@ -362,8 +360,8 @@ static void put_time_row(struct nytp_report *report, int64_t ticks, const char *
     nytp_printf(report->out, "<td colspan=2>%s\n", words);
 }
 
-/* The median of the files' times and the median of their distances from it. Files that took no
- * time count for neither, as in Devel::NYTProf. */
+/* Writes the median of the files' times and the median of their distances from it. Files
+ * without time are ignored, as in Devel::NYTProf. */
 static void put_deviation(struct nytp_report *report)
 {
     int64_t *ticks = malloc(((size_t)report->n_ranked + 1) * sizeof *ticks);
@@ -416,9 +414,8 @@ void nytp_report_file_table(struct nytp_report *report)
 
 /* ---- a list to jump to files ---- */
 
-/* A file of the list; `name` is the report's. */
 struct leaf {
-    const char *name; /* as shown */
+    const char *name; /* as shown; borrowed from the report */
     uint32_t len, file;
 };
 
@@ -429,7 +426,7 @@ static int compare_leaves(const void *left, const void *right)
     return order != 0 ? order : (a->file > b->file) - (a->file < b->file);
 }
 
-/* The files by path, report->n_ranked of them; NULL: out of memory. */
+/* Returns report->n_ranked files by path, or NULL if memory is out. */
 static struct leaf *sorted_leaves(struct nytp_report *report)
 {
     struct leaf *leaves = malloc(((size_t)report->n_ranked + 1) * sizeof *leaves);
@@ -445,10 +442,10 @@ static struct leaf *sorted_leaves(struct nytp_report *report)
     return leaves;
 }
 
-/* With so few files the table is at hand. */
+/* With fewer files the table is enough. */
 #define MIN_JUMP_FILES 10
 
-/* A list in a <details>: a <select> would do nothing without script. */
+/* A list in a <details>: a <select> would need a script. */
 void nytp_report_jump_list(struct nytp_report *report)
 {
     struct nytp_out *out = report->out;
@@ -521,7 +518,6 @@ static const struct nytp_report_column package_columns[] = {
     {"package", NULL, "Package", true},
 };
 
-/* The table of packages, sorted by time. */
 static void put_packages(struct nytp_report *report, struct package *packages, uint32_t n)
 {
     struct nytp_out *out = report->out;

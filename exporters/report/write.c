@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The HTML report: which pages there are, one after the other. See report.h.
+ * The HTML report: all pages in order. See report.h.
  */
 #include "report.h"
 
-/* Facts, then names of pages, which need them, then orders that need the names. */
+/* Names of pages need the sums, and the orders need the names. */
 static bool prepare(struct nytp_report *report)
 {
     return nytp_report_sum_up(report) && nytp_report_name_files(report) &&
