@@ -10,7 +10,7 @@
 
 enum {
     NS_PER_TICK = 1000000000 / NYTP_TICKS_PER_SEC,
-    READ_AFTER_TICKS = 50 * (NYTP_TICKS_PER_SEC / 1000000), /* 50 us */
+    READ_AFTER_TICKS = 50 * (NYTP_TICKS_PER_SEC / 1000000),
     DEFAULT_HZ = 1000000,
     DEFAULT_WORDS = 16384,
     MOST_WORDS = 1 << 24,
@@ -21,13 +21,13 @@ struct nytp_dprof {
     struct nytp_marks *marks;
     struct nytp_marks_times now, cost;
     struct nytp_marks_place kept;
-    int64_t cpu_base[2]; /* processor time that is not the profile's: user, system; ns */
-    int64_t real_base;   /* ticks of the axis when the profile began */
-    int64_t read_at;     /* when processor time was read last, ticks of the axis */
+    int64_t cpu_base[2]; /* user and system time at the profile's begin, ns */
+    int64_t real_base;   /* the axis at that time, in ticks */
+    int64_t read_at;     /* the axis at the last reading of processor time, in ticks */
 };
 
-/* A number from 1 to `most` that the environment sets, a larger one taken for `most`; `usual`
- * if it sets none. */
+/* Returns the number in an environment variable, from 1 to `most` (larger ones are reduced to
+ * it), or `usual` if there is none. */
 static uint32_t setting(pTHX_ const char *name, uint32_t usual, uint32_t most)
 {
     const char *const text = PerlEnv_getenv(name);
@@ -97,8 +97,8 @@ static void read_clocks(struct nytp_dprof *dprof, int64_t now)
     dprof->read_at = now;
 }
 
-/* The cost of a call's two marks, with the clock readings they need, on a buffer that is then
- * as it was. */
+/* Measures the cost of a call's two marks, with their clock readings. The marks go to a buffer
+ * that is empty before and after. */
 static void measure_cost(struct nytp_recorder *rec, int64_t now)
 {
     struct nytp_dprof *const dprof = rec->dprof;
@@ -141,8 +141,9 @@ bool nytp_dprof_begin(struct nytp_recorder *rec, int64_t now)
     return true;
 }
 
-/* Without what we append to tell subs apart: Devel::DProf writes "main::BEGIN" for
- * "main::BEGIN@3" and "main::__ANON__" for "main::__ANON__[x.pl:3]". */
+/* Returns the length of the name without the part that we append to tell subs apart.
+ * Devel::DProf writes "main::BEGIN" for "main::BEGIN@3" and "main::__ANON__" for
+ * "main::__ANON__[x.pl:3]". */
 static size_t shown_name_len(const struct nytp_rec_sub *sub)
 {
     const char *const base = sub->name + (sub->package_len > 0 ? sub->package_len + 2 : 0);

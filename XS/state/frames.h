@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What is kept of a call while it is open. calls.c opens and closes frames; arcs.c and labels.c
- * look at them.
+ * Frames: the data of calls while they are open. calls.c opens and closes frames; arcs.c and
+ * labels.c read them.
  */
 #ifndef NYTP_FRAMES_H
 #define NYTP_FRAMES_H
@@ -14,33 +14,33 @@ struct nytp_rec_sub;
 /* A call in progress. */
 struct nytp_rec_frame {
     struct nytp_rec_sub *sub, *caller;
-    struct nytp_rec_arc *arc; /* to which it will be added, of the file that is open */
+    struct nytp_rec_arc *arc; /* its arc in the open file */
     uint32_t fid, line;   /* of the calling statement */
-    uint32_t serial;      /* tells it from later frames at the same depth */
+    uint32_t serial;      /* distinguishes it from later frames at the same depth */
     uint32_t depth : 31;  /* of recursion: 1 for the outermost call of this sub */
-    uint32_t resumed : 1; /* a call that was suspended goes on: no new call */
+    uint32_t resumed : 1; /* a suspended call goes on; not a new call */
     int64_t enter_ticks;
-    int64_t callee_ticks;                 /* inclusive time of the calls that it made */
+    int64_t callee_ticks;                 /* inclusive time of the calls it made */
     int64_t reported_incl, reported_excl; /* as if it had returned at the last report */
-    int64_t labelled_ticks; /* of labels.c: exclusive time up to the last change */
+    int64_t labelled_ticks; /* labels.c: exclusive time up to the last change */
 };
 
-/* The frames of a profile file for which no call is opened or closed for a while. */
+/* The frames of a suspended profile file. */
 struct nytp_rec_frames {
     struct nytp_rec_frame *all; /* owned */
     uint32_t n, size;
-    uint32_t told_serial; /* frames up to this one have told their names */
+    uint32_t told_serial; /* frames up to this one have recorded their names */
 };
 
-/* Where a call comes from, taken before perl's handler changes what is current. */
+/* The origin of a call, taken before perl's handler changes the current statement. */
 struct nytp_call_site {
     struct nytp_rec_sub *caller;
     uint32_t fid, line;
-    int64_t now; /* axis point, in ticks */
+    int64_t now; /* axis in ticks */
 };
 
-/* A `goto &xsub` that perl is carrying out: the xsub is entered when the sub that jumps has
- * been left. Kept by value, since the goto may die and never come back to us. */
+/* A `goto &xsub` that perl is executing: the xsub is entered when the jumping sub has been
+ * left. Kept by value, since the goto may die and never return to us. */
 struct nytp_jump {
     CV *xsub;      /* NULL: none */
     uint32_t from; /* serial of the frame that jumps */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The subs that the stream does not describe yet; see info_queue.h.
+ * The queue of subs that the stream does not describe yet; see info_queue.h.
  */
 #include "info_queue.h"
 

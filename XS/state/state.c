@@ -2,10 +2,9 @@
  *
  * The recorder's state, and the list of all recorders; see state.h.
  *
- * Only the first interpreter is known without a search. Every other thread remembers what it
- * found last. That is believed while the list is as it was then: an interpreter's memory may be
- * another's by now, and a recorder may have been freed by the thread that destroyed its
- * interpreter.
+ * Only the first interpreter is found without a search. Every other thread caches its last
+ * result. The cache holds while the list is unchanged: an interpreter's memory may be reused,
+ * and another thread may have freed the recorder with its interpreter.
  */
 #include "state.h"
 
@@ -18,14 +17,14 @@ struct nytp_recorder nytp_first_recorder;
 _Atomic(const void *) nytp_first_interpreter;
 struct nytp_recorders_count nytp_recorders_count;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list */
 static struct nytp_recorder *list;
-static _Atomic unsigned list_version = 1; /* counts its changes; 0: never seen */
+static _Atomic unsigned list_version = 1; /* counts changes of the list; 0 is never used */
 
-/* What this thread of the operating system looked for last. */
+/* The last search of this operating system thread. */
 struct found {
     const void *interpreter;
-    struct nytp_recorder *rec; /* or NULL: it has none */
+    struct nytp_recorder *rec; /* NULL: the interpreter has none */
     unsigned version;          /* of the list */
 };
 static _Thread_local struct found found;
@@ -54,16 +53,16 @@ struct nytp_recorder *nytp_recorder_find(pTHX)
     return LIKELY(is_valid(last, NYTP_THX)) ? last->rec : search(NYTP_THX);
 }
 
-/* In a signal the list may be held by the very thread that was interrupted, so only what is
- * remembered counts. A thread that has recorded anything remembers its recorder, unless another
- * has begun or ended since its last event: then the thread itself is not inside the recorder,
- * but it is not found either, and its profile ends with the last flush. */
+/* In a signal the interrupted thread itself may hold the list's lock, so only the cache is
+ * used. A thread that has recorded has its recorder cached, unless a recorder was added or
+ * removed since its last event. Then it is not found, and its profile ends with the last
+ * flush. */
 struct nytp_recorder *nytp_recorder_of_thread(void)
 {
     dTHX;
     const void *const interpreter = NYTP_THX;
     if (interpreter == NULL)
-        return NULL; /* a thread that runs no perl */
+        return NULL; /* the thread runs no perl */
     if (interpreter == atomic_load(&nytp_first_interpreter))
         return &nytp_first_recorder;
     return is_valid(&found, interpreter) ? found.rec : NULL;
@@ -76,7 +75,8 @@ struct nytp_recorder *nytp_recorder_after_fork(void)
     return interpreter == NULL ? NULL : nytp_recorder_of(aTHX);
 }
 
-/* The first recorder if no interpreter has it, else a new one; NULL: out of memory. */
+/* Returns the first recorder if no interpreter uses it, else a new one, or NULL if memory is
+ * out. */
 static struct nytp_recorder *unused_recorder(void)
 {
     return nytp_first_recorder.interpreter == NULL ? &nytp_first_recorder
@@ -202,7 +202,7 @@ uint64_t nytp_woken(pTHX_ struct nytp_recorder *rec, uint64_t raw)
     return raw;
 }
 
-/* One that is never woken does not look either: costs.c measures by it. */
+/* A recorder that is never woken does not recalibrate either: costs.c measures with it. */
 int64_t nytp_went_back(struct nytp_recorder *rec)
 {
     if (rec->wake_raw != UINT64_MAX)

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The recorder's state: everything that it knows about the running program, in one struct, and
- * which recorder belongs to which interpreter.
+ * The recorder's state: all that it knows about the running program, in one struct, and the map
+ * from interpreters to recorders.
  *
- * Each interpreter that is profiled (a program's first, a thread's, another that embeds perl)
- * has a recorder of its own, and nothing is shared between recorders. It is found by the
- * interpreter, never by the operating system's thread alone: join() destroys a thread's
- * interpreter from the thread that joins, and a server may move one between its threads. Hooks
- * that run in an interpreter without a recorder go straight on to perl's own code.
+ * Each profiled interpreter (the program's first, a thread's, another that embeds perl) has its
+ * own recorder; recorders share nothing. A recorder is found by its interpreter, never by the
+ * thread alone: join() destroys a thread's interpreter from the joining thread, and a server
+ * may move an interpreter between threads. In an interpreter without a recorder, hooks go
+ * straight to perl's own code.
  *
- * The struct is put together here of parts. Each part belongs to one file, which defines it in
- * its header and alone writes it; everybody may read it. Those headers do not include this one,
- * so that a part can be understood without the others.
+ * The struct is made of parts. Each part belongs to one file, which defines it in its header
+ * and alone writes it; everybody may read it. Those headers do not include this one, so each
+ * part can be understood alone.
  */
 #ifndef NYTP_STATE_H
 #define NYTP_STATE_H
 
 #include "formats/stream/write/writer.h"
 
-/* The ground. */
+/* Platform and base. */
 #include "XS/ground/clock.h"
 #include "XS/perl/guard.h"
 #include "XS/perl/index.h"
@@ -28,7 +28,7 @@
 #include "states.h"
 #include "XS/perl/text.h"
 
-/* The owners of its parts. */
+/* The owners of the parts. */
 #include "XS/exact/arcs.h"
 #include "XS/exact/blocks.h"
 #include "XS/exact/bytes.h"
@@ -67,64 +67,63 @@ struct nytp_place;
 struct nytp_rec_regexes;
 struct nytp_recorder;
 
-/* Does what is due at the clock reading *raw, and reads the clock again. */
+/* Does the work due at clock reading *raw, then reads the clock again. */
 typedef void nytp_wake_up_fn(pTHX_ struct nytp_recorder *rec, uint64_t *raw);
 
-/* Closes calls that were open from before and have been left. */
+/* Closes calls that were open before recording and have been left. */
 typedef void nytp_check_open_fn(pTHX_ struct nytp_recorder *rec);
 
 struct nytp_recorder {
-    /* What every event looks at comes first, together, for the processor's cache. */
+    /* Fields that every event reads come first, together, for the processor's cache. */
 
-    /* Of state.c: what follows from the state and the options. */
+    /* state.c derives these from the state and the options. */
     bool stmts_on, subs_on; /* recording, and this half is wanted */
-    bool counting;          /* a profile is open: calls that end are accounted */
+    bool counting;          /* a profile is open: calls that end are counted */
     bool entries_on;        /* calls=2 */
-    bool comments_on;       /* which are told in comments (formats/stream/call_records.h) */
+    bool comments_on;       /* calls are recorded in comments (formats/stream/call_records.h) */
     bool returns_on;        /* calls=1 or 2 */
-    bool marks_on;          /* neither: dprof writes both */
+    bool marks_on;          /* Devel::DProf's marks replace both */
     bool blocks_on;
-    bool memory_on; /* allocated bytes are told, or SVs counted */
+    bool memory_on; /* allocated bytes are recorded, or SVs counted */
     bool svs_on;
     bool leave_on;
     bool finds_caller;      /* findcaller=1 */
-    bool discount_pending;  /* of stmts.c: the last DISCOUNT has not met its time record yet */
-    bool guarded;           /* some signal may come between nytp_guard() and _unguard() */
-    bool left_fresh;        /* left_ticks is of the op that is running */
-    bool ended_regex;       /* of regexes.c: the builtin that ends is one, and is to be noted */
-    bool looks_first;       /* of state.c: NYTP_ARMED, or calls are open from before */
-    uint16_t begun_builtin; /* of calls.c: the op that is run within its frame at once */
-    bool is_plain;    /* of state.c: all is recorded as by default, so that events need not ask
-                         for each of the above; never more than a short way to the same records.
-                         Not while bytes wait to be told */
-    uint8_t n_untold; /* of stmts.c: scopes left since the statement was told */
-    int8_t until_timed[NYTP_HANDLERS]; /* of handler_time.h */
-    const void *interpreter;           /* of state.c: that it records */
-    uint64_t wake_raw; /* clock reading at which wake_up() wants to be called; 0: at once */
-    struct nytp_writer *writer; /* where all records go; owned, made by profile.c */
-    struct nytp_place *places;  /* of places.c: NYTP_PLACES, by COP address; owned */
-    const struct nytp_place *running_place; /* of places.c: of the statement in progress; NULL:
-                                               there is none */
-    struct nytp_known_call *known_calls;    /* of known_calls.c; owned */
-    uint64_t known_version; /* another when a body, a name, an arc or a place is no more */
+    bool discount_pending;  /* stmts.c: the last DISCOUNT still waits for its time record */
+    bool guarded;           /* a signal may come between nytp_guard() and nytp_unguard() */
+    bool left_fresh;        /* left_ticks belongs to the running op */
+    bool ended_regex;       /* regexes.c: the ending builtin is a regex op to be recorded */
+    bool looks_first;       /* state.c: NYTP_ARMED, or calls are open from before */
+    uint16_t begun_builtin; /* calls.c: the op that runs at once in its frame */
+    bool is_plain;    /* state.c: everything is recorded as by default and no bytes wait to be
+                       * recorded, so events need not test the flags above; only a shortcut to
+                       * the same records */
+    uint8_t n_untold; /* stmts.c: scopes left since the statement's last record */
+    int8_t until_timed[NYTP_HANDLERS]; /* handler_time.h */
+    const void *interpreter;           /* state.c: the interpreter it records */
+    uint64_t wake_raw;          /* clock reading at which to call wake_up(); 0: at once */
+    struct nytp_writer *writer; /* receives all records; owned, made by profile.c */
+    struct nytp_place *places;  /* places.c: NYTP_PLACES, by COP address; owned */
+    const struct nytp_place *running_place; /* places.c: place of the statement in progress, or
+                                             * NULL */
+    struct nytp_known_call *known_calls;    /* known_calls.c; owned */
+    uint64_t known_version; /* changes when a body, name, arc or place is freed */
 
-    /* Of calls.c. */
-    struct nytp_rec_frame *frames; /* open calls, the innermost last; owned */
+    /* calls.c */
+    struct nytp_rec_frame *frames; /* open calls, innermost last; owned */
     uint32_t n_frames, size_frames;
     uint32_t last_serial;
-    uint32_t told_serial;  /* frames up to this one have told their names */
+    uint32_t told_serial;  /* frames up to this one have recorded their names */
     int64_t left_ticks;    /* axis at the last call's return, for the leave op around it */
-    const OP *entered_op;  /* the first op of the sub entered last, until it has run */
-    int64_t entered_ticks; /* and when that was */
+    const OP *entered_op;  /* first op of the sub entered last, until it has run */
+    int64_t entered_ticks; /* the time of that entry */
 
-    struct nytp_stmt stmt; /* of stmts.c */
+    struct nytp_stmt stmt; /* stmts.c */
     struct nytp_clock clock;
 
-    struct nytp_jump jump;  /* of calls.c */
-    struct nytp_index arcs; /* of arcs.c; owns them */
+    struct nytp_jump jump;  /* calls.c */
+    struct nytp_index arcs; /* arcs.c; owned */
 
-    /* Each of these parts is written by the file of its name only, and defined in its header.
-     */
+    /* Each of these parts is written only by the file of its name and defined in its header. */
     struct nytp_rec_stmts stmts;
     struct nytp_rec_bytes bytes;
     struct nytp_rec_blocks blocks;
@@ -150,33 +149,33 @@ struct nytp_recorder {
     struct nytp_rec_control control;
     struct nytp_rec_hooks hooks;
     struct nytp_rec_load load;
-    struct nytp_handler_time handler_times[NYTP_HANDLERS]; /* of costs.c, and of those timed */
+    struct nytp_handler_time handler_times[NYTP_HANDLERS]; /* costs.c, and the timed handlers */
 
-    enum nytp_state state;    /* only nytp_state_set() changes it */
-    enum nytp_kind kind;      /* only nytp_kind_set() changes it */
-    nytp_wake_up_fn *wake_up; /* of life.c, which is above those that look at the clock */
-    nytp_check_open_fn *check_open_at_start; /* and of open_at_start.c */
+    enum nytp_state state;                   /* changed only by nytp_state_set() */
+    enum nytp_kind kind;                     /* changed only by nytp_kind_set() */
+    nytp_wake_up_fn *wake_up;                /* in life.c, a layer above the callers */
+    nytp_check_open_fn *check_open_at_start; /* in open_at_start.c, likewise */
     struct nytp_guards guards;
     struct nytp_options options;
     struct nytp_outfile file;            /* the profile */
     struct nytp_dprof *dprof;            /* owned; NULL: the native stream is written */
-    struct nytp_rec_regexes *regexes;    /* of regexes.c; owned; NULL: not wanted */
-    struct nytp_cost_meter *cost_meter;  /* of costs.c; owned; NULL: there is none yet */
-    struct nytp_recorder *cost_recorder; /* of costs.c: by which it measures; in cost_meter */
-    struct nytp_text scratch;   /* for names that are put together; nothing lasts in it */
-    struct nytp_recorder *next; /* of state.c: all that the process has */
+    struct nytp_rec_regexes *regexes;    /* regexes.c; owned; NULL: not wanted */
+    struct nytp_cost_meter *cost_meter;  /* costs.c; owned; NULL: none yet */
+    struct nytp_recorder *cost_recorder; /* costs.c: the recorder it measures with; in
+                                          * cost_meter */
+    struct nytp_text scratch;            /* for building names; its content does not last */
+    struct nytp_recorder *next;          /* state.c: list of all recorders of the process */
 };
 
-/* A program has mostly one interpreter, so its recorder is found without following a pointer,
- * and by a variable that is not written while anything is recorded: other threads, too, read it
- * at each event. Only the function below and state.c look at these. */
+/* Most programs have one interpreter. Its recorder is found without following a pointer, by a
+ * variable that is not written during recording, since other threads read it at each event. Use
+ * nytp_recorder_of(); only it, nytp_plain_recorder_of() and state.c read these. */
 extern struct nytp_recorder nytp_first_recorder NYTP_HIDDEN;
 extern _Atomic(const void *) nytp_first_interpreter NYTP_HIDDEN;
 struct nytp_recorder *nytp_recorder_find(pTHX);
 
-/* The recorder of this interpreter; NULL: it has none. This is the one way from the interpreter
- * to the recorder: whatever perl calls (op handlers, checkers, hooks, destructors, xsubs) asks
- * here first. */
+/* Returns the recorder of this interpreter, or NULL. All code that perl calls (op handlers,
+ * checkers, hooks, destructors, xsubs) gets its recorder here. */
 static inline struct nytp_recorder *nytp_recorder_of(pTHX)
 {
     return LIKELY(atomic_load_explicit(&nytp_first_interpreter, memory_order_relaxed) ==
@@ -185,9 +184,9 @@ static inline struct nytp_recorder *nytp_recorder_of(pTHX)
                : nytp_recorder_find(aTHX);
 }
 
-/* The recorder of this interpreter if it is the first one and is_plain, as nearly always; NULL:
- * ask the function above. For handlers that every program runs: in a few instructions, without
- * a call that would need room on the stack. */
+/* Returns the recorder of this interpreter if it is the first one and is_plain, as is usual, or
+ * NULL: then call nytp_recorder_of(). Takes a few instructions and no call, for handlers that
+ * every program runs. */
 static inline struct nytp_recorder *nytp_plain_recorder_of(pTHX)
 {
     const bool is_first = atomic_load_explicit(&nytp_first_interpreter, memory_order_relaxed) ==
@@ -195,74 +194,74 @@ static inline struct nytp_recorder *nytp_plain_recorder_of(pTHX)
     return LIKELY(is_first && nytp_first_recorder.is_plain) ? &nytp_first_recorder : NULL;
 }
 
-/* The recorder of the interpreter that the calling thread of the operating system runs; NULL:
- * none. For what comes to a thread and not to an interpreter: signals, exit(). It may be
- * called in a signal. */
+/* Returns the recorder of the interpreter that this operating system thread runs, or NULL. For
+ * events of a thread: signals, exit(). May be called in a signal. */
 struct nytp_recorder *nytp_recorder_of_thread(void);
 
-/* The same in the child of a fork, where the thread that forked is the only one; also of a
- * thread that has met its recorder last when the list was another. */
+/* The same in a fork's child, where the forking thread is the only one. Also finds a recorder
+ * whose cache entry is outdated. */
 struct nytp_recorder *nytp_recorder_after_fork(void);
 
-/* Give this interpreter, which has none, a recorder: all zero but `interpreter`. NULL when out
- * of memory. */
+/* Gives this interpreter, which has none, a recorder: all zero but `interpreter`. Returns NULL
+ * if memory is out. */
 struct nytp_recorder *nytp_recorder_add(pTHX);
 
-/* The interpreter has no recorder any more. Everything that the struct owns has been freed. */
+/* Takes the recorder from its interpreter. All that the struct owns must have been freed. */
 void nytp_recorder_remove(struct nytp_recorder *rec);
 
-/* Call `see` for every recorder of the process. No other is added or removed meanwhile, but its
- * interpreter may be running in another thread. `see` must not call the two functions above. */
+/* Calls `see` for every recorder of the process. No recorder is added or removed meanwhile, but
+ * its interpreter may run in another thread. `see` must not call the two functions above. */
 void nytp_recorders_each(void (*see)(struct nytp_recorder *rec, void *context), void *context);
 
-/* Between these two no thread adds or removes a recorder: around fork(), so that the child does
- * not find the list half changed. */
+/* Between these two no thread adds or removes a recorder. For fork(): the child must not find a
+ * half-changed list. */
 void nytp_recorders_lock(void);
 void nytp_recorders_unlock(void);
 
-/* How many recorders the process has, how many of them are not NYTP_OFF, and how many are
- * recording exactly (NYTP_RECORDING) or about to (NYTP_ARMED): what belongs to the process
- * (perl's table of op handlers) is wanted as long as one of them wants it. */
+/* Counts of the process's recorders: all, those not NYTP_OFF, and those recording exactly
+ * (NYTP_RECORDING) or about to (NYTP_ARMED). Resources of the process (perl's table of op
+ * handlers) are held while one of them needs them. */
 struct nytp_recorders_count {
     _Atomic unsigned all, not_off, exact;
-    atomic_bool were_several; /* at any time */
+    atomic_bool were_several; /* at any time since the start */
 };
 extern struct nytp_recorders_count nytp_recorders_count NYTP_HIDDEN;
 
-/* A profile is being written; recording may be paused. */
+/* Returns whether a profile is being written; recording may be paused. */
 static inline bool nytp_file_is_open(const struct nytp_recorder *rec)
 {
     return rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED;
 }
 
-/* Go to a state; what every event looks at follows from it. */
+/* Changes the state and all that follows from it. */
 void nytp_state_set(struct nytp_recorder *rec, enum nytp_state state);
 
-/* What is_plain is where nothing waits to be told. */
+/* Returns the value that is_plain has while nothing waits to be recorded. */
 bool nytp_state_is_plain(const struct nytp_recorder *rec);
 
-/* Something waits, which every event that is not plain asks for; or nothing does any more. May
- * be called within malloc(). */
+/* Notes that something waits to be recorded, so that events take the slow path, or that nothing
+ * waits any more. May be called within malloc(). */
 void nytp_state_note_waiting(struct nytp_recorder *rec, bool is_waiting);
 
-/* The profile file that is open, or the next, is of this kind. */
+/* Sets the kind of the open profile file, or of the next. */
 void nytp_kind_set(struct nytp_recorder *rec, enum nytp_kind kind);
 
-/* Does what is due at this clock reading, and returns a new one. */
+/* Does the work due at this clock reading; returns a new reading. */
 uint64_t nytp_woken(pTHX_ struct nytp_recorder *rec, uint64_t raw) NYTP_COLD;
 
-/* Now, on the raw clock. Does first what is due: a flush, a fork's consequences. */
+/* Returns the raw clock after doing the work that is due: a flush, a fork's consequences. */
 static inline uint64_t nytp_now(pTHX_ struct nytp_recorder *rec)
 {
     const uint64_t raw = nytp_clock_raw(&rec->clock);
     return LIKELY(raw < rec->wake_raw) ? raw : nytp_woken(aTHX_ rec, raw);
 }
 
-/* A reading of the clock came before what was told: returns now, and has both clocks compared
- * soon. */
+/* Call it if a reading is before the last recorded time. Returns now, and has both clocks
+ * compared soon. */
 int64_t nytp_went_back(struct nytp_recorder *rec) NYTP_COLD;
 
-/* The same as a point of the axis, which is told: none that is told later comes before it. */
+/* Returns nytp_now() as a point of the axis, and keeps it in told_ticks: later points are never
+ * before it. */
 static inline int64_t nytp_now_ticks(pTHX_ struct nytp_recorder *rec)
 {
     const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
@@ -272,10 +271,10 @@ static inline int64_t nytp_now_ticks(pTHX_ struct nytp_recorder *rec)
     return now;
 }
 
-/* Between these two the recorder is being changed: with PERL_SIGNALS=unsafe no handler of the
- * program runs, and a signal of sigexit= waits for the end. Everything that changes what
- * nytp_finish_without_perl() reads is in between. Pairs may nest; no perl code may run
- * inside. Costs a test of one byte where neither is the case: perl's own handlers never come
+/* Between these two the recorder is being changed. With PERL_SIGNALS=unsafe no handler of the
+ * program runs, and a signal of sigexit= waits. Every change of data that
+ * nytp_finish_without_perl() reads lies in between. Pairs may nest; no perl code may run
+ * inside. If neither applies this costs a test of one byte: perl's safe signals never come
  * inside an op. */
 static inline void nytp_guard(struct nytp_recorder *rec)
 {
@@ -289,11 +288,10 @@ static inline void nytp_unguard(struct nytp_recorder *rec)
         nytp_guards_leave(&rec->guards);
 }
 
-/* Between these two the recorder does what is rare and takes many times as long as an event:
- * the first sight of a place, a sub, an arc; compiling. No statement or call of the program is
- * to pay for it, and its length depends on what is seen, so that no calibration could take it
- * off: it is cut out of the time axis, and what it allocates is not the program's. Guarded,
- * too. Pairs may nest; no perl code may run and no event may be recorded inside. */
+/* Between these two the recorder does rare, long work: the first sight of a place, a sub, an
+ * arc; compiling. No calibration could subtract that, so it is cut out of the time axis, and
+ * its allocations are not charged to the program. Guarded, too. Pairs may nest; no perl code
+ * may run and no event may be recorded inside. */
 static inline void nytp_aside_begin(struct nytp_recorder *rec)
 {
     nytp_guard(rec);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a recorder is doing. It begins as NYTP_LOADED and ends as NYTP_CLOSED or NYTP_OFF. Only
- * nytp_state_set() (state.h) goes from one state to another; life.c and load.c decide when.
+ * The states of a recorder. It begins as NYTP_LOADED and ends as NYTP_CLOSED or NYTP_OFF. Only
+ * nytp_state_set() (state.h) changes the state; life.c and load.c decide when.
  */
 #ifndef NYTP_STATES_H
 #define NYTP_STATES_H
@@ -9,15 +9,15 @@
 enum nytp_state {
     NYTP_LOADED,    /* options may still come */
     NYTP_ARMED,     /* hooks are in place, the first event starts recording */
-    NYTP_RECORDING, /* a profile is open, and events go into it */
-    NYTP_PAUSED, /* a profile is open, but DB::disable_profile() was called, or the phase that
-                    start= names has not come */
-    NYTP_CLOSED, /* the profile is finished, or could not be written; DB::enable_profile() may
-                    begin another */
-    NYTP_OFF,    /* for good: refused, or a child beyond forkdepth= */
+    NYTP_RECORDING, /* a profile is open and receives events */
+    NYTP_PAUSED,    /* a profile is open, but DB::disable_profile() was called or the phase of
+                     * start= has not come */
+    NYTP_CLOSED,    /* the profile is finished or could not be written; DB::enable_profile() may
+                     * begin another */
+    NYTP_OFF,       /* for good: refused, or a child beyond forkdepth= */
 };
 
-/* What a profile file is made of. A recorder writes one kind at a time (pause_for_exact.h). */
+/* The kinds of profile files. A recorder writes one kind at a time (pause_for_exact.h). */
 enum nytp_kind {
     NYTP_EXACT, /* every event */
     NYTP_SAMPLED,

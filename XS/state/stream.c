@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * When the stream reaches the disk; see stream.h.
+ * Flushes, calibrations and write errors of the stream; see stream.h.
  */
 #include "stream.h"
 
@@ -16,21 +16,20 @@
 #include <string.h>
 
 enum {
-    SHARE_AT_RISK = 128,       /* one in so many bytes of a profile may not be on disk yet */
-    TIME_AT_RISK = 200,        /* so much of its time, */
+    SHARE_AT_RISK = 128,       /* at most 1/128 of a profile's bytes may be missing on disk */
+    TIME_AT_RISK = 200,        /* and at most 1/200 of its time, */
     LEAST_AT_RISK_NS = 500000, /* or this, while there are few bytes */
     BLOCK_OF_SAMPLES = 4 * NYTP_WRITER_BLOCK,
-    MEMORY_TIMES =
-        500, /* memory is told so often, while the time that has passed doubles or so, */
-    LEAST_MEMORY_NS = 10000000,         /* and not sooner than that again, */
-    LEAST_MEMORY_OF_LABEL_NS = 1000000, /* or that, where a label changes */
+    MEMORY_TIMES = 500,         /* points of memory while the elapsed time doubles or so, */
+    LEAST_MEMORY_NS = 10000000, /* at least this far apart, */
+    LEAST_MEMORY_OF_LABEL_NS = 1000000, /* or this, at a change of a label */
     FIRST_CALIBRATION_NS = 1000000,
     LAST_CALIBRATION_NS = 1000000000,
     WAIT_SHARE = 50, /* see nytp_stream_can_pay_flush() */
     MOST_CREDIT_NS = 10000000,
 };
 
-/* In a signal nothing is said: the program dies of it, and readers say that the profile ends
+/* Silent in a signal: the program dies of it, and readers report that the profile ends
  * early. */
 void nytp_stream_abandon_profile(struct nytp_recorder *rec)
 {
@@ -61,18 +60,18 @@ void nytp_stream_flush(struct nytp_recorder *rec, enum nytp_flush how)
     RESTORE_ERRNO;
 }
 
-/* Samples come slowly: it is the clock that puts them on disk, and a flush that comes before
- * takes as long as several of them. */
+/* Samples come slowly: the clock puts them on disk. An earlier flush takes as long as several
+ * samples. */
 static size_t shortest_block(const struct nytp_recorder *rec)
 {
     return rec->kind == NYTP_SAMPLED ? BLOCK_OF_SAMPLES : NYTP_WRITER_BLOCK;
 }
 
-/* What is not on disk is lost if we are killed: never more than the shortest block or a small
+/* Data not on disk is lost if the process is killed: at most the shortest block or a small
  * share. */
 void nytp_stream_on_full(struct nytp_writer *writer)
 {
-    char *const file = writer->context; /* what it puts its bytes into */
+    char *const file = writer->context; /* the writer's context is the output file */
     struct nytp_recorder *const rec =
         (struct nytp_recorder *)(file - offsetof(struct nytp_recorder, file));
     const uint64_t total = writer->n_raw + (uint64_t)(writer->at - writer->block);
@@ -84,20 +83,20 @@ void nytp_stream_on_full(struct nytp_writer *writer)
     const bool is_due = total - rec->stream.synced_raw + next > share;
     nytp_stream_flush(rec, is_due ? NYTP_FLUSH_SYNC : NYTP_FLUSH_NONE);
     nytp_writer_set_block(writer, next);
-    /* New subs' lines come soon after. Samples name few of the subs that are waiting: theirs
-     * come when the next flush is due. */
+    /* Lines of new subs follow soon. A sampled profile names few of the waiting subs: they are
+     * written at the next flush. */
     if (rec->kind != NYTP_SAMPLED && nytp_info_queue_has_new(rec))
         rec->wake_raw = 0;
 }
 
-/* From one timed flush to the next, at the longest. */
+/* Returns the longest time between two timed flushes. */
 static uint64_t flush_period(const struct nytp_recorder *rec)
 {
     return nytp_clock_raw_of_ns(&rec->clock, (uint64_t)(rec->options.flush_s * 1e9));
 }
 
-/* A program is killed when it has run for long or for short: what is not on disk then is to be
- * a small share of either. Samples come too slowly for that. */
+/* A program may be killed after a short or a long run: only a small share of either may be
+ * missing on disk. Samples come too slowly for that. */
 static uint64_t next_look(const struct nytp_recorder *rec, uint64_t raw)
 {
     const uint64_t longest = flush_period(rec);
@@ -107,8 +106,8 @@ static uint64_t next_look(const struct nytp_recorder *rec, uint64_t raw)
     return rec->kind == NYTP_SAMPLED || look > longest ? longest : look;
 }
 
-/* The next flush is due so long after the last one, however often there was something else to
- * do in between. One for which there was too little is looked for again soon. */
+/* The next flush is due this long after the last one, whatever was done in between. If there
+ * was too little to flush, look again soon. */
 void nytp_stream_plan_wake_up(struct nytp_recorder *rec, uint64_t raw)
 {
     const uint64_t calibrate = nytp_clock_raw_of_ns(&rec->clock, rec->stream.calibrate_ns);
@@ -118,8 +117,8 @@ void nytp_stream_plan_wake_up(struct nytp_recorder *rec, uint64_t raw)
     rec->wake_raw = raw + (left < calibrate ? left : calibrate);
 }
 
-/* Many bytes are on disk soon enough without the clock. Where they are few, as many again may
- * come before it is looked at next. */
+/* Many bytes reach the disk without the clock. If there are few, as many again may come before
+ * the next look. */
 static bool is_little_at_risk(const struct nytp_recorder *rec)
 {
     const uint64_t total =
@@ -169,8 +168,7 @@ void nytp_stream_tell_memory_of_label(struct nytp_recorder *rec, uint64_t raw)
         tell_memory(rec, raw);
 }
 
-/* The longer the program runs, the farther apart: a curve of a day has a few thousand points.
- */
+/* The interval grows with the run: a day's curve has a few thousand points. */
 void nytp_stream_tell_memory_if_due(struct nytp_recorder *rec, uint64_t raw)
 {
     const uint64_t least = nytp_clock_raw_of_ns(&rec->clock, LEAST_MEMORY_NS);
@@ -188,7 +186,7 @@ void nytp_stream_recalibrate_if_due(struct nytp_recorder *rec, uint64_t raw)
     rec->stream.calibrated_raw = raw;
     nytp_clock_recalibrate(&rec->clock, raw);
     if (rec->stream.calibrate_ns < LAST_CALIBRATION_NS)
-        rec->stream.calibrate_ns *= 4; /* the longer the base, the less there is to correct */
+        rec->stream.calibrate_ns *= 4; /* a longer base needs fewer corrections */
 }
 
 void nytp_stream_watch_clock(struct nytp_recorder *rec, uint64_t *raw)
@@ -222,7 +220,7 @@ void nytp_stream_begin(struct nytp_recorder *rec)
     rec->stream.calibrate_ns = FIRST_CALIBRATION_NS;
     rec->stream.begun_raw = nytp_clock_raw(&rec->clock);
     rec->stream.synced_raw = 0;
-    rec->stream.memory_raw = rec->stream.begun_raw; /* the head of the profile tells it */
+    rec->stream.memory_raw = rec->stream.begun_raw; /* the profile's head records it */
     nytp_writer_set_block(rec->writer, shortest_block(rec));
 }
 
