@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What both sides must have in common; see conditions.h.
+ * Conditions of a comparison; see conditions.h.
  */
 #include "conditions.h"
 

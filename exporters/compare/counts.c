@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAX_BYTES ((size_t)256 << 20) /* of a file: some million subs */
+#define MAX_BYTES ((size_t)256 << 20) /* limit of a file: some million subs */
 
 bool nytp_counts_is_one(const char *path)
 {
@@ -48,7 +48,7 @@ static bool read_field(struct nytp_json_scan *scan, const char *key,
     return nytp_json_scan_skip(scan);
 }
 
-/* Read the members of one sub, in any order. */
+/* Reads the members of one sub, in any order. */
 static bool read_sub(struct nytp_json_scan *scan, struct nytp_counts_sub *sub)
 {
     if (!nytp_json_scan_expect(scan, '{'))
@@ -89,7 +89,7 @@ static bool read_subs(struct nytp_json_scan *scan, struct nytp_counts *counts)
     return nytp_json_scan_expect(scan, ']');
 }
 
-/* What is not known is skipped, as everywhere. */
+/* Unknown conditions are ignored, as in the other objects. */
 static bool read_condition(struct nytp_json_scan *scan, const char *key,
                            struct nytp_conditions *conditions)
 {
@@ -153,7 +153,7 @@ static bool read_member(struct nytp_json_scan *scan, const char *key,
     return nytp_json_scan_skip(scan);
 }
 
-/* Read the members of the whole table, in any order. */
+/* Reads the members of the whole table, in any order. */
 static bool scan_counts(struct nytp_json_scan *scan, struct nytp_counts *counts)
 {
     int64_t version = 0;
@@ -178,7 +178,7 @@ static bool scan_counts(struct nytp_json_scan *scan, struct nytp_counts *counts)
     return true;
 }
 
-/* The whole file; NULL with *error set. */
+/* Returns the whole file, or NULL with *error set. */
 static char *read_text(const char *path, size_t *len, struct nytp_error *error)
 {
     struct nytp_source *source = nytp_source_open(path, error);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Compares two sides; see diff.h. Line costs and arcs know the recording that they belong to,
- * so a sub's numbers in each run are sums over them. A row may gather several subs of one name.
+ * Compares two sides; see diff.h. Line costs and arcs know their recording, so a sub's numbers
+ * in each run are sums of them. A row may contain several subs of one name.
  *
- * First the subs of both sides are listed by name and paired up to rows. Then each run's
- * values are added up, and medians are taken. Last come the verdicts: counts are equal or not,
- * times are tested.
+ * First the subs of both sides are listed by name and paired as rows. Then each run's values
+ * are summed up and medians are taken. Last come the verdicts: counts are compared, times are
+ * tested.
  */
 #include "diff.h"
 
@@ -36,7 +36,7 @@ struct comparing {
     struct nytp_diff *diff;
     const struct nytp_profile *profile;
     const struct nytp_counts *counts;
-    uint32_t *run_of_recording; /* index into a row's runs; becomes the diff's */
+    uint32_t *run_of_recording; /* index into a row's runs; passed on to the diff */
     uint32_t n_runs;            /* of both sides */
     uint32_t *row_of_sub;
     uint32_t rows_capacity;
@@ -59,7 +59,7 @@ void nytp_diff_note(struct nytp_diff *diff, const char *format, ...)
 
 /* ---- runs ---- */
 
-/* The process, or the same one in another recording of it that is on this side: a recording may
+/* Returns the process, or the same process in another recording on this side: a recording may
  * be compared with itself. */
 static uint32_t on_side(const struct comparing *c, const struct nytp_diff_sides *sides,
                         uint32_t process, uint8_t side)
@@ -74,7 +74,7 @@ static uint32_t on_side(const struct comparing *c, const struct nytp_diff_sides 
     return NYTP_NO_PROCESS;
 }
 
-/* The recording that the first of a recording's ancestors is in, on the same side. */
+/* Returns the recording of the first ancestor, on the same side. */
 static uint32_t root_recording(const struct comparing *c, const struct nytp_diff_sides *sides,
                                const struct nytp_process_tree *tree, uint32_t recording)
 {
@@ -90,7 +90,7 @@ static uint32_t root_recording(const struct comparing *c, const struct nytp_diff
     return root;
 }
 
-/* Number the runs of each side: a process and its children are one. */
+/* Numbers the runs of each side. A process and its children are one run. */
 static bool number_runs_of_sides(struct comparing *c, const struct nytp_diff_sides *sides)
 {
     struct nytp_process_tree tree;
@@ -106,7 +106,7 @@ static bool number_runs_of_sides(struct comparing *c, const struct nytp_diff_sid
     return true;
 }
 
-/* Base runs come first in a row. */
+/* Runs of the base come first in a row. */
 static bool number_runs(struct comparing *c, const struct nytp_diff_sides *sides)
 {
     const uint32_t n_recordings = c->profile->n_recordings;
@@ -137,7 +137,7 @@ static struct nytp_diff_row *add_row(struct comparing *c)
     return row;
 }
 
-/* A sub that runs somewhere. */
+/* A sub that ran on any side. */
 struct seen_sub {
     struct nytp_name name, base_name;
     uint32_t sub;
@@ -158,7 +158,6 @@ static void note_side(uint8_t *sides, const struct comparing *c, uint32_t sub,
     sides[sub] |= (uint8_t)(1u << c->diff->side_of_recording[recording]);
 }
 
-/* List the subs that occur in any run, for pairing. */
 static uint32_t list_seen(const struct comparing *c, uint8_t *sides, struct seen_sub *list)
 {
     const struct nytp_profile *profile = c->profile;
@@ -180,7 +179,7 @@ static uint32_t list_seen(const struct comparing *c, uint8_t *sides, struct seen
     return n;
 }
 
-/* Whether one side has several of these subs, which all have one name. */
+/* Returns true if one side has several of these subs of one name. */
 static bool is_ambiguous(const struct seen_sub *list, uint32_t n)
 {
     uint32_t count[NYTP_DIFF_SIDES] = {0, 0};
@@ -190,7 +189,7 @@ static bool is_ambiguous(const struct seen_sub *list, uint32_t n)
     return count[NYTP_DIFF_BASE] > 1 || count[NYTP_DIFF_NEW] > 1;
 }
 
-/* Where the row's sub is: the place in the new side is what a reader can open. */
+/* Sets the row's place. The place in the new side wins later, since a reader can open that. */
 static void place_row(struct nytp_diff_row *row, const struct comparing *c,
                       const struct seen_sub *seen)
 {
@@ -200,7 +199,7 @@ static void place_row(struct nytp_diff_row *row, const struct comparing *c,
     row->line = sub->first_line;
 }
 
-/* Make rows of the subs of one name: a single one where no side has several, else one for each
+/* Makes rows of the subs of one name: one row if no side has several, else one for each
  * file. */
 static bool rows_of_name(struct comparing *c, const struct seen_sub *list, uint32_t n)
 {
@@ -225,7 +224,7 @@ static bool rows_of_name(struct comparing *c, const struct seen_sub *list, uint3
     return true;
 }
 
-/* Pair the subs of both sides: all rows, without values. */
+/* Pairs the subs of both sides: makes all rows, without values. */
 static bool make_rows(struct comparing *c)
 {
     const size_t n_subs = c->profile->n_subs;
@@ -259,8 +258,8 @@ static struct nytp_name counts_file(const struct nytp_counts_sub *sub)
     return (struct nytp_name){sub->file, sub->file_len};
 }
 
-/* The row of the sub; rows are sorted by name. The only one of the name, or that of its file.
- */
+/* Returns the row of the sub: the only one of its name, or the one of its file. Rows are
+ * sorted by name. */
 static uint32_t row_of_counts(const struct comparing *c, const struct nytp_counts_sub *sub,
                               uint32_t n_rows, bool only_one)
 {
@@ -288,7 +287,7 @@ static bool same_name(const struct nytp_counts *counts, uint32_t i, uint32_t k)
                                                     counts_name(&counts->subs[k])) == 0;
 }
 
-/* Rows for what only the table has; rows[i] tells where its entry i belongs. */
+/* Adds rows for subs that only the table has. rows[i] becomes the row of its entry i. */
 static bool rows_of_counts(struct comparing *c, uint32_t *rows)
 {
     const struct nytp_counts *counts = c->counts;
@@ -324,7 +323,7 @@ static bool give_cells(struct comparing *c)
     return true;
 }
 
-/* Add what each run of a recording counted to the cells of the rows. */
+/* Adds the counts and times of each run to the cells of its rows. */
 static void add_recorded(struct comparing *c)
 {
     const struct nytp_profile *p = c->profile;
@@ -369,7 +368,7 @@ static void add_counts(struct comparing *c, const uint32_t *rows)
         (struct nytp_diff_cell){.statements = c->counts->statements, .calls = c->counts->calls};
 }
 
-/* ---- other names for the same ---- */
+/* ---- renamed subs ---- */
 
 static bool is_there(const struct nytp_diff_row *row, uint32_t first, uint32_t n)
 {
@@ -379,7 +378,7 @@ static bool is_there(const struct nytp_diff_row *row, uint32_t first, uint32_t n
     return false;
 }
 
-/* Whether one of the sides alone has it. */
+/* Returns true if only this side has the row. */
 static bool is_only_of(const struct comparing *c, const struct nytp_diff_row *row,
                        enum nytp_diff_side side)
 {
@@ -391,11 +390,13 @@ static bool is_only_of(const struct comparing *c, const struct nytp_diff_row *ro
 
 static struct nytp_key place_of(const struct nytp_diff_row *row)
 {
-    const uint64_t file = (uintptr_t)row->file.ptr; /* equal names of a profile are one */
+    const uint64_t file = (uintptr_t)row->file.ptr; /* equal names of a profile are one
+                                                     * pointer */
     return (struct nytp_key){(uint32_t)file, (uint32_t)(file >> 32), row->line, 0};
 }
 
-/* Whether all runs of the base under the one name and all of now under the other agree. */
+/* Returns true if all runs of the base under the old name, and all new ones under the new
+ * name, have equal counts. */
 static bool counts_agree(const struct comparing *c, const struct nytp_diff_row *gone,
                          const struct nytp_diff_row *added)
 {
@@ -409,8 +410,8 @@ static bool counts_agree(const struct comparing *c, const struct nytp_diff_row *
     return first->calls > 0;
 }
 
-/* A sub that only the base has becomes one with a sub that only the new side has when both
- * begin on the same line of the same file and every count agrees. */
+/* Joins a sub that only the base has with one that only the new side has, if both begin on the
+ * same line of the same file and every count is equal. */
 static bool join_renamed(struct comparing *c)
 {
     struct nytp_diff *diff = c->diff;
@@ -553,8 +554,7 @@ bool nytp_diff_is_worth_a_test(const struct nytp_diff *diff, const struct nytp_d
     return false;
 }
 
-/* What takes next to nothing is left out, since each question asked makes all answers weaker.
- */
+/* Rows with hardly any time are left out: each test makes all others weaker. */
 static bool test_rows(struct comparing *c, int64_t *values)
 {
     struct nytp_diff *diff = c->diff;
@@ -578,7 +578,7 @@ static bool test_rows(struct comparing *c, int64_t *values)
     if (!ok)
         return false;
     const uint32_t n_base = diff->n_runs[NYTP_DIFF_BASE], n_new = diff->n_runs[NYTP_DIFF_NEW];
-    diff->total.p = probability(c, &diff->total, values); /* leaves them in `values` */
+    diff->total.p = probability(c, &diff->total, values); /* stores them in `values` */
     nytp_rank_interval(values, n_base, values + n_base, n_new, diff->factor);
     set_verdict(&diff->total);
     if (diff->total.significant &&
@@ -620,7 +620,7 @@ static int by_row_name(const void *x, const void *y)
     return order != 0 ? order : nytp_compare_names(a->file, b->file);
 }
 
-/* Rows, values, verdicts. False when memory is out. */
+/* Makes rows, values, verdicts. Returns false if memory is out. */
 static bool compare_sides(struct comparing *c, const struct nytp_diff_sides *sides)
 {
     uint32_t *rows = NULL;

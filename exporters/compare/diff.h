@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Two sides compared: what each sub counted and took in the base and now. A side is one or
- * several runs of a program; values of several runs are compared by their medians, and times
- * get a verdict where there are enough runs for one.
+ * A comparison of two sides: counts and times of each sub, in the base and now. A side is one
+ * or several runs of a program. Several runs are compared by their medians. Times get a
+ * verdict if there are enough runs.
  *
- * Both sides are one merged profile, so that everything that takes a profile apart (stacks,
- * names, units) works on a difference, too; which side a process belongs to is known by its
- * recording; a process and its children are one run. The base may instead be a table of counts
- * (counts.h), which has no stacks and no times.
+ * Both sides are in one merged profile, so everything that works on a profile (stacks, names,
+ * units) works on a comparison. The recording of a process determines its side. A process and
+ * its children are one run. The base may instead be a table of counts (counts.h), without
+ * stacks and times.
  *
- * What is matched: subs by name. Where one side has several subs of a name, by name and the
- * file's name without folders. Names of anonymous subs should be made stable beforehand
- * (select/rename.h).
+ * Subs are matched by name; if one side has several subs of a name, by name and base name of
+ * the file. Names of anonymous subs should be made stable before (select/rename.h).
  */
 #ifndef NYTP_DIFF_H
 #define NYTP_DIFF_H
@@ -27,34 +26,35 @@ enum nytp_diff_status {
     NYTP_DIFF_EQUAL = 0, /* in every count; times may differ */
     NYTP_DIFF_CHANGED,
     NYTP_DIFF_ADDED,    /* only in the new side */
-    NYTP_DIFF_GONE,     /* only in the base; the new side has no such sub, or it is not known */
+    NYTP_DIFF_GONE,     /* only in the base; the new side has no such sub, or it is unknown */
     NYTP_DIFF_UNCALLED, /* ran only in the base; the new side has it and did not call it */
-    NYTP_DIFF_RENAMED, /* has another name now, on the same line, and is equal in every count */
+    NYTP_DIFF_RENAMED, /* has another name now, on the same line, with equal counts */
     NYTP_DIFF_STATUSES
 };
 
 extern const char *const nytp_diff_status_names[NYTP_DIFF_STATUSES];
 
-/* One run, or the median of several. */
+/* The values of one run, or the medians of several. */
 struct nytp_diff_cell {
     int64_t statements, calls;
-    int64_t ticks;          /* the sub's own */
+    int64_t ticks;          /* exclusive */
     int64_t incl_ticks;     /* outermost calls */
-    struct nytp_svs memory; /* all 0 where it was not recorded */
+    struct nytp_svs memory; /* all 0 if not recorded */
 };
 
 struct nytp_diff_row {
-    struct nytp_name name, file; /* file: as the new side has it, else the base; may be "" */
+    struct nytp_name name, file; /* file: from the new side, else the base; may be "" */
     struct nytp_name was;        /* RENAMED: its name in the base */
-    struct nytp_name shown_file; /* file, but of what is GONE as the base has it */
-    uint32_t line;               /* its first one, 0 = unknown */
+    struct nytp_name shown_file; /* file, but that of the base if GONE */
+    uint32_t line;               /* first line, 0 = unknown */
     enum nytp_diff_status status;
-    bool varies; /* runs of one side disagree in a count */
+    bool varies; /* runs of one side differ in a count */
     struct nytp_diff_cell median[NYTP_DIFF_SIDES];
-    int64_t noise_ticks; /* the larger of both sides' median absolute deviations */
-    double p;            /* of `ticks`, corrected for the number of rows; below 0: not tested */
-    bool significant;    /* p < 0.05 and the difference exceeds the noise */
-    struct nytp_diff_cell *runs; /* of base, then new: n_runs[0] + n_runs[1] */
+    int64_t noise_ticks; /* the larger median absolute deviation of both sides */
+    double p;            /* for `ticks`, corrected for the number of rows; negative: not
+                          * tested */
+    bool significant;    /* p < 0.05, and the difference exceeds the noise */
+    struct nytp_diff_cell *runs; /* base, then new: n_runs[0] + n_runs[1] */
 };
 
 #define NYTP_DIFF_MAX_NOTES 24
@@ -62,54 +62,53 @@ struct nytp_diff_row {
 struct nytp_diff {
     const struct nytp_profile *profile; /* borrowed; the new side's recordings come first */
     const uint8_t *side_of_recording;   /* enum nytp_diff_side; borrowed */
-    const struct nytp_counts *counts;   /* of struct nytp_diff_sides, as the next */
+    const struct nytp_counts *counts;   /* from struct nytp_diff_sides, like the next */
     const struct nytp_defined *defined;
     uint32_t n_runs[NYTP_DIFF_SIDES];
-    bool sampled[NYTP_DIFF_SIDES]; /* its counts are samples, at least in part */
+    bool sampled[NYTP_DIFF_SIDES]; /* some counts are samples */
     bool base_has_times;           /* false: the base is a table of counts */
-    uint32_t has[NYTP_DIFF_SIDES]; /* enum nytp_has: what all its recordings have */
+    uint32_t has[NYTP_DIFF_SIDES]; /* enum nytp_has of all its recordings in common */
     bool tested;                   /* enough runs for verdicts on times */
     int64_t ticks_per_sec;
     struct nytp_diff_row total; /* its p is not corrected: it is one question */
-    double factor[2];           /* the total's time is that of the base by a factor between
-                                   these, in 95 of 100 cases; 0 = not known */
-    struct nytp_diff_row *rows; /* by name, then file */
+    double factor[2];           /* 95 % interval of the factor between the total times; 0 =
+                                 * unknown */
+    struct nytp_diff_row *rows; /* sorted by name, then file */
     uint32_t n_rows;
-    uint32_t n_tested; /* rows; what their p is corrected for */
+    uint32_t n_tested; /* rows tested, for which p is corrected */
     uint32_t n_of_status[NYTP_DIFF_STATUSES];
-    char notes[NYTP_DIFF_MAX_NOTES][160]; /* why the sides are not well comparable */
+    char notes[NYTP_DIFF_MAX_NOTES][160]; /* reasons against comparing the sides */
     uint32_t n_notes;
-    struct nytp_diff_cell *cells; /* private, as this: */
+    struct nytp_diff_cell *cells; /* this and the next are private */
     uint32_t *run_of_recording;   /* index into a row's runs */
 };
 
-/* How the recordings of a profile are distributed. */
+/* The sides of a comparison. */
 struct nytp_diff_sides {
     const uint8_t *side_of_recording;   /* one for each recording of the profile */
-    bool merge_runs;                    /* the recordings of a side are one run: their sums */
-    const struct nytp_counts *counts;   /* the base, when it is no recording; or NULL */
+    bool merge_runs;                    /* all recordings of a side are one run: their sum */
+    const struct nytp_counts *counts;   /* the base, if it is no recording; or NULL */
     const struct nytp_defined *defined; /* subs of the new side, called or not; or NULL */
 };
 
-/* Compare. NULL with *error set (memory). What `sides` points to and the profile must outlive
- * the result. */
+/* Compares. Returns NULL with *error set if memory is out. The profile and everything in
+ * `sides` must outlive the result. */
 struct nytp_diff *nytp_diff_new(const struct nytp_profile *profile,
                                 const struct nytp_diff_sides *sides, struct nytp_error *error);
 void nytp_diff_free(struct nytp_diff *diff);
 
-/* Whether there is anything to tell of a row: another verdict than equal, or other times
- * or memory. */
+/* Returns true if the row's status is not equal, or its times or memory differ. */
 bool nytp_diff_row_differs(const struct nytp_diff *diff, const struct nytp_diff_row *row);
 
-/* Whether the row takes enough of the time, its own or (NYTP_WEIGHT_INCL) with what it calls,
- * for a question about it: each that is asked makes all answers weaker. */
+/* Returns true if the row has enough of the time, exclusive or (NYTP_WEIGHT_INCL) inclusive,
+ * for a test. Each test makes all others weaker. */
 bool nytp_diff_is_worth_a_test(const struct nytp_diff *diff, const struct nytp_diff_row *row,
                                enum nytp_weight time);
 
-/* Whether no program of the base is one of the new side. */
+/* Returns true if the sides have no program in common. */
 bool nytp_diff_other_program(const struct nytp_diff *diff);
 
-/* Remark that the sides are not well comparable; the same text but once. */
+/* Adds a reason against comparing the sides, unless it is there already. */
 void nytp_diff_note(struct nytp_diff *diff, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -27,7 +27,7 @@ struct counting {
     const struct nytp_diff *diff;
     struct nytp_diff_amounts *to;
     struct nytp_table by_name;
-    int64_t *values; /* of each amount n_runs */
+    int64_t *values; /* n_runs for each amount */
     uint32_t n_values, capacity, n_runs, run;
 };
 

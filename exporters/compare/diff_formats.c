@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What the text forms of a comparison share: which rows are worth showing, and how changes are
- * put in words; see diff_formats.h.
+ * The common parts of a comparison's text forms: the rows to show, and changes in words; see
+ * diff_formats.h.
  */
 #include "diff_formats.h"
 
@@ -51,7 +51,7 @@ int64_t nytp_diff_value(const struct nytp_diff_cell *cell, enum nytp_weight weig
     case NYTP_WEIGHT_INUSE_SPACE:
         return cell->memory.bytes.of[nytp_weight_measure(weight)];
     case NYTP_WEIGHT_STATEMENTS:
-    case NYTP_WEIGHT_CPU: /* of stacks only */
+    case NYTP_WEIGHT_CPU: /* known for stacks only */
     case NYTP_WEIGHT_PEAK_SPACE:
         break;
     }
@@ -97,7 +97,7 @@ uint32_t nytp_diff_counts(const struct nytp_diff *diff, enum nytp_weight asked,
                : 2;
 }
 
-/* How certain counts are, where runs agree: not at all by samples. */
+/* Returns how certain a count is. */
 static const char *count_remark(const struct nytp_diff *diff, enum nytp_weight weight)
 {
     return nytp_weight_is_bytes(weight) ? "estimated from samples"
@@ -148,8 +148,8 @@ static int64_t change_of(const struct nytp_diff_row *row, enum nytp_weight weigh
     return change < 0 ? -change : change;
 }
 
-/* Whether it is a twentieth or more of what the total changed by, which is no chance, though of
- * this row alone nothing can be said. */
+/* Returns true if the row is a twentieth or more of the total's significant change, although
+ * its own change is not significant. */
 static bool explains_total(const struct nytp_diff *diff, const struct nytp_diff_row *row)
 {
     const int64_t total =

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A comparison as JSON: totals, and each sub of which anything differs. Times are numbers of
- * `unit`, exact to the nanosecond, null where the base has none; p is null where times were not
- * tested.
+ * A comparison as JSON: totals, and each sub with any difference. Times are numbers of `unit`,
+ * exact to the nanosecond, or null if the base has none; p is null if times were not tested.
  */
 #include "exporters/base/json.h"
 #include "diff_amounts.h"
 #include "diff_formats.h"
 #include "diff_lines.h"
 
-#define VERSION 1 /* of this layout; grows when a field changes its meaning or goes */
+#define VERSION 1 /* of this layout; grows when a field changes its meaning or is dropped */
 
 struct json {
     const struct nytp_diff *diff;
@@ -29,7 +28,7 @@ static void put_time(const struct json *j, const char *key, int64_t ticks, bool 
         nytp_puts(j->out, "null");
 }
 
-/* A side's own, where all its recordings have it. */
+/* Writes the measures that all recordings of the side have. */
 static void put_memory(const struct json *j, enum nytp_diff_side side,
                        const struct nytp_diff_cell *cell)
 {
@@ -134,7 +133,7 @@ static void put_inputs(const struct json *j, enum nytp_diff_side side)
     nytp_putc(j->out, ']');
 }
 
-/* SQL statements as counts, waiting as times. */
+/* SQL statements are counts, waits are times. */
 static void put_amounts(const struct json *j)
 {
     struct nytp_diff_amounts amounts;

@@ -20,7 +20,7 @@ static int compare_names(struct nytp_name x, struct nytp_name y)
     return order != 0 ? order : (x.len > y.len) - (x.len < y.len);
 }
 
-/* Rows are in order of names: the only one of the name, else that of the file. */
+/* Returns the only row of the name, else the row of the file. Rows are sorted by name. */
 static uint32_t row_of_sub(const struct nytp_diff *diff, const struct nytp_sub *sub)
 {
     uint32_t low = 0, high = diff->n_rows;
@@ -40,8 +40,8 @@ static uint32_t row_of_sub(const struct nytp_diff *diff, const struct nytp_sub *
     return n == 1 ? low : found;
 }
 
-/* The lines that count. The program itself is one sub on both sides, so its file may be known
- * by the folders of the other side. */
+/* Returns true for lines in the sub's file. The program is one sub on both sides, so its file
+ * may have the folders of the other side. */
 static bool is_own(const struct nytp_profile *profile, const struct nytp_line_cost *cost)
 {
     const uint32_t file = profile->subs[cost->sub].file;
@@ -51,7 +51,7 @@ static bool is_own(const struct nytp_profile *profile, const struct nytp_line_co
                                              nytp_base_name(profile->files[file].name)) == 0));
 }
 
-/* Of each row and side the first line that ran, NONE = none did. */
+/* Finds the first line that ran for each row and side; NONE = no line. */
 static void find_first_lines(const struct nytp_diff *diff, const uint32_t *rows,
                              uint32_t *first)
 {
@@ -182,7 +182,7 @@ int64_t nytp_diff_line_statements(const struct nytp_diff_line *line)
 bool nytp_diff_line_matters(const struct nytp_diff_row *row, const struct nytp_diff_line *line,
                             enum nytp_weight weight)
 {
-    if (row->status == NYTP_DIFF_RENAMED) /* lines of its name in the base are not known */
+    if (row->status == NYTP_DIFF_RENAMED) /* the lines under its old name are unknown */
         return false;
     if (nytp_weight_is_memory(weight))
         return nytp_diff_value(&line->mean[NYTP_DIFF_BASE], weight) !=

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#define SHOWN_ROWS  20 /* the others fold up */
+#define SHOWN_ROWS  20 /* the others are folded */
 #define SHOWN_LINES 10 /* of a sub */
 
 static void put_totals(struct nytp_out *out, const struct nytp_diff *diff,
@@ -53,7 +53,6 @@ static void put_change(struct nytp_out *out, int64_t change)
     nytp_printf(out, change == 0 ? "| %lld " : "| %+lld ", (long long)change);
 }
 
-/* A value of the columns of both sides. */
 static void put_value(struct nytp_out *out, const struct nytp_diff *diff,
                       const struct nytp_diff_cell *cell, enum nytp_weight weight)
 {
@@ -104,7 +103,7 @@ static void put_line(struct nytp_out *out, const struct nytp_diff *diff,
     nytp_printf(out, "| line %lu |\n", (unsigned long)line->line);
 }
 
-/* Below a sub the first of its lines that matter. */
+/* Writes the first lines of a sub that matter. */
 static void put_lines(struct nytp_out *out, const struct nytp_diff *diff,
                       const struct nytp_diff_lines *lines, const struct nytp_diff_row *row,
                       enum nytp_weight weight)
@@ -126,7 +125,8 @@ static void put_table_head(struct nytp_out *out, const struct nytp_diff *diff)
                 nytp_text_statements(diff->profile));
 }
 
-/* Rows [first, end) as far as there is room, with lines if there are any; returns how many. */
+/* Writes rows [first, end) while there is room, with lines if there are any. Returns how
+ * many. */
 static uint32_t put_rows(struct nytp_out *out, const struct nytp_diff *diff,
                          const struct nytp_diff_list *list, const struct nytp_diff_lines *lines,
                          enum nytp_weight weight, uint32_t first, uint32_t end)
@@ -160,7 +160,7 @@ static void put_list(struct nytp_out *out, const struct nytp_diff *diff,
                     (unsigned long)(list->n - n));
 }
 
-/* What changed of SQL statements and waiting, if there are any. */
+/* Writes changed SQL statements and waits, if any. */
 static void put_amounts(struct nytp_out *out, const struct nytp_diff *diff)
 {
     struct nytp_diff_amounts amounts;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A comparison as a table for the terminal: what changed most comes first.
+ * A comparison as a table for the terminal, the largest changes first.
  */
 #include "formats/base/printable.h"
 #include "exporters/base/text.h"
@@ -13,18 +13,18 @@
 
 #define DEFAULT_ROWS   20
 #define TIME_COLUMNS   20
-#define FIXED_COLUMNS  72 /* the numbers and the gaps between them */
-#define FEW_COLUMNS    46 /* without both sides' values, where a terminal has no room */
+#define FIXED_COLUMNS  72 /* the numbers and gaps */
+#define FEW_COLUMNS    46 /* the same on a narrow terminal, without both sides' values */
 #define MIN_NAME       16
-#define MOST_NAME      200 /* columns of an SQL statement, where there is no terminal */
-#define AMOUNT_COLUMNS 33  /* before what they are */
+#define MOST_NAME      200 /* columns of an SQL statement if there is no terminal */
+#define AMOUNT_COLUMNS 33  /* before their names */
 
 static uint32_t fixed_columns(uint32_t columns)
 {
     return nytp_text_is_narrow(columns) ? FEW_COLUMNS : FIXED_COLUMNS;
 }
 
-/* Right-aligned by characters, not bytes: "±" has two of these. */
+/* Right-aligns by characters, not bytes: "±" has two bytes. */
 static void put_right(struct nytp_out *out, const char *text, uint32_t columns)
 {
     const uint32_t width = nytp_text_width(nytp_name_of_text(text));
@@ -32,7 +32,7 @@ static void put_right(struct nytp_out *out, const char *text, uint32_t columns)
     nytp_puts(out, text);
 }
 
-/* In 78 columns with the longest remark. */
+/* 78 columns with the longest remark. */
 static void put_total(struct nytp_out *out, const char *label, const char *base,
                       const char *now, const char *change, const char *remark)
 {
@@ -170,7 +170,7 @@ static void put_line(struct nytp_out *out, const struct nytp_diff *diff,
     nytp_printf(out, "    line %lu\n", (unsigned long)line->line);
 }
 
-/* Below a sub those of its lines that matter. */
+/* Writes the lines of a sub that matter. */
 static void put_lines(struct nytp_out *out, const struct nytp_diff *diff,
                       const struct nytp_diff_lines *lines, const struct nytp_diff_row *row,
                       const struct nytp_export_options *options)
@@ -206,7 +206,7 @@ static void put_amount(struct nytp_out *out, const struct nytp_diff *diff,
     nytp_putc(out, '\n');
 }
 
-/* SQL statements and waiting, as far as there are any: what changed. */
+/* Writes changed SQL statements and waits, if any. */
 static void put_amounts(struct nytp_out *out, const struct nytp_diff *diff,
                         const struct nytp_export_options *options)
 {

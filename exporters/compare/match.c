@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Gives files of the base the names that the new side has for them; see match.h.
+ * Renames files of the base; see match.h.
  */
 #include "match.h"
 
@@ -22,7 +22,7 @@ static int by_base(const void *x, const void *y)
     return order != 0 ? order : nytp_compare_names(a->name, b->name);
 }
 
-/* The profile's files but evals, by base name. */
+/* Lists the profile's files except evals, sorted by base name. */
 static struct based *list_files(const struct nytp_profile *profile, uint32_t *n)
 {
     struct based *list = malloc(((size_t)profile->n_files + 1) * sizeof *list);
@@ -36,7 +36,8 @@ static struct based *list_files(const struct nytp_profile *profile, uint32_t *n)
     return list;
 }
 
-/* The name that the file should have: its own where the list has it, or has no single one. */
+/* Returns the file's new name: its own if the list has it, or if there is not exactly one of
+ * its base name. */
 static struct nytp_name adopted_name(const struct based *list, uint32_t n,
                                      struct nytp_name name)
 {
@@ -56,7 +57,7 @@ static struct nytp_name adopted_name(const struct based *list, uint32_t n,
     return count == 1 ? list[low].name : name;
 }
 
-/* ---- what a side has ---- */
+/* ---- the subs of a side ---- */
 
 static int by_name(const void *x, const void *y)
 {
@@ -64,7 +65,7 @@ static int by_name(const void *x, const void *y)
     return nytp_compare_names(*a, *b);
 }
 
-/* A sub that is only called by name, and has no body or lines, is none that a side has. */
+/* A sub without body or lines that is only mentioned by name is not defined. */
 static bool is_defined(const struct nytp_sub *sub)
 {
     return sub->last_line > 0 || sub->calls > 0 || sub->kind == NYTP_SUB_XSUB;

@@ -2,11 +2,10 @@
  *
  * Ranks and their probabilities; see rank_test.h.
  *
- * Under the hypothesis that both lists come from one source, each choice of n_x of all values
- * is equally likely to be the first list. So the number of choices is counted for every sum of
- * ranks, one value after the other: ways[k][s] is in how many ways k of the values seen so far
- * have the sum s. Values that are equal share the mean of their ranks, hence all ranks are
- * doubled to stay whole numbers.
+ * If both lists come from one source, each choice of n_x of all values is equally likely to be
+ * the first list. So the choices are counted for every sum of ranks, one value after another:
+ * ways[k][s] is the number of ways in which k of the values so far have the sum s. Equal
+ * values share the mean of their ranks, so all ranks are doubled to stay whole numbers.
  */
 #include "rank_test.h"
 
@@ -15,7 +14,7 @@
 #include <string.h>
 
 enum {
-    MOST_STEPS = 3000000, /* some 20 values against 65, 10 against 160, 4 against 430 */
+    MOST_STEPS = 3000000, /* 20 values against 65, 10 against 160, 4 against 430 */
 };
 
 struct ranked {
@@ -46,7 +45,7 @@ static double assign_ranks(struct ranked *all, uint32_t n)
     return ties;
 }
 
-/* The share of all choices whose sum is at least as far from the mean as `sum`. */
+/* Returns the share of all choices whose sum is at least as far from the mean as `sum`. */
 static double exact_probability(const struct ranked *all, uint32_t n, uint32_t n_x, double sum)
 {
     const size_t n_sums = (size_t)n_x * 2 * n + 1;
@@ -73,7 +72,7 @@ static double exact_probability(const struct ranked *all, uint32_t n, uint32_t n
     return far / total;
 }
 
-/* The same by the normal distribution, with the corrections for continuity and for ties. */
+/* The same by the normal distribution, corrected for continuity and ties. */
 static double normal_probability(double n, double n_x, double sum, double ties)
 {
     const double n_y = n - n_x;
@@ -87,8 +86,8 @@ static double normal_probability(double n, double n_x, double sum, double ties)
     return erfc(distance / sqrt(variance) / sqrt(2));
 }
 
-/* Whether the choices are counted: the shorter list is short, and counting takes a few
- * milliseconds at most. */
+/* Counting is exact if the shorter list is short and counting takes at most a few
+ * milliseconds. */
 static bool is_exact(uint32_t n_x, uint32_t n_y)
 {
     const double shorter = n_x < n_y ? n_x : n_y, n = (double)n_x + n_y;
@@ -106,7 +105,7 @@ double nytp_rank_test(const int64_t *x, uint32_t n_x, const int64_t *y, uint32_t
     for (uint32_t i = 0; i < n; i++)
         all[i] = (struct ranked){.value = i < n_x ? x[i] : y[i - n_x], .of_x = i < n_x};
     const double ties = assign_ranks(all, n);
-    double sum = 0; /* whole, and beyond 2^32 for some ten thousands of values */
+    double sum = 0; /* whole; beyond 2^32 for some ten thousand values */
     for (uint32_t i = 0; i < n; i++)
         sum += all[i].of_x ? all[i].double_rank : 0;
     const double p = is_exact(n_x, n_y) ? exact_probability(all, n, n_x, sum)
