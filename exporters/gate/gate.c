@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Applies limits to a comparison; see gate.h. What is above its limit becomes an offender with
- * a message; what comes nearest to a limit that is kept becomes the rule's answer.
+ * Applies limits to a comparison; see gate.h. A value above its limit becomes an offender with
+ * a message. The value nearest to a kept limit becomes the rule's answer.
  */
 #include "gate.h"
 
@@ -20,7 +20,7 @@
 #define LEAST_SHARE 0.001 /* of the base's total */
 
 enum {
-    MOST_OF_NAME = 150, /* bytes that a message has of it */
+    MOST_OF_NAME = 150, /* bytes in a message */
 };
 
 struct checking {
@@ -30,14 +30,14 @@ struct checking {
     struct nytp_error error; /* sticky */
 };
 
-/* ---- may it? ---- */
+/* ---- limits ---- */
 
 static double ticks_of_ns(const struct nytp_diff *diff, double ns)
 {
     return ns * ((double)diff->ticks_per_sec / 1e9);
 }
 
-/* SVs may be below 0. */
+/* SVs may be negative. */
 static double grown(int64_t base, double percent)
 {
     return (double)base + fabs((double)base) * percent / 100;
@@ -55,11 +55,11 @@ static double most_allowed(const struct checking *c, const struct nytp_gate_rule
 static double least_growth(const struct checking *c, enum nytp_weight value)
 {
     if (value == NYTP_WEIGHT_SVS)
-        return 0; /* SVs may be below 0: their sum is nothing to take a share of */
+        return 0; /* the sum may be negative, so it has no share */
     return (double)nytp_diff_value(&c->diff->total.median[NYTP_DIFF_BASE], value) * LEAST_SHARE;
 }
 
-/* Lines of subs are for subs and packages, and for the total one that is the word itself. */
+/* A line for subs also applies to packages. A line for the total is the word itself. */
 static bool is_for(struct checking *c, const struct nytp_gate_accept *accept,
                    const struct nytp_gate_question *q)
 {
@@ -86,7 +86,8 @@ static bool is_accepted(struct checking *c, const struct nytp_gate_question *q)
     return accepted;
 }
 
-/* Whether it is more than the limit, and no more of a time than chance and noise explain. */
+/* Returns true if the value exceeds the limit, and for a time, if chance and noise do not
+ * explain it. */
 static bool exceeds(const struct checking *c, const struct nytp_gate_rule *rule,
                     const struct nytp_gate_question *q)
 {
@@ -99,7 +100,7 @@ static bool exceeds(const struct checking *c, const struct nytp_gate_rule *rule,
     return !by_chance;
 }
 
-/* ---- what to say ---- */
+/* ---- messages ---- */
 
 static const char *counted(const struct nytp_diff *diff, const struct nytp_gate_rule *rule)
 {
@@ -117,7 +118,7 @@ static void put_amount(const struct nytp_diff *diff, const struct nytp_gate_rule
         snprintf(text, size, "%lld %s", (long long)amount, counted(diff, rule));
 }
 
-/* What it had or may have. */
+/* Stores the base's value or the limit. */
 static void put_limit(const struct checking *c, const struct nytp_gate_rule *rule,
                       const struct nytp_gate_question *q, char *text, size_t size)
 {
@@ -138,7 +139,7 @@ static void put_limit(const struct checking *c, const struct nytp_gate_rule *rul
     snprintf(text, size, "%s %s (%s%s)", is_time ? "was" : "were", amount, percent, chance);
 }
 
-/* Put in words how much somebody has, and how much it had or may have. */
+/* Describes the value and its limit. */
 static void explain(const struct checking *c, const struct nytp_gate_question *q, char *text,
                     size_t size)
 {
@@ -188,14 +189,14 @@ static bool add_offender(struct checking *c, const struct nytp_gate_question *q)
 
 /* ---- the answers ---- */
 
-/* How near the question comes to its limit. */
+/* Returns how near the value is to its limit, negative below it. */
 static double nearness(const struct checking *c, const struct nytp_gate_question *q)
 {
     return (double)q->now - most_allowed(c, &c->gate->rules[q->rule], q->base);
 }
 
-/* All questions of a rule, which are the first `n` of the list: who is above the limit, and of
- * those who are not the nearest. */
+/* Judges the questions of a rule, the first `n` of the list: finds those above the limit, and
+ * the nearest below it. */
 static bool judge_rule(struct checking *c, uint32_t i, const struct nytp_gate_question *list,
                        uint32_t n)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Writes what became of the limits; see gate_answers.h. Breaches come in the order of the
- * rules.
+ * Writes the results of limits; see gate_answers.h. Breaches are in the order of the rules.
  */
 #include "gate_answers.h"
 
@@ -58,7 +57,7 @@ static void put_github_text(struct nytp_out *out, const char *text, size_t len, 
     }
 }
 
-/* A rule in a file is shown at its line there. */
+/* A rule in a file is shown at its line. */
 static void put_github_rule(const struct nytp_gate_rule *rule, const char *text,
                             struct nytp_out *out)
 {

@@ -15,7 +15,7 @@
 
 #define MAX_LINE        4096
 #define MAX_LINES       100000
-#define BYTE_ORDER_MARK "\xef\xbb\xbf" /* of an editor */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf" /* written by some editors */
 #define MEASURES        "alloc_space, alloc_objects, inuse_space or inuse_objects"
 
 static char *copy_text(const char *text, size_t len)
@@ -52,11 +52,11 @@ static bool find_value(const char *text, size_t len, enum nytp_weight *value)
     return false;
 }
 
-/* What is no value of subs. */
+/* Things to count other than values of subs. */
 static const struct {
     const char *name;
     enum nytp_weight value;
-    bool has_names; /* that /REGEX/ may choose */
+    bool has_names; /* /REGEX/ may choose among them */
 } counted[] = {
     [NYTP_GATE_QUERIES] = {"queries", NYTP_WEIGHT_CALLS, true},
     [NYTP_GATE_LOOPS] = {"loops", NYTP_WEIGHT_CALLS, false},
@@ -74,7 +74,7 @@ static bool find_counted(const char *text, size_t len, struct nytp_gate_rule *ru
     return false;
 }
 
-/* Whether there is what the rule asks for. */
+/* Returns true if the combination of value and scope is possible. */
 static bool counts_that(const struct nytp_gate_rule *rule, struct nytp_error *error)
 {
     if (rule->value == NYTP_WEIGHT_INCL &&
@@ -89,7 +89,7 @@ static bool counts_that(const struct nytp_gate_rule *rule, struct nytp_error *er
                           counted[rule->counted].has_names ? " or of /REGEX/" : "", rule->name);
 }
 
-/* "12.5%" at the start of `text`; the rest is behind *end. */
+/* Reads "12.5%"; *end is behind it. */
 static bool read_percent(const char *text, const char **end, double *percent)
 {
     const char *stop;
@@ -159,7 +159,7 @@ bool nytp_gate_add_limit(struct nytp_gate *gate, const char *text, struct nytp_e
 
 /* ---- rules in a file ---- */
 
-/* The next word of a line, and the rest of the line behind it. */
+/* Skips blanks and returns the length of the next word. */
 static size_t next_word(const char **at)
 {
     *at += strspn(*at, " \t");
@@ -186,7 +186,7 @@ static bool set_what(struct nytp_gate_rule *rule, const char *text, size_t len,
     return true;
 }
 
-/* How many bytes a unit is; 0: it is none. */
+/* Returns the size of a unit in bytes, or 0 if it is none. */
 static int64_t bytes_of(const char *unit)
 {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
@@ -197,7 +197,7 @@ static int64_t bytes_of(const char *unit)
     return 0;
 }
 
-/* A count, of bytes with a unit or without, or a time with its unit as nanoseconds. */
+/* Reads a count, bytes with an optional unit, or a time with its unit as nanoseconds. */
 static bool read_amount(const char *text, enum nytp_weight value, int64_t *amount)
 {
     const char *end;
@@ -223,7 +223,7 @@ static bool read_amount(const char *text, enum nytp_weight value, int64_t *amoun
     return ns < 9e18;
 }
 
-/* "base", "base +10%", "base + 12" or an amount */
+/* Reads "base", "base +10%", "base + 12" or an amount. */
 static bool set_most(struct nytp_gate_rule *rule, const char *text)
 {
     if (strncmp(text, "base", 4) != 0)
@@ -243,7 +243,7 @@ static bool set_most(struct nytp_gate_rule *rule, const char *text)
     return read_amount(text, rule->value, &rule->plus);
 }
 
-/* Cut an ending and the blanks before it. */
+/* Cuts an ending and the blanks before it. */
 static bool cut_ending(char *text, const char *ending)
 {
     size_t len = strlen(text);
@@ -257,7 +257,7 @@ static bool cut_ending(char *text, const char *ending)
     return true;
 }
 
-/* "accept REGEX P%[:VALUE]" or "accept REGEX any", without its first word. */
+/* Reads "accept REGEX P%[:VALUE]" or "accept REGEX any", without its first word. */
 static bool read_accept(struct nytp_gate *gate, const char *line, const char *place,
                         struct nytp_error *error)
 {
@@ -282,7 +282,7 @@ static bool read_accept(struct nytp_gate *gate, const char *line, const char *pl
                               "accept REGEX P%%[:VALUE] or accept REGEX any expected, not \"%.80s\"", line);
     accept.text = copy_text(line, (size_t)(end - line));
     accept.place = copy_text(place, strlen(place));
-    gate->accepts[gate->n_accepts] = accept; /* the gate's to free */
+    gate->accepts[gate->n_accepts] = accept; /* freed with the gate */
     if (accept.text == NULL || accept.place == NULL) {
         gate->n_accepts++;
         return nytp_out_of_memory(error);
@@ -291,7 +291,6 @@ static bool read_accept(struct nytp_gate *gate, const char *line, const char *pl
                              error);
 }
 
-/* One line of a file of rules. */
 static bool read_rule(struct nytp_gate *gate, const char *line, const char *place,
                       struct nytp_error *error)
 {
@@ -344,8 +343,8 @@ static void skip_byte_order_mark(char *line)
         memmove(line, line + len, strlen(line + len) + 1);
 }
 
-/* Cut the line's end, a comment and blanks; false when there is nothing in it. A comment begins
- * at the line's start or behind a blank, since names and expressions may hold a '#'. */
+/* Cuts the line end, a comment and blanks. Returns false if nothing is left. A comment begins
+ * at the start of the line or behind a blank, since names and expressions may contain '#'. */
 static bool trim_line(char *line)
 {
     size_t len = strcspn(line, "#") == 0 ? 0 : strlen(line);
@@ -360,7 +359,7 @@ static bool trim_line(char *line)
     return line[0] != '\0';
 }
 
-/* Have each line of a file read, and add its number to a message. */
+/* Reads each line of a file, and adds its number to a message. */
 static bool read_lines(struct nytp_gate *gate, const char *path, struct nytp_error *error)
 {
     FILE *file = fopen(path, "r");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Collects what is asked; see questions.h.
+ * Collects the questions of rules; see questions.h.
  */
 #include "questions.h"
 
@@ -24,8 +24,8 @@
 #include <string.h>
 
 enum {
-    MOST_OF_NEAR = 80, /* bytes that an answer has of a name that is near */
-    MOST_NEAR = 100,   /* rules for which such names are looked for, among all */
+    MOST_OF_NEAR = 80, /* bytes of a similar name in an answer */
+    MOST_NEAR = 100,   /* rules for which similar names are searched */
 };
 
 struct asking {
@@ -34,9 +34,9 @@ struct asking {
     struct nytp_gate_questions *questions;
     struct nytp_gate_answer *answers;
     uint32_t rule;
-    int64_t *values; /* of one question: of each run of the base, then of the new side */
+    int64_t *values; /* of one question: for each run of the base, then of the new side */
     uint32_t n_base, n_runs; /* values */
-    uint32_t n_absent;       /* rules on subs that are not there */
+    uint32_t n_absent;       /* rules on missing subs */
     struct nytp_error error; /* sticky */
 };
 
@@ -63,11 +63,11 @@ answer(struct asking *a, enum nytp_gate_verdict verdict, const char *format, ...
     return true;
 }
 
-/* ---- what cannot be judged, whoever is asked ---- */
+/* ---- rules that cannot be judged ---- */
 
 #define LOST "the selection leaves out what it speaks of"
 
-/* Whether a side that the rule speaks of was recorded without. */
+/* Returns true if a side that the rule needs was recorded without this. */
 static bool lacks(const struct asking *a, enum nytp_has what)
 {
     const uint32_t *const has = a->diff->has;
@@ -109,7 +109,7 @@ static void forget(struct asking *a)
     memset(a->values, 0, a->n_runs * sizeof *a->values);
 }
 
-/* Ask about what a->values holds, which are 0 again afterwards. */
+/* Adds a question with the values in a->values, and zeroes these. */
 static bool ask(struct asking *a, const struct nytp_diff_row *row, struct nytp_name name)
 {
     struct nytp_gate_questions *q = a->questions;
@@ -130,7 +130,7 @@ static bool ask(struct asking *a, const struct nytp_diff_row *row, struct nytp_n
     return question->p >= 0;
 }
 
-/* ---- subs that are there, and those that are not ---- */
+/* ---- existing and missing subs ---- */
 
 static bool matches(struct asking *a, struct nytp_name name)
 {
@@ -142,8 +142,8 @@ static bool matches(struct asking *a, struct nytp_name name)
            (rule->scope == NYTP_GATE_PACKAGE || name.len == len);
 }
 
-/* Where names begin that the rule may match, in a sorted list whose i-th name is `stride` bytes
- * behind the one before. */
+/* Returns the first name of a sorted list that may match. `stride` is the distance of two
+ * names in bytes. */
 static uint32_t first_of(const struct asking *a, const struct nytp_name *names, size_t stride,
                          uint32_t n)
 {
@@ -161,7 +161,7 @@ static uint32_t first_of(const struct asking *a, const struct nytp_name *names, 
     return low;
 }
 
-/* Whether a name of a sorted list matches. */
+/* Returns true if a name of a sorted list matches. */
 static bool is_among(struct asking *a, const struct nytp_name *names, uint32_t n)
 {
     const bool each = rule_of(a)->scope == NYTP_GATE_EACH;
@@ -196,7 +196,7 @@ static bool say_absent(struct asking *a, bool gone)
     return answer(a, verdict, "no sub matches%s", names);
 }
 
-/* Ask about all rows that match: about each, or about the sum of a package. */
+/* Asks about each matching row, or about the sum of a package. */
 static bool ask_rows(struct asking *a)
 {
     const struct nytp_gate_rule *rule = rule_of(a);
@@ -247,7 +247,7 @@ static bool ask_rows(struct asking *a)
 
 /* ---- SQL statements ---- */
 
-/* What the rule counts of a run. *found: there is a request that it speaks of. */
+/* Returns the rule's count in one run. Sets *found if a request matches. */
 static int64_t count_statements(struct asking *a, const struct nytp_statements *statements,
                                 bool *found)
 {
@@ -309,7 +309,7 @@ static bool ask_statements(struct asking *a)
                      nytp_name_of_text(rule->scope == NYTP_GATE_TOTAL ? "total" : rule->name));
 }
 
-/* ---- waiting ---- */
+/* ---- waits ---- */
 
 static bool wait_of_run(struct asking *a, uint32_t run, bool *only)
 {
@@ -340,8 +340,8 @@ static bool is_sampled(const struct asking *a)
     return all;
 }
 
-/* Whether the rule may match a wait: a reason that there is, whether it was met or not, or the
- * other side of one that either side met. */
+/* Returns true if the rule can match a wait: any existing reason, or the other side of a wait
+ * in either side. */
 static bool matches_a_wait(struct asking *a, bool *ok)
 {
     const struct nytp_patterns *const pattern = &rule_of(a)->pattern;
@@ -398,7 +398,7 @@ static bool ask_rule(struct asking *a)
 
 /* ---- chance ---- */
 
-/* Correct p for all that is asked, or say how many runs that would take. */
+/* Corrects p for all questions, or says how many runs would be needed. */
 static bool correct_chances(struct asking *a)
 {
     struct nytp_gate_questions *q = a->questions;
