@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A thread of the Firefox Profiler's format; see thread.h. Tables are columns; of the samples
- * one is kept, where they end, from which the other columns follow.
+ * A thread of the Firefox Profiler's format; see thread.h. Tables are columns. Only the ends
+ * of samples are kept; the other columns follow from them.
  */
 #include "thread.h"
 
@@ -41,27 +41,27 @@ struct sample {
     int64_t start_ns, length_ns;
 };
 
-/* One thread's tables, and what its samples come from: `tree`, or else the timeline. */
+/* One thread's tables, and the source of its samples: `tree`, or else the timeline. */
 struct thread {
     const struct nytp_firefox_process *of;
     const struct nytp_profile *profile; /* of->profile */
     struct nytp_out *out;
     bool is_second;    /* of its process */
-    int64_t offset_ns; /* of the process's start, from that of the first */
+    int64_t offset_ns; /* start of the process, relative to the first one */
     struct func *funcs;
     struct frame *frames;
     struct stack *stacks;
-    uint32_t *files; /* whose names are strings, in order of the first function in them */
+    uint32_t *files; /* with names as strings, in order of their first function */
     uint32_t n_funcs, n_frames, n_stacks, n_files;
     const struct nytp_stacktree *tree;
-    const struct nytp_stack_bytes *bytes; /* by stack of `tree`; NULL: not known */
+    const struct nytp_stack_bytes *bytes; /* by stack of `tree`; NULL: unknown */
     struct nytp_stack_walk walk;
     struct nytp_timeline line;
     struct nytp_label_tracks labels; /* of the timeline */
     uint32_t first_node, innermost;
     struct nytp_scale scale; /* to nanoseconds */
     int64_t position_ns;
-    int64_t *ends_ns; /* of the samples put so far, from the process's start */
+    int64_t *ends_ns; /* of the samples so far, from the process's start */
     uint32_t n_samples, ends_capacity;
     bool no_memory;
 };
@@ -89,8 +89,8 @@ static void free_tables(struct thread *t)
     nytp_label_tracks_free(&t->labels);
 }
 
-/* Frames with lines. A viewer knows a file per function only: where a sub ran lines of another
- * file (a required one, at its file scope), it is another function there. */
+/* Makes frames with lines. A viewer has one file per function, so a sub that ran lines of
+ * another file (a required one, at file scope) is another function there. */
 static bool tables_from_tree(struct thread *t)
 {
     const struct nytp_stacktree *tree = t->tree;
@@ -118,7 +118,7 @@ static bool tables_from_tree(struct thread *t)
     return ok;
 }
 
-/* A frame per sub; a stack per node, since spans refer to nodes. */
+/* Makes a frame per sub and a stack per node, since spans refer to nodes. */
 static bool tables_from_nodes(struct thread *t)
 {
     const struct nytp_profile *profile = t->profile;
@@ -143,8 +143,8 @@ static bool tables_from_nodes(struct thread *t)
     return ok;
 }
 
-/* A thread has strings of its own. It gets the names of those files alone that its functions
- * are in: a program of a thousand processes would repeat thousands of names in each. */
+/* A thread has private strings. It gets only the file names of its functions: a program of a
+ * thousand processes would repeat thousands of names in each. */
 static bool intern_files(struct thread *t)
 {
     struct nytp_table strings = {0};
@@ -193,7 +193,7 @@ static bool next_total(struct thread *t, struct sample *sample)
     return false;
 }
 
-/* The stretch from one event to the next belongs to the frame that is innermost between. */
+/* The stretch between two events belongs to the innermost frame. */
 static bool next_stretch(struct thread *t, struct sample *sample)
 {
     while (nytp_timeline_next(&t->line)) {
@@ -222,7 +222,6 @@ static void end_samples(struct thread *t)
     nytp_stack_walk_end(&t->walk);
 }
 
-/* Note where a sample ends; the next one begins there. */
 static void keep_end(struct thread *t, const struct sample *sample)
 {
     if (!nytp_grow(&t->ends_ns, &t->ends_capacity, t->n_samples, sizeof *t->ends_ns))
@@ -239,7 +238,7 @@ static void put_sample(struct thread *t, const struct sample *sample)
     keep_end(t, sample);
 }
 
-/* A viewer's time axis ends where the last sample begins, so that has no length. */
+/* A viewer's time axis ends where the last sample begins, so the last one has no length. */
 static void put_sample_stacks(struct thread *t)
 {
     nytp_puts(t->out, "\"stack\":[");
@@ -253,7 +252,7 @@ static void put_sample_stacks(struct thread *t)
     nytp_puts(t->out, "],\n");
 }
 
-/* Where each sample begins on the axis of all processes, or (`lengths`) how long it is. */
+/* Writes the start of each sample on the axis of all processes, or (`lengths`) its length. */
 static void put_sample_times(const struct thread *t, const char *key, bool lengths)
 {
     int64_t start_ns = 0;
@@ -287,12 +286,12 @@ static void put_or_null(const struct thread *t, uint32_t value, uint32_t null)
         nytp_put_u64(t->out, value);
 }
 
-/* A stack has up to three allocations: of what is in use; of what was freed; and that one's
- * end, less than 0 at the same address, whose stack is not known. Addresses only tell which
- * belong together. */
+/* A stack has up to three allocations: the bytes in use; the bytes freed; and the end of the
+ * latter, negative at the same address, with unknown stack. Addresses only say which belong
+ * together. */
 struct allocation {
     int64_t weight;
-    uint32_t stack; /* NONE: not known */
+    uint32_t stack; /* NONE: unknown */
     uint64_t address;
 };
 
@@ -457,7 +456,6 @@ static void put_func_line(const struct thread *t, uint32_t i)
     put_or_null(t, sub->file == t->funcs[i].file ? sub->first_line : 0, 0);
 }
 
-/* The tables of stacks, frames, functions and resources, column by column. */
 static void put_tables(const struct thread *t)
 {
     struct nytp_out *out = t->out;
@@ -565,7 +563,6 @@ static void put_strings(const struct thread *t)
     nytp_puts(t->out, "]}");
 }
 
-/* One thread: what it is, its samples, its tables. */
 static void put_thread(struct thread *t, const char *remark)
 {
     const struct nytp_process *process = &t->profile->processes[t->of->index];

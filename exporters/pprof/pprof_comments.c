@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Puts the comments of pprof's message together; see pprof_comments.h.
+ * The comments of pprof's message; see pprof_comments.h.
  */
 #include "pprof_comments.h"
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Text fields must be UTF-8, and an error message may have been cut anywhere. */
+/* Text fields must be UTF-8, and an error message may have been cut inside a character. */
 static void replace_non_ascii(char *text)
 {
     for (; *text != '\0'; text++)

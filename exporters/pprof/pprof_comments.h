@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The comments of pprof's message, which tell of the recording what no other field can: which
- * program and perl it was, what is missing or estimated. `pprof -comments` shows them.
+ * The comments of pprof's message, for facts that no other field has: the program and perl,
+ * and what is missing or estimated. `pprof -comments` shows them.
  */
 #ifndef NYTP_PPROF_COMMENTS_H
 #define NYTP_PPROF_COMMENTS_H
 
 #include "pprof_tables.h"
 
-#define NYTP_PPROF_MAX_COMMENTS 32 /* further ones are left out */
+#define NYTP_PPROF_MAX_COMMENTS 32 /* further ones are dropped */
 
-/* Zeroed = none. */
+/* A zeroed struct is empty. */
 struct nytp_pprof_comments {
     int64_t ids[NYTP_PPROF_MAX_COMMENTS]; /* strings */
     size_t n;
 };
 
-/* Add a comment, as printf() would write it. A text longer than 1023 bytes is cut; a comment
- * too many is left out. */
+/* Adds a comment in printf() style, cut to 1023 bytes. Drops it if there are too many. */
 __attribute__((format(printf, 3, 4))) void
 nytp_pprof_comment(struct nytp_pprof_comments *comments, struct nytp_pprof_tables *tables,
                    const char *format, ...);
 
-/* Script, perl, what is partial, what is estimated; how many contexts were pruned as too deep.
- */
+/* Adds script, perl, partial and estimated parts, and the number of contexts that were pruned
+ * as too deep. */
 void nytp_pprof_comment_all(struct nytp_pprof_comments *comments,
                             struct nytp_pprof_tables *tables, uint64_t n_pruned);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What was spent in a context itself; see pprof_entries.h. Pruned contexts are chained to the
- * one that they count on, so that each context is looked at once.
+ * The exclusive values of a context; see pprof_entries.h. Pruned contexts are chained to the
+ * one that includes them, so that each context is visited once.
  */
 #include "pprof_entries.h"
 
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* Chain the pruned contexts to those they are counted on, in index order. */
+/* Chains are in index order. */
 bool nytp_pprof_entries_init(struct nytp_pprof_entries *entries,
                              const struct nytp_profile *profile,
                              const struct nytp_stacks *stacks)
@@ -54,7 +54,7 @@ static int compare_entries(const void *left, const void *right)
     return (a->line > b->line) - (a->line < b->line);
 }
 
-/* Entries of several contexts become one entry per line. */
+/* Makes one entry per line from those of several contexts. */
 static void merge_entries(struct nytp_pprof_entries *entries)
 {
     struct nytp_pprof_entry *at = entries->at;

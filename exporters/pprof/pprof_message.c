@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The pprof message of a profile; see pprof_message.h. What pprof makes of each field was
- * found by running it (exporters/README.md, t/viewers/).
+ * The pprof message of a profile; see pprof_message.h. pprof's use of each field was found by
+ * running it (exporters/README.md, t/viewers/).
  *
- * - A location is a line of a sub: of a leaf the line where the time was spent, of a caller
+ * - A location is a line of a sub: for a leaf the line where the time was spent, for a caller
  *   the line of the call, so that -list shows flat on statements and cum on calls.
- * - Function.system_name stays unset: where it is set pprof demangles names as C++ and cuts
- *   what is in brackets, which makes anonymous subs of different evals one.
- * - One pass: strings, functions and locations are numbered as the samples first use them,
- *   and samples come in the order of the model's contexts and lines.
+ * - Function.system_name is unset: otherwise pprof demangles names as C++ and cuts text in
+ *   brackets, which makes anonymous subs of different evals one.
+ * - One pass: strings, functions and locations are numbered at first use, and samples are in
+ *   the order of the model's contexts and lines.
  */
 #include "pprof_message.h"
 #include "exporters/compare/diff.h"
@@ -51,21 +51,21 @@ enum value {
     VALUE_CALLS,
     VALUE_STATEMENTS,
     VALUE_WALL,
-    VALUE_CPU,   /* only of sampled recordings */
-    VALUE_SVS,   /* only where they were recorded */
-    VALUE_BYTES, /* likewise, in the order of nytp_bytes_names */
+    VALUE_CPU,   /* only if sampled */
+    VALUE_SVS,   /* only if recorded */
+    VALUE_BYTES, /* the same, in the order of nytp_bytes_names */
     N_VALUES = VALUE_BYTES + NYTP_N_BYTES_MEASURES
 };
 
-/* What exporters/base/node_details.h knows of a frame. */
+/* The detail of a frame (exporters/base/node_details.h). */
 struct detail_label {
     uint32_t key, text; /* strings, or 0 */
 };
 
-/* A stack of samples that are added up, over processes: the stack of its caller and one more
- * location. Roots hold what the samples of a process are labelled with. */
+/* A stack whose samples are summed up over processes: its caller's stack and one more
+ * location. Roots hold the labels of a process. */
 struct merged_stack {
-    uint32_t parent, location; /* parent: itself for a root, whose location is a string */
+    uint32_t parent, location; /* parent is itself for a root, whose location is a string */
     int64_t values[N_VALUES];
     uint32_t state;             /* of the last frame: S_WAITING or 0 */
     struct detail_label detail; /* of the last frame */
@@ -78,7 +78,7 @@ struct process_labels {
     uint32_t state; /* S_WAITING or 0 */
     struct detail_label detail;
     uint32_t pid, script; /* strings; script 0 = unknown */
-    bool of_base;         /* of a difference: counts negatively */
+    bool of_base;         /* base of a difference: counts negatively */
     uint32_t own[2 * MAX_OWN_LABELS],
         n_own; /* strings: keys and values of DB::label_profile() */
 };
@@ -90,7 +90,7 @@ struct message {
     struct nytp_pprof_encoder *encoder;
     const struct nytp_unit *unit;
     struct nytp_scale scale, cpu_scale;
-    bool has[N_VALUES]; /* a sample has this value */
+    bool has[N_VALUES]; /* samples have this value */
     struct nytp_pprof_tables tables;
     struct nytp_waits waits;
     struct nytp_stacks stacks;
@@ -102,12 +102,13 @@ struct message {
     uint32_t n_stack, stack_size;
 
     const struct nytp_export_options *options;
-    uint32_t *label_ids; /* strings: key, value of each label that the user gave */
-    /* Only where processes are merged: */
+    uint32_t *label_ids; /* strings: key, value of each of the user's labels */
+    /* Only if processes are merged: */
     struct nytp_table merged_ids; /* (parent, location) */
     struct merged_stack *merged;
     uint32_t
-        *caller_stacks; /* by node of the process at hand: its callers, index of `merged` */
+        *caller_stacks; /* by node of the current process: its callers' stack, index of
+                         * `merged` */
     uint32_t n_merged, merged_size, n_caller_stacks, first_node;
 
     struct nytp_pprof_comments comments;
@@ -120,7 +121,7 @@ static bool ok(const struct message *m)
 
 /* ---- tables ---- */
 
-/* Strings whose index is known beforehand. */
+/* Strings with a fixed index. */
 enum fixed_string {
     S_EMPTY,
     S_CALLS,
@@ -134,7 +135,7 @@ enum fixed_string {
     S_WAITING,
     S_SAMPLES,
     N_FIXED_STRINGS,
-    S_BASE = N_FIXED_STRINGS, /* these two only in a difference */
+    S_BASE = N_FIXED_STRINGS, /* only in a difference, with the next */
     S_TRUE
 };
 
@@ -159,7 +160,7 @@ static void push_location(struct message *m, uint32_t id)
     m->stack[m->n_stack++] = id;
 }
 
-/* The callers of a context; the leaf's place is left open. */
+/* Pushes the callers of a context; the leaf's place stays empty. */
 static void build_stack(struct message *m, uint32_t n)
 {
     const struct nytp_node *nodes = m->profile->nodes;
@@ -210,21 +211,20 @@ static void put_sample(struct message *m, const struct process_labels *labels, u
     e->close(e);
 }
 
-/* ---- samples of several processes added up ---- */
+/* ---- samples summed up over processes ---- */
 
 static bool wants_label(const struct message *m, const char *name)
 {
     return m->options->auto_labels == NULL || strstr(m->options->auto_labels, name) != NULL;
 }
 
-/* The stack that is `parent` with one more location, made if it is not there; 0 when memory is
- * out, which the message then knows. A `parent` of UINT32_MAX makes a root, whose location is
- * the string of its label. */
+/* Finds or makes the stack `parent` plus one location. `parent` UINT32_MAX makes a root, whose
+ * location is the string of its label. Returns 0 with the error set if memory is out. */
 static uint32_t merged_stack(struct message *m, uint32_t parent, uint32_t location,
                              const struct process_labels *labels, uint32_t state,
                              struct detail_label detail)
 {
-    /* a detail's string is none of the fixed ones */
+    /* a detail's string is never a fixed one */
     const struct nytp_key key = {parent, location, labels->of_base,
                                  detail.text != 0 ? detail.text : state};
     const uint32_t known = nytp_table_get(&m->merged_ids, key);
@@ -245,8 +245,7 @@ static uint32_t merged_stack(struct message *m, uint32_t parent, uint32_t locati
     return id;
 }
 
-/* The stack of what calls a node; that of the caller of a root is the root of the merged tree.
- */
+/* Returns the stack of a node's callers. For a root it is the root of the merged tree. */
 static uint32_t caller_stack(struct message *m, const struct process_labels *labels, uint32_t n)
 {
     const struct nytp_node *nodes = m->profile->nodes;
@@ -258,7 +257,7 @@ static uint32_t caller_stack(struct message *m, const struct process_labels *lab
     uint32_t stack;
     if (outer == n)
         stack = merged_stack(m, UINT32_MAX, labels->script, labels, 0, no_detail);
-    else /* the outer one was seen before: its index is lower */
+    else /* the outer one came before: its index is lower */
         stack = merged_stack(
             m, m->caller_stacks[outer - m->first_node] - 1,
             nytp_pprof_location_id(&m->tables, nodes[outer].sub, site->file, site->line),
@@ -267,7 +266,6 @@ static uint32_t caller_stack(struct message *m, const struct process_labels *lab
     return stack;
 }
 
-/* Add the values of a sample to the merged stack that it has. */
 static void add_merged(struct message *m, const struct process_labels *labels, uint32_t n,
                        uint32_t leaf, const int64_t *values)
 {
@@ -277,8 +275,7 @@ static void add_merged(struct message *m, const struct process_labels *labels, u
         m->merged[stack].values[i] += values[i];
 }
 
-/* Begin a process, whose nodes go from `first` to before `end`: none of its caller stacks is
- * known. */
+/* Begins a process with the nodes from `first` to before `end`: forgets all caller stacks. */
 static bool begin_merged(struct message *m, uint32_t first, uint32_t end)
 {
     if (end - first > m->n_caller_stacks) {
@@ -301,7 +298,6 @@ static bool has_value(const int64_t *values)
     return false;
 }
 
-/* Write the merged stacks that have any value as samples. */
 static void put_merged(struct message *m)
 {
     for (uint32_t i = 0; i < m->n_merged && ok(m); i++) {
@@ -320,7 +316,7 @@ static void put_merged(struct message *m)
     }
 }
 
-/* pprof takes values below zero for a difference between profiles, and their size for time. */
+/* pprof takes negative values for a difference between profiles, and their size for time. */
 static int64_t wall_value(struct message *m, int64_t ticks)
 {
     if (ticks >= 0)
@@ -329,7 +325,7 @@ static int64_t wall_value(struct message *m, int64_t ticks)
     return 0;
 }
 
-/* A context's calls are counted on the first of its lines. */
+/* A context's calls are on the first of its lines. */
 static void put_context(struct message *m, const struct process_labels *labels, uint32_t n)
 {
     const uint32_t sub = m->profile->nodes[n].sub;
@@ -372,7 +368,7 @@ static void add_own_label(struct message *m, struct nytp_str key, struct nytp_st
     own[1] = nytp_pprof_string_id(&m->tables, value.ptr, value.len);
 }
 
-/* Of a thread other than the first. */
+/* Only for a thread other than the first. */
 static void add_thread_label(struct message *m, uint32_t thread, struct process_labels *labels)
 {
     char number[16];
@@ -382,7 +378,7 @@ static void add_thread_label(struct message *m, uint32_t thread, struct process_
                       (struct nytp_str){.ptr = number, .len = (uint32_t)len}, labels);
 }
 
-/* As the recording has them; what is no printable text there is written as \xHH already. */
+/* As recorded: unprintable text is \xHH already. */
 static void add_own_labels(struct message *m, struct nytp_name text,
                            struct process_labels *labels)
 {
@@ -391,7 +387,7 @@ static void add_own_labels(struct message *m, struct nytp_name text,
         add_own_label(m, key, value, labels);
 }
 
-/* Its strings are made when they are first met. */
+/* Strings are made at first use. */
 static struct detail_label detail_label(struct message *m, uint32_t node)
 {
     static const char *const keys[] = {
@@ -418,8 +414,8 @@ static struct detail_label detail_label(struct message *m, uint32_t node)
     return (struct detail_label){label, known};
 }
 
-/* Write the samples of a process, or add them to the merged stacks where processes are not
- * told apart. */
+/* Writes the samples of a process, or adds them to the merged stacks if processes are
+ * merged. */
 static void put_process(struct message *m, uint32_t index)
 {
     const struct nytp_profile *profile = m->profile;
@@ -466,7 +462,7 @@ static void put_value_type(struct message *m, enum nytp_pprof_field field, uint3
     e->close(e);
 }
 
-/* What is a zero is not written. */
+/* Zeros are not written. */
 static void put_integer(struct message *m, enum nytp_pprof_field field, int64_t value)
 {
     if (value != 0)
@@ -525,7 +521,7 @@ static void put_strings(struct message *m)
                          nytp_strings_get(m->tables.strings, i));
 }
 
-/* The user's labels: strings, and a comment for each. */
+/* Adds the user's labels: strings, and a comment for each. */
 static void add_labels(struct message *m)
 {
     const struct nytp_texts *labels = &m->options->labels;
@@ -554,8 +550,8 @@ static void put_types_of_bytes(struct message *m)
     }
 }
 
-/* Write all fields in the order of their numbers. Strings that later fields refer to must be
- * interned before the table of strings is written. */
+/* Writes all fields in the order of their numbers. Strings of later fields must be interned
+ * before the table of strings is written. */
 static void put_message(struct message *m)
 {
     struct nytp_pprof_encoder *e = m->encoder;
@@ -570,7 +566,7 @@ static void put_message(struct message *m)
         nytp_out_of_memory(&m->out->error);
     nytp_pprof_comment_all(
         &m->comments, &m->tables,
-        m->stacks.n_pruned); /* their strings come before the fields that refer to them */
+        m->stacks.n_pruned); /* its strings come before the fields that use them */
 
     put_value_type(m, FIELD(PROFILE, sample_type), S_CALLS, S_COUNT);
     const char *const counted = nytp_text_counted(m->profile) == NYTP_COUNTED_BOTH

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The pprof message of a profile (profile.proto), field by field, in the order of the field
- * numbers. An encoder turns the calls into bytes; it takes no decision about the content, so
- * that the binary and the text form are the same message.
+ * The pprof message of a profile (profile.proto), field by field, in the order of field
+ * numbers. An encoder turns the calls into bytes. It makes no decision about the content, so
+ * the binary and the text form are the same message.
  */
 #ifndef NYTP_PPROF_MESSAGE_H
 #define NYTP_PPROF_MESSAGE_H
@@ -15,18 +15,17 @@ enum nytp_pprof_field {
     NYTP_PPROF_FIELD_COUNT
 };
 
-/* Of each field, as in pprof_fields.def. */
+/* By field, from pprof_fields.def. */
 extern const char *const nytp_pprof_names[NYTP_PPROF_FIELD_COUNT];
 extern const uint8_t nytp_pprof_numbers[NYTP_PPROF_FIELD_COUNT];
 
-/* How a field is written: the binary form (pprof.c) and the text form (pprof_text.c) each have
- * one of these as the first member of a struct of their own. Failures go to the output's error.
- */
+/* The binary form (pprof.c) and the text form (pprof_text.c) have one of these as the first
+ * member of their struct. Errors go to the output's error. */
 struct nytp_pprof_encoder {
-    /* Fields up to the matching close() belong to a message inside the current one. */
+    /* Fields up to the matching close() are of a message inside the current one. */
     void (*open)(struct nytp_pprof_encoder *encoder, enum nytp_pprof_field field);
     void (*close)(struct nytp_pprof_encoder *encoder);
-    /* A single value; never called with 0, which is what an absent field means. */
+    /* A single value. Never called with 0, which an absent field means. */
     void (*integer)(struct nytp_pprof_encoder *encoder, enum nytp_pprof_field field,
                     int64_t value);
     void (*flag)(struct nytp_pprof_encoder *encoder, enum nytp_pprof_field field);
@@ -37,9 +36,9 @@ struct nytp_pprof_encoder {
                  struct nytp_name text);
 };
 
-/* Give the whole message to the encoder. With `side_of_recording` (compare/diff.h; else NULL)
- * it is a difference as pprof itself writes it: samples of the base's side count negatively and
- * have the label pprof::base. False with out->error set. */
+/* Writes the whole message with the encoder. With `side_of_recording` (compare/diff.h; else
+ * NULL) it is a difference like pprof's own: samples of the base count negatively and have the
+ * label pprof::base. Returns false with out->error set. */
 bool nytp_pprof_message(const struct nytp_profile *profile, const uint8_t *side_of_recording,
                         const struct nytp_export_options *options, struct nytp_out *out,
                         struct nytp_pprof_encoder *encoder);

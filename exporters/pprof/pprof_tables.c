@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Numbers the strings, functions and locations of pprof's message; see pprof_tables.h. A
- * function is a sub in a file; a location is a line of one.
+ * Strings, functions and locations of pprof's message; see pprof_tables.h. A function is a sub
+ * in a file; a location is a line of one.
  */
 #include "pprof_tables.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The strings, functions and locations of pprof's message. The message refers to them by
- * number; they are numbered in the order in which they are first asked for, and written when
- * all samples are.
+ * Strings, functions and locations of pprof's message. They are numbered in the order of first
+ * use, and written after all samples.
  */
 #ifndef NYTP_PPROF_TABLES_H
 #define NYTP_PPROF_TABLES_H
@@ -22,7 +21,7 @@ struct nytp_pprof_function {
 
 struct nytp_pprof_tables {
     const struct nytp_profile *profile;
-    struct nytp_labels *labels; /* names as viewers take them */
+    struct nytp_labels *labels; /* escaped names for viewers */
     struct nytp_strings *strings;
     struct nytp_table location_ids; /* (sub, file, line, 0) */
     struct nytp_table function_ids; /* (sub, file, 0, 0) */
@@ -30,22 +29,22 @@ struct nytp_pprof_tables {
     struct nytp_pprof_function *functions;
     uint32_t n_locations, n_functions;
     uint32_t locations_size, functions_size;
-    bool no_memory; /* memory was out: what was returned since is of no use */
+    bool no_memory; /* memory was out: later results are invalid */
 };
 
-/* False when memory is out; nytp_pprof_tables_free() in either case. */
+/* Returns false if memory is out. Call nytp_pprof_tables_free() in either case. */
 bool nytp_pprof_tables_init(struct nytp_pprof_tables *tables,
                             const struct nytp_profile *profile);
 void nytp_pprof_tables_free(struct nytp_pprof_tables *tables);
 
-/* The number of a text, which is copied. Strings count from 0, which is "". */
+/* Returns the number of a text, which is copied. Strings count from 0, which is "". */
 uint32_t nytp_pprof_string_id(struct nytp_pprof_tables *tables, const char *text, size_t len);
 
-/* The same of a name as viewers take it (labels.h). */
+/* The same for a name that viewers accept (labels.h). */
 uint32_t nytp_pprof_escaped_id(struct nytp_pprof_tables *tables, struct nytp_name name);
 
-/* The number of a line of a sub; locations count from 1. `file` is the line's, 0 where the
- * recording does not tell. */
+/* Returns the number of a line of a sub; locations count from 1. `file` is that of the line, 0
+ * if unknown. */
 uint32_t nytp_pprof_location_id(struct nytp_pprof_tables *tables, uint32_t sub, uint32_t file,
                                 uint32_t line);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Works out when a profile was recorded and for how long; see pprof_times.h. Of several inputs
- * it is the span from the first start to the last end.
+ * Time and duration of the recording; see pprof_times.h. For several inputs it is the span
+ * from the first start to the last end.
  */
 #include "pprof_times.h"
 
 #include "formats/base/units.h"
 
-/* Seconds of a clock as nanoseconds; 0 for what is no time of day. */
+/* Converts seconds of a clock to nanoseconds; 0 if they are no time of day. */
 static int64_t nanoseconds(double seconds)
 {
     return seconds > 0 && seconds < 9e9 ? (int64_t)(seconds * 1e9) : 0;
