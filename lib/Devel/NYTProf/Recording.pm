@@ -182,10 +182,10 @@ sub merge {
 
 =head2 run_and_wait(CODE, ALL)
 
-Calls CODE in a child process; CODE runs a program and need not return. Returns its wait status, or
-that of exit status 127 if there can be no child. Passes on INT, TERM, HUP, QUIT, USR1 and USR2, with
-ALL to what the program started, too; not what all of our process group got. Signals that we ignore
-(C<nohup>) are ignored there, too.
+Calls CODE in a child process; CODE runs a program and need not return. Returns its wait status,
+or that of exit status 127 if there can be no child. Passes on INT, TERM, HUP, QUIT, USR1 and
+USR2, with ALL to what the program started, too; not what all of our process group got. Signals
+that we ignore (C<nohup>) are ignored there, too.
 
 =cut
 
