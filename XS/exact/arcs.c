@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What calls of one sub from one place cost so far; see arcs.h.
+ * Sums of the calls of one sub from one place; see arcs.h.
  */
 #include "arcs.h"
 
@@ -48,7 +48,7 @@ struct nytp_rec_arc *nytp_arc_find(struct nytp_recorder *rec, struct nytp_rec_su
     return arc;
 }
 
-/* Subs were called as the arcs say. */
+/* Derives from the arcs which subs were called. */
 static void call_subs(struct nytp_recorder *rec)
 {
     for (uint32_t i = 1; i <= rec->subs.n; i++) {
@@ -78,8 +78,8 @@ static void free_arc(void *arc)
     Safefree(arc);
 }
 
-/* For qsort(): arcs stand in the file by callee, caller and place, so that the same program
- * gives the same profile. */
+/* For qsort(). Arcs are ordered by callee, caller and place, so that the same program gives the
+ * same profile. */
 static int compare_arcs(const void *left, const void *right)
 {
     const struct nytp_rec_arc *const a = *(struct nytp_rec_arc *const *)left;
@@ -103,8 +103,7 @@ static struct nytp_str name_of(const struct nytp_rec_sub *sub)
     return (struct nytp_str){.ptr = sub->name, .len = (uint32_t)sub->name_len};
 }
 
-/* A SUB_CALLERS record without place and caller tells readers that the sub is an xsub or a
- * builtin. */
+/* A SUB_CALLERS record without place and caller marks the sub as an xsub or builtin. */
 static void write_marker(struct nytp_recorder *rec, const struct nytp_rec_sub *sub)
 {
     nytp_write_sub_callers(
@@ -136,21 +135,21 @@ static void write_markers(struct nytp_recorder *rec)
     }
 }
 
-/* An arc of resumed calls has time, but no call. */
+/* An arc of resumed calls has time but no call. */
 static bool is_worth_telling(const struct nytp_rec_arc *arc)
 {
     return arc->count > 0 || (arc->fid != 0 && arc->incl_ticks + arc->reci_ticks > 0);
 }
 
-/* Whether its file is that of a string eval that is over, or was. */
+/* Returns whether the arc's file is that of a string eval that has ended. */
 static bool is_from_past_eval(const struct nytp_recorder *rec, const struct nytp_rec_arc *arc)
 {
     const struct nytp_rec_file *const file = arc->fid == 0 ? NULL : rec->files.all[arc->fid];
     return arc->fid != 0 && (file == NULL || (file->is_eval && !file->in_use));
 }
 
-/* An arc of which one end or the place is about to be freed is written now instead of at the
- * end. Readers add up what they find about an arc, so that it may come again. */
+/* An arc is written now if its caller, callee or file is about to be freed. It may come again:
+ * readers add up all records of an arc. */
 static bool arc_stays(void *recorder, void *item)
 {
     struct nytp_recorder *const rec = recorder;
@@ -171,7 +170,7 @@ bool nytp_arcs_release(struct nytp_recorder *rec)
     return nytp_index_filter(&rec->arcs, arc_stays, rec);
 }
 
-/* What place `i` of the index holds, if there is anything to tell of it; else NULL. */
+/* Returns entry `i` of the index if it is to be written, else NULL. */
 static const struct nytp_rec_arc *arc_to_write(const struct nytp_recorder *rec, size_t i)
 {
     const struct nytp_rec_arc *const arc = rec->arcs.entries[i].item;

@@ -2,9 +2,9 @@
  *
  * Sampled blocks that are in use; see blocks.h.
  *
- * A block that is freed stays in the list until half of it is, and in a suspended file until
- * that is told. In a full list it stays until enough of them are freed to be worth a pass over
- * all: until then blocks that come are left out.
+ * Freed blocks stay in the list until they are half of it; in a suspended file, until that is
+ * recorded. A full list is cleaned only when enough blocks are freed to be worth a pass. Until
+ * then new blocks are left out.
  */
 #include "blocks.h"
 
@@ -22,7 +22,7 @@
 #define NO_CALL UINT32_MAX
 
 enum {
-    WORTH_A_PASS = 8, /* one block in so many that is freed, of a full list */
+    WORTH_A_PASS = 8, /* clean a full list if one block in 8 is freed */
 };
 
 static uint32_t innermost_serial(const struct nytp_recorder *rec)
@@ -35,8 +35,7 @@ void nytp_blocks_place_is_here(struct nytp_recorder *rec)
     rec->blocks.place_serial = innermost_serial(rec);
 }
 
-/* A call of an xsub or builtin has no statements of its own, and a sub that was just entered
- * none yet. */
+/* Calls of xsubs and builtins have no statements; a sub just entered has none yet. */
 void nytp_blocks_find_place(struct nytp_recorder *rec)
 {
     const bool is_here =
@@ -63,7 +62,8 @@ static bool add_call(struct nytp_rec_blocks *blocks, const struct nytp_rec_block
     return true;
 }
 
-/* A sub whose name a comment cannot tell is taken for its caller. */
+/* Returns whether a comment can hold the sub's name. If not, its blocks count for its
+ * caller. */
 static bool can_be_told(const struct nytp_rec_sub *sub)
 {
     return sub->name_len > 0 && sub->name_len <= NYTP_IN_USE_NAME_MOST &&
@@ -85,8 +85,8 @@ static uint32_t call_of_frame(struct nytp_rec_blocks *blocks, uint32_t caller,
     return index;
 }
 
-/* The innermost open call; NO_CALL when there is no room for it. A frame that has the serial of
- * before lies in the same frames as before. */
+/* Returns the innermost open call, or NO_CALL if there is no room for it. Frames up to one
+ * whose serial is unchanged are the same as last time. */
 static uint32_t call_now(struct nytp_recorder *rec)
 {
     struct nytp_rec_blocks *const blocks = &rec->blocks;
@@ -176,9 +176,9 @@ void nytp_blocks_freed(struct nytp_recorder *rec, uint64_t id)
         drop_freed(blocks);
 }
 
-/* ---- what is in use ---- */
+/* ---- blocks in use ---- */
 
-/* Callers have lower indices: they are seen after those that they called. */
+/* A caller has a lower index than its callees, so it is visited after them. */
 static void mark_calls(struct nytp_rec_blocks *blocks)
 {
     for (uint32_t i = 1; i < blocks->n_calls; i++)
@@ -191,7 +191,7 @@ static void mark_calls(struct nytp_rec_blocks *blocks)
             blocks->calls[blocks->calls[i].caller].in_use = true;
 }
 
-/* Blocks whose calls do not fit any more, because memory is out, are left out. */
+/* Drops blocks whose calls do not fit any more because memory is out. */
 static void keep_marked(struct nytp_rec_blocks *blocks, uint32_t *index_now)
 {
     const uint32_t n = blocks->n_calls;
@@ -231,7 +231,7 @@ void nytp_blocks_sweep(struct nytp_recorder *rec)
 
 /* ---- the stream ---- */
 
-/* Its number in this file, told before it is used. */
+/* Returns the file's number in this profile, after recording the file. */
 static uint32_t told_fid(pTHX_ struct nytp_recorder *rec, uint32_t fid, uint32_t via)
 {
     struct nytp_rec_file *const file = fid == 0 ? NULL : nytp_file_numbered(aTHX_ rec, fid);
@@ -255,7 +255,7 @@ static void write_calls(pTHX_ struct nytp_recorder *rec)
     }
 }
 
-/* Those with a higher id than that. */
+/* Writes the blocks with an id above `after`. */
 static void write_blocks(pTHX_ struct nytp_recorder *rec, uint64_t after)
 {
     char text[NYTP_BYTES_LONGEST];

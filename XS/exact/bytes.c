@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Which bytes the program allocates and frees; see bytes.h.
+ * Samples of the bytes that the program allocates and frees; see bytes.h.
  */
 #include "bytes.h"
 
@@ -20,7 +20,7 @@ static bool counts_svs(const struct nytp_recorder *rec)
     return rec->options.sample == 0 && rec->options.svs;
 }
 
-/* It is installed beside us. */
+/* The library is installed beside this one. */
 static void say_where_it_is(const struct nytp_recorder *rec)
 {
     static const char here;
@@ -34,7 +34,7 @@ static void say_where_it_is(const struct nytp_recorder *rec)
              name != NULL ? (int)(name + 1 - path) : 0, path);
 }
 
-/* Of a list of libraries (LD_PRELOAD), those that are not ours. */
+/* Copies a list of libraries (LD_PRELOAD) without ours. */
 static void put_others(pTHX_ const char *list, SV *others)
 {
     static const char separators[] = ": ", name[] = "libnytp-malloc.so";
@@ -92,7 +92,7 @@ void nytp_bytes_set_look(struct nytp_recorder *rec, const void *(*look)(void *co
     rec->bytes.context = context;
 }
 
-/* Where no event asks for bytes. */
+/* For programs in which no event asks for bytes. */
 static const void *have_events_ask(void *context)
 {
     nytp_state_note_waiting(context, true);
@@ -158,8 +158,8 @@ void nytp_bytes_free(struct nytp_recorder *rec)
     rec->bytes.queue = NULL;
 }
 
-/* A block of s bytes is sampled with a probability of 1 - exp(-s/R), and stands for as many as
- * that is the share of. Parts of blocks go to the next sample. */
+/* A block of s bytes is sampled with a probability of 1 - exp(-s/R), so it stands for the
+ * inverse of that. The fraction of a block is carried to the next sample. */
 static void weigh(struct nytp_rec_bytes *bytes, const struct nytp_malloc_event *event,
                   struct nytp_bytes_record *record)
 {

@@ -2,14 +2,14 @@
  *
  * The subroutine profiler: which calls are open.
  *
- * A perl sub's frame is closed by a destructor on perl's save stack, pushed as the first thing
- * in the sub's scope, so that it runs last when the scope is left by any means. An xsub or
- * builtin runs inside perl's own handler; its destructor lies below whatever the handler
- * saves, and is taken off again when the handler returns, so that it runs only if the call
- * dies. A destructor names its frame by serial number and does nothing if that frame is gone.
+ * A perl sub's frame is closed by a destructor on perl's save stack. It is pushed first in the
+ * sub's scope, so it runs last, however the scope is left. An xsub or builtin runs inside
+ * perl's handler. Its destructor lies below anything the handler saves and is removed when the
+ * handler returns, so it runs only if the call dies. A destructor names its frame by serial
+ * number and does nothing if that frame is closed.
  *
- * All times are points of the clock's axis in whole ticks: for every call
- * inclusive = exclusive + sum(inclusive of the calls it made), exactly.
+ * All times are axis points in whole ticks. For every call inclusive = exclusive +
+ * sum(inclusive of the calls it made), exactly.
  */
 #include "calls.h"
 
@@ -30,8 +30,8 @@
 
 #include "formats/stream/comments/open_calls.h"
 
-/* What a destructor takes on the save stack (scope.c, save_destructor_x: function, argument,
- * type; all versions). */
+/* Size of a destructor on the save stack (scope.c, save_destructor_x: function, argument, type;
+ * all versions). */
 enum {
     DESTRUCTOR_SIZE = 3,
 };
@@ -48,7 +48,7 @@ void nytp_calls_free(struct nytp_recorder *rec)
 
 /* ---- frames ---- */
 
-/* Whether the program's own statements call: of its stack no context is a sub's. */
+/* Returns whether the caller is the program's main code: no context of the stack is a sub's. */
 static inline bool is_outside_subs(pTHX_ I32 n_entered)
 {
     if (PL_curstackinfo->si_prev != NULL || PL_main_start == NULL)
@@ -59,7 +59,7 @@ static inline bool is_outside_subs(pTHX_ I32 n_entered)
     return true;
 }
 
-/* Who calls; `n_entered` perl contexts are the callee's already. */
+/* Returns the caller; the top `n_entered` perl contexts belong to the callee. */
 static NYTP_INLINED struct nytp_rec_sub *caller_now(pTHX_ struct nytp_recorder *rec,
                                                     I32 n_entered)
 {
@@ -111,8 +111,8 @@ static NYTP_COLD void tell_resumed(struct nytp_recorder *rec)
     nytp_write_comment(rec->writer, NYTP_RESUMED_CALL);
 }
 
-/* Which record tells that a call began or ended, where calls are told in comments: the first if
- * a statement's record is to come that ends there. */
+/* The form of a call's record in comments. BESIDE_STATEMENT, the shorter one, needs a statement
+ * record that ends at the same time. */
 enum call_record {
     BESIDE_STATEMENT,
     ANYWHERE,
@@ -143,7 +143,7 @@ static NYTP_INLINED void write_return(struct nytp_recorder *rec,
                                   frame->enter_ticks + incl);
 }
 
-/* Add a call that ended, or is taken for ended, to its arc. */
+/* Adds a call that ended, or counts as ended, to its arc. */
 static NYTP_INLINED void add_to_arc(const struct nytp_rec_frame *frame, int64_t incl,
                                     int64_t excl)
 {
@@ -159,8 +159,7 @@ static NYTP_INLINED void add_to_arc(const struct nytp_rec_frame *frame, int64_t 
     }
 }
 
-/* The same, and its return goes into the stream. `depth` is the number of calls that were open,
- * with this one. */
+/* The same, and writes its return. `depth` is the number of open calls, this one included. */
 static NYTP_INLINED void account(struct nytp_recorder *rec, const struct nytp_rec_frame *frame,
                                  uint32_t depth, int64_t incl, int64_t excl,
                                  enum call_record record)
@@ -179,7 +178,6 @@ static NYTP_COLD void tell_site(struct nytp_recorder *rec, struct nytp_rec_arc *
                                       sub->name, sub->name_len);
 }
 
-/* The entry of a frame in a comment. */
 static inline const struct nytp_encoded_entry *entry_of(struct nytp_recorder *rec,
                                                         const struct nytp_rec_frame *frame)
 {
@@ -205,8 +203,8 @@ void nytp_frame_leave(struct nytp_recorder *rec, int64_t ticks)
     pop(rec, ticks, ANYWHERE);
 }
 
-/* Close the frame with this serial and what is still open above it. Serials grow from the
- * bottom to the top, and may wrap. */
+/* Closes the frame with this serial and those above it. Serials grow from bottom to top and may
+ * wrap. */
 void nytp_frame_close(pTHX_ struct nytp_recorder *rec, uint32_t serial)
 {
     uint32_t i = rec->n_frames;
@@ -227,7 +225,7 @@ void nytp_frame_close(pTHX_ struct nytp_recorder *rec, uint32_t serial)
 
 static NYTP_COLD void close_jumping_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial);
 
-/* The innermost frame, while rec->is_plain. */
+/* Closes the innermost frame while rec->is_plain. */
 static NYTP_INLINED void close_plain(struct nytp_recorder *rec, struct nytp_rec_frame *frame,
                                      int64_t now, enum call_record record)
 {
@@ -318,7 +316,7 @@ void nytp_frames_restore(struct nytp_recorder *rec, const struct nytp_rec_frames
     count_depths(rec->frames, rec->n_frames, 1);
 }
 
-/* The calling places may belong to an earlier profile file: say again where they are. */
+/* The calling places may be from an earlier profile file: record their files again. */
 void nytp_frames_introduce_files(pTHX_ struct nytp_recorder *rec)
 {
     for (uint32_t i = 0; i < rec->n_frames; i++)
@@ -396,7 +394,7 @@ static NYTP_INLINED void enter(struct nytp_recorder *rec, struct nytp_rec_sub *s
                                const struct nytp_call_site *site, enum call_record record)
 {
     nytp_guard(rec);
-    if (UNLIKELY(rec->memory_on)) /* what was made and allocated so far was not in this call */
+    if (UNLIKELY(rec->memory_on)) /* earlier allocations are not this call's */
         nytp_memory_tell(rec);
     if (LIKELY(rec->comments_on)) {
         const struct nytp_rec_frame *const frame =
@@ -426,7 +424,7 @@ void nytp_frame_open(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
 
 static inline void watch_scope(pTHX_ uint32_t serial)
 {
-    SSCHECK(DESTRUCTOR_SIZE); /* the rest is SAVEDESTRUCTOR_X without a call */
+    SSCHECK(DESTRUCTOR_SIZE); /* SAVEDESTRUCTOR_X without a function call */
     ANY *const top = PL_savestack + PL_savestack_ix;
     top[0].any_dxptr = on_scope_exit;
     top[1].any_ptr = INT2PTR(void *, (UV)serial);
@@ -434,17 +432,17 @@ static inline void watch_scope(pTHX_ uint32_t serial)
     PL_savestack_ix += DESTRUCTOR_SIZE;
 }
 
-/* Take the destructor off again unless the handler left something above it, or a context
- * that remembers the height of the save stack. */
+/* Removes the destructor, unless the handler left entries above it or a context that remembers
+ * the height of the save stack. */
 static void unwatch(pTHX_ I32 height, I32 context)
 {
     if (PL_savestack_ix == height && cxstack_ix == context)
         PL_savestack_ix -= DESTRUCTOR_SIZE;
 }
 
-/* ---- calls that are known ---- */
+/* ---- known calls ---- */
 
-/* Who calls is asked last: it may be a sub that the recorder sees for the first time. */
+/* The caller is compared last: finding it may add a sub that the recorder has not seen. */
 static NYTP_INLINED bool is_known(pTHX_ struct nytp_recorder *rec,
                                   const struct nytp_known_call *known,
                                   struct nytp_callee callee, I32 n_entered)
@@ -461,7 +459,7 @@ known_before(pTHX_ struct nytp_recorder *rec, const struct nytp_known_call *know
     return is_known(aTHX_ rec, before, callee, n_entered) ? before : NULL;
 }
 
-/* NULL: it is not known. */
+/* Returns the known call, or NULL. */
 static NYTP_INLINED const struct nytp_known_call *
 find_known(pTHX_ struct nytp_recorder *rec, struct nytp_callee callee, I32 n_entered)
 {
@@ -471,7 +469,7 @@ find_known(pTHX_ struct nytp_recorder *rec, struct nytp_callee callee, I32 n_ent
                : known_before(aTHX_ rec, known, callee, n_entered);
 }
 
-/* The innermost call is known from now on. */
+/* Makes the innermost call a known one. */
 static void know_call(pTHX_ struct nytp_recorder *rec, struct nytp_callee callee)
 {
     struct nytp_rec_arc *const arc = rec->frames[rec->n_frames - 1].arc;
@@ -490,7 +488,7 @@ static void know_call(pTHX_ struct nytp_recorder *rec, struct nytp_callee callee
 
 /* ---- calls inside perl's handler ---- */
 
-/* Run perl's handler for op `type`, which is all that the innermost call is. */
+/* Runs perl's handler for op `type`, which is the whole innermost call. */
 static NYTP_INLINED OP *run_inside(pTHX_ struct nytp_recorder *rec, int type, int64_t begun)
 {
     struct nytp_rec_sub *const sub = rec->frames[rec->n_frames - 1].sub;
@@ -524,7 +522,7 @@ static NYTP_INLINED OP *run_inside(pTHX_ struct nytp_recorder *rec, int type, in
     return next;
 }
 
-/* A call inside perl's handler begins now, if it is known. False: nothing was done. */
+/* Begins a call inside perl's handler if it is known, else returns false. */
 static NYTP_INLINED bool enter_known(pTHX_ struct nytp_recorder *rec, struct nytp_callee callee,
                                      int64_t *now)
 {
@@ -534,7 +532,7 @@ static NYTP_INLINED bool enter_known(pTHX_ struct nytp_recorder *rec, struct nyt
     const uint64_t raw = nytp_clock_raw(&rec->clock);
     *now = nytp_clock_ticks(&rec->clock, raw);
     if (UNLIKELY(raw >= rec->wake_raw || *now < rec->clock.told_ticks))
-        return false; /* there is something else to do first */
+        return false; /* other work is due first */
     rec->clock.told_ticks = *now;
     const struct nytp_rec_frame *const frame = push(rec, known->arc, *now);
     nytp_write_call_entry_at(rec->writer, entry_of(rec, frame), rec->stmt.since_ticks, *now);
@@ -553,7 +551,7 @@ static __attribute__((noinline)) bool enter_known_timed(pTHX_ struct nytp_record
     return true;
 }
 
-/* The same, and *next is what follows it. */
+/* Runs a known call and sets *next, or returns false. */
 static NYTP_INLINED bool run_known(pTHX_ struct nytp_recorder *rec, int type,
                                    struct nytp_callee callee, OP **next)
 {
@@ -569,7 +567,6 @@ static NYTP_INLINED bool run_known(pTHX_ struct nytp_recorder *rec, int type,
     return true;
 }
 
-/* Any. */
 __attribute__((noinline)) static OP *run_any(pTHX_ struct nytp_recorder *rec,
                                              struct nytp_rec_sub *sub, int type,
                                              const struct nytp_call_site *site,
@@ -581,7 +578,7 @@ __attribute__((noinline)) static OP *run_any(pTHX_ struct nytp_recorder *rec,
     return run_inside(aTHX_ rec, type, site->now);
 }
 
-/* Whether it is the name of a sub, as in &{"name"}. */
+/* Returns whether the value names a sub, as in &{"name"}. */
 static bool is_symbol(const SV *sv)
 {
     return SvPOK(sv) && !SvROK(sv) && !SvGMAGICAL(sv);
@@ -596,7 +593,7 @@ CV *nytp_callee_cv_of_value(pTHX_ SV *sv)
     return NULL;
 }
 
-/* The sub that is being entered, after perl's handler has made its context; NULL if none. */
+/* Returns the sub being entered, after perl's handler has made its context, or NULL. */
 static CV *entered_cv(pTHX_ const OP *next)
 {
     if (cxstack_ix < 0)
@@ -605,8 +602,8 @@ static CV *entered_cv(pTHX_ const OP *next)
     return CxTYPE(cx) == CXt_SUB && CvSTART(cx->blk_sub.cv) == next ? cx->blk_sub.cv : NULL;
 }
 
-/* An `async sub` that awaits something is left, and later called again to go on where it was:
- * Future::AsyncAwait then has the call begin at its op `await`. */
+/* An `async sub` returns at an await and is called again later to go on. Future::AsyncAwait
+ * begins that call at its op `await`. */
 static NYTP_COLD void note_if_resumed(pTHX_ struct nytp_recorder *rec, const OP *start)
 {
     rec->frames[rec->n_frames - 1].resumed = strEQ(OP_NAME(start), "await");
@@ -623,7 +620,7 @@ static void enter_perl_sub(pTHX_ struct nytp_recorder *rec, CV *cv,
     watch_scope(aTHX_ rec->last_serial);
 }
 
-/* Whether it is no sub at all: perl will say so and die. */
+/* Returns whether the value is no sub at all: perl will report that and die. */
 static bool is_hopeless(SV *sv)
 {
     return SvROK(sv) && !SvGMAGICAL(sv) && !SvAMAGIC(sv) && SvTYPE(SvRV(sv)) != SVt_PVCV;
@@ -640,9 +637,8 @@ static struct nytp_rec_sub *unclear_sub(pTHX_ struct nytp_recorder *rec, const S
     return nytp_sub_named(rec, "main::", 6, NYTP_REC_SUB_PERL);
 }
 
-/* What was called by name and returned without a frame of its own was an xsub. It may have
- * become one just now: a constant can lie in the symbol table as a mere reference to its value.
- */
+/* A sub called by name that returned without a frame was an xsub. It may have become one just
+ * now: a constant can lie in the symbol table as a mere reference to its value. */
 static void note_xsub(pTHX_ struct nytp_rec_sub *sub)
 {
     const CV *const cv = nytp_cv_of_name(aTHX_ sub->name, sub->name_len, true, PL_defstash);
@@ -652,7 +648,7 @@ static void note_xsub(pTHX_ struct nytp_rec_sub *sub)
     sub->returned_normally = true;
 }
 
-/* The frame's sub is another than it was entered as. */
+/* Records that the frame's sub is not the one it was entered as. */
 static NYTP_COLD void rename_frame(struct nytp_recorder *rec, struct nytp_rec_frame *frame)
 {
     frame->arc = arc_of_frame(rec, frame);
@@ -661,12 +657,12 @@ static NYTP_COLD void rename_frame(struct nytp_recorder *rec, struct nytp_rec_fr
 }
 
 /* A call that perl has to look up first: AUTOLOAD, overloaded or symbolic code references,
- * undefined subs. If it dies, or turns out to be an xsub, it is the call of what we took it
- * for; what was called to find out becomes part of it.
+ * undefined subs. If it dies or turns out to be an xsub, it counts as a call of the sub we
+ * guessed, together with the calls that the look-up made.
  *
- * Where a sub is entered there are two destructors: that in the caller's scope, which is for a
- * call that dies before, stays until that scope ends and finds its frame gone then. In a scope
- * that goes on (a block of List::Util that calls by AUTOLOAD) each call leaves 24 bytes so. */
+ * A perl sub gets two destructors. The one in the caller's scope, for calls that die early,
+ * stays until that scope ends and then finds its frame closed. If that scope runs on (a block
+ * of List::Util that calls by AUTOLOAD), each call leaves 24 bytes there. */
 static __attribute__((noinline)) OP *call_unclear(pTHX_ struct nytp_recorder *rec, CV *cv,
                                                   const struct nytp_call_site *site)
 {
@@ -699,7 +695,7 @@ static __attribute__((noinline)) OP *call_unclear(pTHX_ struct nytp_recorder *re
     if (rec->marks_on && frame->sub != was)
         nytp_dprof_correct(rec, was, frame->sub, frame->enter_ticks);
     frame->depth = ++frame->sub->depth;
-    frame->serial = ++rec->last_serial; /* the scope to watch is the sub's own */
+    frame->serial = ++rec->last_serial; /* now watch the sub's own scope */
     if (frame->sub != was)
         rename_frame(rec, frame);
     nytp_unguard(rec);
@@ -717,17 +713,17 @@ __attribute__((noinline)) static OP *call_any(pTHX_ struct nytp_recorder *rec, C
     return next;
 }
 
-/* perl has entered a sub, in a way that is not known yet. */
+/* Records that perl has entered a sub by a call not known yet. */
 __attribute__((noinline)) static void enter_new(pTHX_ struct nytp_recorder *rec, OP *next,
                                                 int64_t now)
 {
     if (!rec->subs_on)
-        return; /* not any more */
+        return; /* recording was stopped meanwhile */
     const struct nytp_call_site site = call_site_at(aTHX_ rec, now, 1);
     nytp_call_entered(aTHX_ rec, next, &site);
 }
 
-/* The same, and known from now on. */
+/* The same, and makes the call a known one. */
 __attribute__((noinline)) static void enter_to_know(pTHX_ struct nytp_recorder *rec, CV *cv,
                                                     OP *next, int64_t now)
 {
@@ -738,7 +734,7 @@ __attribute__((noinline)) static void enter_to_know(pTHX_ struct nytp_recorder *
     know_call(aTHX_ rec, nytp_callee_of_sub(cv));
 }
 
-/* perl has entered `cv`, while rec->is_plain. */
+/* Records that perl has entered `cv`, while rec->is_plain. */
 static NYTP_INLINED void enter_plain(pTHX_ struct nytp_recorder *rec, CV *cv, OP *next,
                                      int64_t now)
 {
@@ -799,9 +795,9 @@ OP *nytp_call_new_xsub(pTHX_ struct nytp_recorder *rec, CV *cv, struct nytp_rec_
 
 /* ---- goto &sub ---- */
 
-/* pp_goto leaves the jumping sub's scope, so its destructor has just run, and goes on to call
- * the xsub itself. There is no scope to watch: should the xsub die, the frame is closed
- * together with its caller's. */
+/* pp_goto has left the jumping sub's scope, so its destructor has just run, and now calls the
+ * xsub itself. There is no scope to watch: if the xsub dies, its frame is closed with its
+ * caller's. */
 static void enter_jumped_xsub(pTHX_ struct nytp_recorder *rec)
 {
     struct nytp_call_site site = rec->jump.site;
@@ -820,8 +816,8 @@ static void close_jumping_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial
         enter_jumped_xsub(aTHX_ rec);
 }
 
-/* Whether perl is going to leave the running sub. `goto &sub` dies, before it has left
- * anything, in an eval, in the block of a sort and outside all subs (pp_ctl.c, pp_goto). */
+/* Returns whether `goto &sub` will leave the running sub. In an eval, in the block of a sort
+ * and outside all subs it dies before it has left anything (pp_ctl.c, pp_goto). */
 bool nytp_goto_leaves_sub(pTHX)
 {
     for (I32 i = cxstack_ix; i >= 0; i--) {
@@ -862,7 +858,7 @@ void nytp_call_entered(pTHX_ struct nytp_recorder *rec, const OP *next,
         enter_perl_sub(aTHX_ rec, entered, site);
 }
 
-/* There is no scope to watch, for the same reason as in enter_jumped_xsub(). */
+/* No scope to watch, as in enter_jumped_xsub(). */
 OP *nytp_call_by_goto(pTHX_ struct nytp_recorder *rec, CV *xsub,
                       const struct nytp_call_site *site)
 {
@@ -881,7 +877,7 @@ OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec, CV *cv)
         return nytp_real_op(aTHX_ OP_GOTO);
     struct nytp_call_site site = call_site(aTHX_ rec);
     if (rec->n_frames > 0)
-        site.caller = rec->frames[rec->n_frames - 1].caller; /* who called the one that jumps */
+        site.caller = rec->frames[rec->n_frames - 1].caller; /* the caller of the jumping sub */
     if (CvISXSUB(cv))
         return jump_to_xsub(aTHX_ rec, cv, &site);
     OP *const next = nytp_real_op(aTHX_ OP_GOTO);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What perl compiles: files, string evals. See compile.h.
+ * Compilations: files and string evals. See compile.h.
  *
- * perl is not asked to rename evals or to keep source lines for us, since both are visible to
- * the program. That `(eval 7)` was run at FILE:LINE is noted when entereval is about to run
- * it (PL_evalseq tells which number it will get, pp_ctl.c); its text is written the moment its
- * first statement runs, when it has just been compiled. Files are read from disk when their
- * first statement runs. Only what comes from nowhere else is perl asked to keep, while it
- * compiles it: a script on standard input, and what a hook in @INC hands out.
+ * perl is not asked to rename evals or to keep source lines, since the program can see both.
+ * When entereval is about to run, we note that `(eval 7)` was run at FILE:LINE; PL_evalseq
+ * gives its number (pp_ctl.c). Its text is written when its first statement runs, just after
+ * compilation. Files are read from disk when their first statement runs. perl keeps only
+ * sources that exist nowhere else, and only while it compiles them: a script on standard input,
+ * and code from a hook in @INC.
  */
 #include "compile.h"
 
@@ -22,19 +22,19 @@
 #include "XS/names/subs.h"
 
 enum {
-    MAX_EVALS = 1024, /* nested compilations; beyond, texts are not kept */
+    MAX_EVALS = 1024, /* nested compilations; deeper texts are not kept */
 };
 
 /* ---- source from a hook in @INC ---- */
 
 /* A compilation for which $^P differs from the one around it. */
 struct compilation {
-    struct nytp_rec_file *file; /* whose lines are kept, or NULL */
-    bool had_glob, had_lines;   /* it had its glob, and lines in that, before us */
-    bool outer_keeps;           /* compile.keeps_source of the compilation around */
+    struct nytp_rec_file *file; /* the file whose lines are kept, or NULL */
+    bool had_glob, had_lines;   /* whether its glob, and lines in it, existed before us */
+    bool outer_keeps;           /* compile.keeps_source of the outer compilation */
 };
 
-/* The glob of a file, where perl puts lines; NULL where there is none. */
+/* Returns the glob of a file, where perl puts lines, or NULL. */
 static GV *glob_of(pTHX_ struct nytp_recorder *rec, const char *name)
 {
     nytp_text_clear(&rec->scratch);
@@ -43,8 +43,8 @@ static GV *glob_of(pTHX_ struct nytp_recorder *rec, const char *name)
     return sv != NULL && isGV_with_GP(sv) ? (GV *)sv : NULL;
 }
 
-/* Lines that perl kept because of us are not for the program to see, nor is a glob that only
- * they needed. */
+/* Hides from the program the lines that perl kept for us, and their glob if only they needed
+ * it. */
 static void hide_lines(pTHX_ struct nytp_recorder *rec, const char *name, bool with_glob)
 {
     GV *const gv = glob_of(aTHX_ rec, name);
@@ -103,8 +103,8 @@ static void on_compiled(pTHX_ void *ptr)
     nytp_aside_end(rec);
 }
 
-/* perl keeps the lines of a file if the file's glob has an array for them when the file is
- * named, which is about to happen. */
+/* perl keeps a file's lines if the file's glob has an array for them when the file is named,
+ * which is about to happen. */
 static void begin_keeping(pTHX_ struct nytp_recorder *rec, struct compilation *this)
 {
     const GV *const gv = glob_of(aTHX_ rec, this->file->perl_name);
@@ -116,8 +116,9 @@ static void begin_keeping(pTHX_ struct nytp_recorder *rec, struct compilation *t
     nytp_magic_on(PL_defstash, magic);
 }
 
-/* The file whose lines are to be kept, as it is not read from disk; or NULL. Where a name gets
- * another text, the subs of the one before are told: their places are about to change. */
+/* Returns the file whose lines are to be kept because it is not read from disk, or NULL. If a
+ * name gets a new text, the subs of the old one are recorded now: their places are about to
+ * change. */
 static struct nytp_rec_file *note_loaded(pTHX_ struct nytp_recorder *rec, const char *name)
 {
     const bool is_on_disk = nytp_file_note_loaded(aTHX_ rec, name);
@@ -157,8 +158,7 @@ void nytp_compile(pTHX_ struct nytp_recorder *rec, const OP *op)
 
 /* ---- string evals ---- */
 
-/* Under -T and -t a value that was tainted once has magic for it, which does nothing to the
- * text. */
+/* Under -T and -t a value that was once tainted has magic, which does not change the text. */
 static bool has_only_taint_magic(const SV *sv)
 {
     for (const MAGIC *magic = SvMAGIC(sv); magic != NULL; magic = magic->mg_moremagic)
@@ -167,7 +167,8 @@ static bool has_only_taint_magic(const SV *sv)
     return true;
 }
 
-/* The text that entereval is about to compile, if looking at it has no effect. */
+/* Returns the text that entereval is about to compile, or NULL if reading it has side
+ * effects. */
 static SV *eval_argument(pTHX)
 {
     SV *const *const top = PL_stack_sp;
@@ -177,8 +178,8 @@ static SV *eval_argument(pTHX)
     return SvPOK(sv) ? sv : NULL;
 }
 
-/* Eval number `seq` has been compiled. If statements of it have not run yet, as those of a sub
- * may much later, its file keeps the text till they do. */
+/* Eval number `seq` has been compiled. If statements of it have not run yet (those of a sub may
+ * run much later), its file keeps the text until they do. */
 static void compiled(pTHX_ struct nytp_recorder *rec, UV seq, uint32_t level)
 {
     char name[40];
@@ -196,8 +197,7 @@ static void compiled(pTHX_ struct nytp_recorder *rec, UV seq, uint32_t level)
             file->text = nytp_shared_text_own(rec->evals.last.text);
 }
 
-/* Called when entereval itself dies: of tainted text, or of an op that Safe does not let
- * through. */
+/* Runs if entereval itself dies: of tainted text, or of an op that Safe forbids. */
 static void on_eval_died(pTHX_ void *unused)
 {
     PERL_UNUSED_ARG(unused);
@@ -210,7 +210,7 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
     const UV seq = (UV)PL_evalseq + 1;
     nytp_aside_begin(rec);
     if (PL_parser == NULL)
-        nytp_evals_drop(rec, 0); /* what died in the middle of a compilation */
+        nytp_evals_drop(rec, 0); /* of evals that died during compilation */
     const uint32_t level = rec->evals.n_open;
     const bool keeps_text = text != NULL && level < MAX_EVALS;
     if (level == 0)

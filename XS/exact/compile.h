@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What perl compiles: files, string evals, the program itself; and how its source is had
- * without the program seeing anything of it. hooks.c calls this at the ops and hooks concerned.
+ * Compilations of files, string evals and the program, and how their source is obtained without
+ * the program noticing. hooks.c calls this at the ops and hooks concerned.
  */
 #ifndef NYTP_COMPILE_H
 #define NYTP_COMPILE_H
@@ -10,27 +10,26 @@
 
 struct nytp_recorder;
 
-/* The part of the state that compile.c writes. */
 struct nytp_rec_compile {
-    bool keeps_source;               /* the bit for it in $^P (PERLDBf_SAVESRC) is ours */
+    bool keeps_source;               /* we set the bit for it in $^P (PERLDBf_SAVESRC) */
     struct nytp_shared_text *e_text; /* program text of -e, or NULL; owned */
 };
 
-/* entereval: note where the eval is run and what its text is, and run perl's handler, which
- * compiles it. Returns the next op. */
+/* entereval: notes the place and text of the eval and runs perl's handler, which compiles it.
+ * Returns the next op. */
 OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec);
 
-/* A file or string is about to be compiled for `op`: require, do, entereval; or NULL. */
+/* Call it before a file or string is compiled for `op`: require, do, entereval, or NULL. */
 void nytp_compile(pTHX_ struct nytp_recorder *rec, const OP *op);
 
-/* Take away what perl -d kept of the line before the script, and of the module that calls this.
- */
+/* Removes the lines before the script that perl -d kept, and those of the module that calls
+ * this. */
 void nytp_debugger_lines_hide(pTHX_ struct nytp_recorder *rec);
 
-/* Copy the text of -e, which perl drops when it has compiled it. */
+/* Copies the text of -e, which perl drops after compilation. */
 void nytp_program_text_copy(pTHX_ struct nytp_recorder *rec);
 
-/* At the end: the source of a script that came from standard input. */
+/* At the end: writes the source of a script from standard input. */
 void nytp_program_lines_write(pTHX_ struct nytp_recorder *rec);
 
 void nytp_compile_free(struct nytp_recorder *rec);

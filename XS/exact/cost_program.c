@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Little programs to measure by; see cost_program.h.
+ * Small programs for measuring; see cost_program.h.
  */
 #include "cost_program.h"
 
@@ -28,7 +28,7 @@ enum body {
     N_BODIES
 };
 
-/* Any of the ops that are used. */
+/* Any of the ops used. */
 union any_op {
     OP op;
     COP cop;
@@ -46,8 +46,8 @@ struct sub {
     PAD *pads[2];
 };
 
-/* An op that is recorded, how that is done, and in which kind's program it is what is measured:
- * there it is recorded or not. */
+/* A recorded op with both of its handlers. In the program of `kind` it is the measured event,
+ * recorded or not. */
 struct event {
     OP *op;
     Perl_ppaddr_t real_op, recording_op;
@@ -65,14 +65,14 @@ struct nytp_cost_program {
     OP *last;
     OP *first[NYTP_COST_KINDS];
     unsigned n_measured[NYTP_COST_KINDS]; /* events of the kind in its program */
-    enum nytp_cost_kind kind;             /* whose program is being written */
+    enum nytp_cost_kind kind;             /* of the program being written */
     struct sub subs[N_BODIES];
     SV values[N_VARIABLES + N_CONSTANTS];
-    SV *pad[1 + N_VARIABLES]; /* as ops count: from 1 */
-    AV pad_list;              /* of it, as perl asserts when it was built with assertions */
+    SV *pad[1 + N_VARIABLES]; /* indexed from 1, as ops count */
+    AV pad_list;              /* its pad list, checked by perls built with assertions */
 };
 
-/* perl's handler, not ours or another's. */
+/* Returns perl's handler, not ours or another's. */
 static Perl_ppaddr_t handler_of(int type)
 {
     return nytp_real_ops[type] != NULL ? nytp_real_ops[type] : PL_ppaddr[type];
@@ -88,7 +88,7 @@ static void chain(struct nytp_cost_program *p, OP *op, int type)
     p->last = op;
 }
 
-/* The op that was added last is recorded by `recording_op`. */
+/* Makes the last op an event that `recording_op` records. */
 static void event(struct nytp_cost_program *p, Perl_ppaddr_t recording_op,
                   enum nytp_cost_kind kind)
 {
@@ -135,7 +135,8 @@ static void constant(struct nytp_cost_program *p, unsigned number)
     add_op(p, OP_CONST)->svop.op_sv = &p->values[N_VARIABLES + number];
 }
 
-/* Of the two values pushed last, into a variable; 0: into the first of them. */
+/* An op on the two values pushed last. The result goes into variable `into`; 0: into the first
+ * of them. */
 static void binary(struct nytp_cost_program *p, int type, PADOFFSET into)
 {
     OP *const op = &add_op(p, type)->op;
@@ -146,7 +147,7 @@ static void binary(struct nytp_cost_program *p, int type, PADOFFSET into)
         op->op_private |= OPpTARGET_MY;
 }
 
-/* What an integer without a body looks like (sv.c, new_SV and SVt_IV; all versions). */
+/* Makes an integer without a body (sv.c, new_SV and SVt_IV; all versions). */
 static void set_integer(SV *sv, IV value)
 {
     sv->sv_any = (char *)&sv->sv_u.svu_iv - STRUCT_OFFSET(XPVIV, xiv_iv);
@@ -178,7 +179,7 @@ static void assign_constant(struct nytp_cost_program *p, unsigned number, PADOFF
     add_op(p, OP_SASSIGN);
 }
 
-/* Statements as programs have them, of two to six ops, and a condition that does not hold. */
+/* Statements as in real programs, of two to six ops, and a false condition. */
 static void write_statements(struct nytp_cost_program *p)
 {
     statement(p); /* $x = 1 */
@@ -213,13 +214,13 @@ static void write_statements(struct nytp_cost_program *p)
     assign_constant(p, 3, N);
 }
 
-/* What follows is the rest of the statement before the last one. */
+/* The ops that follow are the rest of the statement before the last one. */
 static void outer_statement(struct nytp_cost_program *p)
 {
     add_op(p, OP_NULL)->op.op_ppaddr = back_to_outer;
 }
 
-/* What ends a block within a loop, behind a statement of its own. */
+/* The op that ends a block in a loop, after a statement of the block. */
 static void write_leaves(struct nytp_cost_program *p)
 {
     for (PADOFFSET to = Y; to <= I; to++) {
@@ -238,8 +239,8 @@ static void push_sub(struct nytp_cost_program *p, enum body body)
     add_op(p, OP_ENTERSUB)->op.op_flags = OPf_WANT_VOID;
 }
 
-/* From a line each, as real programs: without comments four of five calls have to look for their
- * arc there, too. */
+/* Each from its own line, as in real programs. There, without comments, four of five calls have
+ * to search for their arc, too. */
 static void write_calls(struct nytp_cost_program *p)
 {
     for (unsigned i = 0; i < 4; i++) {
@@ -259,7 +260,7 @@ static void write_xsubs(struct nytp_cost_program *p)
     }
 }
 
-/* sort of nothing wants no more than a mark on the stack. */
+/* An empty sort needs only a mark on the stack. */
 static void write_builtins(struct nytp_cost_program *p)
 {
     for (unsigned i = 0; i < 3; i++) {
@@ -283,7 +284,7 @@ static void return_at_once(pTHX_ CV *cv)
     (void)POPMARK;
 }
 
-/* The debugger is not to see it. */
+/* Makes a sub that the debugger does not see. */
 static struct sub *make_sub(struct nytp_cost_program *p, enum body body)
 {
     struct sub *const sub = &p->subs[body];
@@ -301,8 +302,8 @@ static void make_xsub(struct nytp_cost_program *p)
     sub->body.xcv_root_u.xcv_xsub = return_at_once;
 }
 
-/* Of one statement, on the programs' variables. How many there are, up to four, makes no
- * difference to what the call costs. */
+/* A sub of one statement on the programs' variables. Up to four statements the number makes no
+ * difference to the cost of a call. */
 static void make_perl_sub(struct nytp_cost_program *p)
 {
     struct sub *const sub = make_sub(p, BODY_OF_PERL);
@@ -320,7 +321,7 @@ static void make_perl_sub(struct nytp_cost_program *p)
     sub->body.xcv_root_u.xcv_root = p->last;
 }
 
-/* The recorder knows the subs, and a call in which all of them are made. */
+/* Makes the subs known to the recorder and opens the call that makes all others. */
 static void introduce_subs(pTHX_ struct nytp_cost_program *p)
 {
     static const struct {
@@ -375,7 +376,7 @@ unsigned nytp_cost_program_events(const struct nytp_cost_program *p, enum nytp_c
     return p->n_measured[kind];
 }
 
-/* As an op that ends a block does. */
+/* Like an op that ends a block. */
 static OP *back_to_outer(pTHX)
 {
     PL_curcop--;
@@ -414,8 +415,8 @@ static void on_scope_exit(pTHX_ void *serial)
     nytp_scope_left(aTHX_ scratch_recorder(aTHX), (uint32_t)PTR2UV(serial));
 }
 
-/* The destructor that closes the frame is put on the save stack last: it is to find this
- * recorder. */
+/* Replaces the last destructor on the save stack, which closes the frame, by one that finds
+ * this recorder. */
 static OP *on_call(pTHX)
 {
     struct nytp_recorder *const rec = scratch_recorder(aTHX);
@@ -442,7 +443,7 @@ static OP *on_builtin(pTHX)
 
 /* ---- runs ---- */
 
-/* perl's context stack must not move: an op that leaves a scope may be at work above. */
+/* perl's context stack must not move: an op that leaves a scope may be running above. */
 bool nytp_cost_program_fits(pTHX)
 {
     return PL_phase != PERL_PHASE_DESTRUCT && cxstack_ix >= 0 &&
@@ -456,7 +457,7 @@ static void run(pTHX_ OP *first)
     }
 }
 
-/* perl's signals stay pending while it runs. */
+/* Leaves perl's signals pending during the run. */
 static void wait_with_signals(pTHX)
 {
     PERL_UNUSED_CONTEXT;
@@ -464,14 +465,14 @@ static void wait_with_signals(pTHX)
 
 static uint64_t time_of_runs(pTHX_ const struct nytp_clock *clock, OP *first, unsigned times)
 {
-    run(aTHX_ first); /* the processor has seen it then */
+    run(aTHX_ first); /* warms the processor's caches */
     const uint64_t begun = nytp_clock_raw(clock);
     for (unsigned i = 0; i < times; i++)
         run(aTHX_ first);
     return nytp_clock_raw(clock) - begun;
 }
 
-/* A statement drops what is on the stack and frees temporaries: it is to see none. */
+/* A statement empties the stack and frees temporaries, so it is shown empty ones. */
 uint64_t nytp_cost_program_time(pTHX_ struct nytp_cost_program *p, enum nytp_cost_kind kind,
                                 bool recorded, unsigned times)
 {
@@ -504,6 +505,6 @@ uint64_t nytp_cost_program_time(pTHX_ struct nytp_cost_program *p, enum nytp_cos
     PL_curcop = cop;
     PL_op = op;
     TAINT_set(tainted);
-    PERL_UNUSED_VAR(tainted); /* of a perl without taint */
+    PERL_UNUSED_VAR(tainted); /* unused if perl has no taint */
     return raw;
 }

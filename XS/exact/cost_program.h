@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Little programs of perl's own ops, to measure by (costs.h): one of each kind of event, which
- * run with perl's ops or with recorded ones. What an event costs shows only among such ops:
- * they leave the processor much room, in which recording hides, and how much, differs between
- * processors and moments.
+ * Small programs of perl's own ops for measuring (costs.h), one for each kind of event. They
+ * run with perl's ops or with recorded ones. The cost of an event shows only among such ops:
+ * they leave the processor room in which recording hides. How much differs between processors
+ * and moments.
  *
- * Nothing of them is the interpreter's: ops, variables, subs and pads lie in one piece of
- * memory of ours, no perl code is compiled, no stash and no list of the debugger knows them,
- * and nothing that runs warns or dies.
+ * Nothing in them is the interpreter's. Ops, variables, subs and pads lie in one piece of our
+ * memory, no perl code is compiled, and no stash or debugger list knows them. No op in them
+ * warns or dies.
  */
 #ifndef NYTP_COST_PROGRAM_H
 #define NYTP_COST_PROGRAM_H
@@ -27,27 +27,27 @@ enum nytp_cost_kind {
 };
 
 enum {
-    NYTP_COST_STATEMENTS = 23 /* of all programs */
+    NYTP_COST_STATEMENTS = 23 /* in all programs */
 };
 
-/* `recorder` is what records their events: not the interpreter's own, but its cost_recorder.
- * NULL when memory is out. */
+/* `recorder` records their events: the interpreter's cost_recorder, not its own recorder.
+ * Returns NULL if memory is out. */
 struct nytp_cost_program *nytp_cost_program_new(pTHX_ struct nytp_recorder *recorder);
 
-/* One of the statements. */
+/* Returns one of the statements. */
 const COP *nytp_cost_program_cop(const struct nytp_cost_program *program, unsigned number);
 
-/* How many events of this kind there are in its program. */
+/* Returns the number of events of this kind in its program. */
 unsigned nytp_cost_program_events(const struct nytp_cost_program *program,
                                   enum nytp_cost_kind kind);
 
-/* Whether they can run now: not while the interpreter is taken down, and where perl's stacks
+/* Returns whether they can run now: the interpreter is not being destroyed, and perl's stacks
  * have room. */
 bool nytp_cost_program_fits(pTHX);
 
-/* Run the program of this kind `times` times, with its events recorded or not (statements in
- * the others' programs always are), in how many raw units of the recorder's clock. The
- * interpreter is left as it was. */
+/* Runs the program of this kind `times` times, with its events recorded or not; statements in
+ * the other programs always are. Returns the time in raw units of the recorder's clock and
+ * leaves the interpreter unchanged. */
 uint64_t nytp_cost_program_time(pTHX_ struct nytp_cost_program *program,
                                 enum nytp_cost_kind kind, bool recorded, unsigned times);
 

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What recording costs; see costs.h.
+ * The cost of recording; see costs.h.
  *
- * What an event costs cannot be known beforehand: it differs between processors, and on one of
- * them from moment to moment, as others use it; kinds of events differ in what they need of
- * caches, branches and stores, and so do processors. Nor is it the time of a loop that does
- * nothing but record: perl's ops leave much of the processor unused, and in that room a good
- * third of the recording takes no time. So each kind is measured by itself: by how much
- * programs of perl's own ops (cost_program.h) take longer when events of that kind are
- * recorded, by a recorder made for it, whose stream goes nowhere: again and again while the
- * program runs. The mean over the run says how fast the machine was for the program.
+ * The cost of an event cannot be known beforehand: it differs between processors, and on one of
+ * them from moment to moment. Kinds of events differ in their use of caches, branches and
+ * stores. Nor is it the time of a loop that only records: perl's ops leave much of the
+ * processor unused, and a good third of the recording fits in there. So each kind is measured
+ * separately, again and again during the run: how much longer do programs of perl's ops
+ * (cost_program.h) take when events of that kind are recorded? A scratch recorder, whose stream
+ * is discarded, records them. The mean over the run reflects the machine's speed for the
+ * program.
  *
- * Such a loop is all in the processor's caches, a program is not. So the handlers that look
- * things up are timed, in the program and in the loops (XS/state/handler_time.h): what they
- * take longer in the program belongs to the costs.
+ * Such a loop stays in the processor's caches; a real program does not. So handlers with
+ * look-ups are timed in the program and in the loops (XS/state/handler_time.h), and the
+ * difference is added to the costs.
  *
- * Where reading the clock is a system call it dwarfs all else, and may be all but a thirtieth
- * of what was recorded, so that a mean that is a little too high would leave nothing of the
- * program: the lowest measurement holds.
+ * If reading the clock is a system call, it dwarfs all else and may be nearly all of the
+ * recorded time. A mean slightly too high would leave nothing of the program, so the lowest
+ * measurement is used.
  */
 #include "costs.h"
 
@@ -39,16 +39,16 @@
 
 enum {
     N_ROUNDS = 9,
-    N_FIRST_ROUNDS = 3, /* of many programs there is no more than their start */
+    N_FIRST_ROUNDS = 3, /* many programs do not run longer than their start */
     N_HANDLER_ROUNDS = 5,
-    N_RUNS = 8, /* of a program, in a round */
+    N_RUNS = 8, /* of a program in a round */
     N_SYSTEM_CLOCK_RUNS = 2,
-    FIRST_PERIOD_NS = 1000000, /* to the second measurement; then twice as long each time */
+    FIRST_PERIOD_NS = 1000000, /* to the second measurement; doubles each time */
     LONGEST_PERIOD_NS = 20000000,
-    LEAST_SPANS = 4, /* of a handler's difference: fewer do not tell how far they are apart */
-    LOOP_UNITS = 16, /* of a raw unit: as exactly the rounds of a handler are compared */
-    LEAST_BYTES = 16384, /* of records: where there are fewer, costs do not matter */
-    SYSTEM_CLOCK_PERIOD_FACTOR = 10, /* a measurement takes as much longer */
+    LEAST_SPANS = 4,     /* spans of a handler; fewer do not show how far they scatter */
+    LOOP_UNITS = 16,     /* parts of a raw unit: precision of a handler's rounds */
+    LEAST_BYTES = 16384, /* with fewer bytes of records costs do not matter */
+    SYSTEM_CLOCK_PERIOD_FACTOR = 10, /* a measurement takes so many times longer */
 };
 
 enum told {
@@ -63,14 +63,14 @@ enum told {
     N_TOLD
 };
 
-/* What the stream says of a cost. Of what a call adds, the larger part comes before the clock
- * is read for its beginning or after it is read for its end, and so lies in its caller: that is
- * a matter of which instructions stand where, and half where the same is done on both sides. */
+/* A cost in the stream. A call adds time before its begin and after its end, which the caller
+ * gets (out), and time in between (in). `part` is the share of the cost: for subs it follows
+ * from the order of instructions; half, if both sides do the same. */
 static const struct told_cost {
     const char *name;
     enum nytp_cost_kind kind;
     double part;
-    double part_of_longer; /* and of what its handler takes longer in the program */
+    double part_of_longer; /* share of the handler's extra time in the program */
 } told_costs[N_TOLD] = {
     [TOLD_STMT] = {"stmt", NYTP_COST_STATEMENT, 1.0, 1.0},
     [TOLD_LEAVE] = {"leave", NYTP_COST_LEAVE, 1.0, 0},
@@ -82,7 +82,7 @@ static const struct told_cost {
     [TOLD_OP_OUT] = {"op_out", NYTP_COST_BUILTIN, 0.5, 0.5},
 };
 
-/* Which handler is timed for a kind of event. */
+/* The timed handler for each kind of event. */
 static const enum nytp_handler handlers[NYTP_COST_KINDS] = {
     [NYTP_COST_STATEMENT] = NYTP_HANDLER_STATEMENT,
     [NYTP_COST_LEAVE] = NYTP_HANDLERS, /* none: it takes as long in a program */
@@ -91,29 +91,29 @@ static const enum nytp_handler handlers[NYTP_COST_KINDS] = {
     [NYTP_COST_BUILTIN] = NYTP_HANDLER_BUILTIN,
 };
 
-/* By how much a handler takes longer in the program than in the loop, in raw units: sums over
- * the spans between two measurements, each with the runs in it as its weight. Of the program's
- * span and the loop behind it the machine's speed is the same. */
+/* The extra time of a handler in the program over the loop, in raw units. Sums over the spans
+ * between two measurements, weighted by the runs in them. A span and the loop after it see the
+ * same machine speed. */
 struct longer {
     double weights, longer, weights2, longer2, longer_of_weights2;
     unsigned n_spans;
 };
 
-/* What was measured of a kind. */
+/* The measurements of a kind. */
 struct measured_cost {
-    double costs, weights; /* sums over all measurements: raw units an event, weighted */
+    double costs, weights; /* weighted sums over all measurements, raw units per event */
     double lowest;
     uint32_t n;
 };
 
 struct nytp_cost_meter {
-    struct nytp_recorder scratch; /* records events as the real one does, nothing else */
+    struct nytp_recorder scratch; /* records events like the real one, nothing else */
     struct nytp_cost_program *program;
     struct measured_cost costs[NYTP_COST_KINDS];
     struct longer longer[NYTP_HANDLERS];
     uint64_t period_ns;      /* to the next measurement */
-    uint64_t due_raw;        /* which is then */
-    uint64_t measured_bytes; /* had been recorded at the last */
+    uint64_t due_raw;        /* when that is due */
+    uint64_t measured_bytes; /* bytes recorded at the last measurement */
 };
 
 static bool discard(void *context, const uint8_t *bytes, size_t len)
@@ -177,15 +177,14 @@ static int by_size(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-/* Of the rounds as many are left out below as above, but for one in four: not the luckiest
- * round, and no interrupted one. */
+/* Returns the lower quartile: neither the luckiest round nor an interrupted one. */
 static double typical_round(uint64_t *rounds, int n)
 {
     qsort(rounds, (size_t)n, sizeof *rounds, by_size);
     return (double)rounds[n / 4];
 }
 
-/* Raw units of the clock that an event takes. */
+/* Raw units per event. */
 struct event_times {
     double plain, recorded;
 };
@@ -205,9 +204,8 @@ static struct event_times time_events(pTHX_ struct nytp_cost_meter *meter,
                                 .recorded = typical_round(recorded, n) / events};
 }
 
-/* Raw units that the handler takes in the loop; 0: not known. In these runs every other one is
- * timed. As of other rounds a typical one is taken: one interruption among so few would be a
- * large part of the mean. */
+/* Returns the raw units that the handler takes in the loop, or 0 if unknown. Every other run is
+ * timed. The result is a typical round: one interruption among so few would distort a mean. */
 static double time_handler(pTHX_ struct nytp_cost_meter *meter, enum nytp_cost_kind kind)
 {
     const enum nytp_handler handler = handlers[kind];
@@ -225,7 +223,7 @@ static double time_handler(pTHX_ struct nytp_cost_meter *meter, enum nytp_cost_k
     return typical_round(rounds, N_HANDLER_ROUNDS) / LOOP_UNITS;
 }
 
-/* A span of the program has ended. */
+/* Adds a span of the program that has ended. */
 static void add_span(struct longer *to, struct nytp_handler_time *in_program, double in_loop)
 {
     const double weight = in_program->n;
@@ -239,7 +237,7 @@ static void add_span(struct longer *to, struct nytp_handler_time *in_program, do
     *in_program = (struct nytp_handler_time){.period = NYTP_HANDLER_PERIOD};
 }
 
-/* Whether events of this kind are recorded at all. */
+/* Returns whether events of this kind are recorded at all. */
 static bool is_recorded(const struct nytp_recorder *rec, enum nytp_cost_kind kind)
 {
     const bool is_sub = kind == NYTP_COST_CALL || kind == NYTP_COST_XSUB;
@@ -248,8 +246,7 @@ static bool is_recorded(const struct nytp_recorder *rec, enum nytp_cost_kind kin
            (kind == NYTP_COST_STATEMENT || kind == NYTP_COST_LEAVE || rec->options.subs);
 }
 
-/* The handlers in the loops, against what they took in the program since it was measured last.
- */
+/* Compares the handlers in the loops with the program since the last measurement. */
 static void compare_handlers(pTHX_ struct nytp_recorder *rec)
 {
     struct nytp_cost_meter *const meter = rec->cost_meter;
@@ -265,9 +262,9 @@ static void compare_handlers(pTHX_ struct nytp_recorder *rec)
     }
 }
 
-/* The slower the machine is, the fewer events there are between two measurements: so each has
- * the weight of the speed that it found, and of its rounds. Where recording seems to take
- * nearly nothing, all plain rounds were interrupted. */
+/* On a slower machine fewer events lie between two measurements, so each is weighted with the
+ * speed it found and its number of rounds. If recording seems to cost nearly nothing, all plain
+ * rounds were interrupted. */
 static void add_measurement(struct measured_cost *to, struct event_times times, int n_rounds)
 {
     const double recorded = times.recorded > 0 ? times.recorded : 1;
@@ -281,8 +278,8 @@ static void add_measurement(struct measured_cost *to, struct event_times times, 
     to->n++;
 }
 
-/* The kinds from `first` to `last`. The places of the statements lie in the table of all places
- * meanwhile, over those of the program, which are put back. */
+/* Measures the kinds from `first` to `last`. Meanwhile the statements' places displace some of
+ * the program's in the table of places; these are put back. */
 static void measure_kinds(pTHX_ struct nytp_recorder *rec, enum nytp_cost_kind first,
                           enum nytp_cost_kind last, int n_rounds)
 {
@@ -300,7 +297,7 @@ static void measure_kinds(pTHX_ struct nytp_recorder *rec, enum nytp_cost_kind f
     meter->scratch.is_plain = nytp_state_is_plain(rec);
     meter->scratch.clock = rec->clock;
     meter->scratch.clock.pauses = 0;
-    sigset_t all, before; /* some handlers of the program run inside signals */
+    sigset_t all, before; /* some handlers of the program run in signals */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (enum nytp_cost_kind kind = first; kind <= last; kind++) {
@@ -322,7 +319,7 @@ static double picoseconds(const struct nytp_recorder *rec, double raw)
     return ticks * 1e12 / NYTP_TICKS_PER_SEC;
 }
 
-/* Picoseconds that an event takes longer; 0: it is not recorded. */
+/* Returns the picoseconds that recording adds to an event, or 0 if it is not recorded. */
 static double cost_of(const struct nytp_recorder *rec, enum nytp_cost_kind kind)
 {
     const struct measured_cost *const cost = &rec->cost_meter->costs[kind];
@@ -331,8 +328,8 @@ static double cost_of(const struct nytp_recorder *rec, enum nytp_cost_kind kind)
     return picoseconds(rec, rec->clock.is_counter ? cost->costs / cost->weights : cost->lowest);
 }
 
-/* Picoseconds that the handler of an event takes longer in the program than in the loop: the
- * mean, and of it as much as is more than its noise, by the spans' own differences. */
+/* Returns the picoseconds that an event's handler takes longer in the program than in the loop:
+ * the mean, shrunk by its noise, which follows from the scatter of the spans. */
 static double longer_in_program(const struct nytp_recorder *rec, enum nytp_cost_kind kind)
 {
     if (handlers[kind] == NYTP_HANDLERS)
@@ -349,7 +346,7 @@ static double longer_in_program(const struct nytp_recorder *rec, enum nytp_cost_
     return square == 0 ? 0 : picoseconds(rec, mean * square / (square + noise));
 }
 
-/* What is told, in picoseconds. */
+/* Returns the cost to record, in picoseconds. */
 static double told(const struct nytp_recorder *rec, const struct told_cost *cost)
 {
     const double in_loop = cost_of(rec, cost->kind) * cost->part;
@@ -432,7 +429,7 @@ void nytp_costs_begin(pTHX_ struct nytp_recorder *rec)
     write_costs(rec);
 }
 
-/* Nothing new is measured: perl's stack may be gone. */
+/* Measures nothing: perl's stack may be freed. */
 void nytp_costs_end(struct nytp_recorder *rec)
 {
     if (rec->cost_meter != NULL)

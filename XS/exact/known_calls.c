@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The table of calls as they were made last; see known_calls.h.
+ * The table of recent calls; see known_calls.h.
  */
 #include "known_calls.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Calls as they were made last, by op: which arc a call belongs to, found with one look instead
- * of one each for its place, its sub and its arc. A call that was made otherwise the time
- * before (another sub; the condition of a loop, which perl comes to from its first and its last
- * statement) is found with a second look, beside the first.
+ * A table of recent calls by op. It gives a call's arc with one look-up, instead of one each
+ * for its place, sub and arc. A second look-up beside the first finds the call that the op made
+ * before: of another sub, or from another statement (a loop's condition is reached from the
+ * first and the last statement).
  *
- * The op's address only says where to look. What is there holds for a statement, a caller and
- * what a callee has its name from, all of which are compared. Its arc and its place are still
- * there, too: whoever lets go of one changes rec->known_version, which is compared with them.
+ * The op's address only selects the entry. An entry is valid for one statement, one caller and
+ * the data that names the callee; all are compared. Whoever frees an arc or a place changes
+ * rec->known_version, which is compared, too.
  */
 #ifndef NYTP_KNOWN_CALLS_H
 #define NYTP_KNOWN_CALLS_H
@@ -15,14 +15,14 @@
 #include "XS/perl/perl_compat.h"
 #include "XS/state/state.h"
 
-/* What says which sub is called. */
+/* The data that identifies the called sub. */
 struct nytp_callee {
-    const void *body; /* the root op; of an xsub the CV; NULL: a builtin */
-    const void *name; /* the GV or the HEK, of which there is more in the last member */
+    const void *body; /* the root op; the CV for an xsub; NULL for a builtin */
+    const void *name; /* the GV or HEK, which `more` completes */
     uint64_t more;
 };
 
-/* Each is a line of the processor's cache. */
+/* One line of the processor's cache each. */
 struct nytp_known_call {
     const COP *cop; /* the calling statement; NULL: none */
     U32 seq;        /* cop_seq */
@@ -35,27 +35,27 @@ struct nytp_known_call {
 
 #define NYTP_KNOWN_CALLS 16384 /* a power of two */
 
-/* The table, rec->known_calls, which is needed before anything is recorded. False when out of
- * memory. */
+/* Allocates rec->known_calls, which is needed before anything is recorded. Returns false if
+ * memory is out. */
 bool nytp_known_calls_begin(struct nytp_recorder *rec);
 void nytp_known_calls_free(struct nytp_recorder *rec);
 
-/* What is known of the call that PL_op makes, or another's in its place. Two ops that call are
- * farther apart than so many bytes. */
+/* Returns the entry for the call that PL_op makes; another call may be in it. Calling ops are
+ * at least 64 bytes apart. */
 static inline struct nytp_known_call *nytp_known_call(pTHX_ const struct nytp_recorder *rec)
 {
     const UV address = PTR2UV(PL_op);
     return &rec->known_calls[address >> 6 & (NYTP_KNOWN_CALLS - 1)];
 }
 
-/* What was known there before. */
+/* Returns the entry beside it, for the call before. */
 static inline struct nytp_known_call *
 nytp_known_call_before(const struct nytp_recorder *rec, const struct nytp_known_call *known)
 {
     return &rec->known_calls[(known - rec->known_calls) ^ 1];
 }
 
-/* It will be asked for soon, and so will its arc. */
+/* Prefetches the entry's arc. */
 static inline void nytp_known_call_expect(pTHX_ const struct nytp_recorder *rec)
 {
     __builtin_prefetch(nytp_known_call(aTHX_ rec)->arc);
@@ -71,8 +71,8 @@ static inline uint64_t nytp_name_in_gv(const GV *gv)
     return gv != NULL && isGV_with_GP(gv) ? nytp_name_in(GvSTASH(gv), GvNAME_HEK(gv)) : 1;
 }
 
-/* A GV that holds its CV gives it its name for good. One that the CV holds (of anonymous and
- * renamed subs) may have been made for it alone, and another in its place: what it says. */
+/* A GV that holds its CV names it for good. A GV that the CV holds (anonymous and renamed subs)
+ * may be replaced by another at the same address, so its name is compared. */
 static inline struct nytp_callee nytp_callee_of_sub(const CV *cv)
 {
     const GV *const gv = NYTP_CV_RAW_GV(cv);
@@ -80,8 +80,8 @@ static inline struct nytp_callee nytp_callee_of_sub(const CV *cv)
                                 LIKELY(!CvCVGV_RC(cv)) ? 0 : nytp_name_in_gv(gv)};
 }
 
-/* Nothing tells when an xsub is freed, with its GV or without: another may have the addresses
- * of both. */
+/* Nothing reports that an xsub is freed, with its GV or without. Another may get both
+ * addresses. */
 static inline struct nytp_callee nytp_callee_of_xsub(CV *cv)
 {
     const GV *const gv = NYTP_CV_RAW_GV(cv);
@@ -91,7 +91,7 @@ static inline struct nytp_callee nytp_callee_of_xsub(CV *cv)
                                     : nytp_name_in_gv(gv)};
 }
 
-/* By package and type of op. The stash may be another than it was, or have another name. */
+/* Identified by package and type of op. The stash may be replaced or renamed. */
 static inline struct nytp_callee nytp_callee_of_builtin(pTHX_ const COP *cop, int type)
 {
     PERL_UNUSED_CONTEXT;
@@ -102,7 +102,8 @@ static inline struct nytp_callee nytp_callee_of_builtin(pTHX_ const COP *cop, in
     return (struct nytp_callee){NULL, package, hash << 32 | (unsigned)type};
 }
 
-/* Whether it is this callee's, from there; the caller is left to compare. */
+/* Returns whether the entry is for this callee, called from `cop`. The caller is left to
+ * compare. */
 static inline bool nytp_known_call_is(const struct nytp_known_call *known,
                                       const struct nytp_recorder *rec, const COP *cop,
                                       const struct nytp_callee *callee)

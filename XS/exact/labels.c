@@ -2,10 +2,10 @@
  *
  * Labels; see labels.h.
  *
- * A call that is open when a label changes has had a part of its time under the old one, and
- * the stream will tell only the sum, when the call returns. So the change tells how much each
- * open call has had since the last one. Only those that can have run since are looked at: what
- * was open at the last change, below another call that was and still is, has not.
+ * A call that is open when a label changes has spent part of its time under the old label, but
+ * the stream records only the sum, at return. So a change records how much time each open call
+ * has had since the last change. Only calls that can have run since are visited: calls below
+ * one that was open at both changes have not.
  */
 #include "labels.h"
 
@@ -27,7 +27,7 @@ struct nytp_rec_label {
 
 /* ---- texts ---- */
 
-/* How much of the text to keep: at most `most` bytes, and no part of a character. */
+/* Returns how many bytes of the text to keep: at most `most`, without cutting a character. */
 static size_t cut(const char *text, size_t len, size_t most)
 {
     if (len <= most)
@@ -37,8 +37,8 @@ static size_t cut(const char *text, size_t len, size_t most)
     return most;
 }
 
-/* A copy as UTF-8, in a mortal SV. A text of bytes (a path of HTTP, SQL in a program without
- * `use utf8`) may be that already. */
+/* Returns a copy as UTF-8, in a mortal SV. A byte string (an HTTP path, SQL in a program
+ * without `use utf8`) may be UTF-8 already. */
 static SV *as_utf8(pTHX_ SV *sv)
 {
     SV *const copy = sv_newmortal();
@@ -48,7 +48,8 @@ static SV *as_utf8(pTHX_ SV *sv)
     return copy;
 }
 
-/* The text as the stream holds it, in a mortal SV. Runs the program's code, if `sv` has any. */
+/* Returns the text as the stream holds it, in a mortal SV. May run the program's code (magic,
+ * overloading). */
 static SV *escaped(pTHX_ SV *sv, size_t most, bool is_key)
 {
     const SV *const utf8 = as_utf8(aTHX_ sv);
@@ -119,8 +120,8 @@ static bool writes_labels(const struct nytp_recorder *rec)
     return nytp_file_is_open(rec) && rec->dprof == NULL && !rec->life.is_ended;
 }
 
-/* `now` of the stream's axis as labels tell it. Samples are too coarse an axis for how long one
- * lasts: with them it is told by the clock, unless they are of the processor's time. */
+/* Returns the time of a label for axis point `now`. Samples are too coarse an axis, so a
+ * sampled profile uses the clock, unless it samples processor time. */
 static int64_t of_label(struct nytp_recorder *rec, int64_t now)
 {
     const char *const clock = rec->options.sample_clock;
@@ -132,7 +133,7 @@ static int64_t of_label(struct nytp_recorder *rec, int64_t now)
 static void tell_change(pTHX_ struct nytp_recorder *rec, const char *key, const char *value)
 {
     nytp_now_ticks(aTHX_ rec);
-    if (!writes_labels(rec)) /* the child of a fork may have become one that does not record */
+    if (!writes_labels(rec)) /* a fork's child may have just stopped recording */
         return;
     const int64_t now = nytp_axis_now(rec), label_now = of_label(rec, now);
     nytp_clock_pause(&rec->clock);
@@ -143,7 +144,7 @@ static void tell_change(pTHX_ struct nytp_recorder *rec, const char *key, const 
     nytp_clock_resume(&rec->clock);
 }
 
-/* ---- what is in force ---- */
+/* ---- labels in force ---- */
 
 static struct nytp_rec_label *find(const struct nytp_recorder *rec, const char *key)
 {
@@ -175,7 +176,7 @@ static void remove_label(struct nytp_recorder *rec, struct nytp_rec_label *label
     *label = rec->labels.all[--rec->labels.n];
 }
 
-/* Put a key's value in force and say so; `value` NULL: the key has none any more. */
+/* Sets a key's value and records that; `value` NULL removes the key. */
 static void set(pTHX_ struct nytp_recorder *rec, const char *key, const char *value)
 {
     struct nytp_rec_label *label = find(rec, key);
@@ -216,10 +217,10 @@ void nytp_label_profile(pTHX_ struct nytp_recorder *rec, SV *key, SV *value)
     nytp_unguard(rec);
 }
 
-/* ---- statements of DBI ---- */
+/* ---- DBI statements ---- */
 
-/* DBI keeps the text in the hash that its handle is tied to; of an inner handle that is the
- * hash itself. Looked at there no code of DBI runs. */
+/* DBI keeps the text in the hash that its handle is tied to; an inner handle is that hash
+ * itself. Reading it there runs no code of DBI. */
 static SV *text_of_handle(pTHX_ SV *handle)
 {
     if (!SvROK(handle) || SvTYPE(SvRV(handle)) != SVt_PVHV)
@@ -246,7 +247,7 @@ static void on_sql_left(pTHX_ void *unused)
 void nytp_label_sql(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_sub *method,
                     SV *const *arguments, SSize_t n)
 {
-    /* After a statement handle come values to bind, which nobody is to read. */
+    /* A statement handle is followed by values to bind, which must not be read. */
     const SSize_t at = strnEQ(method->name, "DBI::st::", 9) ? 0 : 1;
     if (rec->labels.in_sql || n <= at)
         return;
@@ -276,8 +277,8 @@ void nytp_labels_begin(struct nytp_recorder *rec)
     tell_all(rec);
 }
 
-/* The file is put aside: every label ends in it, so that a stretch that goes on meanwhile
- * becomes two. */
+/* The file is suspended: every label ends in it, so a label that goes on becomes two
+ * stretches. */
 void nytp_labels_end(struct nytp_recorder *rec)
 {
     const int64_t now = nytp_axis_now(rec), label_now = of_label(rec, now);
@@ -287,7 +288,7 @@ void nytp_labels_end(struct nytp_recorder *rec)
         tell_label(rec, rec->labels.all[i].key, NULL, label_now);
 }
 
-/* What is open now was told when the labels ended. */
+/* Open calls were recorded when the labels ended. */
 void nytp_labels_resume(struct nytp_recorder *rec)
 {
     rec->labels.last_serial = rec->last_serial;

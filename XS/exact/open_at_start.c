@@ -2,9 +2,9 @@
  *
  * Calls that were open when recording began; see open_at_start.h.
  *
- * Frames are a stack like perl's contexts: those of perl subs that were recorded lie below all
- * that was entered while recording was off. So frames and contexts are compared from the
- * outermost on, and what is left of the contexts has no frames yet.
+ * Frames are a stack like perl's contexts. Frames of recorded perl subs lie below all that was
+ * entered while recording was off. So frames and contexts are compared from the outermost on,
+ * and the remaining contexts have no frames yet.
  */
 #include "open_at_start.h"
 
@@ -18,7 +18,7 @@
 #include "XS/state/stream.h"
 #include "XS/names/subs.h"
 
-/* The calls that are open, innermost first. */
+/* The open calls, innermost first. */
 struct open_calls {
     struct nytp_perl_call *all; /* owned */
     uint32_t n, size;
@@ -31,7 +31,7 @@ static void collect(pTHX_ struct open_calls *calls)
     nytp_perl_stack_begin(aTHX_ & walk);
     while (nytp_perl_stack_next(&walk, &call)) {
         if (call.is_multicall)
-            continue; /* no op called it, and none is recorded */
+            continue; /* no op called it; not recorded */
         if (calls->n >= calls->size) {
             calls->size = calls->size == 0 ? 64 : calls->size * 2;
             Renew(calls->all, calls->size, struct nytp_perl_call);
@@ -46,8 +46,8 @@ static bool is_ours(const struct nytp_rec_sub *sub)
            strEQ(sub->name, "Devel::DProf::import");
 }
 
-/* How many of the innermost calls are ours: `use Devel::NYTProf` in a running program is no
- * call of the program's. */
+/* Returns how many of the innermost calls are ours: `use Devel::NYTProf` in a running program
+ * is not the program's call. */
 static uint32_t skip_own(pTHX_ struct nytp_recorder *rec, const struct open_calls *calls)
 {
     if (calls->n == 0 || !is_ours(nytp_sub_of_cv(aTHX_ rec, calls->all[0].cv)))
@@ -55,8 +55,8 @@ static uint32_t skip_own(pTHX_ struct nytp_recorder *rec, const struct open_call
     return calls->n > 1 && CvSPECIAL(calls->all[1].cv) ? 2 : 1;
 }
 
-/* How many of the calls, counted from the outermost, have their frames. All of them if the
- * frames are not those of this stack: it was swapped for another (Coro). */
+/* Returns how many of the calls, from the outermost, have frames. Returns all if the frames
+ * belong to another stack (Coro swaps stacks). */
 static uint32_t count_known(pTHX_ struct nytp_recorder *rec, const struct open_calls *calls)
 {
     uint32_t known = 0, at = 0;
@@ -79,7 +79,8 @@ static void plant(pTHX_ struct nytp_recorder *rec, const struct nytp_perl_call *
 {
     struct nytp_rec_open_at_start *const open = &rec->open_at_start;
     const struct nytp_place *const place =
-        nytp_place_of(aTHX_ rec, call->site, NYTP_FID_VIA_STMT); /* it is running */
+        nytp_place_of(aTHX_ rec, call->site, NYTP_FID_VIA_STMT); /* the caller's statement is
+                                                                  * running */
     struct nytp_call_site site = {.fid = place->fid, .line = place->line, .now = now};
     site.caller = rec->n_frames > 0       ? rec->frames[rec->n_frames - 1].sub
                   : PL_main_start != NULL ? rec->subs.runtime
@@ -130,7 +131,7 @@ void nytp_open_at_start_close_left(pTHX_ struct nytp_recorder *rec)
 
 /* ---- goto ---- */
 
-/* Whether the innermost frame is such a call, and the running sub's. */
+/* Returns whether the innermost frame is such a call, and the running sub's. */
 static bool seed_is_on_top(pTHX_ const struct nytp_recorder *rec)
 {
     const uint32_t n = rec->open_at_start.n;
@@ -139,8 +140,7 @@ static bool seed_is_on_top(pTHX_ const struct nytp_recorder *rec)
            nytp_perl_call_is_open(aTHX_ & rec->open_at_start.all[n - 1].call);
 }
 
-/* Close the innermost such call before the goto: the context that it is known by becomes the
- * new sub's. */
+/* Closes the innermost such call before the goto, which gives its context to the new sub. */
 static void close_top_seed(pTHX_ struct nytp_recorder *rec)
 {
     nytp_frame_close(aTHX_ rec, rec->open_at_start.all[--rec->open_at_start.n].serial);

@@ -10,7 +10,7 @@
 
 static const size_t size_of_table = NYTP_ALL_PLACES * sizeof(struct nytp_place);
 
-/* In pages of its own, so that no entry lies across two lines of the processor's cache. */
+/* Page-aligned, so that no entry crosses a cache line. */
 bool nytp_places_begin(struct nytp_recorder *rec)
 {
     if (rec->places != NULL)
@@ -23,7 +23,7 @@ bool nytp_places_begin(struct nytp_recorder *rec)
     return true;
 }
 
-/* The running statement has its place until it is left. */
+/* Moves the running statement's place out of its slot. */
 static void keep_running(struct nytp_recorder *rec)
 {
     rec->places[NYTP_PLACE_RUNNING] = *rec->running_place;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Regular expressions by pattern; see regexes.h.
+ * Times of regular expressions by pattern; see regexes.h.
  *
- * A place and a pattern are found by the text of the pattern, which is looked up in an index.
- * Most ops have the same one each time: a small table remembers, by op and by where the text
- * lies in memory, what was found last. Both addresses may be used again by perl, so statement
- * and text are compared, too.
+ * An index finds the entry for a place and the text of a pattern. Most ops have the same
+ * pattern each time, so a small table caches the last result by op and by the address of the
+ * text. perl may reuse both addresses, so statement and text are compared, too.
  *
- * Where the op is a call of a builtin, which has a frame, the clock is not read again: what is
- * told of a pattern is what is told of the builtin, and is noted when the frame is closed.
+ * If the op is a recorded builtin call, which has a frame, the clock is not read again: the
+ * pattern gets the builtin's time when the frame is closed.
  */
 #include "regexes.h"
 
@@ -20,10 +19,10 @@
 
 #include "formats/stream/comments/regex_records.h"
 
-#define FIRST_PERIOD_NS 100000000 /* then twice as long each time */
+#define FIRST_PERIOD_NS 100000000 /* doubles each time */
 
 enum {
-    MOST = 5000,  /* places and patterns, beyond which a place has one for all its others */
+    MOST = 5000,  /* places and patterns; beyond, a place has one entry for all its others */
     RECENT = 1024 /* a power of two */
 };
 
@@ -31,32 +30,33 @@ static const char others[] = "(other patterns)";
 
 struct regex {
     struct nytp_regex_record sums;
-    struct nytp_regex_size *last;                       /* of sums: that of the last call */
-    uint64_t n_frames, n_size_frames[NYTP_REGEX_SIZES]; /* ops that were calls of builtins */
+    struct nytp_regex_size *last;                       /* in `sums`: the size class of the last
+                                                         * call */
+    uint64_t n_frames, n_size_frames[NYTP_REGEX_SIZES]; /* ops that were builtin calls */
     size_t whole_len;                                   /* of the pattern before it was cut */
     uint32_t len;
     bool is_utf8;
-    char text[NYTP_REGEX_MOST_PATTERN]; /* as perl has it */
+    char text[NYTP_REGEX_MOST_PATTERN]; /* in perl's form */
 };
 
 struct recent {
     const PMOP *pm;
     const COP *cop;
     U32 seq;
-    struct regex *regex; /* NULL: none */
+    struct regex *regex; /* NULL: unused */
 };
 
-/* What is known before the op runs. */
+/* An op before it runs. */
 struct call {
     const OP *op;
     const PMOP *pm; /* NULL: tr */
     REGEXP *rx;
     const SV *subject;    /* NULL: none */
-    uint64_t subject_len; /* in bytes; 0 also where it is no string yet */
-    ptrdiff_t depth;      /* of perl's stack without what the op takes */
+    uint64_t subject_len; /* in bytes; 0 if it is not a string yet */
+    ptrdiff_t depth;      /* of perl's stack, below the op's arguments */
 };
 
-/* And after it. */
+/* The op after it has run. */
 struct ended {
     struct call call;
     int type;
@@ -66,24 +66,24 @@ struct ended {
 };
 
 struct nytp_rec_regexes {
-    struct ended ended; /* the builtin that is to be noted */
+    struct ended ended; /* the builtin to be noted */
     struct nytp_index index;
-    struct regex **all; /* in the order in which they were met; owned */
+    struct regex **all; /* in order of first use; owned */
     uint32_t n, size;
-    uint64_t told_raw, period_raw; /* when this was told last, and for how long it holds */
+    uint64_t told_raw, period_raw; /* last time this was recorded, and the interval */
     struct recent recent[RECENT];
 };
 
-/* ---- which place and pattern ---- */
+/* ---- entries by place and pattern ---- */
 
 struct pattern {
-    const char *text; /* NULL: there is none */
+    const char *text; /* NULL: no pattern */
     size_t whole_len;
     uint32_t len;
     bool is_utf8;
 };
 
-/* As the source has it; in perl's own form, with them, where there are modifiers. */
+/* Returns the pattern as in the source, or in perl's form if it has modifiers. */
 static struct pattern pattern_of(REGEXP *rx)
 {
     if (rx == NULL)
@@ -137,7 +137,7 @@ static struct regex *find(struct nytp_rec_regexes *regexes, enum nytp_regex_kind
     return regexes->all[regexes->n++] = regex;
 }
 
-/* NULL: there are too many places. */
+/* Returns NULL if there are too many places. */
 static struct regex *look_up_at(struct nytp_rec_regexes *regexes, enum nytp_regex_kind kind,
                                 const struct nytp_place *place, const struct pattern *pattern)
 {
@@ -177,14 +177,15 @@ static const PMOP *pattern_op(const OP *op, int type)
     }
 }
 
-/* A split finds its pattern's op below what it splits, on the stack, in older perls. */
+/* Older perls keep the op of a split's pattern on the stack, below the subject. */
 #if PERL_VERSION < 26
 #define BELOW_SPLIT 1
 #else
 #define BELOW_SPLIT 0
 #endif
 
-/* What is searched, which lies on the stack below `above` others; pp_hot.c and pp.c. */
+/* Describes the op that is about to run. Its subject lies on the stack below `above` other
+ * values (pp_hot.c, pp.c). */
 static struct call about_to_run(pTHX_ int type)
 {
     const OP *const op = PL_op;
@@ -223,7 +224,7 @@ static bool is_found(pTHX_ const struct ended *ended, const OP *next)
     if (type == OP_SPLIT || (GIMME_V == G_ARRAY && type == OP_MATCH))
         return PL_stack_sp - PL_stack_base > call->depth;
     if (type == OP_SUBST && next != call->op->op_next)
-        return true; /* to the code of the replacement */
+        return true; /* goes to the replacement's code */
 #ifdef PMf_NONDESTRUCT
     if (type == OP_SUBST && (call->pm->op_pmflags & PMf_NONDESTRUCT) != 0)
         return *PL_stack_sp != call->subject;
@@ -246,13 +247,13 @@ static void add(struct regex *regex, uint64_t ns, uint64_t subject_len)
     }
 }
 
-/* A pattern that is an object of qr// alone is not compiled again: perl makes a copy of it. */
+/* A pattern that is just a qr// object is copied by perl, not compiled. */
 static bool is_compiled(const struct call *call, REGEXP *rx)
 {
     return rx != call->rx && rx != NULL && ReANY(rx)->mother_re == NULL;
 }
 
-/* The place and pattern of an op that has run; NULL: there are too many. */
+/* Returns the entry of an op that has run, or NULL if there are too many. */
 static struct regex *regex_of(pTHX_ struct nytp_recorder *rec, const struct ended *ended,
                               const struct pattern *pattern)
 {
@@ -284,7 +285,7 @@ static void note(pTHX_ struct nytp_recorder *rec, const struct ended *ended, uin
     struct regex *const regex = regex_of(aTHX_ rec, ended, &pattern);
     if (regex == NULL)
         return;
-    if (ended->type != OP_SUBSTCONT) { /* the rest of a call */
+    if (ended->type != OP_SUBSTCONT) { /* SUBSTCONT continues a counted call */
         const bool compiles = ended->type == OP_REGCOMP;
         regex->sums.compiled += compiles && is_compiled(&ended->call, rx);
         regex->sums.matches += ended->found;
@@ -321,7 +322,7 @@ static OP *measured(pTHX_ int type, enum nytp_regex_kind kind)
     rec->begun_builtin = 0;
     const uint64_t from = ended.in_frame ? 0 : nytp_clock_raw(&rec->clock);
     OP *const next = perls_ops[type](aTHX);
-    if (!is_measured(rec)) /* code within a pattern may do that */
+    if (!is_measured(rec)) /* code in a pattern may stop recording */
         return next;
     if (ended.in_frame) {
         ended.found = is_found(aTHX_ & ended, next);
@@ -378,7 +379,7 @@ static int kind_of(int type)
 
 /* ---- samples ---- */
 
-/* The operation that has the pattern, read as memory that may be gone. False: it is. */
+/* Reads the op that has the pattern, whose memory may be freed. Returns false if it is. */
 static bool peek_pattern_op(int type, const void *op, PMOP *pm)
 {
     union {
@@ -394,7 +395,7 @@ static bool peek_pattern_op(int type, const void *op, PMOP *pm)
            pm->op_type < MAXO && (PL_opargs[pm->op_type] & OA_CLASS_MASK) == OA_PMOP;
 }
 
-/* What it has now; another one is compiled only by the next call of its regcomp. */
+/* Returns the op's current pattern; only the next call of its regcomp compiles another. */
 static REGEXP *regexp_of(pTHX_ const PMOP *pm)
 {
 #ifdef USE_ITHREADS
@@ -440,9 +441,9 @@ void nytp_regexes_begin(struct nytp_recorder *rec)
     MEASURED_OPS(WRAP)
 }
 
-/* ---- telling ---- */
+/* ---- records ---- */
 
-/* The pattern in one line of UTF-8. */
+/* Writes the pattern as one line of UTF-8. */
 static void put_pattern(struct nytp_text *text, const struct regex *regex)
 {
     const bool is_cut = regex->len < regex->whole_len;
@@ -464,7 +465,8 @@ static void put_pattern(struct nytp_text *text, const struct regex *regex)
         nytp_text_puts(text, "...");
 }
 
-/* Less what recording `n` calls of builtins has added; of a single one it may be more. */
+/* Subtracts the cost of recording `n` builtin calls, which for a single call may exceed
+ * `ns`. */
 static uint64_t without_costs(uint64_t ns, double cost_ns, uint64_t n)
 {
     const double cost = cost_ns * (double)n;

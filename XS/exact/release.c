@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Lets go of string evals that are over; see release.h.
+ * Frees string evals that have ended; see release.h.
  *
- * The rows of bodies (subs.c) are what is alive. An anonymous sub of an eval to which no row
- * leads, and no open call, is over: its arcs are final and go into the stream at once. A named
- * sub may get a new body any time. Arcs of calls that an eval made itself go with its file.
- * Files: an eval to whose nytp_rec_file nothing leads is
- * freed, but its number is remembered, in 20 bytes, because statements of it may yet run; the
- * nytp_rec_file is then made again.
+ * The rows of bodies (subs.c) show what is alive. An anonymous sub of an eval without a row and
+ * without an open call cannot be called again: its arcs are final and are written at once. A
+ * named sub may get a new body any time. Arcs of calls made by the eval itself go with its
+ * file. An eval's nytp_rec_file is freed when nothing refers to it. Its number is kept, in 20
+ * bytes: if statements of it run later, the nytp_rec_file is made again.
  *
- * The sweep looks at everything, so it comes when half as much again has been added.
+ * A sweep visits everything, so it runs only when half as much again has been added.
  */
 #include "release.h"
 
@@ -21,12 +20,13 @@
 #include "XS/names/subs.h"
 
 enum {
-    FIRST_RELEASE = 4096, /* as many new files, subs and arcs come before a sweep is worth it */
+    FIRST_RELEASE = 4096, /* new files, subs and arcs that make a sweep worthwhile */
 };
 
-/* ---- what is in use ---- */
+/* ---- things in use ---- */
 
-/* Xsubs and builtins are shown in the file of a perl sub of their package: one has to stay. */
+/* Xsubs and builtins are shown in the file of a perl sub of their package, so one has to
+ * stay. */
 static bool is_kept_for_package(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
 {
     const uint32_t hash = sub->package_hash;
@@ -51,7 +51,7 @@ static void use_subs_of_blocks(const struct nytp_rec_blocks *blocks)
         blocks->calls[i].sub->in_use = true;
 }
 
-/* Arcs of a profile that goes on later have to wait. */
+/* Arcs of a suspended profile have to wait. */
 static void use_subs_of_arcs(const struct nytp_index *arcs)
 {
     for (size_t i = 0; i < arcs->size; i++) {
@@ -114,7 +114,7 @@ static void mark_files(struct nytp_recorder *rec)
 
 /* ---- subs ---- */
 
-/* Where a sub that was called is, is told before its arcs are. */
+/* Records where called subs are, before their arcs are written. */
 static void tell_places(pTHX_ struct nytp_recorder *rec)
 {
     for (uint32_t i = 1; i <= rec->subs.n; i++) {
@@ -156,7 +156,7 @@ static NYTP_COLD void release(pTHX_ struct nytp_recorder *rec)
 {
     const bool is_open = rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED;
     if (rec->life.forked)
-        return; /* the profile is the parent's yet */
+        return; /* the profile still belongs to the parent */
     nytp_aside_begin(rec);
     nytp_name_compiled(aTHX_ rec);
     nytp_bodies_sweep(rec);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Closures that get a name while the program runs; see renames.h.
+ * Closures named at run time; see renames.h.
  */
 #include "renames.h"
 
@@ -11,7 +11,7 @@
 static void on_set_subname(pTHX_ CV *cv);
 static void on_subname(pTHX_ CV *cv);
 
-/* The functions, for the whole process: interpreters share their code. */
+/* The watched functions, one table per process: interpreters share their code. */
 static struct renamer {
     const char *name;
     XSUBADDR_t ours;
@@ -21,7 +21,7 @@ static struct renamer {
     {"Sub::Name::subname", on_subname, NULL},
 };
 
-/* Both return the sub that has the new name. */
+/* Both functions return the renamed sub. */
 static void note_result(pTHX_ struct nytp_recorder *rec)
 {
     SV *const result = *PL_stack_sp;
@@ -31,7 +31,7 @@ static void note_result(pTHX_ struct nytp_recorder *rec)
         nytp_sub_of_cv(aTHX_ rec, cv);
 }
 
-/* A sub that is no closure is renamed in its place: the name that it had is noted before. */
+/* A sub that is no closure is renamed in place, so its old name is noted first. */
 static void rename_sub(pTHX_ const struct renamer *renamer, CV *cv)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
@@ -60,8 +60,8 @@ void nytp_renames_watch(pTHX)
 {
     for (size_t i = 0; i < C_ARRAY_LENGTH(renamers); i++) {
         struct renamer *const renamer = &renamers[i];
-        CV *const cv = nytp_cv_of_name(aTHX_ renamer->name, strlen(renamer->name), false,
-                                       PL_defstash);
+        CV *const cv =
+            nytp_cv_of_name(aTHX_ renamer->name, strlen(renamer->name), false, PL_defstash);
         if (cv == NULL || !CvISXSUB(cv) || CvXSUB(cv) == renamer->ours)
             continue;
         renamer->real = CvXSUB(cv);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The statement profiler: time goes to the statement that was running when it passed.
+ * The statement profiler: charges time to the running statement.
  *
- * A time record is written when a statement is left, for another statement or, seen by the
- * ops that end scopes, back into an outer one. The DISCOUNT behind the latter says that the
- * outer statement's next time record is the rest of an execution that was counted before.
+ * A time record is written when a statement is left: for another statement or, seen by the ops
+ * that end scopes, back into an outer one. In the second case a DISCOUNT follows. It says that
+ * the outer statement's next time record is the rest of an execution already counted.
  */
 #include "stmts.h"
 
@@ -15,10 +15,10 @@
 #include "svs.h"
 
 enum {
-    MOST_UNTOLD = 16, /* scopes left within a statement before it is told so far */
+    MOST_UNTOLD = 16, /* scopes left within a statement before it is recorded */
 };
 
-/* The most ticks that the 32 bits of a time record hold. */
+/* Most ticks in the 32 bits of a time record. */
 static const int64_t longest = INT32_MAX;
 
 static void write_time(struct nytp_recorder *rec, int32_t ticks)
@@ -31,7 +31,7 @@ static void write_time(struct nytp_recorder *rec, int32_t ticks)
         nytp_write_time_at(rec->writer, ticks, &place->encoded);
 }
 
-/* A time that is longer becomes several records of one execution. */
+/* Splits a longer time into several records of one execution. */
 static void write_long_time(struct nytp_recorder *rec, int64_t ticks)
 {
     const int64_t step = ticks < 0 ? -longest : longest;
@@ -43,8 +43,8 @@ static void write_long_time(struct nytp_recorder *rec, int64_t ticks)
     write_time(rec, (int32_t)ticks);
 }
 
-/* From here on statements count, whatever was before. Calls in comments go by statements, and
- * are told what none of them says. */
+/* Charges time to statements from `ticks` on. Calls in comments are timed by statements, so
+ * they get the gap. */
 static NYTP_COLD void restart(struct nytp_recorder *rec, int64_t ticks)
 {
     if (rec->comments_on && ticks != rec->stmt.since_ticks)
@@ -52,7 +52,7 @@ static NYTP_COLD void restart(struct nytp_recorder *rec, int64_t ticks)
     rec->stmt.since_ticks = ticks;
 }
 
-/* No statement was in progress. */
+/* charge() when no statement was in progress. */
 static void charge_none(struct nytp_recorder *rec, int64_t now, bool discount)
 {
     restart(rec, now);
@@ -61,8 +61,8 @@ static void charge_none(struct nytp_recorder *rec, int64_t now, bool discount)
     rec->discount_pending |= discount;
 }
 
-/* Charge the statement in progress with the time up to axis point `now`, and put a DISCOUNT
- * behind its record, if none is pending, when the next one is the rest of an execution. */
+/* Charges the statement in progress up to axis point `now`. `discount`: the next record is the
+ * rest of an execution, so a DISCOUNT follows unless one is pending. */
 static NYTP_COLD void charge(struct nytp_recorder *rec, int64_t now, bool discount)
 {
     const int64_t ticks = now - rec->stmt.since_ticks;
@@ -81,8 +81,8 @@ static NYTP_COLD void charge(struct nytp_recorder *rec, int64_t now, bool discou
     rec->stmt.since_ticks = now;
 }
 
-/* The same while rec->is_plain. Nearly always all is done here, without a call, so that callers
- * have few registers to save. */
+/* charge() while rec->is_plain. Nearly always done without a call, so that callers save few
+ * registers. */
 static NYTP_INLINED void charge_plain(struct nytp_recorder *rec, int64_t now, bool discount)
 {
     const struct nytp_place *const place = rec->running_place;
@@ -98,7 +98,7 @@ static NYTP_INLINED void charge_plain(struct nytp_recorder *rec, int64_t now, bo
 
 /* ---- blocks=1 ---- */
 
-/* The first statement in a tree of ops, in order of execution within the tree. */
+/* Returns the first statement in a tree of ops, in order of execution. */
 static const COP *first_cop_in(const OP *op)
 {
     struct nytp_optree walk;
@@ -110,8 +110,8 @@ static const COP *first_cop_in(const OP *op)
     return (const COP *)op;
 }
 
-/* The COP whose line stands for a context: a sub's or loop's first statement; for other blocks
- * the statement that they are part of. */
+/* Returns the COP whose line stands for a context: the first statement of a sub or loop; for
+ * other blocks the statement they are part of. */
 static const COP *cop_of_context(const PERL_CONTEXT *cx)
 {
     switch (CxTYPE(cx)) {
@@ -137,8 +137,8 @@ __attribute__((noinline)) static void find_block(pTHX_ struct nytp_recorder *rec
                                                  const COP *cop)
 {
     bool block_found = false;
-    /* The lowest context of the main stack is the program; tie, overload, sort and DESTROY have
-     * stacks of their own that begin with a sub. */
+    /* The lowest context of the main stack is the program. Stacks of tie, overload, sort and
+     * DESTROY begin with a sub. */
     const I32 lowest = PL_curstackinfo->si_type == PERLSI_MAIN ? 1 : 0;
     rec->stmt.block_line = rec->stmt.sub_line = nytp_line_of_stmt(rec->running_place->line);
     for (I32 i = cxstack_ix; i >= lowest; i--) {
@@ -151,7 +151,7 @@ __attribute__((noinline)) static void find_block(pTHX_ struct nytp_recorder *rec
         if (first == NULL || first == &PL_compiling || !is_in_same_file(first, cop))
             continue;
         if (!is_sub && cx->blk_oldcop == cop)
-            continue; /* a loop's own statement, its condition, is not in the loop */
+            continue; /* a loop's condition is not in the loop */
         if (!block_found)
             rec->stmt.block_line = CopLINE(first);
         block_found = true;
@@ -171,9 +171,8 @@ static void set_stmt(pTHX_ struct nytp_recorder *rec, const COP *cop)
         find_block(aTHX_ rec, cop);
 }
 
-/* The first statement of a sub begins with the call: no other reading of the clock, which takes
- * half as long as all else that is done for a statement. Unless statements ran since then, of a
- * destructor or a signal. */
+/* A sub's first statement begins with the call. That saves a reading of the clock, a third of a
+ * statement's cost. Not if a destructor or signal ran statements since. */
 static inline int64_t time_of_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
     if ((const OP *)cop == rec->entered_op) {
@@ -214,8 +213,8 @@ static __attribute__((noinline)) void begin_timed(pTHX_ struct nytp_recorder *re
                       nytp_clock_cycles(&rec->clock) - begun);
 }
 
-/* perl's handler comes first: it frees the temporaries of the statement before, which may take
- * long and belongs there. */
+/* perl's handler runs first: it frees the last statement's temporaries, which may take long and
+ * is charged to that statement. */
 OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
 {
     const COP *const cop = cCOPx(PL_op);
@@ -232,7 +231,7 @@ OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
     return next;
 }
 
-/* A sub that has just returned through this op has read the clock already. */
+/* A sub that has just returned through this op has read the clock. */
 static inline int64_t time_of_return(pTHX_ struct nytp_recorder *rec)
 {
     if (!rec->left_fresh)
@@ -241,8 +240,8 @@ static inline int64_t time_of_return(pTHX_ struct nytp_recorder *rec)
     return rec->left_ticks;
 }
 
-/* What a scope frees when it ends belongs to the last statement in it, what the end of a call
- * does behind its return to the caller's. */
+/* Memory freed at scope exit is charged to the scope's last statement. Memory freed after a
+ * call has returned is charged to the caller's statement. */
 void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
 {
     nytp_guard(rec);
@@ -266,9 +265,9 @@ static NYTP_INLINED void return_plain(pTHX_ struct nytp_recorder *rec)
     nytp_place_run(rec, nytp_place_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_STMT));
 }
 
-/* Whether the statement in progress goes on, as after most rounds of a loop: a record and its
- * rest would say of one place what one record will say. Not always, so that a long loop has
- * been told up to now where the program is killed, and the clock has been looked at. */
+/* Returns whether the statement in progress goes on, as after most rounds of a loop: then one
+ * record replaces two. Limited, so that a long loop is recorded if the program is killed, and
+ * so that the clock is read. */
 static NYTP_INLINED bool goes_on(pTHX_ struct nytp_recorder *rec)
 {
     const struct nytp_place *const place = rec->running_place;
@@ -288,7 +287,7 @@ OP *nytp_stmt_leave(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
     }
     if (UNLIKELY(rec->looks_first))
         rec->check_open_at_start(aTHX_ rec);
-    const bool has_more = rec->blocks_on || rec->memory_on; /* to tell than places */
+    const bool has_more = rec->blocks_on || rec->memory_on; /* more to record than places */
     if (rec->stmts_on && rec->leave_on && (has_more || !goes_on(aTHX_ rec)))
         nytp_stmt_return(aTHX_ rec);
     return next;
@@ -322,8 +321,8 @@ void nytp_stmt_restart(struct nytp_recorder *rec, int64_t ticks)
     restart(rec, ticks);
 }
 
-/* A statement that only stops the recording is no part of what was to be measured: it has no
- * record if recording never goes on. */
+/* A statement that only stops the recording was not meant to be measured. It gets no record
+ * unless recording goes on. */
 void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec)
 {
     if (rec->memory_on)
@@ -334,8 +333,8 @@ void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec)
     nytp_stmt_drop(rec);
 }
 
-/* In the same file a DISCOUNT may wait for this record: it is the rest of an execution then. In
- * a new file the place has to be said again. */
+/* In the same file a pending DISCOUNT may make this record the rest of an execution. A new file
+ * needs the place again. */
 void nytp_stmt_resume(pTHX_ struct nytp_recorder *rec)
 {
     const int64_t ticks = rec->stmts.paused.since_ticks;

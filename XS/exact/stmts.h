@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The statement profiler: time goes to the statement that was running when it passed. hooks.c
- * calls it for perl's ops that begin a statement and that return into one; life.c and load.c
- * when recording begins, ends, stops and goes on. The time record of a statement is written
- * when the statement is left.
+ * The statement profiler: charges time to the running statement and writes its time record when
+ * it is left. hooks.c calls it for ops that begin a statement or return into one; life.c and
+ * load.c when recording begins, ends, stops and goes on.
  */
 #ifndef NYTP_STMTS_H
 #define NYTP_STMTS_H
@@ -14,48 +13,47 @@
 
 struct nytp_recorder;
 
-/* The statement in progress, beside its place (places.h). */
+/* The statement in progress; its place is in places.h. */
 struct nytp_stmt {
     uint32_t block_line, sub_line; /* only with blocks=1 */
-    int64_t since_ticks;           /* where on the axis it began, or the last record */
+    int64_t since_ticks;           /* axis point of its begin or last record */
 };
 
-/* The part of the state that stmts.c writes, beside what every event looks at (state.h). */
+/* The part of the state that stmts.c writes, besides fields of state.h. */
 struct nytp_rec_stmts {
     struct nytp_stmt
-        paused; /* had called DB::disable_profile(); since_ticks: how long it ran */
+        paused; /* the one that called DB::disable_profile(); since_ticks: its time so far */
 };
 
 void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop);
 
-/* The op of a statement: run perl's handler, and begin the statement if these are recorded.
+/* The op of a statement: runs perl's handler, and begins the statement if it is recorded.
  * Returns the next op. */
 OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op);
 
-/* An op that may lead back into an outer statement: the same, and nytp_stmt_return(). */
+/* The same for an op that may return into an outer statement, with nytp_stmt_return(). */
 OP *nytp_stmt_leave(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op);
 
-/* Control came back from a sub, a block or an eval into the statement PL_curcop: its next
- * record is the rest of an execution that was counted before. */
+/* Control has returned from a sub, block or eval into the statement PL_curcop. Its next record
+ * is the rest of an execution counted before. */
 void nytp_stmt_return(pTHX_ struct nytp_recorder *rec);
 
-/* Recording ends in this statement: its record is written, unless it is such a rest. */
+/* Recording ends in this statement: writes its record, unless it is such a rest. */
 void nytp_stmt_end(pTHX_ struct nytp_recorder *rec);
 
-/* Forget the one in progress. */
+/* Forgets the statement in progress. */
 void nytp_stmt_drop(struct nytp_recorder *rec);
 
-/* A new profile file, which begins at this axis point: nothing that was written before counts,
- * and no statement is in progress. */
+/* Begins a new profile file at this axis point. No statement is in progress. */
 void nytp_stmt_begin_file(struct nytp_recorder *rec, int64_t ticks);
 
-/* The time of the statement in progress counts from this axis point. */
+/* Charges the statement in progress from this axis point on. */
 void nytp_stmt_restart(struct nytp_recorder *rec, int64_t ticks);
 
-/* Recording stops in this statement, and goes on: its record comes when it goes on. */
+/* Recording stops in this statement, and goes on: then its record is written. */
 void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec);
 void nytp_stmt_resume(pTHX_ struct nytp_recorder *rec);
-/* In a child of a fork: the statement in which recording stopped is the parent's to record. */
+/* In a fork's child: the parent records the paused statement. */
 void nytp_stmt_forget_paused(struct nytp_recorder *rec);
 
 #endif

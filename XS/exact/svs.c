@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * How many SVs the program makes and frees; see svs.h.
+ * Counts SVs; see svs.h.
  */
 #include "svs.h"
 
@@ -9,8 +9,8 @@
 
 #include "formats/stream/comments/svs_records.h"
 
-/* PL_sv_count (intrpvar.h): up by one for each SV that is taken off the arenas' free list, down
- * by one for each that is put back (sv.c, sv_inline.h). */
+/* PL_sv_count (intrpvar.h) goes up for each SV taken from the arenas' free list and down for
+ * each put back (sv.c, sv_inline.h). */
 static IV count(const struct nytp_recorder *rec)
 {
 #ifdef MULTIPLICITY
@@ -27,8 +27,8 @@ void nytp_svs_restart(struct nytp_recorder *rec)
         rec->svs.seen = count(rec);
 }
 
-/* What is too much for one comment waits for the next. What happens while no statement is in
- * progress, as when recording begins, is no statement's. */
+/* An excess over one comment's limit waits for the next. Changes while no statement is in
+ * progress, as when recording begins, are charged to none. */
 static void tell(struct nytp_recorder *rec)
 {
     char text[NYTP_SVS_LONGEST];

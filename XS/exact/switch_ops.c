@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Recording is switched on and off in the ops that exist already; see switch_ops.h.
+ * Switches recording on and off in existing ops; see switch_ops.h.
  *
- * Trees of ops hang on the program (PL_main_root), on string evals and files that are running
- * (PL_eval_root and what their contexts have saved of it), and on subs and formats, which are
- * found in the arenas of all values, where perl's own sv.c looks for them, too (visit()).
- * Closures share the tree of the sub that made them, which is walked once. Code that is half
- * compiled hangs on nothing yet: it is walked when it is whole.
+ * Trees of ops belong to the program (PL_main_root), to running string evals and files
+ * (PL_eval_root and the values of it in their contexts), and to subs and formats. Those are
+ * found in the arenas of all values, as perl's visit() in sv.c does. Closures share their sub's
+ * tree, which is walked once. Half-compiled code belongs to nothing yet and is walked when
+ * complete.
  */
 #include "switch_ops.h"
 
@@ -17,9 +17,9 @@
 
 #include <stdatomic.h>
 
-/* The modules that loading us loads, or other profilers and debuggers do: they are mostly there
- * before any that the program asks for. What happens inside them when the program uses them,
- * too, is in no profile that begins after they were loaded. */
+/* Modules that loading us loads, as other profilers and debuggers do. They are mostly loaded
+ * before any module of the program. Profiles that begin later do not show what happens inside
+ * them. */
 static const char *const own_files[] = {"/Devel/NYTProf.pm", "/Devel/NYTProf/Core.pm",
                                         "/strict.pm", "/XSLoader.pm"};
 
@@ -29,7 +29,7 @@ static bool ends_with(const char *text, const char *end)
     return len >= end_len && strEQ(text + len - end_len, end);
 }
 
-/* Of a program that was there before us only what is truly ours; and the BEGIN blocks that load
+/* In a program that ran before us only our own files count, and the BEGIN blocks that load
  * us. */
 static bool is_own(const struct nytp_recorder *rec, CV *cv)
 {
@@ -43,8 +43,8 @@ static bool is_own(const struct nytp_recorder *rec, CV *cv)
     return false;
 }
 
-/* Add to the walk what hangs on an op beside its kids: the replacement of s///, and the code
- * blocks of a pattern. */
+/* Adds to the walk the ops that are not kids: the replacement of s///, and the code blocks of a
+ * pattern. */
 static void add_hidden(struct nytp_optree *walk, const OP *op)
 {
     switch (op->op_type) {
@@ -73,7 +73,7 @@ static void switch_tree(const OP *root, bool on)
     nytp_optree_end(&walk);
 }
 
-/* Whether it has not been walked yet. Asked where many have one in common: of closures and of
+/* Returns whether a root has not been walked. For roots with several owners: closures and
  * blocks of eval. */
 static bool is_new_root(struct nytp_index *roots, const OP *root)
 {
@@ -89,8 +89,8 @@ static bool is_new_root(struct nytp_index *roots, const OP *root)
     return true;
 }
 
-/* Whether the CV is a closure that was given a name, perhaps before renames.c looked: it
- * belongs in the list of all subs. */
+/* Returns whether the CV is a named closure, perhaps from before renames.c watched. It belongs
+ * in the list of all subs. */
 static bool was_named(CV *cv)
 {
     const GV *const gv = CvCVGV_RC(cv) && !CvNAMED(cv) ? NYTP_CV_RAW_GV(cv) : NULL;
@@ -133,14 +133,14 @@ static void switch_running_evals(pTHX_ struct nytp_index *shared, bool on)
         }
 }
 
-/* Threads share most trees, so what one switches off is off for all: how often that was. */
+/* Threads share most trees, so switching off in one is for all. Counts that. */
 static atomic_uint times_off;
 
 void nytp_switch_ops(pTHX_ struct nytp_recorder *rec, bool on)
 {
     const unsigned now_off = atomic_load(&times_off);
     if (on && rec->kind == NYTP_SAMPLED)
-        return; /* no op is looked at */
+        return; /* samples need no ops */
     if (on ? rec->switch_ops.is_on && rec->switch_ops.times_off == now_off
            : !rec->switch_ops.is_on)
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Before a call that may block; see write_ahead.h.
+ * Work before a call that may block; see write_ahead.h.
  */
 #include "write_ahead.h"
 
@@ -11,7 +11,7 @@
 #include "formats/stream/comments/open_calls.h"
 
 enum {
-    MOST_TOLD = 200, /* names of open calls that are written at once */
+    MOST_TOLD = 200, /* names of open calls written at once */
 };
 
 static const char *kind_word(const struct nytp_rec_sub *sub)
@@ -33,9 +33,9 @@ static void tell_frame(struct nytp_recorder *rec, uint32_t depth)
         nytp_write_comment(rec->writer, text);
 }
 
-/* Returns name calls, so those of which no return may come are named now, once each. The
- * innermost comes first: from its depth readers see how many calls had been open before the
- * file began. */
+/* Only returns name calls, so calls whose return may never come are named now, once each. The
+ * innermost comes first: its depth shows readers how many calls were open before the file
+ * began. */
 static void tell_frames(struct nytp_recorder *rec)
 {
     if (!rec->entries_on)

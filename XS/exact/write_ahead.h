@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Before a call that may block: a program that hangs in it and is killed is to show where. So
- * what was recorded is put on disk with the names of the open calls, which else only their
- * returns tell (formats/stream/comments/open_calls.h). calls.c calls this for builtins that may
- * wait, and for xsubs and builtins whose last call took long.
+ * Work before a call that may block: a program that hangs in it and is killed should show
+ * where. So the buffer is written to disk with the names of open calls, which otherwise only
+ * their returns give (formats/stream/comments/open_calls.h). calls.c calls this for builtins
+ * that may wait, and for xsubs and builtins whose last call took long.
  */
 #ifndef NYTP_WRITE_AHEAD_H
 #define NYTP_WRITE_AHEAD_H
@@ -12,12 +12,11 @@
 
 struct nytp_recorder;
 
-/* The innermost call, just entered, may block. Nothing happens if flushes of this kind have
- * taken too much time lately (stream.h), or with flush=0. */
+/* The innermost call, just entered, may block. Does nothing with flush=0, or if such flushes
+ * have taken too much time lately (stream.h). */
 void nytp_write_ahead(pTHX_ struct nytp_recorder *rec) NYTP_COLD;
 
-/* In the file that is written from now on, the frames up to this serial have told their names.
- */
+/* Notes that the current file has the names of the frames up to this serial. */
 void nytp_told_serial_set(struct nytp_recorder *rec, uint32_t serial);
 
 #endif

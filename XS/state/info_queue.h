@@ -16,7 +16,6 @@
 struct nytp_recorder;
 struct nytp_rec_sub;
 
-/* The part of the state that info_queue.c writes. */
 struct nytp_rec_info_queue {
     struct nytp_rec_sub **all;
     size_t n, size;

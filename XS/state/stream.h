@@ -14,7 +14,6 @@
 
 struct nytp_recorder;
 
-/* The part of the state that stream.c writes. */
 struct nytp_rec_stream {
     uint64_t begun_raw;      /* begin of the file */
     uint64_t flush_raw;      /* last timed flush */
