@@ -6,12 +6,15 @@
 #define _GNU_SOURCE
 #include "apart.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -45,21 +48,44 @@ static _Noreturn void be_apart(nytp_open_fn *open, const void *context, int to, 
     _exit(verdict);
 }
 
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Whether the other end is closed in time, however many signals come meanwhile. */
+static bool is_closed_in_time(int ended)
+{
+    struct pollfd end = {.fd = ended};
+    const int64_t until = now_ms() + LONGEST_MS;
+    int n;
+    do {
+        const int64_t left = until - now_ms();
+        n = poll(&end, 1, left > 0 ? (int)left : 0);
+    } while (n < 0 && errno == EINTR);
+    return n > 0;
+}
+
 /* Whether it has ended in time. */
 static bool await(pid_t pid, int ended, int *verdict)
 {
-    struct pollfd end = {.fd = ended};
+    pid_t waited;
     int status;
-    if (poll(&end, 1, LONGEST_MS) <= 0) {
+    if (!is_closed_in_time(ended)) {
         kill(pid, SIGKILL);
         return false;
     }
-    if (waitpid(pid, &status, 0) == pid && WIFEXITED(status))
+    while ((waited = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
+        ;
+    if (waited == pid && WIFEXITED(status))
         *verdict = WEXITSTATUS(status);
     return true;
 }
 
-/* Signals wait meanwhile: they are for nytp-spy itself. */
+/* Signals are for nytp-spy alone, and reach it while it waits: of two that have to wait, as two
+ * Ctrl-C, the kernel makes one. */
 static bool run(nytp_open_fn *open, const void *context, int to, int *verdict)
 {
     sigset_t all, before;
@@ -71,10 +97,10 @@ static bool run(nytp_open_fn *open, const void *context, int to, int *verdict)
     const pid_t pid = fork();
     if (pid == 0)
         be_apart(open, context, to, ended[1]);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     close(ended[1]);
     const bool is_in_time = pid < 0 || await(pid, ended[0], verdict);
     close(ended[0]);
-    sigprocmask(SIG_SETMASK, &before, NULL);
     return is_in_time;
 }
 
