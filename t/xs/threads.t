@@ -312,7 +312,7 @@ P
     my @paths = map { "$run->{dir}/$_" } split ' ', outputs($run);
     is system($^X, '-Mblib=' . root() . '/blib', root() . '/blib/script/nytprofmerge', '-o', "$run->{dir}/merged", @paths), 0,
         'nytprofmerge';
-    is join("\n", grep { s/prog\.pl \(5 threads\)\z/prog.pl/ } split /\n/, exported($run, 'processes', 'merged')), join("\n", @tree),
+    is join("\n", grep { s/prog\.pl \(5 recordings\)\z/prog.pl/ } split /\n/, exported($run, 'processes', 'merged')), join("\n", @tree),
         'the same processes';
     is calls(profile_in($run, 'merged'), 'main::work'), 13, 'and calls';
 };
