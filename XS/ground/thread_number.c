@@ -4,10 +4,11 @@
  */
 #include "thread_number.h"
 
-#include <pthread.h>
+#include <stdatomic.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned last; /* tids, too, only grow */
+/* tids, too, only grow. It has no lock: a child that is forked while another thread holds one
+ * would wait for ever. */
+static atomic_uint last;
 
 /* 0: the first thread, or there is no such module. */
 static unsigned tid_by_perl(pTHX)
@@ -33,9 +34,9 @@ static unsigned tid_by_perl(pTHX)
 unsigned nytp_thread_number(pTHX)
 {
     const unsigned tid = tid_by_perl(aTHX);
-    pthread_mutex_lock(&lock);
-    last = tid > last ? tid : last + 1;
-    const unsigned number = last;
-    pthread_mutex_unlock(&lock);
+    unsigned before = last, number;
+    do
+        number = tid > before ? tid : before + 1;
+    while (!atomic_compare_exchange_weak(&last, &before, number));
     return number;
 }
