@@ -3,15 +3,15 @@
  * BEGIN blocks that ran unrecorded; see begin_blocks.h.
  *
  * A block is compiled before it has its name, and a `use` has none then. But its CV is marked
- * as special, as those of END blocks and their like are, and has its name while it runs and is
- * freed: at the next compilation or when it is freed (nytp_name_compiled()), whichever comes
- * first, it tells what it was.
+ * as special, like those of END blocks, and has its name while it runs and is freed. So
+ * nytp_name_compiled() identifies it at the next compilation or when it is freed, whichever
+ * comes first.
  */
 #include "begin_blocks.h"
 
 #include "files.h"
 
-/* The block that was compiled last has run, or runs, and no call of it was recorded. */
+/* The block compiled last has run or is running, unrecorded. */
 void nytp_begin_ran(struct nytp_rec_sub *entry, const struct nytp_body *body)
 {
     if (entry == NULL || body->file == NULL)
@@ -22,15 +22,15 @@ void nytp_begin_ran(struct nytp_rec_sub *entry, const struct nytp_body *body)
     entry->last_line = body->last_line;
 }
 
-/* It is not told any more, even if perl -d had it in its list. */
+/* The entry is not written any more, even if perl -d had it in its list. */
 void nytp_begin_recorded(struct nytp_rec_sub *entry)
 {
     entry->is_begin = true;
     entry->file = NULL;
 }
 
-/* perl -d:NYTProf is a `use` on line 0 of the program, which is part of the profile for it even
- * if all its code has names of other files (#line). */
+/* perl -d:NYTProf is a `use` on line 0 of the program. It puts the program's file into the
+ * profile even if all code is named after other files (#line). */
 void nytp_begin_blocks_introduce_file(pTHX_ struct nytp_recorder *rec,
                                       const struct nytp_rec_sub *entry)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Builtins that are timed as if they were subs; see builtins.h.
+ * Builtins timed like subs; see builtins.h.
  */
 #include "builtins.h"
 
@@ -8,7 +8,7 @@
 #include "subs.h"
 
 /* A row of rec->builtins.by_op: ops of one type in one package. The stash may be freed and its
- * address used again, or be given another name: then `package` is another, too. */
+ * address reused, or be renamed; then `package` differs. */
 struct builtin {
     const HV *stash;
     const HEK *package;
@@ -17,7 +17,7 @@ struct builtin {
     struct nytp_rec_sub *sub;
 };
 
-/* Builtins that may wait for any time. */
+/* Builtins that may wait indefinitely. */
 static const bool waits[MAXO] = {
 #define NYTP_SLOWOP(type)
 #define NYTP_WAITOP(type) [type] = true,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What is known of string evals by their numbers; see evals.h.
+ * Data of string evals by number; see evals.h.
  */
 #include "evals.h"
 
 #include "XS/state/state.h"
 
 enum {
-    MORE_PAST = 4096, /* room for so many, at least, is added at a time */
+    MORE_PAST = 4096, /* rows added at a time, at least */
 };
 
 bool nytp_parse_eval_name(const char *name, UV *seq)
@@ -23,7 +23,7 @@ bool nytp_parse_eval_name(const char *name, UV *seq)
     return *at == ')';
 }
 
-/* ---- where they were run ---- */
+/* ---- origins ---- */
 
 void nytp_eval_note_origin(struct nytp_recorder *rec, UV seq, struct nytp_rec_file *file,
                            uint32_t line)
@@ -40,7 +40,7 @@ const struct nytp_eval_origin *nytp_eval_origin(const struct nytp_recorder *rec,
     return origin != NULL && origin->seq == seq && origin->file != NULL ? origin : NULL;
 }
 
-/* ---- their texts, while they are compiled ---- */
+/* ---- texts during compilation ---- */
 
 void nytp_eval_push(struct nytp_recorder *rec, UV seq, const SV *text)
 {
@@ -72,15 +72,15 @@ const struct nytp_shared_text *nytp_eval_text(const struct nytp_recorder *rec, U
     return rec->evals.last.seq == seq ? rec->evals.last.text : NULL;
 }
 
-/* ---- those that are over ---- */
+/* ---- past evals ---- */
 
-/* Not one that perl was told to name with its place. */
+/* Returns false for an eval whose place perl has put into its name. */
 static bool is_bare_eval(const char *name, UV *seq)
 {
     return nytp_parse_eval_name(name, seq) && strchr(name, '[') == NULL;
 }
 
-/* Where it is among those that are sorted, or would be. */
+/* Returns the position of `seq` in the sorted part. */
 static size_t place_by_seq(const struct nytp_rec_evals *evals, UV seq)
 {
     size_t from = 0, to = evals->n_sorted;
@@ -139,8 +139,8 @@ static int by_seq(const void *a, const void *b)
     return first < second ? -1 : first > second;
 }
 
-/* What was added comes mostly behind all the rest, and is sorted by itself; with it those that
- * come behind the first of it. */
+/* New entries mostly belong at the end. They are sorted together with the old ones behind the
+ * first new position. */
 void nytp_past_evals_sort(struct nytp_recorder *rec)
 {
     struct nytp_rec_evals *const evals = &rec->evals;

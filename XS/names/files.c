@@ -22,8 +22,8 @@ static const char autosplit_mark[] = " (autosplit into ";
 
 /* ---- names ---- */
 
-/* Take the eval's parent from a name such as "(eval 7)[x.pl:3]", which perl gives evals where
- * it was told to (perldb=). */
+/* Takes the parent from a name such as "(eval 7)[x.pl:3]", which perl gives evals on request
+ * (perldb=). */
 static void parent_from_name(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file)
 {
     const char *const open = strchr(file->perl_name, '[');
@@ -36,8 +36,8 @@ static void parent_from_name(pTHX_ struct nytp_recorder *rec, struct nytp_rec_fi
     Safefree(parent);
 }
 
-/* Take the eval's parent from perl's own stack, where the eval is if it is still running. For
- * one that the table of origins does not know. */
+/* Takes the parent from perl's context stack, where a running eval is, if its origin is
+ * unknown. */
 static void parent_from_contexts(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file)
 {
     for (I32 i = cxstack_ix; i >= 0; i--) {
@@ -50,8 +50,8 @@ static void parent_from_contexts(pTHX_ struct nytp_recorder *rec, struct nytp_re
     }
 }
 
-/* Find out which file ran a new string eval and from what line, and put that into its shown
- * name. An eval that was freed and comes again has its old file id. */
+/* Finds the file and line that ran a new string eval and puts them into its shown name. An eval
+ * that was freed and comes again gets its old file id. */
 static void name_eval(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file, UV seq)
 {
     const struct nytp_eval_origin *const origin = nytp_eval_origin(rec, seq);
@@ -116,7 +116,7 @@ struct nytp_rec_file *nytp_file_named(pTHX_ struct nytp_recorder *rec, const cha
     return file != NULL ? file : file_add(aTHX_ rec, perl_name, hash);
 }
 
-/* A file like one of another recorder, which has no id in this one. */
+/* Copies a file from another recorder, without its id. */
 static struct nytp_rec_file *copy_unplaced(struct nytp_recorder *rec,
                                            const struct nytp_rec_file *from, uint32_t hash)
 {
@@ -158,7 +158,7 @@ struct nytp_rec_file *nytp_file_inherit(struct nytp_recorder *rec,
 
 /* ---- file ids ---- */
 
-/* Whether perl runs a compiled file instead of this one: Foo.pmc beside Foo.pm, not older. */
+/* Returns whether perl runs a compiled file instead: Foo.pmc beside Foo.pm, not older. */
 static bool is_pmc(const char *name)
 {
     const size_t len = strlen(name);
@@ -178,7 +178,7 @@ static bool is_relative(const struct nytp_rec_file *file)
            !nytp_is_program_text(file->perl_name) && !(file->flags & NYTP_FID_IS_FAKE);
 }
 
-/* Relative names are relative to where the program was when it first ran the file. */
+/* Relative names refer to the directory in which the program first ran the file. */
 static const char *absolute_name(struct nytp_recorder *rec, struct nytp_rec_file *file)
 {
     char *const cwd = file->absolute_name == NULL && is_relative(file) ? getcwd(NULL, 0) : NULL;
@@ -193,7 +193,7 @@ static const char *absolute_name(struct nytp_recorder *rec, struct nytp_rec_file
     return file->absolute_name != NULL ? file->absolute_name : file->shown_name;
 }
 
-/* ---- what perl has loaded ---- */
+/* ---- files that perl has loaded ---- */
 
 static bool is_file_of(const struct nytp_loaded_file *loaded, const struct stat *st)
 {
@@ -215,7 +215,7 @@ static void note_loaded(struct nytp_rec_file *file, const struct stat *st)
                                               .written = st->st_mtim};
 }
 
-/* The name stands for another text from now on. */
+/* Makes a new file for a name that gets a new text. */
 static struct nytp_rec_file *make_newer(pTHX_ struct nytp_recorder *rec,
                                         struct nytp_rec_file *older)
 {
@@ -266,7 +266,7 @@ struct nytp_rec_file *nytp_file_of(pTHX_ struct nytp_recorder *rec, const COP *c
     return file;
 }
 
-/* Whether a value of %INC is this name. It may be tied: its buckets are looked at. */
+/* Returns whether a value of %INC is this name. %INC may be tied, so its buckets are read. */
 static bool is_in_inc(pTHX_ const char *name)
 {
     HV *const inc = PL_incgv == NULL ? NULL : GvHV(PL_incgv);
@@ -278,8 +278,8 @@ static bool is_in_inc(pTHX_ const char *name)
     return false;
 }
 
-/* The script, and what was loaded before anybody looked: the file is what perl read if nobody
- * has changed it or put it there since the program began. */
+/* For the script and files loaded before we looked: the file on disk is the text perl read, if
+ * it has not changed since the program began. */
 static void look_at_loaded(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file,
                            const char *path)
 {
@@ -291,8 +291,8 @@ static void look_at_loaded(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file
         note_loaded(file, &st);
 }
 
-/* The text that perl has read from disk, `len` bytes for free(); NULL: it is not there any
- * more, or there never was one. */
+/* Returns the text that perl read from disk, `len` bytes for free(), or NULL if it is not there
+ * any more, or never was. */
 static char *read_loaded(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file,
                          size_t *len)
 {
@@ -301,7 +301,7 @@ static char *read_loaded(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *
     if (file->loaded == NULL)
         look_at_loaded(aTHX_ rec, file, path);
     if (file->loaded != NULL && file->loaded->has_sum && !rec->options.savesrc)
-        return NULL; /* which is all that is told */
+        return NULL; /* the sum is all that is recorded */
     if (file->loaded == NULL || stat(path, &st) != 0 || !is_file_of(file->loaded, &st))
         return NULL;
     return nytp_source_read(path, len);
@@ -335,7 +335,6 @@ static struct nytp_rec_file *unknown_invoker(pTHX_ struct nytp_recorder *rec)
     return rec->files.unknown_invoker;
 }
 
-/* Give a file its id. */
 static void number(struct nytp_recorder *rec, struct nytp_rec_file *file)
 {
     if (rec->files.n + 1 >= rec->files.size) {
@@ -347,7 +346,7 @@ static void number(struct nytp_recorder *rec, struct nytp_rec_file *file)
     nytp_trace(&rec->options, 2, "file %u is %s", file->fid, file->shown_name);
 }
 
-/* How many bytes of whole path parts at their ends two names have in common. */
+/* Returns the length in bytes of the whole path parts that two names share at their ends. */
 static size_t common_end(const char *a, size_t a_len, const char *b, size_t b_len)
 {
     const size_t most = a_len < b_len ? a_len : b_len;
@@ -358,8 +357,8 @@ static size_t common_end(const char *a, size_t a_len, const char *b, size_t b_le
     return whole;
 }
 
-/* The file with an id that has exactly this path, or else the one whose name shares the longest
- * end with it, of at least `least` bytes; of several such the first. */
+/* Returns the file with an id that has exactly this path, or else the first whose name shares
+ * the longest end with it, of at least `least` bytes. */
 static struct nytp_rec_file *numbered_file_of(const struct nytp_recorder *rec, const char *path,
                                               size_t len, size_t least)
 {
@@ -381,10 +380,10 @@ static struct nytp_rec_file *numbered_file_of(const struct nytp_recorder *rec, c
     return found;
 }
 
-/* AutoSplit writes each sub to a file of its own that calls itself
- * "blib/lib/Foo/Bar.pm (autosplit into blib/lib/auto/Foo/Bar/sub.al)", with the lines of the
- * module. The paths are those of when the module was built. What stands before the module's
- * name, Foo/Bar.pm, may be another one now; both paths end in the name itself. */
+/* AutoSplit writes each sub to a file that calls itself "blib/lib/Foo/Bar.pm (autosplit into
+ * blib/lib/auto/Foo/Bar/sub.al)", with the module's line numbers. The paths are those of the
+ * build: the part before the module's name, Foo/Bar.pm, may have changed. Both paths end in the
+ * name itself. */
 static struct nytp_rec_file *module_named(const struct nytp_recorder *rec, const char *name)
 {
     const char *const mark = strstr(name, autosplit_mark);
@@ -397,7 +396,7 @@ static struct nytp_rec_file *module_named(const struct nytp_recorder *rec, const
     return numbered_file_of(rec, name, len, least);
 }
 
-/* Such a piece is its module, if that has an id. */
+/* Returns the module of such a piece, if that has an id, else the file. */
 static struct nytp_rec_file *module_of(const struct nytp_recorder *rec,
                                        struct nytp_rec_file *file)
 {
@@ -406,15 +405,15 @@ static struct nytp_rec_file *module_of(const struct nytp_recorder *rec,
     return file->module != NULL ? file->module : file;
 }
 
-/* Have the parent of an eval introduced before the eval itself. Evals without a known place
- * hang below an invented file, which readers expect. */
+/* Records the parent of an eval before the eval. Evals without a known place get an invented
+ * parent, which readers expect. */
 static void place_eval(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file,
                        uint32_t via)
 {
     if (!file->is_eval)
         return;
     file->placing = true;
-    /* an eval that C code ran may seem to have run itself, or what ran it */
+    /* an eval run by C code may seem to have run itself or its parent */
     if (file->parent != NULL && file->parent->placing)
         file->parent = NULL;
     if (file->parent == NULL) {
@@ -431,7 +430,7 @@ static void place_eval(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *fi
     file->placing = false;
 }
 
-/* Without the source, its sum: by that a reader knows a file again. */
+/* Records the checksum instead of the source, so that a reader can identify the file. */
 static void write_sum(struct nytp_recorder *rec, const struct nytp_rec_file *file,
                       const char *source, size_t len)
 {
@@ -478,10 +477,10 @@ void nytp_file_take_pieces(pTHX_ struct nytp_recorder *rec, const char *text, si
         add_piece(aTHX_ rec, &lines);
 }
 
-/* ---- into the stream ---- */
+/* ---- records ---- */
 
-/* Tell the profile of a file: its NEW_FID record, then its source where that is wanted. The
- * number is given first: an eval has a lower one than its parent, if that has none yet. */
+/* Records a file: its NEW_FID record, then its source if wanted. The number is given first: an
+ * eval has a lower one than a parent that has none yet. */
 static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file, uint32_t via)
 {
     const struct nytp_shared_text *const text = nytp_source_text(rec, file);
@@ -572,7 +571,7 @@ static void free_file(void *item)
     Safefree(file);
 }
 
-/* For nytp_index_filter(): false when the file was freed. */
+/* For nytp_index_filter(): returns false if the file was freed. */
 static bool file_stays(void *context, void *item)
 {
     dTHX;

@@ -54,8 +54,8 @@ char *nytp_source_read(const char *path, size_t *len)
 
 /* ---- #line ---- */
 
-/* "# line 7 "NAME"" as perl reads it (perlsyn, "Plain Old Comments (Not!)"), the line ending at
- * `end`. Without a NAME the one before holds on. */
+/* Parses "# line 7 "NAME"" as perl does (perlsyn, "Plain Old Comments (Not!)"), in the line
+ * ending at `end`. Without a NAME the last one stays. */
 static bool read_directive(const char *at, const char *end, struct nytp_named_lines *lines)
 {
     const char *const word = "line";
@@ -130,10 +130,10 @@ size_t nytp_source_free_pieces(struct nytp_rec_file *file)
     return freed;
 }
 
-/* ---- perl's own ---- */
+/* ---- lines kept by perl ---- */
 
-/* Where perl stops compiling: at the line __END__ or __DATA__. When the same word is the mark
- * of a here-document, or the line is in POD, nothing is cut off. */
+/* Returns where perl stops compiling: at the line __END__ or __DATA__. Cuts nothing if the word
+ * also marks a here-document, or if the line is in POD. */
 size_t nytp_source_code_length(const char *text, size_t len)
 {
     const char *const end = text + len;
@@ -155,8 +155,7 @@ size_t nytp_source_code_length(const char *text, size_t len)
     return len;
 }
 
-/* The lines of a source that cannot be read again, as perl has kept them: element 1 is line 1.
- */
+/* Returns the kept lines of a source that cannot be read again; element 1 is line 1. */
 AV *nytp_source_kept_lines(pTHX_ const struct nytp_rec_file *file)
 {
     if (file->lines != NULL || strNE(file->perl_name, "-"))
@@ -189,7 +188,7 @@ const struct nytp_shared_text *nytp_source_text(const struct nytp_recorder *rec,
     return strEQ(file->perl_name, "-e") ? rec->compile.e_text : NULL;
 }
 
-/* perl appends "\n;" to the text of an eval, and the lines count from there. */
+/* perl appends "\n;" to the text of an eval, and so its line count includes that. */
 void nytp_source_write_text(struct nytp_recorder *rec, const struct nytp_rec_file *file,
                             const struct nytp_shared_text *text)
 {

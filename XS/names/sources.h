@@ -1,71 +1,68 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Source text: where it comes from, and how it gets into the stream (SRC_LINE records, with
- * savesrc=1). files.c uses it when it introduces a file, compile.c for what perl has kept.
+ * Source text and its SRC_LINE records (savesrc=1). files.c uses it when it records a file,
+ * compile.c for lines that perl has kept.
  *
- * A file that perl has read is read from disk, too; a string eval's text was copied when it was
- * compiled (evals.h); -e is kept by perl; and what can be had only once, standard input and
- * what a hook in @INC hands out, perl is asked to keep line by line. What a program names by
- * #line is never read from disk: its source is the text that the directive stands in. It keeps
- * no state of its own.
+ * A file that perl has read is read from disk again. A string eval's text was copied at
+ * compilation (evals.h). perl keeps -e. For texts that can be read only once (standard input,
+ * code from a hook in @INC) perl is asked to keep the lines. A name given by #line is never
+ * read from disk: its source is the text with the directive. No state of its own.
  */
 #ifndef NYTP_SOURCES_H
 #define NYTP_SOURCES_H
 
 #include "XS/state/state.h"
 
-bool nytp_is_program_text(const char *name); /* no file: -e, standard input */
+bool nytp_is_program_text(const char *name); /* -e or standard input, not a file */
 
-/* Whether the file's source belongs in the stream: by the options, and not for what we
- * invented. */
+/* Returns whether options want the file's source in the stream; false for invented files. */
 bool nytp_source_is_wanted(const struct nytp_recorder *rec, const struct nytp_rec_file *file);
 
-/* Whether the profile that is being written has a NEW_FID record of the file. */
+/* Returns whether the current profile has the file's NEW_FID record. */
 static inline bool nytp_file_is_written(const struct nytp_recorder *rec,
                                         const struct nytp_rec_file *file)
 {
     return file->fid != 0 && file->generation[rec->kind] == rec->profile.generation;
 }
 
-/* The content of a whole file, `len` bytes of it; free() it. NULL when it cannot be read or
+/* Returns the content of a whole file, `len` bytes for free(), or NULL if it cannot be read or
  * memory is out. */
 char *nytp_source_read(const char *path, size_t *len);
-/* How much of a file perl compiles: up to __END__ or its like. */
+/* Returns the length that perl compiles: up to __END__ or __DATA__. */
 size_t nytp_source_code_length(const char *text, size_t len);
-/* Write a SRC_LINE record for each line of the text. */
+/* Writes a SRC_LINE record for each line. */
 void nytp_source_write_lines(struct nytp_recorder *rec, uint32_t fid, uint32_t first_line,
                              const char *text, size_t len);
 
-/* Lines that are compiled under another name, from a line `# line 7 "NAME"` of their text on.
- */
+/* Lines compiled under another name, given by a line `# line 7 "NAME"` in their text. */
 struct nytp_piece {
     struct nytp_piece *next;
-    uint32_t line; /* number of the first */
+    uint32_t line; /* of the first line */
     size_t len;
     char text[];
 };
 
-/* The lines of a text that have another name, one piece after the other: begin with `text` and
- * `end` set, and the rest 0. */
+/* Iterates over the lines of a text that have another name. Start with `text` and `end` set,
+ * the rest 0. */
 struct nytp_named_lines {
-    const char *text, *end; /* from `text` on are `len` bytes */
+    const char *text, *end; /* the found lines: `len` bytes from `text` */
     size_t len;
     const char *name;
     size_t name_len;
-    uint32_t first; /* the number of the first */
+    uint32_t first; /* number of the first line */
 };
 bool nytp_next_named_lines(struct nytp_named_lines *lines);
 
 void nytp_source_write_pieces(struct nytp_recorder *rec, const struct nytp_rec_file *file);
-size_t nytp_source_free_pieces(struct nytp_rec_file *file); /* returns their bytes */
+size_t nytp_source_free_pieces(struct nytp_rec_file *file); /* returns their size in bytes */
 
-/* The text of a string eval or of -e; NULL: not known. Borrowed. */
+/* Returns the text of a string eval or of -e, borrowed, or NULL if unknown. */
 const struct nytp_shared_text *nytp_source_text(const struct nytp_recorder *rec,
                                                 const struct nytp_rec_file *file);
 void nytp_source_write_text(struct nytp_recorder *rec, const struct nytp_rec_file *file,
                             const struct nytp_shared_text *text);
 
-/* The lines of a source that cannot be read again, as perl has kept them; NULL: it has not. */
+/* Returns the kept lines of a source that cannot be read again, or NULL. */
 AV *nytp_source_kept_lines(pTHX_ const struct nytp_rec_file *file);
 void nytp_source_write_kept(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_file *file);
 

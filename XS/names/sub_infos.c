@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * SUB_INFO records: where the subs are; see sub_infos.h.
+ * SUB_INFO records: the places of subs; see sub_infos.h.
  */
 #include "sub_infos.h"
 
@@ -28,7 +28,7 @@ static bool is_written(const struct nytp_recorder *rec, const struct nytp_rec_su
     return sub->info_generation[rec->kind] == rec->profile.generation;
 }
 
-/* Take the sub over if it was compiled before us; else it is known, with better lines. */
+/* Adds a sub that was compiled before us. Other subs have better lines already. */
 static void add_debugger_sub(pTHX_ struct nytp_recorder *rec, HE *entry)
 {
     STRLEN len;
@@ -51,9 +51,8 @@ static void add_debugger_sub(pTHX_ struct nytp_recorder *rec, HE *entry)
     Safefree(file);
 }
 
-/* perl's list for the debugger has subs that were compiled before we looked. It may be the
- * program's, which may be in the middle of an each(), or have tied it: we look at the buckets.
- */
+/* perl's list for the debugger has subs compiled before us. The program may be iterating over
+ * it or have tied it, so its buckets are read. */
 static void add_debugger_subs(pTHX_ struct nytp_recorder *rec)
 {
     HV *const known = nytp_debugger_subs(aTHX_ rec);
@@ -63,9 +62,8 @@ static void add_debugger_subs(pTHX_ struct nytp_recorder *rec)
             add_debugger_sub(aTHX_ rec, entry);
 }
 
-/* A package and the file that its xsubs and builtins are shown in: that of some perl sub of it.
- * A file is better than a string eval, one in the stream better than another; of those the
- * first. */
+/* A package and the file in which its xsubs and builtins are shown: that of one of its perl
+ * subs. Files are preferred to string evals, files in the stream to others, then the first. */
 struct package {
     const char *name;
     size_t len;
@@ -83,7 +81,7 @@ static struct package *package_of(struct nytp_recorder *rec, const struct nytp_r
     return package;
 }
 
-/* The lower the better. */
+/* Lower is better. */
 static uint32_t rank_of_file(const struct nytp_recorder *rec, struct nytp_rec_file *file)
 {
     const uint32_t fid = nytp_file_known_fid(rec, file);
@@ -96,7 +94,7 @@ static bool needs_package(const struct nytp_recorder *rec, const struct nytp_rec
            sub->kind != NYTP_REC_SUB_PSEUDO;
 }
 
-/* Some bits of a hash that say for most packages that nobody asked for them. */
+/* A small filter: for most packages its bits show that no file is needed. */
 struct asked {
     uint64_t bits[16];
 };
@@ -111,7 +109,7 @@ static uint64_t *bits_of(struct asked *asked, const struct nytp_rec_sub *sub)
     return &asked->bits[sub->package_hash >> 6 & 15];
 }
 
-/* The packages of xsubs and builtins that were called. */
+/* Collects the packages of called xsubs and builtins. */
 static void ask_for_packages(struct nytp_recorder *rec, struct asked *asked)
 {
     for (size_t i = 0; i < rec->info_queue.n; i++) {
@@ -129,8 +127,8 @@ static void ask_for_packages(struct nytp_recorder *rec, struct asked *asked)
     }
 }
 
-/* There are thousands of subs, and few packages are asked for: the names of the others, which
- * lie all over the memory, are not looked at. */
+/* Few packages are needed among thousands of subs. The filter avoids reading the other names,
+ * which are scattered in memory. */
 static void collect_packages(struct nytp_recorder *rec)
 {
     struct asked asked = {.bits = {0}};
@@ -180,7 +178,7 @@ static void write_closing_info(pTHX_ struct nytp_recorder *rec, struct nytp_rec_
         write_info(rec, sub, fid, 0, 0);
 }
 
-/* The id of the file that the sub is in, if the stream has it; else 0. */
+/* Returns the id of the sub's file if the stream has it, else 0. */
 static uint32_t known_fid(const struct nytp_recorder *rec, const struct nytp_rec_sub *sub)
 {
     return sub->kind == NYTP_REC_SUB_PERL && sub->file != NULL
@@ -203,7 +201,7 @@ void nytp_sub_infos_write_known(struct nytp_recorder *rec)
     nytp_info_queue_filter(rec, stays_queued);
 }
 
-/* Subs that were called have their files in the stream, builtins and xsubs their package's. */
+/* Records the files of called subs; for builtins and xsubs their package's file. */
 static void tell_files(pTHX_ struct nytp_recorder *rec)
 {
     for (size_t i = 0; i < rec->info_queue.n; i++) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Which sub a CV is, and its lines.
+ * Maps CVs to subs, with their lines.
  *
- * A name is resolved once per compiled body and kept with the address of its root op (xsubs:
- * of the CV). The row is emptied when perl frees the body, and started anew by our op checker
- * when the address is used again; it is only believed while the CV's GV, stash and name hash
- * are those that it was resolved from. So a freed CV lends its name to nobody.
+ * A name is resolved once per compiled body and kept under the address of its root op (xsubs:
+ * of the CV). The row is cleared when perl frees the body, and restarted by our op checker when
+ * the address is reused. It is valid only while the CV's GV, stash and name hash are those it
+ * was resolved from. So no sub inherits a freed CV's name.
  *
- * The checker of leavesub is also where line ranges come from: newATTRSUB (op.c) makes that op
- * when the sub's closing brace has been read, so the tokenizer stands on the last line and
- * PL_subline still holds the line of `sub`. Nothing in $^P is needed for it.
+ * The checker of leavesub also finds the lines: newATTRSUB (op.c) makes that op at the sub's
+ * closing brace, when the tokenizer is on the last line and PL_subline holds the line of `sub`.
+ * No bit in $^P is needed for that.
  */
 #include "subs.h"
 
@@ -26,7 +26,7 @@
 
 /* ---- subs by name ---- */
 
-/* Append a file's name, which is bytes, to a sub's name, which is UTF-8. */
+/* Appends a file's name, which is bytes, to a sub's name, which is UTF-8. */
 static void append_file_name(struct nytp_text *text, const char *name)
 {
     if (nytp_utf8_valid(name, strlen(name)))
@@ -35,7 +35,7 @@ static void append_file_name(struct nytp_text *text, const char *name)
         nytp_text_append_latin1(text, name, strlen(name));
 }
 
-/* The length of what stands before the last "::"; 0: there is none. */
+/* Returns the length of the part before the last "::", or 0. */
 static uint32_t package_length(const char *name, size_t len)
 {
     const char *const bracket = memchr(name, '[', len); /* a file name may hold "::" */
@@ -59,7 +59,7 @@ static struct nytp_rec_sub *sub_add(struct nytp_recorder *rec, const char *name,
     sub->package_len = package_length(name, len);
     sub->package_hash = nytp_hash_bytes(name, sub->package_len);
     sub->kind = kind;
-    sub->may_block = true; /* the first call tells */
+    sub->may_block = true; /* the first call will show */
     sub->special = kind == NYTP_REC_SUB_XSUB ? nytp_special_of(&rec->options, sub->name)
                                              : NYTP_SUB_ORDINARY;
     if (rec->subs.n + 1 >= rec->subs.size) {
@@ -125,7 +125,7 @@ static inline struct nytp_called *called_row(const struct nytp_recorder *rec, co
     return rec->subs.called + (size_t)row * NYTP_CALLED_NAMES;
 }
 
-/* The body at this address is gone, or has got its name. */
+/* The body at this address is freed or has got its name. */
 static void forget_called(struct nytp_recorder *rec, const OP *root)
 {
     struct nytp_called *const row = called_row(rec, root);
@@ -143,14 +143,14 @@ void nytp_body_freed(pTHX_ struct nytp_recorder *rec, const OP *root)
         return;
     if (root == rec->subs.compiled.root && rec->subs.compiled.begin != NULL) {
         nytp_aside_begin(rec);
-        nytp_name_compiled(aTHX_ rec); /* a block that has run: this is the last chance */
+        nytp_name_compiled(aTHX_ rec); /* of a block that has run: the last chance */
         nytp_aside_end(rec);
     }
     *body = (struct nytp_body){.key = root};
     forget_called(rec, root);
 }
 
-/* Make the body's lines include those of all statements below `root`. */
+/* Extends the body's lines to all statements below `root`. */
 static void widen_lines(const OP *root, struct nytp_body *body)
 {
     struct nytp_optree walk;
@@ -179,8 +179,8 @@ void nytp_debugger_subs_hide(pTHX_ struct nytp_recorder *rec)
     GvHV(PL_DBsub) = NULL;
 }
 
-/* Compiled before we looked: perl may have noted it for the debugger, as "file:first-last";
- * otherwise the statements tell. */
+/* For a sub compiled before us: the debugger's list may have its lines, as "file:first-last";
+ * otherwise its statements do. */
 static void find_lines(pTHX_ struct nytp_recorder *rec, CV *cv, struct nytp_body *body,
                        const char *name, size_t len)
 {
@@ -200,9 +200,9 @@ static void find_lines(pTHX_ struct nytp_recorder *rec, CV *cv, struct nytp_body
     widen_lines(CvROOT(cv), body);
 }
 
-/* What a CV is called, as far as perl tells without making a GV. */
+/* A CV's name, without making a GV. */
 struct cv_name {
-    const void *raw; /* the GV, or the HEK of a sub that has no GV yet */
+    const void *raw; /* the GV, or the HEK of a sub without one */
     const HV *stash;
     const HEK *name; /* NULL: none */
 };
@@ -230,8 +230,8 @@ static bool hek_is(const HEK *hek, const char *word)
     return hek != NULL && (size_t)HEK_LEN(hek) == strlen(word) && strEQ(HEK_KEY(hek), word);
 }
 
-/* Devel::NYTProf has loaded it before it records: with names of their own its blocks take from
- * others neither the line nor the number that they have there. */
+/* Devel::NYTProf loads XSLoader before it records. Its blocks get distinct names, so that other
+ * blocks keep their lines and numbers. */
 static bool is_xsloader(const struct nytp_rec_file *file)
 {
     static const char end[] = "/XSLoader.pm";
@@ -239,8 +239,8 @@ static bool is_xsloader(const struct nytp_rec_file *file)
     return len >= sizeof end - 1 && strEQ(file->perl_name + len - (sizeof end - 1), end);
 }
 
-/* A BEGIN block runs once: each is a sub of its own, told by its line, and by a number when
- * the line is taken. */
+/* A BEGIN block runs once: each is a sub of its own, named by its line, and by a number if the
+ * line is taken. */
 static struct nytp_rec_sub *sub_of_begin(struct nytp_recorder *rec,
                                          const struct nytp_body *body)
 {
@@ -267,7 +267,7 @@ void nytp_sub_mark_own(CV *cv)
     CvXSUBANY(cv).any_ptr = &own_mark;
 }
 
-/* The sub that the CV's name and place make it. */
+/* Returns the sub for the CV's name and place. */
 static struct nytp_rec_sub *resolve(pTHX_ struct nytp_recorder *rec, CV *cv,
                                     struct nytp_body *body, const struct cv_name *found)
 {
@@ -306,7 +306,7 @@ static U32 name_hash_of(const struct cv_name *found)
     return found->name == NULL ? 0 : HEK_HASH(found->name);
 }
 
-/* The row's sub, if it is still the one that the CV has its name from. */
+/* Returns the row's sub if the CV's name is unchanged, else NULL. */
 static struct nytp_rec_sub *sub_of_body(const struct nytp_body *body,
                                         const struct cv_name *found)
 {
@@ -316,13 +316,13 @@ static struct nytp_rec_sub *sub_of_body(const struct nytp_body *body,
                : NULL;
 }
 
-/* The CV is seen for the first time, or has another name than before. `key` is its body's. */
+/* Resolves a CV seen for the first time or renamed. `key` is its body's. */
 static NYTP_COLD struct nytp_rec_sub *find_anew(pTHX_ struct nytp_recorder *rec, CV *cv,
                                                 const void *key, const struct cv_name *found)
 {
     struct nytp_body *const body = body_of(rec, key);
     if (key == rec->subs.compiled.root)
-        nytp_name_compiled(aTHX_ rec); /* this may be another name for the body */
+        nytp_name_compiled(aTHX_ rec); /* `cv` may be another name for the body */
     struct nytp_rec_sub *const sub = resolve(aTHX_ rec, cv, body, found);
     body->sub = sub;
     body->gv = found->raw;
@@ -356,9 +356,8 @@ static struct nytp_rec_sub *sub_of_key(pTHX_ struct nytp_recorder *rec, CV *cv, 
     return sub;
 }
 
-/* A GV that holds its CV gives it its name for good, and the pointer is enough to know it by;
- * a GV that the CV holds (anonymous and renamed subs) may have been made for it alone, and
- * another in its place. */
+/* A GV that holds its CV names it for good, so comparing the pointer is enough. A GV that the
+ * CV holds (anonymous and renamed subs) may be replaced by another at the same address. */
 static inline bool is_called_as(const struct nytp_called *called, CV *cv)
 {
     if (!CvCVGV_RC(cv))
@@ -396,14 +395,14 @@ struct nytp_rec_sub *nytp_sub_of_cv(pTHX_ struct nytp_recorder *rec, CV *cv)
     return sub_of_new_call(aTHX_ rec, cv, called);
 }
 
-/* In its row there is no name, as in the CV. */
+/* The row has no name, like the CV. */
 void nytp_sub_introduce(struct nytp_recorder *rec, const CV *cv, struct nytp_rec_sub *sub)
 {
     const void *const key = CvISXSUB(cv) ? (const void *)cv : CvROOT(cv);
     body_of(rec, key)->sub = sub;
 }
 
-/* The entry for BEGIN blocks of the package that is being compiled. */
+/* Returns the BEGIN entry of the package being compiled. */
 static struct nytp_rec_sub *begin_entry(pTHX_ struct nytp_recorder *rec)
 {
     struct nytp_text *const text = &rec->scratch;
@@ -421,7 +420,7 @@ void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
     body->first_line = (uint32_t)PL_subline;
     body->last_line = CopLINE(PL_curcop);
     if (body->first_line == 0)
-        widen_lines(root, body); /* 5.38: what sets a class's fields; there is no `sub` */
+        widen_lines(root, body); /* 5.38: code that sets a class's fields has no `sub` */
     if (body->first_line == 0)
         body->first_line = body->last_line;
     body->sub = NULL;
@@ -436,8 +435,8 @@ void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
         rec->subs.compiled.begin = begin_entry(aTHX_ rec);
 }
 
-/* Formats have no name here, but their statements may run long after the eval that made them.
- */
+/* Formats have no name here, but their statements may run long after the eval that made
+ * them. */
 void nytp_format_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
 {
     struct nytp_body *const body = body_of(rec, root);
@@ -445,9 +444,8 @@ void nytp_format_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
     body->sub = NULL;
 }
 
-/* The CV that got the body: the one that was being compiled, or, if the sub had been declared
- * before, the one that its name leads to. A CV may have been freed meanwhile, and its address
- * used again, but then it has another root. */
+/* Returns the CV that got the body: the one being compiled or, if the sub was declared before,
+ * the one of that name. A CV may be freed and its address reused, but then its root differs. */
 static CV *owner_of(pTHX_ const OP *root, CV *cv, SV *name)
 {
     if (SvTYPE((SV *)cv) == SVt_PVCV && !CvISXSUB(cv) && CvROOT(cv) == root)
@@ -474,7 +472,7 @@ void nytp_name_compiled(pTHX_ struct nytp_recorder *rec)
     Zero(&rec->subs.compiled, 1, struct nytp_compiled);
 }
 
-/* ---- subs that are named by something else than a CV ---- */
+/* ---- subs named without a CV ---- */
 
 struct nytp_rec_sub *nytp_sub_of_symbol(pTHX_ struct nytp_recorder *rec, const SV *sv)
 {
@@ -513,7 +511,7 @@ struct nytp_rec_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec, I32 n_ent
                 return nytp_sub_of_cv(aTHX_ rec, cx->blk_sub.cv);
         }
         if (si->si_type == PERLSI_SIGNAL && rec->guards.unsafe_signals)
-            break; /* the context that the signal interrupted may be half made */
+            break; /* the interrupted context may be half made */
     }
     return PL_main_start != NULL ? rec->subs.runtime : rec->subs.null_caller;
 }
