@@ -133,8 +133,7 @@ static int by_ticks(const void *x, const void *y)
     return (a->sub > b->sub) - (a->sub < b->sub);
 }
 
-/* Returns the subs with most exclusive time, from `only` if that is given, or NULL if memory
- * is out. */
+/* Returns the subs with most exclusive time (of `only`, if given), or NULL if memory is out. */
 static uint32_t *hottest(const struct nytp_profile *profile, const bool *only, uint32_t *n)
 {
     struct keyed *const keys = malloc(((size_t)profile->n_subs + 1) * sizeof *keys);
@@ -220,8 +219,7 @@ static int64_t in_use_of(const struct nytp_line_row *row)
     return row->bytes.of[NYTP_INUSE_SPACE];
 }
 
-/* Finds the lines with a place whose `value` is above 0, sorted by a key of --sort for that
- * value. */
+/* Finds the lines with a place and a `value` above 0, sorted by a key of --sort for it. */
 static bool find_lines(const struct brief *b, struct nytp_line_rows *lines, const char *sort,
                        int64_t value(const struct nytp_line_row *))
 {
@@ -292,7 +290,6 @@ static struct nytp_name selected(const struct brief *b)
     return (struct nytp_name){options, (uint32_t)strlen(options)};
 }
 
-/* Returns the input as a word for a shell's command line. */
 static const char *input(const struct brief *b)
 {
     const struct nytp_name path = b->profile->recordings[0].path;
@@ -322,8 +319,7 @@ static const char *how(const struct nytp_profile *profile)
     return nytp_text_counted(profile) == NYTP_COUNTED_SAMPLES ? "sampled" : "mixed";
 }
 
-/* Returns statements plus calls, which are the same in each run. Returns 0 for samples, which
- * are not. */
+/* Returns statements plus calls, the same in each run, or 0 if sampled. */
 static uint64_t ops(bool sampled, uint64_t statements, uint64_t calls)
 {
     return sampled ? 0 : statements + calls;

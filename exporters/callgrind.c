@@ -125,7 +125,6 @@ static void add_memory(struct costs *costs, struct nytp_svs svs)
         costs->bytes[i] += (uint64_t)svs.bytes.of[i];
 }
 
-/* Writes the rest of a line. */
 static void put_costs(struct writer *w, struct costs costs)
 {
     struct nytp_out *out = w->out;
@@ -303,7 +302,6 @@ static void put_program(struct writer *w, const struct nytp_recording *recording
     put_costs_at(w, 0, costs);
 }
 
-/* Returns the sum of the recording's self costs. */
 static struct costs costs_of(struct writer *w, struct range lines)
 {
     struct nytp_scale scale = w->scale, cpu_scale = w->cpu_scale;
@@ -378,7 +376,6 @@ static void put_events(struct writer *w, struct costs costs)
     put_costs(w, costs);
 }
 
-/* Writes the description that KCachegrind shows. */
 static void put_descriptions(struct writer *w, const struct nytp_recording *recording)
 {
     struct nytp_out *out = w->out;

@@ -67,8 +67,7 @@ static void begin_process(struct trace *t, uint32_t process)
     put_ids(t->ids, sizeof t->ids, t, (uint64_t)process + 1);
 }
 
-/* Prepares the text with which all calls of a frame begin: names are escaped once, not per
- * call. */
+/* Prepares the text with which all calls of a frame begin: names are escaped only once. */
 static bool make_heads(struct trace *t, const bool *is_waiting)
 {
     const struct nytp_profile *profile = t->profile;
@@ -95,7 +94,6 @@ static void put_head(const struct trace *t, uint32_t frame)
     nytp_put(t->out, t->head_text + start, t->head_ends[frame] - start);
 }
 
-/* Returns the next larger or smaller double; `value` is positive. */
 static double neighbour(double value, int step)
 {
     int64_t bits;
@@ -171,8 +169,7 @@ static void put_name(const struct trace *t, const char *remark)
     nytp_puts(t->out, "}}");
 }
 
-/* Writes the track's name, with a note on what is not drawn exactly. `line` NULL: the tree is
- * laid out. */
+/* Writes the track's name and what is not drawn exactly. `line` NULL: the tree is laid out. */
 static void put_track_name(const struct trace *t, const struct nytp_timeline *line,
                            char *remark, size_t size)
 {
@@ -242,7 +239,6 @@ static bool open_call(const struct trace *t, struct open_calls *open,
     return true;
 }
 
-/* Writes every call of the process, in order of time. */
 static bool put_timeline(const struct trace *t)
 {
     const struct nytp_profile *profile = t->profile;

@@ -78,7 +78,6 @@ static void text_add_escaped(struct text *text, const char *bytes, size_t len)
         text_add(text, "_", 1);
 }
 
-/* Interns and empties the text. Returns its string id, or UINT32_MAX if memory is out. */
 static uint32_t intern_text(struct collapsed *c, struct text *text)
 {
     const uint32_t id =
@@ -172,7 +171,6 @@ static void text_add_line(const struct collapsed *c, struct text *text,
     text_add(text, line, (size_t)snprintf(line, sizeof line, ":%u", frame->line));
 }
 
-/* Returns the string id of a frame's text, or UINT32_MAX if memory is out. */
 static uint32_t frame_text(struct collapsed *c, const struct nytp_stack_frame *frame,
                            struct text *text)
 {

@@ -104,7 +104,6 @@ static bool gather_lines(struct cpuprofile *c, uint32_t process)
     return true;
 }
 
-/* Counts the nodes of the current process: its stacks and, if they are frames, its lines. */
 static uint32_t count_nodes(const struct cpuprofile *c)
 {
     return c->stacks.n + (c->options->lines ? c->n_lines : 0);
@@ -177,8 +176,7 @@ static bool list_children(const struct nytp_process_stacks *stacks, uint32_t **f
     return true;
 }
 
-/* V8 counts lines of functions from 0; -1 is none. DevTools and VS Code open `url`. `line` is
- * 0 for the sub itself. */
+/* V8 counts lines from 0; -1 is none. Viewers open `url`. `line` is 0 for the sub itself. */
 static void put_call_frame(struct cpuprofile *c, uint32_t id, const struct nytp_sub *sub,
                            uint32_t line, int64_t us)
 {

@@ -109,7 +109,6 @@ static void put_time_pair(struct nytp_out *out, const struct nytp_diff *diff,
     put_time(out, times, now);
 }
 
-/* Returns true if at least one side has the measure. */
 static bool is_column(const struct nytp_diff *diff, enum nytp_weight weight)
 {
     return nytp_diff_side_has(diff, NYTP_DIFF_BASE, weight) ||
@@ -173,7 +172,6 @@ static void put_diff_line(const struct nytp_diff *diff, const struct nytp_diff_l
     nytp_putc(out, '\n');
 }
 
-/* Writes one row per line of each sub. */
 static bool write_csv_diff_lines(const struct nytp_diff *diff, const struct nytp_unit *unit,
                                  const struct nytp_json_times *times, struct nytp_out *out)
 {

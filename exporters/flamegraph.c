@@ -79,8 +79,7 @@ static void sum_widths(struct flamegraph *flame)
     }
 }
 
-/* Entries are sorted by parents, which precede their children. A stack with exclusive time and
- * children has two entries. */
+/* Entries are sorted by parents, which come first. A stack with children may have two. */
 static bool place_boxes(struct flamegraph *flame)
 {
     const struct nytp_stacktree *tree = flame->tree;
@@ -292,7 +291,6 @@ static void put_title(const struct flamegraph *flame, uint32_t stack)
     nytp_putc(flame->out, ')');
 }
 
-/* "app.pl and 3 more: 445 ms" */
 static void put_subject(const struct flamegraph *flame)
 {
     const struct nytp_profile *profile = flame->profile;
@@ -310,8 +308,7 @@ static void put_subject(const struct flamegraph *flame)
     }
 }
 
-/* Writes the answer to "faster?", or both medians of another weight. Weights that only stacks
- * have show means. */
+/* Writes the answer to "faster?", or both medians (means, if only stacks have the weight). */
 static void put_difference(const struct flamegraph *flame)
 {
     const enum nytp_weight weight = flame->options->weight;
@@ -333,7 +330,6 @@ static void put_difference(const struct flamegraph *flame)
         nytp_puts(flame->out, "; the base is scaled to the same sum");
 }
 
-/* Explains the colours and says what only the base's picture shows. */
 static void put_legend(const struct flamegraph *flame)
 {
     const struct nytp_diff *diff = flame->diff;

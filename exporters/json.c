@@ -72,7 +72,6 @@ static void put_bool(const struct json *j, const char *key, bool value)
     nytp_puts(j->out, value ? "true" : "false");
 }
 
-/* Begins entry i of a list; its first field is a name. */
 static void begin_named(const struct json *j, uint32_t i, const char *key,
                         struct nytp_name name)
 {
@@ -81,7 +80,6 @@ static void begin_named(const struct json *j, uint32_t i, const char *key,
     nytp_json_string(j->out, name.ptr, name.len);
 }
 
-/* Begins entry i of a list; its first field is a number. */
 static void begin_numbered(const struct json *j, uint32_t i, const char *key, uint64_t number)
 {
     nytp_puts(j->out, i == 0 ? "\n{" : ",\n{");
@@ -417,7 +415,6 @@ static void put_requests(const struct json *j, const struct nytp_statements *sta
     nytp_putc(j->out, ']');
 }
 
-/* Writes statements that are sent again and again: the sender, the place, and the loop. */
 static void put_repeats(const struct json *j, const struct nytp_statements *statements)
 {
     begin_list(j, "loops");

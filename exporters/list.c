@@ -42,7 +42,6 @@ static enum nytp_memory_columns memory_of(const struct list *list)
     return nytp_text_memory_columns(list->profile, NULL);
 }
 
-/* Writes the SVs made by calls, or the bytes in use. */
 static void put_memory_of_calls(const struct list *list, const struct nytp_call_row *row)
 {
     if (memory_of(list) == NYTP_MEMORY_SVS) {
@@ -54,7 +53,6 @@ static void put_memory_of_calls(const struct list *list, const struct nytp_call_
     }
 }
 
-/* Returns the width of the columns before a line's text and before its calls. */
 static uint32_t text_column(const struct list *list)
 {
     return CALL_INDENT + (memory_of(list) != NYTP_MEMORY_NONE ? MEMORY_COLUMNS : 0);
@@ -146,7 +144,6 @@ static void put_source(const struct list *list, uint32_t file, uint32_t line)
     nytp_putc(list->out, '\n');
 }
 
-/* Writes a line without numbers, if the recording has its text. */
 static void put_context(const struct list *list, uint32_t file, uint32_t line)
 {
     if (nytp_profile_source(list->profile, file, line) == NULL)
@@ -299,7 +296,6 @@ static void put_share(const struct list *list, int64_t ticks)
                     ticks == 0 ? 0.0 : (double)ticks / (double)total * 100);
 }
 
-/* Writes a sub's name, place and totals. */
 static void put_title(const struct list *list, const struct nytp_sub *sub)
 {
     const struct nytp_profile *profile = list->profile;
@@ -354,8 +350,7 @@ static int by_self(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* With an expression chooses all matching subs that ran, else the hottest with lines of
- * Perl. */
+/* Chooses all subs that match the expression and ran, or the hottest with lines of Perl. */
 static uint32_t choose_subs(const struct list *list, const bool *matches,
                             const struct nytp_sub **chosen)
 {

@@ -97,8 +97,7 @@ static int by_bytes(const void *x, const void *y)
     return (a->frame > b->frame) - (a->frame < b->frame);
 }
 
-/* Sorts the items by frame and makes groups of those with a frame, the largest first. Returns
- * how many. */
+/* Sorts items by frame and groups those with one, largest first. Returns how many groups. */
 static uint32_t make_groups(struct item *items, uint32_t from, uint32_t to,
                             struct group *groups)
 {

@@ -110,7 +110,6 @@ static void put_sub(const struct peek *peek, uint32_t index)
     put_name(peek, "", index, sub->file, sub->first_line);
 }
 
-/* Writes a sub with its callers and callees. Returns false if memory is out. */
 static bool put_neighbours(struct peek *peek, uint32_t index)
 {
     const struct nytp_sub *sub = &peek->profile->subs[index];
@@ -132,7 +131,6 @@ static bool put_neighbours(struct peek *peek, uint32_t index)
     return ok;
 }
 
-/* Writes every matching sub that was called or calls something. */
 static bool put_matching(struct peek *peek, const bool *matches)
 {
     const struct nytp_profile *profile = peek->profile;

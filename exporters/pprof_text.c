@@ -64,8 +64,7 @@ static void text_integers(struct nytp_pprof_encoder *encoder, enum nytp_pprof_fi
         text_integer(encoder, field, values[i]);
 }
 
-/* Printable ASCII stays; all else becomes a C escape, with three octal digits if C has no
- * letter. */
+/* Printable ASCII stays; all else becomes a C escape, or three octal digits. */
 static void put_char(struct nytp_out *out, unsigned char c)
 {
     static const char from[] = "\n\r\t\"'\\";

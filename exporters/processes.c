@@ -210,8 +210,7 @@ static void sum_waits(const struct table *table, const struct nytp_waits *waits)
     }
 }
 
-/* Says so if most of the work was waiting for a processor, as with too many processes at
- * once. */
+/* Says so if most of the work was waiting for a processor: too many processes at once. */
 static void tell_crowding(const struct table *table)
 {
     const struct nytp_profile *profile = table->profile;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The table of stacks (rows/stack_rows.h) as JSON lines, for databases with the profiles of
+ * The table of stacks (stacks/stack_rows.h) as JSON lines, for databases with the profiles of
  * many hosts (share/nytp/clickhouse/).
  */
 #include "exporters/base/json.h"
@@ -47,7 +47,6 @@ static void put_labels(const struct rows *rows)
     }
 }
 
-/* Writes the fields before the stack, which are the same in all rows of a process. */
 static void put_process(const struct rows *rows, const struct nytp_row_process *process)
 {
     struct nytp_out *out = rows->out;

@@ -57,8 +57,7 @@ static void repay_calls(const struct nytp_profile *profile, uint64_t *calls, uin
     }
 }
 
-/* Returns the number of calls to write for each node; 0 leaves it out. NULL if memory is
- * out. */
+/* Returns the number of calls to write for each node; 0: none. NULL if memory is out. */
 static uint64_t *plan_calls(const struct nytp_profile *profile)
 {
     uint64_t *calls = calloc((size_t)profile->n_nodes + 1, sizeof *calls);
@@ -128,7 +127,6 @@ static void put_word(struct nytp_out *out, const char *text, uint32_t len)
         nytp_putc(out, text[i] == ' ' ? '_' : text[i]);
 }
 
-/* Cuts a name that is too long, between characters. */
 static struct nytp_name cut_name(struct nytp_name name)
 {
     return (struct nytp_name){name.ptr, (uint32_t)nytp_utf8_whole(name.ptr, name.len, MOST_NAME)};
@@ -174,7 +172,6 @@ static void put_mark(struct nytp_out *out, char mark, uint32_t sub)
     nytp_putc(out, '\n');
 }
 
-/* Ends the first call of a context and writes the others. */
 static void put_leave_marks(struct nytp_out *out, uint32_t sub, uint64_t calls)
 {
     put_mark(out, '-', sub);

@@ -108,7 +108,6 @@ static uint32_t list_rows(const struct nytp_profile *profile, unsigned order,
     return n;
 }
 
-/* A time, or "-" for none. */
 static void put_time_or_none(struct nytp_out *out, const struct nytp_profile *profile,
                              const struct nytp_export_options *options, int64_t ticks)
 {
@@ -176,8 +175,7 @@ static struct nytp_name in_room(struct nytp_name name, uint32_t columns)
     return (struct nytp_name){name.ptr + begin, name.len - begin};
 }
 
-/* Returns true if the recording cost exceeds the rest of the time, and the two are not
- * negligible. */
+/* Returns true if the recording cost exceeds the rest, unless both are negligible. */
 static bool is_mostly_cost(const struct nytp_profile *profile, const struct nytp_sub *sub,
                            const struct more_columns *more)
 {
@@ -247,7 +245,6 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
     nytp_putc(out, '\n');
 }
 
-/* Writes one row for all subs that are not shown. */
 static void put_rest(struct nytp_out *out, const struct nytp_profile *profile,
                      const struct nytp_export_options *options, const struct row *rows,
                      uint32_t n, const struct more_columns *more)
@@ -304,7 +301,6 @@ static void put_titles(struct nytp_out *out, const struct nytp_profile *profile,
     nytp_putc(out, '\n');
 }
 
-/* Explains the mark, if there is one. */
 static void explain_mark(struct nytp_out *out, const struct nytp_profile *profile,
                          const struct nytp_export_options *options, const struct row *rows,
                          uint32_t n, const struct more_columns *more)

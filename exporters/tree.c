@@ -224,8 +224,7 @@ static int by_sub(const void *x, const void *y)
     return (a->node > b->node) - (a->node < b->node);
 }
 
-/* Makes rows of the nodes below a row. `nodes` and `branches` have room for all of them.
- * Returns how many. */
+/* Makes rows of the nodes below a row, and returns how many. The arrays have room for all. */
 static uint32_t make_branches(const struct tree *tree, const struct sub_node *below, uint32_t n,
                               uint32_t *nodes, struct branch *branches)
 {
@@ -249,7 +248,6 @@ static uint32_t make_branches(const struct tree *tree, const struct sub_node *be
 
 static bool put_rows(const struct tree *tree, const struct branch *row, uint32_t depth);
 
-/* Writes rows of these nodes, and everything below. */
 static bool put_level(const struct tree *tree, struct sub_node *below, uint32_t n,
                       uint32_t depth)
 {
@@ -298,7 +296,6 @@ static struct sub_node *nodes_below(const struct tree *tree, const struct branch
     return below;
 }
 
-/* Writes everything below a row. Deeper than MAX_ROW_DEPTH that is a single row. */
 static bool put_below(const struct tree *tree, const struct branch *row, uint32_t depth)
 {
     uint32_t n;
@@ -389,7 +386,6 @@ static bool put_rows(const struct tree *tree, const struct branch *row, uint32_t
     return ok;
 }
 
-/* Returns the size of the whole tree. */
 static double whole_of(const struct tree *tree)
 {
     const struct nytp_profile *profile = tree->profile;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Waits of a sampled program, as a table for the terminal: the reason, the other side of a
- * socket, and the line.
+ * Waits of a sampled program, as a table for the terminal: reason, peer and line.
  */
 #include "exporters/base/exporter.h"
 #include "exporters/base/regex_rows.h"

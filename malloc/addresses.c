@@ -35,7 +35,6 @@ static bool reserve(struct entry *entry, uintptr_t from)
            atomic_compare_exchange_strong(&entry->address, &from, RESERVED);
 }
 
-/* Returns a free entry of the list, or a new one. */
 static struct entry *reserved_entry(struct entry *_Atomic *list)
 {
     for (struct entry *e = atomic_load(list); e != NULL; e = e->next)

@@ -13,8 +13,7 @@
 
 struct nytp_sample;
 
-/* Adds an address that is not in the set, also to the filter. Returns false if memory is
- * out. */
+/* Adds a new address, also to the filter. Returns false if memory is out. */
 bool nytp_address_put(const void *address, struct nytp_sample *sample);
 
 /* Removes an address. Returns its sample, or NULL if it was not in the set. */

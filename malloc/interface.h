@@ -44,7 +44,7 @@ struct nytp_malloc {
      * each of them). Any other thread stops using the queue. */
     void (*sample)(struct nytp_malloc_queue *queue, uint64_t mean);
 
-    /* Stops sampling if the calling thread uses this queue. Blocks already sampled are still
+    /* Stops sampling into this queue by the calling thread. Sampled blocks are still
      * watched. */
     void (*stop)(struct nytp_malloc_queue *queue);
 

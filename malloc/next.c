@@ -16,8 +16,7 @@ _Alignas(64) char nytp_early[NYTP_EARLY_SIZE];
 static size_t taken;
 static bool looking;
 
-/* The size is stored before each block. Only the program's first thread, before main(), comes
- * here. */
+/* The size precedes each block. Only the program's first thread, before main(), comes here. */
 static void *take(size_t alignment, size_t size)
 {
     if (alignment < 16)
@@ -122,8 +121,7 @@ static void look_up(void *function, const char *name)
         memcpy(function, &found, sizeof found);
 }
 
-/* At the first call, or while the library is loaded if nothing allocates before. There is no
- * other thread yet. */
+/* At the first call, or else while the library is loaded. There is no other thread yet. */
 __attribute__((constructor)) static void find(void)
 {
     if (looking || nytp_next.malloc != early_malloc)

@@ -83,7 +83,6 @@ static void stop_own(void)
     set_to_sample(FOREVER);
 }
 
-/* Returns true if the queue is closed, or another thread uses it now. */
 static bool is_over(struct queue *queue)
 {
     return atomic_load(&queue->closed) || atomic_load(&queue->thread) != &own;
@@ -97,8 +96,7 @@ static void let_go(struct nytp_sample *sample)
 
 /* ---- called by the program */
 
-/* close_queue() waits until this has returned. In the child of a fork the thread that was here
- * may not exist. */
+/* close_queue() waits for this to return. In a fork's child the thread here may be gone. */
 static const void *look(struct queue *queue)
 {
     const void *where = NULL;
@@ -156,8 +154,7 @@ void nytp_sample_freed(struct nytp_sample *sample)
         let_go(sample);
 }
 
-/* Its entry is free or used for another address. If there is no memory for a new one, the
- * block counts as freed. */
+/* Its entry is free or reused. Without memory for a new one the block counts as freed. */
 void nytp_sample_not_freed(const void *block, struct nytp_sample *sample)
 {
     if (!nytp_address_put(block, sample))
@@ -241,8 +238,7 @@ static void resume(void)
         nytp_bytes_to_sample = own.to_sample_then;
 }
 
-/* The last queue empties the set: blocks freed from now on are not noticed, and their
- * addresses are used again. */
+/* The last queue empties the set: later frees are not noticed, and addresses are used again. */
 static void close_queue(struct nytp_malloc_queue *shared)
 {
     struct queue *const queue = (struct queue *)shared;

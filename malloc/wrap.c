@@ -98,8 +98,7 @@ EXPORTED void *reallocarray(void *block, size_t n, size_t size)
     return realloc(block, bytes);
 }
 
-/* musl's allocator implements these with malloc(), which is ours. That call must not be
- * sampled again. */
+/* musl implements these with malloc(), which is ours. That call must not be sampled again. */
 static inline uint64_t start_unseen(void)
 {
     const uint64_t to_sample = nytp_bytes_to_sample;

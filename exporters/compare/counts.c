@@ -48,7 +48,6 @@ static bool read_field(struct nytp_json_scan *scan, const char *key,
     return nytp_json_scan_skip(scan);
 }
 
-/* Reads the members of one sub, in any order. */
 static bool read_sub(struct nytp_json_scan *scan, struct nytp_counts_sub *sub)
 {
     if (!nytp_json_scan_expect(scan, '{'))
@@ -153,7 +152,6 @@ static bool read_member(struct nytp_json_scan *scan, const char *key,
     return nytp_json_scan_skip(scan);
 }
 
-/* Reads the members of the whole table, in any order. */
 static bool scan_counts(struct nytp_json_scan *scan, struct nytp_counts *counts)
 {
     int64_t version = 0;
@@ -178,7 +176,6 @@ static bool scan_counts(struct nytp_json_scan *scan, struct nytp_counts *counts)
     return true;
 }
 
-/* Returns the whole file, or NULL with *error set. */
 static char *read_text(const char *path, size_t *len, struct nytp_error *error)
 {
     struct nytp_source *source = nytp_source_open(path, error);

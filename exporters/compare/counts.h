@@ -42,8 +42,7 @@ struct nytp_counts {
  * be lost, so other files are never opened. */
 bool nytp_counts_is_one(const char *path);
 
-/* Reads a table, ignoring unknown fields. Returns NULL with *error set on failure; free with
- * nytp_counts_free(). */
+/* Reads a table, ignoring unknown fields. Returns NULL with *error set on failure. */
 struct nytp_counts *nytp_counts_read(const char *path, struct nytp_error *error);
 void nytp_counts_free(struct nytp_counts *counts);
 

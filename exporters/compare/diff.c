@@ -59,8 +59,7 @@ void nytp_diff_note(struct nytp_diff *diff, const char *format, ...)
 
 /* ---- runs ---- */
 
-/* Returns the process, or the same process in another recording on this side: a recording may
- * be compared with itself. */
+/* Returns the process on this side, maybe of another recording of it: they may be the same. */
 static uint32_t on_side(const struct comparing *c, const struct nytp_diff_sides *sides,
                         uint32_t process, uint8_t side)
 {
@@ -199,8 +198,7 @@ static void place_row(struct nytp_diff_row *row, const struct comparing *c,
     row->line = sub->first_line;
 }
 
-/* Makes rows of the subs of one name: one row if no side has several, else one for each
- * file. */
+/* Makes rows of the subs of one name: one, or one for each file if a side has several. */
 static bool rows_of_name(struct comparing *c, const struct seen_sub *list, uint32_t n)
 {
     const bool by_file = is_ambiguous(list, n);
@@ -258,8 +256,7 @@ static struct nytp_name counts_file(const struct nytp_counts_sub *sub)
     return (struct nytp_name){sub->file, sub->file_len};
 }
 
-/* Returns the row of the sub: the only one of its name, or the one of its file. Rows are
- * sorted by name. */
+/* Returns the row of the sub: the only one of its name, or that of its file. */
 static uint32_t row_of_counts(const struct comparing *c, const struct nytp_counts_sub *sub,
                               uint32_t n_rows, bool only_one)
 {
@@ -323,7 +320,6 @@ static bool give_cells(struct comparing *c)
     return true;
 }
 
-/* Adds the counts and times of each run to the cells of its rows. */
 static void add_recorded(struct comparing *c)
 {
     const struct nytp_profile *p = c->profile;
@@ -378,7 +374,6 @@ static bool is_there(const struct nytp_diff_row *row, uint32_t first, uint32_t n
     return false;
 }
 
-/* Returns true if only this side has the row. */
 static bool is_only_of(const struct comparing *c, const struct nytp_diff_row *row,
                        enum nytp_diff_side side)
 {
@@ -395,8 +390,7 @@ static struct nytp_key place_of(const struct nytp_diff_row *row)
     return (struct nytp_key){(uint32_t)file, (uint32_t)(file >> 32), row->line, 0};
 }
 
-/* Returns true if all runs of the base under the old name, and all new ones under the new
- * name, have equal counts. */
+/* Returns true if all runs of the base (old name) and now (new name) have equal counts. */
 static bool counts_agree(const struct comparing *c, const struct nytp_diff_row *gone,
                          const struct nytp_diff_row *added)
 {
@@ -620,7 +614,6 @@ static int by_row_name(const void *x, const void *y)
     return order != 0 ? order : nytp_compare_names(a->file, b->file);
 }
 
-/* Makes rows, values, verdicts. Returns false if memory is out. */
 static bool compare_sides(struct comparing *c, const struct nytp_diff_sides *sides)
 {
     uint32_t *rows = NULL;

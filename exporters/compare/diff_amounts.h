@@ -38,8 +38,7 @@ struct nytp_diff_amounts {
 bool nytp_diff_amounts_init(struct nytp_diff_amounts *amounts, const struct nytp_diff *diff);
 void nytp_diff_amounts_free(struct nytp_diff_amounts *amounts);
 
-/* Keeps the interesting ones: ten changed ones of each kind, and the number of SQL statements
- * in all. */
+/* Keeps ten changed ones of each kind, and the number of SQL statements in all. */
 void nytp_diff_amounts_keep_changed(struct nytp_diff_amounts *amounts);
 
 /* An amount in words; `what`, such as "waiting for ", precedes its name. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The common parts of a comparison's text forms: the rows to show, and changes in words; see
- * diff_formats.h.
+ * Common parts of a comparison's text forms: rows and phrases; see diff_formats.h.
  */
 #include "diff_formats.h"
 
@@ -97,7 +96,6 @@ uint32_t nytp_diff_counts(const struct nytp_diff *diff, enum nytp_weight asked,
                : 2;
 }
 
-/* Returns how certain a count is. */
 static const char *count_remark(const struct nytp_diff *diff, enum nytp_weight weight)
 {
     return nytp_weight_is_bytes(weight) ? "estimated from samples"

@@ -103,7 +103,6 @@ static void put_line(struct nytp_out *out, const struct nytp_diff *diff,
     nytp_printf(out, "| line %lu |\n", (unsigned long)line->line);
 }
 
-/* Writes the first lines of a sub that matter. */
 static void put_lines(struct nytp_out *out, const struct nytp_diff *diff,
                       const struct nytp_diff_lines *lines, const struct nytp_diff_row *row,
                       enum nytp_weight weight)
@@ -125,8 +124,7 @@ static void put_table_head(struct nytp_out *out, const struct nytp_diff *diff)
                 nytp_text_statements(diff->profile));
 }
 
-/* Writes rows [first, end) while there is room, with lines if there are any. Returns how
- * many. */
+/* Writes rows [first, end) while there is room, with lines if any. Returns how many. */
 static uint32_t put_rows(struct nytp_out *out, const struct nytp_diff *diff,
                          const struct nytp_diff_list *list, const struct nytp_diff_lines *lines,
                          enum nytp_weight weight, uint32_t first, uint32_t end)
@@ -160,7 +158,6 @@ static void put_list(struct nytp_out *out, const struct nytp_diff *diff,
                     (unsigned long)(list->n - n));
 }
 
-/* Writes changed SQL statements and waits, if any. */
 static void put_amounts(struct nytp_out *out, const struct nytp_diff *diff)
 {
     struct nytp_diff_amounts amounts;

@@ -170,7 +170,6 @@ static void put_line(struct nytp_out *out, const struct nytp_diff *diff,
     nytp_printf(out, "    line %lu\n", (unsigned long)line->line);
 }
 
-/* Writes the lines of a sub that matter. */
 static void put_lines(struct nytp_out *out, const struct nytp_diff *diff,
                       const struct nytp_diff_lines *lines, const struct nytp_diff_row *row,
                       const struct nytp_export_options *options)
@@ -206,7 +205,6 @@ static void put_amount(struct nytp_out *out, const struct nytp_diff *diff,
     nytp_putc(out, '\n');
 }
 
-/* Writes changed SQL statements and waits, if any. */
 static void put_amounts(struct nytp_out *out, const struct nytp_diff *diff,
                         const struct nytp_export_options *options)
 {

@@ -22,7 +22,6 @@ static int by_base(const void *x, const void *y)
     return order != 0 ? order : nytp_compare_names(a->name, b->name);
 }
 
-/* Lists the profile's files except evals, sorted by base name. */
 static struct based *list_files(const struct nytp_profile *profile, uint32_t *n)
 {
     struct based *list = malloc(((size_t)profile->n_files + 1) * sizeof *list);
@@ -36,8 +35,8 @@ static struct based *list_files(const struct nytp_profile *profile, uint32_t *n)
     return list;
 }
 
-/* Returns the file's new name: its own if the list has it, or if there is not exactly one of
- * its base name. */
+/* Returns the file's new name; the old one if the list has it, or if the match is not
+ * unique. */
 static struct nytp_name adopted_name(const struct based *list, uint32_t n,
                                      struct nytp_name name)
 {

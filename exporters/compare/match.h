@@ -23,8 +23,7 @@ struct nytp_defined {
     uint32_t n_adopted, adopted_capacity;
 };
 
-/* Adds a profile's subs. Zero the struct before the first call. Returns false if memory is
- * out. */
+/* Adds a profile's subs to the (first zeroed) set. Returns false if memory is out. */
 bool nytp_defined_add(struct nytp_defined *defined, const struct nytp_profile *profile);
 /* Renames files of the base to the new side's names if only the folders differ. A file is
  * renamed if the new side has no file of its name, and exactly one of its base name. The old

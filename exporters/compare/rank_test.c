@@ -86,8 +86,7 @@ static double normal_probability(double n, double n_x, double sum, double ties)
     return erfc(distance / sqrt(variance) / sqrt(2));
 }
 
-/* Counting is exact if the shorter list is short and counting takes at most a few
- * milliseconds. */
+/* Counting is exact; it is used if it takes at most a few milliseconds. */
 static bool is_exact(uint32_t n_x, uint32_t n_y)
 {
     const double shorter = n_x < n_y ? n_x : n_y, n = (double)n_x + n_y;

@@ -26,8 +26,7 @@ double nytp_rank_test(const int64_t *x, uint32_t n_x, const int64_t *y, uint32_t
 /* Returns the least possible p for so many values: that of two lists without overlap. */
 double nytp_rank_test_least(uint32_t n_x, uint32_t n_y);
 
-/* Returns how many values each side needs so that one of `n` tests can be significant after
- * the correction. */
+/* Returns how many values each side needs so that one of `n` tests can be significant. */
 uint32_t nytp_rank_test_needs(uint32_t n);
 
 /* Finds the interval of the factor from x to y with at least 95 % confidence. Of all ratios of
@@ -36,12 +35,10 @@ uint32_t nytp_rank_test_needs(uint32_t n);
 bool nytp_rank_interval(const int64_t *x, uint32_t n_x, const int64_t *y, uint32_t n_y,
                         double interval[2]);
 
-/* Replaces each p by the least false discovery rate at which it is significant. Returns false
- * if memory is out. */
+/* Replaces each p by its false discovery rate. Returns false if memory is out. */
 bool nytp_false_discovery_rates(double *p, uint32_t n);
 
-/* Sorts the values and returns their median (the mean of the middle two for an even number),
- * or 0 if there are none. */
+/* Sorts the values and returns their median, or the mean of the middle two, or 0 if none. */
 int64_t nytp_median(int64_t *values, uint32_t n);
 
 /* Returns the median distance of the values from their median. Overwrites them. */

@@ -19,8 +19,7 @@ struct nytp_firefox_process {
     double first_start_s;   /* of all processes: nytp_first_start_s() */
 };
 
-/* Both write a JSON object and return false if memory is out. A process without a timeline has
- * only totals. */
+/* Both write a JSON object. Return false if memory is out. Some processes have only totals. */
 bool nytp_firefox_put_timeline(const struct nytp_firefox_process *of, struct nytp_out *out);
 
 /* `is_second`: the process also has a timeline, before it. */

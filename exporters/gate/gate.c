@@ -59,7 +59,7 @@ static double least_growth(const struct checking *c, enum nytp_weight value)
     return (double)nytp_diff_value(&c->diff->total.median[NYTP_DIFF_BASE], value) * LEAST_SHARE;
 }
 
-/* A line for subs also applies to packages. A line for the total is the word itself. */
+/* An accept line is for subs and packages; only "total" is for the total. */
 static bool is_for(struct checking *c, const struct nytp_gate_accept *accept,
                    const struct nytp_gate_question *q)
 {
@@ -86,8 +86,7 @@ static bool is_accepted(struct checking *c, const struct nytp_gate_question *q)
     return accepted;
 }
 
-/* Returns true if the value exceeds the limit, and for a time, if chance and noise do not
- * explain it. */
+/* Returns true if the value exceeds the limit, and a time also chance and noise. */
 static bool exceeds(const struct checking *c, const struct nytp_gate_rule *rule,
                     const struct nytp_gate_question *q)
 {
@@ -139,7 +138,6 @@ static void put_limit(const struct checking *c, const struct nytp_gate_rule *rul
     snprintf(text, size, "%s %s (%s%s)", is_time ? "was" : "were", amount, percent, chance);
 }
 
-/* Describes the value and its limit. */
 static void explain(const struct checking *c, const struct nytp_gate_question *q, char *text,
                     size_t size)
 {
@@ -195,8 +193,7 @@ static double nearness(const struct checking *c, const struct nytp_gate_question
     return (double)q->now - most_allowed(c, &c->gate->rules[q->rule], q->base);
 }
 
-/* Judges the questions of a rule, the first `n` of the list: finds those above the limit, and
- * the nearest below it. */
+/* Judges a rule's questions, the first `n`: those above the limit, and the nearest below. */
 static bool judge_rule(struct checking *c, uint32_t i, const struct nytp_gate_question *list,
                        uint32_t n)
 {

@@ -186,7 +186,6 @@ static bool set_what(struct nytp_gate_rule *rule, const char *text, size_t len,
     return true;
 }
 
-/* Returns the size of a unit in bytes, or 0 if it is none. */
 static int64_t bytes_of(const char *unit)
 {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
@@ -243,7 +242,6 @@ static bool set_most(struct nytp_gate_rule *rule, const char *text)
     return read_amount(text, rule->value, &rule->plus);
 }
 
-/* Cuts an ending and the blanks before it. */
 static bool cut_ending(char *text, const char *ending)
 {
     size_t len = strlen(text);

@@ -78,8 +78,7 @@ struct nytp_gate {
     uint32_t n_accepts, accepts_capacity;
 };
 
-/* Add limits from the command line or a file. Return false with *error set, for files with the
- * line. */
+/* Add limits from the command line or a file. Return false with *error (and its line) set. */
 bool nytp_gate_add_limit(struct nytp_gate *gate, const char *text, struct nytp_error *error);
 bool nytp_gate_read_rules(struct nytp_gate *gate, const char *path, struct nytp_error *error);
 void nytp_gate_free(struct nytp_gate *gate);

@@ -142,8 +142,7 @@ static bool matches(struct asking *a, struct nytp_name name)
            (rule->scope == NYTP_GATE_PACKAGE || name.len == len);
 }
 
-/* Returns the first name of a sorted list that may match. `stride` is the distance of two
- * names in bytes. */
+/* Returns the first name of a sorted list, `stride` bytes apart, that may match. */
 static uint32_t first_of(const struct asking *a, const struct nytp_name *names, size_t stride,
                          uint32_t n)
 {
@@ -161,7 +160,6 @@ static uint32_t first_of(const struct asking *a, const struct nytp_name *names, 
     return low;
 }
 
-/* Returns true if a name of a sorted list matches. */
 static bool is_among(struct asking *a, const struct nytp_name *names, uint32_t n)
 {
     const bool each = rule_of(a)->scope == NYTP_GATE_EACH;
@@ -340,8 +338,7 @@ static bool is_sampled(const struct asking *a)
     return all;
 }
 
-/* Returns true if the rule can match a wait: any existing reason, or the other side of a wait
- * in either side. */
+/* Returns true if the rule can match a wait: an existing reason, or a recorded other side. */
 static bool matches_a_wait(struct asking *a, bool *ok)
 {
     const struct nytp_patterns *const pattern = &rule_of(a)->pattern;

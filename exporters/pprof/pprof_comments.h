@@ -21,8 +21,7 @@ __attribute__((format(printf, 3, 4))) void
 nytp_pprof_comment(struct nytp_pprof_comments *comments, struct nytp_pprof_tables *tables,
                    const char *format, ...);
 
-/* Adds script, perl, partial and estimated parts, and the number of contexts that were pruned
- * as too deep. */
+/* Adds script, perl, partial and estimated parts, and the number of pruned contexts. */
 void nytp_pprof_comment_all(struct nytp_pprof_comments *comments,
                             struct nytp_pprof_tables *tables, uint64_t n_pruned);
 

@@ -387,7 +387,6 @@ static void add_own_labels(struct message *m, struct nytp_name text,
         add_own_label(m, key, value, labels);
 }
 
-/* Strings are made at first use. */
 static struct detail_label detail_label(struct message *m, uint32_t node)
 {
     static const char *const keys[] = {
@@ -414,8 +413,7 @@ static struct detail_label detail_label(struct message *m, uint32_t node)
     return (struct detail_label){label, known};
 }
 
-/* Writes the samples of a process, or adds them to the merged stacks if processes are
- * merged. */
+/* Writes the samples of a process, or adds them to the merged stacks. */
 static void put_process(struct message *m, uint32_t index)
 {
     const struct nytp_profile *profile = m->profile;

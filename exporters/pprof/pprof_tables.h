@@ -43,8 +43,7 @@ uint32_t nytp_pprof_string_id(struct nytp_pprof_tables *tables, const char *text
 /* The same for a name that viewers accept (labels.h). */
 uint32_t nytp_pprof_escaped_id(struct nytp_pprof_tables *tables, struct nytp_name name);
 
-/* Returns the number of a line of a sub; locations count from 1. `file` is that of the line, 0
- * if unknown. */
+/* Returns the number, from 1, of a line of a sub. `file` is the line's, 0 if unknown. */
 uint32_t nytp_pprof_location_id(struct nytp_pprof_tables *tables, uint32_t sub, uint32_t file,
                                 uint32_t line);
 

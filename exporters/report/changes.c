@@ -29,7 +29,6 @@ static struct nytp_key key_of(struct nytp_name name)
     return (struct nytp_key){.a = (uint32_t)at, .b = (uint32_t)(at >> 32)};
 }
 
-/* Indexes the report's files by name: the first of each name. */
 static bool index_names(const struct nytp_report *report, struct nytp_table *by_name)
 {
     bool ok = true;

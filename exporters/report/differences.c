@@ -146,7 +146,6 @@ static bool put_anchor(struct nytp_report *report, const struct nytp_diff_row *r
            nytp_report_put_sub_anchor(report, sub);
 }
 
-/* Writes the name of a row's sub, linked if the report has a page with it. */
 static void put_name(struct nytp_report *report, const struct nytp_diff_row *row)
 {
     static const char *const words[NYTP_DIFF_STATUSES] = {
@@ -246,7 +245,6 @@ static void put_amount(struct nytp_report *report, const struct nytp_diff_amount
     nytp_putc(report->out, '\n');
 }
 
-/* Writes changed SQL statements and waits, if any. */
 static void put_amounts(struct nytp_report *report)
 {
     struct nytp_diff_amounts amounts;
@@ -269,8 +267,7 @@ static void put_amounts(struct nytp_report *report)
     nytp_diff_amounts_free(&amounts);
 }
 
-/* These numbers are of one run, as on the terminal; those of the page's other tables are
- * sums. */
+/* These numbers are of one run, as on the terminal; the page's other tables have sums. */
 void nytp_report_compared(struct nytp_report *report)
 {
     const struct nytp_diff *diff = report->options->diff;

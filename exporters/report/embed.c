@@ -97,8 +97,7 @@ static void put_base64(const unsigned char *bytes, size_t len)
     }
 }
 
-/* Copies the line to `to` without indentation, or nothing if it is part of a comment. Returns
- * the number of bytes. */
+/* Copies the line without indentation; nothing of a comment. Returns the number of bytes. */
 static size_t shorten_line(const unsigned char *line, size_t len, bool *in_comment,
                            unsigned char *to)
 {
@@ -145,8 +144,7 @@ static bool is_of_word(unsigned char c)
            c == '_' || c == '$' || c == '.';
 }
 
-/* Writes a shorter word for the one at *at and moves *at to its end. Returns false if there is
- * none. */
+/* Replaces the word at *at, moved to its end, or returns false if there is nothing shorter. */
 static bool shorten_word(unsigned char *line, size_t len, size_t *at, size_t *to)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -195,7 +193,6 @@ static size_t drop_blanks(unsigned char *line, size_t len, const struct marks *m
     return to;
 }
 
-/* Is the line a single declaration? */
 static bool is_declaration(const unsigned char *line, size_t len)
 {
     return len > 5 && memcmp(line, "let ", 4) == 0 && line[len - 1] == ';';
@@ -233,7 +230,6 @@ static size_t shorten_text(unsigned char *bytes, size_t len, const struct marks 
     return to;
 }
 
-/* Prints a file as a C array, with its hash. */
 static int embed_file(const char *path)
 {
     static unsigned char bytes[1 << 20];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Merges string evals of one place; see report.h. The manual of the reading API has the same
- * rule.
+ * Merges string evals of one place; see report.h. The reading API has the same rule.
  */
 #include "report.h"
 
@@ -24,7 +23,6 @@ static const struct nytp_source_line *source_of(const struct nytp_report *report
     return *n > 0 ? report->profile->sources + report->profile->files[file].first_source : NULL;
 }
 
-/* Returns 0 if no source was recorded. */
 static uint64_t hash_source(const struct nytp_report *report, uint32_t file)
 {
     uint64_t hash = NYTP_FNV1A_64_START;

@@ -21,15 +21,12 @@
 
 /* ---- names and links ---- */
 
-/* Returns the file whose page shows the definition of a sub, or NONE. */
 static uint32_t page_of(const struct nytp_report *report, uint32_t sub)
 {
     uint32_t line = 0;
     return nytp_report_page_of(report, report->profile->subs[sub].file, &line);
 }
 
-/* Writes the URL of a sub's definition. Returns false, with nothing written, if there is
- * none. */
 static bool put_url(struct nytp_report *report, uint32_t sub)
 {
     const uint32_t shown = report->subs[sub].merged_into;
@@ -71,8 +68,7 @@ static uint32_t *name_id(const struct nytp_flame *flame, const struct nytp_flame
     return &flame->name_ids[2 * frame->sub + frame->unreturned];
 }
 
-/* Numbers names in order of first use and returns how many there are. example[i] becomes a
- * frame with name i. */
+/* Numbers names by first use and returns how many. example[i] becomes a frame with name i. */
 static uint32_t number_names(struct nytp_flame *flame, uint32_t *example)
 {
     const size_t n = 2 * (size_t)flame->report->profile->n_subs;
@@ -114,8 +110,7 @@ static void put_place(struct nytp_report *report, uint32_t index)
     nytp_html_json(report->out, name.ptr, name.len);
 }
 
-/* Writes lists by name number: the name, its link, file, place, whether it waits, kind of
- * sub. */
+/* Writes lists by name: name, link, file, place, whether it waits, kind of sub. */
 static void put_name_lists(struct nytp_flame *flame, const uint32_t *example, uint32_t n)
 {
     struct nytp_report *report = flame->report;
@@ -153,8 +148,7 @@ static void put_name_lists(struct nytp_flame *flame, const uint32_t *example, ui
     nytp_puts(out, "],\n");
 }
 
-/* Writes the small siblings as one frame: their number and width. Returns the number of frames
- * written. */
+/* Writes the small siblings as one frame: number and width. Returns the frames written. */
 static uint32_t put_small(struct nytp_flame *flame, uint32_t parent, int64_t *depth_before)
 {
     const uint32_t first = parent == NONE ? 0 : flame->frames[parent].first_child;
@@ -177,8 +171,7 @@ static uint32_t put_small(struct nytp_flame *flame, uint32_t parent, int64_t *de
 
 /* ---- data for the script: parts ---- */
 
-/* Writes the frames of one part: the difference to the previous frame's number, width, calls;
- * first the total. */
+/* Writes a part's frames: number minus previous number, width, calls; first the total. */
 static bool put_part(const struct nytp_flame *flame, const uint32_t *number,
                      const struct nytp_stacks *stacks, uint32_t first, uint32_t end)
 {
@@ -327,7 +320,6 @@ static bool put_stacks(struct nytp_flame *flame)
     return ok;
 }
 
-/* flamegraph_subattr.txt: the links of names, for flamegraph.pl. */
 static void put_links(struct nytp_flame *flame)
 {
     struct nytp_report *report = flame->report;

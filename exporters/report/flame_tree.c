@@ -39,8 +39,7 @@ static uint32_t frame_below(struct nytp_flame *flame, uint32_t parent, uint32_t 
     return flame->n++;
 }
 
-/* Makes one frame for all nodes with the same frames above. Parents come before children, as
- * in the model. */
+/* Makes one frame for all nodes with the same frames above. Parents come first. */
 static bool merge_nodes(struct nytp_flame *flame, struct nytp_stacks *stacks)
 {
     const struct nytp_profile *profile = flame->report->profile;

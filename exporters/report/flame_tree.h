@@ -33,8 +33,7 @@ struct nytp_flame {
     int64_t total;
 };
 
-/* Time and calls of a part of the program, such as a process or a label; by frame of the whole
- * tree. */
+/* Time and calls of a part of the program, such as a label, by frame of the whole tree. */
 struct nytp_flame_part {
     int64_t *width;
     uint64_t *calls;

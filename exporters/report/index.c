@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The pages of the whole program: index.html and index-subs-excl.html. See report.h and
- * README.md.
+ * The pages of the whole program: index.html, index-subs-excl.html. See report.h.
  */
 #include "report.h"
 
@@ -106,7 +105,6 @@ static void put_sentence(struct nytp_report *report)
 
 #define MOST_INPUTS 3 /* that a command names */
 
-/* Quotes a word for a shell. */
 static void put_word(struct nytp_out *out, struct nytp_name word)
 {
     nytp_putc(out, '\'');
@@ -250,7 +248,6 @@ static bool put_label(struct nytp_report *report, uint32_t index)
     return is_part;
 }
 
-/* Writes the table of --by=label. */
 static void put_labels(struct nytp_report *report)
 {
     const struct nytp_export_options *const options = report->options;

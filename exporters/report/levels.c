@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns sum * part / whole, rounded so that differences of consecutive results add up to the
- * sum. */
+/* Returns sum * part / whole, so that differences of consecutive results add up to `sum`. */
 static int64_t share(int64_t sum, uint64_t part, uint64_t whole)
 {
     return whole == 0 ? 0 : nytp_mul_div_signed(sum, (int64_t)part, (int64_t)whole);

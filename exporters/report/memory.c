@@ -64,7 +64,6 @@ static void add_growth(struct curve *curve, const struct nytp_stretch *under)
     curve->growths[at] = added;
 }
 
-/* Chooses the process with the highest peak in core. */
 static struct curve curve_of(const struct nytp_profile *profile)
 {
     uint32_t most = 0;

@@ -21,8 +21,7 @@
 
 /* ---- names as shown ---- */
 
-/* Returns the length of the longest library folder, with its slash, at the beginning of the
- * text. */
+/* Returns the length of the longest library folder, with its slash, at the text's start. */
 static uint32_t library_len(const struct nytp_report *report, const char *text, uint32_t len)
 {
     uint32_t best = 0;
@@ -38,8 +37,7 @@ static uint32_t library_len(const struct nytp_report *report, const char *text, 
     return best;
 }
 
-/* Library folders are dropped where paths begin: at the start and after each "[" (evals and
- * anonymous subs). */
+/* Library folders are dropped at the start and after each "[" (evals and anonymous subs). */
 char *nytp_report_shown(const struct nytp_report *report, struct nytp_name name, uint32_t *len)
 {
     char *shown = malloc((size_t)name.len + 1);
@@ -81,7 +79,6 @@ void nytp_report_put_sub(struct nytp_report *report, uint32_t sub)
 
 /* ---- names of pages ---- */
 
-/* Characters that become "-" in names of pages. */
 static bool is_awkward(char c)
 {
     return strchr("-./\\:|<>\"'*?", c) != NULL; /* includes NUL */
@@ -102,8 +99,7 @@ static bool is_unfit(const char *at, uint32_t left)
     return len > left || !nytp_utf8_valid(at, len);
 }
 
-/* Stores the name of a page before its file id, NUL-terminated. `to` has room for the text
- * plus 16 bytes. */
+/* Stores a page's name up to the file id. `to` has room for the text plus 16 bytes. */
 static void safe_name(const char *text, uint32_t len, char *to)
 {
     uint32_t n = 0;
@@ -132,7 +128,6 @@ static void safe_name(const char *text, uint32_t len, char *to)
     to[n] = '\0';
 }
 
-/* Counts characters: bytes that begin one. */
 static uint32_t characters(const char *text, uint32_t len)
 {
     uint32_t n = 0;
@@ -168,7 +163,6 @@ static uint32_t trim_name(const struct nytp_report *report, const char *text, ui
     return sizeof too_long - 1;
 }
 
-/* Names the pages of a file, without level and suffix. */
 static bool name_page(struct nytp_report *report, uint32_t f)
 {
     struct nytp_report_file *file = &report->files[f];
@@ -242,8 +236,7 @@ static void take_page_of(struct nytp_report *report, uint32_t f, uint32_t from)
         is_ran_there ? report->profile->files[f].eval_line : report->files[from].page_line;
 }
 
-/* Finds the page of each file. Each file is visited once: on the way back from the page all
- * files in between are set. */
+/* Finds each file's page, visiting it once: files on the way are set on the way back. */
 static bool find_pages(struct nytp_report *report)
 {
     uint32_t *const way = malloc(report->profile->n_files * sizeof *way);

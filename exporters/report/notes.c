@@ -184,7 +184,6 @@ bool nytp_report_put_callees(struct nytp_report *report, uint32_t first, uint32_
 
 /* ---- string evals of a line ---- */
 
-/* Writes the note of a string eval, or of several merged ones. */
 static void put_eval(struct nytp_report *report, uint32_t eval)
 {
     const struct nytp_report_file *file = &report->files[eval];

@@ -166,7 +166,6 @@ bool nytp_report_is_sampled(const struct nytp_report *report)
     return report->profile->sampled;
 }
 
-/* Writes the program's name, or the user's title. */
 static void put_program(struct nytp_report *report)
 {
     const struct nytp_name program = report->profile->recordings[0].application;
@@ -191,7 +190,6 @@ static void put_policy(struct nytp_report *report)
     nytp_puts(out, "base-uri 'none'; form-action 'none'\">\n");
 }
 
-/* Writes the head of a document, with the content policy. */
 static void document_begin(struct nytp_report *report, const char *title, uint32_t file)
 {
     struct nytp_out *out = report->out;
@@ -221,7 +219,6 @@ static void document_begin(struct nytp_report *report, const char *title, uint32
               "</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n");
 }
 
-/* Returns the start of the last `n` parts of a path. */
 static uint32_t last_parts(const char *path, uint32_t len, unsigned n)
 {
     for (uint32_t i = len; i > 0; i--)
@@ -245,7 +242,6 @@ static void put_neighbour(struct nytp_report *report, const char *rel, uint32_t 
     nytp_puts(report->out, "</a>");
 }
 
-/* Writes links to the files before and after this one in the index's order. */
 static void put_neighbours(struct nytp_report *report, uint32_t file)
 {
     const uint32_t place = report->files[file].place;

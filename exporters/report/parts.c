@@ -17,8 +17,7 @@
 
 #define MOST_PACKAGES 10 /* those of the hottest subs */
 
-/* State of the tables. `sums` is of one part, by the report's subs; one more element is for
- * all other subs. */
+/* `sums` is of one part, by the report's subs; one more element is for all other subs. */
 struct parts {
     struct nytp_report *report;
     struct nytp_report_sub *sums;
@@ -80,7 +79,6 @@ static bool sum_nodes(struct parts *parts, const struct nytp_profile *profile, u
     return ok;
 }
 
-/* Keeps the sub if it is among those with the most time. */
 static void offer(struct parts *parts, uint32_t sub)
 {
     uint32_t at = parts->n_top;

@@ -53,7 +53,6 @@ static void put_pattern(struct nytp_report *report, const struct nytp_regex_row 
     nytp_putc(report->out, '\n');
 }
 
-/* Writes values that samples do not have. */
 static void put_calls(struct nytp_report *report, const struct nytp_regex *sums)
 {
     put_count(report, sums->kind == NYTP_REGEX_COMPILE ? sums->compiled : sums->matches);

@@ -260,8 +260,7 @@ void nytp_report_page_end(struct nytp_report *report);
 /* For the document that holds all pages. */
 void nytp_report_single_begin(struct nytp_report *report);
 void nytp_report_single_end(struct nytp_report *report);
-/* Writes when the program ran. The time of the report is not written: the same profile gives
- * the same bytes. */
+/* Writes when the program ran; not the present time: a profile always gives the same bytes. */
 void nytp_report_foot(struct nytp_report *report);
 
 /* Writes id=… In a single file it includes the page's name. */
@@ -379,14 +378,12 @@ void nytp_report_flame_section(struct nytp_report *report, uint32_t file);
 bool nytp_report_flame_files(struct nytp_report *report);
 void nytp_report_flame_inline(struct nytp_report *report);
 
-/* Returns true if the flame graph can show this process alone: there are several, but not too
- * many. */
+/* Returns true if the flame graph can show this process alone: there are a few. */
 bool nytp_report_process_is_part(const struct nytp_report *report, uint32_t process);
 
 /* ---- write.c ---- */
 
-/* Writes all members of the report to the set. Returns false if memory is out. The set has
- * errors of writing. */
+/* Writes the report to the set, which keeps write errors. Returns false if memory is out. */
 bool nytp_report_write(const struct nytp_profile *profile,
                        const struct nytp_export_options *options, struct nytp_output_set *set);
 

@@ -15,8 +15,7 @@ const all = (selector, where) => [...(where || document).querySelectorAll(select
 
 /* ---------------------------------------------------------------- elements, numbers, storage */
 
-/* Makes an element with properties (or attributes, if there is no such property) and
- * children. */
+/* Makes an element with properties (or attributes, if there are none) and children. */
 function make(tag, properties, ...children) {
     const element = document.createElement(tag);
     for (const [key, value] of Object.entries(properties || {})) {
@@ -93,8 +92,7 @@ function showTheme() {
     redraws.forEach(draw => draw());
 }
 
-/* Returns a colour of the style sheet in the current theme. A canvas does not know
- * light-dark(). */
+/* Returns a colour of the style sheet in this theme. A canvas does not know light-dark(). */
 const probe = make("i"), colours = new Map();
 function colour(name) {
     if (!colours.has(name)) {
@@ -264,8 +262,7 @@ function goToRow(row) {
     markHere(row);
 }
 
-/* Lines without a heat class did not run. The class that marks a row is removed for the
- * test. */
+/* Lines without a heat class did not run; the mark's class is removed for this test. */
 function setUpSource(box, tools) {
     const rows = all("tbody > tr", box), ran = rows.filter(row => row.className);
 
@@ -340,8 +337,7 @@ function drawnIn(element, paint) {
     return draw;
 }
 
-/* Returns a function that runs `work` once before the next frame, however often it is
- * called. */
+/* Returns a function that runs `work` once before the next frame, however often called. */
 function later(work) {
     let asked = false;
     return () => {
@@ -366,8 +362,7 @@ const TOKEN = new RegExp(["(\\s+)", "(<<~?(?:\"[^\"]*\"|'[^']*'|[A-Z_]\\w*))",
     "([\"'`/])", "."].join("|"), "sy");
 const CLOSERS = {"(": ")", "[": "]", "{": "}", "<": ">"};
 
-/* Returns the end of a quote that begins at `at`, behind its last delimiter, or -1 if it is
- * not on this line. */
+/* Returns the end of a quote, behind its last delimiter, or -1 if it is not on this line. */
 function quoteEnd(text, at, open) {
     const close = CLOSERS[open] || open;
     for (let depth = 1; at < text.length; at++) {
@@ -383,8 +378,7 @@ function quoteEnd(text, at, open) {
 
 const flagsEnd = (text, at) => at + /^\w*/.exec(text.slice(at))[0].length;
 
-/* Returns the end of q(…), m/…/, s{…}{…} and the like whose name ends at `at`, or 0 if it is
- * none. */
+/* Returns the end of q(…), m/…/, s{…}{…} and the like whose name ends at `at`, or 0. */
 function operatorEnd(text, name, at) {
     const first = /^(?:\s*([^\w\s,;)=#])|(#)|\s*(=)(?![>=~\s]))/.exec(text.slice(at));
     if (!/^(?:q[qrwx]?|m|s|y|tr)$/.test(name) || !first)
@@ -397,8 +391,7 @@ function operatorEnd(text, name, at) {
     return end > 0 ? flagsEnd(text, end) : -1;
 }
 
-/* Returns the line as [class, text] pairs; "" is plain. Ends of here-documents that begin on
- * it are added to `here`. */
+/* Returns [class, text] pairs; "" is plain. Adds ends of new here-documents to `here`. */
 function perlTokens(text, here) {
     const found = [];
     let at = 0, value = false;      /* a value was read, so that a slash divides; undefined: who knows */
@@ -540,8 +533,7 @@ function rewrite(tree, isFolded, collapse, isMine) {
     return result;
 }
 
-/* Returns the tree with the widths and calls of one part: [difference to the previous number,
- * width, calls, …]. */
+/* Returns one part's widths and calls: [number minus previous number, width, calls, …]. */
 function partOf(tree, list) {
     const width = tree.width.map(() => 0), calls = [...width];
     for (let i = 0, at = 0; i < list.length; i += 3) {
@@ -654,8 +646,7 @@ function withFlameData(section, work) {
         document.head.append(make("script", {src: section.dataset.src}));
 }
 
-/* Returns the colour of a package, the same in every report: pale in the light theme, dark in
- * the dark one. */
+/* Returns the colour of a package, always the same: pale in the light theme, else dark. */
 function packageColour(text, isNative) {
     const key = isNative + text;
     if (!colours.has(key)) {
@@ -840,8 +831,7 @@ function drawFlame(section, data) {
         look();
     }
 
-    /* Finds matching frames, and the time of all stacks with such a frame, each counted
-     * once. */
+    /* Finds matching frames, and the time of all stacks with any, each counted once. */
     function look() {
         const matches = matcher(search), inside = new Uint8Array(tree.name.length);
         found = search.value && matches && data.names.map(matches);

@@ -22,7 +22,6 @@
 
 /* ---- head of the page ---- */
 
-/* Writes links to the same source by line, by block and by sub. */
 static void put_level_links(struct nytp_report *report, uint32_t file, enum nytp_level level)
 {
     static const char *const words[] = {"line", "block", "sub"};
@@ -81,7 +80,6 @@ static void put_sibling(struct nytp_report *report, uint32_t eval, uint32_t numb
         nytp_puts(out, "</a>");
 }
 
-/* Writes the other evals of the line that ran this one, numbered in order. */
 static void put_siblings(struct nytp_report *report, uint32_t f)
 {
     const struct nytp_report_file *file = &report->files[f];
@@ -100,7 +98,6 @@ static void put_siblings(struct nytp_report *report, uint32_t f)
     nytp_putc(report->out, '\n');
 }
 
-/* Writes the place of an eval, its siblings' pages, and the number of merged ones. */
 static void put_eval_facts(struct nytp_report *report, uint32_t f)
 {
     const struct nytp_file *file = &report->profile->files[f];
@@ -237,7 +234,6 @@ static void begin_body(struct nytp_report *report, struct cursor *cursor, bool a
     cursor->in_body = 1;
 }
 
-/* Writes cells for statements and time on the line. */
 static void put_statement_cells(struct nytp_report *report, const struct nytp_line_row *row)
 {
     struct nytp_out *out = report->out;
@@ -264,7 +260,6 @@ static void put_statement_cells(struct nytp_report *report, const struct nytp_li
     nytp_report_put_time(report, out, row->self_ticks);
 }
 
-/* Writes cells for calls and time in the subs called. */
 static void put_call_cells(struct nytp_report *report, uint32_t first, uint32_t end,
                            int64_t hottest_ticks)
 {
@@ -290,21 +285,18 @@ static void put_call_cells(struct nytp_report *report, uint32_t first, uint32_t 
     nytp_report_put_time(report, out, incl_ticks);
 }
 
-/* Returns the figures of the line, or NULL. */
 static const struct nytp_line_row *row_at(const struct cursor *cursor, uint32_t line)
 {
     const struct nytp_line_row *row = &cursor->rows.rows[cursor->next_row];
     return cursor->next_row < cursor->rows.n && row->line == line ? row : NULL;
 }
 
-/* Returns true if there is a column for the change since the base. */
 static bool has_changes(const struct nytp_report *report, const struct cursor *cursor)
 {
     return report->changes != NULL && cursor->level == NYTP_LEVEL_LINE;
 }
 
-/* Returns true if there is a column for SVs or bytes. It has the place of the one for
- * changes. */
+/* Returns true if there is a column for SVs or bytes, in place of the one for changes. */
 static bool has_memory(const struct nytp_report *report, const struct cursor *cursor)
 {
     return report->changes == NULL && cursor->level == NYTP_LEVEL_LINE &&
@@ -362,7 +354,6 @@ static struct line line_at(const struct nytp_report *report, const struct cursor
     return line;
 }
 
-/* Writes all cells but that of the number. */
 static void put_cells(struct nytp_report *report, struct cursor *cursor,
                       const struct line *line, bool ran, struct nytp_name text)
 {
@@ -397,7 +388,6 @@ static struct nytp_name text_at(const struct nytp_report *report, struct cursor 
     return nytp_report_without_newline(kept->text, kept->len);
 }
 
-/* Writes one line of source: figures, text, notes. */
 static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t number)
 {
     struct nytp_out *out = report->out;
@@ -426,8 +416,7 @@ static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t
     cursor->next_eval = line.evals_end;
 }
 
-/* Returns true if no earlier sub has the same id on the page. Different names can have the
- * same id. */
+/* Returns true if no earlier sub has the same id on the page, as different names may. */
 static bool is_new_id(const struct nytp_report *report, struct nytp_strings *ids, uint32_t sub)
 {
     const struct nytp_name name = nytp_report_sub_name(report, sub);
@@ -511,7 +500,6 @@ static void put_lines(struct nytp_report *report, struct cursor *cursor)
     }
 }
 
-/* Returns the longest time on a line, or in the subs that one calls. */
 static int64_t hottest_of(const struct nytp_report *report, const struct cursor *cursor)
 {
     int64_t most = 0, sum = 0;

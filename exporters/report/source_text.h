@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The text of a source page's lines, from the recording or from a file on this machine
- * (disk_source.h).
+ * The text of a source page's lines: recorded, or from this machine (disk_source.h).
  */
 #ifndef NYTP_REPORT_SOURCE_TEXT_H
 #define NYTP_REPORT_SOURCE_TEXT_H
@@ -28,8 +27,7 @@ bool nytp_report_disk_next(struct nytp_report_disk *disk);
 struct nytp_name nytp_report_disk_line(const struct nytp_report_disk *disk);
 struct nytp_name nytp_report_without_newline(const char *text, uint32_t len);
 
-/* Returns true for POD and lines with only a comment. Call it for each line in order; *in_pod
- * is false before the first. */
+/* Returns true for POD and comment lines. Call it line by line; *in_pod is first false. */
 bool nytp_report_is_comment(struct nytp_name text, bool *in_pod);
 
 #endif

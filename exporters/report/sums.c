@@ -75,8 +75,7 @@ static int compare_entries(const void *left, const void *right)
     return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-/* Returns the index in that order, in new memory, and frees `entries`. NULL if memory is
- * out. */
+/* Returns a new index in that order, or NULL if memory is out. Frees `entries`. */
 static uint32_t *sorted_index(struct sort_entry *entries, uint32_t n)
 {
     uint32_t *index = entries != NULL ? malloc(((size_t)n + 1) * sizeof *index) : NULL;
@@ -257,7 +256,6 @@ static int compare_calls(const void *left, const void *right)
     return (a->sub > b->sub) - (a->sub < b->sub);
 }
 
-/* Returns the model's arcs as they are shown, sorted. NULL if memory is out. */
 static struct arc *sorted_arcs(const struct nytp_report *report, uint32_t *n)
 {
     const struct nytp_profile *profile = report->profile;
@@ -327,7 +325,6 @@ static bool make_calls(struct nytp_report *report)
     return ok;
 }
 
-/* Finds the places and files from which each sub is called. */
 static bool index_calls(struct nytp_report *report)
 {
     struct sort_entry *entries = entries_for(report->n_calls);

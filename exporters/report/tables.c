@@ -93,7 +93,6 @@ void nytp_report_row_begin(struct nytp_out *out, uint32_t row)
 
 /* ---- subs ---- */
 
-/* Writes the name, with its package set off, linked to its definition. */
 static void put_sub_link(struct nytp_report *report, uint32_t sub)
 {
     const bool linked = nytp_report_put_sub_anchor(report, sub);
@@ -344,7 +343,6 @@ static int64_t distance(int64_t a, int64_t b)
     return ticks > INT64_MAX ? INT64_MAX : (int64_t)ticks;
 }
 
-/* Sorts the times and returns the upper median, or 0 if there are none. */
 static int64_t upper_median(int64_t *ticks, uint32_t n)
 {
     if (n == 0)
@@ -426,7 +424,6 @@ static int compare_leaves(const void *left, const void *right)
     return order != 0 ? order : (a->file > b->file) - (a->file < b->file);
 }
 
-/* Returns report->n_ranked files by path, or NULL if memory is out. */
 static struct leaf *sorted_leaves(struct nytp_report *report)
 {
     struct leaf *leaves = malloc(((size_t)report->n_ranked + 1) * sizeof *leaves);

@@ -20,8 +20,7 @@ struct nytp_arena;
 struct nytp_arena *nytp_arena_new(void);
 void nytp_arena_free(struct nytp_arena *arena);
 
-/* Returns `size` uninitialised bytes, aligned to 8 bytes, or NULL if memory is out. The arena
- * can still be used then. */
+/* Returns `size` uninitialised bytes, aligned to 8 bytes, or NULL if memory is out. */
 void *nytp_arena_alloc(struct nytp_arena *arena, size_t size);
 
 /* Makes room for one more element of an array of `n` elements. `array_ptr` is the address of

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Fills in errors; see error.h. Messages quote input and reach terminals, so characters that
- * could harm one become '?'.
+ * Fills in errors; see error.h. Messages reach terminals, so harmful characters become '?'.
  */
 #include "error.h"
 

@@ -26,7 +26,6 @@
 
 static const long ns_per_s = 1000000000;
 
-/* The n-th word of the text as a number, counted from 0. */
 static unsigned long long number_in(const char *text, int n)
 {
     const char *word = text + strspn(text, " ");

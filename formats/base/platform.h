@@ -45,8 +45,7 @@ bool nytp_platform_is_of_root(void);
  * even if it was removed since. Also true if the system does not say. */
 bool nytp_platform_began_with(const char *variable);
 
-/* Returns how often the calling thread has given up its processor voluntarily, or -1 if
- * unknown. */
+/* Returns how often the calling thread gave up its processor voluntarily, or -1 if unknown. */
 int64_t nytp_platform_times_slept(void);
 
 /* Resident memory of this process, now and at its peak, in bytes. Safe in signal handlers.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Makes texts from a recording harmless: a name must not steer the terminal or log that shows
- * it.
+ * Makes texts from a recording harmless: a name must not steer a terminal or log.
  */
 #ifndef NYTP_PRINTABLE_H
 #define NYTP_PRINTABLE_H

@@ -171,8 +171,7 @@ static uint32_t intern_any(struct nytp_strings *strings, const char *bytes, size
     return nytp_strings_intern(strings, strings->scratch, (size_t)(to - strings->scratch));
 }
 
-/* The cache slot of a name of at least 8 bytes. It is chosen by the end of the name, where
- * names differ. */
+/* The cache slot of a name of at least 8 bytes, chosen by its end, where names differ. */
 static uint32_t recent_slot(const char *bytes, size_t len)
 {
     uint64_t end;

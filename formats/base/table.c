@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The hash table; see table.h. It grows when it is two thirds full: searches stay short and
- * always end at a free slot.
+ * The hash table; see table.h. It grows when two thirds full, so a search always ends.
  */
 #include "table.h"
 
@@ -19,7 +18,6 @@ static bool same_key(struct nytp_key x, struct nytp_key y)
     return x.a == y.a && x.b == y.b && x.c == y.c && x.d == y.d;
 }
 
-/* The slot that holds the key, or the free slot where it belongs. */
 static uint32_t find_slot(const struct nytp_table *table, struct nytp_key key)
 {
     const uint32_t mask = table->capacity - 1;

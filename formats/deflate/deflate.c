@@ -92,7 +92,6 @@ static void put_to_byte(struct bits *to)
     put_bits(to, 0, (8 - to->n_pending) % 8);
 }
 
-/* Passes the whole bytes written so far to the caller's `put`. */
 static bool put_packed(struct nytp_deflate *deflate, nytp_bytes_fn *put, void *context)
 {
     const size_t len = (size_t)(deflate->bits.at - deflate->out);
@@ -207,7 +206,6 @@ static size_t least(size_t left, size_t right)
     return left < right ? left : right;
 }
 
-/* Adds `len`, `n` times. */
 static void add_runs(struct head *head, uint8_t len, size_t n)
 {
     while (len == 0 && n >= 11) {
@@ -236,7 +234,6 @@ static size_t used(const struct nytp_code *codes, size_t n, size_t fewest)
     return n;
 }
 
-/* Plans the description of a block's codes. */
 static void plan_head(struct head *head, const struct codes *codes)
 {
     uint8_t lens[NYTP_N_LENGTHS + NYTP_N_DISTANCES];
@@ -298,8 +295,7 @@ static void put_tokens(struct nytp_deflate *deflate, const struct codes *codes)
     deflate->bits = to;
 }
 
-/* Writes a block with codes built for it. Returns false, without writing, if the fixed codes
- * are as short. */
+/* Writes a block with codes built for it, or returns false if the fixed codes are as short. */
 static bool put_own_codes_block(struct nytp_deflate *deflate, bool is_last)
 {
     struct counts counts;
@@ -433,8 +429,7 @@ static void put_start(struct nytp_deflate *deflate)
     deflate->is_started = true;
 }
 
-/* zlib ends with its checksum, high byte first; gzip with its checksum and length, low
- * first. */
+/* zlib ends with its checksum, high byte first; gzip with checksum and length, low first. */
 static void put_end(struct nytp_deflate *deflate)
 {
     put_to_byte(&deflate->bits);

@@ -110,7 +110,6 @@ static unsigned depths(const leaf *leaves, size_t n, uint8_t *depth)
     return depth[0]; /* the rarest is the deepest */
 }
 
-/* Reverses the order of 16 bits. */
 static uint32_t reversed(uint32_t bits)
 {
     bits = (bits & 0x5555) << 1 | (bits >> 1 & 0x5555);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Decompression; see inflate.h. The same functions twice, over ISA-L (NYTP_HAVE_ISAL) and over
- * zlib.
+ * Decompression; see inflate.h. The same functions over ISA-L (NYTP_HAVE_ISAL) and over zlib.
  */
 #include "inflate.h"
 
@@ -34,8 +33,7 @@ struct nytp_inflate {
 
 struct nytp_inflate *nytp_inflate_new(enum nytp_inflate_wrapper wrapper)
 {
-    /* Zeroed: a damaged stream can make ISA-L 2.30 copy from history that does not exist
-     * yet. */
+    /* Zeroed: a damaged stream can make ISA-L 2.30 copy from history that is not there yet. */
     struct nytp_inflate *self = calloc(1, sizeof *self);
     if (self == NULL)
         return NULL;

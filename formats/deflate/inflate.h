@@ -36,8 +36,7 @@ enum nytp_inflate_result nytp_inflate_step(struct nytp_inflate *self, const uint
                                            const uint8_t *in_end, uint8_t **out,
                                            const uint8_t *out_end);
 
-/* After MORE at the end of a truncated input: writes what the bytes taken so far still
- * determine. */
+/* After MORE at the end of a truncated input: writes what the input still determines. */
 void nytp_inflate_rest(struct nytp_inflate *self, uint8_t **out, const uint8_t *out_end);
 
 /* After DAMAGED: the reason, in a few words. */

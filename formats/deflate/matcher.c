@@ -36,7 +36,6 @@ struct match {
     uint32_t len, distance; /* len 0: none */
 };
 
-/* The first byte is the lowest. */
 static uint64_t read_u64(const uint8_t *bytes)
 {
     uint64_t value;
@@ -55,7 +54,6 @@ static uint32_t hash_short(const uint8_t *bytes)
     return (uint32_t)(value * 0x9E3779B97F4A7C15u >> (64 - NYTP_MATCHER_HASH_BITS));
 }
 
-/* Hashes the first LONG bytes. The two products are independent of one another. */
 static uint32_t hash_long(const uint8_t *bytes)
 {
     const uint64_t hash =
@@ -124,8 +122,7 @@ static inline uint32_t longest_at(const struct nytp_matcher *matcher, uint32_t a
     return left < NYTP_MATCH_LONGEST ? left : NYTP_MATCH_LONGEST;
 }
 
-/* Returns the distance to the last place with the same SHORT bytes, or 0. Indexes `at`
- * instead. */
+/* Returns the distance to the last place with these SHORT bytes, or 0. Indexes `at` instead. */
 static inline uint64_t exchange_short(struct nytp_matcher *matcher, uint32_t at)
 {
     const uint8_t *const here = matcher->window + at;
@@ -173,8 +170,7 @@ static inline struct match search(struct nytp_matcher *matcher, uint32_t at)
     return (struct match){len < max ? len : max, (uint32_t)distance};
 }
 
-/* Indexes a fixed number of places in the match, however long it is: no branch to
- * mispredict. */
+/* Indexes a fixed number of places in the match, whatever its length: nothing to mispredict. */
 static inline void remember_some(struct nytp_matcher *matcher, uint32_t at, uint32_t len)
 {
     for (uint32_t part = 1; part < N_PARTS; part++) {

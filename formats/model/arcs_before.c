@@ -48,7 +48,6 @@ static void add_arc(struct nytp_arc *to, const struct nytp_arc *from)
         to->rec_depth = from->rec_depth;
 }
 
-/* Sorts arcs and adds up equal ones. */
 static void sort_arcs(struct nytp_arc *arcs, uint32_t *n)
 {
     uint32_t kept = 0;
@@ -142,8 +141,7 @@ bool nytp_arcs_before_of_recordings(struct nytp_arcs_before *some,
 
 /* ---- comparing ---- */
 
-/* Returns the arcs at the head of a list with the same callee as `like`, or also the same
- * caller and recording. */
+/* Returns the arcs at a list's head with `like`'s callee, or also its caller and recording. */
 static struct run run_at_head(struct run list, const struct nytp_arc *like, bool whole_callee)
 {
     uint32_t n = 0;
@@ -238,7 +236,6 @@ static void fit_inclusive(struct nytp_arc *arcs, struct run known, struct run is
     }
 }
 
-/* One callee with some changed calls: chooses group by group. */
 static void choose_groups(struct run known, struct run was, struct run is,
                           struct nytp_arc *list, uint32_t *n)
 {
@@ -259,7 +256,6 @@ static void choose_groups(struct run known, struct run was, struct run is,
     }
 }
 
-/* Marks the subs of the tree. */
 static bool *present_subs(const struct nytp_profile *p)
 {
     bool *present = calloc((size_t)p->n_subs + 1, sizeof *present);

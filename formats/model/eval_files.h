@@ -9,12 +9,10 @@
 
 #include <stdbool.h>
 
-/* Counts the rings of files that ran each other, which only a damaged input has. Returns false
- * if memory is out. */
+/* Counts rings of files that ran each other (damaged input). Returns false if memory is out. */
 bool nytp_count_eval_rings(const struct nytp_file *files, uint32_t n_files, uint32_t *n_rings);
 
-/* Cuts each ring: one of its files has no file that ran it any more. Returns false if memory
- * is out. */
+/* Cuts each ring: one of its files has no parent any more. Returns false if memory is out. */
 bool nytp_cut_eval_rings(struct nytp_file *files, uint32_t n_files);
 
 /* Returns the outermost file of each file: the file that ran the string eval, or ran what ran

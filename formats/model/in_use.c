@@ -55,7 +55,6 @@ static bool is_same_process(const struct file *last, const struct file *next)
              last->process->complete));
 }
 
-/* Applies `change` to each line of the process's nodes. */
 static void change_lines(struct nytp_profile *p, uint32_t process,
                          void (*change)(struct nytp_svs *svs))
 {
@@ -99,8 +98,7 @@ static void supersede(struct nytp_profile *p, const struct file *file)
     p->processes[file->index].is_superseded = true;
 }
 
-/* Supersedes the one of two adjacent files that ends first. The other is compared with the
- * next. */
+/* Supersedes the first to end of two adjacent files, and compares the other with the next. */
 static void keep_last(struct nytp_profile *p, const struct file *files)
 {
     const struct file *last = &files[0];

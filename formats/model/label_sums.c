@@ -352,7 +352,6 @@ static bool make_room_to_tell(struct nytp_label_sums *s, uint32_t depth)
     return true;
 }
 
-/* Returns the time that was already recorded for the returning call. */
 static double told_before(const struct nytp_label_sums *s, uint32_t depth)
 {
     return depth < s->told_capacity &&
@@ -387,7 +386,6 @@ static struct nytp_label_record as_more(const struct nytp_label_record *record)
     return more;
 }
 
-/* Returns the index of an active key, or n_active. */
 static uint32_t find_active(const struct nytp_label_sums *s, uint32_t key)
 {
     uint32_t i = 0;
@@ -396,7 +394,6 @@ static uint32_t find_active(const struct nytp_label_sums *s, uint32_t key)
     return i;
 }
 
-/* Sets or clears the value of a key; ends the stretch before. */
 static bool change_label(struct nytp_label_sums *s, const struct nytp_label_record *record)
 {
     const uint32_t key = nytp_strings_intern(s->strings, record->key.ptr, record->key.len);
@@ -432,7 +429,6 @@ static uint32_t find_of_profile(const struct nytp_label_sums *s, uint32_t key)
     return i;
 }
 
-/* Sets a label of the whole process. */
 static bool label_profile(struct nytp_label_sums *s, const struct nytp_label_record *record)
 {
     const uint32_t key = nytp_strings_intern(s->strings, record->key.ptr, record->key.len);

@@ -74,8 +74,7 @@ void nytp_label_sums_times(struct nytp_label_sums *sums, nytp_label_time_fn *tim
 /* Returns the sink for nytp_read(). */
 struct nytp_sink *nytp_label_sums_sink(struct nytp_label_sums *sums);
 
-/* From now on values are counted under the text that `group` makes of them. The text must live
- * until the next call. */
+/* Counts values under the text that `group` returns, which must live until its next call. */
 typedef struct nytp_str nytp_label_group_fn(void *context, struct nytp_str value);
 void nytp_label_sums_group(struct nytp_label_sums *sums, nytp_label_group_fn *group,
                            void *context);

@@ -50,8 +50,7 @@ static int64_t largest_of_process(const struct nytp_process *p)
                   larger(size_of(p->cpu_ticks), p->processor_ticks));
 }
 
-/* Sums up the absolute times of a profile. Returns the largest of the sums that are ever made
- * of them. */
+/* Returns the largest of the sums of a profile's absolute times that are ever made. */
 static int64_t largest_sum(const struct nytp_profile *p)
 {
     int64_t nodes = 0, lines = 0, arcs = 0, statements = 0, processes = 0, spans = 0;
@@ -73,7 +72,6 @@ static int64_t largest_sum(const struct nytp_profile *p)
                   larger(processes, spans));
 }
 
-/* Returns true if the times of all inputs fit in common ticks. */
 static bool times_fit(const struct merging *f, int64_t ticks_per_sec)
 {
     int64_t sum = 0;
@@ -654,8 +652,7 @@ static void add_totals(struct nytp_profile *to, const struct nytp_profile *from,
     to->unreturned_frames += from->unreturned_frames;
 }
 
-/* Frees tables at once after copying: many inputs and their sum do not fit in memory
- * together. */
+/* Frees tables right after copying: many inputs and their sum need too much memory. */
 static void free_copied(struct nytp_profile *from)
 {
     free(from->nodes);
@@ -680,8 +677,7 @@ static void free_copied(struct nytp_profile *from)
     from->n_line_costs = from->n_stretches = from->n_memory_points = 0;
 }
 
-/* Copies the tables that refer to files and subs, input by input, into arrays with room for
- * all. */
+/* Copies the tables that refer to files and subs, one input after another. */
 static bool merge_tree(struct merging *f)
 {
     struct nytp_profile *to = f->to;

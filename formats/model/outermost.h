@@ -8,7 +8,7 @@
 
 #include "model.h"
 
-/* Called for each outermost call, callers first. Roots are included. `node` is an index of
+/* Called for each outermost call, callers first, roots included. `node` is in
  * profile->nodes. */
 typedef void nytp_outermost_fn(void *context, uint32_t process, uint32_t node);
 

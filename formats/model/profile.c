@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Look-ups in the finished model, its end, and the check of its invariants, which model.h
- * states at each array.
+ * Look-ups in the finished model, its end, and the check of the invariants in model.h.
  */
 #include "profile.h"
 #include "formats/base/arena.h"

@@ -24,8 +24,7 @@ struct nytp_returns {
 
 void nytp_returns_free(struct nytp_returns *returns);
 
-/* Notes that the call at this depth returns, with all deeper ones. Returns false if memory is
- * out. */
+/* The call at this depth and all deeper ones return. Returns false if memory is out. */
 bool nytp_returns_note(struct nytp_returns *returns, uint32_t depth);
 
 /* Returns true if a call at this depth or above has returned since return number `n`. */

@@ -50,7 +50,6 @@ static void merge_run(struct nytp_sibling_eval *run, uint32_t n, bool other_sour
     }
 }
 
-/* Returns the end of the evals from `first` on with the same source. */
 static uint32_t group_end(const struct rule *rule, const struct nytp_sibling_eval *run,
                           uint32_t first, uint32_t n)
 {
@@ -69,7 +68,6 @@ static bool any_has_evals(const struct nytp_sibling_eval *run, uint32_t n)
     return any;
 }
 
-/* Merges the evals of one line, sorted by source. */
 static void merge_line(const struct rule *rule, struct nytp_sibling_eval *run, uint32_t n)
 {
     uint32_t groups = 0;

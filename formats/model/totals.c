@@ -87,7 +87,6 @@ static bool root_orphans(struct nytp_profile *p, struct arc_list *list)
     return ok;
 }
 
-/* Makes the list the profile's arcs. */
 static bool install_arcs(struct nytp_profile *p, struct arc_list *list, bool ok)
 {
     ok = ok && root_orphans(p, list);
@@ -247,7 +246,6 @@ static void add_node_svs(struct nytp_profile *p, const struct nytp_node *n, uint
     }
 }
 
-/* Sums up the SVs of line costs and subs from the node lines. */
 static bool sum_svs(struct nytp_profile *p)
 {
     free(p->line_cost_svs);

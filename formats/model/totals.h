@@ -21,8 +21,7 @@
 bool nytp_profile_make_arcs(struct nytp_profile *p, const struct nytp_arc *recorded,
                             uint32_t n_recorded);
 
-/* Sorts p->arcs and sets the subs' calls, times, first_arc and n_arcs from them; the root's
- * from the tree. */
+/* Sorts p->arcs and sets the subs' sums and arcs from them; the root's sums from the tree. */
 void nytp_profile_sum_arcs(struct nytp_profile *p);
 
 /* Makes p->line_costs and the subs' statements from the node lines. Frees the old ones. */

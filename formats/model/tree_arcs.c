@@ -59,7 +59,6 @@ static bool add_node(const struct nytp_profile *p, uint32_t node, struct arc_lis
     return true;
 }
 
-/* Walks a process's nodes in order, counting the subs on the path. */
 static bool walk_process(const struct nytp_profile *p, uint32_t process, struct arc_list *list,
                          uint32_t *on_path, uint32_t *path)
 {

@@ -7,8 +7,7 @@
 
 #include "model.h"
 
-/* Makes the list of arcs; the caller frees it. An unknown call site is file 0, line 0. Returns
- * false if memory is out. */
+/* Lists the arcs; the caller frees it. Unknown sites are 0, 0. False if memory is out. */
 bool nytp_profile_tree_arcs(const struct nytp_profile *p, struct nytp_arc **arcs, uint32_t *n);
 
 #endif

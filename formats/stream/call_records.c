@@ -130,7 +130,6 @@ static inline enum nytp_decoded get_newline(struct nytp_decoder *d, const struct
             return outcome_;                                                                   \
     } while (0)
 
-/* Reads the number of a site that was recorded before. */
 static enum nytp_decoded get_site(struct nytp_decoder *d, const struct nytp_event *e,
                                   struct nytp_cursor *c, const struct nytp_call_reader *calls,
                                   uint32_t *site)
@@ -148,8 +147,7 @@ static int64_t add(int64_t a, uint64_t b)
     return (int64_t)((uint64_t)a + b); /* damaged input may overflow */
 }
 
-/* Ticks count from the last statement's record or call record with ticks, whichever is
- * later. */
+/* Ticks count from the last statement's record or call record with ticks. */
 static int64_t point_after(const struct nytp_call_reader *calls, uint64_t ticks)
 {
     const int64_t axis = (int64_t)calls->axis;

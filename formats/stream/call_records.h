@@ -39,8 +39,7 @@ enum nytp_call_code {
 #define NYTP_CALL_LAST_BYTE 0x10u
 #define NYTP_CALL_LASTS     112u
 
-/* In a name a newline is `\n` and a backslash `\\`. A name is cut if its line would be longer
- * than readers accept. */
+/* In a name a newline is `\n`, a backslash `\\`. Longer names are cut: readers limit lines. */
 #define NYTP_MOST_CALL_NAME (NYTP_MOST_LINE - 100)
 
 struct nytp_call_frame;

@@ -11,8 +11,7 @@
 #include "source.h"
 
 struct nytp_read_options {
-    /* tmon.out only: the clock that becomes the tick. 'u' user, 's' system, 'r' real, 0 = user
-     * plus system. */
+    /* tmon.out only: the clock of the ticks. 'u' user, 's' system, 'r' real, 0 = 'u' + 's'. */
     char clock;
     bool keep_overhead;  /* tmon.out only: do not subtract the profiler's overhead */
     bool one_of_several; /* the caller reads on after this recording */

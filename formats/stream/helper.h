@@ -7,8 +7,7 @@
 #define NYTP_HELPER_H
 
 struct nytp_helper {
-    /* Starts the task. No other may be in progress. Until wait(), neither side touches data of
-     * the other. */
+    /* Starts the task; no other may be running. Until wait() the two sides share no data. */
     void (*begin)(struct nytp_helper *self, void (*task)(void *argument), void *argument);
     /* Waits until the task is done and its results are visible. */
     void (*wait)(struct nytp_helper *self);

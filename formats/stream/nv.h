@@ -14,8 +14,7 @@ struct nytp_nv_layout {
     double (*decode)(const uint8_t *bytes);
 };
 
-/* Returns the likeliest layout of that size (little-endian), or NULL if no perl has numbers of
- * that size. */
+/* Returns the likeliest layout of that size (little-endian), or NULL if perl has none. */
 const struct nytp_nv_layout *nytp_nv_default(uint32_t size);
 
 /* Returns the first layout of that size in which the bytes are a time in seconds between 1990

@@ -26,7 +26,6 @@ bool nytp_deliver(struct nytp_decoder *d, const struct nytp_event *event)
                          nytp_source_inflating(d->source), "stopped");
 }
 
-/* Consumes the next `n` bytes. Returns NULL if they are not all there. */
 static const uint8_t *take_bytes(struct nytp_cursor *c, size_t n)
 {
     if ((size_t)(c->end - c->at) < n) {
@@ -84,8 +83,8 @@ enum nytp_decoded nytp_decode_line(struct nytp_cursor *c, struct nytp_str *line)
     return NYTP_DECODED;
 }
 
-/* Before version 2.0 a string is a line of text. Since then it has a length and a tag, which
- * says if it is UTF-8. */
+/* Before version 2.0 a string is a line; since then it has a tag (UTF-8 or not) and a
+ * length. */
 static enum nytp_decoded get_string(struct nytp_decoder *d, struct nytp_cursor *c,
                                     const struct nytp_event *event, struct nytp_str *string)
 {
@@ -129,7 +128,6 @@ static enum nytp_decoded get_string(struct nytp_decoder *d, struct nytp_cursor *
             return outcome_;                                                                   \
     } while (0)
 
-/* The attribute nv_size sets the size of all later numbers. */
 static enum nytp_decoded note_nv_size(struct nytp_decoder *d, const struct nytp_event *e)
 {
     const struct nytp_str *value = &e->u.pair.value;

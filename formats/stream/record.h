@@ -15,8 +15,7 @@
  * accept no more. This reader accepts any line up to NYTP_MAX_RECORD. */
 #define NYTP_MOST_LINE 60000u
 
-/* The largest record in bytes. A version is one number, so that versions compare: 500 is
- * 5.0. */
+/* The largest record in bytes. A version is one number, for comparisons: 500 is 5.0. */
 #define NYTP_MAX_RECORD                   (64u * 1024 * 1024)
 #define NYTP_STREAM_VERSION(major, minor) ((major)*100u + (minor))
 
@@ -62,12 +61,10 @@ static inline size_t nytp_u32_size(uint8_t first)
     return first < 0x80 ? 1 : first < 0xc0 ? 2 : first < 0xe0 ? 3 : first < 0xff ? 4 : 5;
 }
 
-/* Passes an event to the sink. Returns false, with the error set, if the sink stops the
- * reading. */
+/* Passes an event to the sink. Returns false, error set, if the sink stops the reading. */
 bool nytp_deliver(struct nytp_decoder *decoder, const struct nytp_event *event);
 
-/* Decodes a packed integer of at most five bytes, which must all be there. Returns the start
- * of the next field. */
+/* Decodes a packed integer, all of whose bytes must be there. Returns the next field. */
 static inline const uint8_t *nytp_u32_unchecked(const uint8_t *at, uint32_t *value)
 {
     const uint32_t first = at[0];

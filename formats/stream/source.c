@@ -85,8 +85,7 @@ static void fail_inflate(struct nytp_source_impl *impl, const struct stage *stag
                   (unsigned long long)input_offset);
 }
 
-/* Stores at most out_end - out bytes at `out` and returns how many. 0 means that the stage has
- * ended or failed. */
+/* Stores at most out_end - out bytes at `out`. Returns how many; 0 if it ended or failed. */
 static size_t produce(struct nytp_source_impl *impl, struct stage *stage, uint8_t *out,
                       const uint8_t *out_end);
 
@@ -133,7 +132,6 @@ static bool next_member(struct nytp_source_impl *impl, struct stage *stage, stru
     return stage->inflate != NULL;
 }
 
-/* Inflates from the stage below, refilling it as often as necessary. */
 static size_t produce_inflated(struct nytp_source_impl *impl, struct stage *stage, uint8_t *out,
                                const uint8_t *out_end)
 {

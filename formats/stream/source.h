@@ -52,8 +52,7 @@ uint64_t nytp_source_offset(const struct nytp_source *source);
 /* True after nytp_source_start_inflate(): offsets then count inflated bytes. */
 bool nytp_source_inflating(const struct nytp_source *source);
 
-/* From `at` on the input is one zlib stream. Returns false with the sticky error set if
- * already inflating. */
+/* From `at` on the input is one zlib stream. Returns false, error set, if inflating already. */
 bool nytp_source_start_inflate(struct nytp_source *source);
 
 /* At the end of a zlib stream or of gzip's members: continues with the bytes behind it, which
@@ -67,8 +66,7 @@ const struct nytp_error *nytp_source_error(const struct nytp_source *source);
 uint64_t nytp_source_raw_bytes(const struct nytp_source *source);
 uint64_t nytp_source_raw_size(const struct nytp_source *source);
 
-/* Bytes read so far, after gunzip and before inflating. At the end of input, the size of the
- * file. */
+/* Bytes read so far, after gunzip, before inflating; at the end of input the file's size. */
 uint64_t nytp_source_file_bytes(const struct nytp_source *source);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Lines and numbers of Devel::DProf's tmon.out, for formats/dprof.c. formats/dprof.md
- * describes them.
+ * Lines and numbers of Devel::DProf's tmon.out (formats/dprof.md), for formats/dprof.c.
  */
 #ifndef NYTP_TMON_LINES_H
 #define NYTP_TMON_LINES_H

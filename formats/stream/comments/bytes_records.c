@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Reads and writes the comments about allocated bytes; see bytes_records.h. Any other comment
- * is ignored.
+ * Comments about allocated bytes; see bytes_records.h. Others are ignored.
  */
 #include "bytes_records.h"
 

@@ -27,7 +27,6 @@ bool nytp_is_costs(const struct nytp_str *comment)
            comment->ptr[len] == ' ';
 }
 
-/* Reads one word, "stmt=10641". Ignores a malformed one. */
 static void note_word(struct nytp_costs *costs, const char *word, size_t len)
 {
     const char *const equals = memchr(word, '=', len);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Reads the comments about a program that hangs (hang_records.h). Any other comment is
- * ignored.
+ * Reads comments about a program that hangs (hang_records.h). Others are ignored.
  */
 #include "hang_records.h"
 
@@ -9,8 +8,7 @@
 
 #define MOST_TICKS INT64_C(9000000000000000) /* 28 years of 100 ns */
 
-/* Cuts the text up to `end` off *rest, and `end` itself. Takes all of it if `end` is
- * missing. */
+/* Cuts the text up to `end` off *rest, and `end` itself, or all of it. */
 static struct nytp_str next_part(struct nytp_str *rest, char end)
 {
     const char *const at = rest->len == 0 ? NULL : memchr(rest->ptr, end, rest->len);

@@ -57,8 +57,7 @@ struct nytp_hang_call {
     uint32_t line;
 };
 
-/* Finds the BODY of a note, in the comment. Returns false if it is another comment or
- * incomplete. */
+/* Finds the BODY of a note. Returns false if the comment is another or incomplete. */
 bool nytp_hang_note_body(const struct nytp_str *comment, struct nytp_str *body);
 
 /* Reads a delivered comment. Returns false, with `hang` untouched, for any other. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Reads the comments that hold labels (label_records.h). Any other comment is ignored: anybody
- * may write comments.
+ * Reads comments that hold labels (label_records.h). Others are ignored.
  */
 #include "label_records.h"
 
@@ -24,8 +23,7 @@ static bool is_word(const struct nytp_str *word, const char *text)
     return word->len == strlen(text) && memcmp(word->ptr, text, word->len) == 0;
 }
 
-/* Reads a decimal number of at most 17 digits. Otherwise returns false, with `value`
- * untouched. */
+/* Reads a decimal number of at most 17 digits, or returns false with `value` untouched. */
 static bool read_number(const struct nytp_str *word, int64_t *value)
 {
     const bool is_negative = word->len > 0 && word->ptr[0] == '-';

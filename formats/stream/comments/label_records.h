@@ -21,8 +21,7 @@
 #define NYTP_LABEL_PROFILE_HEAD "nytp-label-profile"
 #define NYTP_OWN_HEAD           "nytp-own"
 
-/* In bytes, before control characters and backslashes become \xHH. The recorder cuts longer
- * ones. */
+/* In bytes, before control characters and backslashes become \xHH. Longer ones are cut. */
 #define NYTP_LABEL_MOST_KEY   100
 #define NYTP_LABEL_MOST_VALUE 4000
 
@@ -55,8 +54,7 @@ struct nytp_label_record {
 /* Cuts the next line off such a text. Key and value point into it. Returns false at its end. */
 bool nytp_labels_next(struct nytp_str *rest, struct nytp_str *key, struct nytp_str *value);
 
-/* Reads a comment. The kind is NYTP_LABEL_NONE for any other comment. Texts of the record
- * point into the comment. */
+/* Reads a comment; NYTP_LABEL_NONE for any other. The record's texts point into it. */
 struct nytp_label_record nytp_label_record_read(const struct nytp_str *comment);
 
 #endif

@@ -30,8 +30,7 @@ struct nytp_open_call {
 #define NYTP_OPEN_CALL_BUILTIN "builtin"
 #define NYTP_OPEN_CALL_HEAD    "nytp-open"
 
-/* Longer than any such comment. Calls with longer names, or a newline in the name, are left
- * out. */
+/* Longer than any such comment. Calls with longer names, or a newline in it, are left out. */
 #define NYTP_OPEN_CALL_MOST 1024
 
 /* Reads a comment. Returns false, with `call` untouched, for any other. */

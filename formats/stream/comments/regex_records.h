@@ -47,8 +47,7 @@ struct nytp_regex_record {
     enum nytp_regex_kind kind;
     uint32_t fid, line;
     uint64_t calls, matches, compiled, ns, max_ns, max_len;
-    struct nytp_regex_size sizes[NYTP_REGEX_SIZES]; /* by nytp_regex_size_of(); calls 0:
-                                                     * unused */
+    struct nytp_regex_size sizes[NYTP_REGEX_SIZES]; /* by nytp_regex_size_of() */
     struct nytp_str pattern;
 };
 

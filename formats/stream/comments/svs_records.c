@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Reads and writes the comments about SVs; see svs_records.h. Any other comment is ignored.
+ * Comments about SVs; see svs_records.h. Others are ignored.
  */
 #include "svs_records.h"
 
@@ -42,8 +42,7 @@ bool nytp_svs_record_read(const struct nytp_str *comment, struct nytp_svs_record
     return true;
 }
 
-/* Stores the digits and the character `end`. No printf(): this is frequent, and signal
- * handlers may come here. */
+/* Stores the digits and `end`. No printf(): called often, and in signal handlers. */
 static char *put_number(char *at, uint32_t number, char end)
 {
     char digits[10];

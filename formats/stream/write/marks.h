@@ -56,8 +56,7 @@ void nytp_marks_header(const struct nytp_marks *marks, const struct nytp_marks_t
 /* Begins a new profile with a header without totals. Discards the buffer. */
 void nytp_marks_begin(struct nytp_marks *marks);
 
-/* Records the entry to a sub. `*id` is its number in this profile; 0: it has none yet and gets
- * one. */
+/* Records the entry to a sub. `*id` is its number in this profile; 0 becomes a new one. */
 void nytp_marks_enter(struct nytp_marks *marks, const struct nytp_marks_times *now,
                       uint32_t *id, const char *name, size_t name_len);
 

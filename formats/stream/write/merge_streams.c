@@ -107,7 +107,6 @@ void nytp_merge_free(struct nytp_merge *m)
 
 /* --- header: attributes and options --- */
 
-/* Writes the version and the size of numbers. */
 static void begin_output(struct nytp_merge *m)
 {
     if (m->began)
@@ -488,7 +487,6 @@ static bool merge_comment(struct nytp_merge *m, const struct nytp_event *e)
     return !is_kept(&e->u.comment.text) || (begin_records(m) && copy_comment(m, e));
 }
 
-/* Writes an event of an input to the output. Returns false with the error set. */
 static bool merge_record(struct nytp_merge *m, const struct nytp_event *e)
 {
     switch (e->tag) {
@@ -574,7 +572,6 @@ static int by_callee_and_place(const void *a, const void *b)
     return nytp_compare_names(x->caller, y->caller);
 }
 
-/* Writes the sums of calls per place, sorted by callee and place. */
 static bool write_arcs(struct nytp_merge *m)
 {
     struct sorted_arc *sorted = malloc((m->n_arcs + 1) * sizeof *sorted);

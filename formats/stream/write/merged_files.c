@@ -53,7 +53,6 @@ void nytp_merged_files_next_input(struct nytp_merged_files *m)
         memset(m->in, 0, m->n_in * sizeof *m->in);
 }
 
-/* Makes room for this id of the current input. */
 static bool reserve_in_file(struct nytp_merged_files *m, uint32_t fid)
 {
     if (fid < m->n_in)
@@ -73,7 +72,6 @@ static bool reserve_in_file(struct nytp_merged_files *m, uint32_t fid)
     return true;
 }
 
-/* Returns a new id of the output, or 0 on failure. */
 static uint32_t new_file(struct nytp_merged_files *m)
 {
     if (!nytp_grow(&m->source_from, &m->out_capacity, m->n_out, sizeof *m->source_from) ||
@@ -98,8 +96,7 @@ static uint32_t find_file(const struct nytp_merged_files *m, uint32_t fid, struc
     return known;
 }
 
-/* Defines a file in the output, unless one of its name is there. `eval_fid` is an id of the
- * output. */
+/* Defines a file in the output, unless it has one of its name. `eval_fid` is the output's. */
 static bool write_file(struct nytp_merged_files *m, const struct nytp_new_fid *file,
                        uint32_t name, uint32_t eval_fid)
 {

@@ -46,12 +46,12 @@ void nytp_merged_files_next_input(struct nytp_merged_files *files);
 /* Adds a file of the current input. Returns false with the error set. */
 bool nytp_merged_file_add(struct nytp_merged_files *files, const struct nytp_new_fid *file);
 
-/* Finds the output's id; 0 if the current input has not defined the file. Returns false with
- * the error set. */
+/* Finds the output's id; 0 if the input has not defined it. Returns false with the error
+ * set. */
 bool nytp_merged_fid(struct nytp_merged_files *files, uint32_t fid, uint32_t *out);
 
-/* Returns true if this input, counted from 1, provides the source of a file (an output id).
- * The first that asks does. */
+/* Returns true if this input (from 1) is the first to provide the source of this output
+ * file. */
 bool nytp_merged_file_has_source(struct nytp_merged_files *files, uint32_t fid, uint32_t input);
 
 #endif

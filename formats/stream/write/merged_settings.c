@@ -219,7 +219,6 @@ void nytp_merged_process_begins(struct nytp_merged_settings *m)
     m->told_thread = m->thread;
 }
 
-/* Returns true if another value changes the meaning of sums. */
 static bool shapes_the_data(struct nytp_str key)
 {
     static const char *const keys[] = {"stmts", "subs",    "blocks",     "leave",

@@ -63,8 +63,7 @@ void nytp_writer_reset(struct nytp_writer *writer)
     writer->n_inflated = writer->n_deflated = 0;
 }
 
-/* The header goes out with the first compressed bytes: a process that is killed early leaves
- * both or neither. */
+/* The header goes out with the first compressed bytes: a killed process leaves both or none. */
 static bool put_counted(void *context, const uint8_t *bytes, size_t len)
 {
     struct nytp_writer *const writer = context;
@@ -80,7 +79,6 @@ static bool put_counted(void *context, const uint8_t *bytes, size_t len)
            (n == len || writer->put(writer->context, bytes + n, len - n));
 }
 
-/* Passes the block on, through the compressor if there is one. */
 static bool put_buffered(struct nytp_writer *writer, enum nytp_flush flush)
 {
     const size_t len = (size_t)(writer->at - writer->block);
@@ -182,7 +180,6 @@ static void put_str(struct nytp_writer *writer, struct nytp_str text)
     put_tagged(writer, str_tag(text.ptr, text.len), text.ptr, text.len);
 }
 
-/* Writes a record of integers: its tag, then `n` values. */
 static void put_u32s(struct nytp_writer *writer, char tag, size_t n, const uint32_t *values)
 {
     nytp_writer_settle(writer);

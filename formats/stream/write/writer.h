@@ -16,8 +16,7 @@
 
 #include <string.h>
 
-/* Points of the calls in comments on the writer's time axis. The reader's axis differs by a
- * constant. */
+/* Points of call records on the writer's time axis. The reader's differs by a constant. */
 struct nytp_call_axis {
     bool is_held;       /* the next record determines the last one's point */
     int64_t held_point; /* the last record's point */
@@ -47,16 +46,14 @@ struct nytp_writer {
     uint64_t n_deflated;          /* bytes out of it */
 };
 
-/* The initial length of a block. Records are shorter, except for their strings, which may be
- * of any length. */
+/* The initial length of a block. Records are shorter, except for their strings. */
 #define NYTP_WRITER_BLOCK 16384
 #define NYTP_WRITER_MOST  NYTP_DEFLATE_ROOM
 
 /* The most that one record needs without its strings. */
 #define NYTP_WRITER_RECORD 64
 
-/* Returns a writer that passes its bytes to `put`, in order, with `context`, or NULL if memory
- * is out. */
+/* Returns a writer that passes bytes to `put` with `context`, or NULL if memory is out. */
 struct nytp_writer *nytp_writer_new(nytp_bytes_fn *put, void *context);
 
 /* Does not flush. Accepts NULL. */
@@ -127,8 +124,7 @@ static inline uint8_t *nytp_encode_nv(uint8_t *at, double value)
     return at + sizeof value;
 }
 
-/* Records of the running program, which pays for them. The attribute ticks_per_sec has the
- * unit of ticks. */
+/* Records that a running program pays for. The attribute ticks_per_sec defines ticks. */
 
 static inline void nytp_write_time_line(struct nytp_writer *writer, int32_t ticks, uint32_t fid,
                                         uint32_t line)
@@ -397,8 +393,7 @@ void nytp_write_attribute(struct nytp_writer *writer, const char *key, const cha
                           size_t value_len);
 void nytp_write_text_attribute(struct nytp_writer *writer, const char *key, const char *value);
 void nytp_write_number_attribute(struct nytp_writer *writer, const char *key, int64_t value);
-/* The same as a comment (comments/attribute_records.h), for attributes that other recorders do
- * not have. */
+/* The same as a comment (comments/attribute_records.h): others lack such attributes. */
 void nytp_write_attribute_record(struct nytp_writer *writer, const char *key, const char *value,
                                  size_t value_len);
 void nytp_write_option(struct nytp_writer *writer, const char *key, int64_t value);
