@@ -24,8 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION       1   /* of the JSON; grows when a field changes its meaning or is
-                           * dropped */
+#define VERSION       1   /* of the JSON; grows if the meaning of a field changes */
 #define MOST_NAME     200 /* bytes of a name */
 #define MOST_PLACE    160 /* bytes of a path with its line; cut at its start */
 #define MOST_SOURCE   120 /* bytes of a line of source */

@@ -26,7 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define VERSION 1 /* of this layout; grows when a field changes its meaning or is dropped */
+#define VERSION 1 /* of this layout; grows if the meaning of a field changes */
 
 struct json {
     const struct nytp_profile *profile;

@@ -19,8 +19,7 @@
 /* A sampled block was allocated, or freed. */
 struct nytp_malloc_event {
     struct nytp_malloc_event *next; /* next in the same queue, in order of time */
-    uint64_t id;                    /* of the block; never 0, never reused in a process or its
-                                     * forked child */
+    uint64_t id;                    /* of the block; never 0, unique also in a forked child */
     uint64_t size;                  /* bytes requested */
     uint64_t mean;                  /* mean distance of sampling */
     const void *where; /* the result of the queue's `look`, or NULL */

@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define NYTP_COUNTS_VERSION 1 /* grows when a field changes its meaning or is dropped */
+#define NYTP_COUNTS_VERSION 1 /* grows if the meaning of a field changes */
 
 struct nytp_counts_sub {
     char *name, *file; /* file: without folders, may be "" */

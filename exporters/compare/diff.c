@@ -385,8 +385,7 @@ static bool is_only_of(const struct comparing *c, const struct nytp_diff_row *ro
 
 static struct nytp_key place_of(const struct nytp_diff_row *row)
 {
-    const uint64_t file = (uintptr_t)row->file.ptr; /* equal names of a profile are one
-                                                     * pointer */
+    const uint64_t file = (uintptr_t)row->file.ptr; /* equal names are one pointer */
     return (struct nytp_key){(uint32_t)file, (uint32_t)(file >> 32), row->line, 0};
 }
 

@@ -51,8 +51,7 @@ struct nytp_diff_row {
     bool varies; /* runs of one side differ in a count */
     struct nytp_diff_cell median[NYTP_DIFF_SIDES];
     int64_t noise_ticks; /* the larger median absolute deviation of both sides */
-    double p;            /* for `ticks`, corrected for the number of rows; negative: not
-                          * tested */
+    double p;            /* for `ticks`, corrected for the rows; negative: not tested */
     bool significant;    /* p < 0.05, and the difference exceeds the noise */
     struct nytp_diff_cell *runs; /* base, then new: n_runs[0] + n_runs[1] */
 };
@@ -71,8 +70,7 @@ struct nytp_diff {
     bool tested;                   /* enough runs for verdicts on times */
     int64_t ticks_per_sec;
     struct nytp_diff_row total; /* its p is not corrected: it is one question */
-    double factor[2];           /* 95 % interval of the factor between the total times; 0 =
-                                 * unknown */
+    double factor[2];           /* 95 % interval of new total / base total; 0 = unknown */
     struct nytp_diff_row *rows; /* sorted by name, then file */
     uint32_t n_rows;
     uint32_t n_tested; /* rows tested, for which p is corrected */

@@ -8,7 +8,7 @@
 #include "diff_formats.h"
 #include "diff_lines.h"
 
-#define VERSION 1 /* of this layout; grows when a field changes its meaning or is dropped */
+#define VERSION 1 /* of this layout; grows if the meaning of a field changes */
 
 struct json {
     const struct nytp_diff *diff;

@@ -35,8 +35,7 @@ static struct based *list_files(const struct nytp_profile *profile, uint32_t *n)
     return list;
 }
 
-/* Returns the file's new name; the old one if the list has it, or if the match is not
- * unique. */
+/* Returns the file's new name, or the old one if the list has that or no single match. */
 static struct nytp_name adopted_name(const struct based *list, uint32_t n,
                                      struct nytp_name name)
 {

@@ -107,8 +107,7 @@ struct message {
     struct nytp_table merged_ids; /* (parent, location) */
     struct merged_stack *merged;
     uint32_t
-        *caller_stacks; /* by node of the current process: its callers' stack, index of
-                         * `merged` */
+        *caller_stacks; /* by node of the current process: callers' index in `merged` */
     uint32_t n_merged, merged_size, n_caller_stacks, first_node;
 
     struct nytp_pprof_comments comments;

@@ -138,8 +138,7 @@ struct nytp_report {
     uint32_t *files_by_time; /* without evals; by time with evals descending, then name */
     uint32_t n_ranked;
     uint32_t *subs_by_file;   /* by file, first line, name */
-    uint32_t *evals_by_place; /* by eval_file, eval_line, time descending; without merged
-                               * ones */
+    uint32_t *evals_by_place; /* by eval_file, eval_line, time descending; not merged ones */
     uint32_t *siblings;       /* the same evals by eval_file, eval_line, index */
     uint32_t n_subs, n_calls, n_evals;  /* lengths of these; siblings has n_evals */
     struct nytp_report_change *changes; /* changes.c: by file, line; NULL without a base */

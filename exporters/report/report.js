@@ -438,7 +438,8 @@ function perlTokens(text, here) {
     return found;
 }
 
-/* State after a body of lines: the open here-documents, and whether __END__ was reached. */
+/* Reads a body of lines, and colours it if `show`. Returns the state behind it: the open
+ * here-documents, and whether __END__ was reached. */
 function perlBody(body, open, show) {
     for (const row of body.rows) {
         const cell = row.cells[row.cells.length - 1], code = cell && cell.firstChild;

@@ -102,8 +102,7 @@ static bool put_packed(struct nytp_deflate *deflate, nytp_bytes_fn *put, void *c
 /* ---- a block ---- */
 
 struct counts {
-    uint32_t lengths[NYTP_N_LENGTHS], distances[NYTP_N_DISTANCES + 1]; /* the last counts
-                                                                        * literals */
+    uint32_t lengths[NYTP_N_LENGTHS], distances[NYTP_N_DISTANCES + 1]; /* last: literals */
 };
 
 static inline void count_token(struct counts *counts, nytp_token token)

@@ -42,8 +42,7 @@ struct nytp_label_row {
     uint64_t n;                  /* stretches */
     double total_s, max_s;
     double median_s, p95_s;       /* to 0.2 % */
-    double database_s, waiting_s; /* exclusive time of such subs; 0 without
-                                   * nytp_label_sums_times() */
+    double database_s, waiting_s; /* exclusive; 0 without nytp_label_sums_times() */
     bool knows_memory, knows_svs;
     int64_t memory_bytes; /* growth of the process in core meanwhile */
     int64_t svs;          /* values made minus freed meanwhile */

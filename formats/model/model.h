@@ -40,15 +40,13 @@ enum nytp_has {
     NYTP_HAS_BLOCKS = 1 << 5,      /* TIME_BLOCK: blocks=1 */
     NYTP_HAS_SVS = 1 << 6,         /* SVs made and freed: memory=1 */
     NYTP_HAS_BYTES = 1 << 7,       /* and samples of allocated bytes: memory=BYTES */
-    NYTP_HAS_COUNTED_SVS = 1 << 8, /* with NYTP_HAS_SVS: the numbers are real, not 0 because of
-                                    * svs=0 */
+    NYTP_HAS_COUNTED_SVS = 1 << 8, /* NYTP_HAS_SVS, and svs=0 did not leave them out */
 };
 
 /* One process of the recording. */
 struct nytp_process {
     uint32_t pid, ppid;
-    uint32_t thread, parent_thread; /* thread number and that of its creator; 0 = the first
-                                     * thread */
+    uint32_t thread, parent_thread; /* its number and its creator's; 0 = the first thread */
     double start_s, end_s;          /* epoch; end_s is 0 if the end is unknown */
     uint32_t recording;
     uint32_t root;      /* node index of its root, sub main::RUNTIME */
@@ -64,8 +62,7 @@ struct nytp_process {
     bool complete;           /* its end was seen */
     bool knows_before;       /* reports memory in use from its earlier files */
     uint32_t inherits_from;  /* pid of a parent that allocated some of this memory; 0 = none */
-    int64_t peak_in_use, peak_ticks; /* the peak of bytes in use, and its time on the axis of
-                                      * its spans */
+    int64_t peak_in_use, peak_ticks; /* most bytes in use, and when, on the spans' axis */
     bool is_superseded; /* a later file of this process reports the memory in use (in_use.h) */
     struct nytp_name labels; /* DB::label_profile(): lines "KEY=VALUE", each key once; or "" */
 };
@@ -101,8 +98,8 @@ struct nytp_file {
     uint32_t flags, size, mtime_s;
     uint32_t first_source; /* into sources; n_sources is 0 if there is none */
     uint32_t n_sources;
-    uint8_t n_text_sums; /* 1: text_sum is the sum of its text, whose source was not recorded;
-                          * 2: several sums, none is valid */
+    uint8_t n_text_sums; /* 1: text_sum is that of a text not recorded; 2: several, none
+                          * valid */
     uint8_t text_sum[NYTP_BLAKE2B_BYTES];
     bool unnamed; /* not named in the recording; called "(unknown file FID)" */
 };
@@ -154,8 +151,7 @@ struct nytp_waited {
 enum nytp_bytes_measure {
     NYTP_ALLOC_OBJECTS, /* blocks allocated; bytes allocated */
     NYTP_ALLOC_SPACE,
-    NYTP_INUSE_OBJECTS, /* of these, those not freed before the end, plus known earlier
-                         * allocations in use */
+    NYTP_INUSE_OBJECTS, /* of these, not freed at the end, plus known earlier ones in use */
     NYTP_INUSE_SPACE,
     NYTP_N_BYTES_MEASURES
 };
@@ -242,10 +238,9 @@ struct nytp_node_line {
     uint32_t file, line;
     int64_t ticks;
     uint64_t statements;
-    uint64_t after_leave; /* how often a statement there continued after a nested block was
-                           * left; 0 after a selection or merge */
-    int64_t cpu_ticks;    /* processor time, at least 0, if sampled; else 0. The sum for a
-                           * process is its cpu_ticks before any selection */
+    uint64_t after_leave; /* continuations after a nested block; 0 after a selection or merge */
+    int64_t cpu_ticks;    /* sampled: processor time, else 0. Without a selection the sum for a
+                           * process is its cpu_ticks */
 };
 
 struct nytp_in_use {
@@ -255,8 +250,8 @@ struct nytp_in_use {
 /* SVs (perl's values) and memory on a line of a node or in a line cost. */
 struct nytp_svs {
     int64_t net;  /* SVs made minus SVs freed */
-    int64_t kept; /* an unsigned measure: the node's surplus of SVs made, at least 0, on the
-                   * lines that made more than they freed */
+    int64_t kept; /* unsigned surplus of SVs made by the node, on its lines that made more than
+                   * they freed */
     struct nytp_bytes bytes;
     struct nytp_in_use inherited; /* part of the memory in use, from the parent process */
     struct nytp_in_use elsewhere; /* in use, but counted in another process (in_use.h) */
@@ -319,8 +314,7 @@ struct nytp_profile {
     struct nytp_node *nodes;
     uint32_t *children; /* node indices */
     struct nytp_node_line *node_lines;
-    struct nytp_svs *node_line_svs, *line_cost_svs; /* parallel to node_lines and line_costs;
-                                                     * NULL without NYTP_HAS_SVS */
+    struct nytp_svs *node_line_svs, *line_cost_svs; /* parallel arrays; or NULL */
     struct nytp_span *spans;
     struct nytp_stretch *stretches;
     struct nytp_memory_point *memory_points;

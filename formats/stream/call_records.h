@@ -48,8 +48,8 @@ struct nytp_call_site_record;
 /* The calls of the process being read. A zeroed struct has none. */
 struct nytp_call_reader {
     bool is_on;    /* NYTP_CALLS_HEAD was read */
-    uint64_t axis; /* end of the last statement's record in ticks, signed; unsigned so that
-                    * sums may overflow. nytprof.c adds to it */
+    uint64_t axis; /* end of the last statement in ticks, signed; may overflow. nytprof.c adds
+                    * to it */
     int64_t point; /* point of the last call record with ticks */
     uint64_t
         waited; /* ticks so far that belong to no open call; may overflow, too */

@@ -24,7 +24,7 @@
 
 #define WINDOW_SIZE (256 * 1024)
 #define MAX_STAGES  3
-#define AHEAD_ROOM  NYTP_SOURCE_MAX_NEED /* above the unread bytes at a refill */
+#define AHEAD_ROOM  NYTP_SOURCE_MAX_NEED /* more than the unread rest at a refill */
 
 static const uint8_t gzip_magic[2] = {0x1f, 0x8b};
 

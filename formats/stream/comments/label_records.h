@@ -44,8 +44,7 @@ struct nytp_label_record {
     enum nytp_label_kind kind;
     int64_t ticks;  /* SET, END: a time on the process's own axis; OWN: a duration */
     uint32_t depth; /* OWN */
-    struct nytp_str key, value; /* point into the comment, as written there; OWN: value is the
-                                 * name */
+    struct nytp_str key, value; /* point into the comment; OWN: value is the name */
 };
 
 /* The labels of a process as text: lines "KEY=VALUE", each key once, no longer than this. */
