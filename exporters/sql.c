@@ -57,7 +57,7 @@ static struct nytp_name outside_of(const struct tables *t)
     return nytp_name_of_text(t->statements.key.len > 0 ? "(no request)" : "(all)");
 }
 
-/* Time outside of all requests has no number and no time of its own. */
+/* The row for all that is outside of requests has no number and no total time. */
 static void put_request(const struct tables *t, const struct nytp_request *request)
 {
     const bool is_outside = request->n == 0;

@@ -59,7 +59,8 @@ void nytp_diff_note(struct nytp_diff *diff, const char *format, ...)
 
 /* ---- runs ---- */
 
-/* Returns the process on this side, maybe of another recording of it: they may be the same. */
+/* Returns the process on this side: itself, or the same process in another recording, since a
+ * recording may be compared with itself. */
 static uint32_t on_side(const struct comparing *c, const struct nytp_diff_sides *sides,
                         uint32_t process, uint8_t side)
 {

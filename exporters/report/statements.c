@@ -39,7 +39,7 @@ static void put_share(struct nytp_report *report, int64_t part, int64_t whole)
         nytp_printf(report->out, "%.1f", 100 * (double)part / (double)whole);
 }
 
-/* Time outside of all requests has no number and no time of its own. */
+/* The row for all that is outside of requests has no number and no total time. */
 static void put_request(struct nytp_report *report, const struct nytp_statements *statements,
                         const struct nytp_request *request)
 {

@@ -45,7 +45,7 @@ void nytp_scale_init(struct nytp_scale *scale, const struct nytp_unit *unit,
     const int64_t divisor = nytp_common_divisor(numerator, denominator);
     numerator /= divisor;
     denominator /= divisor;
-    /* An absurd clock of more than 4 GHz: exactness is given up for range. */
+    /* An absurd clock of more than 4 GHz: gives up exactness to stay in range. */
     while (denominator > UINT32_MAX) {
         denominator /= 2;
         numerator = numerator > 1 ? numerator / 2 : 1;
