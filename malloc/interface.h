@@ -43,8 +43,7 @@ struct nytp_malloc {
      * each of them). Any other thread stops using the queue. */
     void (*sample)(struct nytp_malloc_queue *queue, uint64_t mean);
 
-    /* Stops sampling into this queue by the calling thread. Sampled blocks are still
-     * watched. */
+    /* Stops sampling the calling thread into this queue. Sampled blocks are still watched. */
     void (*stop)(struct nytp_malloc_queue *queue);
 
     /* Returns all waiting events, linked by `next`, the first one first, or NULL. */

@@ -38,8 +38,8 @@ struct nytp_counts {
     uint32_t n_subs;
 };
 
-/* Returns true if a regular file begins like a table of counts. Bytes read from a pipe would
- * be lost, so other files are never opened. */
+/* Returns true if a regular file begins like a table of counts. Reading from a pipe would lose
+ * bytes, so other files are never opened. */
 bool nytp_counts_is_one(const char *path);
 
 /* Reads a table, ignoring unknown fields. Returns NULL with *error set on failure. */

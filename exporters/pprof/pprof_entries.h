@@ -18,8 +18,7 @@ struct nytp_pprof_entry {
 
 struct nytp_pprof_entries {
     const struct nytp_profile *profile;
-    /* By node: the next one that counts for the same context, 0 = none. NULL: none was
-     * pruned. */
+    /* By node: the next that counts for the same context, 0 = none. NULL: none was pruned. */
     uint32_t *next_member;
     struct nytp_pprof_entry *at; /* of the last context; each line once */
     uint32_t n, size;

@@ -36,8 +36,7 @@ struct nytp_name {
 struct nytp_strings *nytp_strings_new(void);
 void nytp_strings_free(struct nytp_strings *strings);
 
-/* Returns the id of these bytes, counted from 0 by first use, or UINT32_MAX if memory is
- * out. */
+/* Returns the id of these bytes (from 0, by first use), or UINT32_MAX if memory is out. */
 uint32_t nytp_strings_intern(struct nytp_strings *strings, const char *bytes, size_t len);
 
 /* The same for the name of a sub or file in a recording. Each part between "::" that is not

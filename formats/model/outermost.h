@@ -8,8 +8,7 @@
 
 #include "model.h"
 
-/* Called for each outermost call, callers first, roots included. `node` is in
- * profile->nodes. */
+/* Called for each outermost call, callers first, with roots. `node` is in profile->nodes. */
 typedef void nytp_outermost_fn(void *context, uint32_t process, uint32_t node);
 
 /* Visits all processes in order. Returns false, with nothing visited, if memory is out. */

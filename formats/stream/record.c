@@ -83,8 +83,7 @@ enum nytp_decoded nytp_decode_line(struct nytp_cursor *c, struct nytp_str *line)
     return NYTP_DECODED;
 }
 
-/* Before version 2.0 a string is a line; since then it has a tag (UTF-8 or not) and a
- * length. */
+/* Before version 2.0 a string is a line; since then it has a tag (UTF-8 or not) and length. */
 static enum nytp_decoded get_string(struct nytp_decoder *d, struct nytp_cursor *c,
                                     const struct nytp_event *event, struct nytp_str *string)
 {

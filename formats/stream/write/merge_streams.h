@@ -22,8 +22,7 @@
 
 struct nytp_merge;
 
-/* `level` is 1 to 9, or 0: no compression. `note` may be NULL. Returns NULL if memory is
- * out. */
+/* `level` is 1 to 9; 0: no compression. `note` may be NULL. Returns NULL if memory is out. */
 struct nytp_merge *nytp_merge_new(nytp_bytes_fn *put, nytp_note_fn *note, void *context,
                                   int level);
 

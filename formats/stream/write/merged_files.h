@@ -46,12 +46,10 @@ void nytp_merged_files_next_input(struct nytp_merged_files *files);
 /* Adds a file of the current input. Returns false with the error set. */
 bool nytp_merged_file_add(struct nytp_merged_files *files, const struct nytp_new_fid *file);
 
-/* Finds the output's id; 0 if the input has not defined it. Returns false with the error
- * set. */
+/* Finds the output's id, 0 if not defined by the input. Returns false with the error set. */
 bool nytp_merged_fid(struct nytp_merged_files *files, uint32_t fid, uint32_t *out);
 
-/* Returns true if this input (from 1) is the first to provide the source of this output
- * file. */
+/* Returns true if this input (from 1) is the first to provide the source of an output file. */
 bool nytp_merged_file_has_source(struct nytp_merged_files *files, uint32_t fid, uint32_t input);
 
 #endif
