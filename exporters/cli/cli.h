@@ -39,7 +39,7 @@ struct nytp_cli {
     struct nytp_selection selection;
     char *selected; /* owns export.selected */
     struct nytp_texts trim_paths;
-    struct nytp_texts bases; /* --diff */
+    struct nytp_texts bases;              /* --diff */
     struct nytp_texts limits, gate_files; /* as given; gate/gate_rules.h reads them */
     bool gate_tap;
     const char *annotations, *gate_junit;
@@ -47,8 +47,8 @@ struct nytp_cli {
     struct nytp_label_where where; /* only the time under these labels */
     struct nytp_substitute *group; /* what is done to labels' values first, or NULL */
     bool gate_statements;          /* a rule of a gate counts SQL statements */
-    bool format_given; /* the user named a format, or a file whose name tells it */
-    char **files;      /* n_files >= 1 */
+    bool format_given;             /* the user named a format, or a file whose name tells it */
+    char **files;                  /* n_files >= 1 */
     int n_files;
     bool owns_files, owns_bases; /* the names in `files`, in `bases` are cli's own */
     const char
