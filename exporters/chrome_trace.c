@@ -94,6 +94,21 @@ static void put_head(const struct trace *t, uint32_t frame)
     nytp_put(t->out, t->head_text + start, t->head_ends[frame] - start);
 }
 
+static int64_t time_ns(const struct trace *t, int64_t ticks)
+{
+    return nytp_ticks_sum(t->offset_ns, nytp_scale_once(&t->scale, ticks));
+}
+
+static double time_us(const struct trace *t, int64_t ticks)
+{
+    return (double)time_ns(t, ticks) / 1000;
+}
+
+static bool takes_time(const struct trace *t, int64_t start_ticks, int64_t end_ticks)
+{
+    return nytp_scale_once(&t->scale, start_ticks) != nytp_scale_once(&t->scale, end_ticks);
+}
+
 static double neighbour(double value, int step)
 {
     int64_t bits;
@@ -103,26 +118,37 @@ static double neighbour(double value, int step)
     return value;
 }
 
-/* Writes start and length at *at, moves it on, and returns the end that readers compute.
+/* Where a call begins and ends for a reader. */
+struct bounds {
+    double start_us, end_us;
+};
+
+static const struct bounds anywhere = {-HUGE_VAL, HUGE_VAL};
+
+/* Writes start and length at *at, moves it on, and returns the bounds that readers compute.
  *
  * Readers add start and length as binary fractions of a microsecond. If the sum is not exactly
  * the end, a call may seem to outlast its caller by 1e-12 s, and speedscope rejects the
  * nesting. So the length gets as many digits as it needs, up to 17. If no length fits, the
- * call ends just before, and so do all calls that end with it: `limit_us` is the computed end
+ * call ends just before, and so do all calls that end with it: `within` is the computed bounds
  * of the caller. */
-static double append_times(char **at, int64_t start_ns, int64_t end_ns, double limit_us)
+static struct bounds append_times(char **at, int64_t start_ns, int64_t end_ns,
+                                  struct bounds within)
 {
-    const double start_us = (double)start_ns / 1000, end_us = (double)end_ns / 1000;
+    const double told_us = (double)start_ns / 1000, end_us = (double)end_ns / 1000;
     const double length_us = (double)(end_ns - start_ns) / 1000;
-    const double most_us = end_us < limit_us ? end_us : limit_us;
+    const double most_us = end_us < within.end_us ? end_us : within.end_us;
+    const double start_us = told_us > within.start_us ? told_us : within.start_us;
     if (start_us > most_us) { /* a call of no length at its caller's end */
         *at = nytp_append(nytp_json_append_17_digits(*at, most_us), ",\"dur\":0");
-        return most_us;
+        return (struct bounds){most_us, most_us};
     }
-    *at = nytp_append(nytp_json_append_fixed(*at, start_ns, 3), ",\"dur\":");
+    *at = start_us > told_us ? nytp_json_append_17_digits(*at, start_us)
+                             : nytp_json_append_fixed(*at, start_ns, 3);
+    *at = nytp_append(*at, ",\"dur\":");
     if (start_us + length_us == most_us) {
         *at = nytp_json_append_fixed(*at, end_ns - start_ns, 3);
-        return most_us;
+        return (struct bounds){start_us, most_us};
     }
     double fitting_us = most_us - start_us;
     while (start_us + fitting_us < most_us)
@@ -130,27 +156,34 @@ static double append_times(char **at, int64_t start_ns, int64_t end_ns, double l
     while (fitting_us > 0 && start_us + fitting_us > most_us)
         fitting_us = neighbour(fitting_us, -1);
     *at = nytp_json_append_17_digits(*at, fitting_us);
-    return start_us + fitting_us;
+    return (struct bounds){start_us, start_us + fitting_us};
 }
 
-/* Writes a call and returns its computed end. A call of no time is left out: at the end of its
- * caller it would begin together with the next call, and speedscope would take it for that
- * one's caller. Its result is its caller's end. */
-static double put_call(const struct trace *t, uint32_t node, int64_t start_ticks,
-                       int64_t end_ticks, double limit_us)
+/* Writes a call and returns its computed bounds. A call of no time is left out: at the end of
+ * its caller it would begin together with the next call, and speedscope would take it for that
+ * one's caller. Its result is its caller's bounds. */
+static struct bounds put_call(const struct trace *t, uint32_t node, int64_t start_ticks,
+                              int64_t end_ticks, struct bounds within)
 {
-    if (nytp_scale_once(&t->scale, start_ticks) == nytp_scale_once(&t->scale, end_ticks) &&
-        t->profile->nodes[node].parent != node)
-        return limit_us;
-    const int64_t start_ns =
-        nytp_ticks_sum(t->offset_ns, nytp_scale_once(&t->scale, start_ticks));
-    const int64_t end_ns = nytp_ticks_sum(t->offset_ns, nytp_scale_once(&t->scale, end_ticks));
+    if (!takes_time(t, start_ticks, end_ticks) && t->profile->nodes[node].parent != node)
+        return within;
     put_head(t, nytp_frames_of_node(&t->frames, &t->profile->nodes[node]));
     char text[2 * NYTP_MAX_FIXED + sizeof t->ids + 20], *at = text;
-    const double sum_us = append_times(&at, start_ns, end_ns, limit_us);
+    const struct bounds bounds =
+        append_times(&at, time_ns(t, start_ticks), time_ns(t, end_ticks), within);
     at = nytp_append(nytp_append(at, t->ids), "}");
     nytp_put(t->out, text, (size_t)(at - text));
-    return sum_us;
+    return bounds;
+}
+
+/* Returns the bounds for a call that begins where several calls end: it begins a little later.
+ * If one of them has its name, speedscope would begin it first and keep the others open. */
+static struct bounds after_several(struct bounds within, double start_us)
+{
+    const double later_us = neighbour(start_us, 1);
+    if (within.start_us < later_us)
+        within.start_us = later_us;
+    return within;
 }
 
 /* A thread has a name in addition to that of its process. */
@@ -176,8 +209,8 @@ static void put_track_name(const struct trace *t, const struct nytp_timeline *li
     unsigned long n_short = 0;
     for (uint32_t i = line != NULL ? line->next : 0; line != NULL && i < line->end; i++) {
         const struct nytp_span *span = &t->profile->spans[i];
-        n_short += span->node != line->root && nytp_scale_once(&t->scale, span->start_ticks) ==
-                                                   nytp_scale_once(&t->scale, span->end_ticks);
+        n_short +=
+            span->node != line->root && !takes_time(t, span->start_ticks, span->end_ticks);
     }
     size_t len = strlen(remark);
     if (n_short > 0)
@@ -188,10 +221,10 @@ static void put_track_name(const struct trace *t, const struct nytp_timeline *li
     put_name(t, remark);
 }
 
-/* An open call, and its end as readers compute it. */
+/* An open call, and its bounds as readers compute them. */
 struct open_call {
     const struct nytp_span *span;
-    double sum_us;
+    struct bounds bounds;
 };
 
 /* The open calls. From NYTP_MOST_DRAWN on only the innermost is drawn, in pieces. */
@@ -199,43 +232,56 @@ struct open_calls {
     struct open_call *at;
     uint32_t n, capacity;
     int64_t drawn_ticks; /* the pieces are drawn up to here */
+    double ended_us;     /* the latest end of drawn calls */
+    uint32_t n_ended;    /* how many of them ended there */
 };
+
+static void note_end(struct open_calls *open, double end_us)
+{
+    open->n_ended = end_us == open->ended_us ? open->n_ended + 1 : 1;
+    open->ended_us = end_us;
+}
 
 /* Draws the innermost call until then, if it is drawn in pieces. */
 static void draw_piece(const struct trace *t, struct open_calls *open, int64_t end_ticks)
 {
-    if (open->n <= NYTP_MOST_DRAWN)
+    if (open->n <= NYTP_MOST_DRAWN || end_ticks <= open->drawn_ticks)
         return;
-    if (end_ticks > open->drawn_ticks)
+    const struct bounds bounds =
         put_call(t, open->at[open->n - 1].span->node, open->drawn_ticks, end_ticks,
-                 open->at[NYTP_MOST_DRAWN - 1].sum_us);
-    if (end_ticks > open->drawn_ticks)
-        open->drawn_ticks = end_ticks;
+                 open->at[NYTP_MOST_DRAWN - 1].bounds);
+    note_end(open, bounds.end_us);
+    open->drawn_ticks = end_ticks;
 }
 
 /* Closes the calls that do not contain `node`; all calls if `node` is a root. */
 static void close_calls(const struct trace *t, struct open_calls *open, uint32_t node)
 {
-    for (; open->n > 0 &&
-           !nytp_node_is_inside(t->profile, node, open->at[open->n - 1].span->node);
-         open->n--)
-        draw_piece(t, open, open->at[open->n - 1].span->end_ticks);
+    for (; open->n > 0; open->n--) {
+        const struct nytp_span *const span = open->at[open->n - 1].span;
+        if (nytp_node_is_inside(t->profile, node, span->node))
+            return;
+        draw_piece(t, open, span->end_ticks);
+        if (open->n <= NYTP_MOST_DRAWN && takes_time(t, span->start_ticks, span->end_ticks))
+            note_end(open, open->at[open->n - 1].bounds.end_us);
+    }
 }
 
 static bool open_call(const struct trace *t, struct open_calls *open,
-                      const struct nytp_span *span, double whole_us)
+                      const struct nytp_span *span, struct bounds whole)
 {
-    const double limit_us = open->n > 0 ? open->at[open->n - 1].sum_us : whole_us;
+    const double start_us = time_us(t, span->start_ticks);
+    struct bounds bounds = open->n > 0 ? open->at[open->n - 1].bounds : whole;
     if (!nytp_grow(&open->at, &open->capacity, open->n, sizeof *open->at))
         return false;
     draw_piece(t, open, span->start_ticks);
     if (open->n == NYTP_MOST_DRAWN)
         open->drawn_ticks = span->start_ticks;
-    open->at[open->n] = (struct open_call){span, limit_us};
+    if (open->n_ended > 1 && start_us == open->ended_us)
+        bounds = after_several(bounds, start_us);
     if (open->n < NYTP_MOST_DRAWN)
-        open->at[open->n].sum_us =
-            put_call(t, span->node, span->start_ticks, span->end_ticks, limit_us);
-    open->n++;
+        bounds = put_call(t, span->node, span->start_ticks, span->end_ticks, bounds);
+    open->at[open->n++] = (struct open_call){span, bounds};
     return true;
 }
 
@@ -248,14 +294,14 @@ static bool put_timeline(const struct trace *t)
     nytp_timeline_remark(profile, t->process, remark, sizeof remark);
     put_track_name(t, &line, remark, sizeof remark);
     struct open_calls open = {0};
-    const double whole_us = put_call(t, line.root, 0, line.end_ticks, HUGE_VAL);
+    const struct bounds whole = put_call(t, line.root, 0, line.end_ticks, anywhere);
     bool ok = true;
     for (uint32_t i = line.next; i < line.end && ok; i++) {
         const struct nytp_span *span = &profile->spans[i];
         if (span->node == line.root)
             continue;
         close_calls(t, &open, span->node);
-        ok = open_call(t, &open, span, whole_us);
+        ok = open_call(t, &open, span, whole);
     }
     close_calls(t, &open, line.root);
     free(open.at);
@@ -277,15 +323,12 @@ static void put_track(const struct trace *t, struct nytp_name key, const char *i
 static void put_label(const struct trace *t, const struct nytp_stretch *stretch,
                       const char *ids)
 {
-    const int64_t start_ns =
-        nytp_ticks_sum(t->offset_ns, nytp_scale_once(&t->scale, stretch->start_ticks));
-    const int64_t end_ns =
-        nytp_ticks_sum(t->offset_ns, nytp_scale_once(&t->scale, stretch->end_ticks));
     nytp_puts(t->out, ",\n{\"ph\":\"X\",\"name\":");
     nytp_json_string(t->out, stretch->value.ptr, stretch->value.len);
     nytp_puts(t->out, ",\"cat\":\"label\",\"ts\":");
     char text[2 * NYTP_MAX_FIXED + 20], *at = text;
-    append_times(&at, start_ns, end_ns, HUGE_VAL);
+    append_times(&at, time_ns(t, stretch->start_ticks), time_ns(t, stretch->end_ticks),
+                 anywhere);
     nytp_put(t->out, text, (size_t)(at - text));
     nytp_puts(t->out, ids);
     nytp_putc(t->out, '}');
@@ -314,11 +357,10 @@ static bool put_labels(struct trace *t)
 static void put_counter(const struct trace *t, const struct nytp_memory_point *point,
                         const char *name, const char *unit, int64_t value)
 {
-    const int64_t at_ns =
-        nytp_ticks_sum(t->offset_ns, nytp_scale_once(&t->scale, point->at_ticks));
     char text[NYTP_MAX_FIXED + 1];
     nytp_printf(t->out, ",\n{\"ph\":\"C\",\"name\":\"%s\",\"ts\":", name);
-    nytp_put(t->out, text, (size_t)(nytp_json_append_fixed(text, at_ns, 3) - text));
+    nytp_put(t->out, text,
+             (size_t)(nytp_json_append_fixed(text, time_ns(t, point->at_ticks), 3) - text));
     nytp_printf(t->out, "%s,\"args\":{\"%s\":%lld}}", t->ids, unit, (long long)value);
 }
 
@@ -342,7 +384,39 @@ static int64_t positive(int64_t ticks)
     return ticks > 0 ? ticks : 0;
 }
 
-/* Callees fill their caller's time from its start; the rest is its exclusive time. */
+static int64_t callees_ticks(const struct nytp_profile *profile, uint32_t node)
+{
+    const struct nytp_node *const caller = &profile->nodes[node];
+    int64_t sum = 0;
+    for (uint32_t c = 0; c < caller->n_children; c++)
+        sum += positive(profile->nodes[profile->children[caller->first_child + c]].incl_ticks);
+    return sum;
+}
+
+/* Where a node is laid out. */
+struct place {
+    int64_t start_ticks;
+    struct bounds bounds; /* its caller's, until it is drawn */
+};
+
+/* Places a node's callees: they fill its time from its start; the rest is its exclusive time.
+ * `places` has the nodes from `first` on. */
+static void place_callees(const struct trace *t, uint32_t node, struct place *places,
+                          uint32_t first)
+{
+    const struct nytp_node *const caller = &t->profile->nodes[node];
+    struct place next = places[node - first];
+    for (uint32_t c = 0; c < caller->n_children; c++) {
+        const uint32_t child = t->profile->children[caller->first_child + c];
+        const int64_t start_ticks = next.start_ticks;
+        places[child - first] = next;
+        next.start_ticks += positive(t->profile->nodes[child].incl_ticks);
+        if (takes_time(t, start_ticks, next.start_ticks) &&
+            !takes_time(t, start_ticks + callees_ticks(t->profile, child), next.start_ticks))
+            next.bounds = after_several(next.bounds, time_us(t, next.start_ticks));
+    }
+}
+
 static bool put_layout(const struct trace *t)
 {
     const struct nytp_node *nodes = t->profile->nodes;
@@ -350,32 +424,24 @@ static bool put_layout(const struct trace *t)
     put_track_name(t, NULL, remark, sizeof remark);
     uint32_t first, end;
     nytp_process_nodes(t->profile, t->process, &first, &end);
-    int64_t *starts = calloc((size_t)(end - first) + 1, sizeof *starts);
-    double *sums_us = calloc((size_t)(end - first) + 1, sizeof *sums_us);
-    if (starts == NULL || sums_us == NULL) {
-        free(starts);
-        free(sums_us);
-        return false;
+    struct place *const places = calloc((size_t)(end - first) + 1, sizeof *places);
+    for (uint32_t i = first; places != NULL && i < end; i++) {
+        struct place *const place = &places[i - first];
+        const int64_t start_ticks = place->start_ticks,
+                      callees_end_ticks = start_ticks + callees_ticks(t->profile, i),
+                      end_ticks = start_ticks + positive(nodes[i].incl_ticks);
+        if (nodes[i].parent == i)
+            place->bounds = anywhere;
+        if (nodes[i].depth <= NYTP_MOST_DRAWN)
+            place->bounds = put_call(t, i, start_ticks, end_ticks, place->bounds);
+        else if (callees_end_ticks <
+                 end_ticks) /* in one row: exclusive time behind its callees' */
+            put_call(t, i, callees_end_ticks, end_ticks, place->bounds);
+        place_callees(t, i, places, first);
     }
-    for (uint32_t i = first; i < end; i++) {
-        const int64_t start = starts[i - first];
-        const int64_t end_ticks = start + positive(nodes[i].incl_ticks);
-        const bool is_drawn = nodes[i].depth <= NYTP_MOST_DRAWN;
-        const double limit_us =
-            nodes[i].parent == i ? HUGE_VAL : sums_us[nodes[i].parent - first];
-        sums_us[i - first] = is_drawn ? put_call(t, i, start, end_ticks, limit_us) : limit_us;
-        int64_t next = start;
-        for (uint32_t c = 0; c < nodes[i].n_children; c++) {
-            const uint32_t child = t->profile->children[nodes[i].first_child + c];
-            starts[child - first] = next;
-            next += positive(nodes[child].incl_ticks);
-        }
-        if (!is_drawn && next < end_ticks) /* in one row: exclusive time behind its callees' */
-            put_call(t, i, next, end_ticks, limit_us);
-    }
-    free(starts);
-    free(sums_us);
-    return true;
+    const bool ok = places != NULL;
+    free(places);
+    return ok;
 }
 
 static bool write_processes(struct trace *t, bool aggregate)

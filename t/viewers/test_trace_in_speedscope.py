@@ -86,3 +86,30 @@ def test_deep_calls_and_calls_of_no_time_load(export_command, tmp_path, format_)
     own = {name: round(time * (1000 if format_ == "chrome-trace" else 1)) for name, time in shown.self.items() if time > 1e-3}
     assert own["main::a"] == own["main::b"] == 4000 * 2000
     assert own["main::some"] == 500 * 4000
+
+
+@pytest.mark.parametrize("options", [[], ["--aggregate"]])
+def test_a_call_that_begins_where_several_end_is_not_taken_for_one_of_them(export_command, tmp_path, options):
+    """main::a { main::b { main::c } } ends, and with it all of its callees, where the next main::b begins."""
+    stream = Writer().pid_start(7, 1).fid(1, "/x/a.pl")
+    for _ in range(2):
+        stream.entry(1, 1).entry(1, 2).entry(1, 3).time(40, 1, 4).leave(3, 40, 40, "main::c").leave(2, 40, 0, "main::b")
+        stream.leave(1, 40, 0, "main::a").entry(1, 5).entry(1, 6).leave(2, 0, 0, "main::none").entry(1, 7).time(20, 1, 8)
+        stream.leave(2, 20, 20, "main::d").leave(1, 20, 0, "main::b")
+    out = tmp_path / "profile.trace.json"
+    (tmp_path / "n.out").write_bytes(stream.time(5, 1, 9).pid_end(7).data())
+    subprocess.run([export_command, "-q", "--chrome-trace", "--as-recorded", *options, "-o", out, tmp_path / "n.out"], check=True)
+    seen = speedscope.look(out)
+    assert seen["title"].endswith(" - speedscope") and seen["alerts"] == seen["errors"] == [], seen
+    stacks = collections.Counter()
+    line, = seen["exported"]["profiles"]
+    open_, at = [], 0
+    for event in line["events"]:
+        stacks["/".join(open_)] += event["at"] - at
+        at = event["at"]
+        if event["type"] == "O":
+            open_.append(seen["exported"]["shared"]["frames"][event["frame"]]["name"].replace("main::", ""))
+        else:
+            open_.pop()
+    assert {stack: round(us, 3) for stack, us in stacks.items() if us > 1e-3} == \
+        {"RUNTIME/a/b/c": 8, "RUNTIME/b/d": 4, "RUNTIME": 0.5}
