@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Endings that perl's END blocks do not see: signals (sigexit=), the C library's exit()
- * (libcexit=1), POSIX::_exit.
+ * Exits that perl's END blocks miss: signals (sigexit=), the C library's exit() (libcexit=1),
+ * POSIX::_exit.
  *
- * A signal may come in the middle of malloc() or of perl's own structures, so what runs here
- * allocates nothing and asks perl nothing: it writes what the recorder already knows. perl
- * may be busy or asleep in C for long, so this cannot wait for the next op; but when the
- * signal interrupts the recorder itself, inside a guard (guard.h), it is put off until
- * the guard is left, a moment later. A second signal is not put off: should the recorder be
- * stuck in writing, the program can still be stopped.
+ * A signal may interrupt malloc() or perl's own structures, so this code allocates nothing and
+ * does not call perl: it writes what the recorder already knows. It cannot wait for the next
+ * op, since perl may be busy or asleep in C for long. A signal inside a guard (guard.h) is
+ * delayed until the guard is left, a moment later. A second signal is not delayed: if the
+ * recorder hangs while writing, the program can still be stopped.
  */
 #include "exits.h"
 
@@ -32,18 +31,18 @@ static const struct {
 
 enum {
     SIGNAL_STACK = 256 * 1024,
-    MOST_TOLD = 30, /* calls that were open, of the innermost */
+    MOST_TOLD = 30, /* innermost open calls */
     MOST_TEXT = 6000,
 };
 
 static nytp_finish_fn *finish; /* NULL: nothing is watched yet */
 
-static void (*leave_first)(void); /* NULL, as the next: nobody steers the program */
+static void (*leave_first)(void); /* these two are NULL without a control socket */
 static void (*leave_killed)(void);
 
 static const char usual_signals[] = "INT,HUP,TERM,PIPE,BUS,SEGV";
 
-/* Let the program die of the signal as it would have without us. */
+/* Lets the program die of the signal as it would without us. */
 static void die_of(int number)
 {
     if (leave_killed != NULL)
@@ -65,8 +64,8 @@ static const char *signal_name(int number)
     return "?";
 }
 
-/* What it dies of and where it stands, which a program that hangs cannot tell any more. perl
- * may be in the middle of a change, so it is looked at as from outside. */
+/* Records the signal and the open calls, for a program that hangs. perl may be in the middle of
+ * a change, so it is read as from outside. */
 static void tell_end(struct nytp_recorder *rec, int number)
 {
     static struct nytp_open_stack stack;
@@ -76,7 +75,7 @@ static void tell_end(struct nytp_recorder *rec, int number)
         return;
     const char *const name = signal_name(number);
     nytp_write_attribute_record(rec->writer, "ended_by", name, strlen(name));
-    nytp_memory_begin(); /* system calls that a signal handler may make */
+    nytp_memory_begin(); /* uses only system calls allowed in signals */
     if (!nytp_open_stack_look(&stack, rec->interpreter, (long)rec->life.pid))
         return;
     const unsigned n = stack.n < MOST_TOLD ? stack.n : MOST_TOLD;
@@ -99,9 +98,8 @@ static void tell_end(struct nytp_recorder *rec, int number)
     nytp_write_attribute_record(rec->writer, "ended_in", bytes, text.n);
 }
 
-/* There is no telling what other threads' recorders are doing just now: their profiles end with
- * the last flush. A fault that nobody sent cannot be put off: the instruction would be run
- * again. */
+/* Other threads' recorders may be in any state: their profiles end with the last flush. A fault
+ * raised by an instruction cannot be delayed: the instruction would run again. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     struct nytp_recorder *const rec = nytp_recorder_of_thread();
@@ -120,8 +118,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     die_of(number);
 }
 
-/* Have handlers run on a stack of their own: where the program's has overflown it has no room.
- */
+/* Gives handlers their own stack, for overflows of the program's stack. */
 static void use_own_stack(void)
 {
     static char *room;
@@ -134,7 +131,7 @@ static void use_own_stack(void)
         sigaltstack(&stack, NULL);
 }
 
-/* Catch the signal, unless the program ignores it. If the program sets a handler later, that
+/* Catches the signal unless the program ignores it. A handler that the program sets later
  * replaces ours. */
 static void catch_signal(int number)
 {

@@ -15,14 +15,14 @@ static void remove_oldest(struct nytp_rec_finished_profiles *kept)
 {
     nytp_path_remove(kept->files[0].path, &kept->files[0].id);
     free_file(&kept->files[0]);
-    kept->n--; /* not in the macro, which uses it twice where a size has 32 bits */
+    kept->n--; /* outside the macro, which may use it twice */
     Move(kept->files + 1, kept->files, kept->n, struct nytp_finished_profile);
 }
 
 void nytp_finished_profiles_add(struct nytp_recorder *rec)
 {
     struct nytp_rec_finished_profiles *const kept = &rec->finished_profiles;
-    const uint32_t most = (uint32_t)rec->options.keep; /* may be another than before */
+    const uint32_t most = (uint32_t)rec->options.keep; /* may have changed */
     if (most == 0 || !rec->file.is_regular)
         return;
     while (kept->n >= most)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Our op handlers, and what else perl calls us for. Code that was compiled before the handlers
- * were taken back (ops.h) keeps coming here; every handler therefore asks first whether it is
- * wanted, and otherwise is perl's own.
+ * Our op handlers and perl's other callbacks. Code compiled before the handlers were taken back
+ * (ops.h) still calls them, so each handler first checks whether it is wanted; if not, it runs
+ * perl's own.
  *
- * The table belongs to the process, a recorder to one interpreter: the ops of an interpreter
- * that has none pass through.
+ * The table belongs to the process, a recorder to one interpreter: ops of an interpreter
+ * without a recorder run unchanged.
  */
 #include "hooks.h"
 
@@ -33,7 +33,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
-/* Not in the headers of older systems. */
+/* Missing in older systems' headers. */
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x00000080
 #endif
@@ -53,7 +53,7 @@ static NYTP_COLD void look_first(pTHX_ struct nytp_recorder *rec)
     nytp_open_at_start_check(aTHX_ rec);
 }
 
-/* The recorder if it is to see this event. */
+/* Returns the recorder if it wants this event, else NULL. */
 static inline struct nytp_recorder *listening(pTHX)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
@@ -83,8 +83,8 @@ static OP *on_dbstate(pTHX)
     return statement(aTHX_ OP_DBSTATE);
 }
 
-/* Which handler was called says which op it is: XS modules call one out of PL_ppaddr while an
- * op of their own is current. */
+/* The handler, not PL_op, gives the type: XS modules call handlers from PL_ppaddr while an op
+ * of their own is current. */
 __attribute__((noinline)) static OP *leave(pTHX_ int type)
 {
     struct nytp_recorder *const rec = listening(aTHX);
@@ -110,8 +110,8 @@ __attribute__((noinline)) static OP *leave(pTHX_ int type)
     }
 LEAVE_OPS(ON_LEAVE)
 
-/* Also the end of a file that was loaded, which may have brought new xsubs: so it comes here
- * while nothing is recorded, too. */
+/* Also the end of a loaded file, which may have brought new xsubs. So it runs while nothing is
+ * recorded, too. */
 static OP *on_leaveeval(pTHX)
 {
     const struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
@@ -126,10 +126,10 @@ static OP *on_leaveeval(pTHX)
     return next;
 }
 
-/* Some xsubs are no part of what is measured, whether they are called or jumped to: those that
- * switch the recorder, and POSIX::_exit, which finishes the profile (exits.h), also where POSIX
- * was loaded without a file. Decided here and nowhere else. NULL for them, and where no profile
- * is open; else the sub to record. */
+/* Returns the sub to record for an xsub, or NULL if no profile is open or the xsub is not to be
+ * measured: those that switch the recorder, and POSIX::_exit, which finishes the profile
+ * (exits.h), even if POSIX was loaded without a file. This is decided only here, for calls and
+ * jumps. */
 static struct nytp_rec_sub *ordinary_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
     if (!nytp_file_is_open(rec))
@@ -142,7 +142,7 @@ static struct nytp_rec_sub *ordinary_xsub(pTHX_ struct nytp_recorder *rec, CV *c
     return NULL;
 }
 
-/* The label ends however the call does. */
+/* The scope ends the label however the call ends. */
 static OP *call_sql(pTHX_ struct nytp_recorder *rec, CV *cv, struct nytp_rec_sub *sub)
 {
     SV **const handle = PL_stack_base + TOPMARK + 1;
@@ -164,9 +164,9 @@ static OP *call_new_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
 
 static OP *on_entersub(pTHX);
 
-/* A tied value is fetched, and an object that overloads &{} is asked what to call, as perl's
- * handler would, once, but before the call has begun: what runs to find out is called by the
- * caller, too. */
+/* Fetches a tied value, or asks an object that overloads &{} for its code, once, as perl's
+ * handler would, but before the call begins. Code that runs for this is called by the
+ * caller. */
 __attribute__((noinline)) static OP *call_what_it_gives(pTHX)
 {
     SV *sv = *PL_stack_sp;
@@ -178,7 +178,7 @@ __attribute__((noinline)) static OP *call_what_it_gives(pTHX)
     }
     sv = amagic_deref_call(sv, to_cv_amg);
     if (SvROK(sv) && SvTYPE(SvRV(sv)) == SVt_PVCV) {
-        *PL_stack_sp = SvRV(sv); /* no reference to it: it may be such an object itself */
+        *PL_stack_sp = SvRV(sv); /* no reference to it: it may overload &{} itself */
         return on_entersub(aTHX);
     }
     *PL_stack_sp = sv_2mortal(newRV_noinc(newSV(0))); /* "Not a CODE reference" */
@@ -201,7 +201,7 @@ static OP *on_entersub(pTHX)
     return nytp_call_sub(aTHX_ rec, cv);
 }
 
-/* What `goto &sub` jumps to; NULL for a goto to a label. */
+/* Returns the target of `goto &sub`, or NULL for a goto to a label. */
 static CV *jump_target(pTHX)
 {
     SV *const sv = PL_op->op_flags & OPf_STACKED ? *PL_stack_sp : NULL;
@@ -217,7 +217,7 @@ static OP *on_goto(pTHX)
     return is_recorded ? nytp_open_at_start_goto(aTHX_ rec, cv) : nytp_real_op(aTHX_ OP_GOTO);
 }
 
-/* Not to be copied into a hundred handlers. */
+/* Not inlined into a hundred handlers. */
 __attribute__((noinline)) static OP *slowop(pTHX_ int type)
 {
     struct nytp_recorder *const rec = listening(aTHX);
@@ -233,7 +233,7 @@ __attribute__((noinline)) static OP *slowop(pTHX_ int type)
     }
 #include "XS/options/slowops.def"
 
-/* leavewrite ends a scope, and is a builtin unless these are not wanted. */
+/* leavewrite ends a scope, and is a builtin if those are wanted. */
 static OP *on_leavewrite(pTHX)
 {
     struct nytp_recorder *const rec = listening(aTHX);
@@ -249,7 +249,7 @@ static OP *on_leavewrite(pTHX)
 
 #ifdef __linux__
 
-/* An argument of perl's syscall that is a number; -1: it is another thing. */
+/* Returns a numeric argument of perl's syscall, or -1. */
 static IV number_argument(pTHX_ int n)
 {
     SV *const *const argument = PL_stack_base + TOPMARK + 1 + n;
@@ -258,8 +258,8 @@ static IV number_argument(pTHX_ int n)
                : -1;
 }
 
-/* Linux denies these to a process that has a second thread. Without need it is not ended: after
- * unshare(CLONE_NEWPID) none can be started again. */
+/* Linux denies these calls to a process with a second thread. The thread is not ended without
+ * need: after unshare(CLONE_NEWPID) none can be started again. */
 static bool needs_one_thread(pTHX)
 {
     const IV call = number_argument(aTHX_ 0), first = number_argument(aTHX_ 1);
@@ -311,7 +311,7 @@ static OP *on_entereval(pTHX)
     return nytp_real_op(aTHX_ OP_ENTEREVAL);
 }
 
-/* The statement that ends the program is over before perl unwinds; END blocks follow. */
+/* The statement that ends the program has ended before perl unwinds; END blocks follow. */
 static OP *on_program_exit(pTHX)
 {
     struct nytp_recorder *const rec = listening(aTHX);
@@ -322,8 +322,8 @@ static OP *on_program_exit(pTHX)
     return nytp_real_op(aTHX_ OP_EXIT);
 }
 
-/* perl forgets in the child that somebody asked for a safe point (pp_sys.c, pp_fork); sampling
- * and control begin anew there. */
+/* In the child perl forgets that a safe point was requested (pp_sys.c, pp_fork). Sampling and
+ * control begin anew there. */
 static OP *on_fork(pTHX)
 {
     OP *const next = nytp_real_op(aTHX_ OP_FORK);
@@ -343,8 +343,8 @@ static OP *on_exec(pTHX)
     return nytp_real_op(aTHX_ OP_EXEC);
 }
 
-/* The recorder if it is to see what is compiled; checkers outlive the interpreter that they
- * were set for. */
+/* Returns the recorder if it wants compiled code, else NULL. Checkers outlive the interpreter
+ * that they were set for. */
 static struct nytp_recorder *watching(pTHX)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
@@ -398,7 +398,7 @@ static OP *check_leaveeval(pTHX_ OP *op)
     return checked;
 }
 
-/* A file or string is about to be compiled for the op that asks for it. */
+/* A file or string is about to be compiled for `op`. */
 static void on_compile(pTHX_ OP *op)
 {
     struct nytp_recorder *const rec = watching(aTHX);
@@ -409,7 +409,7 @@ static void on_compile(pTHX_ OP *op)
     nytp_aside_end(rec);
 }
 
-/* Called for each op that is freed, for the root of a body when its last owner is gone (op.c,
+/* Called for each freed op; for the root of a body when its last owner is freed (op.c,
  * op_free). */
 static void on_op_free(pTHX_ OP *op)
 {
@@ -427,7 +427,7 @@ static void on_op_free(pTHX_ OP *op)
         nytp_real_op_free(aTHX_ op);
 }
 
-/* A thread has begun in which no op is redirected: there is no first event to wait for. */
+/* A new thread without redirected ops has no first event to wait for. */
 static bool is_thread_to_sample(const struct nytp_recorder *rec)
 {
     return rec->options.sample > 0 && rec->profile.is_thread && rec->state == NYTP_ARMED &&
@@ -445,7 +445,7 @@ static void at_safe_point(pTHX)
     if (rec->state == NYTP_ARMED && nytp_is_between_statements(aTHX))
         nytp_start_armed(aTHX_ rec);
     if (is_thread_to_sample(rec))
-        nytp_safe_point_ask((void *)NYTP_THX); /* this was not the moment */
+        nytp_safe_point_ask((void *)NYTP_THX); /* not a suitable moment */
     else if (nytp_sample_is_due(rec))
         nytp_sample_take_ticks(aTHX_ rec);
 }
@@ -464,8 +464,8 @@ static const struct op_handler slow_ops[] = {
 #include "XS/options/slowops.def"
 };
 
-/* perl frees its list of block hooks with an interpreter, but without MULTIPLICITY the next
- * one finds it in the same variable. */
+/* perl frees its list of block hooks with an interpreter, but without MULTIPLICITY the next one
+ * finds it in the same variable. */
 void nytp_hooks_forget(pTHX)
 {
     AV *const hooks = PL_blockhooks;
@@ -477,12 +477,12 @@ void nytp_hooks_forget(pTHX)
     if (newest != NULL && SvIV(*newest) == PTR2IV(&block_hooks))
         SvREFCNT_dec(av_pop(hooks));
     if (av_len(hooks) >= 0)
-        return; /* other modules' */
+        return; /* other modules' hooks */
     PL_blockhooks = NULL;
     SvREFCNT_dec((SV *)hooks);
 }
 
-/* The ops that an exact profile listens to. */
+/* Redirects the ops that an exact profile needs. */
 static void redirect_events(const struct nytp_recorder *rec)
 {
     if (rec->options.stmts && !rec->options.use_db_sub) {
@@ -506,7 +506,7 @@ static void redirect_events(const struct nytp_recorder *rec)
 void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
 {
     if (atomic_load(&nytp_recorders_count.not_off) == 1)
-        nytp_ops_restore(); /* it may want less than before */
+        nytp_ops_restore(); /* it may want fewer ops than before */
     nytp_op_free_redirect(on_op_free);
     if (rec->options.sample > 0)
         nytp_safe_point_set(NYTP_ASKER_SAMPLE, at_safe_point);
@@ -541,7 +541,7 @@ void nytp_hooks_inherit(struct nytp_recorder *rec, const struct nytp_recorder *f
     nytp_regexes_begin(rec);
 }
 
-/* Without a statement profiler nothing else looks at the ops that leave a sub. */
+/* Without the statement profiler nothing else watches the ops that leave a sub. */
 void nytp_hooks_watch_returns(pTHX)
 {
     static const int types[] = {OP_LEAVESUB, OP_LEAVESUBLV, OP_RETURN};

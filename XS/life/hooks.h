@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What perl calls us for: ops that run, code that is compiled, bodies that are freed. load.c
- * installs the hooks; each finds the recorder of its interpreter (nytp_recorder_of()) and hands
- * the event to the file that it concerns.
+ * perl's callbacks: ops that run, code that is compiled, bodies that are freed. load.c installs
+ * them; each finds its interpreter's recorder (nytp_recorder_of()) and passes the event to the
+ * file concerned.
  */
 #ifndef NYTP_HOOKS_H
 #define NYTP_HOOKS_H
@@ -11,22 +11,20 @@
 
 struct nytp_recorder;
 
-/* The part of the state that hooks.c writes. */
 struct nytp_rec_hooks {
     bool sees_compilation; /* the interpreter has our block hooks */
 };
 
-/* All that the options ask for; again when more options have come. */
+/* Installs the hooks that options ask for. Call it again when options are added. */
 void nytp_hooks_install(pTHX_ struct nytp_recorder *rec);
 
-/* The interpreter was cloned from the one that `from` records, with its block hooks. */
+/* For an interpreter cloned from that of `from`, with its block hooks. */
 void nytp_hooks_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from);
 
-/* Before recording begins: with stmts=0, too, the subs that are open now are seen to be left.
- */
+/* Before recording begins: with stmts=0, too, makes the end of open subs an event. */
 void nytp_hooks_watch_returns(pTHX);
 
-/* The interpreter is going. */
+/* For an interpreter that is being destroyed. */
 void nytp_hooks_forget(pTHX);
 
 #endif

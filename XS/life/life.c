@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The recorder's life: start, pause, finish, fork, exec, the program's end.
+ * The recorder's lifecycle: start, pause, finish, fork, exec, the program's end.
  *
- * Nothing here may stop or change the program: what goes wrong is said once, in one line, and
- * the program runs on. What has to happen from time to time (flush, calibration, noticing a
- * fork) hangs on the clock reading that every event makes anyway; see nytp_now().
+ * Nothing here may stop or change the program: an error is reported once, in one line, and the
+ * program runs on. Periodic work (flush, calibration, noticing a fork) is driven by the clock
+ * reading that every event makes; see nytp_now().
  */
 #include "life.h"
 
@@ -45,7 +45,7 @@
 #include <unistd.h>
 
 enum {
-    MAX_THREAD_ENDS = 32, /* how often a thread's file gets an end that is taken back */
+    MAX_THREAD_ENDS = 32, /* times that the end of a thread's file is taken back */
 };
 
 /* ---- start ---- */
@@ -60,7 +60,7 @@ static void go_on_recording(pTHX_ struct nytp_recorder *rec)
     nytp_bytes_start(rec);
 }
 
-/* A large program has many ops: the time that this takes is none of an open call's. */
+/* A large program has many ops: this time is charged to no open call. */
 static void switch_ops_on(pTHX_ struct nytp_recorder *rec)
 {
     nytp_clock_pause(&rec->clock);
@@ -76,7 +76,7 @@ void nytp_begin_recording(pTHX_ struct nytp_recorder *rec)
     switch_ops_on(aTHX_ rec);
 }
 
-/* The first records of a new file, after its header. */
+/* Writes the first records of a new file, after its header. */
 static void begin_file(pTHX_ struct nytp_recorder *rec)
 {
     const int64_t now = nytp_axis_now(rec);
@@ -103,7 +103,7 @@ static bool open_profile(pTHX_ struct nytp_recorder *rec)
     return false;
 }
 
-/* Whether a profile whose end is taken back is written again. */
+/* Returns whether a profile whose end is taken back is written again. */
 static bool may_go_on(const struct nytp_recorder *rec)
 {
     return rec->state != NYTP_OFF && !rec->stream.is_abandoned;
@@ -181,14 +181,15 @@ void nytp_close(pTHX_ struct nytp_recorder *rec)
     nytp_unguard(rec);
 }
 
-/* Write the profile's end, and note in life.before_end what it takes to cut it off again. */
+/* Writes the profile's end, and saves in life.before_end what is needed to cut it off again. */
 static void end_for_now(pTHX_ struct nytp_recorder *rec)
 {
     nytp_sample_catch_up(aTHX_ rec);
     if (rec->memory_on)
         nytp_memory_tell(rec);
     nytp_sub_infos_write(aTHX_ rec, true);
-    nytp_regexes_write(rec, nytp_costs_in_builtin_ns(rec)); /* is told once: it has to stay */
+    nytp_regexes_write(rec, nytp_costs_in_builtin_ns(rec)); /* is written only once, so it has
+                                                             * to stay */
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
     rec->life.before_end = (struct nytp_before_end){
         .state = rec->state,
@@ -206,7 +207,7 @@ static void end_for_now(pTHX_ struct nytp_recorder *rec)
     rec->life.is_ended = true;
 }
 
-/* Cut off what the end added, and go on compressing from before. False: that failed. */
+/* Cuts off the end and goes on compressing from before it. Returns false on failure. */
 static bool take_back_end(struct nytp_recorder *rec)
 {
     const struct nytp_deflate_point *const point = &rec->life.before_end.deflate;
@@ -270,8 +271,8 @@ void nytp_name_as_child(struct nytp_recorder *rec)
         nytp_profile_name_as_child(rec);
 }
 
-/* Only the thread that forked lives in the child. The files of the others are let go of: their
- * locks would last as long as the child. */
+/* Only the forking thread lives in the child. The others' files are closed: their locks would
+ * last as long as the child. */
 static void note_fork(struct nytp_recorder *rec, void *forking)
 {
     rec->life.forked = true;
@@ -295,7 +296,7 @@ static void watch_forks(void)
     pthread_atfork(nytp_recorders_lock, nytp_recorders_unlock, on_fork_in_child);
 }
 
-/* Once for the process: there is no way to take the handlers back. */
+/* Once for the process: handlers cannot be removed. */
 void nytp_watch_forks(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -318,7 +319,7 @@ void nytp_life_inherit(struct nytp_recorder *rec, const struct nytp_recorder *fr
                                                  : NYTP_LOADED);
 }
 
-/* The process is a child. False: no profile is wanted of it, because of forkdepth=. */
+/* Returns false if forkdepth= excludes a profile of this child. */
 static bool be_child(pTHX_ struct nytp_recorder *rec)
 {
     rec->life.n_forks++;
@@ -331,14 +332,14 @@ static bool be_child(pTHX_ struct nytp_recorder *rec)
     return false;
 }
 
-/* An interpreter that was cloned to be used later: a server's, which forks first (mod_perl). */
+/* An interpreter cloned for later use by a server that forks first (mod_perl). */
 static bool is_thread_in_wait(const struct nytp_recorder *rec)
 {
     return rec->profile.is_thread && rec->state == NYTP_ARMED && !rec->life.is_ended;
 }
 
-/* What is buffered belongs to the parent. The child's profile begins now: calls that are open
- * begin anew, counts and overhead are its own. */
+/* The buffer belongs to the parent. The child's profile begins now: open calls begin anew, with
+ * new counts and overhead. */
 static void begin_child(pTHX_ struct nytp_recorder *rec)
 {
     rec->life.forked = false;
@@ -400,12 +401,13 @@ static void end_for_exec(pTHX_ struct nytp_recorder *rec)
     nytp_clock_pause(&rec->clock);
     end_for_now(aTHX_ rec);
     if (rec->state != NYTP_OFF)
-        nytp_state_set(rec, NYTP_CLOSED); /* perl code may run before: a warning's handler */
+        nytp_state_set(rec, NYTP_CLOSED); /* perl code may run before exec: a warning's
+                                           * handler */
     nytp_unguard(rec);
     RESTORE_ERRNO;
 }
 
-/* The program lives on, in the next statement or in a handler of its exception, and so does the
+/* The program goes on, in the next statement or in an exception's handler, and so does the
  * profile. */
 static void on_exec_failed(pTHX_ void *unused)
 {
@@ -419,7 +421,7 @@ static void on_exec_failed(pTHX_ void *unused)
         nytp_state_set(rec, rec->life.before_end.state);
     nytp_frames_retract(rec);
     if (getpid() != rec->life.before_end.pid) {
-        rec->life.forked = true; /* the handler of a warning did: the file is the parent's */
+        rec->life.forked = true; /* a warning's handler forked: the file is the parent's */
     } else if (!take_back_end(rec) && may_go_on(rec)) {
         nytp_stream_abandon_profile(rec);
     }
@@ -431,7 +433,7 @@ static void on_exec_failed(pTHX_ void *unused)
     RESTORE_ERRNO;
 }
 
-/* Finish before perl's exec handler, which may return, or die of a warning that is fatal. */
+/* Finishes before perl's exec handler, which may return or die of a fatal warning. */
 OP *nytp_exec(pTHX_ struct nytp_recorder *rec)
 {
     nytp_become_child_if_forked(aTHX_ rec);
@@ -447,8 +449,8 @@ OP *nytp_exec(pTHX_ struct nytp_recorder *rec)
 
 /* ---- the program's end ---- */
 
-/* perl code runs after our END block: destructors of what is global. What it adds is recorded,
- * but the file is whole before, for destruction may end in any way, or never come. */
+/* perl code runs after our END block: destructors of globals. It is recorded, but the file is
+ * completed before: destruction may end in any way, or never. */
 void nytp_end_program(pTHX_ struct nytp_recorder *rec)
 {
     if (rec->state != NYTP_RECORDING || !rec->file.is_regular) {
@@ -472,7 +474,7 @@ static void go_on_from_end(pTHX_ struct nytp_recorder *rec)
     nytp_guard(rec);
     nytp_state_set(rec, NYTP_RECORDING);
     if (rec->life.forked) {
-        rec->life.is_ended = false; /* it is the parent's */
+        rec->life.is_ended = false; /* the parent's */
         become_child(aTHX_ rec);
     } else {
         rec->life.is_ended = false;
@@ -487,7 +489,7 @@ static void go_on_from_end(pTHX_ struct nytp_recorder *rec)
     RESTORE_ERRNO;
 }
 
-/* Called by perl when the scope is left in which the thread began to record. */
+/* perl calls this when it leaves the scope in which the thread began to record. */
 static void on_thread_pause(pTHX_ void *unused)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
@@ -501,9 +503,9 @@ static void on_thread_pause(pTHX_ void *unused)
     RESTORE_ERRNO;
 }
 
-/* What a thread was to do has been done when the first call is over: its file is whole then,
- * for nobody may ever destroy its interpreter. What comes after (objects that are freed) is
- * recorded as well, and the file gets its end anew, but not without end. */
+/* A thread's work is done when its first call has returned. Its file is completed then, since
+ * its interpreter may never be destroyed. Later events (freed objects) are recorded, too, and
+ * the file is ended again, a limited number of times. */
 static void plan_thread_end(pTHX_ struct nytp_recorder *rec)
 {
     if (!rec->profile.is_thread || PL_phase == PERL_PHASE_DESTRUCT ||
@@ -531,7 +533,7 @@ void nytp_start_armed(pTHX_ struct nytp_recorder *rec)
         nytp_open_at_start_add(aTHX_ rec);
 }
 
-/* What the end of the program added stays. */
+/* Makes the end final. */
 void nytp_keep_end(struct nytp_recorder *rec)
 {
     rec->life.is_ended = false;
@@ -544,12 +546,12 @@ void nytp_finish(pTHX_ struct nytp_recorder *rec)
     dSAVE_ERRNO;
     nytp_become_child_if_forked(aTHX_ rec);
     if (rec->state == NYTP_ARMED && !rec->profile.is_thread)
-        nytp_start_armed(aTHX_ rec); /* a program in which nothing ran has a profile, too */
+        nytp_start_armed(aTHX_ rec); /* a program without events has a profile, too */
     nytp_close(aTHX_ rec);
     RESTORE_ERRNO;
 }
 
-/* ---- what hangs on the clock ---- */
+/* ---- work driven by the clock ---- */
 
 void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
 {
@@ -581,8 +583,8 @@ void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
 
 void nytp_recorder_free(pTHX_ struct nytp_recorder *rec)
 {
-    nytp_bytes_free(rec);  /* first: another thread may be about to look where it is, */
-    nytp_sample_free(rec); /* and this ends one that shares the memory */
+    nytp_bytes_free(rec);  /* first, since another thread may be about to look at the stack; */
+    nytp_sample_free(rec); /* this ends one that shares the memory */
     nytp_writer_free(rec->writer);
     nytp_dprof_free(rec);
     nytp_costs_free(aTHX_ rec);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The recorder's life: start, pause, finish, fork, exec, the program's end. load.c, hooks.c,
- * control.c and exits.c tell what has happened; here is what follows from it.
+ * The recorder's lifecycle: start, pause, finish, fork, exec, the program's end. load.c,
+ * hooks.c, control.c and exits.c report the events.
  *
- * Nothing here may stop or change the program: what goes wrong is said once, in one line, and
- * the program runs on unrecorded. $! is kept.
+ * Nothing here may stop or change the program: an error is reported once, in one line, and the
+ * program runs on unrecorded. $! is kept.
  */
 #ifndef NYTP_LIFE_H
 #define NYTP_LIFE_H
@@ -18,7 +18,7 @@
 
 struct nytp_recorder;
 
-/* To go on from when an end is taken back. */
+/* The state to return to when an end is taken back. */
 struct nytp_before_end {
     enum nytp_state state;
     pid_t pid;
@@ -28,50 +28,48 @@ struct nytp_before_end {
     struct nytp_deflate_point deflate; /* level 0: a plain file */
 };
 
-/* The part of the state that life.c writes. */
 struct nytp_rec_life {
-    volatile bool forked; /* set in the child by the atfork handler, until it has become one */
-    pid_t pid;            /* of the process that is recorded */
-    unsigned n_forks;     /* generations of processes since the one that began */
-    bool is_ended;        /* the stream has its end, which may yet be taken back */
+    volatile bool forked;              /* set in a fork's child until it has its own profile */
+    pid_t pid;                         /* of the recorded process */
+    unsigned n_forks;                  /* generations of processes since the first */
+    bool is_ended;                     /* the stream has its end, which may be taken back */
     struct nytp_before_end before_end; /* valid while is_ended */
-    unsigned n_thread_ends;            /* how often a thread seemed to be over */
+    unsigned n_thread_ends;            /* times that a thread seemed to have ended */
 };
 
 /* ---- start ---- */
 
-/* The tables that are needed, before anything is recorded; without memory for them it is said
- * and nothing is recorded. */
+/* Allocates the tables needed for recording. Returns false, and reports it, if memory is
+ * out. */
 bool nytp_has_tables(struct nytp_recorder *rec);
 
-/* The options have come: those that can do nothing beside the others are told, and left out. */
+/* Options are complete: those without effect beside others are reported and ignored. */
 void nytp_settle_options(struct nytp_recorder *rec);
 void nytp_start_recording(pTHX_ struct nytp_recorder *rec); /* in a new file */
-void nytp_begin_recording(pTHX_ struct nytp_recorder *rec); /* in the file that is open */
-/* At the first event; not while perl_clone() is still making the interpreter. */
+void nytp_begin_recording(pTHX_ struct nytp_recorder *rec); /* in the open file */
+/* At the first event; not while perl_clone() is making the interpreter. */
 void nytp_start_armed(pTHX_ struct nytp_recorder *rec) NYTP_COLD;
 
 /* ---- end ---- */
 
-/* End the file that is open, if any. */
+/* Ends the open file, if any. */
 void nytp_close(pTHX_ struct nytp_recorder *rec);
-/* The same whatever the state; a program in which nothing ran has a profile, too. */
+/* The same in any state; a program without events has a profile, too. */
 void nytp_finish(pTHX_ struct nytp_recorder *rec);
-/* From a signal or atexit(): no perl, no memory. */
+/* From a signal or atexit(): uses neither perl nor memory. */
 void nytp_finish_without_perl(struct nytp_recorder *rec);
 
-/* The program is at its end, and the file gets one; perl code may still run, and takes it back.
- */
+/* At the program's end: completes the file. perl code that still runs takes the end back. */
 void nytp_end_program(pTHX_ struct nytp_recorder *rec);
-/* Nothing can come any more: that end stays. */
+/* Makes that end final. */
 void nytp_keep_end(struct nytp_recorder *rec);
 
-/* A copy of the profile as it would be if the program ended now; recording goes on. `text`
- * becomes its name, or why there is none: then false. */
+/* Writes a copy of the profile as if the program ended now; recording goes on. Returns true and
+ * its name in `text`, or false and the reason. */
 bool nytp_checkpoint(pTHX_ struct nytp_recorder *rec, char *text, size_t size);
 
-/* The file that is open gets its end, and stays open without being written: it goes on from
- * *before_end, in the state that the recorder has then. */
+/* The first ends the open file and keeps it open without writing. The second goes on from
+ * *before_end, in its state. */
 void nytp_life_suspend(pTHX_ struct nytp_recorder *rec, struct nytp_before_end *before_end);
 void nytp_life_resume(pTHX_ struct nytp_recorder *rec,
                       const struct nytp_before_end *before_end);
@@ -80,29 +78,28 @@ void nytp_life_resume_in_child(pTHX_ struct nytp_recorder *rec);
 
 /* ---- fork and exec ---- */
 
-/* Once for the process: be told of forks. */
+/* Registers the fork handlers, once for the process. */
 void nytp_watch_forks(void);
-/* In a process that was forked, before anything is done with the recorder: the file is the
- * parent's, and the child gets its own, if forkdepth= allows it. */
+/* In a forked process, before any use of the recorder: leaves the file to the parent and opens
+ * the child's own, if forkdepth= allows it. */
 void nytp_become_child_if_forked(pTHX_ struct nytp_recorder *rec);
-/* A process that was forked while nothing was recorded: its profile will be a child's. */
+/* For a process forked while nothing was recorded: names its profile as a child's. */
 void nytp_name_as_child(struct nytp_recorder *rec);
-/* The op exec: finish first, take that back if it fails. Returns the next op. */
+/* The op exec: finishes first, and takes that back if exec fails. Returns the next op. */
 OP *nytp_exec(pTHX_ struct nytp_recorder *rec);
 
 /* ---- interpreters ---- */
 
-/* The interpreter is a clone of the one that `from` records: it records at once, if that does,
- * or when it is told to. */
+/* For an interpreter cloned from that of `from`: records at once if `from` does, else on
+ * request. */
 void nytp_life_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from);
 
-/* What is due at the clock reading *raw: a fork's consequences, a flush, a calibration. This is
- * the recorder's `wake_up`. */
+/* Does the work due at the clock reading *raw: a fork's consequences, a flush, a calibration.
+ * This is the recorder's `wake_up`. */
 void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw) NYTP_COLD;
 
-/* The interpreter is being destroyed. Where perl is embedded (mod_perl), the process may make
- * another interpreter, and the object stays loaded: perl code that is still to run comes to our
- * op handlers. The interpreter then has no recorder. */
+/* For an interpreter that is being destroyed: leaves it without a recorder. If perl is embedded
+ * (mod_perl), this library stays loaded, and later perl code still calls our op handlers. */
 void nytp_recorder_free(pTHX_ struct nytp_recorder *rec);
 
 #endif

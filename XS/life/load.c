@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * How the program loads and steers the recorder: options, the phases of perl, the functions of
+ * Loading and control of the recorder by the program: options, perl's phases, the functions of
  * package DB. See load.h.
  */
 #include "load.h"
@@ -30,13 +30,12 @@
 #include <unistd.h>
 
 enum {
-    STATEMENTS_TO_IMPORT = 16, /* ours and the program's, behind which import() may come */
+    STATEMENTS_TO_IMPORT = 16, /* ours and the program's before import() may come */
 };
 
-/* ---- the interpreter comes and goes ---- */
+/* ---- begin and end of an interpreter ---- */
 
-/* perl_destruct() calls this when it has destroyed all objects: no perl code can run any more.
- */
+/* perl_destruct() calls this after destroying all objects: no perl code can run any more. */
 static void on_destruction(pTHX_ void *unused)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
@@ -55,7 +54,8 @@ static void on_destruction(pTHX_ void *unused)
     nytp_timers_restart(&timers);
 }
 
-/* NULL: out of memory, or the interpreter is being destroyed and its recorder is gone. */
+/* Returns NULL if memory is out, or if the interpreter is being destroyed and its recorder is
+ * freed. */
 struct nytp_recorder *nytp_recorder_get(pTHX)
 {
     static atomic_bool was_used;
@@ -86,7 +86,7 @@ void nytp_set_option(pTHX_ const char *name, const char *value)
         nytp_say(&rec->options, "%s", error.message);
 }
 
-/* The sub has no name, so that the program can neither see nor undefine it. */
+/* Nameless, so that the program can neither see nor undefine it. */
 static SV *own_block(pTHX_ XSUBADDR_t code)
 {
     CV *const cv = newXS(NULL, code, __FILE__);
@@ -133,9 +133,9 @@ static void xs_enable_at_end(pTHX_ CV *cv)
     XSRETURN_EMPTY;
 }
 
-/* What perl -d prepared is undone, as far as C code looks whether it is there: DBI, for one,
- * takes eval frames for calls of DB::sub then. perl prepares again when $^P gets a bit. Subs
- * that were compiled before us call others through PL_DBsub unasked. */
+/* Undoes the debugger setup of perl -d as far as C code tests for it: DBI, for one, would take
+ * eval frames for calls of DB::sub. perl repeats the setup when $^P gets a bit. Subs compiled
+ * before us call others through PL_DBsub without a test. */
 static void hide_debugger(pTHX_ struct nytp_recorder *rec)
 {
     SV *const comes_late = get_sv("Devel::NYTProf::comes_late", 0);
@@ -148,7 +148,7 @@ static void hide_debugger(pTHX_ struct nytp_recorder *rec)
     nytp_debugger_lines_hide(aTHX_ rec);
 }
 
-/* Standard input has been read: no reason any more for perl to keep what it compiles. */
+/* Standard input has been read: perl need not keep source any more. */
 static void xs_compiled(pTHX_ CV *cv)
 {
     dXSARGS;
@@ -190,16 +190,16 @@ static const char *first_phase(const struct nytp_recorder *rec)
     return rec->options.start == NULL ? "begin" : rec->options.start;
 }
 
-/* Whether the first event starts recording, by the options that have come so far. */
+/* Returns whether the first event starts recording, by the options so far. */
 static bool starts_now(pTHX_ const struct nytp_recorder *rec)
 {
     const char *const phase = first_phase(rec);
     return strEQ(phase, "begin") || (strEQ(phase, "init") && PL_main_start != NULL);
 }
 
-/* The last END block is ours: they run in the order of the array. In a further interpreter the
- * module's own code is seen, since the ops are redirected: the first event would come before
- * the options. There import() is waited for. */
+/* Our END block comes last: they run in the order of the array. In a further interpreter the
+ * ops are redirected already, so the module's own code would be the first event, before the
+ * options; there import() is awaited. */
 static void plan_phases(pTHX_ struct nytp_recorder *rec)
 {
     const char *const phase = first_phase(rec);
@@ -222,7 +222,7 @@ static void plan_phases(pTHX_ struct nytp_recorder *rec)
         push_block(aTHX_ & PL_initav, xs_enable_at_end);
 }
 
-/* Recording is switched on while the program is compiled. */
+/* Recording starts while the program is compiled. */
 static void plan_switch_of_main(pTHX_ struct nytp_recorder *rec)
 {
     if (PL_main_start != NULL || rec->load.switches_main)
@@ -231,7 +231,7 @@ static void plan_switch_of_main(pTHX_ struct nytp_recorder *rec)
     push_block(aTHX_ & PL_initav, xs_switch_main);
 }
 
-/* As few bits as the options need: others change what the program can see. */
+/* Sets as few bits as the options need: others change what the program can see. */
 static void set_debug_bits(pTHX_ struct nytp_recorder *rec)
 {
     U32 bits = (U32)rec->options.perldb;
@@ -240,7 +240,7 @@ static void set_debug_bits(pTHX_ struct nytp_recorder *rec)
     if (rec->options.use_db_sub && rec->options.sample == 0)
         bits |= PERLDBf_LINE | PERLDBf_SINGLE;
     if (reads_standard_input(aTHX) && PL_main_start == NULL)
-        bits |= PERLDBf_SAVESRC; /* a script that comes through a pipe is seen only once */
+        bits |= PERLDBf_SAVESRC; /* a script from a pipe can be read only once */
     SV *const variable = get_sv("\x10", GV_ADD);
     if (bits != 0 && PL_DBsub == NULL)
         sv_setiv_mg(variable, (IV)bits); /* prepares the DB package */
@@ -260,7 +260,7 @@ static void prepare_sampling(struct nytp_recorder *rec)
 static bool may_profile(struct nytp_recorder *rec)
 {
     if (rec->options.has_bad_file || rec->options.is_refused) {
-        nytp_state_set(rec, NYTP_OFF); /* which was said */
+        nytp_state_set(rec, NYTP_OFF); /* reported already */
         return false;
     }
     if (nytp_run_has_more_rights()) {
@@ -279,7 +279,7 @@ static bool may_profile(struct nytp_recorder *rec)
     return false;
 }
 
-/* As perl read it when it began; the program may change its environment. */
+/* Copies the seed as perl read it; the program may change its environment. */
 static void note_hash_seed(struct nytp_recorder *rec)
 {
     const char *const seed = getenv("PERL_HASH_SEED");
@@ -288,8 +288,8 @@ static void note_hash_seed(struct nytp_recorder *rec)
     my_strlcpy(rec->load.hash_seed, is_number ? seed : "random", sizeof rec->load.hash_seed);
 }
 
-/* At a safe point: begin to record after the last of these statements. By then import() would
- * have come, if it does. */
+/* At a safe point: begins recording after the last of these statements. By then import() would
+ * have come. */
 static void wait_for_import(pTHX)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
@@ -305,8 +305,8 @@ static void wait_for_import(pTHX)
     RESTORE_ERRNO;
 }
 
-/* Where no op that is redirected comes by, import() or a few statements of the program begin
- * the recording: a program that was compiled before us, or is sampled. */
+/* Without redirected ops (the program was compiled before us, or is sampled), import() or a few
+ * statements of the program begin the recording. */
 static void plan_wait(pTHX_ struct nytp_recorder *rec)
 {
     if (rec->state != NYTP_ARMED || (rec->kind == NYTP_EXACT && !rec->load.comes_late))
@@ -360,7 +360,7 @@ void nytp_load_forget_errors(pTHX)
 
 /* ---- DB:: ---- */
 
-/* Begin to record, or go on with it, in the file that is named already. */
+/* Begins recording, or resumes it in the named file. */
 static void record(pTHX_ struct nytp_recorder *rec, bool was_on)
 {
     if (!was_on && rec->options.subs && !(rec->options.stmts && rec->leave_on))
@@ -538,8 +538,8 @@ void nytp_label(pTHX_ SV **pairs, int n, bool of_profile)
     }
 }
 
-/* In the new interpreter, while the one that made it waits. (The module `forks` calls CLONE in
- * an interpreter that has a recorder.) */
+/* Runs in the new interpreter while its creator waits. (The module `forks` calls CLONE in an
+ * interpreter that has a recorder.) */
 void nytp_thread_begins(pTHX)
 {
     if (nytp_recorder_of(aTHX) != NULL)
@@ -553,8 +553,8 @@ void nytp_thread_begins(pTHX)
     nytp_hooks_inherit(rec, from);
 }
 
-/* Two in a row: perl's optimizer drops the first (op.c, OP_NEXTSTATE) unless it is for the
- * debugger or has a label; every `use` has one. */
+/* The first of two successive statements: perl's optimizer drops it (op.c, OP_NEXTSTATE) unless
+ * it is for the debugger or has a label. Every `use` has one. */
 static bool is_empty_statement(pTHX_ const OP *op)
 {
     const bool may_go = op->op_type == OP_DBSTATE && CopLABEL(cCOPx(op)) == NULL;
@@ -574,7 +574,6 @@ void nytp_statement_by_db(pTHX)
         nytp_stmt_begin(aTHX_ rec, PL_curcop);
 }
 
-/* All options have been given. */
 void nytp_start(pTHX)
 {
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);

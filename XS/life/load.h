@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * How the program loads and steers the recorder: options, the phases of perl, the functions of
- * package DB. NYTProf.xs calls this, and has nothing but signatures itself. Interpreters that
- * have no recorder yet get one here.
+ * Loading and control of the recorder by the program: options, perl's phases, the functions of
+ * package DB. NYTProf.xs calls this and contains only signatures. An interpreter gets its
+ * recorder here.
  */
 #ifndef NYTP_LOAD_H
 #define NYTP_LOAD_H
@@ -13,58 +13,57 @@
 
 struct nytp_recorder;
 
-/* The part of the state that load.c writes. */
 struct nytp_rec_load {
     U32 perldb;         /* $^P as we set it */
-    bool is_planned;    /* phases, fork handler: once */
+    bool is_planned;    /* phases and fork handler are set up */
     pid_t loader;       /* process that loaded us; 0: options may still come */
     bool is_debugger;   /* loaded by -d */
-    bool comes_late;    /* when the program had been compiled */
-    bool is_importing;  /* our import() starts recording */
-    bool switches_main; /* an INIT block of ours will look at the program */
-    unsigned waits;     /* for import(): so many safe points more; 0: no longer */
-    int64_t loaded_ns;  /* processor time when the wait began */
-    char hash_seed[40]; /* of PERL_HASH_SEED, or "random" */
+    bool comes_late;    /* loaded after the program was compiled */
+    bool is_importing;  /* our import() is starting the recording */
+    bool switches_main; /* our INIT block will switch the program */
+    unsigned waits;     /* safe points left to wait for import(); 0: no wait */
+    int64_t loaded_ns;  /* processor time at the begin of the wait */
+    char hash_seed[40]; /* PERL_HASH_SEED, or "random" */
 };
 
-/* The interpreter's recorder, made if it has none. NULL: out of memory, or the interpreter is
- * being destroyed and its recorder is gone. */
+/* Returns the interpreter's recorder, made if it has none, or NULL: memory is out, or the
+ * interpreter is being destroyed and its recorder is freed. */
 struct nytp_recorder *nytp_recorder_get(pTHX);
 
-/* DB::set_option(). What is wrong with it is said; nothing is changed then. */
+/* DB::set_option(). Reports an error and then changes nothing. */
 void nytp_set_option(pTHX_ const char *name, const char *value);
 
-/* Options are known: arrange that profiling starts in time. Again when more have come. */
+/* Options are known: arranges the start of profiling. Call it again when options are added. */
 void nytp_load(pTHX);
 void nytp_start(pTHX); /* all options have come */
-/* Last of all: before the program runs errno is 0, as it is without us. perl takes the status
- * of a BEGIN block that dies from it. */
+/* Last of all: sets errno to 0, as it is without us before the program runs. perl derives the
+ * status of a dying BEGIN block from it. */
 void nytp_load_forget_errors(pTHX);
 
-/* DB::enable_profile(): whether it was on before. `path` may be NULL. */
+/* DB::enable_profile(). Returns whether it was on before. `path` may be NULL. */
 bool nytp_enable(pTHX_ const char *path);
-/* The same with no path, for a command from outside, which says itself what became of it; a
- * child that has recorded nothing yet has a name of its own. */
+/* The same without a path, for a command from outside, which reports the result itself. A child
+ * that has recorded nothing yet gets its own name. */
 void nytp_enable_unasked(pTHX_ struct nytp_recorder *rec);
-bool nytp_disable(pTHX); /* DB::disable_profile(): the same */
-/* DB::rotate_profile(): go on in another file, `path`, or with NULL the next of the present
- * name. False: nothing is recorded, or that file cannot be opened, which is said; then the
- * present one goes on. */
+bool nytp_disable(pTHX); /* DB::disable_profile(): returns the same */
+/* DB::rotate_profile(): goes on in another file, `path`, or if NULL the next of the present
+ * name. Returns false if nothing is recorded; also if the file cannot be opened, which is
+ * reported, and the present one goes on. */
 bool nytp_rotate(pTHX_ const char *path);
-/* The same for a command from outside: `text` becomes the name, or why there is none. */
+/* The same for a command from outside: `text` receives the name or the reason. */
 bool nytp_rotate_unasked(pTHX_ const char *path, char *text, size_t size);
 void nytp_finish_profile(pTHX); /* DB::finish_profile() */
 
-/* nytp_enable() for a profile that counts everything: samples pause meanwhile, if they are
- * taken, and go on in their file after nytp_finish_exact(). */
+/* nytp_enable() for an exact profile: sampling pauses, and goes on in its file after
+ * nytp_finish_exact(). */
 bool nytp_enable_exact(pTHX_ const char *path);
 void nytp_finish_exact(pTHX);
 
-/* DB::label() and DB::label_profile(): pairs of key and value. Without a recorder nothing
- * happens. Croaks if the last key has no value. */
+/* DB::label() and DB::label_profile() with pairs of key and value. Does nothing without a
+ * recorder. Croaks if the last key has no value. */
 void nytp_label(pTHX_ SV **pairs, int n, bool of_profile);
 
-void nytp_thread_begins(pTHX);   /* the interpreter was cloned; in CLONE */
+void nytp_thread_begins(pTHX);   /* in CLONE: the interpreter was cloned */
 void nytp_statement_by_db(pTHX); /* use_db_sub=1: DB::DB was called */
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A sampled profile is suspended while an exact one is recorded; see pause_for_exact.h.
+ * Suspends a sampled profile while an exact one is recorded; see pause_for_exact.h.
  *
- * What the recorder knows of subs and source files holds for both profiles, and so do their
- * numbers; which of them a file has been told of is noted for each kind apart (enum nytp_kind).
- * What belongs to one file alone is put away as it is: the file and its buffers, open calls,
- * arcs.
+ * Both profiles share the known subs and source files, with their numbers. Which of them a file
+ * contains is noted for each kind separately (enum nytp_kind). Data of one file only is moved
+ * away as it is: the file and its buffers, open calls, arcs.
  */
 #include "pause_for_exact.h"
 
@@ -26,7 +25,7 @@
 
 #include <unistd.h>
 
-/* ---- what belongs to one file ---- */
+/* ---- data of one file ---- */
 
 static void save_sampled(struct nytp_recorder *rec)
 {
@@ -44,7 +43,7 @@ static void save_sampled(struct nytp_recorder *rec)
     sampled->is_there = true;
 }
 
-/* In the place of what the exact profile had, whose file is closed. */
+/* Replaces the data of the exact profile, whose file is closed. */
 static void restore_sampled(pTHX_ struct nytp_recorder *rec)
 {
     struct nytp_rec_pause_for_exact *const sampled = &rec->pause_for_exact;
@@ -64,7 +63,7 @@ static void restore_sampled(pTHX_ struct nytp_recorder *rec)
     nytp_info_queue_add_all(rec);
 }
 
-/* ---- there and back ---- */
+/* ---- suspend and resume ---- */
 
 void nytp_pause_for_exact(pTHX_ struct nytp_recorder *rec)
 {
@@ -81,7 +80,7 @@ void nytp_pause_for_exact(pTHX_ struct nytp_recorder *rec)
     RESTORE_ERRNO;
 }
 
-/* What a child has recorded of its parent's exact profile before it came here is of no use. */
+/* A child's own records of its parent's exact profile are useless. */
 static void drop_of_child(pTHX_ struct nytp_recorder *rec)
 {
     char *const path = nytp_copy(rec->file.path, strlen(rec->file.path));
@@ -97,7 +96,7 @@ static void end_exact(pTHX_ struct nytp_recorder *rec)
     if (rec->life.is_ended)
         nytp_keep_end(rec);
     else if (rec->life.forked)
-        nytp_outfile_close(&rec->file); /* it is the parent's */
+        nytp_outfile_close(&rec->file); /* the parent's */
     else if (nytp_file_is_open(rec) && rec->pause_for_exact.pid != getpid())
         drop_of_child(aTHX_ rec);
     else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A profile file: its name, its header, its end, and what is said about it. See profile.h.
+ * A profile file: its name, header, end and messages. See profile.h.
  */
 #include "profile.h"
 
@@ -33,12 +33,12 @@
 #include <unistd.h>
 
 enum {
-    LONG_NS = 1000000000, /* of processor time: who used that much asks where it was */
+    LONG_NS = 1000000000, /* processor time whose loss a user would notice */
 };
 
 static const char default_path[] = "nytprof.out";
 
-/* ---- its records ---- */
+/* ---- records ---- */
 
 int64_t nytp_profile_processor_ns(void)
 {
@@ -69,8 +69,8 @@ static void write_application(pTHX_ struct nytp_recorder *rec)
 
 #define DECIMAL 24
 
-/* The number as digits that end before `end`, where they begin; without printf(), since it may
- * be in a signal. */
+/* Writes the number as digits that end before `end`; returns their begin. May run in a signal,
+ * so without printf(). */
 static char *decimal(char *end, int64_t number)
 {
     char *at = end;
@@ -95,15 +95,14 @@ static void write_number(struct nytp_recorder *rec, const char *head, int64_t nu
     nytp_write_comment(rec->writer, text);
 }
 
-/* Unless calls= was written out, or SVs are told between them, they are told in a few bytes.
- * What a file has begun with holds to its end. */
+/* Calls are recorded in comments, in a few bytes, unless calls= was given or SVs are recorded
+ * between them. Fixed for the whole file. */
 static void begin_calls(struct nytp_recorder *rec)
 {
     const struct nytp_options *const options = &rec->options;
-    rec->profile.has_comments = rec->kind == NYTP_EXACT && rec->dprof == NULL &&
-                                options->subs && options->calls > 1 &&
-                                !nytp_option_is_given(options, NYTP_OPTION_calls) &&
-                                !(options->memory && options->svs);
+    rec->profile.has_comments =
+        rec->kind == NYTP_EXACT && rec->dprof == NULL && options->subs && options->calls > 1 &&
+        !nytp_option_is_given(options, NYTP_OPTION_calls) && !(options->memory && options->svs);
     nytp_state_set(rec, rec->state);
     if (rec->comments_on)
         nytp_write_calls_head(rec->writer);
@@ -163,7 +162,7 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     }
 }
 
-/* The name of the profile's file; give it to Safefree(). */
+/* Returns the name of the profile's file, for Safefree(). */
 static char *path_for(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_profile *profile)
 {
     const struct nytp_file_name_values values = {
@@ -210,7 +209,6 @@ void nytp_profile_set_path(struct nytp_recorder *rec, const char *path)
     set_path(&rec->profile, path);
 }
 
-/* By option file=, which may hold placeholders. */
 void nytp_profile_set_path_by_options(struct nytp_recorder *rec)
 {
     const char *const name = rec->options.file;
@@ -248,8 +246,8 @@ void nytp_profile_be_further(pTHX_ struct nytp_recorder *rec)
     rec->profile.thread = nytp_thread_number(aTHX);
 }
 
-/* A clone that is made in a child process before the interpreter that it is made of has run
- * there is a child's, too. */
+/* A clone made in a child process counts as a child's, even if the cloned interpreter has not
+ * run there yet. */
 void nytp_profile_inherit(pTHX_ struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
     const struct nytp_rec_profile *const profile =
@@ -287,7 +285,7 @@ void nytp_profile_free(struct nytp_recorder *rec)
     Safefree(rec->profile.base_path);
 }
 
-/* Everything that the old profile file knew has to be said again in a new one. */
+/* A new file has to record everything again. */
 static void forget_written(struct nytp_recorder *rec)
 {
     if (rec->profile.n_opened++ > 0)
@@ -303,7 +301,7 @@ static bool open_file(pTHX_ struct nytp_recorder *rec, struct nytp_rec_profile *
 {
     if (profile->started == 0)
         profile->started = time(NULL);
-    /* `perl -MDevel::NYTProf -e 1` looks whether the module is there */
+    /* `perl -MDevel::NYTProf -e 1` only tests for the module */
     const bool is_glance =
         profile->is_default_path && rec->compile.e_text != NULL && !rec->load.is_debugger;
     char *const path = path_for(aTHX_ rec, profile);
@@ -380,8 +378,8 @@ bool nytp_profile_open(pTHX_ struct nytp_recorder *rec)
     return true;
 }
 
-/* Beside the time of day from start to end it tells how long the process waited, for a
- * processor as well. Another thread, which may end the profile, has a time of its own. */
+/* With the time of day from start to end this shows how long the process waited, also for a
+ * processor. Another thread, which may end the profile, has its own time. */
 static void write_processor_time(struct nytp_recorder *rec)
 {
     const int64_t began = rec->profile.processor_ns, now = nytp_profile_processor_ns();
@@ -409,7 +407,6 @@ static void write_overhead(struct nytp_recorder *rec)
                          (size_t)(text + sizeof text - at));
 }
 
-/* The part of the stream that only the end can tell. */
 void nytp_profile_write_closing(pTHX_ struct nytp_recorder *rec)
 {
     write_overhead(rec);
@@ -447,9 +444,9 @@ void nytp_profile_write_closing_without_perl(struct nytp_recorder *rec)
     nytp_write_pid_end(rec->writer, (uint32_t)rec->life.pid, time_of_day());
 }
 
-/* ---- what is said at the end ---- */
+/* ---- messages at the end ---- */
 
-/* Say so if the file that was written has no name any more. */
+/* Reports a written file that has no name any more. */
 static void check_is_kept(struct nytp_recorder *rec)
 {
     if (rec->file.error.status == NYTP_OK && nytp_outfile_is_lost(&rec->file))
@@ -458,15 +455,14 @@ static void check_is_kept(struct nytp_recorder *rec)
                  rec->file.path);
 }
 
-/* A child says nothing itself: what it writes to its standard error may be looked at by the
- * program. */
+/* A child reports nothing: the program may read its standard error. */
 static bool is_first(const struct nytp_recorder *rec)
 {
     return !rec->profile.is_round && !rec->profile.is_child && !rec->profile.is_thread &&
            !rec->file.is_beside_ancestor;
 }
 
-/* The first process says it at its end, where no program is reading. */
+/* Reported by the first process at its end, when no program reads it. */
 static void say_others(struct nytp_recorder *rec)
 {
     char names[300];
@@ -495,7 +491,7 @@ void nytp_profile_say_end(struct nytp_recorder *rec)
     RESTORE_ERRNO;
 }
 
-/* start=no is set where something else is to enable the profiler, which it may not do. */
+/* start=no is set if something else is to enable the profiler, which it may never do. */
 void nytp_profile_say_if_never_begun(struct nytp_recorder *rec)
 {
     const int64_t lost_ns =

@@ -2,10 +2,10 @@
  *
  * Recorders beside the process's first; see threads.h.
  *
- * perl_clone() copies the list of per-interpreter data (MY_CXT, perlxs), so in CLONE ours still
- * leads to the recorder of the interpreter that was cloned: nothing else tells which that is.
- * The lists of block hooks and of what perl_destruct() calls, and the hook for freed ops, are
- * cloned as well (sv.c). Ops are shared by all clones, so what is known of them stays true.
+ * perl_clone() copies the list of per-interpreter data (MY_CXT, perlxs). So in CLONE ours still
+ * leads to the cloned interpreter's recorder; nothing else shows which that is. The lists of
+ * block hooks and of functions for perl_destruct(), and the hook for freed ops, are cloned as
+ * well (sv.c). Clones share their ops, so data about these stays valid.
  */
 #include "threads.h"
 
@@ -33,7 +33,7 @@ void nytp_thread_of_process(pTHX_ struct nytp_recorder *rec)
         nytp_profile_be_further(aTHX_ rec);
 }
 
-/* The recorder of the interpreter that this one was cloned from; NULL: none. */
+/* Returns the recorder of the cloned interpreter, or NULL. */
 static struct nytp_recorder *recorder_of_maker(pTHX)
 {
     dMY_CXT;
@@ -46,7 +46,7 @@ static void set_own(pTHX_ struct nytp_recorder *rec)
     MY_CXT.recorder = rec;
 }
 
-/* A recorder for this interpreter, with these options; NULL: out of memory. */
+/* Returns a recorder for this interpreter with these options, or NULL if memory is out. */
 static struct nytp_recorder *add_with_options(pTHX_ const struct nytp_options *options)
 {
     struct nytp_recorder *const rec = nytp_recorder_add(aTHX);
