@@ -283,7 +283,7 @@ P
 scenario 'Test::LeakTrace finds what the program leaks, and nothing else' => sub {
     plan skip_all => 'no Test::LeakTrace' if !eval { require Test::LeakTrace; 1 };
     my $code = <<'P';
-use Test::LeakTrace;
+ use Test::LeakTrace;
 my @kept;
 my %does = (
     'string evals' => sub { my $sub = eval 'sub { 1 }'; $sub->() },
