@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The recorder is steered from outside; see control.h. Each interpreter of the process is, for
- * itself: a thread begins as a target of its own. The signal is seen by the first alone, which
- * passes it on to all.
+ * Control of the recorder from outside; see control.h. Each interpreter of the process is a
+ * target of its own; a thread begins as one. The first receives the signal and passes it to
+ * all.
  */
 #include "control.h"
 
@@ -22,11 +22,11 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-static struct nytp_recorder *steered; /* the first; NULL: nobody is */
+static struct nytp_recorder *steered; /* the first; NULL: none */
 static atomic_uint n_steered;
 static atomic_bool has_forked;
-static atomic_uint n_toggles; /* signals that came */
-static char *template;        /* of the socket's name, absolute; NULL: no socket */
+static atomic_uint n_toggles; /* signals received */
+static char *template;        /* for the socket's name, absolute; NULL: no socket */
 static bool is_child;
 
 /* ---- commands ---- */
@@ -58,8 +58,8 @@ static bool obey_on(pTHX_ struct nytp_recorder *rec, const char *name, char *tex
     return false;
 }
 
-/* The profile gets its end: whoever switched recording off wants to look at it. If it was an
- * exact one beside a sampled one, sampling goes on. */
+/* Ends the profile, since its user wants to read it. After an exact profile beside a sampled
+ * one, sampling goes on. */
 static bool obey_off(pTHX_ struct nytp_recorder *rec, const char *name, char *text, size_t size)
 {
     PERL_UNUSED_VAR(name);
@@ -90,7 +90,7 @@ static bool obey_rotate(pTHX_ struct nytp_recorder *rec, const char *name, char 
     return ok;
 }
 
-/* Of threads the first that comes here makes the copy, for all of them are in it. */
+/* The first thread to come here makes the copy; it contains all threads. */
 static bool obey_heap(pTHX_ struct nytp_recorder *rec, const char *name, char *text,
                       size_t size)
 {
@@ -146,8 +146,7 @@ static void pass_signals_on(const struct nytp_recorder *rec)
 
 /* ---- the socket ---- */
 
-/* A child's has its process id appended, as its profile has, unless the name holds it anyway.
- */
+/* A child's socket has its process id appended, like its profile, unless the name has a %p. */
 static void listen_here(pTHX_ struct nytp_recorder *rec)
 {
     char path[300], error[sizeof path + 100];
@@ -166,7 +165,7 @@ static void listen_here(pTHX_ struct nytp_recorder *rec)
         nytp_say(&rec->options, "%s; the program runs without it", error);
 }
 
-/* What was asked of the parent, exact recording for a while, was not asked of the child. */
+/* The parent's request for a while of exact recording does not apply to the child. */
 static void begin_child(pTHX_ struct nytp_recorder *rec)
 {
     if (rec->pause_for_exact.is_there)
@@ -190,7 +189,7 @@ static void at_safe_point(pTHX)
     RESTORE_ERRNO;
 }
 
-/* Only the thread that forked lives in the child, and is the first there. */
+/* Only the forking thread lives in the child, as its first. */
 static void on_fork_in_child(void)
 {
     struct nytp_recorder *const rec = nytp_recorder_after_fork();
@@ -205,13 +204,13 @@ static void on_fork_in_child(void)
     nytp_safe_point_ask(target->interpreter);
 }
 
-/* The process becomes another program, or ends behind perl's back. */
+/* The process becomes another program or ends behind perl's back. */
 static void before_end(void)
 {
     dTHX;
     dSAVE_ERRNO;
     nytp_control_leave();
-    nytp_safe_point_ask((void *)NYTP_THX); /* unless that fails */
+    nytp_safe_point_ask((void *)NYTP_THX); /* in case that fails */
     RESTORE_ERRNO;
 }
 
@@ -226,7 +225,7 @@ static void on_destruction(pTHX_ void *unused)
     rec->control.target = NULL;
     const bool is_last = atomic_fetch_sub(&n_steered, 1) == 1;
     if (rec != steered && !is_last)
-        return; /* when the first goes, so does the program */
+        return; /* the program ends with the first */
     steered = NULL;
     nytp_safe_point_set(NYTP_ASKER_CONTROL, NULL);
     nytp_exits_leave_first(NULL, NULL);
@@ -247,7 +246,7 @@ static void on_signal(int number)
     nytp_safe_point_ask((void *)rec->interpreter);
 }
 
-/* A signal that the program, or who started it, has given a meaning to keeps that. */
+/* A signal with a handler, or ignored by the program or its starter, stays as it is. */
 static void catch_toggle(struct nytp_recorder *rec)
 {
     struct sigaction now;
@@ -270,17 +269,17 @@ static void catch_toggle(struct nytp_recorder *rec)
 static void watch_forks(void)
 {
     pthread_atfork(NULL, NULL, on_fork_in_child);
-    atexit(nytp_control_remove_name); /* perl leaves its own list out while threads run */
+    atexit(nytp_control_remove_name); /* perl skips its own list while threads run */
 }
 
-/* A path as part of a name with placeholders. */
+/* Appends a path, escaped, to a name with placeholders. */
 static void put_literally(struct nytp_text *to, const char *path)
 {
     for (; *path != '\0'; path++)
         nytp_text_printf(to, *path == '%' ? "%%%%" : "%c", *path);
 }
 
-/* control=1: in the user's folder for such things, or beside the profile. */
+/* control=1: in the user's runtime folder, or beside the profile. */
 static char *usual_template(struct nytp_recorder *rec)
 {
     const char *const folder = getenv("XDG_RUNTIME_DIR");
@@ -342,6 +341,6 @@ void nytp_control_begin(pTHX)
         return;
     nytp_exits_leave_first(before_end, nytp_control_remove_name);
     nytp_exits_watch(rec,
-                     nytp_finish_without_perl); /* with start=no, before a profile has it */
+                     nytp_finish_without_perl); /* with start=no no profile has done this */
     listen_here(aTHX_ rec);
 }

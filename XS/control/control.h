@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The recorder is steered from outside: by a socket (control=) and by a signal (sigcontrol=).
- * Commands are obeyed at perl's next safe point.
+ * Control of the recorder from outside: by a socket (control=) and a signal (sigcontrol=).
+ * Commands run at perl's next safe point.
  */
 #ifndef NYTP_CONTROL_H
 #define NYTP_CONTROL_H
@@ -10,13 +10,12 @@
 
 struct nytp_control_target;
 
-/* The part of the state that control.c writes. */
 struct nytp_rec_control {
-    struct nytp_control_target *target; /* owned; NULL: nobody steers it */
+    struct nytp_control_target *target; /* owned; NULL: not controlled */
 };
 
-/* Options are known, or the interpreter is a thread's and has got those of its maker. The
- * second of two calls does nothing. */
+/* Call it when options are known, also in a thread's interpreter after it has got its
+ * creator's. A second call does nothing. */
 void nytp_control_begin(pTHX);
 
 #endif

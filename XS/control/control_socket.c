@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A Unix socket by which somebody else steers the recorder; see control_socket.h.
+ * A Unix socket for control of the recorder; see control_socket.h.
  *
- * One command is under way at a time, the newest. It is handed over by its number: the tick
- * thread sets `order` when all else about it is written; a thread of the program sets `obeyed`
- * when its `answer` is. Who wakes late and reads a command sees by the number whether another
- * has come meanwhile. The list of targets is changed while the tick thread is held (ticks.h).
+ * One command is in progress at a time, the newest, identified by its number. The tick thread
+ * sets `order` after all data of the command; a program thread sets `obeyed` after its
+ * `answer`. The number shows a late reader whether a newer command has come meanwhile. The list
+ * of targets is changed while the tick thread is held (ticks.h).
  *
- * The descriptors are the tick thread's alone, so that none is used after it was closed; but
- * they lie in the program's table, and a program that becomes a daemon closes all that it finds
- * there. So each is asked, before anything is done with it, whether it still leads where it
- * did, and the socket's name, whether it is still that of our socket. A socket that is lost is
- * made anew at the program's next safe point.
+ * Only the tick thread uses the descriptors, so none is used after it was closed. But they are
+ * in the program's table, and a program that becomes a daemon closes all descriptors. So each
+ * is checked before use; likewise the socket's name is checked to be still that of our socket.
+ * A lost socket is made again at the program's next safe point.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* struct ucred */
@@ -39,20 +38,21 @@
 
 enum {
     ASK_AGAIN_MS = 20,   /* while a command waits */
-    SLEEPERS_WAITS = 25, /* as often, before the answer comes without those that sleep */
+    SLEEPERS_WAITS = 25, /* intervals until an answer is sent without sleeping targets */
     NS_PER_MS = 1000000,
-    LOOK_MS = 200, /* whether clients idle and the socket is there; as often as poll() ends */
+    LOOK_MS = 200, /* interval of checks for idle clients and the socket; also poll()'s longest
+                    * wait */
 };
 
-static const uint64_t idle_ns = 3000000000; /* that a client may take to say what it wants */
+static const uint64_t idle_ns = 3000000000; /* time for a client to send its command */
 
-/* Who is connected, by place in watch.fds; 0 is the socket itself, of which only `own` is used.
- */
+/* A connected client, by index in watch.fds. Index 0 is the socket itself, which uses only
+ * `own`. */
 struct client {
     struct nytp_own_fd own;
     struct nytp_request request;
-    uint64_t until_ns; /* it has to have asked */
-    bool waits;        /* for the answer to the command */
+    uint64_t until_ns; /* deadline for its command */
+    bool waits;        /* for the command's answer */
     bool is_taken;     /* by nytp_control_take_client() */
 };
 
@@ -61,27 +61,28 @@ static struct client clients[NYTP_TICK_FDS];
 static struct nytp_control_target *targets;
 static uid_t owner;
 static pid_t maker;
-static bool is_inherited; /* the parent's */
+static bool is_inherited; /* from the parent */
 static int lowest_fd;
 static char *socket_path; /* NULL: not listening */
-static dev_t name_dev;    /* what had that name when the socket had got it */
+static dev_t name_dev;    /* the socket's file when it got its name */
 static ino_t name_ino;
-static atomic_bool is_lost;      /* the program closed the socket, or is another user */
-static atomic_bool changes_user; /* the program has: the tick thread is to remove the name */
-static atomic_bool name_is_gone; /* which it has tried */
+static atomic_bool is_lost;      /* the program closed the socket or changed its user */
+static atomic_bool changes_user; /* the program changed its user: the tick thread shall remove
+                                  * the name */
+static atomic_bool name_is_gone; /* it has tried to */
 
 struct order {
     atomic_int command; /* enum nytp_command */
     char argument[NYTP_CONTROL_LINE];
 };
 static struct order orders[2]; /* by the last bit of their number */
-static atomic_uint order;      /* the newest one's number; 0: none yet */
-static atomic_bool is_waiting; /* for it to be obeyed */
+static atomic_uint order;      /* number of the newest; 0: none yet */
+static atomic_bool is_waiting; /* for targets to obey it */
 static unsigned n_waits;
-static _Atomic uint64_t off_at_ns; /* CLOCK_MONOTONIC; 0: no end was asked for */
+static _Atomic uint64_t off_at_ns; /* CLOCK_MONOTONIC; 0: no time limit */
 
 enum {
-    NYTP_CONTROL_RECORDING = 2, /* places in: */
+    NYTP_CONTROL_RECORDING = 2, /* indices in state_words */
     NYTP_CONTROL_PAUSED = 3,
 };
 static const char *const state_words[] = {"off", "ready", "recording", "paused", "off", "off"};
@@ -137,7 +138,7 @@ static int accept_client(int fd)
     return client;
 }
 
-/* The socket's mode lets nobody else in. */
+/* The socket's mode excludes others. */
 static bool is_allowed(int fd)
 {
     return fd >= 0;
@@ -169,7 +170,7 @@ static void remove_path(const char *path)
 }
 #endif
 
-/* The descriptor at this place of watch.fds; -1: it is not ours any more. */
+/* Returns the descriptor at this index, or -1 if it is not ours any more. */
 NYTP_RAW_CODE static int fd_of(unsigned i)
 {
     return nytp_own_fd(&clients[i].own);
@@ -181,7 +182,7 @@ NYTP_RAW_CODE static void drop(unsigned i)
     clients[i].own.fd = watch.fds[i].fd = -1;
 }
 
-/* The socket's name, unless something else has that by now. */
+/* Removes the socket's name unless something else has it now. */
 NYTP_RAW_CODE static void remove_name(void)
 {
     struct stat there;
@@ -190,7 +191,7 @@ NYTP_RAW_CODE static void remove_name(void)
         remove_path(socket_path);
 }
 
-/* One line, or what else fits. */
+/* One line, cut to fit. */
 struct line {
     char bytes[2 * NYTP_CONTROL_LINE];
     struct nytp_raw_text text;
@@ -254,9 +255,7 @@ NYTP_RAW_CODE static void put_pid(struct nytp_raw_text *to,
     put_who(to, target);
 }
 
-/* The interpreter may be just about to free the name: a look at memory that is gone is no
- * crash.
- */
+/* The interpreter may be freeing the name: reading freed memory this way does not crash. */
 NYTP_RAW_CODE static void put_file(struct nytp_raw_text *to,
                                    const struct nytp_control_target *target)
 {
@@ -290,7 +289,7 @@ NYTP_RAW_CODE static void tell_status_of(int fd, struct nytp_control_target *tar
     send_line(fd, &line);
 }
 
-/* What it executes, and each open call with the line where it stands. */
+/* Sends the running op, and each open call with its line. */
 NYTP_RAW_CODE static void tell_stack_of(int fd, struct nytp_control_target *target)
 {
     static char bytes[65536];
@@ -335,7 +334,7 @@ NYTP_RAW_CODE static void give_order(enum nytp_command what, const char *name)
     ask_targets();
 }
 
-/* What was asked before and has not been done will not be. */
+/* Cancels an earlier command that was not obeyed. */
 NYTP_RAW_CODE static void withdraw(void)
 {
     for (unsigned i = 1; i < NYTP_TICK_FDS; i++) {
@@ -347,7 +346,7 @@ NYTP_RAW_CODE static void withdraw(void)
     atomic_store(&is_waiting, false);
 }
 
-/* A client that waits for its answer is not listened to: it may have nothing more to say. */
+/* A client that waits for its answer is not read: it may have shut down its side. */
 NYTP_RAW_CODE static void hand_over(unsigned i, enum nytp_command what, const char *name)
 {
     withdraw();
@@ -369,7 +368,7 @@ NYTP_RAW_CODE static void cancel(int fd)
     say(fd, is_pending ? "ok withdrawn" : "error nothing is pending", "");
 }
 
-/* False: this client is done with. */
+/* Returns false if this client is to be dropped. */
 NYTP_RAW_CODE static bool read_client(unsigned i)
 {
     struct nytp_request *const request = &clients[i].request;
@@ -396,8 +395,8 @@ NYTP_RAW_CODE static bool read_client(unsigned i)
     return clients[i].waits;
 }
 
-/* A free place; where there is none, that of who has said nothing for longest. One waits for an
- * answer at most. */
+/* Returns a free index, after dropping the longest idle client if there is none. At most one
+ * client waits for an answer. */
 NYTP_RAW_CODE static unsigned make_room(void)
 {
     unsigned oldest = 0;
@@ -412,11 +411,11 @@ NYTP_RAW_CODE static unsigned make_room(void)
     return oldest;
 }
 
-/* The system gives a client the lowest free number, and there is no way to ask for another: for
- * the microsecond until it has a high one, the program may be given the next instead.
+/* The system gives a client the lowest free number; another cannot be requested. Until it is
+ * moved to a high one, a microsecond later, the program may be given the next number instead.
  *
- * Where none can be accepted now, as in a program that has all descriptors that it may have,
- * the socket is left alone until the next look. */
+ * If none can be accepted, as when the program has all descriptors that it may have, the socket
+ * is ignored until the next check. */
 NYTP_RAW_CODE static void let_in(uint64_t now_ns)
 {
     const int low = accept_client(fd_of(0));
@@ -440,7 +439,7 @@ NYTP_RAW_CODE static void let_in(uint64_t now_ns)
     watch.fds[i].fd = fd;
     watch.fds[i].events = POLLIN;
     watch.fds[i].revents = 0;
-    ask_targets(); /* should the status be asked for, it is of now */
+    ask_targets(); /* so that a status is current */
     greet(fd);
 }
 
@@ -471,7 +470,7 @@ NYTP_RAW_CODE static void pass_answers_on(void)
     atomic_store(&is_waiting, false);
 }
 
-/* All have obeyed, or those that do not sleep. */
+/* Returns whether all have obeyed, or all that do not sleep. */
 NYTP_RAW_CODE static bool is_answered(void)
 {
     unsigned n = 0, n_obeyed = 0;
@@ -505,7 +504,7 @@ NYTP_RAW_CODE static void look_at_client(unsigned i, uint64_t now_ns)
         drop(i);
 }
 
-/* The end of what was asked for a time: the next look is not after it. */
+/* Schedules the next check no later than the end of a timed command. */
 NYTP_RAW_CODE static void keep_deadline(uint64_t now_ns)
 {
     const uint64_t end_ns = atomic_load(&off_at_ns);
@@ -519,8 +518,8 @@ NYTP_RAW_CODE static void keep_deadline(uint64_t now_ns)
     }
 }
 
-/* The last moment at which the socket's name can be removed: the program may not have the
- * right. A program that is root for a while only, or not for a while, keeps its socket. */
+/* Removes the socket's name at the last moment: later the program may lack the right. A program
+ * that is root, or not root, only for a while keeps its socket. */
 NYTP_RAW_CODE static void give_up_name(void)
 {
     if (atomic_load(&name_is_gone) ||
@@ -653,11 +652,12 @@ void nytp_control_ask_all(enum nytp_command what)
     nytp_ticks_hold();
     withdraw();
     give_order(what, "");
-    atomic_store(&is_waiting, false); /* nobody is to be told */
+    atomic_store(&is_waiting, false); /* no client waits */
     nytp_ticks_let_go();
 }
 
-/* One that a process left behind which was killed: ours, and nobody accepts. */
+/* Returns whether the socket was left behind by a killed process: it is ours and nobody
+ * accepts. */
 static bool is_stale(const struct sockaddr_un *address)
 {
     struct stat there;
@@ -666,7 +666,7 @@ static bool is_stale(const struct sockaddr_un *address)
         return false;
     const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     const bool stale = fd >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 &&
-                       fcntl(fd, F_SETFL, O_NONBLOCK) == 0 && /* who listens may be stopped */
+                       fcntl(fd, F_SETFL, O_NONBLOCK) == 0 && /* the listener may be stopped */
                        connect(fd, (const struct sockaddr *)address, sizeof *address) != 0 &&
                        errno == ECONNREFUSED;
     if (fd >= 0)
@@ -674,8 +674,8 @@ static bool is_stale(const struct sockaddr_un *address)
     return stale;
 }
 
-/* bind() follows no link and replaces nothing. On Linux the mode is that of the socket before
- * it gets its name, so that it never was another. */
+/* bind() follows no link and replaces nothing. On Linux the mode is set on the socket before it
+ * has a name, so it never had another. */
 static bool bind_name(int fd, const struct sockaddr_un *address)
 {
     fchmod(fd, 0600);
@@ -771,8 +771,8 @@ void nytp_control_leave(void)
         atomic_store(&is_lost, true);
 }
 
-/* By the tick thread, since the program has no right to. It looks after LOOK_MS, if it was not
- * told by a socket that the program has closed, and may be gone. */
+/* The tick thread removes the name, since the program has no right to. It looks after LOOK_MS
+ * if a socket closed by the program did not wake it; it may also have ended. */
 static void wait_for_removal(void)
 {
     const struct timespec one = {.tv_nsec = NS_PER_MS};
@@ -789,7 +789,7 @@ void nytp_control_close(void)
     if (maker == getpid() && !is_inherited) {
         remove_name();
         atomic_store(&changes_user, geteuid() != owner);
-        shutdown(fd_of(0), SHUT_RDWR); /* lets the tick thread take notice */
+        shutdown(fd_of(0), SHUT_RDWR); /* wakes the tick thread */
         wait_for_removal();
     }
     nytp_ticks_watch(NULL, unused, sizeof unused);
@@ -797,6 +797,6 @@ void nytp_control_close(void)
         drop(i);
     watch.n = 0;
     char *const path = socket_path;
-    socket_path = NULL; /* before it is freed: a signal may come */
+    socket_path = NULL; /* before free(): a signal may come */
     free(path);
 }

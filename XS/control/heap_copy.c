@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A copy of the process that stands still; see heap_copy.h.
+ * A stopped copy of the process; see heap_copy.h.
  *
- * A second fork, whose middle process ends, would give the copy to init, but to the program
- * itself where that is a container's first process. A child without a signal is the program's
- * until it has ended, and only __WCLONE sees it; if the program ends first, init has it.
+ * A second fork whose middle process ends would give the copy to init. But if the program is a
+ * container's first process, it would get the copy itself. A child without an exit signal stays
+ * the program's child, visible only to __WCLONE; if the program ends first, init gets it.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -33,13 +33,13 @@
 
 enum {
     MOST_COPIES = 4,
-    MOST_FDS = 1 << 20, /* closed one by one, where close_range() is not to be had */
+    MOST_FDS = 1 << 20, /* closed one by one without close_range() */
 };
 
-static const uint64_t longest_ns = 600000000000; /* of a copy */
+static const uint64_t longest_ns = 600000000000; /* for a copy */
 
-static _Atomic long copies[MOST_COPIES]; /* their ids; 0: none. Taken and freed by one thread
-                                            each at a time. */
+static _Atomic long copies[MOST_COPIES]; /* their ids; 0: none. One thread each takes and frees
+                                          * an entry. */
 
 /* ---- in the copy ---- */
 
@@ -56,8 +56,7 @@ NYTP_RAW_CODE static void close_from_to(unsigned first, unsigned last)
         nytp_raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
-/* Where the system lets only parents look at a process (Yama), let those at the socket, and
- * what they start. */
+/* Where only parents may look at a process (Yama), allows the client and its children to. */
 NYTP_RAW_CODE static void let_look(int client)
 {
     struct ucred peer = {0};
@@ -68,7 +67,7 @@ NYTP_RAW_CODE static void let_look(int client)
         nytp_raw_syscall(SYS_prctl, PR_SET_PTRACER, peer.pid, 0, 0, 0, 0);
 }
 
-/* Should memory become short, the program is not who is killed. */
+/* If memory becomes short, the kernel kills the copy, not the program. */
 NYTP_RAW_CODE static void go_first(void)
 {
     const long fd = nytp_raw_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/oom_score_adj",
@@ -79,8 +78,8 @@ NYTP_RAW_CODE static void go_first(void)
     nytp_raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
-/* All signals are blocked. A session of its own: what is sent to the program's process group is
- * not for the copy. */
+/* All signals are blocked. A new session keeps signals for the program's process group away
+ * from the copy. */
 NYTP_RAW_CODE static void stand_still(const struct nytp_own_fd *client)
 {
     const int fd = nytp_own_fd(client);
@@ -101,7 +100,7 @@ NYTP_RAW_CODE static void stand_still(const struct nytp_own_fd *client)
 
 /* ---- in the program ---- */
 
-/* All arguments of clone() are 0: no signal at the end, nothing shared, the same stack. */
+/* All arguments of clone() are 0: no exit signal, nothing shared, the same stack. */
 NYTP_RAW_CODE static long split(const struct nytp_own_fd *client)
 {
     const uint64_t before = nytp_raw_set_signal_mask(UINT64_MAX);
@@ -150,7 +149,7 @@ NYTP_RAW_CODE static void reap(_Atomic long *copy, int options)
         result = nytp_raw_syscall(SYS_wait4, pid, 0, __WCLONE | options, 0, 0, 0);
     while (result == -EINTR);
     if (result != 0)
-        atomic_store(copy, 0); /* it has ended, or there is no such child */
+        atomic_store(copy, 0); /* it has ended, or is no child */
 }
 
 NYTP_RAW_CODE void nytp_heap_copies_reap(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A client's request; see request.h.
+ * Requests of a client; see request.h.
  */
 #include "request.h"
 
@@ -14,7 +14,8 @@ const char *const nytp_command_words[] = {
     [NYTP_COMMAND_STACK] = "stack",
 };
 
-/* The rest of `line` behind the word, past one space; NULL: it begins with another word. */
+/* Returns the rest of `line` after the word and one space, or NULL if it begins with another
+ * word. */
 NYTP_RAW_CODE static const char *after_word(const char *line, const char *word)
 {
     while (*word != '\0' && *line == *word)

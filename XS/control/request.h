@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a client of the control socket may send: a line of a command and maybe a name behind a
- * space, in pieces of any length. All else is none.
+ * Requests of a client of the control socket: a line with a command and maybe a name after a
+ * space, in pieces of any length. Other input is refused.
  */
 #ifndef NYTP_REQUEST_H
 #define NYTP_REQUEST_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 enum {
-    NYTP_CONTROL_LINE = 512, /* the longest, with its end */
+    NYTP_CONTROL_LINE = 512, /* longest line, with its newline */
 };
 
 enum nytp_command {
@@ -19,25 +19,25 @@ enum nytp_command {
     NYTP_COMMAND_CHECKPOINT,
     NYTP_COMMAND_ROTATE,
     NYTP_COMMAND_HEAP,
-    NYTP_COMMAND_STATUS, /* this and the next two are not for the program */
+    NYTP_COMMAND_STATUS, /* this and the next two need no safe point */
     NYTP_COMMAND_CANCEL,
     NYTP_COMMAND_STACK,
     NYTP_COMMAND_UNKNOWN,
     NYTP_COMMAND_TOO_LONG,
 };
 
-/* The word for one of those up to NYTP_COMMAND_STACK. */
+/* The word of each command up to NYTP_COMMAND_STACK. */
 extern const char *const nytp_command_words[];
 
-/* Begins as zeros. What comes is to be put at line + n, as much as there is room for. */
+/* Starts as zeros. Put input at line + n, as much as there is room for. */
 struct nytp_request {
     char line[NYTP_CONTROL_LINE];
     unsigned n;
 };
 
-/* `n_more` bytes have been put there. NYTP_COMMAND_NONE: the line has no end yet. *name is what
- * stands behind the command, "" if nothing does, valid as long as the request is. Runs in the
- * tick thread (raw_thread.h). */
+/* Adds `n_more` bytes put there. Returns NYTP_COMMAND_NONE if the line is incomplete, else its
+ * command. *name is the rest of the line, or "", valid as long as the request. Runs in the tick
+ * thread (raw_thread.h). */
 enum nytp_command nytp_request_add(struct nytp_request *request, size_t n_more,
                                    const char **name);
 

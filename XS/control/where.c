@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Where an interpreter is; see where.h.
+ * The present state of an interpreter; see where.h.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 enum {
-    LOOKS = 3, /* until the interpreter is seen to stand still */
+    LOOKS = 3, /* tries to see the interpreter stand still */
 };
 
-/* Of the one tick thread. */
+/* Used by the one tick thread. */
 static struct nytp_open_stack stack;
 
 static void forget(struct nytp_where *where)
@@ -69,7 +69,7 @@ NYTP_RAW_CODE static bool look_at_stack(const struct nytp_where *where)
 /* ---- the system call ---- */
 
 #if NYTP_RAW_THREADS
-/* Those that wait for a descriptor, which is their first argument. */
+/* Calls that wait for a descriptor, their first argument. */
 static const int of_descriptor[] = {
     SYS_read,    SYS_write,   SYS_pread64, SYS_pwrite64, SYS_readv,   SYS_writev,
     SYS_accept,  SYS_accept4, SYS_connect, SYS_recvfrom, SYS_recvmsg, SYS_sendto,
@@ -90,7 +90,7 @@ NYTP_RAW_CODE static const char *read_number(const char *at, int base, long *num
     return *at == ' ' ? at + 1 : at;
 }
 
-/* /proc/PID/task/TID/syscall: the call's number and, in hexadecimal, its arguments. */
+/* Reads /proc/PID/task/TID/syscall: the call's number and, in hexadecimal, its arguments. */
 NYTP_RAW_CODE static long waited_for(const struct nytp_where *where)
 {
     char bytes[256];

@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Where an interpreter is, and for how long, as the tick thread sees it: for who asks while the
- * program executes nothing.
+ * The present state of an interpreter and its duration, as the tick thread sees it, for clients
+ * that ask while the program executes nothing.
  */
 #ifndef NYTP_WHERE_H
 #define NYTP_WHERE_H
 
 #include "XS/ground/open_stack.h"
 
-/* As it was at the last look. */
+/* The state at the last look. */
 struct nytp_where {
     const void *interpreter;
-    long pid, thread_id;  /* of its thread for the system; 0: not known */
+    long pid, thread_id;  /* of its thread for the system; 0: unknown */
     clockid_t cpu_clock;  /* of its thread */
-    const void *op, *cop; /* that were current */
-    uint64_t cpu_ns;      /* processor time that it had had */
-    uint64_t since_ns;    /* CLOCK_MONOTONIC when all these were first so */
-    bool is_still;        /* it has used no processor time between the last two looks */
+    const void *op, *cop; /* the current ones */
+    uint64_t cpu_ns;      /* processor time used so far */
+    uint64_t since_ns;    /* CLOCK_MONOTONIC when all these were first seen */
+    bool is_still;        /* no processor time was used between the last two looks */
 };
 
-/* In the interpreter's thread. `thread` is its number, 0: the program's first. */
+/* In the interpreter's thread. `thread` is its number, 0 for the program's first. */
 void nytp_where_begin(struct nytp_where *where, void *interpreter, unsigned thread);
 
-/* These run under the rules of raw_thread.h. Look; to be called now and then, since what did
- * not change from look to look is believed not to have changed in between. */
+/* These run under the rules of raw_thread.h. nytp_where_look() looks; call it regularly, since
+ * an unchanged state is assumed not to have changed in between. */
 void nytp_where_look(struct nytp_where *where);
 
-/* "waits in CORE:readline for 11.9 s, fd 4" or "runs". */
+/* Appends "waits in CORE:readline for 11.9 s, fd 4" or "runs". */
 void nytp_where_put(struct nytp_raw_text *text, struct nytp_where *where);
 
-/* A newline, and a line for each open call, innermost first: its name and, behind a tab, file
- * and line of the statement that it has come to. */
+/* Appends a newline, and a line for each open call, innermost first: its name, a tab, file and
+ * line of its current statement. */
 void nytp_where_put_stack(struct nytp_raw_text *text, struct nytp_where *where);
 
 #endif
