@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Watches what a program loads; see startup.h.
+ * Measures what a program loads; see startup.h.
  *
- * A stretch must end however its file or block does: by its last statement, die, or exit. So
- * each leaves two notes on perl's save stack. One is inside the context that the op makes and
- * is obeyed when that context goes; the other is beneath it and counts when the op dies before
- * there is one, as for a file that is not found or does not compile (pp_ctl.c, require_file and
- * doeval_compile; pp_hot.c, pp_entersub).
+ * A stretch must end however its file or block ends: by its last statement, die, or exit. So
+ * each leaves two destructors on perl's save stack. One is inside the context that the op makes
+ * and runs when that context is left. The other is below it, for an op that dies before it
+ * makes a context, as for a file that is missing or does not compile (pp_ctl.c, require_file
+ * and doeval_compile; pp_hot.c, pp_entersub).
  */
 #include "startup.h"
 
@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define MAX_STRETCHES                                                                          \
-    1000000 /* of a program that requires in a loop; later ones are not seen */
+    1000000 /* for a program that requires in a loop; later ones are ignored */
 
 enum kind {
     FILE_LOADED,
@@ -38,7 +38,7 @@ struct stretch {
     SSize_t misses;
 };
 
-/* Of the interpreter that watches; others load what they like. */
+/* State of the one interpreter that is watched. */
 static struct {
     void *interpreter;
     pid_t pid;
@@ -91,8 +91,8 @@ static SV *loaded(pTHX_ const char *name)
     return nytp_peek(aTHX_ GvHV(PL_incgv), name, strlen(name), false);
 }
 
-/* Of a file that was found in @INC, the entries before the one that its path begins with; of
- * one that was not found, all. */
+/* Returns the number of @INC entries before the one that the file's path begins with; all
+ * entries if it was not found. */
 static SSize_t count_misses(pTHX_ const struct stretch *s)
 {
     AV *const inc = GvAV(PL_incgv);
@@ -122,7 +122,7 @@ static void end(pTHX_ struct stretch *s)
     s->misses = count_misses(aTHX_ s);
 }
 
-/* Ends a stretch, and first what began in it and was left without a word. */
+/* Ends a stretch, after those that began in it and were left unnoticed. */
 static void leave(pTHX_ void *number)
 {
     const uint32_t wanted = (uint32_t)PTR2UV(number);
@@ -150,7 +150,7 @@ static OP *run(pTHX_ Perl_ppaddr_t real, enum kind kind, const char *name)
     return next;
 }
 
-/* What the op on top of the stack is asked to load; NULL: a version, or nothing plain. */
+/* Returns the name that the op shall load, or NULL for a version or anything not plain. */
 static const char *file_wanted(pTHX)
 {
     SV *const wanted = *PL_stack_sp;
@@ -212,8 +212,8 @@ static void put_stretch(FILE *out, const struct stretch *s)
     fprintf(out, "\t%ld\n", (long)s->misses);
 }
 
-/* The subs of a package and of those below it. A constant has a reference in place of a glob.
- */
+/* Writes the subs of a package and of those below it. A constant has a reference in place of a
+ * glob. */
 static void put_subs(pTHX_ FILE *out, HV *stash, int depth)
 {
     for (STRLEN i = 0; HvARRAY(stash) != NULL && i <= HvMAX(stash); i++)
