@@ -3,7 +3,7 @@
  * Names of profiles with placeholders; see file_name.h.
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* asprintf; perl asks for it only when it has threads */
+#define _GNU_SOURCE /* asprintf; perl defines this only with threads */
 #endif
 #include "file_name.h"
 

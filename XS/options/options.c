@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What the user asked for; see options.h.
+ * The user's options; see options.h.
  */
 #include "options.h"
 
@@ -82,7 +82,7 @@ bool nytp_options_copy(struct nytp_options *options, const struct nytp_options *
     return ok;
 }
 
-/* A k or m behind a number of bytes multiplies it. How long that is. */
+/* A k or m after a number of bytes multiplies it. Returns the length of that unit. */
 static size_t scale_bytes(const char *unit, long long *number)
 {
     const int shift = *unit == 'k' || *unit == 'K' ? 10 : *unit == 'm' || *unit == 'M' ? 20 : 0;
@@ -130,9 +130,8 @@ static bool is_one_of(const char *value, const char *const *words)
     return false;
 }
 
-/* A name with placeholders. A file= with an unknown one is noted, not only refused: with the
- * name unknown the program runs unprofiled, lest another file be overwritten. Of control= that
- * is said of every value that is wrong. */
+/* Checks a name with placeholders. A bad file= is also noted: the program runs unprofiled, lest
+ * another file be overwritten. For control= every wrong value has that effect. */
 static bool check_name(struct nytp_options *options, const char *option, const char *name,
                        struct nytp_error *error)
 {
@@ -173,7 +172,7 @@ static bool set_text(struct nytp_options *options, const struct option_row *row,
 {
     if (!check_text(options, row, value, error))
         return false;
-    const bool is_log = strcmp(row->name, "log") == 0; /* it is opened anew for each message */
+    const bool is_log = strcmp(row->name, "log") == 0; /* it is reopened for each message */
     char *const copy = is_log ? nytp_absolute_path(value) : strdup(value);
     if (copy == NULL)
         return nytp_error_set(error, NYTP_ERR_MEMORY, "option %s: out of memory", row->name);
@@ -182,7 +181,7 @@ static bool set_text(struct nytp_options *options, const struct option_row *row,
     return true;
 }
 
-/* The option that a name which is none may be meant for, or NULL. */
+/* Returns the option that an unknown name is probably meant for, or NULL. */
 static const char *nearest_option(const char *name)
 {
     const size_t len = strlen(name);
@@ -243,7 +242,7 @@ bool nytp_options_set(struct nytp_options *options, const char *name, const char
                           decides ? "; the program runs unprofiled" : "");
 }
 
-/* ---- what does not go together ---- */
+/* ---- options without effect beside others ---- */
 
 enum mode {
     ALWAYS,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What the user asked for, by NYTPROF or DB::set_option(). options.def lists every option with
- * its default, its range and what it does. A recorder has its own copy (rec->options); load.c
- * sets it, everybody reads it.
+ * The user's options, from NYTPROF or DB::set_option(). options.def lists them with default,
+ * range and meaning. Each recorder has a copy (rec->options), set by load.c and read by
+ * everybody.
  */
 #ifndef NYTP_OPTIONS_H
 #define NYTP_OPTIONS_H
@@ -15,10 +15,11 @@ struct nytp_options {
 #define NYTP_NUMBER(name, default_value, lowest, highest, doc)   int64_t name;
 #define NYTP_TEXT(name, doc)                                     char *name; /* or NULL */
 #include "options.def"
-    uint64_t given;    /* a bit for each option that was: 1 << NYTP_OPTION_name */
-    uint64_t told;     /* and for each row of unfit.def that was told */
+    uint64_t given;    /* a bit for each option given: 1 << NYTP_OPTION_name */
+    uint64_t told;     /* a bit for each row of unfit.def reported */
     bool has_bad_file; /* option file= has an unknown placeholder */
-    bool is_refused;   /* what decides how the program is recorded was wrong: it is not */
+    bool is_refused;   /* an error in an option that decides how to record: the program runs
+                        * unprofiled */
     double flush_s;    /* from `flush` */
 };
 
@@ -36,30 +37,31 @@ static inline bool nytp_option_is_given(const struct nytp_options *options,
     return (options->given >> option & 1) != 0;
 }
 
-/* How often the profile reaches the disk unless `flush` says otherwise. */
+/* Longest time until the profile is on disk, unless `flush` is given. */
 #define NYTP_DEFAULT_FLUSH_S 0.25
 
 void nytp_options_init(struct nytp_options *options);
-/* Into one that is not initialised; false, and nothing to free, when out of memory. */
+/* Copies into an uninitialised struct. Returns false, with nothing to free, if memory is
+ * out. */
 bool nytp_options_copy(struct nytp_options *options, const struct nytp_options *from);
 void nytp_options_free(struct nytp_options *options);
 
-/* Whether an option of this name, or one that it may be meant for, decides if, when and how a
- * program is recorded. A mistake in it leaves the program unprofiled: an exact profile, or one
- * from the start, is not what was asked for. */
+/* Returns whether an option of this name, or the one it is probably meant for, decides if, when
+ * and how a program is recorded. An error in it leaves the program unprofiled: an exact
+ * profile, or one from the start, is not what was requested. */
 bool nytp_option_decides(const char *name);
 
-/* Set one option from text. On an unknown name or a value that is none, nothing is changed
- * and false is returned with *error set. */
+/* Sets one option from text. For an unknown name or invalid value returns false with *error set
+ * and changes nothing. */
 bool nytp_options_set(struct nytp_options *options, const char *name, const char *value,
                       struct nytp_error *error);
 
-/* Finds an option that was given and can do nothing beside the others (unfit.def), and has not
- * been told. Returns true with *error set to the line that tells it. The option has its default
- * again, unless an exact profile beside samples may need it. */
+/* Finds a given option that has no effect beside the others (unfit.def) and was not reported.
+ * Returns true with the message in *error. The option gets its default, unless an exact profile
+ * beside samples may need it. */
 bool nytp_options_find_unfit(struct nytp_options *options, struct nytp_error *error);
 
-/* Write the option records, the clock as the one that is really used. */
+/* Writes the option records, with the clock actually used. */
 void nytp_options_write(const struct nytp_options *options, int64_t clock_id,
                         struct nytp_writer *writer);
 

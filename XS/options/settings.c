@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The options as the user writes them; see settings.h. In C, since every start pays for what
- * perl has to compile.
+ * Parses options as the user writes them; see settings.h. In C, since every start would pay for
+ * compiling perl code.
  */
 #include "settings.h"
 
 #include "options.h"
 
-/* Our own is called past perl's op, which would be the first event where -d has armed us, and
- * begin to record before the options are known. */
+/* Our own function is called without perl's op. With -d that op would be the first event, which
+ * starts recording before the options are known. */
 static void call_set_option(pTHX_ SV *name, SV *value)
 {
     dSP;
@@ -35,7 +35,7 @@ static void set(pTHX_ SV *name, SV *value)
                       SvPV_nolen(name));
 }
 
-/* One setting, which begins at `at`. Returns where the next one does. */
+/* Sets one option, which begins at `at`. Returns the begin of the next. */
 static const char *set_part(pTHX_ const char *at, const char *end)
 {
     SV *const name = newSVpvs_flags("", SVs_TEMP);
@@ -61,7 +61,7 @@ XS_EXTERNAL(nytp_set_text)
     if (items != 1)
         croak("Usage: Devel::NYTProf::Core::set_text(TEXT)");
     STRLEN len;
-    SV *const copy = sv_mortalcopy(ST(0)); /* what is called may change the environment */
+    SV *const copy = sv_mortalcopy(ST(0)); /* the called code may change the environment */
     const char *at = SvPV(copy, len);
     const char *const end = at + len;
     while (at < end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Xsubs that mean something to the recorder; see specials.h.
+ * Xsubs with a special meaning for the recorder; see specials.h.
  */
 #include "specials.h"
 
@@ -17,7 +17,7 @@ static const struct {
     {"DB::rotate_profile", NYTP_SUB_CONTROL},
     {"DB::checkpoint_profile", NYTP_SUB_CONTROL},
     {"POSIX::_exit", NYTP_SUB_EXITS},
-    /* They take the statement as their first argument, or are methods of one. */
+    /* These take the statement as their first argument, or are its methods. */
     {"DBI::st::execute", NYTP_SUB_SQL},
     {"DBI::st::execute_array", NYTP_SUB_SQL},
     {"DBI::db::do", NYTP_SUB_SQL},
