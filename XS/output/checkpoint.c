@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 enum {
-    PIECE = 32768, /* bytes that are copied at a time */
+    PIECE = 32768, /* bytes copied at a time */
 };
 
 static bool refuse(char *text, size_t size, const char *name, const char *why)
@@ -20,7 +20,7 @@ static bool refuse(char *text, size_t size, const char *name, const char *why)
     return false;
 }
 
-/* Whether the name is free, or is that of a profile which this user wrote. */
+/* Returns whether the name is free or that of a profile written by this user. */
 static bool may_replace(const char *name)
 {
     char head[7];
@@ -37,11 +37,12 @@ static bool may_replace(const char *name)
     return is_profile;
 }
 
-/* Both are looked at before each use: in another thread the program may close descriptors. */
+/* Both descriptors are checked before each use: another thread of the program may close
+ * them. */
 static bool copy_bytes(const struct nytp_outfile *from, int to, const struct nytp_file_id *id)
 {
     char piece[PIECE];
-    errno = EBADF; /* if one is not ours any more */
+    errno = EBADF; /* for a descriptor that is not ours any more */
     for (uint64_t at = 0; at < from->size;) {
         const ssize_t n = nytp_fd_is(from->fd, &from->id)
                               ? pread(from->fd, piece, sizeof piece, (off_t)at)

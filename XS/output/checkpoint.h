@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A copy of a file that is being written, under the name NAME.checkpoint. life.c has given the
- * file an end before, so the copy is a whole profile.
+ * Copies a file that is being written to NAME.checkpoint. life.c has ended the file before, so
+ * the copy is a complete profile.
  */
 #ifndef NYTP_CHECKPOINT_H
 #define NYTP_CHECKPOINT_H
 
 #include "outfile.h"
 
-/* Copy what was written so far. An earlier checkpoint is replaced in one step, anything else of
- * that name stays. `text` becomes the copy's name, or why there is none: then false. */
+/* Copies the data written so far. Replaces an earlier checkpoint in one step; any other file of
+ * that name stays. Returns true and the copy's name in `text`, or false and the reason. */
 bool nytp_checkpoint_copy(const struct nytp_outfile *file, char *text, size_t size);
 
 #endif

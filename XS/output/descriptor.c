@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Descriptors that harm nobody; see descriptor.h.
+ * Safe use of descriptors; see descriptor.h.
  */
 #include "descriptor.h"
 
@@ -19,11 +19,11 @@
 #include <unistd.h>
 
 enum {
-    PATIENCE_MS = 1000, /* how long a FIFO may have no reader, or a reader may not read */
+    PATIENCE_MS = 1000, /* wait for a FIFO's reader, or for a reader to read */
     STEP_MS = 10,
 };
 
-/* ---- which file it is ---- */
+/* ---- identity of files ---- */
 
 struct nytp_file_id nytp_file_id_of(const struct stat *file)
 {
@@ -60,8 +60,9 @@ void nytp_path_remove(const char *path, const struct nytp_file_id *id)
 
 /* ---- open ---- */
 
-/* The folder's group counts as others, unless it is the user's own, as many systems give each
- * user one. A folder that cannot be looked at is none in which anything can be opened. */
+/* Returns whether others may write to the folder. Its group counts as others unless it is the
+ * user's own, which many systems have. An unreadable folder is not shared: nothing can be
+ * opened there. */
 static bool is_in_shared_folder(const char *path)
 {
     struct stat folder;
@@ -107,8 +108,8 @@ static int open_patiently(const char *path, int flags)
     return fd;
 }
 
-/* What is there is looked at before it is opened, since devices may take that for a command,
- * and afterwards, since it may have been replaced meanwhile. */
+/* A file is checked before opening, since devices may take that for a command, and after, since
+ * it may have been replaced meanwhile. */
 int nytp_fd_open(const char *path, int flags, struct stat *now)
 {
     const bool is_shared = is_in_shared_folder(path);
@@ -146,8 +147,8 @@ static bool wait_writable(int fd)
     return n > 0;
 }
 
-/* It is waited before each write, as the program's own descriptors (standard error) block. A
- * pipe that is ready has room for a message. */
+/* Waits before each write, since the program's own descriptors (standard error) block. A ready
+ * pipe has room for a message. */
 static size_t write_all(int fd, const char *bytes, size_t len, off_t offset)
 {
     size_t done = 0;
@@ -165,7 +166,7 @@ static size_t write_all(int fd, const char *bytes, size_t len, off_t offset)
     return done;
 }
 
-/* Of these signals those that the write has raised; both go to the thread that writes. */
+/* Drops those of the two signals that the write raised; they go to the writing thread. */
 static void drop_raised(const sigset_t *both, const sigset_t *pending_before)
 {
     sigset_t raised = *both;

@@ -2,12 +2,12 @@
  *
  * The profile on disk; see outfile.h.
  *
- * Two processes that are given one name are told apart by flock(): the lock belongs to the
- * open file, so it needs no pid, survives our moving the descriptor, and ends with the
- * process. Whoever finds the file locked takes another name.
+ * flock() keeps two processes with one name apart. The lock belongs to the open file: it needs
+ * no pid, survives moving the descriptor, and ends with the process. A process that finds the
+ * file locked takes another name.
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* asprintf; perl asks for it only when it has threads */
+#define _GNU_SOURCE /* asprintf; perl defines this only with threads */
 #endif
 #include "outfile.h"
 
@@ -28,14 +28,14 @@
 #include <unistd.h>
 
 enum {
-    MAX_TRIES = 100, /* while other processes move the file away */
+    MAX_TRIES = 100, /* while other processes rename the file */
     LARGE = 65536,
 };
 
-/* Ours, and Devel::DProf's. */
+/* Our magic and Devel::DProf's. */
 static const char profile_magic[] = "NYTProf ", marks_magic[] = "#fOrTyTw";
 
-/* An error without its text: strerror() and printf() may be what the signal has interrupted. */
+/* Sets an error without text: the signal may have interrupted strerror() or printf(). */
 static bool fail_in_signal(struct nytp_outfile *file)
 {
     if (file->error.status == NYTP_OK)
@@ -74,10 +74,10 @@ static bool is_before(const struct timespec *a, const struct timespec *b)
 enum claim {
     CLAIMED,
     IN_USE,
-    FOREIGN, /* not for us to open, see descriptor.h */
+    FOREIGN, /* not ours to open, see descriptor.h */
     NO_PROFILE,
-    KEPT,  /* a profile that is not to be replaced */
-    MOVED, /* what was opened is not what the path leads to any more: try again */
+    KEPT,  /* a profile that must not be replaced */
+    MOVED, /* the path leads to another file now: try again */
     FAILED
 };
 
@@ -96,8 +96,8 @@ static bool is_taken(const char *path, unsigned n)
     return is_taken;
 }
 
-/* A number behind which nothing stands, mostly the first: numbers are given one after another,
- * so a few looks find it among thousands. 0: none. */
+/* Returns a free number after which none is taken, or 0. Numbers are given in order, so a few
+ * tests find it among thousands. */
 static unsigned free_number(const char *path)
 {
     unsigned taken = 0, is_free = 1;
@@ -117,9 +117,8 @@ static unsigned free_number(const char *path)
     return is_free;
 }
 
-/* Give the profile that an earlier process of this run finished another name, NAME.1 or the
- * next that is free. We hold its lock, and nobody else renames what is at the path meanwhile.
- */
+/* Renames the profile that an earlier process of this run finished to NAME.1 or the next free
+ * name. We hold its lock, so nobody else renames it meanwhile. */
 static enum claim move_away(const char *path)
 {
     const unsigned n = free_number(path);
@@ -129,8 +128,8 @@ static enum claim move_away(const char *path)
     return ok ? MOVED : KEPT;
 }
 
-/* Whether a file was written in this run. When that began is asked only where there is a
- * profile already, because it takes a look at some processes. */
+/* Returns whether a file was written in this run. The run's begin is found only when needed,
+ * since that reads data of other processes. */
 static bool is_of_run(struct nytp_outfile *file, const struct stat *now)
 {
     if (file->run_began.tv_sec == 0)
@@ -138,7 +137,7 @@ static bool is_of_run(struct nytp_outfile *file, const struct stat *now)
     return !is_before(&now->st_mtim, &file->run_began);
 }
 
-/* What is to be done about a file that we have locked. */
+/* Returns what to do about a file that we have locked. */
 static enum claim judge(struct nytp_outfile *file, int fd, const char *path,
                         const struct stat *now)
 {
@@ -167,7 +166,7 @@ static enum claim claimed(struct nytp_outfile *file, int fd, bool is_regular)
     return CLAIMED;
 }
 
-/* Nothing is changed in the file before it is locked and known to be replaceable. */
+/* Changes nothing in the file before it is locked and known to be replaceable. */
 static enum claim claim_regular(struct nytp_outfile *file, const char *path, int fd,
                                 struct stat *now)
 {
@@ -175,7 +174,7 @@ static enum claim claim_regular(struct nytp_outfile *file, const char *path, int
     const enum claim claim = is_locked ? judge(file, fd, path, now) : IN_USE;
     if (claim != CLAIMED)
         return let_go(fd, claim);
-    /* One that is empty is left alone: ext4 would have it on disk when it is closed. */
+    /* Not for empty files: ext4 would write them to disk at close. */
     if (now->st_size > 0 && ftruncate(fd, 0) != 0) {
         fail(file, "cannot empty", path);
         return let_go(fd, FAILED);
@@ -183,7 +182,7 @@ static enum claim claim_regular(struct nytp_outfile *file, const char *path, int
     return claimed(file, fd, true);
 }
 
-/* A FIFO or device is opened in place. */
+/* FIFOs and devices are opened in place. */
 static enum claim try_path(struct nytp_outfile *file, const char *path)
 {
     struct stat now;
@@ -243,7 +242,7 @@ static const char *why_not(const struct nytp_outfile *file, enum claim claim)
                                      : "the file has a second name";
 }
 
-/* Take another name, and say why. */
+/* Takes another name and notes the reason. */
 static bool rename_for(struct nytp_outfile *file, enum claim claim)
 {
     file->is_beside_ancestor =
@@ -276,8 +275,8 @@ bool nytp_outfile_open(struct nytp_outfile *file, const char *path, bool spares_
     return claim == CLAIMED;
 }
 
-/* Open the file again, at its end: the program may have closed all descriptors, as daemons do,
- * and opened others since. */
+/* Reopens the file at its end: the program may have closed all descriptors, as daemons do, and
+ * opened others since. */
 static bool reopen(struct nytp_outfile *file)
 {
     struct stat now;
@@ -332,7 +331,7 @@ bool nytp_outfile_is_lost(const struct nytp_outfile *file)
     return file->is_regular && is_ours(file) && fstat(file->fd, &now) == 0 && now.st_nlink == 0;
 }
 
-/* Whether the name is the base with numbers of processes or threads behind it: ".7", ".t1",
+/* Returns whether the name is the base plus numbers of processes or threads: ".7", ".t1",
  * ".7.t1". */
 static bool is_numbered(const char *name, const char *base)
 {
@@ -349,7 +348,7 @@ static bool is_numbered(const char *name, const char *base)
     return true;
 }
 
-/* Append a name to the list, as long as there is room. */
+/* Appends a name to the list if there is room. */
 static void note_name(char *names, size_t size, const char *name)
 {
     const size_t len = strlen(names);

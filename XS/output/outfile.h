@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The profile on disk. Written so that nothing else is harmed: another process's profile, a
- * file that is no profile, a file of the program that got our descriptor's number.
+ * The profile on disk. Writing it harms no other file: another process's profile, a file that
+ * is no profile, a file of the program that got our descriptor's number.
  */
 #ifndef NYTP_OUTFILE_H
 #define NYTP_OUTFILE_H
@@ -18,43 +18,45 @@ struct nytp_outfile {
     char *path;      /* absolute; owned */
     bool is_regular; /* else a FIFO, device or the like, opened in place */
     struct nytp_file_id id;
-    uint64_t size;             /* bytes written so far */
-    struct nytp_error error;   /* sticky: after an error nothing is written any more */
-    char note[240];            /* what a person should be told about the name, or "" */
-    bool is_beside_ancestor;   /* the note is but that a process above writes the plain name */
-    bool in_signal;            /* errors get their status only: messages need the C library */
-    bool spares_large;         /* a large profile that is there is not replaced */
-    struct timespec run_began; /* by the clock of file times; 0: not asked yet */
+    uint64_t size;             /* bytes written */
+    struct nytp_error error;   /* sticky: after an error nothing is written */
+    char note[240];            /* a message for the user about the name, or "" */
+    bool is_beside_ancestor;   /* the note only says that a parent process writes the plain
+                                * name */
+    bool in_signal;            /* errors get only a status: messages need the C library */
+    bool spares_large;         /* an existing large profile is not replaced */
+    struct timespec run_began; /* by the clock of file times; 0: not known yet */
 };
 
-/* Open for writing and lock. An existing regular file is emptied if it is empty or a profile
- * that nobody writes. One that was written in this run (run.h) is first given the name with the
- * next free number, from 1, appended. A FIFO or device is opened as it is. Otherwise the
- * process id is appended to the name and `note` says so: also for what is not for us in a
- * folder that others may write to (descriptor.h), and, with `spares_large`, where a profile of
- * 64 kB or more would be replaced. False with file->error set. */
+/* Opens for writing and locks. A regular file that is empty, or a profile that nobody writes,
+ * is emptied. One written in this run (run.h) is first renamed with the next free number, from
+ * 1, appended. A FIFO or device is opened in place.
+ *
+ * In other cases the process id is appended to the name and `note` says so: also for files not
+ * ours to open (descriptor.h), and with `spares_large` for a profile of 64 kB or more. Returns
+ * false with file->error set. */
 bool nytp_outfile_open(struct nytp_outfile *file, const char *path, bool spares_large);
 
-/* nytp_bytes_fn: append. Makes sure first that the descriptor is still ours, opening the file
- * again if the program closed it. Raises no signal, and waits a second at most for a reader. */
+/* nytp_bytes_fn: appends. Checks that the descriptor is still ours, and reopens the file if the
+ * program closed it. Raises no signal; waits a second at most for a reader. */
 bool nytp_outfile_write(void *file, const uint8_t *bytes, size_t len);
 
-/* Write over what a regular file has at `offset`. */
+/* Overwrites the data of a regular file at `offset`. */
 bool nytp_outfile_overwrite(struct nytp_outfile *file, uint64_t offset, const uint8_t *bytes,
                             size_t len);
 
-/* Cut a regular file back to `size` bytes. */
+/* Cuts a regular file to `size` bytes. */
 bool nytp_outfile_truncate(struct nytp_outfile *file, uint64_t size);
 
-/* Whether what was written has no name any more and goes away with the descriptor. */
+/* Returns whether the file has no name any more, so that its data is lost at close. */
 bool nytp_outfile_is_lost(const struct nytp_outfile *file);
 
-/* How many files beside it have its name and a number appended, and were written in this run:
- * the profiles of child processes, of threads, and of those that wrote the same name before.
- * `names` gets the first of their names, as many as fit. */
+/* Returns the number of files beside it that were written in this run and have its name plus a
+ * number: profiles of children, of threads, and of earlier writers of the name. `names`
+ * receives the first of them, as many as fit. */
 unsigned nytp_outfile_list_numbered(struct nytp_outfile *file, char *names, size_t size);
 
-/* Close, without touching a descriptor that is no longer ours, and forget the path. */
+/* Closes the file, unless the descriptor is no longer ours, and frees the path. */
 void nytp_outfile_close(struct nytp_outfile *file);
 
 #endif

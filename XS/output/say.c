@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Messages; see say.h. A message goes where the program's STDERR goes, or to the file of option
- * log=; it never changes $!. The file is opened for each message: nothing has to be kept of it
- * that the program could close.
+ * Messages; see say.h. A message goes to the program's STDERR or to the file of option log=; $!
+ * stays. The file is opened for each message: a descriptor could be closed by the program.
  */
 #include "say.h"
 
@@ -14,8 +13,8 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* The descriptor of the program's STDERR; -1 when that is closed, even if something else has
- * descriptor 2 since. */
+/* Returns the descriptor of the program's STDERR, or -1 if that is closed, even if descriptor 2
+ * is reused. */
 static int standard_error(void)
 {
     dTHX;
@@ -38,7 +37,7 @@ static size_t format_line(char line[MOST], const char *format, va_list args)
     return (size_t)len;
 }
 
-/* Whoever reads standard error may be gone, or busy: then there is nobody left to tell. */
+/* A reader of standard error may have ended or be busy: then the message is dropped. */
 static void put_to_standard_error(const char *line, size_t len)
 {
     const int fd = standard_error();
@@ -61,7 +60,7 @@ static const char *put_to_log(const char *path, const char *line, size_t len)
     return why;
 }
 
-/* Nobody waits twice for a log that cannot be written. */
+/* A log that cannot be written is tried only once. */
 static atomic_bool has_no_log;
 
 static void say_no_log(const char *path, const char *why)
