@@ -11,11 +11,11 @@ Perl_ppaddr_t nytp_own_ops[MAXO];
 
 bool nytp_op_is_switched[MAXO];
 
-static bool is_on; /* as nytp_ops_turn() said last */
+static bool is_on; /* state of the last nytp_ops_turn() */
 static Perl_ophook_t own_op_free;
 
-/* Put our handler into perl's table, or perl's back. A handler that somebody put there after us
- * stays: it leads to ours, or to what was there before us. */
+/* Puts our handler into perl's table, or perl's back. A handler that was set after ours stays:
+ * it leads to ours, or to the one before us. */
 static void turn(int type, bool on)
 {
     const Perl_ppaddr_t own = nytp_own_ops[type], real = nytp_real_ops[type];

@@ -1,51 +1,51 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * perl's table of op handlers: handlers saved, redirected, restored. Ops copy their handler
- * from PL_ppaddr when they are made, so only code compiled after a redirection comes to the new
- * handler, and what was compiled between it and the restoration keeps coming there, unless each
- * op is switched in its place (switch_ops.h).
+ * perl's table of op handlers: saved, redirected, restored. Ops copy their handler from
+ * PL_ppaddr when they are made. So only code compiled after a redirection calls the new
+ * handler, and it goes on doing so after the table is restored, unless each op is switched
+ * (switch_ops.h).
  *
- * The table belongs to the process, and so does what is kept here. Every change is one aligned
- * pointer.
+ * The table and the data here belong to the process. Every change is one aligned pointer.
  */
 #ifndef NYTP_OPS_H
 #define NYTP_OPS_H
 
 #include "perl_compat.h"
 
-/* perl's handlers, or another profiler's before us; NULL for ops that were never redirected.
- * Only ops.c writes it. */
+/* perl's handlers, or another profiler's before us; NULL for ops never redirected. Only ops.c
+ * writes it. */
 extern Perl_ppaddr_t nytp_real_ops[MAXO] NYTP_HIDDEN;
 
-/* Run perl's own handler of an op that was redirected. */
+/* Runs perl's own handler of a redirected op. */
 static inline OP *nytp_real_op(pTHX_ int type)
 {
     return nytp_real_ops[type](aTHX);
 }
 
-/* Our handlers, NULL for ops that are perl's alone; and which of them nytp_ops_turn() switches.
- * Only ops.c writes them. */
+/* Our handlers, NULL for other ops, and whether nytp_ops_turn() switches them. Only ops.c
+ * writes these. */
 extern Perl_ppaddr_t nytp_own_ops[MAXO] NYTP_HIDDEN;
 extern bool nytp_op_is_switched[MAXO] NYTP_HIDDEN;
 
-/* Ops of this type that are compiled from now on come to `wrapper` instead of perl's handler,
- * also by way of ours; it has to call *inner, which is perl's and is set once. For the rest of
- * the process. */
+/* Makes ops of this type compiled from now on call `wrapper` instead of perl's handler, also
+ * through ours. It has to call *inner, perl's handler, which is set once. For the rest of the
+ * process. */
 void nytp_op_wrap(int type, Perl_ppaddr_t wrapper, Perl_ppaddr_t *inner);
 
 enum nytp_op_when {
     NYTP_OP_ALWAYS,
-    NYTP_OP_SWITCHED, /* while nytp_ops_turn() says so */
+    NYTP_OP_SWITCHED, /* while nytp_ops_turn() has switched them on */
 };
 
-/* Ops of this type that are compiled from now on, or while recording is on, get the handler,
- * unless somebody redirected it after us: that handler leads to ours. */
+/* Gives ops of this type the handler if they are compiled from now on, or while recording is
+ * on. A handler set after ours stays and leads to ours. */
 void nytp_op_redirect(int type, Perl_ppaddr_t handler, enum nytp_op_when when);
 
-/* The table for what is compiled from now on: with our handlers of switched ops, or without. */
+/* Switches the table for code compiled from now on: with our handlers of switched ops, or
+ * without. */
 void nytp_ops_turn(bool on);
 
-/* The same for one op that is compiled. One that somebody else redirected is left. */
+/* Switches one compiled op; one that others redirected is left. */
 static inline void nytp_op_turn(OP *op, bool on)
 {
     const int type = op->op_type;
@@ -56,15 +56,15 @@ static inline void nytp_op_turn(OP *op, bool on)
         op->op_ppaddr = on ? own : real;
 }
 
-/* perl's hook for ops that are freed, or another's before us; NULL: there was none. */
+/* perl's hook for freed ops, or another's before us, or NULL. */
 extern Perl_ophook_t nytp_real_op_free NYTP_HIDDEN;
 
-/* `hook` is called for every op that is freed, unless somebody redirected that after us. It has
- * to call nytp_real_op_free. */
+/* Calls `hook` for every freed op, unless others redirected that after us. It has to call
+ * nytp_real_op_free. */
 void nytp_op_free_redirect(Perl_ophook_t hook);
 
-/* Code compiled from now on is not looked at, and no op is to be switched. Where somebody has
- * redirected an op after us, the chain must stay. */
+/* Stops redirecting and switching ops in code compiled from now on. Where others redirected an
+ * op after us, the chain stays. */
 void nytp_ops_restore(void);
 
 #endif

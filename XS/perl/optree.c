@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A walk over a tree of ops; see optree.h. What is pending is one op for each level above.
+ * A walk over a tree of ops; see optree.h. One op is pending for each level above.
  */
 #include "optree.h"
 
@@ -16,7 +16,7 @@ void nytp_optree_begin(struct nytp_optree *walk, const OP *op)
         walk->pending[walk->n++] = op;
 }
 
-/* Make room for what one op can add: a kid, a sibling and two by nytp_optree_add(). */
+/* Makes room for the ops that one op can add: a kid, a sibling and two by nytp_optree_add(). */
 static bool grow(struct nytp_optree *walk)
 {
     if (walk->n + 4 <= walk->size)

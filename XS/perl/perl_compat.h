@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * perl's headers, and what differs between the perls we build on (5.20 and up). Every entry
- * says since when and why.
+ * perl's headers, and differences between the perls we support (5.20 and up). Every entry gives
+ * version and reason.
  */
 #ifndef NYTP_PERL_COMPAT_H
 #define NYTP_PERL_COMPAT_H
@@ -11,16 +11,15 @@
 #include "perl.h"
 #include "XSUB.h"
 
-/* Seldom called: neither the function nor the way to it is to take up cache lines between what
- * runs at each event, which share the cache with the program. */
+/* For rare calls: their code must not share cache lines with the code of each event, which
+ * competes with the program for the cache. */
 #define NYTP_COLD __attribute__((cold))
 
-/* Part of the function that calls it, whatever gcc thinks: of what every call runs. Each call
- * and each register saved for it is code that displaces perl's own from the processor's caches.
- */
+/* Inlined whatever gcc thinks, for code of every call. Each call and each saved register is
+ * code that displaces perl's own from the caches. */
 #define NYTP_INLINED inline __attribute__((always_inline))
 
-/* On the declaration of a variable: it is found without a look into a table. */
+/* On a variable's declaration: no table look-up to find it. */
 #define NYTP_HIDDEN __attribute__((visibility("hidden")))
 
 /* The interpreter that a hook runs in; without MULTIPLICITY there is only one. */
@@ -31,22 +30,22 @@
 #endif
 
 /* perl_clone() is making this interpreter, with CLONEf_KEEP_PTR_TABLE, as threads and mod_perl
- * do: the table lives until what runs in the new interpreter is no part of making it any more
- * (sv.c, threads.xs; all versions). */
+ * do: the table lives until the interpreter is complete (sv.c, threads.xs; all versions). */
 #ifdef USE_ITHREADS
 #define NYTP_IS_BEING_CLONED (PL_ptr_table != NULL)
 #else
 #define NYTP_IS_BEING_CLONED false
 #endif
 
-/* A COP names its file by a glob; with threads by a string, and the debugger makes globs. */
+/* Without threads a COP names its file by a glob. With threads by a string; only the debugger
+ * makes globs. */
 #ifdef USE_ITHREADS
 #define NYTP_FILES_HAVE_GLOBS false
 #else
 #define NYTP_FILES_HAVE_GLOBS true
 #endif
 
-/* In a union with the name's HEK. CvGV() makes a GV where there is only the HEK (5.22). */
+/* The field is in a union with the name's HEK. CvGV() would make a GV from a HEK (5.22). */
 #define NYTP_CV_RAW_GV(cv) (((XPVCV *)SvANY(cv))->xcv_gv_u.xcv_gv)
 
 /* 5.22: siblings are not always op_sibling. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * perl's own stack of open sub calls; see perl_stack.h. Contexts above si_cxix are left alone:
- * they hold what earlier calls left there, and statements that may be freed.
+ * perl's stack of open sub calls; see perl_stack.h. Contexts above si_cxix are not read: they
+ * hold data of earlier calls, and statements that may be freed.
  */
 #include "perl_stack.h"
 

@@ -2,8 +2,8 @@
  *
  * perl's safe points; see safe_point.h.
  *
- * perl calls PL_signalhook there (5.14 and up), which threads::shared redirects, too: whoever
- * is below us has to be called.
+ * perl calls PL_signalhook there (5.14 and up). threads::shared redirects it, too: the hook
+ * below ours has to be called.
  */
 #include "safe_point.h"
 
@@ -12,8 +12,8 @@ _Atomic unsigned nytp_safe_point_asks;
 static nytp_at_safe_point_fn *askers[NYTP_N_ASKERS];
 static despatch_signals_proc_t below;
 
-/* perl makes the table of its signals when the program first speaks of %SIG, and the function
- * that looks into it takes it for granted (mg.c, despatch_signals). */
+/* perl makes its table of signals when the program first uses %SIG, and despatch_signals (mg.c)
+ * requires that table. */
 static void go_below(pTHX)
 {
     if (PL_psig_pend == NULL && below == Perl_despatch_signals)
@@ -30,7 +30,7 @@ static void at_safe_point(pTHX)
             askers[i](aTHX);
     go_below(aTHX);
     if (nytp_safe_point_asks != asks)
-        PL_sig_pending = 1; /* asked for while we were here: perl has just forgotten it */
+        PL_sig_pending = 1; /* requested during this call: perl has just cleared the flag */
 }
 
 void nytp_safe_point_set(enum nytp_asker asker, nytp_at_safe_point_fn *call)
@@ -38,8 +38,8 @@ void nytp_safe_point_set(enum nytp_asker asker, nytp_at_safe_point_fn *call)
     askers[asker] = call;
 }
 
-/* A thread's interpreter is a clone, and calls what its maker called: where that is another's
- * function that came after us, as threads::shared's does, it leads to us all the same. */
+/* A thread's interpreter is a clone with its creator's hook. If another function, like
+ * threads::shared's, was set after ours, it still leads to ours. */
 static bool leads_to_us(pTHX)
 {
     PERL_UNUSED_CONTEXT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * perl's safe points: where it looks whether a signal has come (PERL_ASYNC_CHECK, perl.h), at
- * statements, branches and loops. Another thread, or a signal handler, asks for the next one by
- * a single store, and those who registered are called there, in the interpreter's own thread.
+ * perl's safe points, where it checks for signals (PERL_ASYNC_CHECK, perl.h): at statements,
+ * branches and loops. Another thread or a signal handler requests one by a single store;
+ * registered functions are called there, in the interpreter's own thread.
  */
 #ifndef NYTP_SAFE_POINT_H
 #define NYTP_SAFE_POINT_H
@@ -16,26 +16,27 @@ enum nytp_asker {
     NYTP_N_ASKERS,
 };
 
-/* Called at each safe point that perl stops at, for whatever reason; so it looks first whether
- * there is anything to do. It leaves errno alone and runs no perl code: perl may be inside a
- * match of a regular expression. */
+/* Called at each safe point at which perl stops, for any reason, so it first checks whether
+ * there is work. It leaves errno alone and runs no perl code: perl may be inside a regex
+ * match. */
 typedef void nytp_at_safe_point_fn(pTHX);
 
-/* For the whole process; NULL: not any more. */
+/* Registers a function for the whole process, or none (NULL). */
 void nytp_safe_point_set(enum nytp_asker asker, nytp_at_safe_point_fn *call);
 
-/* Let this interpreter stop at safe points for us. A clone of one that does needs not be told.
- * The second of two calls does nothing. */
+/* Makes this interpreter stop at safe points for us; its clones do, too. A second call does
+ * nothing. */
 void nytp_safe_point_begin(pTHX);
 
-/* Whether something may be put on perl's save stack at this safe point. One inside a match of a
- * regular expression is no place for that. */
+/* Returns whether perl's save stack may be used at this safe point: not inside a regex
+ * match. */
 bool nytp_is_between_statements(pTHX);
 
-/* How often nytp_safe_point_ask() was called; only safe_point.c and it look at it. */
+/* Number of calls of nytp_safe_point_ask(), for safe_point.c. */
 extern _Atomic unsigned nytp_safe_point_asks NYTP_HIDDEN;
 
-/* The interpreter (NYTP_THX) stops at its next safe point. From any thread and any signal. */
+/* Makes the interpreter (NYTP_THX) stop at its next safe point. From any thread and any
+ * signal. */
 static inline void nytp_safe_point_ask(void *interpreter)
 {
     PERL_UNUSED_VAR(interpreter);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Look-ups without effect; see stash.h.
+ * Look-ups without side effects; see stash.h.
  */
 #include "stash.h"
 
@@ -10,7 +10,7 @@ SV *nytp_peek(pTHX_ HV *hash, const char *key, size_t len, bool is_utf8)
         return NULL;
     const I32 key_len = is_utf8 ? -(I32)len : (I32)len;
     const U32 magic = nytp_magic_off(hash);
-    /* hv_fetch() alone dies of a key that is not in a locked hash. */
+    /* hv_fetch() alone dies of a missing key in a locked hash. */
     SV *const *const place =
         hv_exists(hash, key, key_len) ? hv_fetch(hash, key, key_len, FALSE) : NULL;
     nytp_magic_on(hash, magic);
