@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A summary as the Perl structures of Devel::NYTProf::Data: positional arrays whose indices are
- * published as constants (Devel::NYTProf::Constants), so they are part of the interface.
+ * Makes the Perl structures of Devel::NYTProf::Data from a summary: positional arrays whose
+ * indices are published constants (Devel::NYTProf::Constants), so they are part of the
+ * interface.
  *
  * Everything is summed in C first; each Perl structure is made once, at its final size.
  */
@@ -50,12 +51,12 @@ enum sub_index {
     SUB_META
 };
 
-/* What the structures are made of and go into. */
+/* Input and output of the conversion. */
 struct build {
     const struct nytp_summary *summary;
     HV *profile;
     HV *file_stash, *sub_stash;
-    SV **files; /* by index, borrowed references to the FileInfo arrays; NULL = merged away */
+    SV **files; /* by index: FileInfo arrays, borrowed; NULL: merged away */
 };
 
 static SV *new_str(pTHX_ struct nytp_str text)
@@ -89,7 +90,7 @@ static SV *weak_ref(pTHX_ SV *target)
     return ref;
 }
 
-/* The hash under a decimal key, made when absent. */
+/* Returns the hash under a decimal key, made if absent. */
 static HV *hash_under(pTHX_ HV *hash, U32 number)
 {
     char key[12];
@@ -243,8 +244,7 @@ static AV *new_file(pTHX_ const struct build *b, const struct nytp_summary_file 
     return av;
 }
 
-/* A file that was merged into another leaves an empty object in its place, as stock programs
- * expect. */
+/* A file merged into another leaves an empty object, as stock programs expect. */
 static void put_files(pTHX_ struct build *b)
 {
     AV *by_fid = newAV();
@@ -333,8 +333,8 @@ static SV *new_meta_subs(pTHX_ const struct build *b, const struct nytp_summary_
     return newRV_noinc((SV *)meta);
 }
 
-/* A sub that no file is known to define is listed under the first file, like stock does; its
- * lines are undef, or 0 when it is an xsub or opcode. */
+/* A sub without a known file is listed under the first file, as in stock; its lines are undef,
+ * or 0 for an xsub or opcode. */
 static AV *new_sub(pTHX_ const struct build *b, const struct nytp_summary_sub *sub)
 {
     AV *av = newAV();
@@ -401,7 +401,8 @@ static SV *build_profile(pTHX_ const struct nytp_summary *summary, bool whole)
     return profile;
 }
 
-/* Fill the summary. False with *error set; the summary then holds what came before. */
+/* Fills the summary. Returns false with *error set; the summary then has the data before the
+ * error. */
 static bool read_summary(const char *path, struct nytp_summary *summary,
                          struct nytp_error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A status of the C core as Perl text; see error.h.
+ * Perl text for a status of the C core; see error.h.
  */
 #define PERL_NO_GET_CONTEXT
 #include <EXTERN.h>
@@ -8,7 +8,7 @@
 
 #include "error.h"
 
-/* The words that programs look for. */
+/* Phrases that programs look for. */
 static const char *lead_in(enum nytp_status status)
 {
     switch (status) {

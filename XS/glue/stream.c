@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A profile as a stream of calls to Perl code; see stream.h.
+ * Passes a profile's records to Perl code; see stream.h.
  *
- * The argument scalars are made once and filled anew for every chunk; one that the callback
- * has kept a reference to is left to it and replaced.
+ * The argument scalars are made once and refilled for every chunk; one that the callback keeps
+ * a reference to is replaced.
  */
 #define PERL_NO_GET_CONTEXT
 #include <EXTERN.h>
@@ -28,7 +28,7 @@ struct stream {
     unsigned n_fields; /* of the current chunk */
     GV *counter;       /* the handle whose line number $. shows */
     IV chunk;
-    SV *died; /* what a callback died with that had to be caught first */
+    SV *died; /* a callback's exception that had to be caught first */
     struct nytp_source *source;
 };
 
@@ -73,7 +73,7 @@ static void put_NUMBER(pTHX_ SV *sv, NV value)
 static void put_TEXT(pTHX_ SV *sv, struct nytp_str text)
 {
     sv_setpvn(sv, text.ptr, text.len);
-    /* perl takes a length of 0 for that of a C string */
+    /* perl takes a length of 0 for a C string's */
     if (text.utf8 && text.len > 0 && is_utf8_string((const U8 *)text.ptr, text.len))
         SvUTF8_on(sv);
     else
@@ -95,10 +95,10 @@ static void put_fields(pTHX_ struct stream *s, const struct nytp_event *e)
     }
 }
 
-/* Returns false when the code died and `guarded` asked for that to be caught. */
+/* Returns false if the code died and `guarded` had that caught. */
 static bool call_perl(pTHX_ struct stream *s, CV *code, SV *tag, bool guarded)
 {
-    /* reading a handle in the callback makes $. follow that handle: take it back */
+    /* $. may follow a handle that the callback read: take it back */
     PL_last_in_gv = s->counter;
     IoLINES(GvIOp(s->counter)) = s->chunk;
     dSP;
@@ -116,8 +116,8 @@ static bool call_perl(pTHX_ struct stream *s, CV *code, SV *tag, bool guarded)
     return true;
 }
 
-/* A record too large for the source's window is in a buffer that the reader would not free if
- * perl jumped out of it. */
+/* Returns whether a record does not fit the source's window: perl would jump past the code that
+ * frees its buffer. */
 static bool is_large(const struct nytp_event *event)
 {
     size_t len = 0;
@@ -155,7 +155,8 @@ static CV *code_of(pTHX_ SV *sv)
     return SvROK(sv) && SvTYPE(SvRV(sv)) == SVt_PVCV ? (CV *)SvRV(sv) : NULL;
 }
 
-/* Which code each tag goes to; croaks on anything that is neither code nor a hash of code. */
+/* Sets the code for each tag and returns that for "all_loaded". Croaks on anything but code or
+ * a hash of code. */
 static CV *choose_code(pTHX_ struct stream *s, SV *callback)
 {
     CV *const all = code_of(aTHX_ callback);
@@ -204,7 +205,7 @@ SV *nytp_glue_stream(pTHX_ const char *path, SV *callback)
     s->perl = aTHX;
 #endif
     s->counter = new_counter(aTHX);
-    sv_2mortal(SvREFCNT_inc(callback)); /* it may replace what it was passed in */
+    sv_2mortal(SvREFCNT_inc(callback)); /* the callback may replace its own variable */
     CV *const last = choose_code(aTHX_ s, callback);
     const struct nytp_read_options options = {0};
     s->source = nytp_source_open(path, &error);

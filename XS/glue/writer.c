@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Profiles written on behalf of Perl code; see writer.h.
+ * Writes merged profiles for Perl code; see writer.h.
  */
 #define PERL_NO_GET_CONTEXT
 #include <EXTERN.h>
@@ -16,7 +16,7 @@
 /* A merge in progress; perl's save stack frees it. */
 struct output {
     int fd;
-    int why; /* errno of the write that failed */
+    int why; /* errno of the failed write */
     struct nytp_merge *merge;
     AV *notes;
 #ifdef MULTIPLICITY
@@ -24,7 +24,7 @@ struct output {
 #endif
 };
 
-/* nytp_bytes_fn: what the merger puts out. */
+/* nytp_bytes_fn for the merger's output. */
 static bool write_all(void *context, const uint8_t *bytes, size_t len)
 {
     struct output *out = context;
@@ -56,7 +56,7 @@ static void free_output(pTHX_ void *at)
     Safefree(out);
 }
 
-/* Croak with what went wrong: the output first, else the input. */
+/* Croaks with the error of the output, else of the input. */
 static void fail(pTHX_ const struct output *out, const char *path,
                  const struct nytp_error *error)
 {
