@@ -26,7 +26,7 @@ struct nytp_place {
 #define NYTP_ALL_PLACES     (NYTP_PLACES + 3)
 
 #define NYTP_SAMPLED_PLACES 2048                       /* a power of two; the first slots */
-#define NYTP_COP_SHIFT      (sizeof(COP) < 64 ? 5 : 6) /* of the least size of a COP */
+#define NYTP_COP_SHIFT      (sizeof(COP) < 64 ? 5 : 6) /* 2 to this is at most sizeof(COP) */
 
 /* Allocates rec->places, which is needed before anything is recorded. Returns false if memory
  * is out. */

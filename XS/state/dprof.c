@@ -97,8 +97,8 @@ static void read_clocks(struct nytp_dprof *dprof, int64_t now)
     dprof->read_at = now;
 }
 
-/* Measures the cost of a call's two marks, with their clock readings. The marks go to a buffer
- * that is empty before and after. */
+/* Measures the cost of a call's two marks, with their clock readings. Call it before the
+ * buffer has marks: it is cleared. */
 static void measure_cost(struct nytp_recorder *rec, int64_t now)
 {
     struct nytp_dprof *const dprof = rec->dprof;
