@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Opens files in a process of its own; see apart.h. Who waits for a FUSE server may have gone
- * to a sleep that no signal ends, so it is not nytp-spy itself that waits.
+ * Opens files in a separate process; see apart.h. A process that waits for a FUSE server may
+ * sleep so that no signal ends it, so nytp-spy itself must not wait.
  */
 #define _GNU_SOURCE
 #include "apart.h"
@@ -34,7 +34,7 @@ static bool copy(int from, int to)
     return len >= 0;
 }
 
-/* Holds nothing for whose end others may wait: it may be left behind. */
+/* Closes everything that others may wait for: this process may be left behind. */
 static _Noreturn void be_apart(nytp_open_fn *open, const void *context, int to, int ended)
 {
     int verdict = 0;
@@ -55,7 +55,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Whether the other end is closed in time, however many signals come meanwhile. */
+/* Returns whether the process has ended in time. */
 static bool is_closed_in_time(int ended)
 {
     struct pollfd end = {.fd = ended};
@@ -68,7 +68,7 @@ static bool is_closed_in_time(int ended)
     return n > 0;
 }
 
-/* Whether it has ended in time. */
+/* Signals are blocked meanwhile: they are for nytp-spy itself. */
 static bool await(pid_t pid, int ended, int *verdict)
 {
     pid_t waited;

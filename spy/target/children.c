@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The processes that others have started; see children.h and proc(5).
+ * Child processes; see children.h and proc(5).
  */
 #define _GNU_SOURCE
 #include "children.h"
@@ -34,7 +34,8 @@ bool nytp_children_are_listed(void)
     return are;
 }
 
-/* Numbers, with a blank behind each; one may be cut by the end of what was read. */
+/* Parses numbers, each followed by a blank; the last one may be cut by the end of the
+ * buffer. */
 static void add_children_of_task(struct list *list, pid_t pid, pid_t task)
 {
     char path[60], text[4097];

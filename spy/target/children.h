@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The processes that others have started.
+ * Child processes.
  */
 #ifndef NYTP_SPY_CHILDREN_H
 #define NYTP_SPY_CHILDREN_H
@@ -9,15 +9,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Whether the kernel lists them (CONFIG_PROC_CHILDREN). If not, nytp_children() reads the
- * status of every process that there is. */
+/* Returns whether the kernel lists children (CONFIG_PROC_CHILDREN). If not, nytp_children()
+ * reads the status of every process. */
 bool nytp_children_are_listed(void);
 
-/* The children of some processes, whose numbers are in ascending order, as an array for free():
- * those that have not ended, or were not waited for. */
+/* Returns the children of some processes (pids in ascending order) as an array for free(),
+ * without those that have ended and were waited for. */
 pid_t *nytp_children(const pid_t *parents, uint32_t n_parents, uint32_t *n);
 
-/* Whether a process runs the program that its parent runs, or a perl: /proc/PID/exe. */
+/* Returns whether a process runs its parent's program or a perl, by /proc/PID/exe. */
 bool nytp_child_may_be_perl(pid_t child, pid_t parent);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Core files; see core.h and core(5). The kernel leaves out what it can read again, pages of
- * mapped files that nobody changed; the note NT_FILE says which file lies where, and they are
- * read from there. Everything in the file is checked against its length before it is used.
+ * Core files; see core.h and core(5). The kernel omits unchanged pages of mapped files. The
+ * note NT_FILE lists these files, and the pages are read from them. Everything in the core file
+ * is checked against its length before use.
  */
 #include "core.h"
 
@@ -17,14 +17,14 @@
 #define MAX_FILES     1000000
 #define MOST_OF_NOTES (UINT64_C(1) << 26) /* bytes; the kernel writes 16 MB at most */
 #define PAGE          4096
-#define WORK_OF_PIECE 500 /* of a call of the system for each */
+#define WORK_OF_PIECE 500 /* for the system calls of each */
 
 struct segment {
-    uint64_t start, len; /* of the memory that is in the file */
+    uint64_t start, len; /* of the memory that the file has */
     uint64_t offset;
 };
 
-struct backing { /* a mapped file, once it was wanted */
+struct backing { /* a mapped file, opened when needed */
     int fd;
     uint64_t len;
     bool was_tried;
@@ -32,15 +32,14 @@ struct backing { /* a mapped file, once it was wanted */
 
 struct nytp_core {
     int fd;
-    uint64_t len, whole_len; /* of the file; as its segments say, or 0 if it has all of them */
+    uint64_t len, whole_len; /* of the file; by its segments, or 0 if it is complete */
     const char *exe;
     struct segment *segments;
     uint32_t n_segments;
     struct nytp_mappings mappings;
-    struct backing
-        *backings; /* of each mapping that is not of the same file as the one before */
+    struct backing *backings; /* of each mapping whose file differs from the one before */
     pid_t pid;
-    uint64_t headers_at; /* of the program, in memory */
+    uint64_t headers_at; /* address of the program's headers */
     uint64_t work_left;
 };
 
@@ -52,11 +51,11 @@ int nytp_core_file(const struct nytp_core *core, const struct nytp_mapping *mapp
     return nytp_file_open(is_exe && core->exe != NULL ? core->exe : mapping->path, len);
 }
 
-/* From the dumped memory; how many bytes were there. */
+/* Reads dumped memory; returns the number of bytes found. */
 static size_t from_segments(const struct nytp_core *core, uint64_t from, uint8_t *to,
                             size_t len)
 {
-    uint32_t first = 0, end = core->n_segments; /* that which has it is before `end` */
+    uint32_t first = 0, end = core->n_segments; /* the segment is before `end` */
     while (first < end) {
         const uint32_t middle = first + (end - first) / 2;
         if (core->segments[middle].start <= from)
@@ -124,7 +123,7 @@ static size_t read_core(struct nytp_memory *memory, const struct nytp_piece *pie
     return n;
 }
 
-/* NT_FILE: how many, the page size, then three numbers for each, then the names. */
+/* NT_FILE: the number of entries, the page size, three numbers for each, then the names. */
 static void take_files(struct nytp_core *core, const uint8_t *note, uint64_t len)
 {
     uint64_t head[2], entry[3];
@@ -147,7 +146,7 @@ static void take_files(struct nytp_core *core, const uint8_t *note, uint64_t len
     }
 }
 
-/* Program headers of a file, for free(); NULL: there are none. */
+/* Returns the program headers of a file, for free(), or NULL. */
 static Elf64_Phdr *read_headers(int fd, const Elf64_Ehdr *head, uint32_t n)
 {
     Elf64_Phdr *const headers =
@@ -158,7 +157,7 @@ static Elf64_Phdr *read_headers(int fd, const Elf64_Ehdr *head, uint32_t n)
     return NULL;
 }
 
-/* Segments of the program, whose headers are in the first of them. */
+/* Maps the program's segments; the first of them has the headers. */
 static void map_program(struct nytp_core *core, const Elf64_Phdr *headers, uint16_t n,
                         uint64_t bias)
 {
@@ -175,8 +174,8 @@ static void map_program(struct nytp_core *core, const Elf64_Phdr *headers, uint1
     }
 }
 
-/* Without NT_FILE (qemu-user writes none) at least the program's file can be mapped: NT_AUXV
- * says where its program headers are. */
+/* Without NT_FILE (qemu-user writes none) maps at least the program's file: NT_AUXV has the
+ * address of its program headers. */
 static void take_program(struct nytp_core *core)
 {
     Elf64_Ehdr head;
@@ -205,7 +204,7 @@ static uint64_t program_headers(const uint8_t *note, uint64_t len)
     return 0;
 }
 
-/* struct elf_prpsinfo of 64 bits: the pid stands behind state, flags, uid and gid. */
+/* struct elf_prpsinfo of 64 bits: the pid follows state, flags, uid and gid. */
 #define PRPSINFO_PID 24
 
 static void take_note(struct nytp_core *core, uint32_t type, const uint8_t *content,
@@ -244,7 +243,7 @@ static bool take_notes(struct nytp_core *core, const struct segment *of,
     return true;
 }
 
-/* The part of a segment that the file has: one that was cut ends early. */
+/* Returns the part of a segment that is in the file, which may be cut. */
 static struct segment in_file(struct nytp_core *core, const Elf64_Phdr *header)
 {
     const uint64_t there = header->p_offset < core->len ? core->len - header->p_offset : 0;
@@ -296,8 +295,9 @@ static bool take_segments(struct nytp_core *core, const Elf64_Phdr *headers, uin
     return core->backings != NULL || nytp_out_of_memory(error);
 }
 
-/* 65,535 and more do not fit into the head: the first section header has their number. It lies
- * at the file's end; where that was cut the first segment, which follows the headers, tells. */
+/* The head cannot hold 65,535 or more; then the first section header has the number. It is at
+ * the file's end. If the file was cut, the first segment, which follows the headers, gives the
+ * number. */
 static uint32_t count_headers(const struct nytp_core *core, const Elf64_Ehdr *head)
 {
     Elf64_Shdr section;

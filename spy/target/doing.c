@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * System calls in which threads wait; see doing.h and proc(5).
+ * System calls of waiting threads; see doing.h and proc(5).
  */
 #define _GNU_SOURCE
 #include "doing.h"
@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 enum {
-    MOST_FILES = 4, /* that are told */
+    MOST_FILES = 4, /* shown */
     MOST_POLLED = 256,
 };
 
@@ -32,7 +32,7 @@ struct call {
     void (*take)(pid_t pid, const uint64_t *words, struct files *files);
 };
 
-/* A file that a call is about, as "/tmp/x (fd 3)", and who holds its lock. */
+/* Writes the file of a call, as "/tmp/x (fd 3)", and the holder of its lock. */
 static void tell_file(pid_t pid, int fd, bool is_lock, char *to, size_t size)
 {
     char path[40], file[600], holder[400] = "";
@@ -51,7 +51,7 @@ static void tell_file(pid_t pid, int fd, bool is_lock, char *to, size_t size)
 
 struct files {
     int fds[MOST_FILES];
-    uint32_t n; /* maybe more than are kept */
+    uint32_t n; /* may exceed those kept */
 };
 
 static void add_file(struct files *files, int fd)
@@ -79,7 +79,7 @@ static void take_polled(pid_t pid, const uint64_t *words, struct files *files)
             add_file(files, polled[i].fd);
 }
 
-/* Those to be read, to be written, and the exceptions. */
+/* The sets to be read, to be written, and for exceptions. */
 static void take_selected(pid_t pid, const uint64_t *words, struct files *files)
 {
     const size_t n = words[0] < FD_SETSIZE ? (size_t)words[0] : FD_SETSIZE;
@@ -127,7 +127,7 @@ static void tell_files(pid_t pid, const struct files *files, char *to, size_t si
 
 /* ---- the call ---- */
 
-/* What it is about; "" if that is not known. */
+/* Writes the subject of the call, or "" if unknown. */
 static void tell_about(pid_t pid, const struct call *call, const uint64_t *words, char *to,
                        size_t size)
 {
@@ -146,7 +146,7 @@ static void tell_about(pid_t pid, const struct call *call, const uint64_t *words
         tell_file(pid, (int)words[0], number == SYS_flock || number == SYS_fcntl, to, size);
 }
 
-/* The call, from its number and first arguments. */
+/* Writes the call, given as its number and first arguments. */
 static void tell_call(pid_t pid, const char *text, char *to, size_t size)
 {
     long number;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Files that another may cut or replace while they are read: they are never mapped, as to touch
- * a page that is gone ends a program.
+ * Reads files that others may cut or replace meanwhile. They are never mapped: an access to a
+ * missing page would kill the program.
  */
 #ifndef NYTP_SPY_FILE_H
 #define NYTP_SPY_FILE_H
@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Opens an ordinary file for reading, with its length now. A device or a pipe is not touched.
+/* Opens a regular file for reading, with its length now. Devices and pipes are not opened.
  * Returns a descriptor for close(), or -1 with errno set. */
 int nytp_file_open(const char *path, uint64_t *len);
 
-/* Reads all of these bytes. Returns false if the file has fewer. */
+/* Reads exactly `len` bytes. Returns false if the file has fewer. */
 bool nytp_file_read(int fd, uint64_t from, void *to, size_t len);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Files in a process's memory; see mappings.h.
+ * Mapped files of a process; see mappings.h.
  */
 #include "mappings.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of /proc/PID/maps: 65,530 lines, which are the most by default, of 256 bytes. */
+/* For /proc/PID/maps: 65,530 lines, the default limit, of 256 bytes. */
 #define MOST_BYTES (UINT64_C(1) << 24)
 
 bool nytp_mappings_add(struct nytp_mappings *mappings, uint64_t start, uint64_t end,
@@ -71,7 +71,7 @@ bool nytp_mappings_of_process(struct nytp_mappings *mappings, pid_t pid,
 const struct nytp_mapping *nytp_mapping_at(const struct nytp_mappings *mappings,
                                            uint64_t address)
 {
-    uint32_t from = 0, to = mappings->n; /* it is one of these, or none */
+    uint32_t from = 0, to = mappings->n; /* the range that may have it */
     while (from < to) {
         const uint32_t middle = from + (to - from) / 2;
         if (address >= mappings->list[middle].end)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Reads another process's memory; see memory.h. One system call takes many pieces; where a
- * sandbox or an old kernel does not have it there is /proc/PID/mem, one piece at a time.
+ * Reads another process's memory; see memory.h. One system call reads many pieces. Without it,
+ * in a sandbox or on an old kernel, /proc/PID/mem is read one piece at a time.
  */
 #define _GNU_SOURCE
 #include "memory.h"
@@ -14,15 +14,15 @@
 #include <unistd.h>
 
 #define PAGE                                                                                   \
-    4096 /* no text is read across such a boundary at once: the next page may be none */
+    4096 /* text is not read across a page boundary at once: the next page may be missing */
 
-/* How much reading all of a program may take: that of a large one takes a sixth of it, but in
- * what is damaged many hashes may have the same million buckets. */
+/* Limit for reading a whole program. A large one needs a sixth of it; but in damaged memory
+ * many hashes may share the same million buckets. */
 #define LEAST_WORK   UINT64_C(1000000000)
 #define WORK_OF_BYTE 300
 #define MOST_BYTES   (UINT64_MAX / WORK_OF_BYTE / 2)
 
-/* A call of the system takes about a microsecond, a piece of it a tenth. */
+/* A system call takes about a microsecond, a piece of it a tenth. */
 #define WORK_OF_CALL  1000
 #define WORK_OF_PIECE 100
 
@@ -133,19 +133,19 @@ void nytp_memory_close(struct nytp_memory *memory)
 /* ---- scattered pieces ---- */
 
 enum {
-    BLOCK = 1024, /* bytes, of which what is asked for is read as one span */
+    BLOCK = 1024, /* bytes; requests within a block are read as one span */
     MOST_SCATTERED = 4096,
     SPAN_SLOTS = 2048,
     SPAN_BYTES = 1 << 18,
 };
 
-/* What is asked for in each block. */
+/* The requested span of each block. */
 struct spans {
     struct nytp_piece all[NYTP_MAX_PIECES];
     uint16_t of_piece[MOST_SCATTERED];
     struct {
         uint64_t block;
-        uint32_t read, span; /* it holds in that read only */
+        uint32_t read, span; /* valid for that read only */
     } slots[SPAN_SLOTS];
     uint32_t read, n;
     uint8_t bytes[SPAN_BYTES];
@@ -182,7 +182,8 @@ static bool add_to_span(struct spans *spans, const struct nytp_piece *piece, uin
     return true;
 }
 
-/* False: that is too much, lies behind the last address, or cannot be read. */
+/* Returns false if the spans are too large, wrap around the address space, or cannot be
+ * read. */
 static bool read_spans(struct nytp_memory *memory, struct spans *spans,
                        const struct nytp_piece *pieces, size_t n)
 {
@@ -218,11 +219,11 @@ size_t nytp_memory_scattered(struct nytp_memory *memory, const struct nytp_piece
 /* ---- kept pages ---- */
 
 #define KEPT_PAGES   32768
-#define AHEAD        16 /* pages that are read at once, where they are all there */
+#define AHEAD        16 /* pages read at once if all exist */
 #define WORK_OF_KEPT 32
 
 struct cached {
-    struct nytp_memory memory; /* first: what is handed out */
+    struct nytp_memory memory; /* first: the handle given out */
     struct nytp_memory *of;
     uint64_t addresses[KEPT_PAGES]; /* of the pages, plus 1; 0: none */
     uint8_t pages[KEPT_PAGES][PAGE];
@@ -234,8 +235,8 @@ static bool is_kept(const struct cached *cached, uint64_t address)
     return cached->addresses[address / PAGE % KEPT_PAGES] == address + 1;
 }
 
-/* Whether more pages are worth reading than the one that is asked for: not where each of them
- * takes the place of another, unless the pages before were asked for, too. */
+/* Returns whether to read more pages than requested: not if each would displace another, unless
+ * the page before was requested, too. */
 static bool reads_ahead(const struct cached *cached, uint64_t from)
 {
     return cached->n_kept < KEPT_PAGES || is_kept(cached, from - PAGE);

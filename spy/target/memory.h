@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The memory of another process, as it is now or as a core file keeps it. Addresses are those
- * of the process; they and everything read may be wrong, as the process goes on meanwhile or
- * was damaged: reading what is not there says so and harms nobody.
+ * The memory of another process, live or from a core file. Addresses are those of the process.
+ * Addresses and data may be wrong, since the process runs on or is damaged; reading missing
+ * memory fails without harm.
  */
 #ifndef NYTP_SPY_MEMORY_H
 #define NYTP_SPY_MEMORY_H
@@ -20,36 +20,36 @@ struct nytp_piece {
     size_t len;
 };
 
-/* Most pieces of one call: what the system call takes. */
+/* Most pieces of one call: the system call's limit. */
 #define NYTP_MAX_PIECES 1024
 
 struct nytp_memory {
-    /* Reads pieces in order until one cannot be read whole; how many were. */
+    /* Reads pieces in order until one cannot be read whole; returns how many were read. */
     size_t (*read)(struct nytp_memory *memory, const struct nytp_piece *pieces, size_t n);
-    pid_t pid; /* 0: not a process */
-    int fd;    /* /proc/PID/mem where there is no system call to read with; or -1 */
+    pid_t pid;              /* 0: not a process */
+    int fd;                 /* /proc/PID/mem if the system call is missing; or -1 */
     struct nytp_core *core; /* of a core file; else NULL */
-    uint64_t n_calls;       /* of the system */
+    uint64_t n_calls;       /* system calls */
     uint64_t n_pieces;      /* in all of these */
-    uint64_t *work_left;    /* until reading fails, in nanoseconds or so; NULL: no limit */
+    uint64_t *work_left;    /* until reading fails, about nanoseconds; NULL: no limit */
 };
 
-/* Lets reading take this much work from here on, unless it is limited already; then
- * without that limit again. */
+/* The first limits reading to this much work from here on, unless it is limited already. The
+ * second removes that limit. */
 void nytp_memory_bound(struct nytp_memory *memory, uint64_t *work);
 void nytp_memory_unbound(struct nytp_memory *memory, const uint64_t *work);
 
-/* Take some of it. False: there is no more. */
+/* Spends work. Returns false if none is left. */
 bool nytp_memory_spend(struct nytp_memory *memory, uint64_t work);
 bool nytp_memory_is_spent(const struct nytp_memory *memory);
 
-/* The work that reading all values of a program of this size may take. */
+/* Returns the work that reading all values of a program of this size may take. */
 uint64_t nytp_memory_work_of(uint64_t bytes);
 
-/* The memory of a running process. It is not stopped and does not notice. */
+/* Opens the memory of a running process, which is not stopped and does not notice. */
 void nytp_memory_of_process(struct nytp_memory *memory, pid_t pid);
 
-/* Go over to /proc/PID/mem. False: it cannot be opened. */
+/* Changes to /proc/PID/mem. Returns false if it cannot be opened. */
 bool nytp_memory_by_file(struct nytp_memory *memory);
 void nytp_memory_close(struct nytp_memory *memory);
 
@@ -59,25 +59,25 @@ static inline size_t nytp_memory_pieces(struct nytp_memory *memory,
     return memory->read(memory, pieces, n);
 }
 
-/* The same for small pieces that lie here and there, in whatever order: what is near each other
- * is read as one, as the kernel takes as long for a word as for a page. */
+/* The same for small scattered pieces in any order. Near ones are read together: the kernel
+ * takes as long for a word as for a page. */
 size_t nytp_memory_scattered(struct nytp_memory *memory, const struct nytp_piece *pieces,
                              size_t n);
 
-/* The same memory through pages that are kept, for those who follow many pointers and do not
- * mind what changes meanwhile. NULL when memory is out. */
+/* Returns the same memory with cached pages, for following many pointers if later changes do
+ * not matter, or NULL if memory is out. */
 struct nytp_memory *nytp_memory_cached(struct nytp_memory *of);
-void nytp_memory_cached_forget(struct nytp_memory *cached); /* all pages: read them anew */
+void nytp_memory_cached_forget(struct nytp_memory *cached); /* drops all pages */
 void nytp_memory_cached_free(struct nytp_memory *cached);   /* accepts NULL */
 
 bool nytp_memory_read(struct nytp_memory *memory, uint64_t from, void *to, size_t len);
 
-/* A number at an address; 0 where nothing can be read. */
+/* Returns a number at an address, or 0 if it cannot be read. */
 uint64_t nytp_memory_u64(struct nytp_memory *memory, uint64_t from);
 uint32_t nytp_memory_u32(struct nytp_memory *memory, uint64_t from);
 
-/* Text up to its NUL, cut to size - 1 bytes; it ends with a NUL in any case. How long it is, or
- * -1: there is nothing to read. */
+/* Reads text up to its NUL, cut to size - 1 bytes and always NUL-terminated. Returns its
+ * length, or -1 if it cannot be read. */
 ssize_t nytp_memory_text(struct nytp_memory *memory, uint64_t from, char *to, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * For whom a process waits; see other_end.h and proc(5).
+ * The other end of a wait; see other_end.h and proc(5).
  */
 #define _GNU_SOURCE
 #include "other_end.h"
@@ -22,12 +22,12 @@
 #include <unistd.h>
 
 enum {
-    MOST_LINES = 200000, /* of a list of /proc that are looked through */
+    MOST_LINES = 200000, /* read of a list in /proc */
     MOST_LINKS = 200000, /* of descriptors */
     TCP_LISTEN = 10,     /* include/net/tcp_states.h of the kernel */
 };
 
-/* Calls `take` for each line of a file of /proc until it returns true, which is returned. */
+/* Calls `take` for each line of a file until it returns true. Returns whether it did. */
 typedef bool take_line(const char *line, void *context);
 static bool each_line(const char *path, take_line *take, void *context)
 {
@@ -63,7 +63,7 @@ struct wanted_socket {
     char text[300];
 };
 
-/* An address as /proc/net has it: words of four bytes in the machine's order, and a port. */
+/* Converts an address of /proc/net: words of four bytes in the machine's order, and a port. */
 static bool put_address(const char *hex, char *to, size_t size)
 {
     uint32_t words[4] = {0};
@@ -122,7 +122,7 @@ static bool has_our_network(pid_t pid)
            theirs.st_ino == ours.st_ino;
 }
 
-/* Asks the kernel for the socket at the other end (sock_diag(7)); 0: it has none. */
+/* Asks the kernel for the peer of a socket (sock_diag(7)); returns 0 if it has none. */
 static uint32_t ask_for_peer(int netlink, uint64_t inode)
 {
     struct {
@@ -161,7 +161,8 @@ static uint32_t unix_peer(pid_t pid, uint64_t inode)
     return peer;
 }
 
-/* The first process, other than `pid`, that has a socket open; 0: none that may be seen. */
+/* Returns the first process other than `pid` that has a socket open, or 0 if none is
+ * visible. */
 static pid_t holder_of_socket(pid_t pid, uint32_t inode)
 {
     char path[60], wanted[40], link[40];
@@ -190,8 +191,8 @@ static pid_t holder_of_socket(pid_t pid, uint32_t inode)
     return found;
 }
 
-/* "unix socket /run/x", or ", peer unix socket /run/x of process 17 (perl server.pl)" behind
- * that: a client has no name of its own. */
+/* Writes "unix socket /run/x", or with ", peer /run/x of process 17 (perl server.pl)" appended:
+ * a client's socket has no name. */
 static void tell_unix(pid_t pid, const char *list, struct wanted_socket *wanted, char *to,
                       size_t size)
 {
@@ -244,8 +245,8 @@ struct wanted_lock {
     uint64_t number;
 };
 
-/* "1: FLOCK  ADVISORY  WRITE 17 08:01:123 0 EOF" is a lock, and after it "1: -> FLOCK ..." is
- * one that waits for it. */
+/* "1: FLOCK ADVISORY WRITE 17 08:01:123 0 EOF" is a lock; "1: -> FLOCK ..." after it is a
+ * waiter. */
 static bool take_lock(const char *line, void *context)
 {
     struct wanted_lock *const lock = context;

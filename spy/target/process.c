@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What /proc tells; see process.h and proc(5).
+ * Processes and threads in /proc; see process.h and proc(5).
  */
 #define _GNU_SOURCE
 #include "process.h"
@@ -18,11 +18,11 @@
 #include <unistd.h>
 
 enum {
-    MOST_ANCESTORS = 1000, /* a list that changes meanwhile may lead back to itself */
+    MOST_ANCESTORS = 1000, /* a changing list may lead back to itself */
     PF_KTHREAD = 0x200000, /* include/linux/sched.h of the kernel, since 2.6.27 */
 };
 
-/* A file of /proc/PID from there on; how many bytes, or -1. */
+/* Reads a file of /proc/PID at an offset; returns the number of bytes, or -1. */
 static ssize_t read_file(pid_t pid, const char *name, off_t from, void *to, size_t size)
 {
     char path[80];
@@ -35,7 +35,7 @@ static ssize_t read_file(pid_t pid, const char *name, off_t from, void *to, size
     return got;
 }
 
-/* The same as text; false: it cannot be read. */
+/* Reads it as text; returns false on failure. */
 static bool slurp(pid_t pid, const char *name, char *to, size_t size, size_t *len)
 {
     const ssize_t got = read_file(pid, name, 0, to, size - 1);
@@ -106,8 +106,8 @@ uint64_t nytp_process_start_ticks(pid_t pid)
     return ticks;
 }
 
-/* /proc/stat's btime says when the system was booted to a whole second only. The start is told
- * to a tick, in which the process may have begun at any time: at its end at the latest. */
+/* btime of /proc/stat gives the boot time only to the second. The start is given in ticks; it
+ * was at the tick's end at the latest. */
 double nytp_process_start(pid_t pid)
 {
     const uint64_t ticks = nytp_process_start_ticks(pid);
@@ -115,7 +115,7 @@ double nytp_process_start(pid_t pid)
     return ticks == 0 ? 0 : booted + (double)(ticks + 1) / (double)sysconf(_SC_CLK_TCK);
 }
 
-/* Sixteen bytes at AT_RANDOM of getauxval(3), which exec makes anew and fork copies. */
+/* Sixteen bytes at AT_RANDOM of getauxval(3); exec makes new ones, fork copies them. */
 struct exec_mark {
     uint8_t bytes[16];
 };
@@ -190,7 +190,7 @@ void nytp_process_script(pid_t pid, char *to, size_t size)
     while ((at += strlen(at) + 1) < to + len) {
         const bool is_switch = at[0] == '-' && at[1] != '\0';
         const bool is_last = strcmp(at, "--") == 0;
-        if (strcmp(at, "-I") == 0 || is_last) /* what follows is its own */
+        if (strcmp(at, "-I") == 0 || is_last) /* the next argument belongs to it */
             at += strlen(at) + 1;
         if (at >= to + len)
             break;
@@ -236,7 +236,7 @@ static bool read_link(pid_t pid, const char *name, char *to, size_t size)
     return len > 0 && (size_t)len < size - 1;
 }
 
-/* The links tell both as they are for us. */
+/* Both links are seen from our root. */
 bool nytp_process_folder(pid_t pid, char *to, size_t size)
 {
     char root[4096];
@@ -287,7 +287,7 @@ struct nytp_task_state nytp_task_state(int stat_fd)
     char text[600];
     const ssize_t len = pread(stat_fd, text, sizeof text - 1, 0);
     text[len < 0 ? 0 : len] = '\0';
-    const char *at = strrchr(text, ')'); /* of the name, which may hold any */
+    const char *at = strrchr(text, ')'); /* end of the name, which may have any character */
     for (int field = 3; at != NULL && (at = strchr(at, ' ')) != NULL; field++) {
         at++;
         if (field == 3)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What /proc tells of processes and their threads.
+ * Processes and threads in /proc.
  */
 #ifndef NYTP_SPY_PROCESS_H
 #define NYTP_SPY_PROCESS_H
@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 struct nytp_process_state {
-    char state; /* as in ps: R, S, D, T, Z; NUL: there is no such process */
+    char state; /* as in ps: R, S, D, T, Z; NUL: no such process */
     pid_t parent, tracer;
     uid_t uid; /* the real ones */
     gid_t gid;
@@ -19,60 +19,59 @@ struct nytp_process_state {
 
 struct nytp_process_state nytp_process_status(pid_t pid);
 
-/* Whether it is a thread of the kernel, which has no memory of its own and runs no program. */
+/* Returns whether it is a kernel thread, which has no memory and runs no program. */
 bool nytp_is_kernel_thread(pid_t pid);
 
-/* When it began, in the system's ticks since it was booted, by which processes that have the
- * same number one after the other are told apart; 0: not known. */
+/* Returns its start in system ticks since boot, or 0 if unknown. It distinguishes processes
+ * that reuse a pid. */
 uint64_t nytp_process_start_ticks(pid_t pid);
 
 /* The same in seconds of the epoch. */
 double nytp_process_start(pid_t pid);
 
-/* When the program in it began, in seconds of the epoch: that of a worker began with the
- * process above it that the worker was forked off, as far as that is there yet and may be
- * looked at. */
+/* Returns the start of its program in seconds of the epoch. A forked worker's program began
+ * with the ancestor that ran exec, as far as that still exists and may be read. */
 double nytp_program_start(pid_t pid);
 
-/* How much memory it has, swapped out or not; 0: not known. */
+/* Returns the size of its memory, swapped out or not, or 0 if unknown. */
 uint64_t nytp_process_bytes(pid_t pid);
 
-/* Its command line in UTF-8, arguments separated by blanks, control characters and bytes that
- * are no UTF-8 as '?'; at most size - 1 bytes. False: there is none. */
+/* Writes its command line in UTF-8, arguments separated by blanks, control characters and
+ * invalid bytes as '?', at most size - 1 bytes. Returns false if there is none. */
 bool nytp_process_command(pid_t pid, char *to, size_t size);
 
-/* What perl calls $0 in it: the script, or "-e"; of another program that has perl in it, or one
- * that has named itself, its first word. "" where nothing can be read. */
+/* Writes perl's $0 in it: the script, or "-e". For another program with perl in it, or one that
+ * has renamed itself, its first word; "" if it cannot be read. */
 void nytp_process_script(pid_t pid, char *to, size_t size);
 
-/* The folder that it is in, as it calls that itself: below its own root. False: it cannot be
- * told. */
+/* Writes its working directory as it sees it, below its own root. Returns false if unknown. */
 bool nytp_process_folder(pid_t pid, char *to, size_t size);
 
-/* The processes that there are, as an array for free(). */
+/* Returns all processes as an array for free(). */
 pid_t *nytp_processes(uint32_t *n);
 
-/* The tasks (threads) of a process, as an array for free(). */
+/* Returns the tasks (threads) of a process as an array for free(). */
 pid_t *nytp_tasks(pid_t pid, uint32_t *n);
 
-/* The id of a task as it sees it itself: in a container another than ours. */
+/* Returns the id of a task as it sees it itself: in a container it differs from ours. */
 pid_t nytp_task_inside(pid_t pid, pid_t task);
 
-/* A file of a thread, "schedstat" or "stat", for the functions below; -1: there is none. */
+/* Opens a file of a thread, "schedstat" or "stat", for the functions below; -1: there is
+ * none. */
 int nytp_task_open(pid_t pid, pid_t task, const char *name);
 
 struct nytp_task_state {
-    char letter;   /* its state as in ps, NUL: the thread is gone */
+    char letter;   /* as in ps; NUL: the thread has ended */
     int processor; /* that it last ran on */
-    int n_tasks;   /* threads of its process, whatever they run */
+    int n_tasks;   /* threads of its process, perl or not */
 };
 struct nytp_task_state nytp_task_state(int stat_fd);
 
-/* How long a thread ran, and how long it was ready to run while others did. The kernel adds to
- * the first when the thread stops running and at each tick, up to 10 ms late; to the second
- * when the thread goes on. */
+/* How long a thread ran, and how long it was ready while others ran. The kernel updates the
+ * first when the thread stops running and at each tick, up to 10 ms late; the second when the
+ * thread goes on. */
 struct nytp_task_times {
-    int64_t ran_ns, waited_ns; /* -1: the thread is gone, or the kernel does not count */
+    int64_t ran_ns, waited_ns; /* -1: the thread has ended, or the kernel does not count */
 };
 struct nytp_task_times nytp_task_times(int schedstat_fd);
 

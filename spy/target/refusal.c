@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Why a process may not be looked at; see refusal.h. Relies on ptrace(2), "Ptrace access mode
- * checking", and on Documentation/admin-guide/LSM/Yama.rst of the kernel.
+ * Reasons why a process may not be read; see refusal.h. Relies on ptrace(2), "Ptrace access
+ * mode checking", and on Documentation/admin-guide/LSM/Yama.rst of the kernel.
  */
 #define _GNU_SOURCE
 #include "refusal.h"
@@ -36,7 +36,7 @@ static bool in_container(void)
            access("/var/run/secrets/kubernetes.io", F_OK) == 0;
 }
 
-/* A process that is not dumpable has its files in /proc owned by root. */
+/* Root owns the files in /proc of a process that is not dumpable. */
 static bool is_undumpable(pid_t pid, uid_t owner)
 {
     char path[40];
@@ -45,7 +45,7 @@ static bool is_undumpable(pid_t pid, uid_t owner)
     return stat(path, &status) == 0 && status.st_uid == 0 && owner != 0;
 }
 
-/* CAP_SYS_PTRACE, in our own user namespace. */
+/* CAP_SYS_PTRACE in our own user namespace. */
 static bool has_right(void)
 {
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -54,7 +54,7 @@ static bool has_right(void)
            (data[CAP_TO_INDEX(CAP_SYS_PTRACE)].effective & CAP_TO_MASK(CAP_SYS_PTRACE)) != 0;
 }
 
-/* `reason` is what the system call said: ESRCH where there is a process, but no memory. */
+/* `reason` is the system call's errno: ESRCH for a process without memory. */
 static bool refuse(pid_t pid, int reason, struct nytp_error *error)
 {
     const struct nytp_process_state process = nytp_process_status(pid);
@@ -106,8 +106,8 @@ static bool refuse(pid_t pid, int reason, struct nytp_error *error)
                           (int)pid);
 }
 
-/* Whether a number means the same process in /proc as for system calls: not where nytp-spy has
- * a pid namespace of its own, but the /proc of another. */
+/* Returns whether pids in /proc are those of system calls. Not if nytp-spy has its own pid
+ * namespace but another's /proc. */
 static bool is_our_proc(void)
 {
     char text[20];
@@ -129,7 +129,7 @@ bool nytp_may_read(struct nytp_memory *memory, struct nytp_error *error)
     const int reason = process_vm_readv(memory->pid, &to, 1, &from, 1, 0) < 0 ? errno : 0;
     if (reason == EFAULT)
         return true;
-    /* An old kernel or a filter of system calls does not have it. */
+    /* An old kernel or a filter of system calls lacks it. */
     if ((reason == ENOSYS || reason == EPERM) && nytp_memory_by_file(memory))
         return true;
     return refuse(memory->pid, reason, error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Why a process may not be looked at, and the way out.
+ * Reasons why a process may not be read, and remedies.
  */
 #ifndef NYTP_SPY_REFUSAL_H
 #define NYTP_SPY_REFUSAL_H
@@ -9,7 +9,7 @@
 
 #include "formats/base/error.h"
 
-/* Try it. False with *error set to the reason. */
+/* Tries to read. Returns false with the reason in *error. */
 bool nytp_may_read(struct nytp_memory *memory, struct nytp_error *error);
 
 #endif

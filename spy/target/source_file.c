@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Files that a process calls its source; see source_file.h. Relies on openat2(2): no link and
- * no ".." leads out of the process's root.
+ * Source files named by a process; see source_file.h. Relies on openat2(2): no link and no ".."
+ * leads out of the process's root.
  */
 #define _GNU_SOURCE
 #include "source_file.h"
@@ -27,14 +27,14 @@ enum {
     LARGEST = 64 << 20,
 };
 
-struct wanted { /* a file, by its whole name in a process */
+struct wanted { /* a file, by its absolute name in a process */
     pid_t pid;
     const char *path;
     double program_s;
 };
 
-/* Whether files can be opened as the process may. It is not for good only because what gives up
- * its rights ends soon. */
+/* Takes the process's rights for opening files; returns false on failure. They are not given up
+ * for good, but the calling process ends soon. */
 static bool give_up_rights(pid_t pid)
 {
     const struct nytp_process_state process = nytp_process_status(pid);
@@ -54,8 +54,8 @@ static bool is_same(const char *path, const char *other)
            a.st_ino == b.st_ino;
 }
 
-/* A name is looked up below the process's root. Where the kernel cannot do that, it is looked
- * up only for a process that has our root. -1: there is none. */
+/* Looks a name up below the process's root. If the kernel cannot, only for a process with our
+ * root. Returns -1 if there is no such file. */
 static int find(pid_t pid, const char *path)
 {
     char root[40], mounts[40];
@@ -76,7 +76,7 @@ static int find(pid_t pid, const char *path)
                : -1;
 }
 
-/* The process may have one of the kernel's files there, which tell of who reads them. */
+/* Returns whether it is a kernel file, whose content depends on the reader. */
 static bool is_made_up(int fd)
 {
     struct statfs about;
@@ -89,8 +89,8 @@ static double seconds(const struct timespec *time)
     return (double)time->tv_sec + (double)time->tv_nsec * 1e-9;
 }
 
-/* A copy may have the time of what it was made of (cp -p, tar, rsync, dpkg), which is in
- * st_mtim; when it got there is in st_ctim. */
+/* A copy may keep the time of its original (cp -p, tar, rsync, dpkg) in st_mtim; st_ctim has
+ * the time of copying. */
 static enum nytp_source_file judge(int fd, double program_s)
 {
     struct stat status;
@@ -102,7 +102,7 @@ static enum nytp_source_file judge(int fd, double program_s)
                : NYTP_SOURCE_FILE_READ;
 }
 
-/* Opening a device may do something, so only what was seen to be a file is opened. */
+/* Opening a device may have effects, so only a known file is opened. */
 static int open_wanted(const void *context, int *state)
 {
     const struct wanted *const wanted = context;
@@ -113,7 +113,7 @@ static int open_wanted(const void *context, int *state)
     return *state == NYTP_SOURCE_FILE_READ ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 }
 
-/* "(eval 7)", "-e" and "-" are none. */
+/* Returns false for "(eval 7)", "-e" and "-". */
 static bool is_name_of_file(const char *name)
 {
     return name[0] != '\0' && name[0] != '(' && strcmp(name, "-e") != 0 &&

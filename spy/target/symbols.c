@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * ELF symbols out of memory; see symbols.h. Relies on the System V ABI (chapters "Object Files"
- * and "Dynamic Linking") and on the layout of .gnu.hash as binutils write it.
+ * ELF symbols in memory; see symbols.h. Relies on the System V ABI (chapters "Object Files" and
+ * "Dynamic Linking") and on the layout of .gnu.hash as written by binutils.
  */
 #include "symbols.h"
 
@@ -14,14 +14,14 @@
 enum {
     MAX_HEADERS = 64,
     MAX_DYNAMIC = 512,
-    MAX_CHAIN = 1 << 20, /* symbols of one bucket, so that damage ends */
+    MAX_CHAIN = 1 << 20, /* symbols of one bucket; ends a loop in damaged data */
     NAME_ROOM = 64,
     MAX_TABLE = 1 << 26, /* bytes of a file's symbols, and of their names */
     WORK_OF_SYMBOL = 3,
     WORK_OF_SECTION = 1000,
 };
 
-/* glibc has put addresses in place of the file's. */
+/* glibc replaces the file's addresses by absolute ones. */
 static uint64_t absolute(const struct nytp_image *image, uint64_t value)
 {
     return value == 0 || value >= image->start ? value : value + image->bias;
@@ -78,7 +78,7 @@ bool nytp_image_at(struct nytp_image *image, struct nytp_memory *memory, uint64_
     return true;
 }
 
-/* The symbol's address if it is of this name. */
+/* Returns the symbol's address if it has this name, else 0. */
 static uint64_t if_named(const struct nytp_image *image, uint32_t index, const char *name)
 {
     Elf64_Sym symbol;
@@ -142,7 +142,7 @@ static uint64_t by_hash(const struct nytp_image *image, const char *name)
     return 0;
 }
 
-/* The table that a linker leaves in the file and `strip` takes away. */
+/* Searches the table that a linker leaves in the file and `strip` removes. */
 static uint64_t by_file(const struct nytp_image *image, const char *name)
 {
     const size_t len = strlen(name) + 1;
@@ -159,7 +159,7 @@ static uint64_t by_file(const struct nytp_image *image, const char *name)
     return 0;
 }
 
-/* The bytes of a section, for free(). */
+/* Returns the bytes of a section, for free(), or NULL. */
 static uint8_t *read_section(const struct nytp_image *image, int fd, const Elf64_Shdr *section)
 {
     uint8_t *const bytes =

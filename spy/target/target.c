@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Opens what is looked at; see target.h.
+ * Opens a process or core file; see target.h.
  */
 #include "target.h"
 
@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-struct mapped { /* a file, by where it lies in a process's memory */
+struct mapped { /* a file, by its place in a process's memory */
     pid_t pid;
     const struct nytp_mapping *mapping;
 };
@@ -55,7 +55,7 @@ void nytp_target_close(struct nytp_target *target)
     *target = (struct nytp_target){.memory = {.fd = -1}};
 }
 
-/* The very file, even if it was removed or replaced; not everybody may open it so. */
+/* The mapped file itself, even if removed or replaced; not every user may open it this way. */
 static int open_mapped(const void *context, int *verdict)
 {
     const struct mapped *const mapped = context;
