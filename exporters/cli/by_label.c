@@ -217,16 +217,14 @@ static struct nytp_label_sums *new_sums(const struct run *run)
     return sums;
 }
 
-/* False when memory is out. */
-static bool read_input(struct run *run, struct nytp_label_sums *sums, const char *path)
+static void read_input(struct run *run, struct nytp_sink *sink, const char *path)
 {
     struct nytp_error error = {0};
-    const bool is_whole = nytp_cli_read_all(run, path, nytp_label_sums_sink(sums), &error);
+    const bool is_whole = nytp_cli_read_all(run, path, sink, &error);
     if (!is_whole && (error.status == NYTP_ERR_TRUNCATED || error.has_offset))
         nytp_cli_note_partial(run, path, &error);
     else if (!is_whole)
         nytp_cli_say_unusable(run, path, &error);
-    return nytp_label_sums_end_input(sums);
 }
 
 /* The keys that there are, for who asked for another; each stands in its rows only. */
@@ -303,8 +301,10 @@ static enum exit_status sum_up(struct run *run, struct nytp_label_sums *sums)
 {
     struct nytp_label_table table = {.run = run};
     bool has_memory = true;
-    for (int i = 0; i < run->cli.n_files && has_memory; i++)
-        has_memory = read_input(run, sums, run->cli.files[i]);
+    for (int i = 0; i < run->cli.n_files && has_memory; i++) {
+        read_input(run, nytp_label_sums_sink(sums), run->cli.files[i]);
+        has_memory = nytp_label_sums_end_input(sums);
+    }
     struct nytp_label_row *const rows =
         has_memory ? nytp_label_rows_named(sums, &table.n) : NULL;
     enum exit_status status = EXIT_INPUT;
@@ -324,40 +324,67 @@ static enum exit_status sum_up(struct run *run, struct nytp_label_sums *sums)
 
 /* ---- rows ---- */
 
-struct rows_of_inputs {
+/* Each recording has sums of its own, since its rows tell its host. */
+struct rows_of_recordings {
+    struct nytp_sink sink;
     struct run *run;
-    uint64_t n; /* so far */
+    struct nytp_out *out;
+    struct nytp_label_sums *sums; /* of the current recording; NULL: memory is out */
+    uint64_t n;                   /* rows so far */
 };
 
-/* Each input by itself: its rows tell the host. */
+/* Writes the rows of the current recording and starts the next one. */
+static bool next_recording(struct rows_of_recordings *all)
+{
+    struct nytp_label_table table = {.run = all->run};
+    struct nytp_label_row *const rows =
+        all->sums != NULL && nytp_label_sums_end_input(all->sums)
+            ? nytp_label_rows_named(all->sums, &table.n)
+            : NULL;
+    if (rows != NULL) {
+        table.rows = rows;
+        table.n = keep_key(all->run, rows, table.n);
+        all->n += table.n;
+        nytp_label_put_rows(&table, nytp_label_sums_input(all->sums), all->out);
+    }
+    nytp_label_sums_free(all->sums);
+    all->sums = rows != NULL ? new_sums(all->run) : NULL;
+    free(rows);
+    if (all->sums == NULL)
+        nytp_out_of_memory(&all->out->error);
+    return all->sums != NULL;
+}
+
+static bool rows_event(struct nytp_sink *sink, const struct nytp_event *e)
+{
+    struct rows_of_recordings *const all = (struct rows_of_recordings *)sink;
+    if (e->tag == NYTP_TAG_VERSION && !next_recording(all))
+        return false;
+    struct nytp_sink *const of_sums = nytp_label_sums_sink(all->sums);
+    return of_sums->event(of_sums, e);
+}
+
 static void write_rows(void *context, struct nytp_out *out)
 {
-    struct rows_of_inputs *const all = context;
+    struct rows_of_recordings *const all = context;
     struct run *const run = all->run;
-    for (int i = 0; i < run->cli.n_files; i++) {
-        struct nytp_label_table table = {.run = run};
-        struct nytp_label_sums *const sums = new_sums(run);
-        struct nytp_label_row *const rows =
-            sums != NULL && read_input(run, sums, run->cli.files[i])
-                ? nytp_label_rows_named(sums, &table.n)
-                : NULL;
-        table.rows = rows;
-        table.n = rows != NULL ? keep_key(run, rows, table.n) : 0;
-        all->n += table.n;
-        if (rows == NULL)
-            nytp_out_of_memory(&out->error);
-        else
-            nytp_label_put_rows(&table, nytp_label_sums_input(sums), out);
-        free(rows);
-        nytp_label_sums_free(sums);
+    all->sink.event = rows_event;
+    all->out = out;
+    all->sums = new_sums(run);
+    for (int i = 0; i < run->cli.n_files && all->sums != NULL; i++) {
+        read_input(run, &all->sink, run->cli.files[i]);
+        next_recording(all);
     }
+    if (all->sums == NULL)
+        nytp_out_of_memory(&out->error);
+    nytp_label_sums_free(all->sums);
 }
 
 enum exit_status nytp_cli_run_by_label(struct run *run)
 {
     enum exit_status status = EXIT_INPUT;
     if (run->cli.exporter != NULL && strcmp(run->cli.exporter->name, "rows") == 0) {
-        struct rows_of_inputs all = {.run = run};
+        struct rows_of_recordings all = {.run = run};
         status = write_to(run, write_rows, &all);
         if (status == EXIT_DONE && all.n == 0 && !run->failed && !has_labels(run, NULL, 0))
             status = EXIT_INPUT;

@@ -22,7 +22,7 @@ struct nytp_label_table {
 bool nytp_label_format_write(const char *format, const struct nytp_label_table *table,
                              struct nytp_out *out);
 
-/* A JSON line for each length of each label of one input. */
+/* A JSON line for each length of each label of one recording. */
 void nytp_label_put_rows(const struct nytp_label_table *table, struct nytp_label_input input,
                          struct nytp_out *out);
 

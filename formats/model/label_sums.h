@@ -57,7 +57,7 @@ struct nytp_label_row {
     uint32_t n_lengths;
 };
 
-/* Attributes of the current input; "" if missing. */
+/* Attributes of the last recording that has them; "" if missing. */
 struct nytp_label_input {
     struct nytp_name host, application, basetime;
 };

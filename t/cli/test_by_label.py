@@ -261,6 +261,20 @@ def test_all_recordings_of_one_file_count(tmp_path):
     assert sorted((row["n"], row["ns"]) for row in map(json.loads, lines)) == [(1, 2000), (1, 5000), (1, 30000)]
 
 
+def test_rows_of_each_recording_of_one_file_tell_its_own_host(tmp_path):
+    """A recording that does not know its host has not that of another one. Times of a label that several have stay apart."""
+    told = {}
+    for host, ticks in ("db1", 50), ("", 20), ("db2", 30):
+        out = Writer({"basetime": ticks, "application": f"{host}.pl", **({"host": host} if host else {})}, options={"calls": 2})
+        out.pid_start(7, 1, 1000.0).fid(1, "/x/a.pl").comment("nytp-label 0 request=R").time(ticks, 1, 1).pid_end(7, 1001.0).save(tmp_path / "a.out")
+        told[host, f"{host}.pl", ticks] = ticks * 100
+        with open(tmp_path / "all.out", "ab") as all_:
+            all_.write((tmp_path / "a.out").read_bytes())
+    lines = by(tmp_path, "--by=request", "--rows", inputs=("all.out",)).stdout.splitlines()
+    assert {(row["host"], row["application"], row["start"]): row["ns"] for row in map(json.loads, lines)} == told
+    assert len(lines) == 3
+
+
 def test_a_stretch_that_is_in_force_at_the_end_is_of_its_own_input(tmp_path):
     for name, ticks in ("a.out", 30), ("b.out", 70):
         Writer().pid_start(7, 1, 1000.0).fid(1, "/x/a.pl").comment("nytp-label 5 request=R").time(ticks, 1, 1).save(tmp_path / name)
