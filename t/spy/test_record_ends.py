@@ -138,7 +138,8 @@ def test_a_signal_is_passed_on_and_the_end_of_command_is_recorded(name, app, tmp
 @pytest.mark.parametrize("how, name", [("group", "INT"), ("group", "USR1"), ("each", "INT"), ("each", "USR1"), ("timeout", "TERM"), ("timeout", "USR1")])
 def test_a_signal_to_the_whole_group_reaches_command_once(how, name, app, tmp_path):
     """Whether it is sent to the group, to each of its processes as systemd does, or as timeout(1) does to one of them and to all. What
-    nytp-spy alone has afterwards is passed on behind it, so that COMMAND would have told two before."""
+    nytp-spy alone has afterwards is passed on behind it, so that COMMAND would have told two before. Twice, as perl may call
+    the handlers of two signals that came at once in the other order."""
     number, last = getattr(signal, f"SIG{name}"), signal.SIGUSR2
     with recording("-o", tmp_path / "out", "--", PERL, app, "stays") as spy:
         spy.stdout.readline()
@@ -151,10 +152,11 @@ def test_a_signal_to_the_whole_group_reaches_command_once(how, name, app, tmp_pa
             spy.send_signal(number)
         if how != "each":
             os.killpg(spy.pid, number)
-        os.kill(witness, signal.SIGCONT)
         assert spy.stdout.readline() == f"SIG{name} 1\n"
-        spy.send_signal(last)
-        assert spy.stdout.readline() == "SIGUSR2 2\n"
+        os.kill(witness, signal.SIGCONT)
+        for n in 2, 3:
+            spy.send_signal(last)
+            assert spy.stdout.readline() == f"SIGUSR2 {n}\n"
         assert spy.poll() is None
 
 

@@ -70,7 +70,8 @@ my @ENDS = (
     [ 'the disk is full', 'exit 3;', 'none', full => 1 ],
     (map { [ "the command gets $_, handled", "\$SIG{$_} = sub { print qq($_\n); exit 7 }; ready(); sleep 9;", 'whole', sends => [$_] ] } qw(INT TERM HUP QUIT USR1 USR2)),
     (map { [ "the command gets $_", 'ready(); sleep 9;', 'whole', sends => [$_] ] } qw(INT TERM HUP)),
-    [ 'all of its group get INT', 'ready(); sleep 9;', 'whole', sends => ['-INT'] ],
+    # It is slow so that a nytp-prove that did not wait for the tests would be seen: it would end first.
+    [ 'all of its group get INT, it ends slowly', '$SIG{INT} = sub { select undef, undef, undef, 0.5; exit 7 }; ready(); sleep 9;', 'whole', sends => ['-INT'] ],
     # The command stands still until the program has handled what it got itself: what comes again is handled again.
     (map { [ "all of its group get $_, handled", "\$SIG{$_} = sub { print qq($_\n); \$n++ }; \$SIG{TERM} = sub { exit 7 }; ready(); select undef, undef, undef, 0.01 until \$n; ready(); sleep 9; sleep 9;", 'whole',
             sends => [ 'STOP', "-$_", 'ready', 'CONT', 'TERM' ], harness => 0 ] }
