@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The command line of nytp-spy, and what its commands share. Only this folder prints and
- * chooses an exit status: 0 done, 1 the target cannot be looked at, 2 usage, 4 the output
- * cannot be written.
+ * The command line of nytp-spy. Only this folder prints and chooses an exit status: 0 done, 1
+ * the target cannot be read, 2 usage, 4 the output cannot be written.
  */
 #ifndef NYTP_SPY_CLI_H
 #define NYTP_SPY_CLI_H
@@ -23,21 +22,21 @@ enum nytp_spy_status {
 };
 
 struct nytp_spy {
-    pid_t *pids; /* of the command line, or found by --pattern */
+    pid_t *pids; /* from the command line or --pattern */
     uint32_t n_pids, pids_capacity;
     const char *pattern, *core, *exe, *output;
-    const char *format; /* of nytp-export, which record writes; or NULL */
-    struct nytp_patterns patterns; /* that of `pattern` */
+    const char *format;            /* nytp-export's format for record, or NULL */
+    struct nytp_patterns patterns; /* of `pattern` */
     uint32_t rate;                 /* samples a second */
     double duration_s;             /* 0: until it ends or is interrupted */
     double interval_s;             /* of top */
     bool subprocesses, idle, objects, no_source, no_realtime;
     char **argv;        /* the program to start, after --; or NULL */
-    const char **files; /* heap: what to compare */
+    const char **files; /* heap: the files to compare */
     uint32_t n_files;
 };
 
-/* A perl that is looked at. */
+/* An open perl process or core file. */
 struct nytp_session {
     struct nytp_target target;
     struct nytp_perl perl;
@@ -45,43 +44,43 @@ struct nytp_session {
     char command[4096];
 };
 
-/* False with *error set; NYTP_ERR_TRUNCATED: perl is only beginning there;
- * NYTP_ERR_ABSENT: there is none. */
+/* Returns false with *error set. NYTP_ERR_TRUNCATED: perl is still starting; NYTP_ERR_ABSENT:
+ * there is none. */
 bool nytp_session_open(struct nytp_session *session, const struct nytp_spy *spy, pid_t pid,
                        struct nytp_error *error);
 
-/* The same for who has nothing else to look at: waits a while for a perl to begin. */
+/* The same, but waits a while for a perl to start, if there is nothing else to look at. */
 bool nytp_session_await(struct nytp_session *session, const struct nytp_spy *spy, pid_t pid,
                         struct nytp_error *error);
 
-/* Whether reading has taken more than that of any program does, which is said: what was told is
- * not all. */
+/* Returns whether reading took more work than any valid program needs, and reports that the
+ * output is incomplete. */
 bool nytp_session_was_too_much(const struct nytp_session *session, const struct nytp_spy *spy);
 void nytp_session_close(struct nytp_session *session);
 
-/* The processes whose command line matches, as an array for free(); not nytp-spy, nor what it
- * runs under. Sets *error where an expression gives up. */
+/* Returns the processes whose command line matches, as an array for free(), without nytp-spy
+ * and its ancestors. Sets *error if a match was given up. */
 pid_t *nytp_spy_matches(const struct nytp_patterns *patterns, uint32_t *n,
                         struct nytp_error *error);
 
-/* What has come of an output at a path, of which none is "-": SPY_OUTPUT, and said why, unless
- * it was written or its reader went away. */
+/* Returns SPY_OUTPUT, and reports it, if an output failed, unless its reader ended. `path` is
+ * "-" for standard output. */
 enum nytp_spy_status nytp_spy_output_status(const char *path, const struct nytp_error *error);
 
-/* A line on standard error with the program's name. */
+/* Writes a line to standard error with the program's name. */
 void nytp_spy_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Set by SIGINT, SIGTERM, SIGQUIT and SIGHUP. */
 extern volatile sig_atomic_t nytp_spy_stop;
 
-/* Columns of the terminal to which is written; 0 where there is none, as `output` is the path
- * of a file, or standard output is none. Lines are whole there. */
+/* Returns the columns of the output's terminal, or 0 if `output` is a file's path or standard
+ * output is no terminal. Then lines are not cut. */
 uint32_t nytp_spy_columns(const char *output, bool *is_terminal);
 
-/* What is left of so many columns, at least 20; 0 stays 0. */
+/* Returns the columns left, at least 20; 0 stays 0. */
 uint32_t nytp_spy_room(uint32_t columns, uint32_t taken);
 
-/* Puts "12,345", right-aligned, with a sign where that is asked for. */
+/* Writes "12,345", right-aligned, with a sign if requested. */
 void nytp_spy_put_number(struct nytp_out *out, int64_t value, bool with_sign, int width);
 
 enum nytp_spy_status nytp_spy_dump(const struct nytp_spy *spy);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The program that is started; see command.h.
+ * The started program; see command.h.
  */
 #define _GNU_SOURCE
 #include "command.h"
@@ -22,7 +22,7 @@ enum {
     N_PASSED_ON = sizeof passed_on / sizeof *passed_on
 };
 
-static volatile sig_atomic_t running; /* the pid of COMMAND, until it has ended */
+static volatile sig_atomic_t running; /* the pid of COMMAND until it has ended */
 static volatile sig_atomic_t n_interrupts;
 static int to_witness = -1;
 static pid_t witness;
@@ -31,7 +31,7 @@ static pid_t witness;
 
 static const struct timespec moment = {0, 10000000};
 
-/* Whether a signal has reached this process, which blocks it. */
+/* Returns whether a blocked signal is pending. */
 static bool has_come(int signal)
 {
     sigset_t one;
@@ -40,14 +40,14 @@ static bool has_come(int signal)
     return sigtimedwait(&one, NULL, &(struct timespec){0, 0}) == signal;
 }
 
-/* nytp-spy says which signals have come; those that have not come here, too, go back to it.
- * Those of one moment are one, as timeout(1) sends its signal to a process and to its group. */
+/* nytp-spy sends the signals it received. Those that did not reach this process, too, are sent
+ * back. Signals of one moment count as one, since timeout(1) sends its signal to a process and
+ * to its group. */
 static _Noreturn void be_witness(int from_spy, pid_t spy)
 {
     unsigned char signals[64];
-    prctl(PR_SET_NAME, "signal-witness"); /* pkill nytp-spy is for nytp-spy alone, */
-    memset(program_invocation_name, 0,
-           strlen(program_invocation_name)); /* and so is pkill -f */
+    prctl(PR_SET_NAME, "signal-witness"); /* not found by pkill nytp-spy, */
+    memset(program_invocation_name, 0, strlen(program_invocation_name)); /* nor by pkill -f */
     while (recv(from_spy, signals, 1, 0) == 1) {
         nanosleep(&moment, NULL);
         const ssize_t more = recv(from_spy, signals + 1, sizeof signals - 1, MSG_DONTWAIT);
@@ -59,7 +59,7 @@ static _Noreturn void be_witness(int from_spy, pid_t spy)
     _exit(0);
 }
 
-/* Without one, all is passed on. */
+/* Without a witness all signals are passed on. */
 static void start_witness(void)
 {
     const pid_t spy = getpid();
@@ -87,7 +87,7 @@ static void on_answer(int signal, siginfo_t *info, void *context)
 
 /* ---- signals ---- */
 
-/* A second one; of a program that sends two at once, they are one. */
+/* Returns whether this is the second Ctrl-C. Two signals sent at once count as one. */
 static bool is_second_interrupt(const siginfo_t *info)
 {
     static struct timespec last;
@@ -119,7 +119,7 @@ static void wake(int signal)
     (void)signal;
 }
 
-/* nohup and shells leave signals ignored: they are so for COMMAND, too. */
+/* nohup and shells leave signals ignored; then COMMAND ignores them, too. */
 static void handle_signals(void)
 {
     struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
@@ -134,7 +134,7 @@ static void handle_signals(void)
     sigaction(SIGCHLD, &on_end, NULL);
 }
 
-/* Handlers are ours, and end with exec; until then a signal waits. */
+/* Our handlers end with exec; until then signals are blocked. */
 static void become(char **argv, const struct rlimit *descriptors, const sigset_t *mask)
 {
     const struct sigaction by_default = {.sa_handler = SIG_DFL};
@@ -172,8 +172,7 @@ bool nytp_command_start(struct nytp_command *command, char **argv, bool adopts,
     return pid > 0;
 }
 
-/* Its number may be another's as soon as it is waited for: from then on nothing is passed on.
- */
+/* The pid may be reused once it is waited for: nothing is passed on any more. */
 void nytp_command_poll(struct nytp_command *command)
 {
     siginfo_t info;

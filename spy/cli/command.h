@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The program that `record -- COMMAND` starts: signals reach it, and its status is ours.
+ * The program that `record -- COMMAND` starts. Signals are passed to it, and its status becomes
+ * ours.
  *
- * Whatever asks nytp-spy to end is for COMMAND: the signal is passed on, and the recording goes
- * on until COMMAND ends. What the terminal, timeout(1) or kill(1) sends to the whole process
- * group, COMMAND has already: a witness, a process of ours in the same group, tells which
- * signals those are. The second Ctrl-C ends the recording.
+ * A request to end nytp-spy is for COMMAND: the signal is passed on, and recording goes on
+ * until COMMAND ends. Signals that the terminal, timeout(1) or kill(1) sends to the whole
+ * process group have reached COMMAND already. A witness, a process of ours in the same group,
+ * finds out. The second Ctrl-C ends the recording.
  */
 #ifndef NYTP_SPY_COMMAND_H
 #define NYTP_SPY_COMMAND_H
@@ -21,18 +22,19 @@ struct nytp_command {
     bool has_ended;
 };
 
-/* With `adopts`, processes whose parents end become ours, and are waited for with it; it has
- * this limit of descriptors. False with errno. */
+/* Starts argv with this limit of descriptors. With `adopts`, processes whose parents end become
+ * our children and are waited for. Returns false with errno. */
 bool nytp_command_start(struct nytp_command *command, char **argv, bool adopts,
                         const struct rlimit *descriptors);
 
-/* Take notice of its end, if that has come. */
+/* Notices the end of COMMAND. */
 void nytp_command_poll(struct nytp_command *command);
 
-/* Wait for its end, or for a second Ctrl-C. */
+/* Waits for its end, or for a second Ctrl-C. */
 void nytp_command_wait(struct nytp_command *command);
 
-/* Its exit status, or 128 and the signal that ended it; the same of the second Ctrl-C. */
+/* Returns its exit status, or 128 plus the signal that ended it, or that of the second
+ * Ctrl-C. */
 int nytp_command_status(const struct nytp_command *command);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * nytp spy dump: what each interpreter of a process is doing, once.
+ * nytp spy dump: the present stacks of a process's interpreters.
  */
 #define _GNU_SOURCE
 #include "cli.h"
@@ -21,7 +21,7 @@ enum {
     TRIES = 20,
 };
 
-/* An interpreter that was looked at. */
+/* An interpreter and its stack. */
 struct seen {
     const struct nytp_interpreter *of;
     struct nytp_walker walker;
@@ -30,11 +30,11 @@ struct seen {
     uint32_t n_folds;
 };
 
-/* What is put of a process, or of several that stand at the same place. */
+/* The output for a process, or for several with equal stacks. */
 struct place {
-    struct nytp_out *whole; /* if there is only one */
-    struct nytp_out *heads; /* a line of each */
-    struct nytp_out *stack; /* what they have in common; NULL: it is compared with no other */
+    struct nytp_out *whole; /* for a single process */
+    struct nytp_out *heads; /* a line for each process */
+    struct nytp_out *stack; /* the common stack; NULL: not compared */
     uint32_t n;
 };
 
@@ -50,7 +50,7 @@ struct dump {
     struct nytp_source_lines lines;
     bool color, with_source;
     bool some_are_torn;       /* stacks that could not be read whole */
-    bool is_told_of_too_much; /* that of some frames no lines are shown */
+    bool is_told_of_too_much; /* the note about missing lines was written */
 };
 
 static struct nytp_name name_of(const char *text)
@@ -58,7 +58,8 @@ static struct nytp_name name_of(const char *text)
     return nytp_name_of_text(text);
 }
 
-/* The line of source under a frame, where the file is what perl read, or why there is none. */
+/* Writes the line of source under a frame if the file is the one perl read, or the reason for
+ * its absence. */
 static void put_source(struct dump *dump, const struct nytp_frame *frame)
 {
     const struct nytp_wanted_line *const line =
@@ -92,7 +93,7 @@ static struct nytp_name frame_name(const struct nytp_names *names,
     return name_of(fixed[frame->kind]);
 }
 
-/* "    My::App::run (lib/My/App.pm:12)"; a path that is too long loses its start. */
+/* " My::App::run (lib/My/App.pm:12)". A long path loses its start. */
 static void put_frame(struct dump *dump, const struct nytp_frame *frame)
 {
     char place[4200];
@@ -111,7 +112,7 @@ static void put_frame(struct dump *dump, const struct nytp_frame *frame)
     put_source(dump, frame);
 }
 
-/* What the innermost frame has called that is no code of Perl. */
+/* Writes the xsub or builtin called by the innermost frame. */
 static void put_leaf(struct dump *dump, const struct nytp_stack *stack)
 {
     const struct nytp_names *const names = &dump->session->names;
@@ -150,7 +151,7 @@ static void put_state(struct dump *dump, const struct nytp_interpreter *of)
     }
 }
 
-/* "    main::down, 19,997 more of these", or of a circle "main::a, main::b, 12 more rounds of
+/* " main::down, 19,997 more of these", or for a circle "main::a, main::b, 12 more rounds of
  * these". */
 static void put_more(struct dump *dump, const struct nytp_stack *stack,
                      const struct nytp_fold *fold)
@@ -254,8 +255,8 @@ static void put_process(struct dump *dump, const struct seen *seen)
 
 enum dumped {
     IS_TOLD,
-    IS_NOT_ALL, /* nothing or not all was told, and why */
-    IS_NO_PERL, /* which is not worth a word, as a pattern has found it */
+    IS_NOT_ALL, /* incomplete or missing, with the reason */
+    IS_NO_PERL, /* not reported if found by a pattern */
 };
 
 static bool is_same_text(struct nytp_out *a, struct nytp_out *b)
@@ -280,7 +281,7 @@ static void discard(struct place *place)
     nytp_out_discard(place->stack);
 }
 
-/* What is put of one process. Those of several threads are compared with no other. */
+/* Describes one process. Processes with several interpreters are not compared with others. */
 static bool describe(struct dump *dump, const struct seen *seen, struct place *place)
 {
     *place =
@@ -304,7 +305,7 @@ static bool describe(struct dump *dump, const struct seen *seen, struct place *p
     return true;
 }
 
-/* Takes the place. */
+/* Takes ownership of the place. */
 static bool add_place(struct places *places, struct place *place)
 {
     for (uint32_t i = 0; place->stack != NULL && i < places->n; i++) {
@@ -340,7 +341,8 @@ static void put_places(struct places *places, struct nytp_out *out)
     free(places->places);
 }
 
-/* Look at all interpreters, then at the lines of their frames. False: memory is out. */
+/* Reads all interpreters, then the source lines of their frames. Returns false if memory is
+ * out. */
 static bool dump_session(struct dump *dump, struct places *places)
 {
     const struct nytp_perl *const perl = &dump->session->perl;

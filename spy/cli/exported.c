@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a recording becomes; see exported.h.
+ * Export of a recording; see exported.h.
  */
 #define _GNU_SOURCE
 #include "exported.h"
@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 enum {
-    NO_FORMAT = 2, /* nytp-export's status of a name or format that it does not know */
+    NO_FORMAT = 2, /* nytp-export's status for an unknown name or format */
     NOT_THERE = 127
 };
 
 #define EXPORT "nytp-export"
 
-/* Where nytp-spy itself lies; "" where that is not known. */
+/* Writes the folder of nytp-spy, or "" if unknown. */
 static void folder_of_spy(char *to, size_t size)
 {
     const ssize_t len = readlink("/proc/self/exe", to, size - 1);
@@ -32,7 +32,7 @@ static void folder_of_spy(char *to, size_t size)
 static void become_export(const char *const *words)
 {
     char folder[4096], path[4096 + sizeof EXPORT];
-    char **const argv = (char **)(uintptr_t)words; /* as execv() wants it */
+    char **const argv = (char **)(uintptr_t)words; /* as execv() requires */
     folder_of_spy(folder, sizeof folder);
     snprintf(path, sizeof path, "%s" EXPORT, folder);
     execv(path, argv);
@@ -40,7 +40,7 @@ static void become_export(const char *const *words)
     _exit(NOT_THERE);
 }
 
-/* Run nytp-export; its exit status. Signals end nytp-spy's recording, and nothing of this. */
+/* Runs nytp-export; returns its exit status. Signals end nytp-spy's recording, not this. */
 static int run_export(const char *const *words, bool is_quiet)
 {
     int status;
@@ -59,7 +59,7 @@ static int run_export(const char *const *words, bool is_quiet)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Whether nytp-export writes such a file: it is asked with an input that is none. */
+/* Asks nytp-export whether it writes such a file, with an input that is no profile. */
 static int ask(const struct nytp_spy *spy, const char *path)
 {
     const char *const by_name[] = {EXPORT, "-o", path, "/dev/null/none", NULL};
@@ -74,7 +74,7 @@ static bool ends_in(const char *text, const char *end)
     return len >= end_len && strcmp(text + len - end_len, end) == 0;
 }
 
-/* A name without a suffix, or with that of a recording, is that of a stream. */
+/* A name without a suffix, or with a recording's, means a stream. */
 static bool is_of_stream(const char *path)
 {
     const char *const slash = strrchr(path, '/');

@@ -11,7 +11,7 @@
 
 enum {
     LONGEST_CIRCLE = 8,
-    LEAST_ROUNDS = 2 /* behind the first, that are worth a line */
+    LEAST_ROUNDS = 2 /* repetitions that are worth a line */
 };
 
 static bool is_same(const struct nytp_frame *a, const struct nytp_frame *b)
@@ -19,7 +19,7 @@ static bool is_same(const struct nytp_frame *a, const struct nytp_frame *b)
     return a->kind == b->kind && a->sub == b->sub && a->file == b->file && a->line == b->line;
 }
 
-/* How many calls from `first` + `circle` on repeat those before them. */
+/* Returns the number of calls from `first` + `circle` on that repeat those before them. */
 static uint32_t repeated(const struct nytp_stack *stack, uint32_t first, uint32_t circle)
 {
     uint32_t at = first + circle;

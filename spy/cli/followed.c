@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The processes that record looks at; see followed.h.
+ * The processes that record follows; see followed.h.
  */
 #define _GNU_SOURCE
 #include "followed.h"
@@ -16,13 +16,13 @@
 #include <unistd.h>
 
 enum {
-    CHILDREN_NS = 50000000,  /* new processes are looked for that often, */
-    CHILDREN_SHARE = 50,     /* but in no more than one part in so many of the time, */
-    MATCHES_NS = 1000000000, /* those of --pattern, and children that no kernel lists, so */
-    BEGIN_NS = 2000000, /* a program that is only beginning is tried again after so long, */
-    LONGEST_PAUSE_NS = 50000000, /* later after an eighth of the time since, but no longer */
-    PERL_COMES_NS = 1000000000,  /* until then a process that is no perl may become one */
-    LEAST_TRIES = 20, /* for a perl that is there, but changes while its memory is looked at */
+    CHILDREN_NS = 50000000,  /* interval of searches for new processes, */
+    CHILDREN_SHARE = 50,     /* which take at most 1/50 of the time */
+    MATCHES_NS = 1000000000, /* interval for --pattern, and if the kernel lists no children */
+    BEGIN_NS = 2000000,      /* interval of tries while a program starts, */
+    LONGEST_PAUSE_NS = 50000000, /* growing to an eighth of the time since, up to this */
+    PERL_COMES_NS = 1000000000,  /* time for a process without perl to become one */
+    LEAST_TRIES = 20,            /* for a perl whose memory changes while it is read */
 };
 
 struct stream { /* of a thread */
@@ -30,7 +30,7 @@ struct stream { /* of a thread */
     struct nytp_sampled_stream *stream;
 };
 
-struct opened { /* what takes room of a process, as long as perl is looked at there */
+struct opened { /* memory for an open perl process */
     struct nytp_session session;
     struct nytp_sampling sampling;
     struct nytp_followed *followed;
@@ -41,12 +41,12 @@ struct opened { /* what takes room of a process, as long as perl is looked at th
 
 struct nytp_followed_process {
     pid_t pid;
-    uint64_t start_ticks;  /* tells it from a later one of this number */
-    struct opened *opened; /* NULL: there is no perl, or not yet */
+    uint64_t start_ticks;  /* distinguishes it from a later one with this pid */
+    struct opened *opened; /* NULL: no perl, or not yet */
     enum nytp_why_followed why;
-    bool was_opened,            /* perl was found there */
-        is_given_up;            /* it is no perl, or may not be looked at */
-    int64_t tried_ns, first_ns; /* when it was last tried to find perl, and first */
+    bool was_opened,            /* perl was found */
+        is_given_up;            /* it is no perl, or may not be read */
+    int64_t tried_ns, first_ns; /* last and first try to find perl */
     uint32_t n_tries;
     struct nytp_error error; /* why it is not open */
 };
@@ -96,7 +96,7 @@ static void end_stream(struct nytp_followed *followed, const struct nytp_spied_t
     free(stream);
 }
 
-/* A thread that cannot be recorded, while others are. */
+/* For a thread that cannot be recorded while others are. */
 static struct stream *lose_thread(struct nytp_followed *followed,
                                   const struct nytp_error *error)
 {
@@ -143,11 +143,11 @@ static void close_process(struct nytp_followed *followed, struct nytp_followed_p
     nytp_session_close(&opened->session);
     free(opened);
     process->opened = NULL;
-    process->tried_ns = process->first_ns = 0; /* it may begin another program now */
+    process->tried_ns = process->first_ns = 0; /* it may start another program now */
     process->n_tries = 0;
 }
 
-/* Of those that nobody named, or that a pattern has found and are no perl, one is enough. */
+/* One is enough of those that were not named, or that a pattern found and are no perl. */
 static void note_missing(struct nytp_followed *followed,
                          const struct nytp_followed_process *process)
 {
@@ -173,13 +173,13 @@ static void forget_process(struct nytp_followed *followed, uint32_t i)
             (followed->n_processes - i) * sizeof *followed->processes);
 }
 
-/* Whether it is not yet another one of the same number. */
+/* Returns false if the pid was reused. */
 static bool is_itself(const struct nytp_followed_process *process)
 {
     return nytp_process_start_ticks(process->pid) == process->start_ticks;
 }
 
-/* NULL: it is there already, or memory is out. */
+/* Returns NULL if it is there already, or if memory is out. */
 static struct nytp_followed_process *add_process(struct nytp_followed *followed, pid_t pid)
 {
     for (uint32_t i = 0; i < followed->n_processes; i++) {
@@ -209,7 +209,7 @@ void nytp_follow(struct nytp_followed *followed, pid_t pid, enum nytp_why_follow
         process->why = why;
 }
 
-/* Until perl is looked for again: meanwhile nothing else is looked at. */
+/* Returns the time until the next try to find perl; nothing else is read meanwhile. */
 static int64_t pause_ns(const struct nytp_followed_process *process)
 {
     const int64_t part_ns = (process->tried_ns - process->first_ns) / 8;
@@ -273,8 +273,8 @@ static bool is_other(const struct nytp_followed_process *process)
            (process->error.status != NYTP_ERR_TRUNCATED || process->n_tries >= LEAST_TRIES);
 }
 
-/* One round for one process. It may begin only now, or run another program by exec. False: it
- * has ended. */
+/* One round for one process, which may be starting or have run exec. Returns false if it has
+ * ended. */
 static bool look_at_process(struct nytp_followed *followed,
                             struct nytp_followed_process *process)
 {
@@ -300,15 +300,14 @@ void nytp_followed_look(struct nytp_followed *followed)
             forget_process(followed, i);
 }
 
-/* ---- new ones ---- */
+/* ---- new processes ---- */
 
 static int compare_pids(const void *a, const void *b)
 {
     return *(const pid_t *)a - *(const pid_t *)b;
 }
 
-/* Those that are followed, in order; nytp-spy itself and its witness among them, where it
- * adopts. */
+/* Returns the followed pids, sorted. With `adopts` also nytp-spy and its witness. */
 static pid_t *pids_of(const struct nytp_followed *followed, uint32_t *n)
 {
     pid_t *const pids = calloc((size_t)followed->n_processes + 2, sizeof *pids);
@@ -329,7 +328,7 @@ static bool is_among(pid_t pid, const pid_t *pids, uint32_t n)
     return n > 0 && bsearch(&pid, pids, n, sizeof *pids, compare_pids) != NULL;
 }
 
-/* One that is followed is no other of the same number yet: who looks at it finds its end. */
+/* A followed pid is not reused yet: the next look finds the process's end. */
 static void follow_children(struct nytp_followed *followed)
 {
     uint32_t n_known, n;
@@ -342,7 +341,7 @@ static void follow_children(struct nytp_followed *followed)
     free(known);
 }
 
-/* How many perls that a process has started are not followed. */
+/* Returns how many perls started by a process are not followed. */
 static uint32_t count_left_out(pid_t pid, const pid_t *known, uint32_t n_known)
 {
     uint32_t n, n_left_out = 0;
@@ -368,7 +367,8 @@ static void count_children(struct nytp_followed *followed)
     free(known);
 }
 
-/* What --pattern means now. A command line on which it gives up is none. */
+/* Finds the present matches of --pattern. A command line on which matching is given up does not
+ * match. */
 static void find_matches(struct nytp_followed *followed)
 {
     struct nytp_error error = {0};
@@ -379,7 +379,7 @@ static void find_matches(struct nytp_followed *followed)
     free(found);
 }
 
-/* Those that were given up are looked at here alone. */
+/* Given-up processes are checked only here. */
 static void forget_given_up(struct nytp_followed *followed)
 {
     for (uint32_t i = followed->n_processes; i-- > 0;)
@@ -395,14 +395,15 @@ bool nytp_followed_is_over(const struct nytp_followed *followed)
     return true;
 }
 
-/* Where each of many threads is asked for its children that takes its time. */
+/* Listing the children of each of many threads takes time. */
 static int64_t children_pause_ns(int64_t took_ns)
 {
     const int64_t least_ns = nytp_children_are_listed() ? CHILDREN_NS : MATCHES_NS;
     return took_ns * CHILDREN_SHARE > least_ns ? took_ns * CHILDREN_SHARE : least_ns;
 }
 
-/* What all of them have left behind, as a daemon that has forked twice, is found at once. */
+/* If no process is left, children that they left behind, like daemons that forked twice, are
+ * found at once. */
 void nytp_followed_find(struct nytp_followed *followed, int64_t now_ns)
 {
     const struct nytp_spy *const spy = followed->spy;
@@ -424,7 +425,7 @@ void nytp_followed_find(struct nytp_followed *followed, int64_t now_ns)
     }
 }
 
-/* ---- all of them ---- */
+/* ---- all processes ---- */
 
 bool nytp_followed_settle(struct nytp_followed *followed)
 {

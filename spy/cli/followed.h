@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The processes that record looks at: those that were named, those that a pattern finds, and
- * those that these start. Each thread of theirs has a stream.
+ * The processes that record follows: named ones, matches of a pattern, and their children. Each
+ * of their threads has a stream.
  */
 #ifndef NYTP_SPY_FOLLOWED_H
 #define NYTP_SPY_FOLLOWED_H
@@ -20,48 +20,48 @@ struct nytp_missing { /* a process that is not recorded */
 
 struct nytp_followed {
     const struct nytp_spy *spy;
-    bool adopts;           /* processes whose parents end become ours */
-    pid_t witness;         /* a child of ours that is not looked at, or 0 */
-    bool has_folded_evals; /* as a process ran more than NYTP_MOST_EVALS */
+    bool adopts;           /* processes whose parents end become our children */
+    pid_t witness;         /* a child of ours that is not followed, or 0 */
+    bool has_folded_evals; /* a process ran more than NYTP_MOST_EVALS */
     struct nytp_followed_process **processes;
     uint32_t n_processes, processes_capacity;
     struct nytp_missing *missing;
     uint32_t n_missing, missing_capacity;
     struct nytp_parts parts;
-    uint64_t n_looks, n_torn;        /* of the processes that are closed */
-    uint32_t n_threads;              /* that were recorded */
-    uint32_t n_lost;                 /* threads that are not recorded */
-    uint32_t most_children;          /* that were seen at one time and not followed */
-    pid_t has_children;              /* the process that had them */
-    int64_t children_ns, matches_ns; /* when children are looked for next, matches were last */
+    uint64_t n_looks, n_torn;        /* of closed processes */
+    uint32_t n_threads;              /* recorded ones */
+    uint32_t n_lost;                 /* threads not recorded */
+    uint32_t most_children;          /* most seen at one time and not followed */
+    pid_t has_children;              /* their parent */
+    int64_t children_ns, matches_ns; /* next search for children; last for matches */
     struct nytp_aside aside;
 };
 
 enum nytp_why_followed {
-    NYTP_WAS_NAMED,   /* by who called */
+    NYTP_WAS_NAMED,   /* by the caller */
     NYTP_WAS_FOUND,   /* by a pattern */
-    NYTP_WAS_STARTED, /* perl may come whenever it will: it was started, or by one */
+    NYTP_WAS_STARTED, /* started by us or by a followed process: perl may come at any time */
 };
 
 void nytp_follow(struct nytp_followed *followed, pid_t pid, enum nytp_why_followed why);
 
-/* One look at each. */
+/* Takes one sample of each. */
 void nytp_followed_look(struct nytp_followed *followed);
 
-/* Look for new ones, if it is time for that. */
+/* Searches for new processes if that is due. */
 void nytp_followed_find(struct nytp_followed *followed, int64_t now_ns);
 
-/* Whether there is none any more at which it is looked. */
+/* Returns whether no process is left. */
 bool nytp_followed_is_over(const struct nytp_followed *followed);
 
-/* As nytp_sampling_settle() and nytp_sampling_resume(), of all. */
+/* nytp_sampling_settle() and nytp_sampling_resume() for all. */
 bool nytp_followed_settle(struct nytp_followed *followed);
 void nytp_followed_resume(struct nytp_followed *followed);
 
-/* Looks so far. */
+/* Returns the number of looks so far. */
 uint64_t nytp_followed_looks(const struct nytp_followed *followed);
 
-/* No more: all streams are ended. */
+/* Ends all streams. */
 void nytp_followed_end(struct nytp_followed *followed);
 void nytp_followed_free(struct nytp_followed *followed);
 

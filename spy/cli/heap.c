@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * nytp spy heap: the values of a process by type and class, and what has grown between two
- * times.
+ * nytp spy heap: the values of a process by type and class, and their growth between two times.
  *
- * A file has a line for each kind, "count<TAB>bytes<TAB>type<TAB>class<TAB>holder", behind a
- * first one that tells the version.
+ * The file's first line gives its version. A line follows for each kind,
+ * "count<TAB>bytes<TAB>type<TAB>class<TAB>holder".
  */
 #define _GNU_SOURCE
 #include "cli.h"
@@ -30,8 +29,8 @@ enum {
 };
 
 struct kind {
-    char *type, *class, *holder; /* owned by the line that they were read from */
-    int64_t n, bytes;            /* or how much more than before */
+    char *type, *class, *holder; /* owned by the line they were read from */
+    int64_t n, bytes;            /* or the difference */
 };
 
 static void show_progress(uint64_t n)
@@ -46,7 +45,7 @@ static void end_progress(void)
         fputs("\r\033[K", stderr);
 }
 
-/* "1.2 MB", with a sign where that is asked for. */
+/* Writes "1.2 MB", with a sign if requested. */
 static void put_bytes(struct nytp_out *out, int64_t bytes, bool with_sign, int width)
 {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
@@ -97,7 +96,7 @@ static void put_kinds(struct nytp_out *out, const char *output, const struct kin
 
 /* ---- a census ---- */
 
-/* A text of the file: no tab, no newline. */
+/* Writes a text without tabs and newlines. */
 static void put_field(struct nytp_out *out, const char *text)
 {
     for (; *text != '\0'; text++)
@@ -201,7 +200,8 @@ static enum nytp_spy_status look(const struct nytp_spy *spy, pid_t pid)
                      spy->core != NULL ? ": " : "", error.message);
         return SPY_REFUSED;
     }
-    nytp_memory_bound(&session.target.memory, &work); /* the length of a core file does else */
+    nytp_memory_bound(&session.target.memory, &work); /* or the size of a core file is the
+                                                       * limit */
     const struct nytp_interpreter *const of = session.perl.interpreters;
     const uint32_t n_of = session.perl.n_interpreters;
     const bool ok = nytp_census_take(&census, &session.perl, of, n_of, show_progress, &error) &&
@@ -223,7 +223,7 @@ static enum nytp_spy_status look(const struct nytp_spy *spy, pid_t pid)
     return status;
 }
 
-/* ---- what has grown ---- */
+/* ---- growth ---- */
 
 struct heap_file {
     char *text; /* owned; lines cut into fields */
@@ -277,7 +277,7 @@ static void free_file(struct heap_file *file)
     free(file->text);
 }
 
-/* after - before, of each kind that has changed, or of objects only. */
+/* Returns after - before for each changed kind, or for objects only. */
 static struct kind *differences(const struct heap_file *before, const struct heap_file *after,
                                 bool objects, uint32_t *n)
 {

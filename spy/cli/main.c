@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * nytp-spy: a running perl, looked at from outside.
+ * nytp-spy: looks at a running perl from outside.
  */
 #include "cli.h"
 
@@ -55,11 +55,11 @@ enum {
     OBJECTS,
     CORE,
     EXE,
-    IS_SO, /* what is asked for is so in any case */
+    IS_SO, /* always so */
     WORD   /* of another tool */
 };
 
-/* Options of py-spy and rbspy that mean nothing here, and what does it. */
+/* Options of py-spy and rbspy without a meaning here, and their replacements. */
 static const struct word {
     int letter;
     const char *name, *way;
@@ -108,7 +108,7 @@ static const struct option options[] = {
     {0},
 };
 
-/* What py-spy calls the formats of nytp-export. */
+/* Returns nytp-export's name for a format of py-spy. */
 static const char *format_of(const char *name)
 {
     static const char *const names[][2] = {{"raw", "collapsed"},
@@ -125,14 +125,14 @@ static enum nytp_spy_status wrong(const char *text, const char *value)
     return SPY_USAGE;
 }
 
-/* 0: it is no number of looks a second that can be had. */
+/* Returns 0 if it is no possible rate. */
 static uint32_t rate_of(const char *text)
 {
     const unsigned long number = strtoul(text, NULL, 10);
     return text[strspn(text, "0123456789")] == '\0' && number <= 10000 ? (uint32_t)number : 0;
 }
 
-/* "30", "30s", "5m", "1h", "500ms"; -1: it is no time. */
+/* Parses "30", "30s", "5m", "1h", "500ms"; returns -1 for others. */
 static double seconds_of(const char *text)
 {
     static const struct {
@@ -159,7 +159,7 @@ static bool add_pid(struct nytp_spy *spy, const char *text)
     return is_pid;
 }
 
-/* An option of another tool, by its letter or, where that is none, its name. */
+/* Answers an option of another tool, by its letter or name. */
 static enum nytp_spy_status answer(int letter, const char *name)
 {
     for (size_t i = 0; i < N_WORDS; i++)
@@ -167,7 +167,7 @@ static enum nytp_spy_status answer(int letter, const char *name)
             nytp_spy_say("--%s: %s", words[i].name, words[i].way);
             return SPY_USAGE;
         }
-    return SPY_USAGE; /* getopt has said it */
+    return SPY_USAGE; /* getopt has reported it */
 }
 
 static enum nytp_spy_status take_option(struct nytp_spy *spy, int option, const char *name)
@@ -264,7 +264,7 @@ static const struct command {
     {0},
 };
 
-/* What stands behind the options: pids, or files to be compared. */
+/* Takes the words after the options: pids, or files to compare. */
 static enum nytp_spy_status take_rest(struct nytp_spy *spy, const struct command *command,
                                       int n, char **rest)
 {
@@ -300,8 +300,8 @@ static void stop(int signal)
     nytp_spy_stop = 1;
 }
 
-/* What goes on until it is told to end, ends so: with its result, and the terminal as it was.
- * nohup leaves SIGHUP ignored. */
+/* Commands that run until stopped end with their result and restore the terminal. nohup leaves
+ * SIGHUP ignored. */
 static void stop_on_signals(void)
 {
     const struct sigaction on_stop = {.sa_handler = stop};
@@ -335,7 +335,7 @@ int main(int argc, char **argv)
     static const char *files[2];
     struct nytp_spy spy = {.rate = 100, .idle = true, .files = files};
     enum nytp_spy_status status = SPY_DONE;
-    /* Everything behind -- is a program to be started. */
+    /* The words after -- are a program to start. */
     for (int i = 1; i < argc && spy.argv == NULL; i++) {
         if (strcmp(argv[i], "--") != 0)
             continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The processes that --pattern means.
+ * The processes that match --pattern.
  */
 #include "cli.h"
 
@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 enum {
-    MOST_ANCESTORS = 1000 /* a list that changes meanwhile may lead back to itself */
+    MOST_ANCESTORS = 1000 /* a changing list may lead back to itself */
 };
 
-/* nytp-spy and what it runs under, as sudo, timeout or a shell: their command lines have the
- * pattern in them. */
+/* Returns whether this is nytp-spy or an ancestor, such as sudo, timeout or a shell: their
+ * command lines contain the pattern. */
 static bool is_ours(pid_t pid)
 {
     pid_t at = getpid();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * nytp spy record: samples of processes as a profile. Each thread has a stream of its own; in
- * the end they become one.
+ * nytp spy record: samples of processes as a profile. Each thread has a stream; they are merged
+ * at the end.
  */
 #define _GNU_SOURCE
 #include "cli.h"
@@ -30,12 +30,12 @@ struct recorder {
     struct nytp_command command;
     struct nytp_pace pace;
     int64_t began_ns, ended_ns;
-    bool is_terminal; /* progress is shown */
+    bool is_terminal; /* show progress */
 };
 
 /* ---- the loop ---- */
 
-static volatile sig_atomic_t was_stopped; /* by SIGSTOP or Ctrl-Z, and goes on */
+static volatile sig_atomic_t was_stopped; /* by SIGSTOP or Ctrl-Z, and then continued */
 
 static void note_stop(int signal)
 {
@@ -75,7 +75,7 @@ static void wait_until(struct recorder *recorder, int64_t then_ns)
     }
 }
 
-/* The time in which nytp-spy stood still belongs to no stack that it knows. */
+/* Time while nytp-spy was stopped is charged to no stack. */
 static void take_up(struct recorder *recorder)
 {
     was_stopped = 0;
@@ -127,7 +127,7 @@ static bool write_stream(const struct recorder *recorder, const char *path)
     return false;
 }
 
-/* As a stream first. If that cannot be exported, it is kept beside. */
+/* Writes a stream first. If its export fails, it is kept beside. */
 static bool write_format(const struct recorder *recorder, const char *path)
 {
     char stream[40], kept[4096];
@@ -152,7 +152,7 @@ static double percent(uint64_t part, uint64_t of)
     return of == 0 ? 0 : 100.0 * (double)part / (double)of;
 }
 
-/* Samples that did not come, and why. */
+/* Reports missing samples and their reason. */
 static void say_missed(const struct recorder *recorder)
 {
     const struct nytp_pace *const pace = &recorder->pace;
@@ -195,7 +195,7 @@ static void say_result(const struct recorder *recorder, const char *path)
     say_children(followed);
 }
 
-/* What was named and is not in the profile; whether there is any. */
+/* Reports named processes that are not in the profile; returns whether there is any. */
 static bool say_missing(const struct nytp_followed *followed)
 {
     bool some = false;
@@ -237,7 +237,8 @@ static enum nytp_spy_status write_result(const struct recorder *recorder, const 
 
 /* ---- before it begins ---- */
 
-/* A recording without a name replaces none: nytprof.out is what perl's recorder writes, too. */
+/* A recording without a given name replaces no file: perl's recorder writes nytprof.out,
+ * too. */
 static bool is_in_the_way(const struct nytp_spy *spy, const char *path)
 {
     if (spy->output != NULL || access(path, F_OK) != 0)
@@ -246,7 +247,7 @@ static bool is_in_the_way(const struct nytp_spy *spy, const char *path)
     return true;
 }
 
-/* Where COMMAND prints to the same file, neither can be read. */
+/* If COMMAND prints to the same file, neither can be read. */
 static bool mixes_with_command(const struct nytp_spy *spy, const char *path)
 {
     struct stat ours, theirs;
@@ -262,7 +263,7 @@ static bool mixes_with_command(const struct nytp_spy *spy, const char *path)
     return is_same;
 }
 
-/* What would be found out only when all is recorded. A pipe or device is opened once. */
+/* Tests early whether the file can be written. A pipe or device must be opened only once. */
 static bool can_be_written(const char *path)
 {
     struct nytp_error error = {0};
@@ -278,7 +279,7 @@ static bool can_be_written(const char *path)
     return out != NULL;
 }
 
-/* Each thread has a file. */
+/* Each thread needs a file. */
 static struct rlimit raise_descriptors(void)
 {
     struct rlimit before = {RLIM_INFINITY, RLIM_INFINITY};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Opening and closing what is looked at, and what all commands ask of it.
+ * Opens and closes targets; common functions of the commands.
  */
 #define _GNU_SOURCE
 #include "cli.h"
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum {
-    MOST_WAITS = 30, /* for a perl to begin */
+    MOST_WAITS = 30, /* for a perl to start */
     WAIT_NS = 1000000,
 };
 
@@ -45,7 +45,7 @@ static void say_if_cut(const struct nytp_session *session, const struct nytp_spy
                      spy->core, len, whole);
 }
 
-/* What is missing is why perl is not found. */
+/* A cut core file is the reason why perl is not found. */
 static void blame_cut(const struct nytp_session *session, struct nytp_error *error)
 {
     uint64_t len;

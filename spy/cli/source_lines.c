@@ -15,7 +15,7 @@
 
 enum {
     LONGEST = 4096,
-    MOST_BYTES = 1 << 30 /* that are read until no more lines are looked for */
+    MOST_BYTES = 1 << 30 /* bytes read before giving up */
 };
 
 static struct nytp_key key_of(uint32_t file, uint32_t line)
@@ -23,7 +23,7 @@ static struct nytp_key key_of(uint32_t file, uint32_t line)
     return (struct nytp_key){file, line, 0, 0};
 }
 
-/* perl has line 0 for what it made itself, as the code of -M. */
+/* Line 0 is code made by perl itself, as for -M. */
 void nytp_source_lines_want(struct nytp_source_lines *lines, uint32_t file, uint32_t line)
 {
     const struct nytp_key key = key_of(file, line);
@@ -41,8 +41,8 @@ static struct nytp_wanted_line *find(const struct nytp_source_lines *lines, uint
     return at == NYTP_TABLE_NONE ? NULL : &lines->lines[at];
 }
 
-/* The last line that is wanted of the file of line `first`, before which none is of it; all
- * become `state`. */
+/* Marks all wanted lines of the file of line `first`, its first, with `state`. Returns the last
+ * of them. */
 static uint32_t mark_file(struct nytp_source_lines *lines, uint32_t first,
                           enum nytp_line_state state)
 {

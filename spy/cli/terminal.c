@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The terminal of a command that draws; see terminal.h.
+ * The terminal of a drawing command; see terminal.h.
  */
 #define _GNU_SOURCE
 #include "terminal.h"
@@ -28,7 +28,7 @@ static void watch(int number)
         sigaction(number, &note, NULL);
 }
 
-/* The other screen, no cursor; the terminal cuts lines that are too long. */
+/* Alternate screen, no cursor, no wrapping of long lines. */
 static void take(struct nytp_terminal *terminal)
 {
     struct termios raw = terminal->before;
@@ -67,7 +67,7 @@ void nytp_terminal_end(struct nytp_terminal *terminal)
     terminal->input = -1;
 }
 
-/* In a process group that no shell looks after the system does not stop us here. */
+/* In an orphaned process group the system does not stop us here. */
 static void stop(struct nytp_terminal *terminal)
 {
     const struct sigaction as_usual = {.sa_handler = SIG_DFL};
@@ -78,14 +78,14 @@ static void stop(struct nytp_terminal *terminal)
     raise(SIGTSTP);
     watch(SIGTSTP);
     if (terminal->is_ours)
-        tcgetattr(STDIN_FILENO, &terminal->before); /* it may be another by now */
+        tcgetattr(STDIN_FILENO, &terminal->before); /* it may have changed */
 }
 
 bool nytp_terminal_was_stopped(struct nytp_terminal *terminal)
 {
     if (is_asked_to_stop)
         stop(terminal);
-    else if (!goes_on) /* after a SIGSTOP, of which nothing tells beforehand */
+    else if (!goes_on) /* after a SIGSTOP, which cannot be caught */
         return false;
     goes_on = 0;
     if (terminal->is_ours)
@@ -98,6 +98,6 @@ char nytp_terminal_key(struct nytp_terminal *terminal)
     char key;
     if (read(terminal->input, &key, 1) == 1)
         return key;
-    terminal->input = -1; /* it is never ready for anything else from now on */
+    terminal->input = -1; /* it is at its end and would stay ready */
     return '\0';
 }

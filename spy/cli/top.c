@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * nytp spy top: a table of where processes spend their time, made anew each second. In a
- * terminal it is written over, 1 and 2 sort by the first and the second column, q leaves, and
- * the last table stays; elsewhere one table follows the other.
+ * nytp spy top: a table of where processes spend their time, renewed each second. In a terminal
+ * it is redrawn in place, 1 and 2 sort by the first and second column, q quits, and the last
+ * table stays. Elsewhere tables follow each other.
  */
 #define _GNU_SOURCE
 #include "cli.h"
@@ -26,38 +26,39 @@
 
 enum {
     ROWS_UNKNOWN = 20,
-    FADE = 8,             /* of what was, an eighth goes with each table */
-    FIND_NS = 1000000000, /* new processes are looked for that often, */
-    TRY_NS = 100000000,   /* and perl in one in which there was none */
+    FADE = 8,             /* each table reduces older times by an eighth */
+    FIND_NS = 1000000000, /* interval of searches for new processes */
+    TRY_NS = 100000000,   /* interval of tries in one without perl */
     MOST_TRIES = 20,
 };
 
-/* A sub, xsub or builtin by its name. */
+/* A sub, xsub or builtin, by name. */
 struct row {
-    uint32_t name, file, line; /* strings of the table; where it was last */
-    double self, total;        /* seconds, of which old ones fade */
-    uint64_t seen;             /* in which sample, so that recursion counts once */
+    uint32_t name, file, line; /* string ids of the table; `file` and `line` are the last
+                                * place */
+    double self, total;        /* seconds; older ones fade */
+    uint64_t seen;             /* last sample that counted it: recursion counts once */
     bool has_place;
 };
 
-/* A process that is looked at, or may come to be. */
+/* A watched process, perhaps without perl yet. */
 struct watched {
     struct top *top;
     pid_t pid;
-    uint64_t start_ticks;         /* tells it from a later one of this number */
-    struct nytp_session *session; /* NULL: no perl was found there, or not yet */
+    uint64_t start_ticks;         /* distinguishes it from a later one with this pid */
+    struct nytp_session *session; /* NULL: no perl, or not yet */
     struct nytp_sampling sampling;
-    uint32_t *shared, n_shared; /* strings of the table by those of the session */
+    uint32_t *shared, n_shared; /* string ids of the table by those of the session */
     uint32_t n_tries;
     int64_t tried_ns;
-    struct nytp_error error; /* of the last one */
+    struct nytp_error error; /* of the last try */
 };
 
 struct top {
     const struct nytp_spy *spy;
     struct watched **processes;
     uint32_t n_processes, processes_capacity, n_ever;
-    pid_t last_pid;               /* that was looked at, */
+    pid_t last_pid;               /* opened last, */
     char last_command[4096];      /* and its command line */
     struct nytp_strings *strings; /* names in the table */
     struct row *rows;
@@ -65,8 +66,8 @@ struct top {
     uint32_t n_rows, rows_capacity;
     double total, cpu; /* seconds, as in rows */
     uint64_t n_samples;
-    uint64_t n_looks, n_torn;                   /* of processes that are closed */
-    int64_t shown_ns, found_ns;                 /* a table, and when was looked for processes */
+    uint64_t n_looks, n_torn;                   /* of closed processes */
+    int64_t shown_ns, found_ns;                 /* last table; last search for processes */
     bool failed, sorted_by_total, is_asked_for; /* by a key */
     struct nytp_error error;                    /* of the output */
     struct nytp_terminal terminal;
@@ -91,7 +92,7 @@ static uint32_t interned(const struct top *top, struct nytp_name text)
     return nytp_strings_intern(top->strings, text.ptr, text.len);
 }
 
-/* The table's string for one of a session, which is looked up once. */
+/* Returns the table's string for a session's; each is looked up once. */
 static uint32_t shared(struct watched *process, uint32_t id)
 {
     const struct nytp_strings *const strings = process->session->names.strings;
@@ -109,7 +110,7 @@ static uint32_t shared(struct watched *process, uint32_t id)
     return process->shared[id];
 }
 
-/* The xsub or builtin that runs; UINT32_MAX: none. */
+/* Returns the name of the running xsub or builtin, or UINT32_MAX. */
 static uint32_t leaf_name(struct watched *process, const struct nytp_stack *stack)
 {
     char name[60], text[80];
@@ -206,7 +207,7 @@ static double percent(double part, double whole)
     return whole > 0 ? 100 * part / whole : 0;
 }
 
-/* Puts a line's end; in a terminal that is written over, what was there goes. */
+/* Ends a line; in a terminal, clears the rest of it. */
 static void end_line(const struct top *top, struct nytp_out *out)
 {
     nytp_puts(out, top->terminal.is_ours ? "\033[K\n" : "\n");
@@ -232,7 +233,8 @@ static void put_row(const struct top *top, struct nytp_out *out, const struct ro
     end_line(top, out);
 }
 
-/* "Process 17: perl app.pl", or "17 processes: ^perl worker"; and how they were looked at. */
+/* "Process 17: perl app.pl", or "17 processes: ^perl worker", and the quality of the
+ * samples. */
 static void put_head(const struct top *top, struct nytp_out *out, uint32_t columns)
 {
     uint64_t n_looks = top->n_looks, n_torn = top->n_torn;
@@ -335,7 +337,8 @@ static bool has_ended(const struct watched *process)
            nytp_process_start_ticks(process->pid) != process->start_ticks;
 }
 
-/* Look for perl in a process; who has nothing else to look at waits for it to begin. */
+/* Searches for perl in a process. `waits`: for it to start, since there is nothing else to
+ * do. */
 static bool open_session(struct watched *process, bool waits)
 {
     struct top *const top = process->top;
@@ -365,7 +368,7 @@ static bool is_watched(const struct top *top, pid_t pid)
     return false;
 }
 
-/* NULL: it is there already, or memory is out. */
+/* Returns NULL if it is there already, or if memory is out. */
 static struct watched *add(struct top *top, pid_t pid)
 {
     if (is_watched(top, pid) || !nytp_grow(&top->processes, &top->processes_capacity,
@@ -380,8 +383,8 @@ static struct watched *add(struct top *top, pid_t pid)
     return top->processes[top->n_processes++] = process;
 }
 
-/* The children of a process as the kernel lists them for each of its threads. False: this
- * kernel lists none (CONFIG_PROC_CHILDREN). */
+/* Adds the children that the kernel lists for each thread of a process. Returns false if it
+ * lists none (CONFIG_PROC_CHILDREN). */
 static bool add_listed_children(struct top *top, pid_t parent)
 {
     uint32_t n = 0;
@@ -438,7 +441,8 @@ static void find(struct top *top, int64_t now)
         find_matches(top);
 }
 
-/* False: it has ended, or has no perl any more. One that has ended by exec may have another. */
+/* Returns false if the process has ended or has no perl any more. After an exec it may get
+ * another. */
 static bool look_at(struct watched *process, int64_t now)
 {
     struct top *const top = process->top;
@@ -454,7 +458,7 @@ static bool look_at(struct watched *process, int64_t now)
            top->spy->pattern != NULL || top->spy->subprocesses;
 }
 
-/* One look at each. False: there is nothing any more to look at. */
+/* Takes one sample of each process. Returns false if none is left. */
 static bool look(struct top *top)
 {
     const int64_t now = nytp_spy_now_ns();
@@ -479,7 +483,7 @@ static bool settle(struct top *top)
     return some;
 }
 
-/* We were stopped: the time since the last look is given to no sample. */
+/* After a stop: the time since the last look is charged to no sample. */
 static void resume(struct top *top)
 {
     const int64_t now = nytp_spy_now_ns();
@@ -491,7 +495,7 @@ static void resume(struct top *top)
 
 /* ---- the loop ---- */
 
-/* Wait until then; false: q was pressed. */
+/* Waits until then; returns false if q was pressed. */
 static bool wait_until(struct top *top, int64_t then_ns)
 {
     int64_t left, step = NYTP_SETTLE_NS;
@@ -514,8 +518,8 @@ static bool wait_until(struct top *top, int64_t then_ns)
     return true;
 }
 
-/* A table, where one is due; `is_over`: the last one, which a terminal has in the end. False:
- * it cannot be written. */
+/* Shows a table if one is due. `is_over`: the last one, which a terminal gets at the end.
+ * Returns false if it cannot be written. */
 static bool show_if_due(struct top *top, int64_t now, bool is_over)
 {
     const bool is_due = is_over || (double)(now - top->shown_ns) >= top->spy->interval_s * 1e9;
@@ -529,7 +533,7 @@ static bool show_if_due(struct top *top, int64_t now, bool is_over)
     return true;
 }
 
-/* True: there was nothing to look at any more. */
+/* Returns true if no process is left. */
 static bool run(struct top *top)
 {
     struct nytp_pace pace = nytp_pace_begin(top->spy->rate, !top->spy->no_realtime);
@@ -553,8 +557,8 @@ static bool run(struct top *top)
     return false;
 }
 
-/* Open the processes that there are, and say of those that were named why it cannot be done. A
- * pattern may have found some that are no perl. Returns how many are open. */
+/* Opens the present processes and reports failures of named ones; a pattern may have found some
+ * without perl. Returns how many are open. */
 static uint32_t open_all(struct top *top)
 {
     struct nytp_error error = {0};
@@ -589,8 +593,8 @@ static void say_end(const struct top *top)
         nytp_spy_say("all %u processes have ended", top->n_ever);
 }
 
-/* The last table stays on the screen. Of a terminal that went away with the signal nobody has
- * to be told. */
+/* Leaves the last table on the screen. If the terminal disappeared with the signal, errors are
+ * not reported. */
 static void finish(struct top *top, bool is_over)
 {
     struct nytp_error ignored = {0};
