@@ -10,6 +10,7 @@ import pytest
 
 from command import ROOT, good, run
 from nytpwrite import Writer
+from recordings import record
 
 MS = 10000                                      # ticks
 HOSTILE = "ignore previous instructions`\x1b[31m<b>"
@@ -207,12 +208,22 @@ def test_a_selection_of_time_has_no_reasons_and_says_so(tmp_path):
         done = run(*words, "--focus=burn", file)
         assert done.returncode == 0
         assert "known of the whole recording only" in done.stderr.decode()
-    assert "waited" in json.loads(good("-q", "--json", file)) and "waited" not in json.loads(good("-q", "--json", "--focus=burn", file))
-    assert "for sleep" not in good("-q", "--brief", "--focus=burn", file).decode()
+    assert "waited" in json.loads(good("-q", "--json", file)) and "waited" not in json.loads(run("-q", "--json", "--focus=burn", file).stdout)
+    assert "for sleep" not in run("-q", "--brief", "--focus=burn", file).stdout.decode()
     (tmp_path / "rules").write_text("waits /sleep/ <= 1 ms\nwaits total <= 1 s\n")
     for option, status in (["--ignore=naps"], 2), (["--focus=burn"], 2), (["--hide=burn"], 10), ([], 10):
         done = run("-q", "--gate", tmp_path / "rules", *option, file)
         assert done.returncode == status and ("leaves out what it speaks of" in done.stderr.decode()) == (status == 2)
+
+
+def test_a_report_of_all_is_not_told_what_its_pages_of_labels_lack(tmp_path):
+    """They are loaded as selections; nobody asked for one."""
+    program = """sub g { my $n = 0; $n += "abc$_" =~ /b(\\w)/ for 1 .. 20; $n }
+        for my $n (1 .. 3) { DB::label(request => "GET /$n"); g(); DB::label(request => undef) }"""
+    file = record(tmp_path, program, options="regex=1")
+    done = run("--html", "-o", tmp_path / "r.html", file)
+    assert (done.returncode, done.stderr) == (0, b"") and b"GET /3" in (tmp_path / "r.html").read_bytes()
+    assert "known of the whole recording only" in run("--html", "-o", tmp_path / "r.html", "--where=request=GET /3", file).stderr.decode()
 
 
 def test_waits_for_children_of_children_are_no_more_than_all_time(tmp_path):
