@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 package Devel::DProf;
 
-# The version of the Devel::DProf that this replaces.
+# the version of the Devel::DProf that this replaces
 our $VERSION = '20110802.00';
 
-# As in Devel/NYTProf.pm, which says why.
+# See Devel/NYTProf.pm.
 BEGIN {
     $Devel::NYTProf::comes_late = grep { !/::BEGIN\z/ } keys %DB::sub;
     $^P = 0x210 if $^P;
@@ -16,7 +16,7 @@ use Devel::NYTProf::Core;
 
 package Devel::DProf;
 
-# The name as it stands: %p means nothing in it.
+# The variable holds a plain name: % is escaped.
 DB::set_option(file => length($ENV{PERL_DPROF_OUT_FILE_NAME} // '') ? $ENV{PERL_DPROF_OUT_FILE_NAME} =~ s/%/%%/gr : 'tmon.out');
 DB::set_option($_ => 0) for qw(stmts slowops calls savesrc compress forkdepth addpid addtimestamp);
 Devel::NYTProf::Core::_write_marks();

@@ -3,8 +3,8 @@ package Devel::NYTProf;
 
 our $VERSION = '6.14';
 
-# Under -d perl would compile what follows for DB::DB and DB::sub to look at; it is only to list
-# where subs are (0x10) and to name those without a name (0x200).
+# With -d perl would compile the following code for DB::DB and DB::sub. It shall only list the places of subs (0x10) and
+# name nameless ones (0x200).
 our $comes_late;
 
 BEGIN {
@@ -12,7 +12,7 @@ BEGIN {
     $^P = 0x210 if $^P;
 }
 
-# A debugger has to live here; perl would otherwise go looking for perl5db.pl.
+# A debugger has to live in this package; otherwise perl searches for perl5db.pl.
 package DB;
 
 use Devel::NYTProf::Core;

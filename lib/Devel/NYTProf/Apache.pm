@@ -6,13 +6,13 @@ use warnings;
 
 our $VERSION = '6.14';
 
-# Settings must be there before the profiler looks at them, which it does when it is loaded.
+# The profiler reads its settings when it is loaded.
 BEGIN {
     if (!defined $ENV{NYTPROF} || $ENV{NYTPROF} eq '') {
         $ENV{NYTPROF} = "file=/tmp/nytprof.$$.out";
         warn "NYTPROF is not set, so it defaults to $ENV{NYTPROF}\n";
     }
-    # mod_perl runs END blocks late, and the server leaves without them
+    # mod_perl runs END blocks late, and the server exits without them
     $ENV{NYTPROF} .= ':endatexit=1' if $ENV{NYTPROF} !~ /(?:\A|:)endatexit=/;
 }
 
@@ -44,7 +44,7 @@ supported.
 
 sub child_init { return 0 }
 
-# Ends the profile of a process; the profiler's own END block may never come.
+# Ends the profile of a process, whose END blocks may never run.
 sub child_exit {
     DB::finish_profile() if defined &DB::finish_profile;
     return 0;

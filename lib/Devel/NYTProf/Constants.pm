@@ -6,8 +6,7 @@ use warnings;
 
 our $VERSION = '6.14';
 
-# One row per name: what it is worth. Positions are those of XS/glue/data.c, which builds the
-# arrays; a test compares the two.
+# Values by name. Positions are those of XS/glue/data.c, which builds the arrays; a test compares the two.
 my %value;
 
 BEGIN {
@@ -75,13 +74,12 @@ BEGIN {
     }
 }
 
-# The version of zlib that compressed profiles are written for; true where profiles can be
-# compressed, which they always can.
+# The version of zlib that compressed profiles are written for. True means that profiles can be compressed.
 sub NYTP_ZLIB_VERSION () {'1.2'}
 
 our @EXPORT_OK = (sort(keys %value), 'NYTP_ZLIB_VERSION', 'const_bits2names');
 
-# Exporter is not used: the reading modules stay light.
+# Without Exporter, which costs start-up time.
 sub import {
     my ($class, @names) = @_;
     my $caller = caller;

@@ -2,12 +2,12 @@
 package Devel::NYTProf::Core;
 
 use strict;
-# no warnings.pm: what is loaded here would be missing from the profile
+# no warnings.pm: modules loaded here would be missing from the profile
 
 our $VERSION = '6.14';
 
-# The object is there already when this file is loaded anew, and a program that puts its own
-# function in the place of this one wants to see the options, not to record.
+# The object is loaded already if this file is loaded again. A program that replaces DB::set_option wants to see the
+# options, not to record.
 if (!defined &set_text) {
     defined &DB::set_option
         ? from_object('nytp_set_text', 'Devel::NYTProf::Core::set_text')
@@ -15,9 +15,9 @@ if (!defined &set_text) {
 }
 set_text($ENV{NYTPROF}) if defined $ENV{NYTPROF};
 
-# XSLoader, which would then be missing from the profile of a program that uses it, looks beside the
-# calling file only, and where the object is elsewhere (an unpacked build has lib/ and arch/) falls
-# back on DynaLoader.pm, which loads half a dozen modules. So what it does, over all of @INC.
+# Does XSLoader's work over all of @INC. XSLoader itself would then be missing from the profile of a program that uses
+# it. It looks only beside the calling file. If the object is elsewhere (an unpacked build has lib/ and arch/), it needs
+# DynaLoader.pm, which loads half a dozen modules.
 sub load_object {
     my $boot = from_object('boot_Devel__NYTProf', 'Devel::NYTProf::bootstrap');
     return &$boot('Devel::NYTProf', $VERSION) if $boot;
@@ -25,8 +25,8 @@ sub load_object {
     return XSLoader::load('Devel::NYTProf', $VERSION);
 }
 
-# A function of the object as a sub. Only mod_perl, which unloads libperl before a restart, finds the
-# object in DynaLoader's list of what to unload: where a program does that, perl still runs our ops.
+# Makes a function of the object a sub. mod_perl unloads libperl before a restart, and the objects in DynaLoader's list.
+# Elsewhere the object is not in that list: perl would still run our ops after unloading.
 sub from_object {
     my ($function, $name) = @_;
     DynaLoader::boot_DynaLoader('DynaLoader') if !defined &DynaLoader::dl_error;

@@ -91,7 +91,7 @@ sub new {
     return $self;
 }
 
-# Errors are those of whoever called these modules.
+# Errors are reported at the caller of these modules.
 our @CARP_NOT = map {"Devel::NYTProf::$_"} qw(ReadStream Reader Run FileInfo SubInfo);
 
 sub _croak {
@@ -381,7 +381,7 @@ sub dump_profile_data {
     return 1;
 }
 
-# File ids that a dump leaves out: those of merged evals, and those that the hook does not want.
+# Returns the file ids that a dump omits: merged evals, and files that the hook rejects.
 sub _files_to_skip {
     my ($self, $hook) = @_;
     my $files = $self->{fid_fileinfo};
@@ -389,7 +389,7 @@ sub _files_to_skip {
     return {map { $_ => 1 } grep { !@{$files->[$_]} || $hook && $hook->($files->[$_]) } @known};
 }
 
-# One line "path value"; in a tree, the end of the path at its depth.
+# Prints a line "path value"; in a tree, only the end of the path, indented.
 sub _dump_line {
     my ($to, $path, @value) = @_;
     my $fh = $to->{fh};

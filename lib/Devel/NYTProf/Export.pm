@@ -112,7 +112,7 @@ which is said.
 
 sub help {
     require Pod::Usage;
-    # Not to STDOUT itself: the layer for UTF-8 that it may get there loses the error of a write.
+    # Not directly to STDOUT: a UTF-8 layer would lose write errors.
     open my $fh, '>', \my $text or die "cannot write to memory: $!\n";
     Pod::Usage::pod2usage(-verbose => 1, -exitval => 'NOEXIT', -output => $fh);
     close $fh;

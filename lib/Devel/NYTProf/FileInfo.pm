@@ -15,7 +15,7 @@ use Devel::NYTProf::Constants qw(
 );
 use Devel::NYTProf::Util qw(strip_prefix_from_paths);
 
-# Behind the published positions, filled on demand.
+# After the published positions; filled on demand.
 use constant {META => 13, CACHE => 14};
 
 =head1 NAME
@@ -49,7 +49,7 @@ sub filename_without_inc {
     return $names[0];
 }
 
-# Recorded names of files are absolute already; others are not those of files.
+# Recorded file names are absolute; other names are no files.
 sub abs_filename { return shift->filename }
 
 =head2 fid, flags, size, mtime, profile
@@ -232,9 +232,9 @@ sub srclines_array {
         return [@$saved[1 .. $#$saved]];
     }
     return undef if !$self->is_file;
-    # a .pmc was loaded in place of the file, but line numbers in it are those of the .pmc
+    # a .pmc was loaded instead of the file, and line numbers are those of the .pmc
     my $name = $self->filename . ($self->is_pmc ? 'c' : '');
-    # a profile may call anything its source: a FIFO or /dev/zero would be read for ever
+    # a profile may name a FIFO or /dev/zero as its source
     return undef if $name =~ /\0/ || !-f $name;
     open my $fh, '<', $name or return undef;
     my @lines = <$fh>;
@@ -286,14 +286,14 @@ sub normalize_for_test {
     return;
 }
 
-# A name in which the numbers of string evals are 0.
+# Returns a name with the numbers of string evals set to 0.
 sub _without_numbers {
     my ($name) = @_;
     $name =~ s/\(eval \d+\)/(eval 0)/g if !$ENV{NYTPROF_TEST_SKIP_EVAL_NORM};
     return $name;
 }
 
-# Keys with the number of an eval lose it; where two become one, the first in order stays.
+# Removes eval numbers from keys. If two keys become equal, the first in order stays.
 sub _rename_evals {
     my ($hash) = @_;
     for my $name (sort keys %$hash) {

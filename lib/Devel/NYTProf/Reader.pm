@@ -223,7 +223,7 @@ sub report {
     return;
 }
 
-# Statistics of each line: those of statements, and what was called, run and defined there.
+# Returns statistics of each line: of its statements, and of subs called, run and defined there.
 sub _line_stats {
     my ($self, $file, $level) = @_;
     my @stats;
@@ -249,7 +249,7 @@ sub _line_stats {
         $at->{evalcall_count} = keys %{$evals->{$line}};
         $at->{evalcall_count_nested} = @all;
         $at->{evalcall_stmts_time_nested} += $_->sum_of_stmts_time for @all;
-        # what a string eval spends is spent by the line that runs it
+        # time in a string eval is charged to the line that runs it
         $at->{time} += $at->{evalcall_stmts_time_nested};
         $at->{'time/call'} = $at->{time} / ($at->{calls} || 1);
     }
@@ -260,7 +260,7 @@ sub _line_stats {
     return \@stats;
 }
 
-# Middle and spread of each figure over the lines that have it.
+# Returns median and spread of each figure over the lines that have it.
 sub _file_stats {
     my ($stats) = @_;
     my %of_file;

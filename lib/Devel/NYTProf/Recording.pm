@@ -55,14 +55,14 @@ sub new {
 sub is_foreign {
     my ($path) = @_;
     return 0 if !-e $path;
-    return 1 if !-f _; # as a FIFO or /dev/null
+    return 1 if !-f _; # a FIFO or /dev/null
     return 0 if -z _;
     open my $fh, '<:raw', $path or return 1;
     my $n = read $fh, my $head, 8;
     return !$n || $head ne 'NYTProf ';
 }
 
-# The variable NYTPROF with which every perl that is started writes into the folder, the names of its files behind BEFORE.
+# Returns the value of NYTPROF that makes every started perl write into the folder. File names begin with $before.
 sub variable {
     my ($self, $before) = @_;
     my $folder = $self->{folder} =~ s/%/%%/gr =~ s/([:\\])/\\$1/gr;
@@ -70,7 +70,7 @@ sub variable {
     return join ':', grep { defined && length } 'sigexit=1', $memory, $self->{options}, "file=$folder/$before%s.%p.out";
 }
 
-# With it, what makes every perl that is started load the recorder. Ours may not be in perl's own @INC.
+# Returns that variable, and others that make every started perl load the recorder, which may not be in its @INC.
 sub environment {
     my ($self) = @_;
     my @ours = grep { !ref && -e "$_/Devel/NYTProf.pm" || -d "$_/auto/Devel/NYTProf" } @INC;
@@ -158,7 +158,7 @@ sub finish {
     return $any ? $self->{out} : undef;
 }
 
-# Gives a recording that breaks off an end. What there is to say of it, nytp-export says, too.
+# Ends a broken recording. Silent, since nytp-export reports the same.
 sub mend {
     my ($self, $file) = @_;
     open my $errors, '>&', \*STDERR or return 0;
@@ -189,10 +189,10 @@ that we ignore (C<nohup>) are ignored there, too.
 
 =cut
 
-# Those of the signals that we pass on which nobody told us to ignore.
+# Returns the signals to pass on, without those that are ignored.
 sub signals { return grep { ($SIG{$_} // '') ne 'IGNORE' } qw(INT TERM HUP QUIT USR1 USR2) }
 
-# The signals wait until their handlers are there, and then for sigsuspend(): none is lost.
+# Signals are blocked until the handlers are set, and then until sigsuspend(), so none is lost.
 sub run_and_wait {
     my ($code, $all) = @_;
     my @signals = signals();
@@ -225,8 +225,8 @@ sub all_but {
     return $set;
 }
 
-# A process of our group that only tells, of a signal's number, whether that signal has come to it, too. In a
-# group the kernel reaches the newest process first: what is sent to all is there before it is here.
+# Starts a process of our group that answers, for a signal's number, whether it received that signal, too. The kernel
+# signals the newest process of a group first, so a signal to the group is there before it is here.
 sub start_witness {
     my (@signals) = @_;
     socketpair my $ours, my $theirs, Socket::AF_UNIX(), Socket::SOCK_STREAM(), 0 or return;
@@ -245,7 +245,7 @@ sub start_witness {
     POSIX::_exit(0);
 }
 
-# Where no witness can be asked, INT and QUIT are the terminal's.
+# Without a witness, INT and QUIT are taken for the terminal's.
 sub went_to_all {
     my ($witness, $signal) = @_;
     return $signal =~ /\A(?:INT|QUIT)\z/ if !$witness;
@@ -255,7 +255,7 @@ sub went_to_all {
     return $has_come;
 }
 
-# Those that are known where the kernel lists children.
+# Returns the known descendants, if the kernel lists children.
 sub descendants {
     my ($pid) = @_;
     open my $fh, '<', "/proc/$pid/task/$pid/children" or return;
@@ -295,7 +295,7 @@ sub find_program {
     return ($program, $first =~ /\A#!.*?perl\S*(.*)/ ? taint_switch($1) : ());
 }
 
-# Only switches without a value may stand before the letter: -Ilib/T and -d:Trace are others.
+# Only switches without a value may precede the letter: -Ilib/T and -d:Trace do not match.
 sub taint_switch {
     my ($switches) = @_;
     return map {"-$_"} $switches =~ /\A(?:[ \t]+-\S*)*?[ \t]+-[acfglnpsuwSUWX0-9]*([tT])/;

@@ -12,7 +12,7 @@ our $VERSION = '6.14';
 my $MAX_BODY_BYTES   = 64 * 1024;
 my $MAX_HEADER_CHARS = 1000;
 
-# Values that let whoever reads a report act for the one it was made for.
+# Values that would let a reader of the report act as the requesting user.
 my %IS_SECRET = map { $_ => 1 } qw(set-cookie authorization www-authenticate proxy-authenticate);
 
 sub new {
@@ -32,7 +32,7 @@ sub add {
     return;
 }
 
-# Counts bytes of the body that were not read.
+# Counts bytes of the body that were not kept.
 sub skip {
     my ($self, $n_bytes) = @_;
     $self->{n_bytes} += $n_bytes;
@@ -49,7 +49,7 @@ sub page {
     return ($is_made ? 200 : 500, [headers($headers, length $html)], $html);
 }
 
-# The cookies are the application's still; whatever else it said of its answer is not true of this one.
+# Keeps the application's cookies; its other headers do not describe this answer.
 sub headers {
     my ($headers, $length) = @_;
     my @pairs = @$headers;
@@ -60,8 +60,8 @@ sub headers {
     return (@kept, 'Content-Type' => 'text/html; charset=utf-8', 'Content-Length' => $length, 'Cache-Control' => 'no-store');
 }
 
-# The report of a profile; undef when there is none. The program does not see that a process of ours
-# has ended; of its own that end meanwhile it is told afterwards.
+# Returns the HTML report of a profile, or undef. SIGCHLD is blocked: the program does not see our process end, and
+# learns later of its own that end meanwhile.
 sub report {
     my ($path, $title) = @_;
     local ($?, $!);
@@ -72,7 +72,7 @@ sub report {
     return defined $html && $html =~ m{</html>\s*\z} ? $html : undef;
 }
 
-# perl itself makes this process, so that none of it is recorded.
+# perl starts this process without a shell, so none of it is recorded.
 sub output_of {
     my (@command) = @_;
     no warnings 'exec';
@@ -91,7 +91,7 @@ sub without_report {
         . "<p>There is no report: nytp-export could not be run, or not read the profile $file.\n$answer</html>\n";
 }
 
-# The application's answer as text.
+# Returns the application's answer as text.
 sub section {
     my ($self, $status, $headers) = @_;
     my @pairs = @$headers;
@@ -109,8 +109,8 @@ sub section {
         . ", $self->{n_bytes} bytes</summary>\n<pre>\n$head\n\n$body</pre></details>\n";
 }
 
-# Bytes as characters: UTF-8 where they are that, up to a character that was cut, and Latin-1 otherwise.
-# What would not be seen is written as a number.
+# Returns bytes as characters: as UTF-8 if valid up to a cut character, else as Latin-1. Invisible characters become
+# numbers.
 sub as_text {
     my ($text) = @_;
     my $whole = $text =~ s/[\xC2-\xF4][\x80-\xBF]{0,2}\z//r;
@@ -120,7 +120,7 @@ sub as_text {
     return $text;
 }
 
-# As bytes of HTML.
+# Returns text as bytes of HTML.
 sub escape {
     my ($text) = @_;
     my %entity = ('&' => '&amp;', '<' => '&lt;', '>' => '&gt;', '"' => '&quot;', "'" => '&#39;');

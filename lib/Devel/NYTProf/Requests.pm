@@ -40,7 +40,7 @@ sub new {
     return $self;
 }
 
-# The program may go to another folder later.
+# The path is absolute, since the program may change its directory.
 sub make_folder {
     my ($self) = @_;
     my $dir = $self->{dir};
@@ -55,10 +55,10 @@ sub _croak {
     Carp::croak("NYTP: $_[0]");
 }
 
-# Without the profiler nothing is to be done.
+# Without the profiler there is nothing to do.
 sub is_recording { return defined &DB::label && defined &DB::enable_profile }
 
-# Whether CODE, which is told what is asked for, wants it recorded. When it dies it says no.
+# Returns whether CODE, called with the request, wants it recorded. If it dies, no.
 sub is_wanted {
     my ($code, @what) = @_;
     local $@;
@@ -103,7 +103,7 @@ sub text {
     return $self->{label} ? $self->{label}->($text) : $text;
 }
 
-# The folder's profiles, the oldest first: lists of files, the request's and those of its child processes.
+# Returns the folder's profiles, oldest first, as lists of files: the request's and those of its child processes.
 sub profiles {
     my ($self) = @_;
     opendir my $dir, $self->{folder} or return;
@@ -115,8 +115,8 @@ sub profiles {
     return map { $files_of{$_} } sort keys %files_of;
 }
 
-# The profile of a request that was quick goes; otherwise it stays, and the oldest goes. Another
-# process may have removed that already.
+# Removes the profile of a quick request; otherwise keeps it and removes the oldest. Another process may have removed
+# that already.
 sub tidy {
     my ($self, $request) = @_;
     my $is_quick = $request->is_quick;
@@ -134,7 +134,7 @@ sub tidy {
 
 package Devel::NYTProf::Requests::One;
 
-# A request that is quick so far has no name yet: its profile may go at its end.
+# A request that is quick so far has no name yet: its profile may be removed at its end.
 sub file {
     my ($self) = @_;
     $self->{took_s} = Time::HiRes::time() - $self->{began_s} if defined $self->{began_s} && !$self->{is_done};
@@ -146,8 +146,7 @@ sub is_quick {
     return defined $self->{began_s} && $self->{took_s} <= $self->{requests}{slower_than};
 }
 
-# Other code than the request's runs from here on. What comes later of the request cannot be told
-# from what the process does for others.
+# Other code runs from here on. Later work for the request cannot be separated from other work of the process.
 sub leave {
     my ($self) = @_;
     $self->finish if !defined $self->{file};
@@ -172,7 +171,7 @@ sub finish {
     return;
 }
 
-# A request that dies, or whose client has gone, ends here.
+# Ends a request that dies, or whose client has disconnected.
 sub DESTROY {
     my ($self) = @_;
     local ($@, $!, $?);

@@ -2,7 +2,7 @@
 package Devel::NYTProf::Startup;
 
 use strict;
-# no warnings.pm: what is loaded here would be missing from the answer
+# no warnings.pm: modules loaded here would be missing from the answer
 
 use Devel::NYTProf::Core ();
 
@@ -10,7 +10,7 @@ our $VERSION = '6.14';
 
 my $runs = 1;
 
-# The -I before ours were only for finding this module: the program is to have its own @INC.
+# The -I before ours only served to find this module: restores the program's own @INC.
 sub import {
     my (undef, $n_folders, $mode) = @_;
     my $path = delete $ENV{NYTP_STARTUP_FILE};
@@ -21,7 +21,7 @@ sub import {
     return;
 }
 
-# The first CHECK block runs last, and all of the program is compiled.
+# The first CHECK block runs last, when the whole program is compiled.
 CHECK {
     if (!$runs) {
         _stop();

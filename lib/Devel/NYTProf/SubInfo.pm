@@ -14,7 +14,7 @@ use Devel::NYTProf::Constants qw(
     NYTP_SCi_RECI_RTIME NYTP_SCi_REC_DEPTH NYTP_SCi_CALLING_SUB
 );
 
-# Behind the published positions, filled on demand.
+# After the published positions; filled on demand.
 use constant {META => 12, CACHE => 13};
 
 =head1 NAME
@@ -45,7 +45,7 @@ Times are seconds.
 
 sub subname { return shift->[NYTP_SIi_SUB_NAME] }
 
-# Names of anonymous subs hold a file name, in which "::" means nothing.
+# Names of anonymous subs contain a file name, where "::" has no meaning.
 sub _split_name {
     my ($name) = @_;
     my $end = index $name, '[';
@@ -122,7 +122,7 @@ sub caller_fid_line_places {
         Carp::carp("caller_fid_line_places doesn't merge evals yet");
     }
     my $called_by = $self->[NYTP_SIi_CALLED_BY] || {};
-    # the empty entry under 0 only tells that this is an xsub or opcode
+    # an empty entry under 0 only marks an xsub or opcode
     return {map { $_ => $called_by->{$_} } grep { $_ || %{$called_by->{$_}} } keys %$called_by};
 }
 
@@ -267,7 +267,7 @@ sub normalize_for_test {
     return;
 }
 
-# Lines of these modules differ from perl to perl: they are numbered from 1 on.
+# Lines of these modules differ between perls: number them from 1.
 sub _forget_lines {
     my ($self, $fid) = @_;
     my $file = $fid ? $self->profile->fileinfo_of($fid, 1) : undef;

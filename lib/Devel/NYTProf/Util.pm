@@ -156,7 +156,7 @@ The same for each element of the array, and of arrays and hashes in it.
 
 =cut
 
-my %directory_regex; # the same directories come again and again
+my %directory_regex; # the same directories come repeatedly
 
 sub _directory_regex {
     my ($directories) = @_;

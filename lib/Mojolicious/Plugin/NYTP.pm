@@ -17,7 +17,7 @@ sub register ($self, $app, $config) {
         my $request = $requests->begin($tx->req->method . ' ' . $tx->req->url->path->to_route, $c);
         return $next->() if !$request;
         $c->stash('nytp.request' => $request);
-        # The transaction ends when the response has been sent, however late it was made.
+        # The transaction ends when the response has been sent, however late.
         $tx->on(finish => sub ($tx) {
             $request->finish($tx->res->code) if $request;
             undef $request;
@@ -34,7 +34,7 @@ sub register ($self, $app, $config) {
     return;
 }
 
-# An answer in pieces is still to be made, and one to HEAD has no body.
+# An answer in pieces is not complete yet, and one to HEAD has no body.
 sub can_be_replaced ($c) {
     my $content = $c->res->content;
     return $c->req->method ne 'HEAD' && !$content->is_dynamic && !$content->is_multipart;

@@ -14,7 +14,7 @@ use Scalar::Util ();
 
 our $VERSION = '6.14';
 
-# The body or writer that the server still works with keeps a request open.
+# A request stays open while the server uses its body or writer.
 Hash::Util::FieldHash::fieldhash(my %request_of);
 
 sub prepare_app {
@@ -24,7 +24,7 @@ sub prepare_app {
     return;
 }
 
-# Most requests are not wanted: the shortest way for them.
+# The shortest way for requests that are not wanted, as most.
 sub to_app {
     my ($self) = @_;
     my $wanted = $self->SUPER::to_app;
@@ -41,7 +41,7 @@ sub call {
     my ($self, $env) = @_;
     return $self->app->($env) if !Devel::NYTProf::Requests::is_recording();
     my $path = ($env->{SCRIPT_NAME} // '') . ($env->{PATH_INFO} // '');
-    utf8::decode($path); # PSGI has bytes; those that are no UTF-8 stay as they are
+    utf8::decode($path); # PSGI has bytes; invalid UTF-8 stays as it is
     my $request = $self->{requests}->begin_wanted("$env->{REQUEST_METHOD} $path") or return $self->app->($env);
     return $self->call_for_report($request, $env) if $self->answer && $env->{REQUEST_METHOD} ne 'HEAD';
     my $response = $self->app->($env);
@@ -63,8 +63,7 @@ sub call {
     };
 }
 
-# The response, with the header that was asked for. The request is over unless the body is still
-# to be made.
+# Returns the response with the requested header. Finishes the request unless the body is still to be made.
 sub respond {
     my ($self, $request, $response) = @_;
     return $response if ref $response ne 'ARRAY';
@@ -82,7 +81,7 @@ sub respond {
     return [$status, [@$headers, $self->header => $file], @$response[2 .. $#$response]];
 }
 
-# The report takes the answer's place: the application's body, and what it writes, is taken in.
+# Replaces the answer by the report: keeps the application's body and what it writes.
 sub call_for_report {
     my ($self, $request, $env) = @_;
     my $answer = Devel::NYTProf::RequestAnswer->new($request);
@@ -115,8 +114,8 @@ sub report {
     return [$new_status, [@$new_headers, defined $file ? ($self->header => $file) : ()], [$html]];
 }
 
-# The writer of an application that answers in pieces. It ends when it is closed or gone; where the
-# application died before it gave the control back, the server has to answer.
+# The writer for an application that answers in pieces. It ends when it is closed or freed. If the application died
+# before it returned, the server has to answer.
 package Plack::Middleware::NYTP::Writer;
 
 sub new {
