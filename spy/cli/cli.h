@@ -13,6 +13,7 @@
 #include "exporters/base/patterns.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 
 enum nytp_spy_status {
     SPY_DONE = 0,
@@ -72,6 +73,10 @@ void nytp_spy_say(const char *format, ...) __attribute__((format(printf, 1, 2)))
 
 /* Set by SIGINT, SIGTERM, SIGQUIT and SIGHUP. */
 extern volatile sig_atomic_t nytp_spy_stop;
+
+/* Raises the limit of descriptors, since each process and thread needs some. Returns the old
+ * limit. */
+struct rlimit nytp_spy_raise_descriptors(void);
 
 /* Returns the columns of the output's terminal, or 0 if `output` is a file's path or standard
  * output is no terminal. Then lines are not cut. */

@@ -253,12 +253,6 @@ static bool open_process(struct nytp_followed *followed, struct nytp_followed_pr
     return process->opened != NULL;
 }
 
-static bool has_ended(pid_t pid)
-{
-    const char state = nytp_process_status(pid).state;
-    return state == '\0' || state == 'Z' || state == 'X';
-}
-
 static bool look(struct nytp_followed *followed, struct nytp_followed_process *process)
 {
     struct opened *const opened = process->opened;
@@ -286,7 +280,7 @@ static bool look_at_process(struct nytp_followed *followed,
         return true;
     process->is_given_up = process->error.status == NYTP_ERR_IO ||
                            process->error.status == NYTP_ERR_LIMIT || is_other(process);
-    return !has_ended(process->pid);
+    return !nytp_process_has_ended(process->pid);
 }
 
 void nytp_followed_look(struct nytp_followed *followed)
@@ -302,11 +296,6 @@ void nytp_followed_look(struct nytp_followed *followed)
 
 /* ---- new processes ---- */
 
-static int compare_pids(const void *a, const void *b)
-{
-    return *(const pid_t *)a - *(const pid_t *)b;
-}
-
 /* Returns the followed pids, sorted. With `adopts` also nytp-spy and its witness. */
 static pid_t *pids_of(const struct nytp_followed *followed, uint32_t *n)
 {
@@ -318,14 +307,8 @@ static pid_t *pids_of(const struct nytp_followed *followed, uint32_t *n)
         pids[(*n)++] = getpid();
         pids[(*n)++] = followed->witness;
     }
-    if (*n > 0)
-        qsort(pids, *n, sizeof *pids, compare_pids);
+    nytp_pids_sort(pids, *n);
     return pids;
-}
-
-static bool is_among(pid_t pid, const pid_t *pids, uint32_t n)
-{
-    return n > 0 && bsearch(&pid, pids, n, sizeof *pids, compare_pids) != NULL;
 }
 
 /* A followed pid is not reused yet: the next look finds the process's end. */
@@ -335,7 +318,8 @@ static void follow_children(struct nytp_followed *followed)
     pid_t *const known = pids_of(followed, &n_known);
     pid_t *const children = nytp_children(known, n_known, &n);
     for (uint32_t i = 0; i < n; i++)
-        if (!is_among(children[i], known, n_known) && !has_ended(children[i]))
+        if (!nytp_pid_is_among(children[i], known, n_known) &&
+            !nytp_process_has_ended(children[i]))
             nytp_follow(followed, children[i], NYTP_WAS_STARTED);
     free(children);
     free(known);
@@ -347,8 +331,8 @@ static uint32_t count_left_out(pid_t pid, const pid_t *known, uint32_t n_known)
     uint32_t n, n_left_out = 0;
     pid_t *const children = nytp_children(&pid, 1, &n);
     for (uint32_t i = 0; i < n; i++)
-        n_left_out +=
-            !is_among(children[i], known, n_known) && nytp_child_may_be_perl(children[i], pid);
+        n_left_out += !nytp_pid_is_among(children[i], known, n_known) &&
+                      nytp_child_may_be_perl(children[i], pid);
     free(children);
     return n_left_out;
 }

@@ -279,19 +279,10 @@ static bool can_be_written(const char *path)
     return out != NULL;
 }
 
-/* Each thread needs a file. */
-static struct rlimit raise_descriptors(void)
-{
-    struct rlimit before = {RLIM_INFINITY, RLIM_INFINITY};
-    if (getrlimit(RLIMIT_NOFILE, &before) == 0)
-        setrlimit(RLIMIT_NOFILE, &(struct rlimit){before.rlim_max, before.rlim_max});
-    return before;
-}
-
 static bool start_command(struct recorder *recorder)
 {
     const struct nytp_spy *const spy = recorder->spy;
-    const struct rlimit descriptors = raise_descriptors();
+    const struct rlimit descriptors = nytp_spy_raise_descriptors();
     if (spy->argv == NULL)
         return true;
     if (!nytp_command_start(&recorder->command, spy->argv, spy->subprocesses, &descriptors)) {

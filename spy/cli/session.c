@@ -125,6 +125,14 @@ enum nytp_spy_status nytp_spy_output_status(const char *path, const struct nytp_
     return SPY_OUTPUT;
 }
 
+struct rlimit nytp_spy_raise_descriptors(void)
+{
+    struct rlimit before = {RLIM_INFINITY, RLIM_INFINITY};
+    if (getrlimit(RLIMIT_NOFILE, &before) == 0)
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){before.rlim_max, before.rlim_max});
+    return before;
+}
+
 uint32_t nytp_spy_columns(const char *output, bool *is_terminal)
 {
     struct winsize size;

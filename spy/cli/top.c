@@ -14,6 +14,7 @@
 #include "spy/perl/builtins.h"
 #include "spy/record/sampled_stream.h"
 #include "spy/record/sampling.h"
+#include "spy/target/children.h"
 #include "spy/target/process.h"
 
 #include <errno.h>
@@ -30,6 +31,8 @@ enum {
     FIND_NS = 1000000000, /* interval of searches for new processes */
     TRY_NS = 100000000,   /* interval of tries in one without perl */
     MOST_TRIES = 20,
+    MOST_PROCESSES = 500, /* at one time */
+    MOST_NAMES = 10000,   /* of subs and files; then the table begins anew */
 };
 
 /* A sub, xsub or builtin, by name. */
@@ -64,10 +67,11 @@ struct top {
     struct row *rows;
     struct nytp_table by_name;
     uint32_t n_rows, rows_capacity;
-    double total, cpu; /* seconds, as in rows */
-    uint64_t n_samples;
+    double total, cpu;                          /* seconds, as in rows */
+    uint64_t n_samples, n_forgotten;            /* n_forgotten: before the table began anew */
     uint64_t n_looks, n_torn;                   /* of closed processes */
     int64_t shown_ns, found_ns;                 /* last table; last search for processes */
+    bool has_left_out;                          /* there were more than MOST_PROCESSES */
     bool failed, sorted_by_total, is_asked_for; /* by a key */
     struct nytp_error error;                    /* of the output */
     struct nytp_terminal terminal;
@@ -108,6 +112,13 @@ static uint32_t shared(struct watched *process, uint32_t id)
     if (process->shared[id] == UINT32_MAX)
         process->shared[id] = interned(process->top, nytp_strings_get(strings, id));
     return process->shared[id];
+}
+
+static void forget_shared(struct watched *process)
+{
+    free(process->shared);
+    process->shared = NULL;
+    process->n_shared = 0;
 }
 
 /* Returns the name of the running xsub or builtin, or UINT32_MAX. */
@@ -152,6 +163,23 @@ static bool count(struct watched *process, uint32_t name, const struct nytp_fram
     return true;
 }
 
+/* Where a program makes new names for ever. */
+static bool begin_anew(struct top *top)
+{
+    struct nytp_strings *const strings = nytp_strings_new();
+    if (strings == NULL)
+        return false;
+    nytp_strings_free(top->strings);
+    nytp_table_free(&top->by_name);
+    top->strings = strings;
+    top->n_rows = 0;
+    top->total = top->cpu = 0;
+    top->n_forgotten = top->n_samples;
+    for (uint32_t i = 0; i < top->n_processes; i++)
+        forget_shared(top->processes[i]);
+    return true;
+}
+
 static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t ticks,
                         int64_t cpu_ticks)
 {
@@ -161,6 +189,8 @@ static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t
     const double seconds = (double)ticks / NYTP_SPY_TICKS_PER_S;
     if (ticks <= 0)
         return true;
+    if (nytp_strings_count(top->strings) > MOST_NAMES && !begin_anew(top))
+        return !(top->failed = true);
     top->n_samples++;
     top->total += seconds;
     top->cpu += (double)cpu_ticks / NYTP_SPY_TICKS_PER_S;
@@ -260,17 +290,33 @@ static void put_head(const struct top *top, struct nytp_out *out, uint32_t colum
     end_line(top, out);
 }
 
-static uint32_t rows_that_fit(void)
+/* A line for each budget that was used up; returns how many. */
+static uint32_t put_limits(const struct top *top, struct nytp_out *out)
+{
+    if (top->has_left_out) {
+        nytp_printf(out, "There are more than %d processes: others are not looked at",
+                    MOST_PROCESSES);
+        end_line(top, out);
+    }
+    if (top->n_forgotten > 0) {
+        nytp_printf(out, "There are more than %d names: shares are those since sample %llu",
+                    MOST_NAMES, (unsigned long long)top->n_forgotten);
+        end_line(top, out);
+    }
+    return top->has_left_out + (top->n_forgotten > 0);
+}
+
+static uint32_t rows_that_fit(uint32_t n_limits)
 {
     struct winsize size = {0};
     const bool is_known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 8;
-    return is_known ? size.ws_row - 6u : ROWS_UNKNOWN;
+    return is_known ? size.ws_row - 6u - n_limits : ROWS_UNKNOWN;
 }
 
 static void put_table(struct top *top, struct nytp_out *out)
 {
     bool is_terminal;
-    const uint32_t columns = nytp_spy_columns(NULL, &is_terminal), most = rows_that_fit();
+    const uint32_t columns = nytp_spy_columns(NULL, &is_terminal);
     struct row *const sorted = malloc((top->n_rows + 1) * sizeof *sorted);
     if (sorted == NULL)
         return;
@@ -280,6 +326,7 @@ static void put_table(struct top *top, struct nytp_out *out)
     if (top->terminal.is_ours)
         nytp_puts(out, "\033[H");
     put_head(top, out, columns);
+    const uint32_t most = rows_that_fit(put_limits(top, out));
     end_line(top, out);
     nytp_puts(out, "   self    total  sub");
     end_line(top, out);
@@ -317,10 +364,8 @@ static void close_session(struct watched *process)
     process->sampling = (struct nytp_sampling){0};
     nytp_session_close(process->session);
     free(process->session);
-    free(process->shared);
     process->session = NULL;
-    process->shared = NULL;
-    process->n_shared = 0;
+    forget_shared(process);
 }
 
 static void forget(struct top *top, uint32_t i)
@@ -332,8 +377,7 @@ static void forget(struct top *top, uint32_t i)
 
 static bool has_ended(const struct watched *process)
 {
-    const char state = nytp_process_status(process->pid).state;
-    return state == '\0' || state == 'Z' || state == 'X' ||
+    return nytp_process_has_ended(process->pid) ||
            nytp_process_start_ticks(process->pid) != process->start_ticks;
 }
 
@@ -368,11 +412,17 @@ static bool is_watched(const struct top *top, pid_t pid)
     return false;
 }
 
-/* Returns NULL if it is there already, or if memory is out. */
+/* Returns NULL if it is there already, if there are too many, or if memory is out. */
 static struct watched *add(struct top *top, pid_t pid)
 {
-    if (is_watched(top, pid) || !nytp_grow(&top->processes, &top->processes_capacity,
-                                           top->n_processes, sizeof *top->processes))
+    if (is_watched(top, pid))
+        return NULL;
+    if (top->n_processes == MOST_PROCESSES) {
+        top->has_left_out = true;
+        return NULL;
+    }
+    if (!nytp_grow(&top->processes, &top->processes_capacity, top->n_processes,
+                   sizeof *top->processes))
         return NULL;
     struct watched *const process = calloc(1, sizeof *process);
     if (process == NULL)
@@ -383,41 +433,30 @@ static struct watched *add(struct top *top, pid_t pid)
     return top->processes[top->n_processes++] = process;
 }
 
-/* Adds the children that the kernel lists for each thread of a process. Returns false if it
- * lists none (CONFIG_PROC_CHILDREN). */
-static bool add_listed_children(struct top *top, pid_t parent)
+/* Adds the children that have not ended. */
+static void add_children(struct top *top)
 {
-    uint32_t n = 0;
-    bool is_listed = false;
-    pid_t *const tasks = nytp_tasks(parent, &n);
-    for (uint32_t i = 0; i < n; i++) {
-        char path[60];
-        int child;
-        snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent, (int)tasks[i]);
-        FILE *const list = fopen(path, "re");
-        is_listed |= list != NULL;
-        while (list != NULL && fscanf(list, "%d", &child) == 1)
-            add(top, child);
-        if (list != NULL)
-            fclose(list);
-    }
-    free(tasks);
-    return is_listed || n == 0;
+    uint32_t n_children, n = 0;
+    pid_t *const pids = malloc((top->n_processes + 1) * sizeof *pids);
+    for (; pids != NULL && n < top->n_processes; n++)
+        pids[n] = top->processes[n]->pid;
+    nytp_pids_sort(pids, n);
+    pid_t *const children = nytp_children(pids, n, &n_children);
+    for (uint32_t i = 0; i < n_children; i++)
+        if (!nytp_process_has_ended(children[i]))
+            add(top, children[i]);
+    free(children);
+    free(pids);
 }
 
+/* Adds all descendants. */
 static void find_children(struct top *top)
 {
-    uint32_t n = 0;
-    bool is_listed = true;
-    for (uint32_t i = 0; is_listed && i < top->n_processes; i++)
-        is_listed = add_listed_children(top, top->processes[i]->pid);
-    if (is_listed)
-        return;
-    pid_t *const all = nytp_processes(&n);
-    for (uint32_t i = 0; i < n; i++)
-        if (is_watched(top, nytp_process_status(all[i]).parent))
-            add(top, all[i]);
-    free(all);
+    uint32_t n;
+    do {
+        n = top->n_processes;
+        add_children(top);
+    } while (top->n_processes > n);
 }
 
 static void find_matches(struct top *top)
@@ -486,10 +525,8 @@ static bool settle(struct top *top)
 /* After a stop: the time since the last look is charged to no sample. */
 static void resume(struct top *top)
 {
-    const int64_t now = nytp_spy_now_ns();
     for (uint32_t i = 0; i < top->n_processes; i++)
-        for (uint32_t k = 0; k < top->processes[i]->sampling.n_threads; k++)
-            top->processes[i]->sampling.threads[k]->last_ns = now;
+        nytp_sampling_resume(&top->processes[i]->sampling);
     top->is_asked_for = true;
 }
 
@@ -612,6 +649,7 @@ enum nytp_spy_status nytp_spy_top(const struct nytp_spy *spy)
 {
     struct top top = {.spy = spy, .strings = nytp_strings_new(), .terminal = {.input = -1}};
     top.failed = top.strings == NULL;
+    nytp_spy_raise_descriptors();
     const uint32_t n = top.failed ? 0 : open_all(&top);
     const bool all = n > 0 && (n == spy->n_pids || spy->pattern != NULL);
     if (n > 0) {

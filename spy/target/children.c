@@ -55,18 +55,12 @@ static void add_children_of_task(struct list *list, pid_t pid, pid_t task)
         close(fd);
 }
 
-static int compare_pids(const void *a, const void *b)
-{
-    return *(const pid_t *)a - *(const pid_t *)b;
-}
-
 static void add_by_status(struct list *list, const pid_t *parents, uint32_t n_parents)
 {
     uint32_t n;
     pid_t *const all = nytp_processes(&n);
     for (uint32_t i = 0; i < n; i++) {
-        const pid_t parent = nytp_process_status(all[i]).parent;
-        if (bsearch(&parent, parents, n_parents, sizeof parent, compare_pids) != NULL)
+        if (nytp_pid_is_among(nytp_process_status(all[i]).parent, parents, n_parents))
             add(list, all[i]);
     }
     free(all);

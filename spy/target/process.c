@@ -66,6 +66,12 @@ struct nytp_process_state nytp_process_status(pid_t pid)
     return process;
 }
 
+bool nytp_process_has_ended(pid_t pid)
+{
+    const char state = nytp_process_status(pid).state;
+    return state == '\0' || state == 'Z' || state == 'X';
+}
+
 uint64_t nytp_process_bytes(pid_t pid)
 {
     char text[4096];
@@ -248,6 +254,22 @@ bool nytp_process_folder(pid_t pid, char *to, size_t size)
                                                           : "/";
     memmove(to, below, strlen(below) + 1);
     return to[0] == '/';
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+    return *(const pid_t *)a - *(const pid_t *)b;
+}
+
+void nytp_pids_sort(pid_t *pids, uint32_t n)
+{
+    if (n > 0)
+        qsort(pids, n, sizeof *pids, compare_pids);
+}
+
+bool nytp_pid_is_among(pid_t pid, const pid_t *sorted, uint32_t n)
+{
+    return n > 0 && bsearch(&pid, sorted, n, sizeof *sorted, compare_pids) != NULL;
 }
 
 pid_t *nytp_processes(uint32_t *n)

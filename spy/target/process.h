@@ -19,6 +19,9 @@ struct nytp_process_state {
 
 struct nytp_process_state nytp_process_status(pid_t pid);
 
+/* Returns whether it has ended, whether or not its parent has waited for it. */
+bool nytp_process_has_ended(pid_t pid);
+
 /* Returns whether it is a kernel thread, which has no memory and runs no program. */
 bool nytp_is_kernel_thread(pid_t pid);
 
@@ -52,6 +55,10 @@ pid_t *nytp_processes(uint32_t *n);
 
 /* Returns the tasks (threads) of a process as an array for free(). */
 pid_t *nytp_tasks(pid_t pid, uint32_t *n);
+
+/* Sorts process ids; returns whether a sorted list has one. */
+void nytp_pids_sort(pid_t *pids, uint32_t n);
+bool nytp_pid_is_among(pid_t pid, const pid_t *sorted, uint32_t n);
 
 /* Returns the id of a task as it sees it itself: in a container it differs from ours. */
 pid_t nytp_task_inside(pid_t pid, pid_t task);

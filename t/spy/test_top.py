@@ -7,6 +7,7 @@ import os
 import pathlib
 import pty
 import re
+import resource
 import select
 import signal
 import struct
@@ -321,6 +322,42 @@ def test_children_are_in_the_table_where_they_are_asked_for(script):
         children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         for child in children:
             os.kill(int(child), signal.SIGKILL)
+
+
+def test_children_that_have_ended_and_are_not_waited_for_are_no_processes_of_top(tmp_path):
+    """Each look for new ones took one for another that had come and gone."""
+    code = '$| = 1; fork or exit; my $child = fork; while (!$child) { 1 } print "ready $child\\n"; while (1) { 1 }'
+    with spied.running(PERL, "-e", code) as process:
+        child = int(process.wait_for("ready").split()[1])
+        with spied.running(str(spied.SPY), "top", process.pid, "-s", "-i", "200ms", stderr=subprocess.PIPE) as top:
+            wait_for_table(top, "^2 processes: ")
+            os.kill(child, signal.SIGKILL)
+            process.popen.kill()
+            top.popen.stdout.read()
+            assert top.popen.stderr.read() == "nytp-spy: all 2 processes have ended\n"
+
+
+def test_of_very_many_processes_the_first_are_looked_at_which_is_told(tmp_path):
+    """Each has descriptors, more than the limit allows at first. They end with their parent."""
+    code = '$| = 1; pipe R, W; for (1 .. 520) { next if fork; close W; exit <R> } print "ready\\n"; sleep 600'
+    few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    with spied.running(PERL, "-e", code) as process:
+        process.wait_for("ready")
+        with spied.running(str(spied.SPY), "top", process.pid, "-s", "-i", "200ms", stderr=subprocess.PIPE, preexec_fn=few) as top:
+            text = wait_for_table(top, "^500 processes: ")
+            spied.wait_until(lambda: len(os.listdir(f"/proc/{top.pid}/fd")) > 1000)
+    assert text.splitlines()[2] == "There are more than 500 processes: others are not looked at", text
+
+
+def test_where_names_are_made_for_ever_the_table_begins_anew_which_is_told(script):
+    """Stacks of a thousand subs each, which are all other ones."""
+    code = """no strict; $| = 1; print "ready\\n"; while ($n++ < 1e6) { my $code = join "", map { "sub f${n}_$_ { &f${n}_" . ($_ + 1) . " }" } 1 .. 900;
+              eval "$code sub f${n}_901 { select undef, undef, undef, 0.2 } 1" or die; &{"f${n}_1"} }"""
+    with spied.running(PERL, script(code)) as process:
+        process.wait_for("ready")
+        with spied.running(str(spied.SPY), "top", process.pid, "-i", "200ms", stderr=subprocess.PIPE) as top:
+            text = wait_for_table(top, "There are more than 10000 names")
+    assert re.search(r"^There are more than 10000 names: shares are those since sample \d+$", text.splitlines()[2])
 
 
 def test_processes_that_are_named_are_summed_and_one_that_is_none_is_told(script):
