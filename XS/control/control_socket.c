@@ -13,7 +13,7 @@
  * A lost socket is made again at the program's next safe point.
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* struct ucred */
+#define _GNU_SOURCE
 #endif
 #include "control_socket.h"
 
@@ -72,7 +72,7 @@ static atomic_bool changes_user; /* the program changed its user: the tick threa
 static atomic_bool name_is_gone; /* it has tried to */
 
 struct order {
-    atomic_int command; /* enum nytp_command */
+    atomic_int command;
     char argument[NYTP_CONTROL_LINE];
 };
 static struct order orders[2]; /* by the last bit of their number */

@@ -8,11 +8,10 @@
 
 #include "XS/ground/open_stack.h"
 
-/* The state at the last look. */
 struct nytp_where {
     const void *interpreter;
-    long pid, thread_id;  /* of its thread for the system; 0: unknown */
-    clockid_t cpu_clock;  /* of its thread */
+    long pid, thread_id; /* of its thread for the system; 0: unknown */
+    clockid_t cpu_clock;
     const void *op, *cop; /* the current ones */
     uint64_t cpu_ns;      /* processor time used so far */
     uint64_t since_ns;    /* CLOCK_MONOTONIC when all these were first seen */

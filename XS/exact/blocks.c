@@ -255,7 +255,6 @@ static void write_calls(pTHX_ struct nytp_recorder *rec)
     }
 }
 
-/* Writes the blocks with an id above `after`. */
 static void write_blocks(pTHX_ struct nytp_recorder *rec, uint64_t after)
 {
     char text[NYTP_BYTES_LONGEST];

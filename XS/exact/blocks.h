@@ -60,7 +60,6 @@ void nytp_blocks_find_place(struct nytp_recorder *rec);
 void nytp_blocks_add(struct nytp_recorder *rec, const struct nytp_bytes_record *record);
 void nytp_blocks_freed(struct nytp_recorder *rec, uint64_t id);
 
-/* Writes all blocks in use to a file that has just begun. */
 void nytp_blocks_write(pTHX_ struct nytp_recorder *rec);
 
 /* Another file is written between these two. The second records in this one what was freed and

@@ -21,7 +21,7 @@ struct nytp_rec_bytes {
     struct nytp_malloc_queue *queue;   /* owned; NULL: none yet */
     double objects_over;               /* fraction of a block not yet recorded */
     const void *(*look)(void *context);
-    void *context; /* passed to `look` */
+    void *context;
     bool is_over;
 };
 

@@ -22,8 +22,8 @@ struct nytp_rec_sub;
 /* entersub. `cv` is nytp_callee_cv() of the called value: not an xsub, or NULL if perl has to
  * look it up. */
 OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv);
-OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec, CV *cv);     /* goto &sub */
-OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec, int type); /* a builtin */
+OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec, CV *cv);
+OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec, int type);
 
 /* entersub of an xsub. A recently made call is repeated from the table; otherwise `call_new`
  * runs, which calls nytp_call_new_xsub() if the call is to be recorded. */

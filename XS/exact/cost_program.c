@@ -28,7 +28,6 @@ enum body {
     N_BODIES
 };
 
-/* Any of the ops used. */
 union any_op {
     OP op;
     COP cop;

@@ -34,10 +34,8 @@ enum {
  * Returns NULL if memory is out. */
 struct nytp_cost_program *nytp_cost_program_new(pTHX_ struct nytp_recorder *recorder);
 
-/* Returns one of the statements. */
 const COP *nytp_cost_program_cop(const struct nytp_cost_program *program, unsigned number);
 
-/* Returns the number of events of this kind in its program. */
 unsigned nytp_cost_program_events(const struct nytp_cost_program *program,
                                   enum nytp_cost_kind kind);
 

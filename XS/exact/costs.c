@@ -99,7 +99,6 @@ struct longer {
     unsigned n_spans;
 };
 
-/* The measurements of a kind. */
 struct measured_cost {
     double costs, weights; /* weighted sums over all measurements, raw units per event */
     double lowest;
@@ -223,7 +222,6 @@ static double time_handler(pTHX_ struct nytp_cost_meter *meter, enum nytp_cost_k
     return typical_round(rounds, N_HANDLER_ROUNDS) / LOOP_UNITS;
 }
 
-/* Adds a span of the program that has ended. */
 static void add_span(struct longer *to, struct nytp_handler_time *in_program, double in_loop)
 {
     const double weight = in_program->n;
@@ -237,7 +235,6 @@ static void add_span(struct longer *to, struct nytp_handler_time *in_program, do
     *in_program = (struct nytp_handler_time){.period = NYTP_HANDLER_PERIOD};
 }
 
-/* Returns whether events of this kind are recorded at all. */
 static bool is_recorded(const struct nytp_recorder *rec, enum nytp_cost_kind kind)
 {
     const bool is_sub = kind == NYTP_COST_CALL || kind == NYTP_COST_XSUB;

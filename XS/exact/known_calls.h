@@ -15,7 +15,6 @@
 #include "XS/perl/perl_compat.h"
 #include "XS/state/state.h"
 
-/* The data that identifies the called sub. */
 struct nytp_callee {
     const void *body; /* the root op; the CV for an xsub; NULL for a builtin */
     const void *name; /* the GV or HEK, which `more` completes */

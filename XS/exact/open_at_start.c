@@ -20,7 +20,7 @@
 
 /* The open calls, innermost first. */
 struct open_calls {
-    struct nytp_perl_call *all; /* owned */
+    struct nytp_perl_call *all;
     uint32_t n, size;
 };
 

@@ -13,10 +13,9 @@
 
 struct nytp_recorder;
 
-/* Such a call and its frame. */
 struct nytp_open_at_start {
     struct nytp_perl_call call;
-    uint32_t serial; /* of the frame */
+    uint32_t serial;
 };
 
 struct nytp_rec_open_at_start {

@@ -11,8 +11,8 @@
 #include "XS/state/state.h"
 
 struct nytp_place {
-    const COP *cop; /* NULL: none */
-    U32 seq;        /* a later COP at this address has another */
+    const COP *cop;
+    U32 seq; /* a later COP at this address has another */
     uint32_t fid, line;
     struct nytp_encoded_place encoded; /* for the statement's time records */
 };
@@ -64,7 +64,6 @@ static inline void nytp_place_expect(const struct nytp_recorder *rec, const COP 
     __builtin_prefetch(nytp_place_slot(rec, cop));
 }
 
-/* Returns whether the slot holds this COP's place. */
 static inline bool nytp_place_is_of(const struct nytp_place *slot, const COP *cop)
 {
     return slot->cop == cop && slot->seq == cop->cop_seq && slot->line == CopLINE(cop);

@@ -22,8 +22,8 @@
 #define FIRST_PERIOD_NS 100000000 /* doubles each time */
 
 enum {
-    MOST = 5000,  /* places and patterns; beyond, a place has one entry for all its others */
-    RECENT = 1024 /* a power of two */
+    MOST = 5000, /* places and patterns; beyond, a place has one entry for all its others */
+    RECENT = 1024
 };
 
 static const char others[] = "(other patterns)";
@@ -184,8 +184,8 @@ static const PMOP *pattern_op(const OP *op, int type)
 #define BELOW_SPLIT 0
 #endif
 
-/* Describes the op that is about to run. Its subject lies on the stack below `above` other
- * values (pp_hot.c, pp.c). */
+/* Describes the op that is about to run. Its subject is on the stack below `above` other values
+ * (pp_hot.c, pp.c). */
 static struct call about_to_run(pTHX_ int type)
 {
     const OP *const op = PL_op;

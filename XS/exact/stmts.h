@@ -19,7 +19,6 @@ struct nytp_stmt {
     int64_t since_ticks;           /* axis point of its begin or last record */
 };
 
-/* The part of the state that stmts.c writes, besides fields of state.h. */
 struct nytp_rec_stmts {
     struct nytp_stmt
         paused; /* the one that called DB::disable_profile(); since_ticks: its time so far */
@@ -41,7 +40,6 @@ void nytp_stmt_return(pTHX_ struct nytp_recorder *rec);
 /* Recording ends in this statement: writes its record, unless it is such a rest. */
 void nytp_stmt_end(pTHX_ struct nytp_recorder *rec);
 
-/* Forgets the statement in progress. */
 void nytp_stmt_drop(struct nytp_recorder *rec);
 
 /* Begins a new profile file at this axis point. No statement is in progress. */

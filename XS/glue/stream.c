@@ -25,8 +25,8 @@ struct stream {
     CV *code[NYTP_TAG_COUNT]; /* NULL: the tag is skipped */
     SV *tag[NYTP_TAG_COUNT];
     SV *field[MAX_FIELDS];
-    unsigned n_fields; /* of the current chunk */
-    GV *counter;       /* the handle whose line number $. shows */
+    unsigned n_fields;
+    GV *counter; /* the handle whose line number $. shows */
     IV chunk;
     SV *died; /* a callback's exception that had to be caught first */
     struct nytp_source *source;

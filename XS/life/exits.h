@@ -14,7 +14,6 @@ typedef void nytp_finish_fn(struct nytp_recorder *rec);
 /* Returns the number of a signal, named with or without SIG, or 0 if there is none. */
 int nytp_signal_number(const char *name, size_t len);
 
-/* Watches the signals and exits that options name. */
 void nytp_exits_watch(struct nytp_recorder *rec, nytp_finish_fn *finish_profile);
 
 /* Makes the xsub POSIX::_exit finish the profile first, however it is called: it ends the

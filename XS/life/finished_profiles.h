@@ -12,7 +12,7 @@
 struct nytp_recorder;
 
 struct nytp_finished_profile {
-    char *path; /* owned */
+    char *path;
     struct nytp_file_id id;
 };
 

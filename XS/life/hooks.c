@@ -127,9 +127,9 @@ static OP *on_leaveeval(pTHX)
 }
 
 /* Returns the sub to record for an xsub, or NULL if no profile is open or the xsub is not to be
- * measured: those that switch the recorder, and POSIX::_exit, which finishes the profile
- * (exits.h), even if POSIX was loaded without a file. This is decided only here, for calls and
- * jumps. */
+ * measured. Those are the xsubs that switch the recorder, and POSIX::_exit, which finishes the
+ * profile (exits.h), even if POSIX was loaded without a file. This is decided only here, for
+ * calls and jumps. */
 static struct nytp_rec_sub *ordinary_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
     if (!nytp_file_is_open(rec))
@@ -482,7 +482,6 @@ void nytp_hooks_forget(pTHX)
     SvREFCNT_dec((SV *)hooks);
 }
 
-/* Redirects the ops that an exact profile needs. */
 static void redirect_events(const struct nytp_recorder *rec)
 {
     if (rec->options.stmts && !rec->options.use_db_sub) {

@@ -76,7 +76,6 @@ void nytp_begin_recording(pTHX_ struct nytp_recorder *rec)
     switch_ops_on(aTHX_ rec);
 }
 
-/* Writes the first records of a new file, after its header. */
 static void begin_file(pTHX_ struct nytp_recorder *rec)
 {
     const int64_t now = nytp_axis_now(rec);

@@ -52,7 +52,6 @@ void nytp_start_armed(pTHX_ struct nytp_recorder *rec) NYTP_COLD;
 
 /* ---- end ---- */
 
-/* Ends the open file, if any. */
 void nytp_close(pTHX_ struct nytp_recorder *rec);
 /* The same in any state; a program without events has a profile, too. */
 void nytp_finish(pTHX_ struct nytp_recorder *rec);

@@ -20,7 +20,7 @@ struct nytp_shared_text;
 /* A string eval that is being compiled. */
 struct nytp_eval {
     UV seq;
-    struct nytp_shared_text *text; /* owned */
+    struct nytp_shared_text *text;
 };
 
 /* The statement that ran string eval number `seq`. */

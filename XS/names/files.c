@@ -116,7 +116,6 @@ struct nytp_rec_file *nytp_file_named(pTHX_ struct nytp_recorder *rec, const cha
     return file != NULL ? file : file_add(aTHX_ rec, perl_name, hash);
 }
 
-/* Copies a file from another recorder, without its id. */
 static struct nytp_rec_file *copy_unplaced(struct nytp_recorder *rec,
                                            const struct nytp_rec_file *from, uint32_t hash)
 {

@@ -23,13 +23,13 @@ struct nytp_recorder;
 /* One for each name of a file or string eval; if a file was changed and loaded again, one for
  * each text. They live as long as the recorder, except string evals freed by release.c. */
 struct nytp_rec_file {
-    char *perl_name;     /* CopFILE: relative, "(eval 7)", "-e" */
-    char *shown_name;    /* with an eval's place: "(eval 7)[x.pl:3]"; may be perl_name */
-    char *absolute_name; /* or NULL */
-    uint32_t fid;        /* 0: not in a stream yet */
+    char *perl_name;  /* CopFILE: relative, "(eval 7)", "-e" */
+    char *shown_name; /* with an eval's place: "(eval 7)[x.pl:3]"; may be perl_name */
+    char *absolute_name;
+    uint32_t fid;                    /* 0: not in a stream yet */
     uint32_t generation[NYTP_KINDS]; /* profile file of each kind that knows the fid */
-    uint32_t flags;                  /* NYTP_FID_… */
-    struct nytp_rec_file *parent;    /* string evals: the file of the statement that ran it */
+    uint32_t flags;
+    struct nytp_rec_file *parent; /* string evals: the file of the statement that ran it */
     struct nytp_rec_file *module; /* for a piece cut out by AutoSplit: the file whose id it has;
                                    * or NULL */
     uint32_t parent_line;
@@ -52,8 +52,8 @@ struct nytp_loaded_file {
     dev_t device;
     ino_t inode;
     off_t size;
-    struct timespec changed, written; /* st_ctim, st_mtim */
-    bool has_sum;                     /* `sum` is known: that of its text */
+    struct timespec changed, written;
+    bool has_sum; /* `sum` is known: that of its text */
     uint8_t sum[NYTP_BLAKE2B_BYTES];
 };
 
@@ -70,11 +70,11 @@ enum {
 };
 
 struct nytp_rec_files {
-    struct nytp_index by_name;             /* by hash of perl_name; owns the files */
-    struct nytp_rec_file **all;            /* by fid, from 1; NULL: freed */
-    uint32_t n, size;                      /* the highest fid so far; room in `all` */
-    size_t piece_bytes;                    /* of all pieces */
-    time_t program_s;                      /* when the program began */
+    struct nytp_index by_name;  /* by hash of perl_name; owns the files */
+    struct nytp_rec_file **all; /* by fid, from 1; NULL: freed */
+    uint32_t n, size;           /* the highest fid so far; room in `all` */
+    size_t piece_bytes;
+    time_t program_s;
     struct nytp_rec_file *unknown_invoker; /* the invented parent; NULL: not needed yet */
 };
 

@@ -204,7 +204,7 @@ static void find_lines(pTHX_ struct nytp_recorder *rec, CV *cv, struct nytp_body
 struct cv_name {
     const void *raw; /* the GV, or the HEK of a sub without one */
     const HV *stash;
-    const HEK *name; /* NULL: none */
+    const HEK *name;
 };
 
 static struct cv_name name_of_cv(CV *cv)
@@ -402,7 +402,6 @@ void nytp_sub_introduce(struct nytp_recorder *rec, const CV *cv, struct nytp_rec
     body_of(rec, key)->sub = sub;
 }
 
-/* Returns the BEGIN entry of the package being compiled. */
 static struct nytp_rec_sub *begin_entry(pTHX_ struct nytp_recorder *rec)
 {
     struct nytp_text *const text = &rec->scratch;

@@ -110,7 +110,6 @@ struct nytp_rec_subs {
     HV *debugger;       /* %DB::sub, taken from the program, or NULL */
 };
 
-/* Makes the subs for code outside all subs; once for a recorder. */
 void nytp_names_init(pTHX_ struct nytp_recorder *rec);
 
 /* Allocates the table of recently called bodies, needed before recording. Returns false if

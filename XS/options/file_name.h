@@ -17,7 +17,7 @@ bool nytp_file_name_has_pid(const char *name);
 
 struct nytp_file_name_values {
     long pid;
-    long long started; /* epoch second */
+    long long started;
     const char *program;
 };
 

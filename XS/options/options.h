@@ -13,14 +13,14 @@
 struct nytp_options {
 #define NYTP_STREAMED(name, default_value, lowest, highest, doc) int64_t name;
 #define NYTP_NUMBER(name, default_value, lowest, highest, doc)   int64_t name;
-#define NYTP_TEXT(name, doc)                                     char *name; /* or NULL */
+#define NYTP_TEXT(name, doc)                                     char *name;
 #include "options.def"
     uint64_t given;    /* a bit for each option given: 1 << NYTP_OPTION_name */
     uint64_t told;     /* a bit for each row of unfit.def reported */
     bool has_bad_file; /* option file= has an unknown placeholder */
     bool is_refused;   /* an error in an option that decides how to record: the program runs
                         * unprofiled */
-    double flush_s;    /* from `flush` */
+    double flush_s;
 };
 
 enum nytp_option {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 enum {
-    PIECE = 32768, /* bytes copied at a time */
+    PIECE = 32768,
 };
 
 static bool refuse(char *text, size_t size, const char *name, const char *why)

@@ -25,10 +25,10 @@ struct nytp_file_id {
  * is a high one, because programs expect the next one to be 3, and is closed by exec; `now`
  * describes the file. Waits only for a FIFO's reader, for a second.
  *
- * In a folder that others than this user and root may write to, like /tmp, somebody may have
- * put a file to read our data, or a link to a file that we may write and he may not. There
- * NYTP_FD_FOREIGN is returned for symbolic links, for another user's files, and for files with
- * a second name. Returns -1 with errno if opening fails. */
+ * In a folder that others may write to, like /tmp, somebody may have put a file to read our
+ * data, or a link to a file that only we may write. There NYTP_FD_FOREIGN is returned for
+ * symbolic links, for another user's files, and for files with a second name. Returns -1 with
+ * errno if opening fails. */
 int nytp_fd_open(const char *path, int flags, struct stat *now);
 
 /* Appends or, if `offset` is 0 or more, writes there to a regular file. Returns the number of

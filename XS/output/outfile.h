@@ -18,7 +18,7 @@ struct nytp_outfile {
     char *path;      /* absolute; owned */
     bool is_regular; /* else a FIFO, device or the like, opened in place */
     struct nytp_file_id id;
-    uint64_t size;             /* bytes written */
+    uint64_t size;
     struct nytp_error error;   /* sticky: after an error nothing is written */
     char note[240];            /* a message for the user about the name, or "" */
     bool is_beside_ancestor;   /* the note only says that a parent process writes the plain

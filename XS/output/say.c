@@ -24,7 +24,7 @@ static int standard_error(void)
 }
 
 enum {
-    MOST = 512 /* bytes of a message */
+    MOST = 512
 };
 
 static size_t format_line(char line[MOST], const char *format, va_list args)

@@ -46,7 +46,6 @@ bool nytp_index_filter(struct nytp_index *index, bool (*stays)(void *context, vo
 /* Frees the memory, and each item with `free_item` unless that is NULL. */
 void nytp_index_free(struct nytp_index *index, void (*free_item)(void *item));
 
-/* Removes all items; keeps the memory. */
 void nytp_index_clear(struct nytp_index *index);
 
 uint32_t nytp_hash_bytes(const void *bytes, size_t len);

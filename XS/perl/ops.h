@@ -16,7 +16,6 @@
  * writes it. */
 extern Perl_ppaddr_t nytp_real_ops[MAXO] NYTP_HIDDEN;
 
-/* Runs perl's own handler of a redirected op. */
 static inline OP *nytp_real_op(pTHX_ int type)
 {
     return nytp_real_ops[type](aTHX);

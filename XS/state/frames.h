@@ -11,23 +11,22 @@
 struct nytp_rec_arc;
 struct nytp_rec_sub;
 
-/* A call in progress. */
 struct nytp_rec_frame {
     struct nytp_rec_sub *sub, *caller;
     struct nytp_rec_arc *arc; /* its arc in the open file */
-    uint32_t fid, line;   /* of the calling statement */
-    uint32_t serial;      /* distinguishes it from later frames at the same depth */
-    uint32_t depth : 31;  /* of recursion: 1 for the outermost call of this sub */
-    uint32_t resumed : 1; /* a suspended call goes on; not a new call */
+    uint32_t fid, line;       /* of the calling statement */
+    uint32_t serial;          /* distinguishes it from later frames at the same depth */
+    uint32_t depth : 31;      /* of recursion: 1 for the outermost call of this sub */
+    uint32_t resumed : 1;     /* a suspended call goes on; not a new call */
     int64_t enter_ticks;
     int64_t callee_ticks;                 /* inclusive time of the calls it made */
     int64_t reported_incl, reported_excl; /* as if it had returned at the last report */
-    int64_t labelled_ticks; /* labels.c: exclusive time up to the last change */
+    int64_t labelled_ticks;               /* labels.c: exclusive time up to the last change */
 };
 
 /* The frames of a suspended profile file. */
 struct nytp_rec_frames {
-    struct nytp_rec_frame *all; /* owned */
+    struct nytp_rec_frame *all;
     uint32_t n, size;
     uint32_t told_serial; /* frames up to this one have recorded their names */
 };
@@ -42,7 +41,7 @@ struct nytp_call_site {
 /* A `goto &xsub` that perl is executing: the xsub is entered when the jumping sub has been
  * left. Kept by value, since the goto may die and never return to us. */
 struct nytp_jump {
-    CV *xsub;      /* NULL: none */
+    CV *xsub;
     uint32_t from; /* serial of the frame that jumps */
     struct nytp_call_site site;
 };

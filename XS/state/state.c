@@ -25,7 +25,7 @@ static _Atomic unsigned list_version = 1; /* counts changes of the list; 0 is ne
 struct found {
     const void *interpreter;
     struct nytp_recorder *rec; /* NULL: the interpreter has none */
-    unsigned version;          /* of the list */
+    unsigned version;
 };
 static _Thread_local struct found found;
 

@@ -18,7 +18,6 @@
 
 #include "formats/stream/write/writer.h"
 
-/* Platform and base. */
 #include "XS/ground/clock.h"
 #include "XS/perl/guard.h"
 #include "XS/perl/index.h"
@@ -28,7 +27,6 @@
 #include "states.h"
 #include "XS/perl/text.h"
 
-/* The owners of the parts. */
 #include "XS/exact/arcs.h"
 #include "XS/exact/blocks.h"
 #include "XS/exact/bytes.h"

@@ -26,11 +26,11 @@ struct nytp_spy {
     pid_t *pids; /* from the command line or --pattern */
     uint32_t n_pids, pids_capacity;
     const char *pattern, *core, *exe, *output;
-    const char *format;            /* nytp-export's format for record, or NULL */
-    struct nytp_patterns patterns; /* of `pattern` */
-    uint32_t rate;                 /* samples a second */
-    double duration_s;             /* 0: until it ends or is interrupted */
-    double interval_s;             /* of top */
+    const char *format; /* nytp-export's format for record, or NULL */
+    struct nytp_patterns patterns;
+    uint32_t rate;
+    double duration_s; /* 0: until it ends or is interrupted */
+    double interval_s;
     bool subprocesses, idle, objects, no_source, no_realtime;
     char **argv;        /* the program to start, after --; or NULL */
     const char **files; /* heap: the files to compare */

@@ -30,7 +30,6 @@ bool nytp_command_start(struct nytp_command *command, char **argv, bool adopts,
 /* Notices the end of COMMAND. */
 void nytp_command_poll(struct nytp_command *command);
 
-/* Waits for its end, or for a second Ctrl-C. */
 void nytp_command_wait(struct nytp_command *command);
 
 /* Returns its exit status, or 128 plus the signal that ended it, or that of the second

@@ -21,12 +21,11 @@ enum {
     TRIES = 20,
 };
 
-/* An interpreter and its stack. */
 struct seen {
     const struct nytp_interpreter *of;
     struct nytp_walker walker;
     enum nytp_sampled sampled;
-    struct nytp_fold *folds; /* of its stack */
+    struct nytp_fold *folds;
     uint32_t n_folds;
 };
 

@@ -32,7 +32,7 @@ static void folder_of_spy(char *to, size_t size)
 static void become_export(const char *const *words)
 {
     char folder[4096], path[4096 + sizeof EXPORT];
-    char **const argv = (char **)(uintptr_t)words; /* as execv() requires */
+    char **const argv = (char **)(uintptr_t)words;
     folder_of_spy(folder, sizeof folder);
     snprintf(path, sizeof path, "%s" EXPORT, folder);
     execv(path, argv);

@@ -28,7 +28,7 @@ struct nytp_source_lines { /* starts zeroed */
     struct nytp_wanted_line *lines;
     uint32_t n, capacity;
     struct nytp_table by_place;
-    uint64_t bytes; /* read so far */
+    uint64_t bytes;
 };
 
 void nytp_source_lines_want(struct nytp_source_lines *lines, uint32_t file, uint32_t line);

@@ -18,7 +18,6 @@ struct nytp_terminal {
 /* Takes the terminal, if there is one: alternate screen, no cursor, single keys. */
 void nytp_terminal_begin(struct nytp_terminal *terminal);
 
-/* Restores it. */
 void nytp_terminal_end(struct nytp_terminal *terminal);
 
 /* After Ctrl-Z: restores the terminal, stops, and takes it again when continued. Returns

@@ -35,7 +35,6 @@ enum {
     MOST_NAMES = 10000,   /* of subs and files; then the table begins anew */
 };
 
-/* A sub, xsub or builtin, by name. */
 struct row {
     uint32_t name, file, line; /* string ids of the table; `file` and `line` are the last
                                 * place */

@@ -55,7 +55,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Returns whether the process has ended in time. */
+/* Returns whether the process has closed its end, that is ended, in time. */
 static bool is_closed_in_time(int ended)
 {
     struct pollfd end = {.fd = ended};
@@ -68,7 +68,6 @@ static bool is_closed_in_time(int ended)
     return n > 0;
 }
 
-/* Signals are blocked meanwhile: they are for nytp-spy itself. */
 static bool await(pid_t pid, int ended, int *verdict)
 {
     pid_t waited;
@@ -84,8 +83,8 @@ static bool await(pid_t pid, int ended, int *verdict)
     return true;
 }
 
-/* Signals are for nytp-spy alone, and reach it while it waits: of two that have to wait, as two
- * Ctrl-C, the kernel makes one. */
+/* Signals are blocked only until the fork: the child never handles any, and nytp-spy receives
+ * them while it waits. Two blocked Ctrl-C would become one. */
 static bool run(nytp_open_fn *open, const void *context, int to, int *verdict)
 {
     sigset_t all, before;

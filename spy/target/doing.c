@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 enum {
-    MOST_FILES = 4, /* shown */
+    MOST_FILES = 4,
     MOST_POLLED = 256,
 };
 

@@ -29,9 +29,9 @@ struct nytp_memory {
     pid_t pid;              /* 0: not a process */
     int fd;                 /* /proc/PID/mem if the system call is missing; or -1 */
     struct nytp_core *core; /* of a core file; else NULL */
-    uint64_t n_calls;       /* system calls */
-    uint64_t n_pieces;      /* in all of these */
-    uint64_t *work_left;    /* until reading fails, about nanoseconds; NULL: no limit */
+    uint64_t n_calls;
+    uint64_t n_pieces;   /* in all of these */
+    uint64_t *work_left; /* until reading fails, about nanoseconds; NULL: no limit */
 };
 
 /* The first limits reading to this much work from here on, unless it is limited already. The
