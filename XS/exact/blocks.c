@@ -260,6 +260,8 @@ static void write_blocks(pTHX_ struct nytp_recorder *rec, uint64_t after)
     char text[NYTP_BYTES_LONGEST];
     for (uint32_t i = 0; i < rec->blocks.n; i++) {
         const struct nytp_rec_block *const block = &rec->blocks.all[i];
+        if (block->id <= after || block->is_freed)
+            continue;
         const struct nytp_bytes_record record = {
             .id = block->id,
             .is_from_before = true,
@@ -270,8 +272,6 @@ static void write_blocks(pTHX_ struct nytp_recorder *rec, uint64_t after)
             .line = block->line,
             .parent_pid = block->is_inherited ? rec->blocks.parent_pid : 0,
         };
-        if (block->id <= after || block->is_freed)
-            continue;
         nytp_bytes_record_format(&record, text);
         nytp_write_comment(rec->writer, text);
     }

@@ -4,6 +4,10 @@
  */
 #include "text.h"
 
+enum {
+    LIKELY_PRINTED = 80, /* bytes: most need no second attempt */
+};
+
 char *nytp_copy(const char *bytes, size_t len)
 {
     char *copy;
@@ -40,12 +44,18 @@ void nytp_text_clear(struct nytp_text *text)
     text->len = 0;
 }
 
+/* Makes room for `len` more bytes and a NUL. */
+static void make_room(struct nytp_text *text, size_t len)
+{
+    if (text->len + len < text->size)
+        return;
+    text->size = (text->len + len + 1) * 2;
+    Renew(text->ptr, text->size, char);
+}
+
 void nytp_text_append(struct nytp_text *text, const char *bytes, size_t len)
 {
-    if (text->len + len + 1 > text->size) {
-        text->size = (text->len + len + 1) * 2;
-        Renew(text->ptr, text->size, char);
-    }
+    make_room(text, len);
     Copy(bytes, text->ptr + text->len, len, char);
     text->len += len;
     text->ptr[text->len] = '\0';
@@ -59,18 +69,20 @@ void nytp_text_puts(struct nytp_text *text, const char *string)
 void nytp_text_printf(struct nytp_text *text, const char *format, ...)
 {
     va_list args;
+    make_room(text, LIKELY_PRINTED);
+    const size_t room = text->size - text->len;
     va_start(args, format);
-    const int len = vsnprintf(NULL, 0, format, args);
+    const int len = vsnprintf(text->ptr + text->len, room, format, args);
     va_end(args);
     if (len < 0)
         return;
-    char *piece;
-    Newx(piece, len + 1, char);
-    va_start(args, format);
-    vsnprintf(piece, (size_t)len + 1, format, args);
-    va_end(args);
-    nytp_text_append(text, piece, (size_t)len);
-    Safefree(piece);
+    if ((size_t)len >= room) {
+        make_room(text, (size_t)len);
+        va_start(args, format);
+        vsnprintf(text->ptr + text->len, (size_t)len + 1, format, args);
+        va_end(args);
+    }
+    text->len += (size_t)len;
 }
 
 void nytp_text_append_latin1(struct nytp_text *text, const char *bytes, size_t len)

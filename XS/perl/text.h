@@ -42,6 +42,7 @@ void nytp_text_append_hek(struct nytp_text *text, const HEK *hek);
 void nytp_text_append_package(struct nytp_text *text, const HV *stash);
 
 void nytp_text_puts(struct nytp_text *text, const char *string);
+/* The arguments are not of `text` itself. */
 void nytp_text_printf(struct nytp_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -667,9 +667,7 @@ void nytp_sample_say_if_none(const struct nytp_recorder *rec)
         sampler->unseen_ticks < NYTP_TICKS_PER_SEC)
         return;
     const double seconds = (double)sampler->unseen_ticks / NYTP_TICKS_PER_SEC;
-    const bool has_ticks = sampler->ring.n_ticks > sampler->n_ticks_before;
-    const char *const reason = has_ticks              ? "its clock stood still"
-                               : !sampler->had_thread ? "the thread that takes them has ended"
+    const char *const reason = !sampler->had_thread ? "the thread that takes them has ended"
                                : (double)rec->options.sample * seconds < FEW
                                    ? "fewer than ten were due"
                                    : "the thread that takes them was not run";
