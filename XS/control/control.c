@@ -58,8 +58,7 @@ static bool obey_on(pTHX_ struct nytp_recorder *rec, const char *name, char *tex
     return false;
 }
 
-/* Ends the profile, since its user wants to read it. After an exact profile beside a sampled
- * one, sampling goes on. */
+/* Ends the profile, since its user wants to read it. After an exact one, sampling goes on. */
 static bool obey_off(pTHX_ struct nytp_recorder *rec, const char *name, char *text, size_t size)
 {
     PERL_UNUSED_VAR(name);

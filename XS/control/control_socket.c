@@ -40,13 +40,12 @@ enum {
     ASK_AGAIN_MS = 20,   /* while a command waits */
     SLEEPERS_WAITS = 25, /* intervals until an answer is sent without sleeping targets */
     NS_PER_MS = 1000000,
-    LOOK_MS = 200, /* interval of checks for idle clients and the socket; also poll()'s longest
-                    * wait */
+    LOOK_MS = 200, /* interval of checks for idle clients and the socket; poll()'s longest */
 };
 
 static const uint64_t idle_ns = 3000000000; /* time for a client to send its command */
 
-/* A connected client, by index in watch.fds. Index 0 is the socket itself, which uses only
+/* A connected client, by index in watch.fds. Index 0 is the socket itself and uses only
  * `own`. */
 struct client {
     struct nytp_own_fd own;
@@ -656,8 +655,7 @@ void nytp_control_ask_all(enum nytp_command what)
     nytp_ticks_let_go();
 }
 
-/* Returns whether the socket was left behind by a killed process: it is ours and nobody
- * accepts. */
+/* Returns whether the socket was left by a killed process: it is ours and nobody accepts. */
 static bool is_stale(const struct sockaddr_un *address)
 {
     struct stat there;

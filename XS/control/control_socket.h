@@ -33,8 +33,7 @@ struct nytp_control_target {
     struct nytp_control_target *next;
 };
 
-/* Adds an interpreter; it obeys later commands only. The caller owns the target and removes it
- * before freeing it. */
+/* Adds an interpreter; it obeys later commands. The caller owns the target and removes it. */
 void nytp_control_add_target(struct nytp_control_target *target);
 void nytp_control_remove_target(struct nytp_control_target *target);
 
@@ -73,8 +72,7 @@ void nytp_control_leave(void);
 /* Removes the name, for a process that dies of a signal; may be called in it. */
 void nytp_control_remove_name(void);
 
-/* Closes the socket, and removes its name if this process made it. Does nothing if there is
- * none. */
+/* Closes the socket, if any, and removes its name if this process made it. */
 void nytp_control_close(void);
 
 #endif

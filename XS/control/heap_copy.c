@@ -39,7 +39,7 @@ enum {
 static const uint64_t longest_ns = 600000000000; /* for a copy */
 
 static _Atomic long copies[MOST_COPIES]; /* their ids; 0: none. One thread each takes and frees
-                                          * an entry. */
+                                          * one */
 
 /* ---- in the copy ---- */
 

@@ -14,8 +14,7 @@ const char *const nytp_command_words[] = {
     [NYTP_COMMAND_STACK] = "stack",
 };
 
-/* Returns the rest of `line` after the word and one space, or NULL if it begins with another
- * word. */
+/* Returns the rest of `line` after the word and a space, or NULL for another word. */
 NYTP_RAW_CODE static const char *after_word(const char *line, const char *word)
 {
     while (*word != '\0' && *line == *word)

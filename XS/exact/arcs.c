@@ -78,8 +78,7 @@ static void free_arc(void *arc)
     Safefree(arc);
 }
 
-/* For qsort(). Arcs are ordered by callee, caller and place, so that the same program gives the
- * same profile. */
+/* For qsort(). Sorts by callee, caller and place: the same program gives the same profile. */
 static int compare_arcs(const void *left, const void *right)
 {
     const struct nytp_rec_arc *const a = *(struct nytp_rec_arc *const *)left;

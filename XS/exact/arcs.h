@@ -49,8 +49,7 @@ void nytp_arcs_restore(struct nytp_recorder *rec, const struct nytp_index *arcs)
 /* Frees all arcs, for a new profile file: no sub has been called yet. */
 void nytp_arcs_clear(struct nytp_recorder *rec);
 
-/* Writes all arcs, in an order that does not depend on addresses. A marker record comes for
- * each xsub and builtin. */
+/* Writes all arcs, in an order independent of addresses, and markers of xsubs and builtins. */
 void nytp_arcs_write(struct nytp_recorder *rec);
 void nytp_arcs_write_unsorted(struct nytp_recorder *rec); /* for signals: allocates nothing */
 

@@ -62,8 +62,7 @@ static bool add_call(struct nytp_rec_blocks *blocks, const struct nytp_rec_block
     return true;
 }
 
-/* Returns whether a comment can hold the sub's name. If not, its blocks count for its
- * caller. */
+/* Returns whether a comment can hold the sub's name; else its caller gets its blocks. */
 static bool can_be_told(const struct nytp_rec_sub *sub)
 {
     return sub->name_len > 0 && sub->name_len <= NYTP_IN_USE_NAME_MOST &&

@@ -62,8 +62,7 @@ void nytp_blocks_freed(struct nytp_recorder *rec, uint64_t id);
 
 void nytp_blocks_write(pTHX_ struct nytp_recorder *rec);
 
-/* Another file is written between these two. The second records in this one what was freed and
- * allocated meanwhile. */
+/* Another file is written between these two. The second records the changes since the first. */
 void nytp_blocks_suspend(struct nytp_recorder *rec);
 void nytp_blocks_resume(pTHX_ struct nytp_recorder *rec);
 

@@ -25,8 +25,7 @@ struct nytp_rec_bytes {
     bool is_over;
 };
 
-/* Finds the library if bytes are wanted. If it is not loaded, reports that and turns bytes
- * off. */
+/* Finds the library if bytes are wanted. If it is not loaded, reports that; bytes are off. */
 void nytp_bytes_prepare(struct nytp_recorder *rec);
 
 /* The same for a new thread of the recorder `from`. */
@@ -36,8 +35,7 @@ void nytp_bytes_inherit(struct nytp_recorder *rec, const struct nytp_recorder *f
  * %ENV. The loader has read that already. */
 void nytp_bytes_take_out_of_environment(pTHX);
 
-/* In a sampled profile: `look` is called when a sampled block is allocated
- * (malloc/interface.h). */
+/* In a sampled profile: `look` is called for each sampled block (malloc/interface.h). */
 void nytp_bytes_set_look(struct nytp_recorder *rec, const void *(*look)(void *context),
                          void *context);
 

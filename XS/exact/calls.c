@@ -30,8 +30,8 @@
 
 #include "formats/stream/comments/open_calls.h"
 
-/* Size of a destructor on the save stack (scope.c, save_destructor_x: function, argument, type;
- * all versions). */
+/* A destructor's size on the save stack (scope.c, save_destructor_x; all versions): function,
+ * argument, type. */
 enum {
     DESTRUCTOR_SIZE = 3,
 };
@@ -203,8 +203,7 @@ void nytp_frame_leave(struct nytp_recorder *rec, int64_t ticks)
     pop(rec, ticks, ANYWHERE);
 }
 
-/* Closes the frame with this serial and those above it. Serials grow from bottom to top and may
- * wrap. */
+/* Closes the frame with this serial and those above it. Serials grow upwards and may wrap. */
 void nytp_frame_close(pTHX_ struct nytp_recorder *rec, uint32_t serial)
 {
     uint32_t i = rec->n_frames;

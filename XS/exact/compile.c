@@ -43,8 +43,7 @@ static GV *glob_of(pTHX_ struct nytp_recorder *rec, const char *name)
     return sv != NULL && isGV_with_GP(sv) ? (GV *)sv : NULL;
 }
 
-/* Hides from the program the lines that perl kept for us, and their glob if only they needed
- * it. */
+/* Hides the lines that perl kept for us, and their glob if only they needed it. */
 static void hide_lines(pTHX_ struct nytp_recorder *rec, const char *name, bool with_glob)
 {
     GV *const gv = glob_of(aTHX_ rec, name);
@@ -167,8 +166,7 @@ static bool has_only_taint_magic(const SV *sv)
     return true;
 }
 
-/* Returns the text that entereval is about to compile, or NULL if reading it has side
- * effects. */
+/* Returns the text that entereval will compile, or NULL if reading it has side effects. */
 static SV *eval_argument(pTHX)
 {
     SV *const *const top = PL_stack_sp;

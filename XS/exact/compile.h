@@ -22,8 +22,7 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec);
 /* Call it before a file or string is compiled for `op`: require, do, entereval, or NULL. */
 void nytp_compile(pTHX_ struct nytp_recorder *rec, const OP *op);
 
-/* Removes the lines before the script that perl -d kept, and those of the module that calls
- * this. */
+/* Removes the lines that perl -d kept: those before the script, and of the calling module. */
 void nytp_debugger_lines_hide(pTHX_ struct nytp_recorder *rec);
 
 /* Copies the text of -e, which perl drops after compilation. */

@@ -45,8 +45,8 @@ struct sub {
     PAD *pads[2];
 };
 
-/* A recorded op with both of its handlers. In the program of `kind` it is the measured event,
- * recorded or not. */
+/* A recorded op with both handlers. In the program of `kind` it is measured, recorded or
+ * not. */
 struct event {
     OP *op;
     Perl_ppaddr_t real_op, recording_op;
@@ -134,8 +134,7 @@ static void constant(struct nytp_cost_program *p, unsigned number)
     add_op(p, OP_CONST)->svop.op_sv = &p->values[N_VARIABLES + number];
 }
 
-/* An op on the two values pushed last. The result goes into variable `into`; 0: into the first
- * of them. */
+/* An op on the two values pushed last. The result goes into variable `into`; 0: the first. */
 static void binary(struct nytp_cost_program *p, int type, PADOFFSET into)
 {
     OP *const op = &add_op(p, type)->op;
@@ -414,8 +413,7 @@ static void on_scope_exit(pTHX_ void *serial)
     nytp_scope_left(aTHX_ scratch_recorder(aTHX), (uint32_t)PTR2UV(serial));
 }
 
-/* Replaces the last destructor on the save stack, which closes the frame, by one that finds
- * this recorder. */
+/* Replaces the last destructor on the save stack by one that finds this recorder. */
 static OP *on_call(pTHX)
 {
     struct nytp_recorder *const rec = scratch_recorder(aTHX);

@@ -39,8 +39,7 @@ const COP *nytp_cost_program_cop(const struct nytp_cost_program *program, unsign
 unsigned nytp_cost_program_events(const struct nytp_cost_program *program,
                                   enum nytp_cost_kind kind);
 
-/* Returns whether they can run now: the interpreter is not being destroyed, and perl's stacks
- * have room. */
+/* Returns whether they can run: the interpreter is alive, and perl's stacks have room. */
 bool nytp_cost_program_fits(pTHX);
 
 /* Runs the program of this kind `times` times, with its events recorded or not; statements in

@@ -34,8 +34,7 @@ struct nytp_known_call {
 
 #define NYTP_KNOWN_CALLS 16384 /* a power of two */
 
-/* Allocates rec->known_calls, which is needed before anything is recorded. Returns false if
- * memory is out. */
+/* Allocates rec->known_calls, needed before recording. Returns false if memory is out. */
 bool nytp_known_calls_begin(struct nytp_recorder *rec);
 void nytp_known_calls_free(struct nytp_recorder *rec);
 
@@ -79,8 +78,7 @@ static inline struct nytp_callee nytp_callee_of_sub(const CV *cv)
                                 LIKELY(!CvCVGV_RC(cv)) ? 0 : nytp_name_in_gv(gv)};
 }
 
-/* Nothing reports that an xsub is freed, with its GV or without. Another may get both
- * addresses. */
+/* Nothing reports that an xsub or its GV is freed. Another may get both addresses. */
 static inline struct nytp_callee nytp_callee_of_xsub(CV *cv)
 {
     const GV *const gv = NYTP_CV_RAW_GV(cv);
@@ -101,8 +99,7 @@ static inline struct nytp_callee nytp_callee_of_builtin(pTHX_ const COP *cop, in
     return (struct nytp_callee){NULL, package, hash << 32 | (unsigned)type};
 }
 
-/* Returns whether the entry is for this callee, called from `cop`. The caller is left to
- * compare. */
+/* Returns whether the entry is for this callee and `cop`; the caller is not compared. */
 static inline bool nytp_known_call_is(const struct nytp_known_call *known,
                                       const struct nytp_recorder *rec, const COP *cop,
                                       const struct nytp_callee *callee)

@@ -48,8 +48,7 @@ static SV *as_utf8(pTHX_ SV *sv)
     return copy;
 }
 
-/* Returns the text as the stream holds it, in a mortal SV. May run the program's code (magic,
- * overloading). */
+/* Returns the text as in the stream, in a mortal SV. May run the program's code (magic). */
 static SV *escaped(pTHX_ SV *sv, size_t most, bool is_key)
 {
     const SV *const utf8 = as_utf8(aTHX_ sv);
@@ -277,8 +276,7 @@ void nytp_labels_begin(struct nytp_recorder *rec)
     tell_all(rec);
 }
 
-/* The file is suspended: every label ends in it, so a label that goes on becomes two
- * stretches. */
+/* The file is suspended: every label ends in it; one that goes on becomes two stretches. */
 void nytp_labels_end(struct nytp_recorder *rec)
 {
     const int64_t now = nytp_axis_now(rec), label_now = of_label(rec, now);

@@ -79,8 +79,7 @@ static void plant(pTHX_ struct nytp_recorder *rec, const struct nytp_perl_call *
 {
     struct nytp_rec_open_at_start *const open = &rec->open_at_start;
     const struct nytp_place *const place =
-        nytp_place_of(aTHX_ rec, call->site, NYTP_FID_VIA_STMT); /* the caller's statement is
-                                                                  * running */
+        nytp_place_of(aTHX_ rec, call->site, NYTP_FID_VIA_STMT); /* its statement is running */
     struct nytp_call_site site = {.fid = place->fid, .line = place->line, .now = now};
     site.caller = rec->n_frames > 0       ? rec->frames[rec->n_frames - 1].sub
                   : PL_main_start != NULL ? rec->subs.runtime

@@ -28,8 +28,7 @@ struct nytp_place {
 #define NYTP_SAMPLED_PLACES 2048                       /* a power of two; the first slots */
 #define NYTP_COP_SHIFT      (sizeof(COP) < 64 ? 5 : 6) /* 2 to this is at most sizeof(COP) */
 
-/* Allocates rec->places, which is needed before anything is recorded. Returns false if memory
- * is out. */
+/* Allocates rec->places, needed before recording. Returns false if memory is out. */
 bool nytp_places_begin(struct nytp_recorder *rec);
 void nytp_places_forget(struct nytp_recorder *rec); /* a new profile has other file ids */
 void nytp_places_free(struct nytp_recorder *rec);

@@ -30,8 +30,7 @@ static const char others[] = "(other patterns)";
 
 struct regex {
     struct nytp_regex_record sums;
-    struct nytp_regex_size *last;                       /* in `sums`: the size class of the last
-                                                         * call */
+    struct nytp_regex_size *last;                       /* in `sums`: of the last call */
     uint64_t n_frames, n_size_frames[NYTP_REGEX_SIZES]; /* ops that were builtin calls */
     size_t whole_len;                                   /* of the pattern before it was cut */
     uint32_t len;
@@ -184,8 +183,7 @@ static const PMOP *pattern_op(const OP *op, int type)
 #define BELOW_SPLIT 0
 #endif
 
-/* Describes the op that is about to run. Its subject is on the stack below `above` other values
- * (pp_hot.c, pp.c). */
+/* Describes the op about to run. Its subject is below `above` others (pp_hot.c, pp.c). */
 static struct call about_to_run(pTHX_ int type)
 {
     const OP *const op = PL_op;
@@ -465,8 +463,7 @@ static void put_pattern(struct nytp_text *text, const struct regex *regex)
         nytp_text_puts(text, "...");
 }
 
-/* Subtracts the cost of recording `n` builtin calls, which for a single call may exceed
- * `ns`. */
+/* Subtracts the cost of recording `n` builtin calls; it may exceed a single call's `ns`. */
 static uint64_t without_costs(uint64_t ns, double cost_ns, uint64_t n)
 {
     const double cost = cost_ns * (double)n;

@@ -25,8 +25,7 @@ enum {
 
 /* ---- things in use ---- */
 
-/* Xsubs and builtins are shown in the file of a perl sub of their package, so one has to
- * stay. */
+/* Xsubs and builtins are shown in a file of a perl sub of their package: one has to stay. */
 static bool is_kept_for_package(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
 {
     const uint32_t hash = sub->package_hash;

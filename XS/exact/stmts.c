@@ -43,8 +43,8 @@ static void write_long_time(struct nytp_recorder *rec, int64_t ticks)
     write_time(rec, (int32_t)ticks);
 }
 
-/* Charges time to statements from `ticks` on. Calls in comments are timed by statements, so
- * they get the gap. */
+/* Charges statements from `ticks` on. Calls in comments are timed by statements and get the
+ * gap. */
 static NYTP_COLD void restart(struct nytp_recorder *rec, int64_t ticks)
 {
     if (rec->comments_on && ticks != rec->stmt.since_ticks)
@@ -81,7 +81,7 @@ static NYTP_COLD void charge(struct nytp_recorder *rec, int64_t now, bool discou
     rec->stmt.since_ticks = now;
 }
 
-/* charge() while rec->is_plain. Nearly always done without a call, so that callers save few
+/* charge() while rec->is_plain. Mostly done without a call, so that callers save few
  * registers. */
 static NYTP_INLINED void charge_plain(struct nytp_recorder *rec, int64_t now, bool discount)
 {

@@ -29,8 +29,7 @@ static bool ends_with(const char *text, const char *end)
     return len >= end_len && strEQ(text + len - end_len, end);
 }
 
-/* In a program that ran before us only our own files count, and the BEGIN blocks that load
- * us. */
+/* In a program that ran before us only our files count, and the BEGIN blocks that load us. */
 static bool is_own(const struct nytp_recorder *rec, CV *cv)
 {
     if (rec->load.is_importing && CvSPECIAL(cv) && CvDEPTH(cv) > 0)
@@ -43,8 +42,7 @@ static bool is_own(const struct nytp_recorder *rec, CV *cv)
     return false;
 }
 
-/* Adds to the walk the ops that are not kids: the replacement of s///, and the code blocks of a
- * pattern. */
+/* Adds ops that are not kids: the replacement of s///, and the code blocks of a pattern. */
 static void add_hidden(struct nytp_optree *walk, const OP *op)
 {
     switch (op->op_type) {
@@ -73,8 +71,7 @@ static void switch_tree(const OP *root, bool on)
     nytp_optree_end(&walk);
 }
 
-/* Returns whether a root has not been walked. For roots with several owners: closures and
- * blocks of eval. */
+/* Returns whether a root was not walked yet. Closures and blocks of eval share roots. */
 static bool is_new_root(struct nytp_index *roots, const OP *root)
 {
     if (root == NULL)
@@ -89,8 +86,8 @@ static bool is_new_root(struct nytp_index *roots, const OP *root)
     return true;
 }
 
-/* Returns whether the CV is a named closure, perhaps from before renames.c watched. It belongs
- * in the list of all subs. */
+/* Returns whether the CV is a named closure, which belongs in the list of all subs. It may be
+ * named before renames.c watched. */
 static bool was_named(CV *cv)
 {
     const GV *const gv = CvCVGV_RC(cv) && !CvNAMED(cv) ? NYTP_CV_RAW_GV(cv) : NULL;

@@ -22,8 +22,7 @@ struct nytp_rec_switch_ops {
  * since threads share them. */
 void nytp_switch_ops(pTHX_ struct nytp_recorder *rec, bool on);
 
-/* Switches a compiled tree of ops. Its beginning may be older than the last switch, which
- * missed it. */
+/* Switches a compiled tree of ops. Its beginning may be older than the last switch. */
 void nytp_switch_ops_compiled(struct nytp_recorder *rec, const OP *root);
 
 /* The same for the main program. */

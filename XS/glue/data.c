@@ -401,8 +401,7 @@ static SV *build_profile(pTHX_ const struct nytp_summary *summary, bool whole)
     return profile;
 }
 
-/* Fills the summary. Returns false with *error set; the summary then has the data before the
- * error. */
+/* Fills the summary. On an error returns false with *error set; the data before stays. */
 static bool read_summary(const char *path, struct nytp_summary *summary,
                          struct nytp_error *error)
 {

@@ -131,8 +131,7 @@ static void use_own_stack(void)
         sigaltstack(&stack, NULL);
 }
 
-/* Catches the signal unless the program ignores it. A handler that the program sets later
- * replaces ours. */
+/* Catches the signal unless the program ignores it. A later handler of the program wins. */
 static void catch_signal(int number)
 {
     struct sigaction now;

@@ -110,8 +110,8 @@ __attribute__((noinline)) static OP *leave(pTHX_ int type)
     }
 LEAVE_OPS(ON_LEAVE)
 
-/* Also the end of a loaded file, which may have brought new xsubs. So it runs while nothing is
- * recorded, too. */
+/* Also ends a loaded file, which may bring new xsubs: it runs while nothing is recorded,
+ * too. */
 static OP *on_leaveeval(pTHX)
 {
     const struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
@@ -343,8 +343,7 @@ static OP *on_exec(pTHX)
     return nytp_real_op(aTHX_ OP_EXEC);
 }
 
-/* Returns the recorder if it wants compiled code, else NULL. Checkers outlive the interpreter
- * that they were set for. */
+/* Returns the recorder if it wants compiled code, else NULL. Checkers outlive interpreters. */
 static struct nytp_recorder *watching(pTHX)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
@@ -409,8 +408,7 @@ static void on_compile(pTHX_ OP *op)
     nytp_aside_end(rec);
 }
 
-/* Called for each freed op; for the root of a body when its last owner is freed (op.c,
- * op_free). */
+/* Called for each freed op; for a body's root when its last owner is freed (op.c, op_free). */
 static void on_op_free(pTHX_ OP *op)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);

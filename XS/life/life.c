@@ -187,8 +187,7 @@ static void end_for_now(pTHX_ struct nytp_recorder *rec)
     if (rec->memory_on)
         nytp_memory_tell(rec);
     nytp_sub_infos_write(aTHX_ rec, true);
-    nytp_regexes_write(rec, nytp_costs_in_builtin_ns(rec)); /* is written only once, so it has
-                                                             * to stay */
+    nytp_regexes_write(rec, nytp_costs_in_builtin_ns(rec)); /* only once, so it has to stay */
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
     rec->life.before_end = (struct nytp_before_end){
         .state = rec->state,
@@ -400,14 +399,12 @@ static void end_for_exec(pTHX_ struct nytp_recorder *rec)
     nytp_clock_pause(&rec->clock);
     end_for_now(aTHX_ rec);
     if (rec->state != NYTP_OFF)
-        nytp_state_set(rec, NYTP_CLOSED); /* perl code may run before exec: a warning's
-                                           * handler */
+        nytp_state_set(rec, NYTP_CLOSED); /* a warning's handler may run */
     nytp_unguard(rec);
     RESTORE_ERRNO;
 }
 
-/* The program goes on, in the next statement or in an exception's handler, and so does the
- * profile. */
+/* The program goes on, in the next statement or an exception's handler: so does the profile. */
 static void on_exec_failed(pTHX_ void *unused)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);

@@ -39,8 +39,7 @@ struct nytp_rec_life {
 
 /* ---- start ---- */
 
-/* Allocates the tables needed for recording. Returns false, and reports it, if memory is
- * out. */
+/* Allocates the tables for recording. Returns false, and reports it, if memory is out. */
 bool nytp_has_tables(struct nytp_recorder *rec);
 
 /* Options are complete: those without effect beside others are reported and ignored. */
@@ -89,8 +88,7 @@ OP *nytp_exec(pTHX_ struct nytp_recorder *rec);
 
 /* ---- interpreters ---- */
 
-/* For an interpreter cloned from that of `from`: records at once if `from` does, else on
- * request. */
+/* For an interpreter cloned from that of `from`: records when `from` does, or on request. */
 void nytp_life_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from);
 
 /* Does the work due at the clock reading *raw: a fork's consequences, a flush, a calibration.

@@ -54,8 +54,7 @@ static void on_destruction(pTHX_ void *unused)
     nytp_timers_restart(&timers);
 }
 
-/* Returns NULL if memory is out, or if the interpreter is being destroyed and its recorder is
- * freed. */
+/* Returns NULL if memory is out, or the interpreter is being destroyed, without recorder. */
 struct nytp_recorder *nytp_recorder_get(pTHX)
 {
     static atomic_bool was_used;
@@ -288,8 +287,7 @@ static void note_hash_seed(struct nytp_recorder *rec)
     my_strlcpy(rec->load.hash_seed, is_number ? seed : "random", sizeof rec->load.hash_seed);
 }
 
-/* At a safe point: begins recording after the last of these statements. By then import() would
- * have come. */
+/* At a safe point: begins recording after these statements; import() would have come by then. */
 static void wait_for_import(pTHX)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);

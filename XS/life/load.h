@@ -54,8 +54,7 @@ bool nytp_rotate(pTHX_ const char *path);
 bool nytp_rotate_unasked(pTHX_ const char *path, char *text, size_t size);
 void nytp_finish_profile(pTHX); /* DB::finish_profile() */
 
-/* nytp_enable() for an exact profile: sampling pauses, and goes on in its file after
- * nytp_finish_exact(). */
+/* nytp_enable() for an exact profile: sampling pauses until nytp_finish_exact(). */
 bool nytp_enable_exact(pTHX_ const char *path);
 void nytp_finish_exact(pTHX);
 

@@ -246,8 +246,7 @@ void nytp_profile_be_further(pTHX_ struct nytp_recorder *rec)
     rec->profile.thread = nytp_thread_number(aTHX);
 }
 
-/* A clone made in a child process counts as a child's, even if the cloned interpreter has not
- * run there yet. */
+/* A clone made in a child counts as a child's, even if its original has not run there yet. */
 void nytp_profile_inherit(pTHX_ struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
     const struct nytp_rec_profile *const profile =

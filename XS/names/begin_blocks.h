@@ -20,8 +20,8 @@ void nytp_begin_ran(struct nytp_rec_sub *entry, const struct nytp_body *body);
 /* A call of a BEGIN block of that package is recorded; `entry` is its Pkg::BEGIN. */
 void nytp_begin_recorded(struct nytp_rec_sub *entry);
 
-/* Before the entries are written: gives the program's file its id if only `entry`, main::BEGIN,
- * needs it. */
+/* Before these are written: gives the program's file its id if only `entry`, main::BEGIN, needs
+ * it. */
 void nytp_begin_blocks_introduce_file(pTHX_ struct nytp_recorder *rec,
                                       const struct nytp_rec_sub *entry);
 

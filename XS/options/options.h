@@ -18,8 +18,7 @@ struct nytp_options {
     uint64_t given;    /* a bit for each option given: 1 << NYTP_OPTION_name */
     uint64_t told;     /* a bit for each row of unfit.def reported */
     bool has_bad_file; /* option file= has an unknown placeholder */
-    bool is_refused;   /* an error in an option that decides how to record: the program runs
-                        * unprofiled */
+    bool is_refused;   /* an error in a deciding option: the program runs unprofiled */
     double flush_s;
 };
 
@@ -41,8 +40,7 @@ static inline bool nytp_option_is_given(const struct nytp_options *options,
 #define NYTP_DEFAULT_FLUSH_S 0.25
 
 void nytp_options_init(struct nytp_options *options);
-/* Copies into an uninitialised struct. Returns false, with nothing to free, if memory is
- * out. */
+/* Copies into an uninitialised struct. Returns false, nothing to free, if memory is out. */
 bool nytp_options_copy(struct nytp_options *options, const struct nytp_options *from);
 void nytp_options_free(struct nytp_options *options);
 

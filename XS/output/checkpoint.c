@@ -37,8 +37,7 @@ static bool may_replace(const char *name)
     return is_profile;
 }
 
-/* Both descriptors are checked before each use: another thread of the program may close
- * them. */
+/* Both descriptors are checked before each use: another thread may close them. */
 static bool copy_bytes(const struct nytp_outfile *from, int to, const struct nytp_file_id *id)
 {
     char piece[PIECE];

@@ -60,9 +60,8 @@ void nytp_path_remove(const char *path, const struct nytp_file_id *id)
 
 /* ---- open ---- */
 
-/* Returns whether others may write to the folder. Its group counts as others unless it is the
- * user's own, which many systems have. An unreadable folder is not shared: nothing can be
- * opened there. */
+/* Returns whether others may write to the folder: all, or its group unless that is the user's
+ * own. An unreadable folder is not shared: nothing can be opened there. */
 static bool is_in_shared_folder(const char *path)
 {
     struct stat folder;

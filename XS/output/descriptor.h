@@ -23,12 +23,12 @@ struct nytp_file_id {
 
 /* Opens a file, FIFO or device for writing; `flags` may add O_CREAT, O_APPEND. The descriptor
  * is a high one, because programs expect the next one to be 3, and is closed by exec; `now`
- * describes the file. Waits only for a FIFO's reader, for a second.
+ * describes the file. Waits only for a FIFO's reader, for a second. Returns -1 with errno on
+ * failure.
  *
  * In a folder that others may write to, like /tmp, somebody may have put a file to read our
  * data, or a link to a file that only we may write. There NYTP_FD_FOREIGN is returned for
- * symbolic links, for another user's files, and for files with a second name. Returns -1 with
- * errno if opening fails. */
+ * symbolic links, for another user's files, and for files with a second name. */
 int nytp_fd_open(const char *path, int flags, struct stat *now);
 
 /* Appends or, if `offset` is 0 or more, writes there to a regular file. Returns the number of

@@ -275,8 +275,7 @@ bool nytp_outfile_open(struct nytp_outfile *file, const char *path, bool spares_
     return claim == CLAIMED;
 }
 
-/* Reopens the file at its end: the program may have closed all descriptors, as daemons do, and
- * opened others since. */
+/* Reopens the file at its end: the program may have closed all descriptors, like daemons. */
 static bool reopen(struct nytp_outfile *file)
 {
     struct stat now;
@@ -331,8 +330,7 @@ bool nytp_outfile_is_lost(const struct nytp_outfile *file)
     return file->is_regular && is_ours(file) && fstat(file->fd, &now) == 0 && now.st_nlink == 0;
 }
 
-/* Returns whether the name is the base plus numbers of processes or threads: ".7", ".t1",
- * ".7.t1". */
+/* Returns whether the name is the base plus numbers of processes or threads: ".7.t1". */
 static bool is_numbered(const char *name, const char *base)
 {
     const size_t len = strlen(base);

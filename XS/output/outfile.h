@@ -21,8 +21,7 @@ struct nytp_outfile {
     uint64_t size;
     struct nytp_error error;   /* sticky: after an error nothing is written */
     char note[240];            /* a message for the user about the name, or "" */
-    bool is_beside_ancestor;   /* the note only says that a parent process writes the plain
-                                * name */
+    bool is_beside_ancestor;   /* the note: a parent process writes the plain name */
     bool in_signal;            /* errors get only a status: messages need the C library */
     bool spares_large;         /* an existing large profile is not replaced */
     struct timespec run_began; /* by the clock of file times; 0: not known yet */

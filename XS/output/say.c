@@ -13,8 +13,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* Returns the descriptor of the program's STDERR, or -1 if that is closed, even if descriptor 2
- * is reused. */
+/* Returns the descriptor of the program's STDERR, or -1 if closed, even if 2 is reused. */
 static int standard_error(void)
 {
     dTHX;

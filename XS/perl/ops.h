@@ -40,8 +40,7 @@ enum nytp_op_when {
  * on. A handler set after ours stays and leads to ours. */
 void nytp_op_redirect(int type, Perl_ppaddr_t handler, enum nytp_op_when when);
 
-/* Switches the table for code compiled from now on: with our handlers of switched ops, or
- * without. */
+/* Switches the table for code compiled from now on: our handlers of switched ops, or perl's. */
 void nytp_ops_turn(bool on);
 
 /* Switches one compiled op; one that others redirected is left. */
@@ -58,8 +57,8 @@ static inline void nytp_op_turn(OP *op, bool on)
 /* perl's hook for freed ops, or another's before us, or NULL. */
 extern Perl_ophook_t nytp_real_op_free NYTP_HIDDEN;
 
-/* Calls `hook` for every freed op, unless others redirected that after us. It has to call
- * nytp_real_op_free. */
+/* Calls `hook`, which has to call nytp_real_op_free, for every freed op, unless others
+ * redirected that after us. */
 void nytp_op_free_redirect(Perl_ophook_t hook);
 
 /* Stops redirecting and switching ops in code compiled from now on. Where others redirected an

@@ -24,19 +24,16 @@ typedef void nytp_at_safe_point_fn(pTHX);
 /* Registers a function for the whole process, or none (NULL). */
 void nytp_safe_point_set(enum nytp_asker asker, nytp_at_safe_point_fn *call);
 
-/* Makes this interpreter stop at safe points for us; its clones do, too. A second call does
- * nothing. */
+/* Makes this interpreter, and its clones, stop at safe points for us. May be called again. */
 void nytp_safe_point_begin(pTHX);
 
-/* Returns whether perl's save stack may be used at this safe point: not inside a regex
- * match. */
+/* Returns whether perl's save stack may be used here: not inside a regex match. */
 bool nytp_is_between_statements(pTHX);
 
 /* Number of calls of nytp_safe_point_ask(), for safe_point.c. */
 extern _Atomic unsigned nytp_safe_point_asks NYTP_HIDDEN;
 
-/* Makes the interpreter (NYTP_THX) stop at its next safe point. From any thread and any
- * signal. */
+/* Makes the interpreter (NYTP_THX) stop at its next safe point. From any thread or signal. */
 static inline void nytp_safe_point_ask(void *interpreter)
 {
     PERL_UNUSED_VAR(interpreter);

@@ -212,8 +212,7 @@ static void put_stretch(FILE *out, const struct stretch *s)
     fprintf(out, "\t%ld\n", (long)s->misses);
 }
 
-/* Writes the subs of a package and of those below it. A constant has a reference in place of a
- * glob. */
+/* Writes the subs of a package and those below. A constant has a reference, not a glob. */
 static void put_subs(pTHX_ FILE *out, HV *stash, int depth)
 {
     for (STRLEN i = 0; HvARRAY(stash) != NULL && i <= HvMAX(stash); i++)

@@ -26,8 +26,8 @@ void nytp_dprof_choose(pTHX_ struct nytp_recorder *rec);
 /* The writer's nytp_bytes_fn: drops the stream's records. */
 bool nytp_dprof_discard(void *context, const uint8_t *bytes, size_t len);
 
-/* Call it when a new profile file has been opened. `now` is the axis in ticks. Returns false if
- * memory is out. */
+/* Call it for a new profile file. `now` is the axis in ticks. Returns false if memory is
+ * out. */
 bool nytp_dprof_begin(struct nytp_recorder *rec, int64_t now);
 
 /* Puts a mark: a call of `sub` begins, or ends. `now` is the axis in ticks. */

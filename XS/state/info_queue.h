@@ -32,8 +32,7 @@ void nytp_info_queue_add(struct nytp_recorder *rec, struct nytp_rec_sub *sub);
 /* Adds every sub, for another profile file. */
 void nytp_info_queue_add_all(struct nytp_recorder *rec);
 
-/* Keeps the subs for which `stays` returns true, in their order. Allocates nothing, so it may
- * run in a signal. */
+/* Keeps the subs for which `stays` returns true, in order. Allocates nothing: for signals. */
 void nytp_info_queue_filter(struct nytp_recorder *rec,
                             bool (*stays)(struct nytp_recorder *rec, struct nytp_rec_sub *sub));
 

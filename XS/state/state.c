@@ -75,8 +75,7 @@ struct nytp_recorder *nytp_recorder_after_fork(void)
     return interpreter == NULL ? NULL : nytp_recorder_of(aTHX);
 }
 
-/* Returns the first recorder if no interpreter uses it, else a new one, or NULL if memory is
- * out. */
+/* Returns the first recorder if it is unused, else a new one, or NULL if memory is out. */
 static struct nytp_recorder *unused_recorder(void)
 {
     return nytp_first_recorder.interpreter == NULL ? &nytp_first_recorder

@@ -101,7 +101,7 @@ struct nytp_recorder {
     uint64_t wake_raw;          /* clock reading at which to call wake_up(); 0: at once */
     struct nytp_writer *writer; /* receives all records; owned, made by profile.c */
     struct nytp_place *places;  /* places.c: NYTP_PLACES, by COP address; owned */
-    const struct nytp_place *running_place; /* places.c: place of the statement in progress, or
+    const struct nytp_place *running_place; /* places.c: of the statement in progress, or
                                              * NULL */
     struct nytp_known_call *known_calls;    /* known_calls.c; owned */
     uint64_t known_version; /* changes when a body, name, arc or place is freed */
@@ -159,8 +159,7 @@ struct nytp_recorder {
     struct nytp_dprof *dprof;            /* owned; NULL: the native stream is written */
     struct nytp_rec_regexes *regexes;    /* regexes.c; owned; NULL: not wanted */
     struct nytp_cost_meter *cost_meter;  /* costs.c; owned; NULL: none yet */
-    struct nytp_recorder *cost_recorder; /* costs.c: the recorder it measures with; in
-                                          * cost_meter */
+    struct nytp_recorder *cost_recorder; /* costs.c: it measures with this; in cost_meter */
     struct nytp_text scratch;            /* for building names; its content does not last */
     struct nytp_recorder *next;          /* state.c: list of all recorders of the process */
 };
@@ -200,8 +199,7 @@ struct nytp_recorder *nytp_recorder_of_thread(void);
  * whose cache entry is outdated. */
 struct nytp_recorder *nytp_recorder_after_fork(void);
 
-/* Gives this interpreter, which has none, a recorder: all zero but `interpreter`. Returns NULL
- * if memory is out. */
+/* Gives this interpreter a recorder, zeroed but for `interpreter`. NULL: memory is out. */
 struct nytp_recorder *nytp_recorder_add(pTHX);
 
 /* Takes the recorder from its interpreter. All that the struct owns must have been freed. */
@@ -211,8 +209,7 @@ void nytp_recorder_remove(struct nytp_recorder *rec);
  * its interpreter may run in another thread. `see` must not call the two functions above. */
 void nytp_recorders_each(void (*see)(struct nytp_recorder *rec, void *context), void *context);
 
-/* Between these two no thread adds or removes a recorder. For fork(): the child must not find a
- * half-changed list. */
+/* Between these two no thread adds or removes a recorder: a fork's child needs a whole list. */
 void nytp_recorders_lock(void);
 void nytp_recorders_unlock(void);
 
@@ -254,12 +251,10 @@ static inline uint64_t nytp_now(pTHX_ struct nytp_recorder *rec)
     return LIKELY(raw < rec->wake_raw) ? raw : nytp_woken(aTHX_ rec, raw);
 }
 
-/* Call it if a reading is before the last recorded time. Returns now, and has both clocks
- * compared soon. */
+/* Call it if a reading is before the last recorded time. Returns now; recalibrates soon. */
 int64_t nytp_went_back(struct nytp_recorder *rec) NYTP_COLD;
 
-/* Returns nytp_now() as a point of the axis, and keeps it in told_ticks: later points are never
- * before it. */
+/* Returns nytp_now() as a point of the axis. Later points are never before told_ticks. */
 static inline int64_t nytp_now_ticks(pTHX_ struct nytp_recorder *rec)
 {
     const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));

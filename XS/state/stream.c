@@ -29,8 +29,7 @@ enum {
     MOST_CREDIT_NS = 10000000,
 };
 
-/* Silent in a signal: the program dies of it, and readers report that the profile ends
- * early. */
+/* Silent in a signal: the program dies, and readers report that the profile ends early. */
 void nytp_stream_abandon_profile(struct nytp_recorder *rec)
 {
     if (!rec->stream.is_abandoned && !rec->file.in_signal)
@@ -60,15 +59,13 @@ void nytp_stream_flush(struct nytp_recorder *rec, enum nytp_flush how)
     RESTORE_ERRNO;
 }
 
-/* Samples come slowly: the clock puts them on disk. An earlier flush takes as long as several
- * samples. */
+/* Samples come slowly: the clock writes them. An earlier flush costs as much as several. */
 static size_t shortest_block(const struct nytp_recorder *rec)
 {
     return rec->kind == NYTP_SAMPLED ? BLOCK_OF_SAMPLES : NYTP_WRITER_BLOCK;
 }
 
-/* Data not on disk is lost if the process is killed: at most the shortest block or a small
- * share. */
+/* If the process is killed, at most the shortest block or a small share of the data is lost. */
 void nytp_stream_on_full(struct nytp_writer *writer)
 {
     char *const file = writer->context; /* the writer's context is the output file */
@@ -117,8 +114,7 @@ void nytp_stream_plan_wake_up(struct nytp_recorder *rec, uint64_t raw)
     rec->wake_raw = raw + (left < calibrate ? left : calibrate);
 }
 
-/* Many bytes reach the disk without the clock. If there are few, as many again may come before
- * the next look. */
+/* Many bytes need no clock to reach the disk. Few may double before the next look. */
 static bool is_little_at_risk(const struct nytp_recorder *rec)
 {
     const uint64_t total =

@@ -45,8 +45,8 @@ struct nytp_session {
     char command[4096];
 };
 
-/* Returns false with *error set. NYTP_ERR_TRUNCATED: perl is still starting; NYTP_ERR_ABSENT:
- * there is none. */
+/* Returns false with *error set. NYTP_ERR_TRUNCATED: perl is starting; NYTP_ERR_ABSENT:
+ * none. */
 bool nytp_session_open(struct nytp_session *session, const struct nytp_spy *spy, pid_t pid,
                        struct nytp_error *error);
 
@@ -54,8 +54,7 @@ bool nytp_session_open(struct nytp_session *session, const struct nytp_spy *spy,
 bool nytp_session_await(struct nytp_session *session, const struct nytp_spy *spy, pid_t pid,
                         struct nytp_error *error);
 
-/* Returns whether reading took more work than any valid program needs, and reports that the
- * output is incomplete. */
+/* Returns whether reading took too much work, and reports that the output is incomplete. */
 bool nytp_session_was_too_much(const struct nytp_session *session, const struct nytp_spy *spy);
 void nytp_session_close(struct nytp_session *session);
 

@@ -32,8 +32,7 @@ void nytp_command_poll(struct nytp_command *command);
 
 void nytp_command_wait(struct nytp_command *command);
 
-/* Returns its exit status, or 128 plus the signal that ended it, or that of the second
- * Ctrl-C. */
+/* Returns its exit status, or 128 plus the signal that ended it, or the second Ctrl-C's. */
 int nytp_command_status(const struct nytp_command *command);
 
 #endif

@@ -57,8 +57,8 @@ static struct nytp_name name_of(const char *text)
     return nytp_name_of_text(text);
 }
 
-/* Writes the line of source under a frame if the file is the one perl read, or the reason for
- * its absence. */
+/* Writes the source line under a frame if the file is the one perl read, or the reason why
+ * not. */
 static void put_source(struct dump *dump, const struct nytp_frame *frame)
 {
     const struct nytp_wanted_line *const line =
@@ -340,8 +340,7 @@ static void put_places(struct places *places, struct nytp_out *out)
     free(places->places);
 }
 
-/* Reads all interpreters, then the source lines of their frames. Returns false if memory is
- * out. */
+/* Reads all interpreters, then the lines of their frames. Returns false if memory is out. */
 static bool dump_session(struct dump *dump, struct places *places)
 {
     const struct nytp_perl *const perl = &dump->session->perl;

@@ -267,8 +267,7 @@ static bool is_other(const struct nytp_followed_process *process)
            (process->error.status != NYTP_ERR_TRUNCATED || process->n_tries >= LEAST_TRIES);
 }
 
-/* One round for one process, which may be starting or have run exec. Returns false if it has
- * ended. */
+/* One round for one process, which may be starting or after exec. Returns false at its end. */
 static bool look_at_process(struct nytp_followed *followed,
                             struct nytp_followed_process *process)
 {
@@ -351,8 +350,7 @@ static void count_children(struct nytp_followed *followed)
     free(known);
 }
 
-/* Finds the present matches of --pattern. A command line on which matching is given up does not
- * match. */
+/* Finds the present matches of --pattern. If matching is given up, it does not match. */
 static void find_matches(struct nytp_followed *followed)
 {
     struct nytp_error error = {0};
@@ -386,8 +384,7 @@ static int64_t children_pause_ns(int64_t took_ns)
     return took_ns * CHILDREN_SHARE > least_ns ? took_ns * CHILDREN_SHARE : least_ns;
 }
 
-/* If no process is left, children that they left behind, like daemons that forked twice, are
- * found at once. */
+/* If no process is left, children that they left, like daemons, are found at once. */
 void nytp_followed_find(struct nytp_followed *followed, int64_t now_ns)
 {
     const struct nytp_spy *const spy = followed->spy;

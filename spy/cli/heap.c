@@ -200,8 +200,7 @@ static enum nytp_spy_status look(const struct nytp_spy *spy, pid_t pid)
                      spy->core != NULL ? ": " : "", error.message);
         return SPY_REFUSED;
     }
-    nytp_memory_bound(&session.target.memory, &work); /* or the size of a core file is the
-                                                       * limit */
+    nytp_memory_bound(&session.target.memory, &work); /* or a core file's size */
     const struct nytp_interpreter *const of = session.perl.interpreters;
     const uint32_t n_of = session.perl.n_interpreters;
     const bool ok = nytp_census_take(&census, &session.perl, of, n_of, show_progress, &error) &&

@@ -300,8 +300,7 @@ static void stop(int signal)
     nytp_spy_stop = 1;
 }
 
-/* Commands that run until stopped end with their result and restore the terminal. nohup leaves
- * SIGHUP ignored. */
+/* Commands that run until stopped end with their result. nohup leaves SIGHUP ignored. */
 static void stop_on_signals(void)
 {
     const struct sigaction on_stop = {.sa_handler = stop};

@@ -237,8 +237,7 @@ static enum nytp_spy_status write_result(const struct recorder *recorder, const 
 
 /* ---- before it begins ---- */
 
-/* A recording without a given name replaces no file: perl's recorder writes nytprof.out,
- * too. */
+/* Without -o no file is replaced: perl's recorder writes nytprof.out, too. */
 static bool is_in_the_way(const struct nytp_spy *spy, const char *path)
 {
     if (spy->output != NULL || access(path, F_OK) != 0)

@@ -41,8 +41,7 @@ static struct nytp_wanted_line *find(const struct nytp_source_lines *lines, uint
     return at == NYTP_TABLE_NONE ? NULL : &lines->lines[at];
 }
 
-/* Marks all wanted lines of the file of line `first`, its first, with `state`. Returns the last
- * of them. */
+/* Marks all wanted lines of the file of line `first` with `state`. Returns the last one. */
 static uint32_t mark_file(struct nytp_source_lines *lines, uint32_t first,
                           enum nytp_line_state state)
 {

@@ -36,8 +36,7 @@ enum {
 };
 
 struct row {
-    uint32_t name, file, line; /* string ids of the table; `file` and `line` are the last
-                                * place */
+    uint32_t name, file, line; /* string ids; `file` and `line` are the last place */
     double self, total;        /* seconds; older ones fade */
     uint64_t seen;             /* last sample that counted it: recursion counts once */
     bool has_place;
@@ -262,8 +261,7 @@ static void put_row(const struct top *top, struct nytp_out *out, const struct ro
     end_line(top, out);
 }
 
-/* "Process 17: perl app.pl", or "17 processes: ^perl worker", and the quality of the
- * samples. */
+/* "Process 17: perl app.pl", or "17 processes: ^perl worker", and the samples' quality. */
 static void put_head(const struct top *top, struct nytp_out *out, uint32_t columns)
 {
     uint64_t n_looks = top->n_looks, n_torn = top->n_torn;
@@ -380,8 +378,7 @@ static bool has_ended(const struct watched *process)
            nytp_process_start_ticks(process->pid) != process->start_ticks;
 }
 
-/* Searches for perl in a process. `waits`: for it to start, since there is nothing else to
- * do. */
+/* Searches for perl in a process. `waits`: until it starts, as there is nothing else to do. */
 static bool open_session(struct watched *process, bool waits)
 {
     struct top *const top = process->top;
@@ -479,8 +476,7 @@ static void find(struct top *top, int64_t now)
         find_matches(top);
 }
 
-/* Returns false if the process has ended or has no perl any more. After an exec it may get
- * another. */
+/* Returns false if the process has ended or lost its perl. After an exec it may get one. */
 static bool look_at(struct watched *process, int64_t now)
 {
     struct top *const top = process->top;

@@ -34,8 +34,7 @@ bool nytp_children_are_listed(void)
     return are;
 }
 
-/* Parses numbers, each followed by a blank; the last one may be cut by the end of the
- * buffer. */
+/* Parses numbers, each followed by a blank; the buffer's end may cut the last one. */
 static void add_children_of_task(struct list *list, pid_t pid, pid_t task)
 {
     char path[60], text[4097];

@@ -21,8 +21,7 @@ pid_t nytp_core_pid(const struct nytp_core *core);
 void nytp_core_memory(struct nytp_core *core, struct nytp_memory *memory,
                       struct nytp_mappings *mappings);
 
-/* Returns the complete size of a cut file and its length now in *len, or 0 if it is
- * complete. */
+/* Returns a cut file's complete size, and its length now in *len, or 0 if it is complete. */
 uint64_t nytp_core_whole_len(const struct nytp_core *core, uint64_t *len);
 
 /* Opens a mapped file; returns -1 if it is not there any more. */

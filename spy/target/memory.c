@@ -182,8 +182,7 @@ static bool add_to_span(struct spans *spans, const struct nytp_piece *piece, uin
     return true;
 }
 
-/* Returns false if the spans are too large, wrap around the address space, or cannot be
- * read. */
+/* Returns false if the spans are too large, wrap around, or cannot be read. */
 static bool read_spans(struct nytp_memory *memory, struct spans *spans,
                        const struct nytp_piece *pieces, size_t n)
 {

@@ -161,8 +161,7 @@ static uint32_t unix_peer(pid_t pid, uint64_t inode)
     return peer;
 }
 
-/* Returns the first process other than `pid` that has a socket open, or 0 if none is
- * visible. */
+/* Returns the first other process that has a socket open, or 0 if none is visible. */
 static pid_t holder_of_socket(pid_t pid, uint32_t inode)
 {
     char path[60], wanted[40], link[40];

@@ -10,8 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Each writes a text and returns true, or returns false if nothing is known and leaves the text
- * unchanged. */
+/* Each writes a text and returns true, or returns false if nothing is known; `to` stays. */
 
 /* "tcp 127.0.0.1:80, peer 127.0.0.1:40022", "unix socket /run/x" or for a client "unix socket,
  * peer /run/x of process 17 (perl server.pl)": the socket of this inode, in the process's

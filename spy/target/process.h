@@ -25,8 +25,7 @@ bool nytp_process_has_ended(pid_t pid);
 /* Returns whether it is a kernel thread, which has no memory and runs no program. */
 bool nytp_is_kernel_thread(pid_t pid);
 
-/* Returns its start in system ticks since boot, or 0 if unknown. It distinguishes processes
- * that reuse a pid. */
+/* Returns its start in ticks since boot, or 0 if unknown. It shows whether a pid was reused. */
 uint64_t nytp_process_start_ticks(pid_t pid);
 
 /* The same in seconds of the epoch. */
@@ -63,8 +62,7 @@ bool nytp_pid_is_among(pid_t pid, const pid_t *sorted, uint32_t n);
 /* Returns the id of a task as it sees it itself: in a container it differs from ours. */
 pid_t nytp_task_inside(pid_t pid, pid_t task);
 
-/* Opens a file of a thread, "schedstat" or "stat", for the functions below; -1: there is
- * none. */
+/* Opens a file of a thread, "schedstat" or "stat", for the functions below, or returns -1. */
 int nytp_task_open(pid_t pid, pid_t task, const char *name);
 
 struct nytp_task_state {
