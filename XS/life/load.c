@@ -287,7 +287,7 @@ static void note_hash_seed(struct nytp_recorder *rec)
     my_strlcpy(rec->load.hash_seed, is_number ? seed : "random", sizeof rec->load.hash_seed);
 }
 
-/* At a safe point: begins recording after these statements; import() would have come by then. */
+/* At a safe point: begins recording after these statements, when import() would have come. */
 static void wait_for_import(pTHX)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
