@@ -12,8 +12,8 @@
 
 #include "perl_compat.h"
 
-/* perl's handlers, or another profiler's before us; NULL for ops never redirected. Only ops.c
- * writes it. */
+/* perl's handlers, or an earlier profiler's; NULL for ops never redirected. For ops.c to
+ * write. */
 extern Perl_ppaddr_t nytp_real_ops[MAXO] NYTP_HIDDEN;
 
 static inline OP *nytp_real_op(pTHX_ int type)
@@ -21,8 +21,7 @@ static inline OP *nytp_real_op(pTHX_ int type)
     return nytp_real_ops[type](aTHX);
 }
 
-/* Our handlers, NULL for other ops, and whether nytp_ops_turn() switches them. Only ops.c
- * writes these. */
+/* Our handlers or NULL, and whether nytp_ops_turn() switches them. For ops.c to write. */
 extern Perl_ppaddr_t nytp_own_ops[MAXO] NYTP_HIDDEN;
 extern bool nytp_op_is_switched[MAXO] NYTP_HIDDEN;
 
@@ -57,8 +56,8 @@ static inline void nytp_op_turn(OP *op, bool on)
 /* perl's hook for freed ops, or another's before us, or NULL. */
 extern Perl_ophook_t nytp_real_op_free NYTP_HIDDEN;
 
-/* Calls `hook`, which has to call nytp_real_op_free, for every freed op, unless others
- * redirected that after us. */
+/* Calls `hook` for every freed op, unless others redirected that; it calls
+ * nytp_real_op_free. */
 void nytp_op_free_redirect(Perl_ophook_t hook);
 
 /* Stops redirecting and switching ops in code compiled from now on. Where others redirected an

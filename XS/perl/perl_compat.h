@@ -37,8 +37,8 @@
 #define NYTP_IS_BEING_CLONED false
 #endif
 
-/* Without threads a COP names its file by a glob. With threads by a string; only the debugger
- * makes globs. */
+/* A COP names its file by a glob; with threads by a string, and only the debugger makes
+ * globs. */
 #ifdef USE_ITHREADS
 #define NYTP_FILES_HAVE_GLOBS false
 #else
