@@ -12,8 +12,7 @@
 
 #include "perl_compat.h"
 
-/* perl's handlers, or an earlier profiler's; NULL for ops never redirected. For ops.c to
- * write. */
+/* perl's handlers, or an earlier profiler's; NULL for ops never redirected. ops.c writes it. */
 extern Perl_ppaddr_t nytp_real_ops[MAXO] NYTP_HIDDEN;
 
 static inline OP *nytp_real_op(pTHX_ int type)
@@ -56,8 +55,7 @@ static inline void nytp_op_turn(OP *op, bool on)
 /* perl's hook for freed ops, or another's before us, or NULL. */
 extern Perl_ophook_t nytp_real_op_free NYTP_HIDDEN;
 
-/* Calls `hook` for every freed op, unless others redirected that; it calls
- * nytp_real_op_free. */
+/* Calls `hook` for every freed op, unless others redirect that. It calls nytp_real_op_free. */
 void nytp_op_free_redirect(Perl_ophook_t hook);
 
 /* Stops redirecting and switching ops in code compiled from now on. Where others redirected an

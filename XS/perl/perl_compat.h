@@ -37,8 +37,7 @@
 #define NYTP_IS_BEING_CLONED false
 #endif
 
-/* A COP names its file by a glob; with threads by a string, and only the debugger makes
- * globs. */
+/* A COP names its file by a glob; with threads by a string, and globs are the debugger's. */
 #ifdef USE_ITHREADS
 #define NYTP_FILES_HAVE_GLOBS false
 #else
