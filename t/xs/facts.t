@@ -70,7 +70,7 @@ DB::disable_profile();
 w();
 P
 row 'the statement that calls DB::disable_profile() has its record when recording goes on',
-  { opts => [map { ("$USUAL:leave=$_", "$USUAL:leave=$_:use_db_sub=1") } 0, 1], want => qr/^stmt/ },
+  { opts => ["$USUAL:leave=0", "$USUAL:leave=1", "$USUAL:use_db_sub=1"], want => qr/^stmt/ },
   $SWITCHING, "stmt 1 1:3 2:1 3:1 5:1 6:1 8:1 9:1\n";
 my $NEW_FILE = <<'P';
 sub w { return 1 }
@@ -88,7 +88,7 @@ row 'and not in the file before', { opts => ["$USUAL:leave=0"], want => qr/^stmt
 # ---- empty statements
 
 row 'an empty statement with a label counts',
-  { opts => [map { ("$USUAL:leave=$_", "$USUAL:leave=$_:use_db_sub=1") } 0, 1], want => qr/^stmt/ },
+  { opts => ["$USUAL:leave=0", "$USUAL:leave=1", "$USUAL:use_db_sub=1"], want => qr/^stmt/ },
   <<'P', "stmt 1 1:4 2:1 3:1 4:1 5:1\n";
 sub f { 1 }  f();
 first:;
