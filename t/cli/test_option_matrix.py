@@ -98,8 +98,7 @@ def files(tmp_path_factory):
         (folder / name / "lib").mkdir(parents=True)
         (folder / name / "lib" / "Foo.pm").write_text(MODULE)
         record(folder / name, program)
-    record(folder / "now", PROGRAM + '"x" =~ /x+/ for 1 .. 2000;', name="patterns.pl", options="regex=1")
-    record(folder / "now", program, name="blocks.pl", options="blocks=1")
+    record(folder / "now", PROGRAM + '"x" =~ /x+/ for 1 .. 2000;', name="patterns.pl", options="regex=1:blocks=1")
     (folder / "rules").write_text("calls main::early <= 1\n")
     (folder / "bin").mkdir()
     for viewer in "kcachegrind", "xdg-open", "speedscope", "pprof":
@@ -134,9 +133,7 @@ def test_each_option_does_something_or_is_refused(files, tmp_path, option):
         inputs = [files / "cut.out"]
     elif option in ("merge-evals", "fail-over"):
         inputs = inputs[:1]     # evals of several processes are merged anyway
-    elif option == "minimal":
-        inputs = [files / "now" / "blocks.pl.out"]
-    elif option == "detail":
+    elif option in ("minimal", "detail"):
         inputs = [files / "now" / "patterns.pl.out"]
     elif option == "merge-runs":
         inputs.append(files / "base" / "a.pl.out")      # a process and its children are one run anyway

@@ -52,8 +52,7 @@ static inline bool read_trickle(const struct bytes *b, size_t chunk, struct log 
             const size_t n = b->len - at < chunk ? b->len - at : chunk;
             is_written = write(fds[1], b->data + at, n) == (ssize_t)n;
         }
-        free(b->data); /* valgrind looks for leaks in the child, too */
-        _exit(!is_written);
+        free(b->data); _exit(!is_written); /* valgrind looks for leaks in the child, too */
     }
     close(fds[1]);
     *error = (struct nytp_error){0};
