@@ -47,12 +47,13 @@ static inline bool read_trickle(const struct bytes *b, size_t chunk, struct log 
     assert(pid >= 0);
     if (pid == 0) {
         close(fds[0]);
-        bool is_written = true;
-        for (size_t at = 0; is_written && at < b->len; at += chunk) {
+        for (size_t at = 0; at < b->len; at += chunk) {
             const size_t n = b->len - at < chunk ? b->len - at : chunk;
-            is_written = write(fds[1], b->data + at, n) == (ssize_t)n;
+            if (write(fds[1], b->data + at, n) != (ssize_t)n)
+                break;
         }
-        free(b->data); _exit(!is_written); /* valgrind looks for leaks in the child, too */
+        free(b->data); /* valgrind looks for leaks in the child, too */
+        _exit(0);
     }
     close(fds[1]);
     *error = (struct nytp_error){0};

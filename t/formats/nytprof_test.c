@@ -242,8 +242,7 @@ static void put_letters(struct bytes *b, size_t n)
         put_byte(b, 'x');
 }
 
-/* Records behind a text line are read however long the line is, up to the limit of records.
- */
+/* Records behind a text line of any length up to the limit are read. */
 static void test_long_lines(void)
 {
     static const size_t lens[] = {60000, 65534, 65535, 65536, 262143, 262144, 3000000};
