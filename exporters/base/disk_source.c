@@ -54,7 +54,7 @@ static FILE *open_source(const char *path, struct stat *st)
 }
 
 /* The text of an open file, if it has the sum that the recording tells; `stream` is closed.
- * What is read later is what was summed, even if the file is changed meanwhile. */
+ * Later reads see the summed bytes, even if the file is changed meanwhile. */
 static FILE *open_proved(const struct nytp_file *file, FILE *stream, size_t size)
 {
     uint8_t sum[NYTP_BLAKE2B_BYTES];
@@ -74,7 +74,7 @@ static FILE *open_proved(const struct nytp_file *file, FILE *stream, size_t size
     return proved;
 }
 
-/* What was put there or changed after the program had begun may be another version than perl
+/* A file that was changed or put there after the program began may not be the version that perl
  * read. A copy may have the time of its original (rsync -a, dpkg), but st_ctime is its own.
  * The start is told to a whole second, in which the file must not have been changed either. */
 static bool was_changed(const struct nytp_profile *profile, uint32_t f, const struct stat *st)

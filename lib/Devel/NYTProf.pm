@@ -190,7 +190,7 @@ each statement and call. C<sample=100> is for production. A background thread ta
 It sends no signals, so sleeps and system calls are never interrupted. Times are right within the
 limits of chance; a statement counts its samples, a sub the calls that were seen to begin.
 
-What the program waits for is recorded on Linux (x86-64, arm64): C<nytp-export --waits>. Source is
+Reasons of waiting are recorded on Linux (x86-64, arm64): C<nytp-export --waits>. Source is
 not kept unless C<savesrc=1> is given.
 
 =item sample_clock=wall, sample_clock=cpu
