@@ -14,7 +14,7 @@
  */
 #include "exporters/base/exporter.h"
 #include "exporters/stacks/inclusive.h"
-#include "exporters/stacks/labels.h"
+#include "exporters/stacks/viewer_names.h"
 #include "exporters/base/text.h"
 #include "formats/model/svs.h"
 
@@ -29,7 +29,7 @@ struct writer {
     struct nytp_out *out;
     const struct nytp_unit *unit;
     struct nytp_scale scale, cpu_scale;
-    struct nytp_labels *labels;
+    struct nytp_viewer_names *names;
     uint64_t *arc_costs, *arc_cpu, *arc_statements, *arc_svs; /* by arc; arc_cpu in ticks */
     struct nytp_inclusive_bytes arc_bytes;
     bool cpu, statements, svs, bytes; /* events that exist besides time */
@@ -93,14 +93,14 @@ static void put_file(struct writer *w, const char *key, uint32_t file)
     static const struct nytp_name unknown = {.ptr = "???", .len = 3};
     const struct nytp_name name = file == w->profile->n_files ? w->script
                                   : file == 0                 ? unknown
-                                                              : w->labels->files[file];
+                                                              : w->names->files[file];
     put_name(w, key, &w->file_ids[file], &w->n_file_ids, name);
 }
 
 static void put_sub(struct writer *w, const char *key, uint32_t sub)
 {
     static const struct nytp_name program = {.ptr = "main", .len = 4};
-    const struct nytp_name name = sub == w->profile->n_subs ? program : w->labels->subs[sub];
+    const struct nytp_name name = sub == w->profile->n_subs ? program : w->names->subs[sub];
     put_name(w, key, &w->sub_ids[sub], &w->n_sub_ids, name);
 }
 
@@ -323,7 +323,7 @@ static void put_text_line(struct writer *w, const char *key, struct nytp_name va
     struct nytp_name text;
     if (value.len == 0)
         return;
-    if (!nytp_labels_escape(w->labels, value, &text)) {
+    if (!nytp_viewer_names_escape(w->names, value, &text)) {
         nytp_out_of_memory(&w->out->error);
         return;
     }
@@ -409,7 +409,7 @@ static void put_recording(struct writer *w, uint32_t index, struct range lines,
     w->n_sub_ids = w->n_file_ids = 0;
     w->script = (struct nytp_name){.ptr = "???", .len = 3};
     if (recording->application.len > 0 &&
-        !nytp_labels_escape(w->labels, recording->application, &w->script)) {
+        !nytp_viewer_names_escape(w->names, recording->application, &w->script)) {
         nytp_out_of_memory(&out->error);
         return;
     }
@@ -490,7 +490,7 @@ static bool write_callgrind(const struct nytp_profile *profile,
         .options = options,
         .out = out,
         .unit = options->unit != NULL ? options->unit : nytp_unit_find("ns"),
-        .labels = nytp_labels_new(profile),
+        .names = nytp_viewer_names_new(profile),
         .arc_cpu = sums_of_arcs(profile, profile->sampled, nytp_line_cpu_ticks),
         .arc_statements = nytp_inclusive(profile, nytp_line_statements),
         .arc_svs = sums_of_arcs(profile, profile->has & NYTP_HAS_SVS, nytp_line_kept_svs),
@@ -508,7 +508,7 @@ static bool write_callgrind(const struct nytp_profile *profile,
     uint32_t *first_line = calloc((size_t)profile->n_recordings + 2, sizeof *first_line);
     uint32_t *first_arc = calloc((size_t)profile->n_recordings + 2, sizeof *first_arc);
     const bool has_bytes = nytp_inclusive_bytes_init(&w.arc_bytes, profile, true);
-    if (has_bytes && w.labels != NULL && w.arc_cpu != NULL && w.arc_statements != NULL &&
+    if (has_bytes && w.names != NULL && w.arc_cpu != NULL && w.arc_statements != NULL &&
         w.arc_svs != NULL && w.arcs != NULL && w.line_costs != NULL && w.sub_ids != NULL &&
         w.file_ids != NULL && first_line != NULL && first_arc != NULL && cost_arcs(&w))
         put_recordings(&w, first_line, first_arc);
@@ -525,7 +525,7 @@ static bool write_callgrind(const struct nytp_profile *profile,
     free(w.arc_statements);
     free(w.arc_svs);
     nytp_inclusive_bytes_free(&w.arc_bytes);
-    nytp_labels_free(w.labels);
+    nytp_viewer_names_free(w.names);
     return out->error.status == NYTP_OK;
 }
 

@@ -16,7 +16,7 @@
 
 #include "formats/base/utf8.h"
 
-#include "exporters/stacks/labels.h"
+#include "exporters/stacks/viewer_names.h"
 #include "exporters/base/version.h"
 
 #include <inttypes.h>
@@ -182,7 +182,7 @@ static void put_leave_marks(struct nytp_out *out, uint32_t sub, uint64_t calls)
 }
 
 /* Nodes are in the order of entries: a caller, then its callees. */
-static void put_calls(const struct nytp_profile *profile, const struct nytp_labels *labels,
+static void put_calls(const struct nytp_profile *profile, const struct nytp_viewer_names *names,
                       const uint64_t *planned, bool *introduced, struct nytp_out *out)
 {
     uint32_t open = 0; /* the node whose call is open, or a root */
@@ -196,7 +196,7 @@ static void put_calls(const struct nytp_profile *profile, const struct nytp_labe
         }
         if (!is_root(profile, i)) {
             if (!introduced[node->sub])
-                put_sub(out, node->sub, labels->subs[node->sub]);
+                put_sub(out, node->sub, names->subs[node->sub]);
             introduced[node->sub] = true;
             put_mark(out, '+', node->sub);
         }
@@ -212,15 +212,15 @@ static void put_calls(const struct nytp_profile *profile, const struct nytp_labe
 static void write_log(const struct nytp_profile *profile, const uint64_t *planned,
                       uint64_t calls, struct nytp_out *out)
 {
-    struct nytp_labels *labels = nytp_labels_new(profile);
+    struct nytp_viewer_names *names = nytp_viewer_names_new(profile);
     bool *introduced = calloc(profile->n_subs, sizeof *introduced);
-    if (labels != NULL && introduced != NULL) {
+    if (names != NULL && introduced != NULL) {
         put_header(profile, calls, out);
-        put_calls(profile, labels, planned, introduced, out);
+        put_calls(profile, names, planned, introduced, out);
     } else {
         nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory for names");
     }
-    nytp_labels_free(labels);
+    nytp_viewer_names_free(names);
     free(introduced);
 }
 

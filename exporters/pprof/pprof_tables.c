@@ -13,10 +13,10 @@ bool nytp_pprof_tables_init(struct nytp_pprof_tables *t, const struct nytp_profi
 {
     *t = (struct nytp_pprof_tables){
         .profile = profile,
-        .labels = nytp_labels_new(profile),
+        .names = nytp_viewer_names_new(profile),
         .strings = nytp_strings_new(),
     };
-    return t->labels != NULL && t->strings != NULL;
+    return t->names != NULL && t->strings != NULL;
 }
 
 void nytp_pprof_tables_free(struct nytp_pprof_tables *t)
@@ -26,7 +26,7 @@ void nytp_pprof_tables_free(struct nytp_pprof_tables *t)
     nytp_table_free(&t->location_ids);
     nytp_table_free(&t->function_ids);
     nytp_strings_free(t->strings);
-    nytp_labels_free(t->labels);
+    nytp_viewer_names_free(t->names);
 }
 
 uint32_t nytp_pprof_string_id(struct nytp_pprof_tables *t, const char *text, size_t len)
@@ -46,7 +46,7 @@ static uint32_t name_id(struct nytp_pprof_tables *t, struct nytp_name name)
 uint32_t nytp_pprof_escaped_id(struct nytp_pprof_tables *t, struct nytp_name name)
 {
     struct nytp_name escaped;
-    if (nytp_labels_escape(t->labels, name, &escaped))
+    if (nytp_viewer_names_escape(t->names, name, &escaped))
         return name_id(t, escaped);
     t->no_memory = true;
     return 0;
@@ -60,8 +60,8 @@ static uint32_t function_id(struct nytp_pprof_tables *t, uint32_t sub, uint32_t 
     if (known != NYTP_TABLE_NONE)
         return known;
     const struct nytp_pprof_function function = {
-        .name = name_id(t, t->labels->subs[sub]),
-        .filename = name_id(t, t->labels->files[file]),
+        .name = name_id(t, t->names->subs[sub]),
+        .filename = name_id(t, t->names->files[file]),
         .start_line = file == t->profile->subs[sub].file ? t->profile->subs[sub].first_line : 0,
     };
     if (!nytp_grow(&t->functions, &t->functions_size, t->n_functions, sizeof *t->functions) ||

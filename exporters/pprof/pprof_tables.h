@@ -8,7 +8,7 @@
 
 #include "formats/base/strings.h"
 #include "formats/base/table.h"
-#include "exporters/stacks/labels.h"
+#include "exporters/stacks/viewer_names.h"
 
 struct nytp_pprof_location {
     uint32_t function, line;
@@ -21,7 +21,7 @@ struct nytp_pprof_function {
 
 struct nytp_pprof_tables {
     const struct nytp_profile *profile;
-    struct nytp_labels *labels; /* escaped names for viewers */
+    struct nytp_viewer_names *names; /* escaped names for viewers */
     struct nytp_strings *strings;
     struct nytp_table location_ids; /* (sub, file, line, 0) */
     struct nytp_table function_ids; /* (sub, file, 0, 0) */
@@ -40,7 +40,7 @@ void nytp_pprof_tables_free(struct nytp_pprof_tables *tables);
 /* Returns the number of a text, which is copied. Strings count from 0, which is "". */
 uint32_t nytp_pprof_string_id(struct nytp_pprof_tables *tables, const char *text, size_t len);
 
-/* The same for a name that viewers accept (labels.h). */
+/* The same for a name that viewers accept (viewer_names.h). */
 uint32_t nytp_pprof_escaped_id(struct nytp_pprof_tables *tables, struct nytp_name name);
 
 /* Returns the number, from 1, of a line of a sub. `file` is the line's, 0 if unknown. */

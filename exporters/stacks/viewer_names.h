@@ -13,15 +13,15 @@
  * Two subs of one name in files of different names (merged recordings, string evals) get
  * their file appended, "main::work [/x/a.pl]".
  */
-#ifndef NYTP_LABELS_H
-#define NYTP_LABELS_H
+#ifndef NYTP_VIEWER_NAMES_H
+#define NYTP_VIEWER_NAMES_H
 
 #include "formats/model/model.h"
 
-struct nytp_labels {
-    struct nytp_name *subs;        /* by sub index; never empty */
-    struct nytp_name *files;       /* by file index; [0] is empty */
-    struct nytp_label_text *texts; /* owns what is not borrowed from the profile */
+struct nytp_viewer_names {
+    struct nytp_name *subs;         /* by sub index; never empty */
+    struct nytp_name *files;        /* by file index; [0] is empty */
+    struct nytp_viewer_text *texts; /* owns what is not borrowed from the profile */
 };
 
 /* The file that a sub is in. 0 for xsubs and opcodes: recordings list them under some file that
@@ -40,12 +40,12 @@ static inline uint32_t nytp_line_file(const struct nytp_profile *profile, uint32
     return own ? nytp_sub_file(profile, sub) : file;
 }
 
-/* The profile must outlive the labels. NULL when there is no memory. */
-struct nytp_labels *nytp_labels_new(const struct nytp_profile *profile);
-void nytp_labels_free(struct nytp_labels *labels);
+/* The profile must outlive the names. NULL when there is no memory. */
+struct nytp_viewer_names *nytp_viewer_names_new(const struct nytp_profile *profile);
+void nytp_viewer_names_free(struct nytp_viewer_names *names);
 
-/* Any other text, escaped; lives as long as the labels. False when there is no memory. */
-bool nytp_labels_escape(struct nytp_labels *labels, struct nytp_name name,
-                        struct nytp_name *escaped);
+/* Any other text, escaped; lives as long as the names. False when there is no memory. */
+bool nytp_viewer_names_escape(struct nytp_viewer_names *names, struct nytp_name name,
+                              struct nytp_name *escaped);
 
 #endif

@@ -3,7 +3,7 @@
  * Names for viewers: what breaks their line formats is escaped so that it can be undone, and
  * subs of one name are told apart by their files.
  */
-#include "exporters/stacks/labels.h"
+#include "exporters/stacks/viewer_names.h"
 #include "t/exporters/fixture.h"
 #include "t/tap.h"
 
@@ -35,49 +35,49 @@ static bool comes_back(struct nytp_name escaped, struct nytp_name name)
     return n == name.len;
 }
 
-static void escapes(struct nytp_labels *labels, const char *bytes, size_t len, const char *want,
-                    const char *what)
+static void escapes(struct nytp_viewer_names *names, const char *bytes, size_t len,
+                    const char *want, const char *what)
 {
     const struct nytp_name name = {.ptr = bytes, .len = (uint32_t)len};
     struct nytp_name got = {0};
-    const bool right = nytp_labels_escape(labels, name, &got) && got.len == strlen(want) &&
+    const bool right = nytp_viewer_names_escape(names, name, &got) && got.len == strlen(want) &&
                        memcmp(got.ptr, want, got.len) == 0 && comes_back(got, name);
     if (!right)
         printf("# got %.*s\n", (int)got.len, got.ptr);
     ok(right, what);
 }
 
-#define ESCAPES(labels, literal, want, what)                                                   \
-    escapes(labels, literal, sizeof literal - 1, want, what)
+#define ESCAPES(names, literal, want, what)                                                    \
+    escapes(names, literal, sizeof literal - 1, want, what)
 
-static void test_escapes(struct nytp_labels *labels)
+static void test_escapes(struct nytp_viewer_names *names)
 {
-    ESCAPES(labels, "Foo::bar", "Foo::bar", "a usual name stays");
-    ESCAPES(labels, "main::__ANON__[(eval 5)[/x/a.pl:24]:1]",
+    ESCAPES(names, "Foo::bar", "Foo::bar", "a usual name stays");
+    ESCAPES(names, "main::__ANON__[(eval 5)[/x/a.pl:24]:1]",
             "main::__ANON__[(eval 5)[/x/a.pl:24]:1]", "a sub of an eval stays");
-    ESCAPES(labels, "(eval 5)[/x/a.pl:24]", "(eval 5)[/x/a.pl:24]", "an eval's file stays");
-    ESCAPES(labels, "a b\xc3\xa4;\"<&>' c", "a b\xc3\xa4;\"<&>' c",
+    ESCAPES(names, "(eval 5)[/x/a.pl:24]", "(eval 5)[/x/a.pl:24]", "an eval's file stays");
+    ESCAPES(names, "a b\xc3\xa4;\"<&>' c", "a b\xc3\xa4;\"<&>' c",
             "punctuation and UTF-8 stay");
-    ESCAPES(labels, "a\0b", "a\\x00b", "NUL");
-    ESCAPES(labels, "a\nb\rc\td\x7f", "a\\x0ab\\x0dc\\x09d\\x7f", "control characters");
-    ESCAPES(labels, " a ", "\\x20a ", "a leading blank, not a trailing one");
-    ESCAPES(labels, " ", "\\x20", "a blank alone");
-    ESCAPES(labels, "(1", "\\x281", "what callgrind would take for a name id");
-    ESCAPES(labels, "(12) x", "\\x2812) x", "what callgrind would take for an id and a name");
-    ESCAPES(labels, "???", "\\x3f??", "callgrind's word for unknown");
-    ESCAPES(labels, "????", "????", "which is three question marks only");
-    ESCAPES(labels, "C:\\xampp\\x.pl", "C:\\xampp\\x.pl", "a Windows path stays");
-    ESCAPES(labels, "a\\x0ab", "a\\x5cx0ab", "what looks escaped is escaped");
-    ESCAPES(labels, "a\\x5cx0ab", "a\\x5cx5cx0ab", "twice, too");
-    ESCAPES(labels, "\\\n", "\\\\x0a", "a backslash before an escape");
+    ESCAPES(names, "a\0b", "a\\x00b", "NUL");
+    ESCAPES(names, "a\nb\rc\td\x7f", "a\\x0ab\\x0dc\\x09d\\x7f", "control characters");
+    ESCAPES(names, " a ", "\\x20a ", "a leading blank, not a trailing one");
+    ESCAPES(names, " ", "\\x20", "a blank alone");
+    ESCAPES(names, "(1", "\\x281", "what callgrind would take for a name id");
+    ESCAPES(names, "(12) x", "\\x2812) x", "what callgrind would take for an id and a name");
+    ESCAPES(names, "???", "\\x3f??", "callgrind's word for unknown");
+    ESCAPES(names, "????", "????", "which is three question marks only");
+    ESCAPES(names, "C:\\xampp\\x.pl", "C:\\xampp\\x.pl", "a Windows path stays");
+    ESCAPES(names, "a\\x0ab", "a\\x5cx0ab", "what looks escaped is escaped");
+    ESCAPES(names, "a\\x5cx0ab", "a\\x5cx5cx0ab", "twice, too");
+    ESCAPES(names, "\\\n", "\\\\x0a", "a backslash before an escape");
 }
 
-static bool label_is(const struct nytp_labels *labels, uint32_t sub, const char *want)
+static bool name_is(const struct nytp_viewer_names *names, uint32_t sub, const char *want)
 {
-    const struct nytp_name label = labels->subs[sub];
-    const bool same = label.len == strlen(want) && memcmp(label.ptr, want, label.len) == 0;
+    const struct nytp_name name = names->subs[sub];
+    const bool same = name.len == strlen(want) && memcmp(name.ptr, want, name.len) == 0;
     if (!same)
-        printf("# got %.*s\n", (int)label.len, label.ptr);
+        printf("# got %.*s\n", (int)name.len, name.ptr);
     return same;
 }
 
@@ -95,15 +95,15 @@ int main(void)
     const uint32_t twin_1 = fixture_sub(&f, twin, b, 7, 8);
     const uint32_t twin_2 = fixture_sub(&f, twin, same_b, 7, 8);
     fixture_node(&f, 0, 0, 0, 0, 1);
-    struct nytp_labels *labels = nytp_labels_new(fixture_finish(&f));
+    struct nytp_viewer_names *names = nytp_viewer_names_new(fixture_finish(&f));
 
-    test_escapes(labels);
-    ok(label_is(labels, dup_a, "main::dup [/x/a.pl]"), "one name in two files: the first");
-    ok(label_is(labels, dup_b, "main::dup [/y/a.pl]"), "one name in two files: the second");
-    ok(label_is(labels, only, "main::only"), "a name in one file has no file appended");
-    ok(label_is(labels, twin_1, "main::twin") && label_is(labels, twin_2, "main::twin"),
+    test_escapes(names);
+    ok(name_is(names, dup_a, "main::dup [/x/a.pl]"), "one name in two files: the first");
+    ok(name_is(names, dup_b, "main::dup [/y/a.pl]"), "one name in two files: the second");
+    ok(name_is(names, only, "main::only"), "a name in one file has no file appended");
+    ok(name_is(names, twin_1, "main::twin") && name_is(names, twin_2, "main::twin"),
        "nothing to tell apart where the files have one name, too");
-    nytp_labels_free(labels);
+    nytp_viewer_names_free(names);
     fixture_free(&f);
     return done_testing();
 }

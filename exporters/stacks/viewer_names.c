@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Names that viewers load and keep apart; the rules are in labels.h.
+ * Names that viewers load and keep apart; the rules are in viewer_names.h.
  */
-#include "labels.h"
+#include "viewer_names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define ESCAPE_LEN 4 /* \xHH */
 
-struct nytp_label_text {
-    struct nytp_label_text *next;
+struct nytp_viewer_text {
+    struct nytp_viewer_text *next;
     char bytes[];
 };
 
@@ -66,19 +66,19 @@ static char *put_escaped(char *to, const unsigned char *text, size_t len)
     return to;
 }
 
-static char *new_text(struct nytp_labels *labels, size_t len)
+static char *new_text(struct nytp_viewer_names *names, size_t len)
 {
-    struct nytp_label_text *text = malloc(sizeof *text + len + 1);
+    struct nytp_viewer_text *text = malloc(sizeof *text + len + 1);
     if (text == NULL)
         return NULL;
-    text->next = labels->texts;
-    labels->texts = text;
+    text->next = names->texts;
+    names->texts = text;
     text->bytes[len] = '\0';
     return text->bytes;
 }
 
-bool nytp_labels_escape(struct nytp_labels *labels, struct nytp_name name,
-                        struct nytp_name *escaped)
+bool nytp_viewer_names_escape(struct nytp_viewer_names *names, struct nytp_name name,
+                              struct nytp_name *escaped)
 {
     const unsigned char *text = (const unsigned char *)name.ptr;
     const size_t n_escapes = count_escapes(text, name.len);
@@ -87,7 +87,7 @@ bool nytp_labels_escape(struct nytp_labels *labels, struct nytp_name name,
         return true;
     }
     const size_t len = name.len + n_escapes * (ESCAPE_LEN - 1);
-    char *to = new_text(labels, len);
+    char *to = new_text(names, len);
     if (to == NULL)
         return false;
     put_escaped(to, text, name.len);
@@ -96,11 +96,11 @@ bool nytp_labels_escape(struct nytp_labels *labels, struct nytp_name name,
 }
 
 /* "name [file]", both already escaped. */
-static bool append_file(struct nytp_labels *labels, struct nytp_name *name,
+static bool append_file(struct nytp_viewer_names *names, struct nytp_name *name,
                         struct nytp_name file)
 {
     const size_t len = (size_t)name->len + file.len + 3;
-    char *text = new_text(labels, len);
+    char *text = new_text(names, len);
     if (text == NULL)
         return false;
     char *to = text;
@@ -115,38 +115,38 @@ static bool append_file(struct nytp_labels *labels, struct nytp_name *name,
     return true;
 }
 
-static bool label_files(struct nytp_labels *labels, const struct nytp_profile *profile)
+static bool name_files(struct nytp_viewer_names *names, const struct nytp_profile *profile)
 {
-    labels->files[0] = (struct nytp_name){.ptr = "", .len = 0};
+    names->files[0] = (struct nytp_name){.ptr = "", .len = 0};
     for (uint32_t i = 1; i < profile->n_files; i++)
-        if (!nytp_labels_escape(labels, profile->files[i].name, &labels->files[i]))
+        if (!nytp_viewer_names_escape(names, profile->files[i].name, &names->files[i]))
             return false;
     return true;
 }
 
 /* Subs [first, end) have one name: add the file unless the files' names are equal, too. */
-static bool label_run(struct nytp_labels *labels, const struct nytp_profile *profile,
-                      uint32_t first, uint32_t end)
+static bool name_run(struct nytp_viewer_names *names, const struct nytp_profile *profile,
+                     uint32_t first, uint32_t end)
 {
-    struct nytp_name label = {.ptr = "???", .len = 3};
+    struct nytp_name name = {.ptr = "???", .len = 3};
     if (profile->subs[first].name.len > 0 &&
-        !nytp_labels_escape(labels, profile->subs[first].name, &label))
+        !nytp_viewer_names_escape(names, profile->subs[first].name, &name))
         return false;
     bool differ = false;
     for (uint32_t i = first; i < end; i++) {
-        labels->subs[i] = label;
+        names->subs[i] = name;
         differ |= profile->files[nytp_sub_file(profile, i)].name.ptr !=
                   profile->files[nytp_sub_file(profile, first)].name.ptr;
     }
     for (uint32_t i = first; differ && i < end; i++)
         if (nytp_sub_file(profile, i) != 0 &&
-            !append_file(labels, &labels->subs[i], labels->files[nytp_sub_file(profile, i)]))
+            !append_file(names, &names->subs[i], names->files[nytp_sub_file(profile, i)]))
             return false;
     return true;
 }
 
 /* Subs are sorted by name from 1 on; sub 0 is alone. */
-static bool label_subs(struct nytp_labels *labels, const struct nytp_profile *profile)
+static bool name_subs(struct nytp_viewer_names *names, const struct nytp_profile *profile)
 {
     uint32_t first = 0;
     while (first < profile->n_subs) {
@@ -154,38 +154,38 @@ static bool label_subs(struct nytp_labels *labels, const struct nytp_profile *pr
         while (first > 0 && end < profile->n_subs &&
                profile->subs[end].name.ptr == profile->subs[first].name.ptr)
             end++;
-        if (!label_run(labels, profile, first, end))
+        if (!name_run(names, profile, first, end))
             return false;
         first = end;
     }
     return true;
 }
 
-struct nytp_labels *nytp_labels_new(const struct nytp_profile *profile)
+struct nytp_viewer_names *nytp_viewer_names_new(const struct nytp_profile *profile)
 {
-    struct nytp_labels *labels = calloc(1, sizeof *labels);
-    if (labels == NULL)
+    struct nytp_viewer_names *names = calloc(1, sizeof *names);
+    if (names == NULL)
         return NULL;
-    labels->subs = calloc(profile->n_subs, sizeof *labels->subs);
-    labels->files = calloc(profile->n_files, sizeof *labels->files);
-    if (labels->subs == NULL || labels->files == NULL || !label_files(labels, profile) ||
-        !label_subs(labels, profile)) {
-        nytp_labels_free(labels);
+    names->subs = calloc(profile->n_subs, sizeof *names->subs);
+    names->files = calloc(profile->n_files, sizeof *names->files);
+    if (names->subs == NULL || names->files == NULL || !name_files(names, profile) ||
+        !name_subs(names, profile)) {
+        nytp_viewer_names_free(names);
         return NULL;
     }
-    return labels;
+    return names;
 }
 
-void nytp_labels_free(struct nytp_labels *labels)
+void nytp_viewer_names_free(struct nytp_viewer_names *names)
 {
-    if (labels == NULL)
+    if (names == NULL)
         return;
-    while (labels->texts != NULL) {
-        struct nytp_label_text *next = labels->texts->next;
-        free(labels->texts);
-        labels->texts = next;
+    while (names->texts != NULL) {
+        struct nytp_viewer_text *next = names->texts->next;
+        free(names->texts);
+        names->texts = next;
     }
-    free(labels->subs);
-    free(labels->files);
-    free(labels);
+    free(names->subs);
+    free(names->files);
+    free(names);
 }
