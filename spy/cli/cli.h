@@ -84,6 +84,11 @@ uint32_t nytp_spy_columns(const char *output, bool *is_terminal);
 /* Returns the columns left, at least 20; 0 stays 0. */
 uint32_t nytp_spy_room(uint32_t columns, uint32_t taken);
 
+static inline double nytp_spy_percent(double part, double whole)
+{
+    return whole > 0 ? 100 * part / whole : 0;
+}
+
 /* Writes "12,345", right-aligned, with a sign if requested. */
 void nytp_spy_put_number(struct nytp_out *out, int64_t value, bool with_sign, int width);
 

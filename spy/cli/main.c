@@ -149,14 +149,23 @@ static double seconds_of(const char *text)
     return -1;
 }
 
-static bool add_pid(struct nytp_spy *spy, const char *text)
+static void add_pid(struct nytp_spy *spy, pid_t pid)
+{
+    for (uint32_t i = 0; i < spy->n_pids; i++)
+        if (spy->pids[i] == pid)
+            return;
+    if (nytp_grow(&spy->pids, &spy->pids_capacity, spy->n_pids, sizeof *spy->pids))
+        spy->pids[spy->n_pids++] = pid;
+}
+
+static bool take_pid(struct nytp_spy *spy, const char *text)
 {
     char *end;
     const long pid = strtol(text, &end, 10);
-    const bool is_pid = *end == '\0' && end != text && pid > 0 && pid < INT32_MAX;
-    if (is_pid && nytp_grow(&spy->pids, &spy->pids_capacity, spy->n_pids, sizeof *spy->pids))
-        spy->pids[spy->n_pids++] = (pid_t)pid;
-    return is_pid;
+    if (*end != '\0' || end == text || pid <= 0 || pid >= INT32_MAX)
+        return false;
+    add_pid(spy, (pid_t)pid);
+    return true;
 }
 
 /* Answers an option of another tool, by its letter or name. */
@@ -174,7 +183,7 @@ static enum nytp_spy_status take_option(struct nytp_spy *spy, int option, const 
 {
     switch (option) {
     case 'p':
-        if (!add_pid(spy, optarg))
+        if (!take_pid(spy, optarg))
             return wrong("--pid must be a process id, not ", optarg);
         break;
     case 'f':
@@ -241,15 +250,13 @@ static enum nytp_spy_status find_processes(struct nytp_spy *spy)
         return wrong(error.message, "");
     pid_t *const found = nytp_spy_matches(&spy->patterns, &n, &error);
     for (uint32_t i = 0; i < n; i++)
-        if (nytp_grow(&spy->pids, &spy->pids_capacity, spy->n_pids, sizeof *spy->pids))
-            spy->pids[spy->n_pids++] = found[i];
+        add_pid(spy, found[i]);
     free(found);
     if (error.status != NYTP_OK)
         return wrong(error.message, "");
-    if (spy->n_pids > 0)
-        return SPY_DONE;
-    nytp_spy_say("no process's command line matches %s", spy->pattern);
-    return SPY_REFUSED;
+    if (spy->n_pids == 0)
+        nytp_spy_say("no process's command line matches %s", spy->pattern);
+    return spy->n_pids == 0 ? SPY_REFUSED : SPY_DONE;
 }
 
 static const struct command {
@@ -278,7 +285,7 @@ static enum nytp_spy_status take_rest(struct nytp_spy *spy, const struct command
     if (spy->core != NULL && (!command->reads_cores || n > 0 || spy->pattern != NULL))
         return wrong("--core is for dump and heap, in place of a PID", "");
     for (int i = 0; i < n; i++) {
-        if (add_pid(spy, rest[i]))
+        if (take_pid(spy, rest[i]))
             continue;
         if (is_heap && spy->n_files < 2)
             spy->files[spy->n_files++] = rest[i];

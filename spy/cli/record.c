@@ -147,17 +147,12 @@ static bool write_format(const struct recorder *recorder, const char *path)
     return false;
 }
 
-static double percent(uint64_t part, uint64_t of)
-{
-    return of == 0 ? 0 : 100.0 * (double)part / (double)of;
-}
-
 /* Reports missing samples and their reason. */
 static void say_missed(const struct recorder *recorder)
 {
     const struct nytp_pace *const pace = &recorder->pace;
     const uint64_t n = recorder->followed.n_looks, n_due = nytp_pace_due(pace, n);
-    const double late = percent(pace->n_late, pace->n_looks);
+    const double late = nytp_spy_percent((double)pace->n_late, (double)pace->n_looks);
     if (n_due > n)
         nytp_spy_say("%" PRIu64 " of %" PRIu64 " samples that were due: %s", n, n_due,
                      pace->has_rested ? "looks take so long that more would take over a tenth "
@@ -186,7 +181,7 @@ static void say_result(const struct recorder *recorder, const char *path)
                  " not whole and left out (%.2f %%): %s",
                  followed->n_looks - followed->n_torn, followed->n_threads,
                  followed->n_threads == 1 ? "thread" : "threads", seconds, followed->n_torn,
-                 percent(followed->n_torn, followed->n_looks), path);
+                 nytp_spy_percent((double)followed->n_torn, (double)followed->n_looks), path);
     say_missed(recorder);
     if (followed->has_folded_evals)
         nytp_spy_say("more than %d string evals were seen: the further ones of a statement are "

@@ -199,8 +199,7 @@ static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t
         ok = count(process, frame_name(process, frame), frame, seconds,
                    i == 0 && leaf == UINT32_MAX);
     }
-    top->failed |= !ok;
-    return ok;
+    return !(top->failed |= !ok);
 }
 
 static int by_self(const void *left, const void *right)
@@ -230,11 +229,6 @@ static void fade(struct top *top)
     }
 }
 
-static double percent(double part, double whole)
-{
-    return whole > 0 ? 100 * part / whole : 0;
-}
-
 /* Ends a line; in a terminal, clears the rest of it. */
 static void end_line(const struct top *top, struct nytp_out *out)
 {
@@ -246,8 +240,8 @@ static void put_row(const struct top *top, struct nytp_out *out, const struct ro
                     uint32_t columns)
 {
     char place[4200];
-    nytp_printf(out, "%6.1f%% %7.1f%%  ", percent(row->self, top->total),
-                percent(row->total, top->total));
+    nytp_printf(out, "%6.1f%% %7.1f%%  ", nytp_spy_percent(row->self, top->total),
+                nytp_spy_percent(row->total, top->total));
     const uint32_t room = nytp_spy_room(columns, 18);
     const uint32_t width =
         nytp_text_put(out, nytp_strings_get(top->strings, row->name), room * 2 / 3);
@@ -282,8 +276,8 @@ static void put_head(const struct top *top, struct nytp_out *out, uint32_t colum
     nytp_printf(out,
                 "Wall time, of which %.0f%% on a processor; %llu samples at %u Hz, %.2f%% "
                 "not whole",
-                percent(top->cpu, top->total), (unsigned long long)top->n_samples,
-                top->spy->rate, percent((double)n_torn, (double)n_looks));
+                nytp_spy_percent(top->cpu, top->total), (unsigned long long)top->n_samples,
+                top->spy->rate, nytp_spy_percent((double)n_torn, (double)n_looks));
     end_line(top, out);
 }
 
@@ -629,13 +623,12 @@ static void say_end(const struct top *top)
  * not reported. */
 static void finish(struct top *top, bool is_over)
 {
-    struct nytp_error ignored = {0};
     const bool was_terminal = top->terminal.is_ours;
     nytp_terminal_end(&top->terminal);
     if (top->error.status == NYTP_OK && top->n_samples > 0 && (was_terminal || is_over))
         show(top);
     if (was_terminal && nytp_spy_stop)
-        top->error = ignored;
+        top->error = (struct nytp_error){0};
     if (is_over && !top->failed)
         say_end(top);
 }

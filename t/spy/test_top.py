@@ -29,10 +29,10 @@ print "ready\\n";
 """
 
 
-def test_top_tells_what_is_hot_and_how_it_counts(script):
+def test_top_tells_what_is_hot_and_watches_a_process_named_twice_once(script):
     with spied.running(PERL, script(SHARES)) as process:
         process.wait_for("ready")
-        text = spied.spy("top", process.pid, "-r", 500, "-d", "2s", "-i", "1s")
+        text = spied.spy("top", process.pid, process.pid, "-r", 500, "-d", "2s", "-i", "1s")
     tables = text.split("Process ")[1:]
     assert len(tables) >= 2
     assert re.search(r"^Wall time, of which \d+% on a processor; \d+ samples at 500 Hz, \d\.\d\d% not whole$", tables[-1], re.M)
