@@ -5,7 +5,7 @@
 #ifndef NYTP_ATTRIBUTE_H
 #define NYTP_ATTRIBUTE_H
 
-#include "gathered.h"
+#include "builder_state.h"
 
 /* The built recordings become the model. The builder stays with the caller. */
 struct nytp_profile *nytp_attribute(struct nytp_builder *builder, struct nytp_error *error);

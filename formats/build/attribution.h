@@ -14,7 +14,7 @@
 #ifndef NYTP_ATTRIBUTION_H
 #define NYTP_ATTRIBUTION_H
 
-#include "gathered.h"
+#include "builder_state.h"
 #include "line_owners.h"
 
 #include "formats/model/svs.h"

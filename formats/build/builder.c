@@ -12,7 +12,7 @@
 #include "builder_facts.h"
 #include "builder_places.h"
 #include "builder_statements.h"
-#include "gathered.h"
+#include "builder_state.h"
 #include "hang.h"
 #include "in_use_before.h"
 #include "memory_peak.h"

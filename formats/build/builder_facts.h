@@ -6,7 +6,7 @@
 #ifndef NYTP_BUILDER_FACTS_H
 #define NYTP_BUILDER_FACTS_H
 
-#include "gathered.h"
+#include "builder_state.h"
 
 /* Take in an event of one of these tags; any other changes nothing. False with the builder's
  * error set: memory or a limit is out.

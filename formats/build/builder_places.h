@@ -15,7 +15,7 @@
 #ifndef NYTP_BUILDER_PLACES_H
 #define NYTP_BUILDER_PLACES_H
 
-#include "gathered.h"
+#include "builder_state.h"
 
 /* NEW_FID: a file gets its name. A fid that is named anew, differently, is another file from
  * here on. */

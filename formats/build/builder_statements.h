@@ -11,7 +11,7 @@
 #ifndef NYTP_BUILDER_STATEMENTS_H
 #define NYTP_BUILDER_STATEMENTS_H
 
-#include "gathered.h"
+#include "builder_state.h"
 
 /* Book statements that follow one another, with no other event between them; or one, which may
  * have taken less than no time. */

@@ -6,7 +6,7 @@
 #ifndef NYTP_HANG_H
 #define NYTP_HANG_H
 
-#include "gathered.h"
+#include "builder_state.h"
 
 #include "formats/stream/comments/hang_records.h"
 

@@ -9,7 +9,7 @@
 #ifndef NYTP_IN_USE_BEFORE_H
 #define NYTP_IN_USE_BEFORE_H
 
-#include "gathered.h"
+#include "builder_state.h"
 
 #include "formats/stream/comments/bytes_records.h"
 

@@ -8,7 +8,7 @@
 #define NYTP_LABEL_MARKS_H
 
 #include "formats/stream/comments/label_records.h"
-#include "gathered.h"
+#include "builder_state.h"
 
 /* Of more stretches in an input none are kept, nor of more labels than NYTP_MOST_IN_FORCE at a
  * time. */

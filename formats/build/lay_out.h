@@ -5,7 +5,7 @@
 #ifndef NYTP_LAY_OUT_H
 #define NYTP_LAY_OUT_H
 
-#include "gathered.h"
+#include "builder_state.h"
 
 /* Make p->spans. `node_of_raw` maps nodes of the growing tree to the model's. */
 bool nytp_lay_out_spans(const struct nytp_builder *builder, struct nytp_profile *p,

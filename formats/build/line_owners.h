@@ -6,7 +6,7 @@
 #ifndef NYTP_LINE_OWNERS_H
 #define NYTP_LINE_OWNERS_H
 
-#include "gathered.h"
+#include "builder_state.h"
 
 struct nytp_line_owners;
 

@@ -6,7 +6,7 @@
 #ifndef NYTP_MEMORY_PEAK_H
 #define NYTP_MEMORY_PEAK_H
 
-#include "gathered.h"
+#include "builder_state.h"
 
 /* Where the process in progress is on its axis of time, as recorded. */
 int64_t nytp_memory_ticks_now(const struct nytp_builder *builder);

@@ -6,7 +6,7 @@
 #ifndef NYTP_MEMORY_POINTS_H
 #define NYTP_MEMORY_POINTS_H
 
-#include "gathered.h"
+#include "builder_state.h"
 
 /* A comment tells that so many bytes are in core. False with the builder's error set. */
 bool nytp_memory_points_note(struct nytp_builder *builder, int64_t resident);

@@ -8,7 +8,7 @@
 #define NYTP_PROFILE_LABELS_H
 
 #include "formats/stream/comments/label_records.h"
-#include "gathered.h"
+#include "builder_state.h"
 
 /* The current process has this label. What would make its text longer than NYTP_LABELS_LONGEST
  * is left out. False with the builder's error set. */

@@ -5,7 +5,7 @@
 #ifndef NYTP_SPAN_KEEP_H
 #define NYTP_SPAN_KEEP_H
 
-#include "gathered.h"
+#include "builder_state.h"
 
 /* Add a call of the latest process that has ended to the time line, which may leave
  * out it or shorter ones to keep to the number that the options allow. False with the builder's

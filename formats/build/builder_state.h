@@ -4,8 +4,8 @@
  * it: filled by builder.c and the other files of that name, and turned into the model by
  * attribute.c.
  */
-#ifndef NYTP_GATHERED_H
-#define NYTP_GATHERED_H
+#ifndef NYTP_BUILDER_STATE_H
+#define NYTP_BUILDER_STATE_H
 
 #include "accept_waits.h"
 #include "formats/base/arena.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What is told of the events of one input while they are summed up; see gathered.h.
+ * What is told of the events of one input while they are summed up; see builder_state.h.
  */
-#include "gathered.h"
+#include "builder_state.h"
 
 #include <string.h>
 
