@@ -261,7 +261,7 @@ static bool number_nodes(struct growing *g)
     return ok;
 }
 
-static bool attribute_nodes(struct growing *g)
+static bool assign_nodes(struct growing *g)
 {
     struct nytp_profile *profile = g->profile;
     struct nytp_node *nodes = malloc(((size_t)g->n_nodes + 1) * sizeof *nodes);
@@ -282,7 +282,7 @@ static bool attribute_nodes(struct growing *g)
 }
 
 /* Siblings have ascending numbers, so filling in order of number sorts the children. */
-static bool attribute_children(struct nytp_profile *profile)
+static bool assign_children(struct nytp_profile *profile)
 {
     uint32_t *children = malloc(((size_t)profile->n_nodes + 1) * sizeof *children);
     if (children == NULL)
@@ -323,7 +323,7 @@ static int by_node_place(const void *x, const void *y)
     return order != 0 ? order : nytp_compare_u64(a->line, b->line);
 }
 
-static bool attribute_lines(struct growing *g)
+static bool assign_lines(struct growing *g)
 {
     struct nytp_profile *profile = g->profile;
     struct nytp_node_line *lines = malloc(((size_t)g->n_lines + 1) * sizeof *lines);
@@ -375,7 +375,7 @@ static void note_lost_span(struct growing *g, uint32_t old)
 }
 
 /* A span stays with a node that stays: then the spans above it still enclose it. */
-static void attribute_spans(struct growing *g)
+static void assign_spans(struct growing *g)
 {
     struct nytp_profile *profile = g->profile;
     uint32_t n = 0;
@@ -395,7 +395,7 @@ static void attribute_spans(struct growing *g)
 }
 
 /* What is known of places apart from the tree. */
-static void attribute_places(struct growing *g)
+static void assign_places(struct growing *g)
 {
     if (g->dropped)
         nytp_profile_lose_time(g->profile);
@@ -422,13 +422,12 @@ static bool make_tree_anew(struct growing *g)
         (g->number = malloc(((size_t)g->n_nodes + 1) * sizeof *g->number)) == NULL ||
         !number_nodes(g))
         return false;
-    attribute_spans(g);
-    attribute_places(g);
+    assign_spans(g);
+    assign_places(g);
     nytp_arcs_before_renumber(g->rewriting->before, g->rewriting->sub_of,
                               g->rewriting->file_of);
     note_lost_subs(g);
-    const bool ok = attribute_nodes(g) && attribute_children(g->profile) &&
-                    attribute_lines(g) &&
+    const bool ok = assign_nodes(g) && assign_children(g->profile) && assign_lines(g) &&
                     nytp_profile_rebuild(g->profile, g->rewriting->before);
     for (uint32_t i = 0; ok && i < g->profile->n_subs; i++)
         g->profile->subs[i].is_lost &= g->profile->subs[i].calls == 0;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* An arc of accept() without time. */
-static bool is_silent(const struct nytp_attribution *s, const struct nytp_built_arc *a)
+static bool is_silent(const struct nytp_assignment *s, const struct nytp_built_arc *a)
 {
     return a->calls > 0 && a->incl_ticks == 0 && a->excl_ticks == 0 && a->callee != 0 &&
            s->p->subs[a->callee].kind == NYTP_SUB_OPCODE &&
@@ -22,7 +22,7 @@ static struct nytp_key place(uint32_t file, uint32_t line)
 }
 
 /* Of each line with such arcs the first of them, which stands for all. */
-static bool find_silent(const struct nytp_attribution *s, struct nytp_table *silent)
+static bool find_silent(const struct nytp_assignment *s, struct nytp_table *silent)
 {
     bool ok = true;
     for (uint32_t i = 0; ok && i < s->b->n_arcs; i++) {
@@ -35,7 +35,7 @@ static bool find_silent(const struct nytp_attribution *s, struct nytp_table *sil
 }
 
 /* By arc: what the statements on its line took, less what other builtins and xsubs did. */
-static void add_lines(const struct nytp_attribution *s, const struct nytp_table *silent,
+static void add_lines(const struct nytp_assignment *s, const struct nytp_table *silent,
                       int64_t *ticks)
 {
     for (uint32_t i = 0; i < s->n_loose; i++) {
@@ -52,7 +52,7 @@ static void add_lines(const struct nytp_attribution *s, const struct nytp_table 
     }
 }
 
-bool nytp_accept_arcs_fill(struct nytp_attribution *s)
+bool nytp_accept_arcs_fill(struct nytp_assignment *s)
 {
     struct nytp_builder *b = s->b;
     struct nytp_table silent = {0};
@@ -86,7 +86,7 @@ bool nytp_accept_arcs_fill(struct nytp_attribution *s)
 
 /* Arcs by (caller, callee, file, line), and the last of each (caller, callee). */
 struct raising {
-    const struct nytp_attribution *s;
+    const struct nytp_assignment *s;
     struct nytp_arc *arcs;
     struct nytp_table by_key;
     int64_t *below; /* by node: what accepts waited in it and below */
@@ -118,7 +118,7 @@ static void raise_node(void *context, uint32_t process, uint32_t node)
         arc->incl_ticks += r->below[node];
 }
 
-bool nytp_accept_arcs_raise(const struct nytp_attribution *s, struct nytp_arc *arcs, uint32_t n)
+bool nytp_accept_arcs_raise(const struct nytp_assignment *s, struct nytp_arc *arcs, uint32_t n)
 {
     const struct nytp_profile *p = s->p;
     if (s->has_accepts == NULL)

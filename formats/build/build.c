@@ -4,7 +4,7 @@
  */
 #include "build.h"
 
-#include "attribute.h"
+#include "assign.h"
 #include "builder.h"
 #include "builder_places.h"
 #include "builder_statements.h"
@@ -37,7 +37,7 @@ struct nytp_profile *nytp_builder_finish(struct nytp_builder *b,
             (!nytp_built_spans_limit(b) && !nytp_builder_out_of_memory(b)))
             *error = b->error;
         else
-            profile = nytp_attribute(b, error);
+            profile = nytp_assign(b, error);
         if (profile != NULL && reason.status != NYTP_OK) {
             profile->partial = profile->recordings[0].partial = true;
             profile->recordings[0].error = reason;

@@ -4,7 +4,7 @@
  * subs, lines, arcs, contexts.
  *
  * Two ways for a statement: where calls have entry events it goes to the frame in which it
- * began (callstack.h); elsewhere only its file and line are known, and attribute.c finds the
+ * began (callstack.h); elsewhere only its file and line are known, and assign.c finds the
  * sub by line ranges.
  */
 #include "builder.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What the events of one input have been summed up to, before attribution makes a profile of
+ * What the events of one input have been summed up to, before assign.c makes a profile of
  * it: filled by builder.c and the other files of that name, and turned into the model by
- * attribute.c.
+ * assign.c.
  */
 #ifndef NYTP_BUILDER_STATE_H
 #define NYTP_BUILDER_STATE_H

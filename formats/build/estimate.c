@@ -8,7 +8,7 @@
  * be reached through a recursion, becomes a child of the root. So the times of every sub are
  * exact, though the paths between subs are a guess.
  */
-#include "attribution.h"
+#include "assignment.h"
 
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@
 #define ESTIMATE_MAX_DEPTH 200u
 
 struct estimate {
-    struct nytp_attribution *s;
+    struct nytp_assignment *s;
     const struct nytp_sub_sums *sums;
     uint32_t *first_arc; /* per caller, arcs sorted by caller */
     uint32_t *arc_order;
@@ -120,7 +120,7 @@ static bool place_rest(struct estimate *e, uint32_t root)
     return true;
 }
 
-bool nytp_estimate_tree(struct nytp_attribution *s, const struct nytp_sub_sums *sums)
+bool nytp_estimate_tree(struct nytp_assignment *s, const struct nytp_sub_sums *sums)
 {
     struct nytp_builder *b = s->b;
     const uint32_t n = s->p->n_subs, root = b->processes[0].root;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The step of attribution that puts every context's time on lines (attribution.h).
+ * The step of the assignment that puts every context's time on lines (assignment.h).
  *
  * A context whose lines were measured in it keeps them. Where lines are known only for a whole
  * sub, the sub's contexts share them: times per line and times per context are both known, and
  * both come out exactly. Proportions become whole ticks as differences of running sums, so
  * that no tick is lost.
  */
-#include "attribution.h"
+#include "assignment.h"
 #include "formats/base/wide.h"
 #include "formats/model/profile.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* Note that a node has this time and these statements on this line. */
-static bool add_entry(struct nytp_attribution *s, struct nytp_line_entry e)
+static bool add_entry(struct nytp_assignment *s, struct nytp_line_entry e)
 {
     if (!nytp_grow(&s->entries, &s->entries_capacity, s->n_entries, sizeof *s->entries))
         return false;
@@ -24,7 +24,7 @@ static bool add_entry(struct nytp_attribution *s, struct nytp_line_entry e)
 }
 
 /* And that it has SVs on a line, of which there is such a note, too. */
-static bool add_svs(struct nytp_attribution *s, uint32_t node, uint32_t file, uint32_t line,
+static bool add_svs(struct nytp_assignment *s, uint32_t node, uint32_t file, uint32_t line,
                     struct nytp_svs svs)
 {
     return nytp_svs_rows_add(&s->svs, (struct nytp_svs_row){node, file, line, svs});
@@ -54,7 +54,7 @@ static int by_line(const void *x, const void *y)
 
 /* Make the weights sum to more than 0, in the order in which measurements say most: time less
  * calls, time, executions, anything. Returns the sum. */
-static int64_t attribution_weights(struct weighted *lines, uint32_t n)
+static int64_t weigh_lines(struct weighted *lines, uint32_t n)
 {
     int64_t sum = 0;
     for (uint32_t i = 0; i < n; i++)
@@ -70,8 +70,7 @@ static int64_t attribution_weights(struct weighted *lines, uint32_t n)
 }
 
 /* A node whose lines were measured in its own context. */
-static bool apportion_measured(struct nytp_attribution *s, uint32_t node,
-                               struct weighted *lines)
+static bool apportion_measured(struct nytp_assignment *s, uint32_t node, struct weighted *lines)
 {
     const struct nytp_profile *p = s->p;
     const struct nytp_calltree *t = &s->b->stack.tree;
@@ -95,7 +94,7 @@ static bool apportion_measured(struct nytp_attribution *s, uint32_t node,
         if (at != NULL)
             at->weight -= s->deficit[child];
     }
-    const int64_t sum = attribution_weights(lines, n_lines);
+    const int64_t sum = weigh_lines(lines, n_lines);
     int64_t cumulated = 0, given = 0;
     for (uint32_t i = 0; i < n_lines; i++) {
         cumulated += lines[i].weight;
@@ -127,7 +126,7 @@ struct dealing {
     int64_t remaining;
 };
 
-static bool deal_line(struct nytp_attribution *s, struct dealing *d, uint32_t node,
+static bool deal_line(struct nytp_assignment *s, struct dealing *d, uint32_t node,
                       uint32_t line, int64_t ticks)
 {
     if (ticks == 0)
@@ -144,7 +143,7 @@ static bool deal_line(struct nytp_attribution *s, struct dealing *d, uint32_t no
     return true;
 }
 
-static bool deal_in_proportion(struct nytp_attribution *s, struct dealing *d, uint32_t node,
+static bool deal_in_proportion(struct nytp_assignment *s, struct dealing *d, uint32_t node,
                                int64_t ticks)
 {
     const int64_t sum = d->remaining;
@@ -159,7 +158,7 @@ static bool deal_in_proportion(struct nytp_attribution *s, struct dealing *d, ui
     return true;
 }
 
-static bool deal_what_comes(struct nytp_attribution *s, struct dealing *d, uint32_t node,
+static bool deal_what_comes(struct nytp_assignment *s, struct dealing *d, uint32_t node,
                             int64_t ticks)
 {
     while (ticks > 0) {
@@ -174,7 +173,7 @@ static bool deal_what_comes(struct nytp_attribution *s, struct dealing *d, uint3
 }
 
 /* Executions of each line go where its time went; without time to the busiest node. */
-static bool deal_statements(struct nytp_attribution *s, struct dealing *d, uint32_t busiest)
+static bool deal_statements(struct nytp_assignment *s, struct dealing *d, uint32_t busiest)
 {
     for (uint32_t i = 0; i < d->n_lines; i++) {
         const struct weighted *l = &d->lines[i];
@@ -207,7 +206,7 @@ static bool deal_statements(struct nytp_attribution *s, struct dealing *d, uint3
 }
 
 /* A node of which no line is known: its sub's first line. */
-static bool apportion_on_first_line(struct nytp_attribution *s, uint32_t node)
+static bool apportion_on_first_line(struct nytp_assignment *s, uint32_t node)
 {
     const struct nytp_sub *sub = &s->p->subs[s->p->nodes[node].sub];
     return s->p->nodes[node].excl_ticks == 0 ||
@@ -218,7 +217,7 @@ static bool apportion_on_first_line(struct nytp_attribution *s, uint32_t node)
 }
 
 /* SVs that were made in no line of a node: on its sub's first line, too. */
-static bool place_svs(struct nytp_attribution *s, uint32_t node)
+static bool place_svs(struct nytp_assignment *s, uint32_t node)
 {
     const struct nytp_sub *sub = &s->p->subs[s->p->nodes[node].sub];
     const struct nytp_svs svs = nytp_calltree_node_svs(&s->b->stack.tree, s->raw_of_node[node]);
@@ -230,14 +229,14 @@ static bool place_svs(struct nytp_attribution *s, uint32_t node)
 #define PROPORTIONAL_SHARE 64 /* nodes with at least 1/64 of their sub's time are "big" */
 
 /* `nodes` are sorted by exclusive ticks, largest first. */
-static bool deal_lines(struct nytp_attribution *s, struct dealing *d, const uint32_t *nodes,
+static bool deal_lines(struct nytp_assignment *s, struct dealing *d, const uint32_t *nodes,
                        uint32_t n_nodes)
 {
     const struct nytp_profile *p = s->p;
     int64_t total = 0;
     for (uint32_t i = 0; i < n_nodes; i++)
         total += nytp_at_least_0(p->nodes[nodes[i]].excl_ticks);
-    const int64_t sum = attribution_weights(d->lines, d->n_lines);
+    const int64_t sum = weigh_lines(d->lines, d->n_lines);
     int64_t cumulated = 0, given = 0;
     for (uint32_t i = 0; i < d->n_lines; i++) {
         cumulated += d->lines[i].weight;
@@ -281,7 +280,7 @@ static int by_group(const void *x, const void *y)
 }
 
 /* Time of xsubs and opcodes called from each line of a sub, to be taken off its weight. */
-static bool index_leaf_calls(const struct nytp_attribution *s, struct nytp_table *leaf_ticks,
+static bool index_leaf_calls(const struct nytp_assignment *s, struct nytp_table *leaf_ticks,
                              int64_t **ticks)
 {
     *ticks = calloc(s->b->n_arcs + 1, sizeof **ticks);
@@ -305,7 +304,7 @@ static bool index_leaf_calls(const struct nytp_attribution *s, struct nytp_table
 
 /* The loose lines of one sub in one process become the lines that are dealt out. They are
  * sorted as the groups are: *next is the first that was not passed yet. */
-static void gather_loose_lines(const struct nytp_attribution *s, uint32_t process, uint32_t sub,
+static void gather_loose_lines(const struct nytp_assignment *s, uint32_t process, uint32_t sub,
                                const struct nytp_table *leaf_index, const int64_t *leaf_ticks,
                                struct dealing *d, uint32_t *next)
 {
@@ -335,7 +334,7 @@ static void gather_loose_lines(const struct nytp_attribution *s, uint32_t proces
 
 /* Contexts whose lines are not known, in groups of one sub in one process: share the sub's
  * loose lines among them. */
-static bool apportion_groups(struct nytp_attribution *s, const struct group *groups,
+static bool apportion_groups(struct nytp_assignment *s, const struct group *groups,
                              uint32_t n_groups)
 {
     struct nytp_table leaf_index = {0};
@@ -371,7 +370,7 @@ static bool apportion_groups(struct nytp_attribution *s, const struct group *gro
     return ok;
 }
 
-static bool apportion_all(struct nytp_attribution *s)
+static bool apportion_all(struct nytp_assignment *s)
 {
     const struct nytp_profile *p = s->p;
     const struct nytp_calltree *t = &s->b->stack.tree;
@@ -448,7 +447,7 @@ static void keep_svs(struct nytp_svs *lines, uint32_t n)
     }
 }
 
-static bool make_node_line_svs(struct nytp_attribution *s)
+static bool make_node_line_svs(struct nytp_assignment *s)
 {
     struct nytp_profile *const p = s->p;
     if (!nytp_svs_place(p, &s->svs))
@@ -459,7 +458,7 @@ static bool make_node_line_svs(struct nytp_attribution *s)
 }
 
 /* Entries into node_lines: bucketed by node, sorted and merged within. */
-static bool make_node_lines(struct nytp_attribution *s)
+static bool make_node_lines(struct nytp_assignment *s)
 {
     struct nytp_profile *p = s->p;
     uint32_t *first = calloc(p->n_nodes + 2, sizeof *first);
@@ -492,7 +491,7 @@ static bool make_node_lines(struct nytp_attribution *s)
     return true;
 }
 
-bool nytp_apportion_lines(struct nytp_attribution *s)
+bool nytp_apportion_lines(struct nytp_assignment *s)
 {
     const bool ok = apportion_all(s) && make_node_lines(s) && make_node_line_svs(s);
     free(s->entries);

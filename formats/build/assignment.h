@@ -3,16 +3,16 @@
  * Attribution: from what the builder holds (builder.h) to the model (model.h). This header is
  * private to the files that do it. They run in this order:
  *
- *     attribution_subs.c  names become subs; finds the lines of which only the sub is known
+ *     assign_subs.c  names become subs; finds the lines of which only the sub is known
  *     estimate.c          contexts, where the recording has no call events
- *     attribute.c       the sorted tree; the time that the subroutine profiler did not see
+ *     assign.c       the sorted tree; the time that the subroutine profiler did not see
  *     line_costs.c        every context's time on lines
- *     attribution_cpu.c   of a sampled recording, what of that was processor time
+ *     assign_cpu.c   of a sampled recording, what of that was processor time
  *
- * attribute.c calls the others. The rules that they carry out are in formats/model.md.
+ * assign.c calls the others. The rules that they carry out are in formats/model.md.
  */
-#ifndef NYTP_ATTRIBUTION_H
-#define NYTP_ATTRIBUTION_H
+#ifndef NYTP_ASSIGNMENT_H
+#define NYTP_ASSIGNMENT_H
 
 #include "builder_state.h"
 #include "line_owners.h"
@@ -36,7 +36,7 @@ struct nytp_line_entry {
 };
 
 /* What the steps share. */
-struct nytp_attribution {
+struct nytp_assignment {
     struct nytp_builder *b;
     struct nytp_profile *p;
     struct nytp_line_owners *owners;
@@ -66,26 +66,26 @@ struct nytp_sub_sums {
 
 /* Name what never returned, callers and subs; collect loose lines. Afterwards arcs and loose
  * lines name subs by index. False when memory is out, as all below. */
-bool nytp_attribute_subs(struct nytp_attribution *s);
+bool nytp_assign_subs(struct nytp_assignment *s);
 
 /* Grow the tree of a recording without call events from its arcs. */
-bool nytp_estimate_tree(struct nytp_attribution *s, const struct nytp_sub_sums *sums);
+bool nytp_estimate_tree(struct nytp_assignment *s, const struct nytp_sub_sums *sums);
 
 /* Put every node's exclusive ticks, and all statements, on lines: p->node_lines. */
-bool nytp_apportion_lines(struct nytp_attribution *s);
+bool nytp_apportion_lines(struct nytp_assignment *s);
 
 /* Processor time of a sampled recording's node_lines, so that those of a process add up to its
  * cpu_ticks. */
-bool nytp_attribute_cpu(struct nytp_attribution *s);
+bool nytp_assign_cpu(struct nytp_assignment *s);
 
 /* An xsub or opcode, which runs no lines of its own. */
-static inline bool nytp_is_leaf_kind(const struct nytp_attribution *s, uint32_t sub)
+static inline bool nytp_is_leaf_kind(const struct nytp_assignment *s, uint32_t sub)
 {
     return s->p->subs[sub].kind == NYTP_SUB_OPCODE || s->p->subs[sub].kind == NYTP_SUB_XSUB;
 }
 
 /* The name id of a sub. */
-static inline uint32_t nytp_id_of_sub(const struct nytp_attribution *s, uint32_t sub)
+static inline uint32_t nytp_id_of_sub(const struct nytp_assignment *s, uint32_t sub)
 {
     return nytp_strings_intern(s->b->strings, s->p->subs[sub].name.ptr,
                                s->p->subs[sub].name.len);

@@ -6,7 +6,7 @@
  * told), the sum that is known one level up is shared out in the proportion of what is
  * possible, so that nothing is lost: a process's over its contexts, a context's over its lines.
  */
-#include "attribution.h"
+#include "assignment.h"
 #include "formats/base/wide.h"
 #include "formats/model/profile.h"
 
@@ -32,7 +32,7 @@ static void make_sum(int64_t *values, const int64_t *times, uint32_t n, int64_t 
     }
 }
 
-static int64_t wait_of_context(const struct nytp_attribution *s, uint32_t node)
+static int64_t wait_of_context(const struct nytp_assignment *s, uint32_t node)
 {
     const struct nytp_calltree *const tree = &s->b->stack.tree;
     const uint32_t raw = s->raw_of_node[node];
@@ -48,8 +48,8 @@ struct room {
     int64_t *contexts, *context_times, *lines, *line_times;
 };
 
-static void attribute_lines(struct nytp_attribution *s, uint32_t node, int64_t total,
-                            const struct room *room)
+static void assign_lines(struct nytp_assignment *s, uint32_t node, int64_t total,
+                         const struct room *room)
 {
     const struct nytp_wait_sums *const waits = &s->b->stack.tree.waits;
     const uint32_t raw = s->raw_of_node[node], n = s->p->nodes[node].n_node_lines;
@@ -64,8 +64,7 @@ static void attribute_lines(struct nytp_attribution *s, uint32_t node, int64_t t
         lines[i].cpu_ticks = room->lines[i];
 }
 
-static void attribute_process(struct nytp_attribution *s, uint32_t process,
-                              const struct room *room)
+static void assign_process(struct nytp_assignment *s, uint32_t process, const struct room *room)
 {
     struct nytp_profile *const p = s->p;
     const uint32_t root = p->processes[process].root;
@@ -79,10 +78,10 @@ static void attribute_process(struct nytp_attribution *s, uint32_t process,
     make_sum(room->contexts, room->context_times, end - root,
              nytp_at_least_0(p->processes[process].cpu_ticks));
     for (uint32_t n = root; n < end; n++)
-        attribute_lines(s, n, room->contexts[n - root], room);
+        assign_lines(s, n, room->contexts[n - root], room);
 }
 
-bool nytp_attribute_cpu(struct nytp_attribution *s)
+bool nytp_assign_cpu(struct nytp_assignment *s)
 {
     const size_t n_nodes = (size_t)s->p->n_nodes + 1, n_lines = (size_t)s->p->n_node_lines + 1;
     const struct room room = {
@@ -94,7 +93,7 @@ bool nytp_attribute_cpu(struct nytp_attribution *s)
     const bool ok = room.contexts != NULL && room.context_times != NULL && room.lines != NULL &&
                     room.line_times != NULL;
     for (uint32_t i = 0; ok && i < s->p->n_processes; i++)
-        attribute_process(s, i, &room);
+        assign_process(s, i, &room);
     free(room.contexts);
     free(room.context_times);
     free(room.lines);

@@ -7,10 +7,10 @@
  * Sub times come from the subroutine profiler. The statement profiler says how they divide
  * over lines, and how much the program spent outside any sub.
  */
-#include "attribute.h"
+#include "assign.h"
 
 #include "accept_arcs.h"
-#include "attribution.h"
+#include "assignment.h"
 #include "correction.h"
 #include "lay_out.h"
 #include "memory_points.h"
@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct nytp_name name(const struct nytp_attribution *s, uint32_t id)
+static struct nytp_name name(const struct nytp_assignment *s, uint32_t id)
 {
     return nytp_strings_get(s->b->strings, id);
 }
@@ -43,7 +43,7 @@ static void free_sums(struct nytp_sub_sums *sums)
 
 /* Add up, per sub, what several steps need: its loose lines, the arcs into it, the xsubs that
  * it calls. */
-static bool sum_up(const struct nytp_attribution *s, struct nytp_sub_sums *sums)
+static bool sum_up(const struct nytp_assignment *s, struct nytp_sub_sums *sums)
 {
     const uint32_t n = s->p->n_subs;
     *sums = (struct nytp_sub_sums){
@@ -74,7 +74,7 @@ static bool sum_up(const struct nytp_attribution *s, struct nytp_sub_sums *sums)
 }
 
 /* Whether a process's tree has a node of a sub: a set of (process, sub). */
-static bool mark_present(const struct nytp_attribution *s, struct nytp_table *present)
+static bool mark_present(const struct nytp_assignment *s, struct nytp_table *present)
 {
     const struct nytp_calltree *t = &s->b->stack.tree;
     uint32_t *stack = malloc((t->n_nodes + 1) * sizeof *stack);
@@ -109,7 +109,7 @@ static int64_t share_of_ops(const struct nytp_sub_sums *sums, uint32_t sub, int6
 /* Subs that ran statements but have no call on record: calls that never returned, or a
  * recording without the subroutine profiler; they get their statements' time. A comparator
  * of sort is no call either, but its time is in the sort's already. */
-static bool place_uncalled(struct nytp_attribution *s, const struct nytp_sub_sums *sums)
+static bool place_uncalled(struct nytp_assignment *s, const struct nytp_sub_sums *sums)
 {
     struct nytp_builder *b = s->b;
     struct nytp_table present = {0};
@@ -143,7 +143,7 @@ static bool place_uncalled(struct nytp_attribution *s, const struct nytp_sub_sum
 
 /* Recordings without entry events do not tell call sites; where a caller has just one place
  * from which it calls the callee, that is it. */
-static bool fill_call_sites(struct nytp_attribution *s)
+static bool fill_call_sites(struct nytp_assignment *s)
 {
     struct nytp_table only = {0}; /* (caller, callee) -> arc, or n_arcs for several */
     struct nytp_builder *b = s->b;
@@ -190,7 +190,7 @@ static int by_call(const void *x, const void *y)
 }
 
 /* Sort a raw node's children into `siblings`; returns how many. */
-static uint32_t sort_children(const struct nytp_attribution *s, uint32_t raw,
+static uint32_t sort_children(const struct nytp_assignment *s, uint32_t raw,
                               struct sibling *siblings)
 {
     const struct nytp_calltree *t = &s->b->stack.tree;
@@ -205,7 +205,7 @@ static uint32_t sort_children(const struct nytp_attribution *s, uint32_t raw,
 }
 
 /* The model's node `node`, of the raw node `r`; its n children follow in p->children. */
-static void add_node(struct nytp_attribution *s, const struct nytp_tree_node *r, uint32_t node,
+static void add_node(struct nytp_assignment *s, const struct nytp_tree_node *r, uint32_t node,
                      bool is_root, uint32_t n)
 {
     struct nytp_profile *p = s->p;
@@ -227,7 +227,7 @@ static void add_node(struct nytp_attribution *s, const struct nytp_tree_node *r,
 
 /* Turn the raw nodes, which are in the order in which calls were first seen, into the model's:
  * depth first, siblings sorted. */
-static bool make_nodes(struct nytp_attribution *s)
+static bool make_nodes(struct nytp_assignment *s)
 {
     const struct nytp_calltree *t = &s->b->stack.tree;
     struct nytp_profile *p = s->p;
@@ -268,7 +268,7 @@ static bool make_nodes(struct nytp_attribution *s)
 /* From the leaves up: statements of a node must hold its own exclusive time and the deficits
  * of its children (time of calls that lies within the calling statement); what they cannot
  * hold is its deficit. A frame that never returned gets what its statements hold besides. */
-static bool balance_nodes(struct nytp_attribution *s)
+static bool balance_nodes(struct nytp_assignment *s)
 {
     struct nytp_profile *p = s->p;
     const struct nytp_calltree *t = &s->b->stack.tree;
@@ -298,7 +298,7 @@ static bool balance_nodes(struct nytp_attribution *s)
 /* Time of a process's statements outside any sub, less that of the xsubs and opcodes called
  * from there, which run inside these statements. What a Perl sub took beyond its own statements
  * is not taken off: where this is asked for, that is profiler overhead more than anything. */
-static int64_t outer_ticks(const struct nytp_attribution *s, const struct nytp_sub_sums *sums,
+static int64_t outer_ticks(const struct nytp_assignment *s, const struct nytp_sub_sums *sums,
                            uint32_t process)
 {
     const uint32_t root = s->p->processes[process].root;
@@ -331,7 +331,7 @@ static int64_t rest_of(const struct nytp_profile *p, uint32_t process)
  * subroutine profiler did not claim. Where that cannot be so (it claims more than there is),
  * the statements outside subs tell; so they do where the tree is an estimate, whose calls are
  * all in the first process, which then has what is left of all. */
-static bool time_roots(struct nytp_attribution *s, const struct nytp_sub_sums *sums)
+static bool time_roots(struct nytp_assignment *s, const struct nytp_sub_sums *sums)
 {
     struct nytp_profile *p = s->p;
     int64_t of_first = 0;
@@ -363,7 +363,7 @@ static void sum_tree(struct nytp_profile *p)
         p->total_ticks += p->nodes[p->processes[i].root].incl_ticks;
 }
 
-static bool keep_pairs(struct nytp_attribution *s, const struct nytp_pair_ids *ids, uint32_t n,
+static bool keep_pairs(struct nytp_assignment *s, const struct nytp_pair_ids *ids, uint32_t n,
                        struct nytp_pair **pairs)
 {
     *pairs = malloc((n + 1) * sizeof **pairs);
@@ -382,7 +382,7 @@ static struct nytp_name attribute_or_empty(const struct nytp_profile *p, const c
 
 /* The processes. One that was announced and whose end was not seen makes the profile partial.
  */
-static void make_processes(struct nytp_attribution *s)
+static void make_processes(struct nytp_assignment *s)
 {
     struct nytp_profile *p = s->p;
     const struct nytp_builder *b = s->b;
@@ -419,7 +419,7 @@ static void make_processes(struct nytp_attribution *s)
 }
 
 /* What is known of the input as a whole, and of its processes. */
-static bool make_recording(struct nytp_attribution *s)
+static bool make_recording(struct nytp_assignment *s)
 {
     struct nytp_profile *p = s->p;
     struct nytp_builder *b = s->b;
@@ -453,7 +453,7 @@ static bool make_recording(struct nytp_attribution *s)
 }
 
 /* The files, with what ran each string eval as an index. */
-static bool make_files(struct nytp_attribution *s)
+static bool make_files(struct nytp_assignment *s)
 {
     struct nytp_profile *p = s->p;
     struct nytp_builder *b = s->b;
@@ -525,7 +525,7 @@ static bool sort_sources(struct nytp_source_line *lines, uint32_t *n)
 }
 
 /* The builder's lines of source are the profile's. They come in order from most recorders. */
-static bool take_sources(struct nytp_attribution *s)
+static bool take_sources(struct nytp_assignment *s)
 {
     struct nytp_profile *p = s->p;
     bool in_order = true;
@@ -547,7 +547,7 @@ static bool take_sources(struct nytp_attribution *s)
 }
 
 /* The builder's blocks are the profile's, but for those of string evals. */
-static void take_blocks(struct nytp_attribution *s)
+static void take_blocks(struct nytp_assignment *s)
 {
     struct nytp_profile *p = s->p;
     p->blocks = s->b->blocks;
@@ -559,7 +559,7 @@ static void take_blocks(struct nytp_attribution *s)
         qsort(p->blocks, p->n_blocks, sizeof *p->blocks, nytp_compare_blocks);
 }
 
-static void take_regexes(struct nytp_attribution *s)
+static void take_regexes(struct nytp_assignment *s)
 {
     struct nytp_profile *p = s->p;
     p->regexes = s->b->regexes;
@@ -569,7 +569,7 @@ static void take_regexes(struct nytp_attribution *s)
         p->regexes[i].pattern = nytp_strings_get(s->b->strings, p->regexes[i].pattern.len);
 }
 
-static void take_waited(struct nytp_attribution *s)
+static void take_waited(struct nytp_assignment *s)
 {
     struct nytp_profile *p = s->p;
     p->waited = s->b->waits.waited;
@@ -585,7 +585,7 @@ static void take_waited(struct nytp_attribution *s)
 }
 
 /* The arcs: those of the recording where it has them, else those of the tree. */
-static bool make_arcs(struct nytp_attribution *s)
+static bool make_arcs(struct nytp_assignment *s)
 {
     struct nytp_profile *p = s->p;
     const struct nytp_builder *b = s->b;
@@ -611,21 +611,20 @@ static bool make_arcs(struct nytp_attribution *s)
 }
 
 /* All steps in their order; false when memory is out. */
-static bool attribute_all(struct nytp_attribution *s)
+static bool assign_all(struct nytp_assignment *s)
 {
     struct nytp_builder *b = s->b;
     struct nytp_profile *p = s->p;
     struct nytp_sub_sums sums = {0};
     p->estimated_tree = (b->has & NYTP_HAS_CALLS) == 0 && b->n_arcs > 0;
-    bool ok = nytp_attribute_subs(s) && nytp_accept_arcs_fill(s) && sum_up(s, &sums) &&
+    bool ok = nytp_assign_subs(s) && nytp_accept_arcs_fill(s) && sum_up(s, &sums) &&
               (!p->estimated_tree || nytp_estimate_tree(s, &sums)) &&
               place_uncalled(s, &sums) && fill_call_sites(s) && make_recording(s) &&
               make_files(s) && make_nodes(s) && balance_nodes(s) && time_roots(s, &sums);
     if (ok) {
         sum_tree(p);
-        ok = nytp_apportion_lines(s) && (!p->sampled || nytp_attribute_cpu(s)) &&
-             make_arcs(s) && nytp_in_use_count_once(p) && nytp_profile_make_line_costs(p) &&
-             take_sources(s);
+        ok = nytp_apportion_lines(s) && (!p->sampled || nytp_assign_cpu(s)) && make_arcs(s) &&
+             nytp_in_use_count_once(p) && nytp_profile_make_line_costs(p) && take_sources(s);
         nytp_memory_points_take(b, p);
         ok = ok && nytp_lay_out_spans(b, p, s->node_of_raw) &&
              (b->options.as_recorded || nytp_take_off_recording(p));
@@ -637,9 +636,9 @@ static bool attribute_all(struct nytp_attribution *s)
     return ok;
 }
 
-struct nytp_profile *nytp_attribute(struct nytp_builder *b, struct nytp_error *error)
+struct nytp_profile *nytp_assign(struct nytp_builder *b, struct nytp_error *error)
 {
-    struct nytp_attribution s = {
+    struct nytp_assignment s = {
         .b = b, .p = calloc(1, sizeof *s.p), .owners = nytp_line_owners_new(b)};
     bool ok = s.p != NULL && s.owners != NULL;
     if (ok) {
@@ -647,7 +646,7 @@ struct nytp_profile *nytp_attribute(struct nytp_builder *b, struct nytp_error *e
         s.p->has = b->has;
         s.p->negative_times = b->negative_times;
         s.p->wrapped_statements = b->wrapped_statements;
-        ok = attribute_all(&s);
+        ok = assign_all(&s);
     }
     nytp_line_owners_free(s.owners);
     free(s.sub_of_name);

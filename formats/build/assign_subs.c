@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The first step of attribution (attribution.h): which subs there are, what kind each is, and
+ * The first step of the assignment (assignment.h): which subs there are, what kind each is, and
  * which lines and arcs belong to which sub.
  *
  * While a stream is read, everything is named by string id, because a sub may be named long
@@ -8,7 +8,7 @@
  * collected, sorted, and numbered; from then on everything refers to subs by index. Calls that
  * never returned get a name as far as one can be found out.
  */
-#include "attribution.h"
+#include "assignment.h"
 
 #include "formats/base/utf8.h"
 
@@ -19,7 +19,7 @@
 #define CALL_AT      "(call at "
 #define MOST_OF_FILE 200 /* bytes of a file's name in such a name */
 
-static struct nytp_name name(const struct nytp_attribution *s, uint32_t id)
+static struct nytp_name name(const struct nytp_assignment *s, uint32_t id)
 {
     return nytp_strings_get(s->b->strings, id);
 }
@@ -39,7 +39,7 @@ static bool name_begins(struct nytp_name n, const char *head)
 /* "Pkg::CORE:print" and "CORE::print": no sub of perl can contain a lone colon, and CORE is
  * perl's own. */
 /* The name that stands for a call of which nothing but its place is known. */
-static uint32_t nameless(const struct nytp_attribution *s, const struct nytp_tree_node *n)
+static uint32_t nameless(const struct nytp_assignment *s, const struct nytp_tree_node *n)
 {
     if (n->file == 0)
         return s->unreturned_name;
@@ -64,7 +64,7 @@ static uint32_t nameless(const struct nytp_attribution *s, const struct nytp_tre
  * back into an xsub, as an event loop is, the statement that called the xsub goes on, and what
  * the xsub calls is called from there. A statement that began there tells: it is a recursion on
  * one line. */
-static uint32_t guess_name(const struct nytp_attribution *s, const struct nytp_tree_node *n,
+static uint32_t guess_name(const struct nytp_assignment *s, const struct nytp_tree_node *n,
                            const struct nytp_table *caller_of)
 {
     const struct nytp_calltree *t = &s->b->stack.tree;
@@ -92,7 +92,7 @@ static uint32_t guess_name(const struct nytp_attribution *s, const struct nytp_t
 }
 
 /* Give each call that never returned the best name that can be found for it. */
-static bool name_unreturned(struct nytp_attribution *s)
+static bool name_unreturned(struct nytp_assignment *s)
 {
     struct nytp_table caller_of = {0}; /* callee -> its only caller, or 0 */
     struct nytp_calltree *t = &s->b->stack.tree;
@@ -112,7 +112,7 @@ static bool name_unreturned(struct nytp_attribution *s)
 }
 
 /* Formats without caller names: whoever owns the line of the call. */
-static void name_callers(struct nytp_attribution *s)
+static void name_callers(struct nytp_assignment *s)
 {
     for (uint32_t i = 0; i < s->b->n_arcs; i++) {
         struct nytp_built_arc *a = &s->b->arcs[i];
@@ -134,7 +134,7 @@ static int by_process_sub_place(const void *x, const void *y)
 }
 
 /* The builder's pages of lines are used up. */
-static bool collect_loose_lines(struct nytp_attribution *s)
+static bool collect_loose_lines(struct nytp_assignment *s)
 {
     for (uint32_t i = 0; i < s->b->n_pages; i++) {
         const struct nytp_line_page *page = &s->b->pages[i];
@@ -171,13 +171,13 @@ static int by_name(const void *x, const void *y)
 }
 
 /* That this name is a sub's: it gets its number when all are known. */
-static void note_name(struct nytp_attribution *s, uint32_t id)
+static void note_name(struct nytp_assignment *s, uint32_t id)
 {
     s->sub_of_name[id] = 0;
 }
 
 /* Everywhere that a sub is named: arcs, ranges of lines, loose lines, the tree. */
-static void note_all_names(struct nytp_attribution *s)
+static void note_all_names(struct nytp_assignment *s)
 {
     const struct nytp_builder *b = s->b;
     for (uint32_t i = 0; i < b->n_arcs; i++) {
@@ -196,7 +196,7 @@ static void note_all_names(struct nytp_attribution *s)
 }
 
 /* Everything that is named as a sub anywhere, sorted; main::RUNTIME comes first. */
-static bool make_subs(struct nytp_attribution *s)
+static bool make_subs(struct nytp_assignment *s)
 {
     const struct nytp_builder *b = s->b;
     const uint32_t n_names = nytp_strings_count(b->strings);
@@ -234,7 +234,7 @@ static bool make_subs(struct nytp_attribution *s)
 }
 
 /* What a sub is, by its name and by whether its lines are known. */
-static enum nytp_sub_kind kind_of(const struct nytp_attribution *s, const struct nytp_sub *sub,
+static enum nytp_sub_kind kind_of(const struct nytp_assignment *s, const struct nytp_sub *sub,
                                   uint32_t id, bool has_range)
 {
     if (id == s->unreturned_name || name_begins(sub->name, CALL_AT))
@@ -251,7 +251,7 @@ static enum nytp_sub_kind kind_of(const struct nytp_attribution *s, const struct
 }
 
 /* Kind, file and lines of every sub. */
-static void describe_subs(struct nytp_attribution *s)
+static void describe_subs(struct nytp_assignment *s)
 {
     const struct nytp_builder *b = s->b;
     for (uint32_t i = 0; i < b->n_ranges; i++) {
@@ -283,7 +283,7 @@ static void describe_subs(struct nytp_attribution *s)
 }
 
 /* From here on arcs, loose lines and raw nodes name subs by index. */
-static void number_subs(struct nytp_attribution *s)
+static void number_subs(struct nytp_assignment *s)
 {
     struct nytp_builder *b = s->b;
     for (uint32_t i = 0; i < b->n_arcs; i++) {
@@ -296,7 +296,7 @@ static void number_subs(struct nytp_attribution *s)
         qsort(s->loose, s->n_loose, sizeof *s->loose, by_process_sub_place);
 }
 
-bool nytp_attribute_subs(struct nytp_attribution *s)
+bool nytp_assign_subs(struct nytp_assignment *s)
 {
     s->unreturned_name = nytp_strings_intern(s->b->strings, "[unreturned]", 12);
     if (s->unreturned_name == UINT32_MAX || !name_unreturned(s))
