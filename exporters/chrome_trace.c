@@ -135,16 +135,16 @@ static const struct bounds anywhere = {-HUGE_VAL, HUGE_VAL};
 static struct bounds append_times(char **at, int64_t start_ns, int64_t end_ns,
                                   struct bounds within)
 {
-    const double told_us = (double)start_ns / 1000, end_us = (double)end_ns / 1000;
+    const double recorded_us = (double)start_ns / 1000, end_us = (double)end_ns / 1000;
     const double length_us = (double)(end_ns - start_ns) / 1000;
     const double most_us = end_us < within.end_us ? end_us : within.end_us;
-    const double start_us = told_us > within.start_us ? told_us : within.start_us;
+    const double start_us = recorded_us > within.start_us ? recorded_us : within.start_us;
     if (start_us > most_us) { /* a call of no length at its caller's end */
         *at = nytp_append(nytp_json_append_17_digits(*at, most_us), ",\"dur\":0");
         return (struct bounds){most_us, most_us};
     }
-    *at = start_us > told_us ? nytp_json_append_17_digits(*at, start_us)
-                             : nytp_json_append_fixed(*at, start_ns, 3);
+    *at = start_us > recorded_us ? nytp_json_append_17_digits(*at, start_us)
+                                 : nytp_json_append_fixed(*at, start_ns, 3);
     *at = nytp_append(*at, ",\"dur\":");
     if (start_us + length_us == most_us) {
         *at = nytp_json_append_fixed(*at, end_ns - start_ns, 3);

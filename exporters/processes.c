@@ -211,7 +211,7 @@ static void sum_waits(const struct table *table, const struct nytp_waits *waits)
 }
 
 /* Says so if most of the work was waiting for a processor: too many processes at once. */
-static void tell_crowding(const struct table *table)
+static void report_crowding(const struct table *table)
 {
     const struct nytp_profile *profile = table->profile;
     int64_t own = 0, cpu = 0;
@@ -250,7 +250,7 @@ static void put_table(struct table *table)
     nytp_text_style(table->out, table->options->color, NYTP_STYLE_PLAIN);
     nytp_putc(table->out, '\n');
     put_rows(table);
-    tell_crowding(table);
+    report_crowding(table);
 }
 
 static bool processes_write(const struct nytp_profile *profile,

@@ -28,7 +28,7 @@ struct queue {
 struct nytp_sample {
     struct nytp_malloc_event made, freed;
     struct queue *queue;
-    atomic_bool told; /* `made` is not in use any more */
+    atomic_bool reported; /* `made` is not in use any more */
 };
 
 /* A thread's state, without the bytes that are left. */
@@ -150,7 +150,7 @@ void nytp_sample_freed(struct nytp_sample *sample)
 {
     if (!atomic_load(&sample->queue->closed))
         push(sample->queue, &sample->freed);
-    else if (atomic_load(&sample->told))
+    else if (atomic_load(&sample->reported))
         let_go(sample);
 }
 
@@ -220,7 +220,7 @@ static void done(struct nytp_malloc_event *first)
         if (event->is_free)
             let_go(sample_of(event));
         else
-            atomic_store(&sample_of(event)->told, true);
+            atomic_store(&sample_of(event)->reported, true);
     }
 }
 

@@ -34,7 +34,7 @@ static bool is_child;
 typedef bool obey_fn(pTHX_ struct nytp_recorder *rec, const char *name, char *text,
                      size_t size);
 
-static bool tell(char *text, size_t size, const char *words, const char *path)
+static bool answer(char *text, size_t size, const char *words, const char *path)
 {
     snprintf(text, size, "%s%s%.400s", words, path == NULL ? "" : " ",
              path == NULL ? "" : path);
@@ -45,14 +45,14 @@ static bool obey_on(pTHX_ struct nytp_recorder *rec, const char *name, char *tex
 {
     PERL_UNUSED_VAR(name);
     if (rec->state == NYTP_RECORDING && rec->kind == NYTP_EXACT)
-        return tell(text, size, "is on already", rec->file.path);
+        return answer(text, size, "is on already", rec->file.path);
     if (rec->state == NYTP_RECORDING)
         nytp_pause_for_exact(aTHX_ rec);
     nytp_enable_unasked(aTHX_ rec);
     if (rec->state == NYTP_RECORDING)
-        return tell(text, size, "on", rec->file.path);
+        return answer(text, size, "on", rec->file.path);
     const bool has_failed = rec->file.error.status != NYTP_OK;
-    tell(text, size, has_failed ? rec->file.error.message : "not to be had here", NULL);
+    answer(text, size, has_failed ? rec->file.error.message : "not to be had here", NULL);
     if (rec->pause_for_exact.is_there)
         nytp_go_on_sampling(aTHX_ rec);
     return false;
@@ -63,8 +63,8 @@ static bool obey_off(pTHX_ struct nytp_recorder *rec, const char *name, char *te
 {
     PERL_UNUSED_VAR(name);
     if (!nytp_file_is_open(rec) && !rec->pause_for_exact.is_there)
-        return tell(text, size, "is off", NULL);
-    tell(text, size, "off", rec->file.path);
+        return answer(text, size, "is off", NULL);
+    answer(text, size, "off", rec->file.path);
     if (rec->pause_for_exact.is_there)
         nytp_go_on_sampling(aTHX_ rec);
     else
@@ -85,7 +85,7 @@ static bool obey_rotate(pTHX_ struct nytp_recorder *rec, const char *name, char 
     char next[NYTP_CONTROL_LINE];
     PERL_UNUSED_VAR(rec);
     const bool ok = nytp_rotate_unasked(aTHX_ * name == '\0' ? NULL : name, next, sizeof next);
-    tell(text, size, ok ? "goes on in" : next, ok ? next : NULL);
+    answer(text, size, ok ? "goes on in" : next, ok ? next : NULL);
     return ok;
 }
 
@@ -97,7 +97,7 @@ static bool obey_heap(pTHX_ struct nytp_recorder *rec, const char *name, char *t
     struct nytp_heap_copy copy;
     PERL_UNUSED_VAR(name);
     if (!nytp_control_take_client(&client))
-        return tell(text, size, "nobody waits for it any more", NULL) && false;
+        return answer(text, size, "nobody waits for it any more", NULL) && false;
     const bool has_clock = nytp_file_is_open(rec);
     if (has_clock)
         nytp_clock_pause(&rec->clock);

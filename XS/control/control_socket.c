@@ -269,7 +269,7 @@ NYTP_RAW_CODE static void put_file(struct nytp_raw_text *to,
     nytp_raw_put_number(to, (uint64_t) * (volatile const time_t *)target->began_s);
 }
 
-NYTP_RAW_CODE static void tell_status_of(int fd, struct nytp_control_target *target)
+NYTP_RAW_CODE static void answer_status(int fd, struct nytp_control_target *target)
 {
     struct line line;
     struct nytp_raw_text *const to = begin_line(&line);
@@ -289,7 +289,7 @@ NYTP_RAW_CODE static void tell_status_of(int fd, struct nytp_control_target *tar
 }
 
 /* Sends the running op, and each open call with its line. */
-NYTP_RAW_CODE static void tell_stack_of(int fd, struct nytp_control_target *target)
+NYTP_RAW_CODE static void answer_stack(int fd, struct nytp_control_target *target)
 {
     static char bytes[65536];
     struct nytp_raw_text text;
@@ -302,12 +302,12 @@ NYTP_RAW_CODE static void tell_stack_of(int fd, struct nytp_control_target *targ
     send_bytes(fd, bytes, text.n);
 }
 
-NYTP_RAW_CODE static void tell(int fd,
-                               void (*tell_of)(int fd, struct nytp_control_target *target))
+NYTP_RAW_CODE static void answer_by(int fd,
+                                    void (*answer)(int fd, struct nytp_control_target *target))
 {
     for (struct nytp_control_target *target = targets; target != NULL; target = target->next) {
         nytp_where_look(&target->where);
-        tell_of(fd, target);
+        answer(fd, target);
     }
 }
 
@@ -382,11 +382,11 @@ NYTP_RAW_CODE static bool read_client(unsigned i)
     if (command == NYTP_COMMAND_NONE)
         return true;
     if (command == NYTP_COMMAND_STATUS)
-        tell(fd_of(i), tell_status_of);
+        answer_by(fd_of(i), answer_status);
     else if (command == NYTP_COMMAND_CANCEL)
         cancel(fd_of(i));
     else if (command == NYTP_COMMAND_STACK)
-        tell(fd_of(i), tell_stack_of);
+        answer_by(fd_of(i), answer_stack);
     else if (command == NYTP_COMMAND_UNKNOWN)
         say(fd_of(i), "error ", "no such command");
     else if (command != NYTP_COMMAND_TOO_LONG)

@@ -63,7 +63,7 @@ static bool add_call(struct nytp_rec_blocks *blocks, const struct nytp_rec_block
 }
 
 /* Returns whether a comment can hold the sub's name; else its caller gets its blocks. */
-static bool can_be_told(const struct nytp_rec_sub *sub)
+static bool can_be_recorded(const struct nytp_rec_sub *sub)
 {
     return sub->name_len > 0 && sub->name_len <= NYTP_IN_USE_NAME_MOST &&
            memchr(sub->name, '\n', sub->name_len) == NULL &&
@@ -76,7 +76,7 @@ static uint32_t call_of_frame(struct nytp_rec_blocks *blocks, uint32_t caller,
     const struct nytp_rec_block_call call = {
         .sub = frame->sub, .caller = caller, .fid = frame->fid, .line = frame->line};
     const struct nytp_key key = {caller, frame->sub->id, frame->fid, frame->line};
-    if (caller == NO_CALL || !can_be_told(frame->sub))
+    if (caller == NO_CALL || !can_be_recorded(frame->sub))
         return caller;
     uint32_t index = nytp_table_get(&blocks->by_path, key);
     if (index == NYTP_TABLE_NONE && !add_call(blocks, &call, &index))
@@ -231,7 +231,7 @@ void nytp_blocks_sweep(struct nytp_recorder *rec)
 /* ---- the stream ---- */
 
 /* Returns the file's number in this profile, after recording the file. */
-static uint32_t told_fid(pTHX_ struct nytp_recorder *rec, uint32_t fid, uint32_t via)
+static uint32_t recorded_fid(pTHX_ struct nytp_recorder *rec, uint32_t fid, uint32_t via)
 {
     struct nytp_rec_file *const file = fid == 0 ? NULL : nytp_file_numbered(aTHX_ rec, fid);
     return file == NULL ? 0 : nytp_file_fid(aTHX_ rec, file, via);
@@ -245,7 +245,7 @@ static void write_calls(pTHX_ struct nytp_recorder *rec)
         const struct nytp_in_use_call record = {
             .number = i,
             .caller = call->caller,
-            .fid = told_fid(aTHX_ rec, call->fid, NYTP_FID_VIA_SUB),
+            .fid = recorded_fid(aTHX_ rec, call->fid, NYTP_FID_VIA_SUB),
             .line = call->line,
             .name = {.ptr = call->sub->name, .len = call->sub->name_len},
         };
@@ -267,7 +267,7 @@ static void write_blocks(pTHX_ struct nytp_recorder *rec, uint64_t after)
             .space = block->space,
             .objects = block->objects,
             .call = block->call,
-            .fid = told_fid(aTHX_ rec, block->fid, NYTP_FID_VIA_STMT),
+            .fid = recorded_fid(aTHX_ rec, block->fid, NYTP_FID_VIA_STMT),
             .line = block->line,
             .parent_pid = block->is_inherited ? rec->blocks.parent_pid : 0,
         };

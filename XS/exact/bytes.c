@@ -172,7 +172,7 @@ static void weigh(struct nytp_rec_bytes *bytes, const struct nytp_malloc_event *
     record->space = (uint64_t)fmin(nearbyint((double)event->size / chance), most);
 }
 
-void nytp_bytes_tell(struct nytp_recorder *rec, const struct nytp_malloc_event *event,
+void nytp_bytes_emit(struct nytp_recorder *rec, const struct nytp_malloc_event *event,
                      const struct nytp_place *place)
 {
     struct nytp_bytes_record record = {.id = event->id, .is_free = event->is_free};
@@ -192,14 +192,14 @@ void nytp_bytes_tell(struct nytp_recorder *rec, const struct nytp_malloc_event *
     nytp_write_comment(rec->writer, text);
 }
 
-void nytp_bytes_tell_waiting(struct nytp_recorder *rec)
+void nytp_bytes_emit_waiting(struct nytp_recorder *rec)
 {
     nytp_bytes_hold(&rec->bytes);
     struct nytp_malloc_event *const first = nytp_bytes_take(rec);
     if (!rec->svs_on)
         nytp_blocks_find_place(rec);
     for (const struct nytp_malloc_event *e = first; e != NULL; e = e->next)
-        nytp_bytes_tell(rec, e, rec->running_place);
+        nytp_bytes_emit(rec, e, rec->running_place);
     nytp_bytes_done(rec, first);
     nytp_bytes_resume(&rec->bytes);
 }

@@ -51,7 +51,7 @@ void nytp_bytes_free(struct nytp_recorder *rec);
 void nytp_bytes_drop(struct nytp_recorder *rec);
 
 /* Records waiting samples for the statement in progress. */
-void nytp_bytes_tell_waiting(struct nytp_recorder *rec);
+void nytp_bytes_emit_waiting(struct nytp_recorder *rec);
 
 /* nytp_bytes_take() returns the waiting samples, oldest first, or NULL. Record each of them,
  * then give them back with nytp_bytes_done(). */
@@ -59,7 +59,7 @@ struct nytp_malloc_event *nytp_bytes_take(struct nytp_recorder *rec);
 void nytp_bytes_done(struct nytp_recorder *rec, struct nytp_malloc_event *first);
 
 /* Records one sample. An allocation without a place (NULL) is left out. */
-void nytp_bytes_tell(struct nytp_recorder *rec, const struct nytp_malloc_event *event,
+void nytp_bytes_emit(struct nytp_recorder *rec, const struct nytp_malloc_event *event,
                      const struct nytp_place *place);
 
 static inline bool nytp_bytes_wait(const struct nytp_rec_bytes *bytes)

@@ -106,7 +106,7 @@ static struct nytp_rec_arc *arc_of_frame(struct nytp_recorder *rec,
     return nytp_arc_of(rec, frame->sub, &site);
 }
 
-static NYTP_COLD void tell_resumed(struct nytp_recorder *rec)
+static NYTP_COLD void emit_resumed(struct nytp_recorder *rec)
 {
     nytp_write_comment(rec->writer, NYTP_RESUMED_CALL);
 }
@@ -131,9 +131,9 @@ static NYTP_INLINED void write_return(struct nytp_recorder *rec,
                                       int64_t incl, int64_t excl, enum call_record record)
 {
     if (UNLIKELY(rec->memory_on))
-        nytp_memory_tell(rec);
+        nytp_memory_emit(rec);
     if (UNLIKELY(frame->resumed))
-        tell_resumed(rec);
+        emit_resumed(rec);
     if (UNLIKELY(!rec->comments_on))
         write_return_record(rec, frame->sub, depth, incl, excl);
     else if (record == BESIDE_STATEMENT)
@@ -171,7 +171,7 @@ static NYTP_INLINED void account(struct nytp_recorder *rec, const struct nytp_re
         nytp_dprof_leave(rec, frame->sub, frame->enter_ticks + incl);
 }
 
-static NYTP_COLD void tell_site(struct nytp_recorder *rec, struct nytp_rec_arc *arc)
+static NYTP_COLD void emit_site(struct nytp_recorder *rec, struct nytp_rec_arc *arc)
 {
     const struct nytp_rec_sub *const sub = arc->callee_sub;
     arc->entry = nytp_write_call_site(rec->writer, arc->fid, arc->line, sub->encoded[0],
@@ -182,7 +182,7 @@ static inline const struct nytp_encoded_entry *entry_of(struct nytp_recorder *re
                                                         const struct nytp_rec_frame *frame)
 {
     if (UNLIKELY(frame->arc->entry.len == 0))
-        tell_site(rec, frame->arc);
+        emit_site(rec, frame->arc);
     return &frame->arc->entry;
 }
 
@@ -276,7 +276,7 @@ static void on_scope_exit(pTHX_ void *serial)
 
 void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks)
 {
-    nytp_told_serial_set(rec, 0);
+    nytp_recorded_serial_set(rec, 0);
     for (uint32_t i = 0; i < rec->n_frames; i++) {
         rec->frames[i].enter_ticks = ticks;
         rec->frames[i].callee_ticks = 0;
@@ -298,7 +298,7 @@ static void count_depths(struct nytp_rec_frame *frames, uint32_t n, uint32_t cha
 void nytp_frames_save(struct nytp_recorder *rec, struct nytp_rec_frames *frames)
 {
     *frames = (struct nytp_rec_frames){rec->frames, rec->n_frames, rec->size_frames,
-                                       rec->told_serial};
+                                       rec->recorded_serial};
     count_depths(frames->all, frames->n, -1u);
     rec->frames = NULL;
     rec->n_frames = rec->size_frames = 0;
@@ -311,7 +311,7 @@ void nytp_frames_restore(struct nytp_recorder *rec, const struct nytp_rec_frames
     rec->frames = frames->all;
     rec->n_frames = frames->n;
     rec->size_frames = frames->size;
-    nytp_told_serial_set(rec, frames->told_serial);
+    nytp_recorded_serial_set(rec, frames->recorded_serial);
     count_depths(rec->frames, rec->n_frames, 1);
 }
 
@@ -394,7 +394,7 @@ static NYTP_INLINED void enter(struct nytp_recorder *rec, struct nytp_rec_sub *s
 {
     nytp_guard(rec);
     if (UNLIKELY(rec->memory_on)) /* earlier allocations are not this call's */
-        nytp_memory_tell(rec);
+        nytp_memory_emit(rec);
     if (LIKELY(rec->comments_on)) {
         const struct nytp_rec_frame *const frame =
             push(rec, nytp_arc_of(rec, sub, site), site->now);
@@ -530,9 +530,9 @@ static NYTP_INLINED bool enter_known(pTHX_ struct nytp_recorder *rec, struct nyt
         return false;
     const uint64_t raw = nytp_clock_raw(&rec->clock);
     *now = nytp_clock_ticks(&rec->clock, raw);
-    if (UNLIKELY(raw >= rec->wake_raw || *now < rec->clock.told_ticks))
+    if (UNLIKELY(raw >= rec->wake_raw || *now < rec->clock.latest_ticks))
         return false; /* other work is due first */
-    rec->clock.told_ticks = *now;
+    rec->clock.latest_ticks = *now;
     const struct nytp_rec_frame *const frame = push(rec, known->arc, *now);
     nytp_write_call_entry_at(rec->writer, entry_of(rec, frame), rec->stmt.since_ticks, *now);
     return true;

@@ -51,35 +51,35 @@ enum {
     SYSTEM_CLOCK_PERIOD_FACTOR = 10, /* a measurement takes so many times longer */
 };
 
-enum told {
-    TOLD_STMT,
-    TOLD_LEAVE,
-    TOLD_CALL_IN,
-    TOLD_CALL_OUT,
-    TOLD_XSUB_IN,
-    TOLD_XSUB_OUT,
-    TOLD_OP_IN,
-    TOLD_OP_OUT,
-    N_TOLD
+enum recorded {
+    RECORDED_STMT,
+    RECORDED_LEAVE,
+    RECORDED_CALL_IN,
+    RECORDED_CALL_OUT,
+    RECORDED_XSUB_IN,
+    RECORDED_XSUB_OUT,
+    RECORDED_OP_IN,
+    RECORDED_OP_OUT,
+    N_RECORDED
 };
 
 /* A cost in the stream. A call adds time before its begin and after its end, which the caller
  * gets (out), and time in between (in). `part` is the share of the cost: for subs it follows
  * from the order of instructions; half, if both sides do the same. */
-static const struct told_cost {
+static const struct recorded_cost {
     const char *name;
     enum nytp_cost_kind kind;
     double part;
     double part_of_longer; /* share of the handler's extra time in the program */
-} told_costs[N_TOLD] = {
-    [TOLD_STMT] = {"stmt", NYTP_COST_STATEMENT, 1.0, 1.0},
-    [TOLD_LEAVE] = {"leave", NYTP_COST_LEAVE, 1.0, 0},
-    [TOLD_CALL_IN] = {"call_in", NYTP_COST_CALL, 0.42, 1.0},
-    [TOLD_CALL_OUT] = {"call_out", NYTP_COST_CALL, 0.58, 0},
-    [TOLD_XSUB_IN] = {"xsub_in", NYTP_COST_XSUB, 0.5, 0.5},
-    [TOLD_XSUB_OUT] = {"xsub_out", NYTP_COST_XSUB, 0.5, 0.5},
-    [TOLD_OP_IN] = {"op_in", NYTP_COST_BUILTIN, 0.5, 0.5},
-    [TOLD_OP_OUT] = {"op_out", NYTP_COST_BUILTIN, 0.5, 0.5},
+} recorded_costs[N_RECORDED] = {
+    [RECORDED_STMT] = {"stmt", NYTP_COST_STATEMENT, 1.0, 1.0},
+    [RECORDED_LEAVE] = {"leave", NYTP_COST_LEAVE, 1.0, 0},
+    [RECORDED_CALL_IN] = {"call_in", NYTP_COST_CALL, 0.42, 1.0},
+    [RECORDED_CALL_OUT] = {"call_out", NYTP_COST_CALL, 0.58, 0},
+    [RECORDED_XSUB_IN] = {"xsub_in", NYTP_COST_XSUB, 0.5, 0.5},
+    [RECORDED_XSUB_OUT] = {"xsub_out", NYTP_COST_XSUB, 0.5, 0.5},
+    [RECORDED_OP_IN] = {"op_in", NYTP_COST_BUILTIN, 0.5, 0.5},
+    [RECORDED_OP_OUT] = {"op_out", NYTP_COST_BUILTIN, 0.5, 0.5},
 };
 
 /* The timed handler for each kind of event. */
@@ -344,7 +344,7 @@ static double longer_in_program(const struct nytp_recorder *rec, enum nytp_cost_
 }
 
 /* Returns the cost to record, in picoseconds. */
-static double told(const struct nytp_recorder *rec, const struct told_cost *cost)
+static double recorded(const struct nytp_recorder *rec, const struct recorded_cost *cost)
 {
     const double in_loop = cost_of(rec, cost->kind) * cost->part;
     const double longer = longer_in_program(rec, cost->kind) * cost->part_of_longer;
@@ -353,7 +353,7 @@ static double told(const struct nytp_recorder *rec, const struct told_cost *cost
 
 double nytp_costs_in_builtin_ns(const struct nytp_recorder *rec)
 {
-    return rec->cost_meter == NULL ? 0 : told(rec, &told_costs[TOLD_OP_IN]) / 1000;
+    return rec->cost_meter == NULL ? 0 : recorded(rec, &recorded_costs[RECORDED_OP_IN]) / 1000;
 }
 
 static uint32_t n_measured(const struct nytp_recorder *rec)
@@ -367,10 +367,10 @@ static void write_costs(struct nytp_recorder *rec)
         return;
     char text[400] = "nytp-costs";
     size_t len = strlen(text);
-    for (size_t i = 0; i < N_TOLD; i++) {
-        const struct told_cost *const c = &told_costs[i];
+    for (size_t i = 0; i < N_RECORDED; i++) {
+        const struct recorded_cost *const c = &recorded_costs[i];
         len += (size_t)snprintf(text + len, sizeof text - len, " %s=%" PRId64, c->name,
-                                (int64_t)(told(rec, c) + 0.5));
+                                (int64_t)(recorded(rec, c) + 0.5));
     }
     nytp_write_comment(rec->writer, text);
 }

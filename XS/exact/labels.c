@@ -74,7 +74,7 @@ static void write_text(struct nytp_recorder *rec)
     nytp_write_comment(rec->writer, rec->scratch.ptr);
 }
 
-static void tell_own(struct nytp_recorder *rec, uint32_t depth, int64_t ticks)
+static void emit_own(struct nytp_recorder *rec, uint32_t depth, int64_t ticks)
 {
     const struct nytp_rec_sub *const sub = rec->frames[depth - 1].sub;
     if (ticks == 0 || strlen(sub->name) != sub->name_len || strchr(sub->name, '\n') != NULL)
@@ -85,7 +85,7 @@ static void tell_own(struct nytp_recorder *rec, uint32_t depth, int64_t ticks)
     write_text(rec);
 }
 
-static void tell_open_calls(struct nytp_recorder *rec, int64_t now)
+static void emit_open_calls(struct nytp_recorder *rec, int64_t now)
 {
     int64_t above = 0;
     for (uint32_t i = rec->n_frames; i > 0; i--) {
@@ -93,7 +93,7 @@ static void tell_open_calls(struct nytp_recorder *rec, int64_t now)
         const bool is_new = (int32_t)(frame->serial - rec->labels.last_serial) > 0;
         const int64_t incl = now - frame->enter_ticks;
         const int64_t own = incl - frame->callee_ticks - above;
-        tell_own(rec, i, own - (is_new ? 0 : frame->labelled_ticks));
+        emit_own(rec, i, own - (is_new ? 0 : frame->labelled_ticks));
         frame->labelled_ticks = own;
         above = incl;
         if (!is_new)
@@ -102,7 +102,7 @@ static void tell_open_calls(struct nytp_recorder *rec, int64_t now)
     rec->labels.last_serial = rec->last_serial;
 }
 
-static void tell_label(struct nytp_recorder *rec, const char *key, const char *value,
+static void emit_label(struct nytp_recorder *rec, const char *key, const char *value,
                        int64_t now)
 {
     nytp_text_clear(&rec->scratch);
@@ -129,7 +129,7 @@ static int64_t of_label(struct nytp_recorder *rec, int64_t now)
     return now;
 }
 
-static void tell_change(pTHX_ struct nytp_recorder *rec, const char *key, const char *value)
+static void emit_change(pTHX_ struct nytp_recorder *rec, const char *key, const char *value)
 {
     nytp_now_ticks(aTHX_ rec);
     if (!writes_labels(rec)) /* a fork's child may have just stopped recording */
@@ -137,9 +137,9 @@ static void tell_change(pTHX_ struct nytp_recorder *rec, const char *key, const 
     const int64_t now = nytp_axis_now(rec), label_now = of_label(rec, now);
     nytp_clock_pause(&rec->clock);
     if (rec->state == NYTP_RECORDING && rec->counting && rec->returns_on)
-        tell_open_calls(rec, now);
-    nytp_stream_tell_memory_of_label(rec, nytp_clock_raw(&rec->clock));
-    tell_label(rec, key, value, label_now);
+        emit_open_calls(rec, now);
+    nytp_stream_emit_memory_of_label(rec, nytp_clock_raw(&rec->clock));
+    emit_label(rec, key, value, label_now);
     nytp_clock_resume(&rec->clock);
 }
 
@@ -183,7 +183,7 @@ static void set(pTHX_ struct nytp_recorder *rec, const char *key, const char *va
         return;
     nytp_guard(rec);
     if (writes_labels(rec))
-        tell_change(aTHX_ rec, key, value);
+        emit_change(aTHX_ rec, key, value);
     if (value == NULL) {
         remove_label(rec, label);
     } else {
@@ -261,11 +261,11 @@ void nytp_label_sql(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_sub *
     RESTORE_ERRNO;
 }
 
-static void tell_all(struct nytp_recorder *rec)
+static void emit_all(struct nytp_recorder *rec)
 {
     const int64_t now = of_label(rec, nytp_axis_now(rec));
     for (uint32_t i = 0; i < rec->labels.n; i++)
-        tell_label(rec, rec->labels.all[i].key, rec->labels.all[i].value, now);
+        emit_label(rec, rec->labels.all[i].key, rec->labels.all[i].value, now);
 }
 
 void nytp_labels_begin(struct nytp_recorder *rec)
@@ -273,7 +273,7 @@ void nytp_labels_begin(struct nytp_recorder *rec)
     for (uint32_t i = 0; i < rec->n_frames; i++)
         rec->frames[i].labelled_ticks = 0;
     rec->labels.last_serial = rec->last_serial;
-    tell_all(rec);
+    emit_all(rec);
 }
 
 /* The file is suspended: every label ends in it; one that goes on becomes two stretches. */
@@ -281,16 +281,16 @@ void nytp_labels_end(struct nytp_recorder *rec)
 {
     const int64_t now = nytp_axis_now(rec), label_now = of_label(rec, now);
     if (rec->labels.n > 0 && rec->counting && rec->returns_on)
-        tell_open_calls(rec, now);
+        emit_open_calls(rec, now);
     for (uint32_t i = 0; i < rec->labels.n; i++)
-        tell_label(rec, rec->labels.all[i].key, NULL, label_now);
+        emit_label(rec, rec->labels.all[i].key, NULL, label_now);
 }
 
 /* Open calls were recorded when the labels ended. */
 void nytp_labels_resume(struct nytp_recorder *rec)
 {
     rec->labels.last_serial = rec->last_serial;
-    tell_all(rec);
+    emit_all(rec);
 }
 
 void nytp_labels_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from)

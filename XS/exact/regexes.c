@@ -69,7 +69,7 @@ struct nytp_rec_regexes {
     struct nytp_index index;
     struct regex **all; /* in order of first use; owned */
     uint32_t n, size;
-    uint64_t told_raw, period_raw; /* last time this was recorded, and the interval */
+    uint64_t recorded_raw, period_raw; /* last time this was recorded, and the interval */
     struct recent recent[RECENT];
 };
 
@@ -473,10 +473,10 @@ static uint64_t without_costs(uint64_t ns, double cost_ns, uint64_t n)
 static void write_regex(struct nytp_recorder *rec, const struct regex *regex, double builtin_ns)
 {
     char text[NYTP_REGEX_LONGEST];
-    struct nytp_regex_record told = regex->sums;
+    struct nytp_regex_record record = regex->sums;
     uint64_t sizes_ns = 0;
     for (size_t i = 0; i < NYTP_REGEX_SIZES; i++) {
-        struct nytp_regex_size *const size = &told.sizes[i];
+        struct nytp_regex_size *const size = &record.sizes[i];
         const uint64_t n = regex->n_size_frames[i];
         size->ns = without_costs(size->ns, builtin_ns, n);
         size->max_ns = without_costs(size->max_ns, builtin_ns, n > 0);
@@ -484,21 +484,21 @@ static void write_regex(struct nytp_recorder *rec, const struct regex *regex, do
             size->max_ns = size->ns;
         sizes_ns += size->ns;
     }
-    told.ns = without_costs(told.ns, builtin_ns, regex->n_frames);
-    if (told.ns < sizes_ns)
-        told.ns = sizes_ns;
-    told.max_ns = without_costs(told.max_ns, builtin_ns, regex->n_frames > 0);
+    record.ns = without_costs(record.ns, builtin_ns, regex->n_frames);
+    if (record.ns < sizes_ns)
+        record.ns = sizes_ns;
+    record.max_ns = without_costs(record.max_ns, builtin_ns, regex->n_frames > 0);
     put_pattern(&rec->scratch, regex);
-    told.pattern =
+    record.pattern =
         (struct nytp_str){.ptr = rec->scratch.ptr, .len = (uint32_t)rec->scratch.len};
-    nytp_regex_record_format(&told, text);
+    nytp_regex_record_format(&record, text);
     nytp_write_comment(rec->writer, text);
 }
 
 void nytp_regexes_write(struct nytp_recorder *rec, double builtin_ns)
 {
-    const bool is_told = rec->regexes != NULL && rec->dprof == NULL;
-    for (uint32_t i = 0; is_told && i < rec->regexes->n; i++) {
+    const bool is_recorded = rec->regexes != NULL && rec->dprof == NULL;
+    for (uint32_t i = 0; is_recorded && i < rec->regexes->n; i++) {
         struct regex *const regex = rec->regexes->all[i];
         const struct nytp_regex_record *const sums = &regex->sums;
         if (sums->calls == 0 && sums->ns == 0)
@@ -515,10 +515,10 @@ void nytp_regexes_write(struct nytp_recorder *rec, double builtin_ns)
 void nytp_regexes_write_if_due(struct nytp_recorder *rec, uint64_t raw, double builtin_ns)
 {
     struct nytp_rec_regexes *const regexes = rec->regexes;
-    if (regexes == NULL || raw - regexes->told_raw < regexes->period_raw)
+    if (regexes == NULL || raw - regexes->recorded_raw < regexes->period_raw)
         return;
     nytp_regexes_write(rec, builtin_ns);
-    regexes->told_raw = raw;
+    regexes->recorded_raw = raw;
     regexes->period_raw *= 2;
 }
 
@@ -530,7 +530,7 @@ void nytp_regexes_forget(struct nytp_recorder *rec)
     for (uint32_t i = 0; i < regexes->n; i++)
         Safefree(regexes->all[i]);
     regexes->n = 0;
-    regexes->told_raw = nytp_clock_raw(&rec->clock);
+    regexes->recorded_raw = nytp_clock_raw(&rec->clock);
     regexes->period_raw = nytp_clock_raw_of_ns(&rec->clock, FIRST_PERIOD_NS);
     nytp_index_clear(&regexes->index);
     Zero(regexes->recent, RECENT, struct recent);

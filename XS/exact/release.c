@@ -114,7 +114,7 @@ static void mark_files(struct nytp_recorder *rec)
 /* ---- subs ---- */
 
 /* Records where called subs are, before their arcs are written. */
-static void tell_places(pTHX_ struct nytp_recorder *rec)
+static void emit_places(pTHX_ struct nytp_recorder *rec)
 {
     for (uint32_t i = 1; i <= rec->subs.n; i++) {
         const struct nytp_rec_sub *const sub = rec->subs.all[i];
@@ -162,7 +162,7 @@ static NYTP_COLD void release(pTHX_ struct nytp_recorder *rec)
     nytp_blocks_sweep(rec);
     mark_subs(rec);
     if (is_open)
-        tell_places(aTHX_ rec);
+        emit_places(aTHX_ rec);
     mark_files(rec);
     if (nytp_arcs_release(rec) && nytp_subs_release(rec)) {
         remember_files(aTHX_ rec);

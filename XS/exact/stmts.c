@@ -187,7 +187,7 @@ void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
     nytp_guard(rec);
     if (rec->memory_on) {
-        nytp_memory_tell(rec);
+        nytp_memory_emit(rec);
         nytp_blocks_place_is_here(rec);
     }
     charge(rec, time_of_begin(aTHX_ rec, cop), false);
@@ -247,12 +247,12 @@ void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
     nytp_guard(rec);
     rec->n_untold = 0;
     if (rec->memory_on && !rec->left_fresh)
-        nytp_memory_tell(rec);
+        nytp_memory_emit(rec);
     charge(rec, time_of_return(aTHX_ rec), true);
     set_stmt(aTHX_ rec, PL_curcop);
     if (rec->memory_on) {
         nytp_blocks_place_is_here(rec);
-        nytp_memory_tell(rec);
+        nytp_memory_emit(rec);
     }
     nytp_unguard(rec);
 }
@@ -296,7 +296,7 @@ OP *nytp_stmt_leave(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
 void nytp_stmt_end(pTHX_ struct nytp_recorder *rec)
 {
     if (rec->memory_on)
-        nytp_memory_tell(rec);
+        nytp_memory_emit(rec);
     if (!rec->discount_pending)
         charge(rec, nytp_now_ticks(aTHX_ rec), false);
     nytp_stmt_drop(rec);
@@ -326,7 +326,7 @@ void nytp_stmt_restart(struct nytp_recorder *rec, int64_t ticks)
 void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec)
 {
     if (rec->memory_on)
-        nytp_memory_tell(rec);
+        nytp_memory_emit(rec);
     rec->stmts.paused = rec->stmt;
     rec->stmts.paused.since_ticks = nytp_now_ticks(aTHX_ rec) - rec->stmt.since_ticks;
     nytp_place_pause(rec);

@@ -29,7 +29,7 @@ void nytp_svs_restart(struct nytp_recorder *rec)
 
 /* An excess over one comment's limit waits for the next. Changes while no statement is in
  * progress, as when recording begins, are charged to none. */
-static void tell(struct nytp_recorder *rec)
+static void emit(struct nytp_recorder *rec)
 {
     char text[NYTP_SVS_LONGEST];
     const struct nytp_place *const place = rec->running_place;
@@ -52,12 +52,12 @@ static void tell(struct nytp_recorder *rec)
     nytp_write_comment(rec->writer, text);
 }
 
-void nytp_memory_tell(struct nytp_recorder *rec)
+void nytp_memory_emit(struct nytp_recorder *rec)
 {
     if (UNLIKELY(nytp_bytes_wait(&rec->bytes)))
-        nytp_bytes_tell_waiting(rec);
+        nytp_bytes_emit_waiting(rec);
     if (rec->svs_on)
-        tell(rec);
+        emit(rec);
     else
         nytp_state_note_waiting(rec, false);
 }

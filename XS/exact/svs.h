@@ -23,7 +23,7 @@ struct nytp_rec_svs {
 void nytp_svs_restart(struct nytp_recorder *rec);
 
 /* Records changes and allocations up to now. Call it only if rec->memory_on. */
-void nytp_memory_tell(struct nytp_recorder *rec);
+void nytp_memory_emit(struct nytp_recorder *rec);
 
 /* Excludes an SV that we have just made. */
 static inline void nytp_svs_add_own(struct nytp_rec_svs *svs)

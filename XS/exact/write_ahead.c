@@ -21,7 +21,7 @@ static const char *kind_word(const struct nytp_rec_sub *sub)
                                             : NYTP_OPEN_CALL_PERL;
 }
 
-static void tell_frame(struct nytp_recorder *rec, uint32_t depth)
+static void emit_frame(struct nytp_recorder *rec, uint32_t depth)
 {
     char text[NYTP_OPEN_CALL_MOST];
     const struct nytp_rec_sub *const sub = rec->frames[depth - 1].sub;
@@ -36,17 +36,17 @@ static void tell_frame(struct nytp_recorder *rec, uint32_t depth)
 /* Only returns name calls, so calls whose return may never come are named now, once each. The
  * innermost comes first: its depth shows readers how many calls were open before the file
  * began. */
-static void tell_frames(struct nytp_recorder *rec)
+static void emit_frames(struct nytp_recorder *rec)
 {
     if (!rec->entries_on)
         return;
     uint32_t n = 0;
     for (uint32_t i = rec->n_frames; i > 0 && n < MOST_TOLD; i--, n++) {
-        if ((int32_t)(rec->frames[i - 1].serial - rec->told_serial) <= 0)
+        if ((int32_t)(rec->frames[i - 1].serial - rec->recorded_serial) <= 0)
             break;
-        tell_frame(rec, i);
+        emit_frame(rec, i);
     }
-    rec->told_serial = rec->last_serial;
+    rec->recorded_serial = rec->last_serial;
 }
 
 void nytp_write_ahead(pTHX_ struct nytp_recorder *rec)
@@ -57,7 +57,7 @@ void nytp_write_ahead(pTHX_ struct nytp_recorder *rec)
     dSAVE_ERRNO;
     nytp_guard(rec);
     nytp_clock_pause(&rec->clock);
-    tell_frames(rec);
+    emit_frames(rec);
     nytp_sub_infos_write(aTHX_ rec, false);
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
     nytp_clock_resume(&rec->clock);
@@ -66,7 +66,7 @@ void nytp_write_ahead(pTHX_ struct nytp_recorder *rec)
     RESTORE_ERRNO;
 }
 
-void nytp_told_serial_set(struct nytp_recorder *rec, uint32_t serial)
+void nytp_recorded_serial_set(struct nytp_recorder *rec, uint32_t serial)
 {
-    rec->told_serial = serial;
+    rec->recorded_serial = serial;
 }

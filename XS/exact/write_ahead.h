@@ -17,6 +17,6 @@ struct nytp_recorder;
 void nytp_write_ahead(pTHX_ struct nytp_recorder *rec) NYTP_COLD;
 
 /* Notes that the current file has the names of the frames up to this serial. */
-void nytp_told_serial_set(struct nytp_recorder *rec, uint32_t serial);
+void nytp_recorded_serial_set(struct nytp_recorder *rec, uint32_t serial);
 
 #endif

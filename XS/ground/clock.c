@@ -106,17 +106,17 @@ int64_t nytp_clock_now(struct nytp_clock *clock)
 {
     const uint64_t raw = clock->pauses > 0 ? clock->paused_raw : nytp_clock_raw(clock);
     const int64_t now = nytp_clock_ticks(clock, raw);
-    if (now > clock->told_ticks)
-        clock->told_ticks = now;
-    return clock->told_ticks;
+    if (now > clock->latest_ticks)
+        clock->latest_ticks = now;
+    return clock->latest_ticks;
 }
 
 int64_t nytp_clock_hold(struct nytp_clock *clock)
 {
     clock->base_raw = nytp_clock_raw(clock);
-    clock->base_ticks = clock->told_ticks;
+    clock->base_ticks = clock->latest_ticks;
     clock->base_fraction = 0;
-    return clock->told_ticks;
+    return clock->latest_ticks;
 }
 
 void nytp_clock_foresee(struct nytp_clock *clock)
@@ -151,7 +151,7 @@ void nytp_clock_init(struct nytp_clock *clock, int id)
 void nytp_clock_restart(struct nytp_clock *clock)
 {
     clock->base_raw = nytp_clock_raw(clock);
-    clock->base_ticks = clock->overhead_ticks = clock->told_ticks = 0;
+    clock->base_ticks = clock->overhead_ticks = clock->latest_ticks = 0;
     clock->base_fraction = 0;
     clock->pauses = 0;
     see(clock, clock->seen);
@@ -180,8 +180,8 @@ static void part(struct nytp_clock *clock, double elapsed_ns)
         clock->seen_ticks + elapsed - (clock->overhead_ticks - clock->seen_overhead);
     clock->is_counter = false;
     clock->raw_per_ns = (uint64_t)(0x1p32 / ns_per_raw(clock));
-    if (now > clock->told_ticks)
-        clock->told_ticks = now;
+    if (now > clock->latest_ticks)
+        clock->latest_ticks = now;
     nytp_clock_hold(clock);
 }
 

@@ -36,7 +36,7 @@ struct nytp_clock {
     uint64_t base_raw; /* raw reading of the axis point base_ticks + base_fraction */
     int64_t base_ticks;
     uint64_t base_fraction; /* in 2^-64 tick */
-    int64_t told_ticks;     /* the latest point of the axis that was told */
+    int64_t latest_ticks;   /* the latest point of the axis that was returned */
     int64_t overhead_ticks; /* cut out so far */
     unsigned pauses;        /* nested nytp_clock_pause() calls */
     uint64_t paused_raw;    /* when the outermost of them was */

@@ -66,7 +66,7 @@ static const char *signal_name(int number)
 
 /* Records the signal and the open calls, for a program that hangs. perl may be in the middle of
  * a change, so it is read as from outside. */
-static void tell_end(struct nytp_recorder *rec, int number)
+static void emit_end(struct nytp_recorder *rec, int number)
 {
     static struct nytp_open_stack stack;
     char bytes[MOST_TEXT];
@@ -112,7 +112,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     }
     if (is_ours && rec->guards.depth == 0) {
         rec->file.in_signal = true;
-        tell_end(rec, number);
+        emit_end(rec, number);
         finish(rec);
     }
     die_of(number);

@@ -185,7 +185,7 @@ static void end_for_now(pTHX_ struct nytp_recorder *rec)
 {
     nytp_sample_catch_up(aTHX_ rec);
     if (rec->memory_on)
-        nytp_memory_tell(rec);
+        nytp_memory_emit(rec);
     nytp_sub_infos_write(aTHX_ rec, true);
     nytp_regexes_write(rec, nytp_costs_in_builtin_ns(rec)); /* only once, so it has to stay */
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
@@ -562,7 +562,7 @@ void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
     nytp_clock_pause(&rec->clock);
     nytp_sub_infos_write(aTHX_ rec, false);
     nytp_regexes_write_if_due(rec, *raw, nytp_costs_in_builtin_ns(rec));
-    nytp_stream_tell_memory_if_due(rec, *raw);
+    nytp_stream_emit_memory_if_due(rec, *raw);
     nytp_bytes_look_for_freed(rec);
     nytp_stream_flush_if_due(rec, *raw);
     nytp_clock_resume(&rec->clock);

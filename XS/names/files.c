@@ -311,15 +311,15 @@ static void write_new_fid(struct nytp_recorder *rec, struct nytp_rec_file *file)
     const uint32_t parent_fid =
         file->parent == NULL ? 0 : nytp_file_known_fid(rec, file->parent);
     const char *const name = absolute_name(rec, file);
-    const struct nytp_loaded_file *const told = rec->options.savesrc ? NULL : file->loaded;
+    const struct nytp_loaded_file *const recorded = rec->options.savesrc ? NULL : file->loaded;
     nytp_write_new_fid(rec->writer,
                        &(struct nytp_new_fid){
                            .fid = file->fid,
                            .eval_fid = parent_fid,
                            .eval_line = parent_fid == 0 ? 0 : file->parent_line,
                            .flags = file->flags,
-                           .size = told == NULL ? 0 : (uint32_t)told->size,
-                           .mtime_s = told == NULL ? 0 : (uint32_t)told->written.tv_sec,
+                           .size = recorded == NULL ? 0 : (uint32_t)recorded->size,
+                           .mtime_s = recorded == NULL ? 0 : (uint32_t)recorded->written.tv_sec,
                            .name = {.ptr = name, .len = (uint32_t)strlen(name)},
                        });
     file->generation[rec->kind] = rec->profile.generation;

@@ -202,7 +202,7 @@ void nytp_sub_infos_write_known(struct nytp_recorder *rec)
 }
 
 /* Records the files of called subs; for builtins and xsubs their package's file. */
-static void tell_files(pTHX_ struct nytp_recorder *rec)
+static void emit_files(pTHX_ struct nytp_recorder *rec)
 {
     for (size_t i = 0; i < rec->info_queue.n; i++) {
         const struct nytp_rec_sub *const sub = rec->info_queue.all[i];
@@ -224,7 +224,7 @@ void nytp_sub_infos_write(pTHX_ struct nytp_recorder *rec, bool closing)
     nytp_name_compiled(aTHX_ rec);
     if (closing) {
         add_debugger_subs(aTHX_ rec);
-        tell_files(aTHX_ rec);
+        emit_files(aTHX_ rec);
     }
     nytp_sub_infos_write_known(rec);
     for (size_t i = 0; closing && i < rec->info_queue.n; i++)

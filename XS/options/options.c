@@ -235,9 +235,9 @@ bool nytp_options_set(struct nytp_options *options, const char *name, const char
         return true;
     const bool decides = nytp_option_decides(name);
     options->is_refused |= decides;
-    const struct nytp_error told = *error;
+    const struct nytp_error cause = *error;
     *error = (struct nytp_error){0};
-    return nytp_error_set(error, told.status, "%s%s%s", told.message,
+    return nytp_error_set(error, cause.status, "%s%s%s", cause.message,
                           strchr(value, ',') != NULL ? " (options are separated by ':')" : "",
                           decides ? "; the program runs unprofiled" : "");
 }
@@ -310,8 +310,8 @@ static void set_default(struct nytp_options *options, enum nytp_option option)
     }
 }
 
-static void tell_unfit(const struct nytp_options *options, const struct unfit *unfit,
-                       struct nytp_error *error)
+static void report_unfit(const struct nytp_options *options, const struct unfit *unfit,
+                         struct nytp_error *error)
 {
     const struct option_row *const row = &rows[unfit->option];
     if (row->is_text)
@@ -325,10 +325,10 @@ static void tell_unfit(const struct nytp_options *options, const struct unfit *u
 bool nytp_options_find_unfit(struct nytp_options *options, struct nytp_error *error)
 {
     for (size_t i = 0; i < sizeof unfits / sizeof unfits[0]; i++) {
-        if ((options->told >> i & 1) != 0 || !is_unfit(options, &unfits[i]))
+        if ((options->reported >> i & 1) != 0 || !is_unfit(options, &unfits[i]))
             continue;
-        options->told |= (uint64_t)1 << i;
-        tell_unfit(options, &unfits[i], error);
+        options->reported |= (uint64_t)1 << i;
+        report_unfit(options, &unfits[i], error);
         if (unfits[i].mode != ONLY_SAMPLED)
             set_default(options, unfits[i].option);
         return true;

@@ -16,7 +16,7 @@ struct nytp_options {
 #define NYTP_TEXT(name, doc)                                     char *name;
 #include "options.def"
     uint64_t given;    /* a bit for each option given: 1 << NYTP_OPTION_name */
-    uint64_t told;     /* a bit for each row of unfit.def reported */
+    uint64_t reported; /* a bit for each row of unfit.def reported */
     bool has_bad_file; /* option file= has an unknown placeholder */
     bool is_refused;   /* an error in a deciding option: the program runs unprofiled */
     double flush_s;

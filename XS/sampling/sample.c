@@ -268,7 +268,7 @@ static const struct nytp_malloc_event *take_allocs(pTHX_ struct nytp_recorder *r
     nytp_blocks_place_is_here(rec);
     const bool is_in_leaf = enter_leaf(aTHX_ rec, &moment);
     while (event != NULL && event->where == tick) {
-        nytp_bytes_tell(rec, event, &place);
+        nytp_bytes_emit(rec, event, &place);
         event = event->next;
     }
     if (is_in_leaf)
@@ -286,7 +286,7 @@ take_bytes(pTHX_ struct nytp_recorder *rec, const struct nytp_malloc_event *even
                 break;
             event = take_allocs(aTHX_ rec, event);
         } else {
-            nytp_bytes_tell(rec, event, NULL);
+            nytp_bytes_emit(rec, event, NULL);
             event = event->next;
         }
     }

@@ -28,7 +28,7 @@ struct nytp_rec_frame {
 struct nytp_rec_frames {
     struct nytp_rec_frame *all;
     uint32_t n, size;
-    uint32_t told_serial; /* frames up to this one have recorded their names */
+    uint32_t recorded_serial; /* frames up to this one have recorded their names */
 };
 
 /* The origin of a call, taken before perl's handler changes the current statement. */

@@ -110,10 +110,10 @@ struct nytp_recorder {
     struct nytp_rec_frame *frames; /* open calls, innermost last; owned */
     uint32_t n_frames, size_frames;
     uint32_t last_serial;
-    uint32_t told_serial;  /* frames up to this one have recorded their names */
-    int64_t left_ticks;    /* axis at the last call's return, for the leave op around it */
-    const OP *entered_op;  /* first op of the sub entered last, until it has run */
-    int64_t entered_ticks; /* the time of that entry */
+    uint32_t recorded_serial; /* frames up to this one have recorded their names */
+    int64_t left_ticks;       /* axis at the last call's return, for the leave op around it */
+    const OP *entered_op;     /* first op of the sub entered last, until it has run */
+    int64_t entered_ticks;    /* the time of that entry */
 
     struct nytp_stmt stmt; /* stmts.c */
     struct nytp_clock clock;
@@ -254,13 +254,13 @@ static inline uint64_t nytp_now(pTHX_ struct nytp_recorder *rec)
 /* Call it if a reading is before the last recorded time. Returns now; recalibrates soon. */
 int64_t nytp_went_back(struct nytp_recorder *rec) NYTP_COLD;
 
-/* Returns nytp_now() as a point of the axis. Later points are never before told_ticks. */
+/* Returns nytp_now() as a point of the axis. Later points are never before latest_ticks. */
 static inline int64_t nytp_now_ticks(pTHX_ struct nytp_recorder *rec)
 {
     const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
-    if (UNLIKELY(now < rec->clock.told_ticks))
+    if (UNLIKELY(now < rec->clock.latest_ticks))
         return nytp_went_back(rec);
-    rec->clock.told_ticks = now;
+    rec->clock.latest_ticks = now;
     return now;
 }
 

@@ -146,7 +146,7 @@ bool nytp_stream_can_pay_flush(struct nytp_recorder *rec, uint64_t raw)
     return rec->stream.credit_raw > 0;
 }
 
-static void tell_memory(struct nytp_recorder *rec, uint64_t raw)
+static void emit_memory(struct nytp_recorder *rec, uint64_t raw)
 {
     char text[sizeof NYTP_MEMORY_NOW_HEAD + 24];
     int64_t now;
@@ -157,21 +157,21 @@ static void tell_memory(struct nytp_recorder *rec, uint64_t raw)
     nytp_write_comment(rec->writer, text);
 }
 
-void nytp_stream_tell_memory_of_label(struct nytp_recorder *rec, uint64_t raw)
+void nytp_stream_emit_memory_of_label(struct nytp_recorder *rec, uint64_t raw)
 {
     if (rec->dprof == NULL && raw - rec->stream.memory_raw >=
                                   nytp_clock_raw_of_ns(&rec->clock, LEAST_MEMORY_OF_LABEL_NS))
-        tell_memory(rec, raw);
+        emit_memory(rec, raw);
 }
 
 /* The interval grows with the run: a day's curve has a few thousand points. */
-void nytp_stream_tell_memory_if_due(struct nytp_recorder *rec, uint64_t raw)
+void nytp_stream_emit_memory_if_due(struct nytp_recorder *rec, uint64_t raw)
 {
     const uint64_t least = nytp_clock_raw_of_ns(&rec->clock, LEAST_MEMORY_NS);
     const uint64_t share = (raw - rec->stream.begun_raw) / MEMORY_TIMES;
     if (rec->dprof != NULL || raw - rec->stream.memory_raw < (share > least ? share : least))
         return;
-    tell_memory(rec, raw);
+    emit_memory(rec, raw);
 }
 
 void nytp_stream_recalibrate_if_due(struct nytp_recorder *rec, uint64_t raw)

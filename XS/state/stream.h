@@ -50,8 +50,8 @@ void nytp_stream_restore(struct nytp_recorder *rec, const struct nytp_rec_stream
 /* Work driven by the clock. The *_if_due functions do it at reading `raw` if it is due;
  * nytp_stream_plan_wake_up() sets rec->wake_raw, the next reading to look at it. */
 void nytp_stream_flush_if_due(struct nytp_recorder *rec, uint64_t raw);
-void nytp_stream_tell_memory_if_due(struct nytp_recorder *rec, uint64_t raw);
-void nytp_stream_tell_memory_of_label(struct nytp_recorder *rec, uint64_t raw);
+void nytp_stream_emit_memory_if_due(struct nytp_recorder *rec, uint64_t raw);
+void nytp_stream_emit_memory_of_label(struct nytp_recorder *rec, uint64_t raw);
 void nytp_stream_recalibrate_if_due(struct nytp_recorder *rec, uint64_t raw);
 void nytp_stream_plan_wake_up(struct nytp_recorder *rec, uint64_t raw);
 

@@ -96,8 +96,8 @@ FILE *nytp_disk_source_open(const struct nytp_profile *profile,
     if (file->n_sources > 0 || file->name.len == 0 || file->name.ptr[0] != '/' ||
         memchr(file->name.ptr, '\0', file->name.len) != NULL)
         return NULL;
-    const bool is_told = file->n_text_sums > 0;
-    if (options->no_source_files || !(is_told || options->source_files)) {
+    const bool is_recorded = file->n_text_sums > 0;
+    if (options->no_source_files || !(is_recorded || options->source_files)) {
         *state = NYTP_DISK_SOURCE_REFUSED;
         return NULL;
     }
@@ -106,7 +106,7 @@ FILE *nytp_disk_source_open(const struct nytp_profile *profile,
         return NULL;
     if (file->n_text_sums == 1 && file->size == st.st_size) {
         stream = open_proved(file, stream, (size_t)st.st_size);
-    } else if (is_told || was_changed(profile, f, &st)) {
+    } else if (is_recorded || was_changed(profile, f, &st)) {
         fclose(stream);
         stream = NULL;
     }

@@ -334,7 +334,7 @@ static enum exit_status put_answers(const struct nytp_cli *cli,
 
 /* Who broke which rule, and which rules nobody could judge. A breach begins with FILE:LINE,
  * which editors and CI make a link of. */
-static void tell_breaches(const struct nytp_gate *gate, const struct nytp_gate_result *result)
+static void report_breaches(const struct nytp_gate *gate, const struct nytp_gate_result *result)
 {
     for (uint32_t i = 0; i < result->n_offenders; i++) {
         const struct nytp_gate_offender *offender = &result->offenders[i];
@@ -354,7 +354,7 @@ enum exit_status nytp_compare_judge(const struct run *run, struct comparison *co
     const struct nytp_gate_result *result = &comparison->result;
     if (gate->n_rules == 0)
         return EXIT_DONE;
-    tell_breaches(gate, result);
+    report_breaches(gate, result);
     for (uint32_t i = 0; i < gate->n_accepts && !run->cli.quiet; i++)
         if (!gate->accepts[i].used)
             nytp_cli_say("%s: no sub beyond a limit matches %s", gate->accepts[i].place,

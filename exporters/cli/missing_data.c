@@ -80,7 +80,7 @@ void nytp_missing_data_add(struct nytp_missing_data *missing,
         bits &= ~(unsigned)reasons[i].bit;
         if (missing->of[i].n_inputs++ == 0) {
             missing->of[i].path = path;
-            missing->of[i].is_told = nytp_profile_option(profile, reasons[i].option) != NULL;
+            missing->of[i].is_known = nytp_profile_option(profile, reasons[i].option) != NULL;
         }
     }
 }
@@ -101,7 +101,7 @@ bool nytp_missing_data_message(const struct nytp_missing_data *missing, size_t r
         return false;
     if (n > 1)
         snprintf(more, sizeof more, " and %lu more", (unsigned long)n - 1);
-    if (missing->of[reason].is_told)
+    if (missing->of[reason].is_known)
         snprintf(text, size, "%s%s: recorded with NYTPROF option %s=%s%s",
                  missing->of[reason].path, more, reasons[reason].option, reasons[reason].value,
                  reasons[reason].text);

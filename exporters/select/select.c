@@ -274,8 +274,8 @@ static bool prune_small_calls(struct nytp_profile *profile, double min_percent, 
 
 /* ---- all of them ---- */
 
-static void tell_misses(const struct nytp_profile *profile,
-                        const struct nytp_selection *selection)
+static void report_misses(const struct nytp_profile *profile,
+                          const struct nytp_selection *selection)
 {
     const struct nytp_patterns *const all[] = {&selection->focus,     &selection->ignore,
                                                &selection->hide,      &selection->show,
@@ -294,7 +294,7 @@ bool nytp_select(struct nytp_profile *profile, const struct nytp_selection *sele
         return false;
     if (selection->detail && !nytp_add_details(profile, error))
         return false;
-    tell_misses(profile, selection);
+    report_misses(profile, selection);
     if (selection->no_wait && !drop_waits(profile, &selection->waits, error))
         return false;
     if (!filter_names(profile, selection, error) ||

@@ -57,7 +57,7 @@ bool nytp_accept_arcs_fill(struct nytp_assignment *s)
     struct nytp_builder *b = s->b;
     struct nytp_table silent = {0};
     for (uint32_t i = 0; i < b->n_processes; i++)
-        if (nytp_costs_are_told(&b->processes[i].costs))
+        if (nytp_costs_are_recorded(&b->processes[i].costs))
             return true;
     bool ok = find_silent(s, &silent);
     int64_t *ticks = ok && silent.n > 0 ? calloc(b->n_arcs, sizeof *ticks) : NULL;

@@ -57,7 +57,7 @@ static bool add_to_line(struct nytp_accept_waits *waits, uint32_t file, uint32_t
     return true;
 }
 
-bool nytp_accept_waits_tell(struct nytp_accept_waits *waits, uint32_t file, uint32_t line,
+bool nytp_accept_waits_note(struct nytp_accept_waits *waits, uint32_t file, uint32_t line,
                             int64_t ticks)
 {
     int64_t rest = ticks - waits->leaf_ticks;

@@ -53,7 +53,7 @@ bool nytp_accept_waits_hold(struct nytp_accept_waits *waits, struct nytp_held_ca
 
 /* The statement took so long: its last accept gets what its other calls do not hold. False when
  * memory is out. */
-bool nytp_accept_waits_tell(struct nytp_accept_waits *waits, uint32_t file, uint32_t line,
+bool nytp_accept_waits_note(struct nytp_accept_waits *waits, uint32_t file, uint32_t line,
                             int64_t ticks);
 
 /* A call returns at `depth` that itself waited `own_ticks` in accept. Returns in *ticks what

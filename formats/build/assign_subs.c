@@ -68,8 +68,8 @@ static uint32_t guess_name(const struct nytp_assignment *s, const struct nytp_tr
                            const struct nytp_table *caller_of)
 {
     const struct nytp_calltree *t = &s->b->stack.tree;
-    if (n->told != 0)
-        return n->told;
+    if (n->recorded_name != 0)
+        return n->recorded_name;
     for (uint32_t l = n->first_line; l != 0; l = t->lines[l].next) {
         if (t->lines[l].statements == 0 && t->lines[l].file == n->file &&
             t->lines[l].line == n->line)

@@ -206,7 +206,7 @@ static bool end_statement(struct nytp_builder *b, const struct nytp_statement *s
     if (b->accepts.n_held > 0) {
         if (!nytp_builder_file(b, s->fid, &file))
             return false;
-        if (!nytp_accept_waits_tell(&b->accepts, file, s->line, s->ticks))
+        if (!nytp_accept_waits_note(&b->accepts, file, s->line, s->ticks))
             return nytp_builder_out_of_memory(b);
         if (!nytp_builder_settle_calls(b))
             return false;
@@ -222,7 +222,7 @@ static bool take_call(struct nytp_builder *b, struct nytp_held_call call)
     const bool is_accept = call.is_leaf && call.incl_ticks == 0 && call.excl_ticks == 0 &&
                            !b->sampled &&
                            nytp_is_accept(nytp_strings_get(b->strings, call.sub)) &&
-                           !nytp_costs_are_told(&nytp_builder_process(b)->costs);
+                           !nytp_costs_are_recorded(&nytp_builder_process(b)->costs);
     if (b->accepts.n_held >= NYTP_MOST_HELD_CALLS && !nytp_builder_settle_calls(b))
         return false;
     if (is_accept || b->accepts.n_held > 0)

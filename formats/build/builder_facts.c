@@ -216,7 +216,7 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
         return false;
     if (call.is_xsub && !nytp_builder_xsub(b, name))
         return false;
-    return nytp_callstack_tell(&b->stack, call.depth, name) || nytp_builder_tree_failed(b);
+    return nytp_callstack_note_name(&b->stack, call.depth, name) || nytp_builder_tree_failed(b);
 }
 
 bool nytp_builder_fact(struct nytp_builder *b, const struct nytp_event *e)

@@ -76,7 +76,7 @@ bool nytp_builder_begin_process(struct nytp_builder *b, uint32_t pid, uint32_t p
     b->in_process = true;
     b->first_sample = b->stack.tree.n_samples > 0 ? b->stack.tree.n_samples : 1;
     b->discount = b->returned = b->discount_calls = false;
-    b->waits.is_told = b->waits.goes_on = false;
+    b->waits.is_recorded = b->waits.goes_on = false;
     b->waits.leaf = (struct nytp_sampled_leaf){0};
     b->waits.reason = NYTP_WAIT_UNKNOWN;
     b->left_file = b->left_line = 0;

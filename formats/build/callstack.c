@@ -281,8 +281,8 @@ static bool name_node(struct nytp_callstack *stack, const struct nytp_frame *fra
     n->excl_ticks += excl_ticks;
     n->unreturned |= unreturned;
     n->hangs |= frame->hangs;
-    if (unreturned && frame->told != 0)
-        n->told = frame->told;
+    if (unreturned && frame->recorded_name != 0)
+        n->recorded_name = frame->recorded_name;
     move_owner(stack, index, node);
     return book_pending(stack, frame->first_pending, node);
 }
@@ -542,7 +542,7 @@ static uint32_t deepest_up_to(const struct nytp_callstack *stack, uint32_t depth
     return low;
 }
 
-bool nytp_callstack_tell(struct nytp_callstack *stack, uint32_t depth, uint32_t sub)
+bool nytp_callstack_note_name(struct nytp_callstack *stack, uint32_t depth, uint32_t sub)
 {
     if (stack->top == 0 || depth == 0 || depth > NYTP_MAX_DEPTH)
         return true;
@@ -552,7 +552,7 @@ bool nytp_callstack_tell(struct nytp_callstack *stack, uint32_t depth, uint32_t 
         return false;
     const uint32_t i = deepest_up_to(stack, depth);
     if (i > 0 && nytp_callstack_depth(stack, i) == depth && stack->frames[i].entered)
-        stack->frames[i].told = sub;
+        stack->frames[i].recorded_name = sub;
     return true;
 }
 

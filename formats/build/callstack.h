@@ -36,7 +36,7 @@ struct nytp_frame {
     uint32_t node;  /* its own, or a nameless subtree; NYTP_NO_NODE until something happens */
     uint32_t depth; /* as in return events, less the tree's base_depth; 0 = the process */
     uint32_t file, line;    /* call site */
-    uint32_t told;          /* the name that a comment told while it was open, or 0 */
+    uint32_t recorded_name; /* the name that a comment told while it was open, or 0 */
     bool resumed;           /* it goes on with a call that began earlier: it counts as none */
     bool entered;           /* an entry event was seen; else implied by a deeper event */
     uint32_t first_pending; /* its entries in `pending` begin here */
@@ -87,7 +87,7 @@ void nytp_callstack_resumed(struct nytp_callstack *stack);
 /* A comment of the stream told that the call which is open at `depth` is one of `sub`. The name
  * is used if that call never returns. Comments tell calls from the innermost outwards. Where no
  * entry event opened the call nothing is changed. */
-bool nytp_callstack_tell(struct nytp_callstack *stack, uint32_t depth, uint32_t sub);
+bool nytp_callstack_note_name(struct nytp_callstack *stack, uint32_t depth, uint32_t sub);
 
 /* The depth of the frame at this index, as returns count it. */
 static inline uint32_t nytp_callstack_depth(const struct nytp_callstack *stack, uint32_t index)

@@ -481,8 +481,8 @@ static bool drain_work(struct nytp_calltree *tree)
         tree->nodes[to].calls += tree->nodes[from].calls;
         tree->nodes[to].excl_ticks += tree->nodes[from].excl_ticks;
         tree->nodes[to].hangs |= tree->nodes[from].hangs;
-        if (tree->nodes[to].told == 0)
-            tree->nodes[to].told = tree->nodes[from].told;
+        if (tree->nodes[to].recorded_name == 0)
+            tree->nodes[to].recorded_name = tree->nodes[from].recorded_name;
         if (tree->owner == from)
             tree->owner = to;
         if (tree->waiter == from)

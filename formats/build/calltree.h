@@ -31,9 +31,9 @@ struct nytp_tree_node {
     uint32_t sub;        /* builder's name id, or NYTP_NO_SUB */
     uint32_t file, line; /* call site; builder's file index */
     uint32_t first_child, next_sibling;
-    uint32_t first_line; /* into lines, 0 = none */
-    uint32_t n_lines;    /* beyond NYTP_UNINDEXED_LINES they are in by_line */
-    uint32_t told;       /* of one that never returned: the name that a comment told, or 0 */
+    uint32_t first_line;    /* into lines, 0 = none */
+    uint32_t n_lines;       /* beyond NYTP_UNINDEXED_LINES they are in by_line */
+    uint32_t recorded_name; /* of one that never returned: the name that a comment told, or 0 */
     bool unreturned;
     bool hangs; /* and the program hung in it at its end */
     uint64_t calls;

@@ -74,21 +74,22 @@ static bool find_file(struct nytp_builder *b, struct nytp_str perl_name, uint32_
 
 static bool read_calls(struct nytp_builder *b, struct nytp_hang rest, struct calls *calls)
 {
-    struct nytp_hang_call told;
+    struct nytp_hang_call recorded;
     calls->n = 0;
     calls->depth = rest.depth;
-    while (calls->n < MOST_CALLS && calls->n <= rest.depth && nytp_hang_next(&rest, &told)) {
+    while (calls->n < MOST_CALLS && calls->n <= rest.depth &&
+           nytp_hang_next(&rest, &recorded)) {
         struct call *const call = &calls->list[calls->n++];
-        call->line = told.line;
+        call->line = recorded.line;
         call->name = 0;
-        if (!find_file(b, told.file, &call->file) ||
-            (told.name.len > 0 && !nytp_builder_name(b, &told.name, &call->name)))
+        if (!find_file(b, recorded.file, &call->file) ||
+            (recorded.name.len > 0 && !nytp_builder_name(b, &recorded.name, &call->name)))
             return false;
     }
     return true;
 }
 
-/* The call at this depth, and the one that called it; NULL: not told. */
+/* The call at this depth, and the one that called it; NULL: not recorded. */
 static const struct call *call_at(const struct calls *calls, uint32_t depth)
 {
     return calls->depth - depth < calls->n ? &calls->list[calls->depth - depth] : NULL;
@@ -139,7 +140,7 @@ static bool go_to(struct nytp_builder *b, const struct calls *calls)
             &b->stack.frames[depth > n_open ? b->stack.top : depth];
         frame->hangs = true;
         if (call != NULL)
-            frame->told = call->name;
+            frame->recorded_name = call->name;
     }
     nytp_callstack_next_statement(&b->stack);
     return true;
@@ -161,7 +162,7 @@ static bool book(struct nytp_builder *b, const struct call *place, int64_t ticks
 }
 
 /* Of the sample that comes now. */
-static bool tell_reason(struct nytp_builder *b, const struct nytp_hang *hang)
+static bool note_reason(struct nytp_builder *b, const struct nytp_hang *hang)
 {
     b->waits.reason = hang->reason;
     return hang->reason == NYTP_WAIT_UNKNOWN ||
@@ -173,17 +174,17 @@ static bool book_in_leaf(struct nytp_builder *b, const struct nytp_hang *hang,
 {
     const int64_t wait_ticks = hang->ticks - hang->cpu_ticks, began = b->time_position;
     uint32_t name;
-    b->waits.is_told = false;
+    b->waits.is_recorded = false;
     if (!nytp_builder_name(b, &hang->leaf, &name) ||
         (hang->leaf_is_xsub && !nytp_builder_xsub(b, name)) || !book(b, place, hang->ticks) ||
         !enter(b, place))
         return false;
     nytp_builder_process(b)->cpu_ticks -= wait_ticks;
     b->stack.frames[b->stack.top].start_ticks = began;
-    b->stack.frames[b->stack.top].told = name;
+    b->stack.frames[b->stack.top].recorded_name = name;
     if (!nytp_callstack_hangs_in_top(&b->stack, hang->ticks, wait_ticks))
         return nytp_builder_tree_failed(b);
-    return tell_reason(b, hang) &&
+    return note_reason(b, hang) &&
            nytp_sample_waits_reason(&b->waits, b->n_processes - 1, place->file, place->line,
                                     wait_ticks);
 }
@@ -191,11 +192,11 @@ static bool book_in_leaf(struct nytp_builder *b, const struct nytp_hang *hang,
 static bool book_on_line(struct nytp_builder *b, const struct nytp_hang *hang,
                          const struct call *place)
 {
-    b->waits.told = hang->cpu_ticks;
-    b->waits.is_told = true;
+    b->waits.recorded = hang->cpu_ticks;
+    b->waits.is_recorded = true;
     b->waits.is_ready = false;
     b->waits.goes_on = false;
-    return tell_reason(b, hang) && book(b, place, hang->ticks);
+    return note_reason(b, hang) && book(b, place, hang->ticks);
 }
 
 bool nytp_builder_hang(struct nytp_builder *b, const struct nytp_hang *hang)

@@ -35,7 +35,7 @@ struct open_call {
     bool is_passed;      /* the entry, or something within it, was passed on */
     bool is_counted;     /* it was entered within a stretch */
     uint64_t n_returned; /* when it began */
-    double told;         /* of its own time before it returns */
+    double recorded;     /* of its own time before it returns */
     double inside;       /* of that, in stretches; and of the calls from it */
     double own_inside;
 };
@@ -235,7 +235,7 @@ static bool return_event(struct nytp_label_selection *s, const struct nytp_event
     if (!end_calls(s, depth))
         return false;
     if (is_inside(s)) {
-        const double rest = e->u.sub_return.excl_ticks - call.told;
+        const double rest = e->u.sub_return.excl_ticks - call.recorded;
         call.inside += rest;
         call.own_inside += rest;
         call.is_counted |= !call.is_entered;
@@ -275,7 +275,7 @@ static bool comment_event(struct nytp_label_selection *s, const struct nytp_even
         struct open_call *const call = call_at(s, record.depth);
         if (call == NULL)
             return record.depth > MAX_DEPTH;
-        call->told += (double)record.ticks;
+        call->recorded += (double)record.ticks;
         if (was_inside) {
             call->inside += (double)record.ticks;
             call->own_inside += (double)record.ticks;

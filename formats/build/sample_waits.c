@@ -17,9 +17,9 @@ bool nytp_sample_waits_note(struct nytp_sample_waits *waits, const struct nytp_s
     if (ticks < 0)
         return false;
     waits->is_ready = is_ready;
-    waits->is_told = ticks <= NYTP_MAX_TOTAL_TICKS && waits->told_seen <= NYTP_MAX_TOTAL_TICKS;
-    waits->told = ticks;
-    waits->told_seen += waits->is_told ? ticks : 0;
+    waits->is_recorded = ticks <= NYTP_MAX_TOTAL_TICKS && waits->recorded_seen <= NYTP_MAX_TOTAL_TICKS;
+    waits->recorded = ticks;
+    waits->recorded_seen += waits->is_recorded ? ticks : 0;
     waits->goes_on = false;
     return true;
 }
@@ -29,13 +29,13 @@ bool nytp_sample_waits_note(struct nytp_sample_waits *waits, const struct nytp_s
 int64_t nytp_sample_waits_of(struct nytp_sample_waits *waits, int64_t ticks, bool goes_on)
 {
     if (waits->goes_on && !goes_on)
-        waits->is_told = waits->goes_on = false;
-    if (!waits->is_told)
+        waits->is_recorded = waits->goes_on = false;
+    if (!waits->is_recorded)
         return 0;
     const bool is_full = ticks == INT32_MAX;
-    const int64_t cpu = is_full && waits->told > ticks ? ticks : waits->told;
-    waits->told -= cpu;
-    waits->is_told = waits->goes_on = is_full;
+    const int64_t cpu = is_full && waits->recorded > ticks ? ticks : waits->recorded;
+    waits->recorded -= cpu;
+    waits->is_recorded = waits->goes_on = is_full;
     return ticks - cpu;
 }
 

@@ -15,9 +15,9 @@
 #include "formats/stream/event.h"
 
 struct nytp_sample_waits {
-    int64_t told;      /* processor time of the next time record, if is_told */
-    int64_t told_seen; /* sum of what was told */
-    bool is_told;
+    int64_t recorded;      /* processor time of the next time record, if is_recorded */
+    int64_t recorded_seen; /* sum of what was recorded */
+    bool is_recorded;
     bool is_ready; /* it is of a sample in which the program never slept */
     bool goes_on; /* the time record before was too short for its time: the next goes on */
     enum nytp_wait_reason reason; /* of the next time record, or of the one that goes on */

@@ -105,11 +105,11 @@ struct nytp_label_sums {
     uint32_t own_capacity;
     uint32_t *timed; /* subs that have some */
     uint32_t n_timed, timed_capacity;
-    struct told {
+    struct recorded {
         double ticks;
         uint64_t n_returned; /* returns so far when it was first recorded */
-    } * told; /* by depth: recorded exclusive time of the open call */
-    uint32_t told_capacity;
+    } * recorded; /* by depth: recorded exclusive time of the open call */
+    uint32_t recorded_capacity;
     struct nytp_returns returns; /* since the first such record */
 };
 
@@ -146,7 +146,7 @@ void nytp_label_sums_free(struct nytp_label_sums *s)
     free(s->of_profile);
     free(s->own);
     free(s->timed);
-    free(s->told);
+    free(s->recorded);
     nytp_returns_free(&s->returns);
     free(s);
 }
@@ -341,22 +341,22 @@ static bool end_recording(struct nytp_label_sums *s)
 
 /* ---- events ---- */
 
-static bool make_room_to_tell(struct nytp_label_sums *s, uint32_t depth)
+static bool make_room(struct nytp_label_sums *s, uint32_t depth)
 {
-    while (depth >= s->told_capacity) {
-        const uint32_t had = s->told_capacity;
-        if (!nytp_grow(&s->told, &s->told_capacity, had, sizeof *s->told))
+    while (depth >= s->recorded_capacity) {
+        const uint32_t had = s->recorded_capacity;
+        if (!nytp_grow(&s->recorded, &s->recorded_capacity, had, sizeof *s->recorded))
             return false;
-        memset(s->told + had, 0, (s->told_capacity - had) * sizeof *s->told);
+        memset(s->recorded + had, 0, (s->recorded_capacity - had) * sizeof *s->recorded);
     }
     return true;
 }
 
-static double told_before(const struct nytp_label_sums *s, uint32_t depth)
+static double recorded_before(const struct nytp_label_sums *s, uint32_t depth)
 {
-    return depth < s->told_capacity &&
-                   !nytp_returns_since(&s->returns, depth, s->told[depth].n_returned)
-               ? s->told[depth].ticks
+    return depth < s->recorded_capacity &&
+                   !nytp_returns_since(&s->returns, depth, s->recorded[depth].n_returned)
+               ? s->recorded[depth].ticks
                : 0;
 }
 
@@ -364,12 +364,12 @@ static bool note_own(struct nytp_label_sums *s, const struct nytp_label_record *
 {
     if (record->depth > MAX_DEPTH)
         return true;
-    if (!make_room_to_tell(s, record->depth))
+    if (!make_room(s, record->depth))
         return failed(s);
-    struct told *const told = &s->told[record->depth];
-    if (nytp_returns_since(&s->returns, record->depth, told->n_returned))
-        *told = (struct told){.n_returned = s->returns.n};
-    told->ticks += (double)record->ticks;
+    struct recorded *const recorded = &s->recorded[record->depth];
+    if (nytp_returns_since(&s->returns, record->depth, recorded->n_returned))
+        *recorded = (struct recorded){.n_returned = s->returns.n};
+    recorded->ticks += (double)record->ticks;
     return book_time(s, &record->value, (double)record->ticks, 0);
 }
 
@@ -483,11 +483,11 @@ static bool comment_event(struct nytp_label_sums *s, const struct nytp_event *e)
 
 static bool return_event(struct nytp_label_sums *s, const struct nytp_event *e)
 {
-    const double told = told_before(s, e->u.sub_return.depth);
-    if (s->told_capacity > 0 && !nytp_returns_note(&s->returns, e->u.sub_return.depth))
+    const double recorded = recorded_before(s, e->u.sub_return.depth);
+    if (s->recorded_capacity > 0 && !nytp_returns_note(&s->returns, e->u.sub_return.depth))
         return failed(s);
     const double excl = e->u.sub_return.excl_ticks;
-    return !isfinite(excl) || book_time(s, &e->u.sub_return.name, excl - told, 1);
+    return !isfinite(excl) || book_time(s, &e->u.sub_return.name, excl - recorded, 1);
 }
 
 static bool time_event(struct nytp_label_sums *s, const struct nytp_event *e)

@@ -155,9 +155,9 @@ static int64_t point_after(const struct nytp_call_reader *calls, uint64_t ticks)
 }
 
 /* Reads the point of an entry or return from the POINT record behind it. */
-static enum nytp_decoded get_told_point(struct nytp_decoder *d, const struct nytp_event *e,
-                                        struct nytp_cursor *c, struct nytp_call_reader *calls,
-                                        int64_t *point)
+static enum nytp_decoded get_recorded_point(struct nytp_decoder *d, const struct nytp_event *e,
+                                            struct nytp_cursor *c,
+                                            struct nytp_call_reader *calls, int64_t *point)
 {
     uint64_t ticks;
     if (*c->at++ != '#')
@@ -181,7 +181,7 @@ static inline enum nytp_decoded get_point(struct nytp_decoder *d, const struct n
     if (c->at == c->end)
         return is_short(c);
     if (*c->at != '+' && *c->at != '*')
-        return get_told_point(d, e, c, calls, point);
+        return get_recorded_point(d, e, c, calls, point);
     uint32_t time;
     const uint8_t *const at = c->at++;
     if (!nytp_cursor_u32(c, &time))

@@ -48,8 +48,8 @@ struct dump {
     uint32_t columns;
     struct nytp_source_lines lines;
     bool color, with_source;
-    bool some_are_torn;       /* stacks that could not be read whole */
-    bool is_told_of_too_much; /* the note about missing lines was written */
+    bool some_are_torn;     /* stacks that could not be read whole */
+    bool has_said_too_much; /* the note about missing lines was written */
 };
 
 static struct nytp_name name_of(const char *text)
@@ -73,9 +73,8 @@ static void put_source(struct dump *dump, const struct nytp_frame *frame)
         nytp_putc(dump->out, '\n');
     } else if (line != NULL && line->state == NYTP_LINE_CHANGED) {
         nytp_puts(dump->out, "        (the file was changed since)\n");
-    } else if (line != NULL && line->state == NYTP_LINE_TOO_MUCH &&
-               !dump->is_told_of_too_much) {
-        dump->is_told_of_too_much = true;
+    } else if (line != NULL && line->state == NYTP_LINE_TOO_MUCH && !dump->has_said_too_much) {
+        dump->has_said_too_much = true;
         nytp_puts(dump->out,
                   "        (of further frames no lines: reading them takes too long)\n");
     }

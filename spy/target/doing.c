@@ -33,7 +33,7 @@ struct call {
 };
 
 /* Writes the file of a call, as "/tmp/x (fd 3)", and the holder of its lock. */
-static void tell_file(pid_t pid, int fd, bool is_lock, char *to, size_t size)
+static void describe_file(pid_t pid, int fd, bool is_lock, char *to, size_t size)
 {
     char path[40], file[600], holder[400] = "";
     uint64_t inode;
@@ -41,8 +41,8 @@ static void tell_file(pid_t pid, int fd, bool is_lock, char *to, size_t size)
     const ssize_t len = readlink(path, file, sizeof file - 1);
     file[len < 0 ? 0 : len] = '\0';
     if (sscanf(file, "socket:[%" SCNu64 "]", &inode) == 1)
-        nytp_tell_socket(pid, inode, file, sizeof file);
-    const bool is_held = is_lock && nytp_tell_lock_holder(pid, holder, sizeof holder);
+        nytp_describe_socket(pid, inode, file, sizeof file);
+    const bool is_held = is_lock && nytp_describe_lock_holder(pid, holder, sizeof holder);
     if (len > 0)
         snprintf(to, size, "%s (fd %d)%s%s", file, fd, is_held ? ", " : "", holder);
 }
@@ -113,13 +113,13 @@ static const struct call calls[] = {
 };
 
 /* "/tmp/x (fd 3), pipe:[17] (fd 4), 5 more" */
-static void tell_files(pid_t pid, const struct files *files, char *to, size_t size)
+static void describe_files(pid_t pid, const struct files *files, char *to, size_t size)
 {
     const uint32_t n = files->n < MOST_FILES ? files->n : MOST_FILES;
     for (uint32_t i = 0; i < n; i++) {
         const size_t len = strlen(to);
         snprintf(to + len, size - len, i > 0 ? ", " : "");
-        tell_file(pid, files->fds[i], false, to + strlen(to), size - strlen(to));
+        describe_file(pid, files->fds[i], false, to + strlen(to), size - strlen(to));
     }
     if (files->n > n)
         snprintf(to + strlen(to), size - strlen(to), ", %u more", files->n - n);
@@ -128,8 +128,8 @@ static void tell_files(pid_t pid, const struct files *files, char *to, size_t si
 /* ---- the call ---- */
 
 /* Writes the subject of the call, or "" if unknown. */
-static void tell_about(pid_t pid, const struct call *call, const uint64_t *words, char *to,
-                       size_t size)
+static void describe_arguments(pid_t pid, const struct call *call, const uint64_t *words,
+                               char *to, size_t size)
 {
     struct files files = {.n = 0};
     const long number = call->number;
@@ -137,17 +137,17 @@ static void tell_about(pid_t pid, const struct call *call, const uint64_t *words
                         : words[0] == P_PID ? (pid_t)words[1]
                                             : -1;
     if (number == SYS_wait4 || number == SYS_waitid)
-        nytp_tell_child(pid, child < -1 || child == 0 ? -1 : child, to, size);
+        nytp_describe_child(pid, child < -1 || child == 0 ? -1 : child, to, size);
     else if (call->take != NULL)
         call->take(pid, words, &files);
     if (files.n > 0)
-        tell_files(pid, &files, to, size);
+        describe_files(pid, &files, to, size);
     else if (call->takes_fd)
-        tell_file(pid, (int)words[0], number == SYS_flock || number == SYS_fcntl, to, size);
+        describe_file(pid, (int)words[0], number == SYS_flock || number == SYS_fcntl, to, size);
 }
 
 /* Writes the call, given as its number and first arguments. */
-static void tell_call(pid_t pid, const char *text, char *to, size_t size)
+static void describe_call(pid_t pid, const char *text, char *to, size_t size)
 {
     long number;
     uint64_t words[4] = {0};
@@ -158,7 +158,7 @@ static void tell_call(pid_t pid, const char *text, char *to, size_t size)
     for (const struct call *call = calls; call->name != NULL; call++) {
         if (call->number != number)
             continue;
-        tell_about(pid, call, words, about, sizeof about);
+        describe_arguments(pid, call, words, about, sizeof about);
         snprintf(to, size, "%s%s%s", call->name, about[0] == '\0' ? "" : " of ", about);
         return;
     }
@@ -182,6 +182,6 @@ char nytp_task_doing(pid_t pid, pid_t task, char *to, size_t size)
         return '\0';
     const char state = strrchr(text, ')')[1] == ' ' ? strrchr(text, ')')[2] : '?';
     if (state != 'R' && read_text(pid, task, "syscall", text, sizeof text))
-        tell_call(pid, text, to, size);
+        describe_call(pid, text, to, size);
     return state;
 }

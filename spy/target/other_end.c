@@ -45,7 +45,7 @@ static bool each_line(const char *path, take_line *take, void *context)
 }
 
 /* "process 17 (perl worker.pl)" */
-static void tell_process(pid_t pid, char *to, size_t size)
+static void describe_process(pid_t pid, char *to, size_t size)
 {
     char command[200] = "";
     if (nytp_process_command(pid, command, sizeof command))
@@ -192,8 +192,8 @@ static pid_t holder_of_socket(pid_t pid, uint32_t inode)
 
 /* Writes "unix socket /run/x", or with ", peer /run/x of process 17 (perl server.pl)" appended:
  * a client's socket has no name. */
-static void tell_unix(pid_t pid, const char *list, struct wanted_socket *wanted, char *to,
-                      size_t size)
+static void describe_unix(pid_t pid, const char *list, struct wanted_socket *wanted, char *to,
+                          size_t size)
 {
     char holder[300] = "";
     const uint32_t peer = unix_peer(pid, wanted->inode);
@@ -204,14 +204,14 @@ static void tell_unix(pid_t pid, const char *list, struct wanted_socket *wanted,
     const bool is_named = each_line(list, take_unix, wanted) && wanted->text[0] != '\0';
     const pid_t pid_of_peer = holder_of_socket(pid, peer);
     if (pid_of_peer != 0)
-        tell_process(pid_of_peer, holder, sizeof holder);
+        describe_process(pid_of_peer, holder, sizeof holder);
     if (is_named || pid_of_peer != 0)
         snprintf(to + strlen(to), size - strlen(to), ", peer %s%s%s",
                  is_named ? wanted->text : "", is_named && pid_of_peer != 0 ? " of " : "",
                  holder);
 }
 
-bool nytp_tell_socket(pid_t pid, uint64_t inode, char *to, size_t size)
+bool nytp_describe_socket(pid_t pid, uint64_t inode, char *to, size_t size)
 {
     static const struct {
         const char *list, *protocol;
@@ -229,7 +229,7 @@ bool nytp_tell_socket(pid_t pid, uint64_t inode, char *to, size_t size)
         if (!each_line(path, lists[i].take, &wanted))
             continue;
         if (lists[i].take == take_unix)
-            tell_unix(pid, path, &wanted, to, size);
+            describe_unix(pid, path, &wanted, to, size);
         else
             snprintf(to, size, "%s", wanted.text);
         return true;
@@ -262,20 +262,20 @@ static bool take_lock(const char *line, void *context)
     return false;
 }
 
-bool nytp_tell_lock_holder(pid_t pid, char *to, size_t size)
+bool nytp_describe_lock_holder(pid_t pid, char *to, size_t size)
 {
     struct wanted_lock lock = {.waits = pid};
     char holder[300];
     if (!each_line("/proc/locks", take_lock, &lock) || lock.holds <= 0)
         return false;
-    tell_process(lock.holds, holder, sizeof holder);
+    describe_process(lock.holds, holder, sizeof holder);
     snprintf(to, size, "held by %s", holder);
     return true;
 }
 
 /* ---- children ---- */
 
-bool nytp_tell_child(pid_t pid, pid_t child, char *to, size_t size)
+bool nytp_describe_child(pid_t pid, pid_t child, char *to, size_t size)
 {
     uint32_t n = 0, n_children = 0;
     pid_t found = 0;
@@ -289,7 +289,7 @@ bool nytp_tell_child(pid_t pid, pid_t child, char *to, size_t size)
     }
     free(all);
     if (found != 0 && (child != -1 || n_children == 1))
-        tell_process(found, to, size);
+        describe_process(found, to, size);
     else if (child == -1 && n_children > 1)
         snprintf(to, size, "any of %" PRIu32 " children", n_children);
     else

@@ -144,13 +144,13 @@ static void look(struct nytp_clock *clock)
 }
 
 /* As XS/state/state.h does it. */
-static int64_t tell(struct nytp_clock *clock)
+static int64_t look_at(struct nytp_clock *clock)
 {
     if (nytp_clock_raw(clock) >= wake_raw)
         look(clock);
     const int64_t now = nytp_clock_ticks(clock, nytp_clock_raw(clock));
-    if (now >= clock->told_ticks)
-        return clock->told_ticks = now;
+    if (now >= clock->latest_ticks)
+        return clock->latest_ticks = now;
     wake_raw = 0;
     return nytp_clock_hold(clock);
 }
@@ -161,9 +161,9 @@ static bool run(struct nytp_clock *clock)
     bool is_ahead = true;
     apart_ns = 0;
     for (unsigned i = 0; i < 1000; i++) {
-        const int64_t before = clock->told_ticks;
+        const int64_t before = clock->latest_ticks;
         pass(MS / 10);
-        is_ahead &= tell(clock) >= before;
+        is_ahead &= look_at(clock) >= before;
     }
     return is_ahead && apart_ns == 0;
 }
@@ -184,7 +184,7 @@ static const struct {
     int64_t by_ms; /* the counter moves at once */
     double rate;   /* and counts on so */
     int parts;     /* -1, 1: the counter is behind or ahead then; 0: that is no matter */
-    int told_ms;   /* so much too much has been told at most when it is seen */
+    int ahead_ms;   /* so much too much has been told at most when it is seen */
 } moves[] = {
     {"as ever", 0, RATE, 0, 0},
     {"back by 3 ms", -3, RATE, -1, 0},
@@ -202,7 +202,7 @@ static const struct {
 /* The axis against the time that has passed, in ticks: above 0 it is ahead. */
 static int64_t error_since(const struct nytp_clock *clock, int64_t from_ticks, uint64_t from_ns)
 {
-    return clock->told_ticks - from_ticks - (int64_t)(now_ns - from_ns) / NS_PER_TICK;
+    return clock->latest_ticks - from_ticks - (int64_t)(now_ns - from_ns) / NS_PER_TICK;
 }
 
 /* Ticks that were told stay: a counter that went ahead adds no more than comes between two looks.
@@ -219,27 +219,27 @@ static void test_move(size_t i, bool in_pause)
     set_counter(fake_counter() + (uint64_t)(moves[i].by_ms * MS * RATE), moves[i].rate);
     if (in_pause)
         nytp_clock_resume(&clock);
-    const int64_t from_ticks = clock.told_ticks;
+    const int64_t from_ticks = clock.latest_ticks;
     apart_ns = 0;
     bool is_ahead = true;
     while (now_ns < begun_ns + 200 * (uint64_t)MS) {
-        const int64_t before = clock.told_ticks;
+        const int64_t before = clock.latest_ticks;
         pass(MS / 10);
-        is_ahead &= tell(&clock) >= before;
+        is_ahead &= look_at(&clock) >= before;
     }
     const double by_ns = apart_ns;
-    const int64_t wrong = error_since(&clock, 0, begun_ns), moved_ticks = clock.told_ticks;
+    const int64_t wrong = error_since(&clock, 0, begun_ns), moved_ticks = clock.latest_ticks;
     const uint64_t moved_ns = now_ns;
     is_right &= run(&clock) && is_ahead && (by_ns > 0) - (by_ns < 0) == moves[i].parts &&
                 from_ticks > 0;
     const int64_t later = error_since(&clock, moved_ticks, moved_ns);
     const int64_t most = 1100, most_later = clock.is_counter ? 600 : 10;
-    const int64_t most_told = in_pause && moves[i].by_ms != 0 ? 0 : moves[i].told_ms;
+    const int64_t most_ahead = in_pause && moves[i].by_ms != 0 ? 0 : moves[i].ahead_ms;
     snprintf(name, sizeof name, "%s%s: %s, apart by %.0f ns, ticks wrong %lld, later %lld",
              moves[i].name, in_pause ? " in a pause" : "",
              clock.is_counter ? "kept" : "given up", by_ns, (long long)wrong, (long long)later);
     ok(is_right && clock.is_counter == (moves[i].parts == 0) && wrong >= -most &&
-           wrong <= most + most_told * MS / NS_PER_TICK && later >= -most_later &&
+           wrong <= most + most_ahead * MS / NS_PER_TICK && later >= -most_later &&
            later <= most_later && clock.overhead_ticks <= 300 * MS / NS_PER_TICK,
        name);
 }
@@ -253,9 +253,9 @@ static void test_still(void)
     wake_raw = UINT64_MAX;
     ok(!clock.is_counter && clock.source == NULL, "a counter that stands still is not taken");
     nytp_clock_restart(&clock);
-    const int64_t before = tell(&clock);
+    const int64_t before = look_at(&clock);
     pass(MS);
-    const int64_t ticks = tell(&clock) - before;
+    const int64_t ticks = look_at(&clock) - before;
     ok(ticks >= MS / NS_PER_TICK && ticks < MS / NS_PER_TICK + 10, "and time passes");
 }
 

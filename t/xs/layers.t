@@ -111,7 +111,7 @@ my %owner = (
     (map { $_ => 'state' } qw(is_plain stmts_on subs_on counting entries_on comments_on returns_on marks_on blocks_on
             leave_on finds_caller looks_first interpreter state next)),
     (map { $_ => $_ } qw(arcs places known_calls dprof)),
-    cost_meter => 'costs', told_serial => 'write_ahead', running_place => 'places',
+    cost_meter => 'costs', recorded_serial => 'write_ahead', running_place => 'places',
 );
 cmp_ok scalar(keys %owner), '>', 30, 'the struct has parts';
 my $ASSIGNED = qr/(?<before>\+\+|--)?\brec->(?<part>\w+)(?<member>

@@ -19,7 +19,7 @@ struct nytp_costs {
 };
 
 /* Returns true if the process recorded any costs. */
-static inline bool nytp_costs_are_told(const struct nytp_costs *costs)
+static inline bool nytp_costs_are_recorded(const struct nytp_costs *costs)
 {
     return (costs->stmt | costs->op_in) != 0;
 }

@@ -47,7 +47,7 @@ struct nytp_merge {
 
     struct nytp_merged_settings settings;
     struct nytp_merged_files files;
-    struct nytp_table subs_told, arc_of_place;
+    struct nytp_table subs_seen, arc_of_place;
     struct arc *arcs;
     uint32_t n_arcs, arcs_capacity;
 
@@ -96,7 +96,7 @@ void nytp_merge_free(struct nytp_merge *m)
         return;
     nytp_writer_free(m->writer);
     nytp_strings_free(m->strings);
-    nytp_table_free(&m->subs_told);
+    nytp_table_free(&m->subs_seen);
     nytp_table_free(&m->arc_of_place);
     nytp_merged_files_free(&m->files);
     free(m->arcs);
@@ -214,9 +214,9 @@ static bool write_sub_info(struct nytp_merge *m, const struct nytp_event *e)
         return false;
     const bool has_range = e->u.sub_info.first_line != 0;
     const struct nytp_key any = {.a = name}, here = {.a = name, .b = fid};
-    if (nytp_table_get(&m->subs_told, has_range ? here : any) != NYTP_TABLE_NONE)
+    if (nytp_table_get(&m->subs_seen, has_range ? here : any) != NYTP_TABLE_NONE)
         return true;
-    if (!nytp_table_put(&m->subs_told, any, 1) || !nytp_table_put(&m->subs_told, here, 1))
+    if (!nytp_table_put(&m->subs_seen, any, 1) || !nytp_table_put(&m->subs_seen, here, 1))
         return nytp_out_of_memory(&m->error);
     struct nytp_sub_info info = e->u.sub_info;
     info.fid = fid;

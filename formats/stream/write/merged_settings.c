@@ -212,11 +212,11 @@ static void write_number(struct nytp_merged_settings *m, const char *key, double
 
 void nytp_merged_process_begins(struct nytp_merged_settings *m)
 {
-    if (m->thread.number == m->told_thread.number && m->thread.parent == m->told_thread.parent)
+    if (m->thread.number == m->last_thread.number && m->thread.parent == m->last_thread.parent)
         return;
     write_number(m, "thread", m->thread.number);
     write_number(m, "parent_thread", m->thread.parent);
-    m->told_thread = m->thread;
+    m->last_thread = m->thread;
 }
 
 static bool shapes_the_data(struct nytp_str key)

@@ -36,7 +36,7 @@ struct nytp_merged_settings {
     /* thread of the next process, and the last one written */
     struct nytp_merged_thread {
         uint32_t number, parent;
-    } thread, told_thread;
+    } thread, last_thread;
 };
 
 void nytp_merged_settings_free(struct nytp_merged_settings *settings);
