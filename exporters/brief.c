@@ -15,7 +15,7 @@
 #include "exporters/report/flame_picture.h"
 #include "exporters/stacks/calls.h"
 #include "exporters/stacks/hot_lines.h"
-#include "exporters/stacks/statements.h"
+#include "exporters/stacks/queries.h"
 
 #include "formats/base/utf8.h"
 #include "formats/model/profile.h"
@@ -69,7 +69,7 @@ struct brief {
     uint32_t n_subs, n_waits;
     int64_t wait_ticks;
     struct nytp_wait_rows reasons; /* without "other" */
-    struct nytp_statements statements;
+    struct nytp_queries queries;
     struct nytp_regex_rows regexes;
     struct package *packages; /* by exclusive time */
     uint32_t n_packages;
@@ -266,7 +266,7 @@ static bool gather(struct brief *b)
         !find_lines(b, &b->lines, NULL, self_of) || !find_waits(b) || !find_reasons(b) ||
         !find_packages(b) || !find_memory(b) ||
         !nytp_regex_rows_init(&b->regexes, b->profile) ||
-        !nytp_statements_init(&b->statements, b->profile))
+        !nytp_queries_init(&b->queries, b->profile))
         return nytp_error_set(&b->out->error, NYTP_ERR_MEMORY, "out of memory");
     return true;
 }
@@ -486,8 +486,8 @@ static void put_waits(struct brief *b)
 static void put_repeats(struct brief *b)
 {
     uint32_t i = 0;
-    for (; i < b->statements.n_repeats && i < MOST_REPEATS && fits(b, ROOM_REPEATS); i++) {
-        const struct nytp_repeat *const repeat = &b->statements.repeats[i];
+    for (; i < b->queries.n_repeats && i < MOST_REPEATS && fits(b, ROOM_REPEATS); i++) {
+        const struct nytp_repeat *const repeat = &b->queries.repeats[i];
         struct text text;
         put_share(b, repeat->ticks);
         nytp_printf(b->out, " %llux, up to %llu in a request, in a loop",
@@ -496,19 +496,18 @@ static void put_repeats(struct brief *b)
         put_code(b, ": ", shown(&text, repeat->text, MOST_SOURCE));
         nytp_puts(b->out, "; one statement for all may do\n");
     }
-    put_cut(b, i, b->statements.n_repeats, "loops", "--sql=0");
+    put_cut(b, i, b->queries.n_repeats, "loops", "--sql=0");
 }
 
 static void put_requests(struct brief *b)
 {
     uint32_t i = 0;
-    for (; i < b->statements.n_requests && i < MOST_REQUESTS && fits(b, ROOM_REQUESTS); i++) {
-        const struct nytp_request *const request = &b->statements.requests[i];
+    for (; i < b->queries.n_requests && i < MOST_REQUESTS && fits(b, ROOM_REQUESTS); i++) {
+        const struct nytp_request *const request = &b->queries.requests[i];
         struct text text;
         put_share(b, request->database_ticks);
         nytp_printf(b->out, " %llu statements, %llu different",
-                    (unsigned long long)request->statements,
-                    (unsigned long long)request->texts);
+                    (unsigned long long)request->queries, (unsigned long long)request->texts);
         if (request->n > 0) {
             nytp_printf(b->out, ", %llu requests, of which up to %llu each, of",
                         (unsigned long long)request->n, (unsigned long long)request->most);
@@ -516,12 +515,12 @@ static void put_requests(struct brief *b)
         }
         nytp_putc(b->out, '\n');
     }
-    put_cut(b, i, b->statements.n_requests, "requests", "--sql=0");
+    put_cut(b, i, b->queries.n_requests, "requests", "--sql=0");
 }
 
 static void put_statements(struct brief *b)
 {
-    if (b->statements.n == 0)
+    if (b->queries.n == 0)
         return;
     nytp_puts(b->out, "\n## Databases, inclusive\n");
     put_repeats(b);
@@ -641,7 +640,7 @@ static bool write_brief(const struct nytp_profile *profile,
     free(b.packages);
     nytp_wait_rows_free(&b.reasons);
     nytp_regex_rows_free(&b.regexes);
-    nytp_statements_free(&b.statements);
+    nytp_queries_free(&b.queries);
     return out->error.status == NYTP_OK;
 }
 

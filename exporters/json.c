@@ -16,7 +16,7 @@
 #include "exporters/stacks/spread.h"
 #include "exporters/base/regex_rows.h"
 #include "exporters/base/wait_rows.h"
-#include "exporters/stacks/statements.h"
+#include "exporters/stacks/queries.h"
 
 #include "formats/build/correction.h"
 #include "formats/model/svs.h"
@@ -395,31 +395,31 @@ static void put_waited(const struct json *j)
     nytp_wait_rows_free(&rows);
 }
 
-static void put_requests(const struct json *j, const struct nytp_statements *statements)
+static void put_requests(const struct json *j, const struct nytp_queries *queries)
 {
     begin_list(j, "requests");
-    for (uint32_t i = 0; i < statements->n_requests; i++) {
-        const struct nytp_request *const request = &statements->requests[i];
+    for (uint32_t i = 0; i < queries->n_requests; i++) {
+        const struct nytp_request *const request = &queries->requests[i];
         begin_named(j, i, "request", request->value);
         put_count(j, "count", request->n);
-        put_count(j, "statements", request->statements);
+        put_count(j, "statements", request->queries);
         put_count(j, "most", request->most);
         put_count(j, "different", request->texts);
         put_time(j, "database", request->database_ticks);
         put_time(j, "time",
                  request->n > 0            ? request->ticks
-                 : statements->key.len > 0 ? 0
+                 : queries->key.len > 0 ? 0
                                            : j->profile->total_ticks);
         nytp_putc(j->out, '}');
     }
     nytp_putc(j->out, ']');
 }
 
-static void put_repeats(const struct json *j, const struct nytp_statements *statements)
+static void put_repeats(const struct json *j, const struct nytp_queries *queries)
 {
     begin_list(j, "loops");
-    for (uint32_t i = 0; i < statements->n_repeats; i++) {
-        const struct nytp_repeat *const repeat = &statements->repeats[i];
+    for (uint32_t i = 0; i < queries->n_repeats; i++) {
+        const struct nytp_repeat *const repeat = &queries->repeats[i];
         begin_named(j, i, "statement", repeat->text);
         put_count(j, "calls", repeat->calls);
         put_count(j, "most", repeat->most);
@@ -440,20 +440,20 @@ static void put_repeats(const struct json *j, const struct nytp_statements *stat
 /* Writes nothing if no statements were sent through DBI. */
 static void put_statements(const struct json *j)
 {
-    struct nytp_statements statements;
-    if (!nytp_statements_init(&statements, j->profile))
+    struct nytp_queries queries;
+    if (!nytp_queries_init(&queries, j->profile))
         nytp_out_of_memory(&j->out->error);
-    if (statements.n > 0) {
+    if (queries.n > 0) {
         nytp_puts(j->out, ",\n\"sql\":{");
         nytp_json_key(j->out, "label");
-        nytp_json_string(j->out, statements.key.ptr, statements.key.len);
-        put_count(j, "statements", statements.n);
-        put_time(j, "database", statements.database_ticks);
-        put_requests(j, &statements);
-        put_repeats(j, &statements);
+        nytp_json_string(j->out, queries.key.ptr, queries.key.len);
+        put_count(j, "statements", queries.n);
+        put_time(j, "database", queries.database_ticks);
+        put_requests(j, &queries);
+        put_repeats(j, &queries);
         nytp_putc(j->out, '}');
     }
-    nytp_statements_free(&statements);
+    nytp_queries_free(&queries);
 }
 
 static void free_memory(struct json *j)

@@ -5,7 +5,7 @@
  * --by=KEY,sql the statements of each request, with their senders.
  */
 #include "exporters/base/text.h"
-#include "exporters/stacks/statements.h"
+#include "exporters/stacks/queries.h"
 #include "exporters/stacks/timeline.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ struct tables {
     const struct nytp_profile *profile;
     const struct nytp_export_options *options;
     struct nytp_out *out;
-    struct nytp_statements statements;
+    struct nytp_queries queries;
     uint32_t wanted;
 };
 
@@ -54,7 +54,7 @@ static void put_more(const struct tables *t, uint32_t n)
 
 static struct nytp_name outside_of(const struct tables *t)
 {
-    return nytp_name_of_text(t->statements.key.len > 0 ? "(no request)" : "(all)");
+    return nytp_name_of_text(t->queries.key.len > 0 ? "(no request)" : "(all)");
 }
 
 /* The row for all that is outside of requests has no number and no total time. */
@@ -65,11 +65,11 @@ static void put_request(const struct tables *t, const struct nytp_request *reque
         nytp_puts(t->out, "       -");
     else
         nytp_printf(t->out, "%8llu", (unsigned long long)request->n);
-    nytp_printf(t->out, " %10llu %6llu %8llu ", (unsigned long long)request->statements,
+    nytp_printf(t->out, " %10llu %6llu %8llu ", (unsigned long long)request->queries,
                 (unsigned long long)request->most, (unsigned long long)request->texts);
     put_time(t, request->database_ticks);
     nytp_putc(t->out, ' ');
-    if (is_outside && t->statements.key.len > 0)
+    if (is_outside && t->queries.key.len > 0)
         nytp_puts(t->out, "     -          -");
     else {
         const int64_t whole = is_outside ? t->profile->total_ticks : request->ticks;
@@ -84,13 +84,13 @@ static void put_request(const struct tables *t, const struct nytp_request *reque
 static void put_requests(const struct tables *t)
 {
     put_bold(t, "       n statements   most distinct   database      %       time  ");
-    if (t->statements.key.len > 0)
-        put_rest(t, t->statements.key, FIXED);
+    if (t->queries.key.len > 0)
+        put_rest(t, t->queries.key, FIXED);
     else
         nytp_puts(t->out, "program\n");
-    for (uint32_t i = 0; i < t->statements.n_requests && i < t->wanted; i++)
-        put_request(t, &t->statements.requests[i]);
-    put_more(t, t->statements.n_requests);
+    for (uint32_t i = 0; i < t->queries.n_requests && i < t->wanted; i++)
+        put_request(t, &t->queries.requests[i]);
+    put_more(t, t->queries.n_requests);
 }
 
 static void put_place(const struct tables *t, uint32_t file, uint32_t line)
@@ -136,14 +136,14 @@ static void put_repeat(const struct tables *t, const struct nytp_repeat *repeat)
 
 static void put_repeats(const struct tables *t)
 {
-    if (t->statements.n_repeats == 0)
+    if (t->queries.n_repeats == 0)
         return;
     put_bold(
         t,
         "\n   calls   most       time  sent again and again: one statement for all may do\n");
-    for (uint32_t i = 0; i < t->statements.n_repeats && i < t->wanted; i++)
-        put_repeat(t, &t->statements.repeats[i]);
-    put_more(t, t->statements.n_repeats);
+    for (uint32_t i = 0; i < t->queries.n_repeats && i < t->wanted; i++)
+        put_repeat(t, &t->queries.repeats[i]);
+    put_more(t, t->queries.n_repeats);
 }
 
 /* ---- statements of each request ---- */
@@ -206,7 +206,7 @@ static void put_sent(const struct tables *t, const struct nytp_request *request,
         nytp_text_pad(t->out, used < text_columns ? text_columns - used + 2 : 2);
     else
         nytp_puts(t->out, "\n            ");
-    const bool is_repeated = nytp_statements_is_repeated(&t->statements, sent);
+    const bool is_repeated = nytp_queries_is_repeated(&t->queries, sent);
     nytp_puts(t->out, is_repeated ? mark : "");
     const struct nytp_name text = {way, put_way(t, sent, way, sizeof way)};
     put_rest(t, text,
@@ -222,8 +222,8 @@ static uint32_t columns_for_texts(const struct tables *t)
                               ? (columns > FIXED_SENT + LEAST ? columns - FIXED_SENT : LEAST)
                               : (columns - FIXED_SENT) / 2;
     uint32_t widest = LEAST;
-    for (uint32_t i = 0; i < t->statements.n_sent; i++) {
-        const uint32_t width = nytp_text_width(text_of(t, &t->statements.sent[i]));
+    for (uint32_t i = 0; i < t->queries.n_sent; i++) {
+        const uint32_t width = nytp_text_width(text_of(t, &t->queries.sent[i]));
         widest = width > widest ? width : widest;
     }
     return widest < most ? widest : most;
@@ -253,8 +253,8 @@ static void put_request_head(const struct tables *t, const struct nytp_request *
 static void put_by_statement(const struct tables *t)
 {
     const uint32_t text_columns = columns_for_texts(t);
-    for (uint32_t i = 0; i < t->statements.n_requests && i < t->wanted; i++) {
-        const struct nytp_request *const request = &t->statements.requests[i];
+    for (uint32_t i = 0; i < t->queries.n_requests && i < t->wanted; i++) {
+        const struct nytp_request *const request = &t->queries.requests[i];
         nytp_puts(t->out, i > 0 ? "\n" : "");
         put_request_head(t, request);
         if (request->n_sent == 0)
@@ -263,11 +263,11 @@ static void put_by_statement(const struct tables *t)
         nytp_printf(t->out, is_wide(t) ? "%-*s  called from\n" : "statement, called from\n",
                     (int)text_columns, "statement");
         for (uint32_t k = 0; k < request->n_sent && k < t->wanted; k++)
-            put_sent(t, request, &t->statements.sent[request->first_sent + k], text_columns);
+            put_sent(t, request, &t->queries.sent[request->first_sent + k], text_columns);
         put_more(t, request->n_sent);
     }
-    put_more(t, t->statements.n_requests);
-    if (t->statements.n > 0 && !t->statements.has_texts)
+    put_more(t, t->queries.n_requests);
+    if (t->queries.n > 0 && !t->queries.has_texts)
         nytp_puts(t->out, "\nmethods of DBI: NYTPROF=sql=1 tells which statements\n");
 }
 
@@ -288,22 +288,22 @@ static bool write_sql(const struct nytp_profile *profile,
 {
     struct tables t = {profile, options, out,
                        .wanted = options->top > 0 ? options->top : DEFAULT_ROWS};
-    if (!nytp_statements_init_of(&t.statements, profile, NULL, options->request_key))
+    if (!nytp_queries_init_of(&t.queries, profile, NULL, options->request_key))
         nytp_out_of_memory(&out->error);
     nytp_text_headline(out, profile, options);
-    if (t.statements.n == 0)
+    if (t.queries.n == 0)
         nytp_puts(out,
                   options->selected == NULL && (profile->has & NYTP_HAS_CALLS) != 0
                       ? "No statement was sent through DBI.\n"
                       : "No calls one by one: not recorded, or left out by a selection.\n");
-    if (options->by_statement) {
+    if (options->by_query) {
         put_by_statement(&t);
     } else {
         put_requests(&t);
         put_repeats(&t);
     }
     put_remarks(&t);
-    nytp_statements_free(&t.statements);
+    nytp_queries_free(&t.queries);
     return out->error.status == NYTP_OK;
 }
 

@@ -96,7 +96,7 @@ struct nytp_export_options {
     bool aggregate;           /* speedscope: no timeline */
     bool spread;              /* top, json: how the calls of a sub differ; build a timeline */
     bool lines; /* collapsed, flamegraph: frames carry call lines; top: lines, not subs */
-    bool by_statement;            /* sql: each statement of each request */
+    bool by_query;            /* sql: each statement of each request */
     struct nytp_name request_key; /* so: the label that requests are told by, "" = the usual */
     uint32_t top;                 /* top: how many rows; 0 = default */
     const char *sort;             /* top, tree: order, NULL = default */
@@ -143,7 +143,7 @@ struct nytp_exporter {
     bool binary;    /* refuse a terminal */
     bool wants_spans;      /* build a timeline */
     bool wants_statements; /* of a timeline only what has to do with databases
-                              (stacks/statements.h) */
+                              (stacks/queries.h) */
     bool wants_sources;    /* keep source lines */
     bool wants_blocks;     /* keep which block and sub each line was in */
     bool wants_names;      /* shows nothing unless the user says of which subs */

@@ -242,11 +242,11 @@ static bool set_by(struct nytp_cli *cli, const char **key, const struct nytp_opt
     const bool has_word = strncmp(value, "label=", 6) == 0;
     const char *const name = has_word ? value + 6 : value;
     const size_t len = strlen(name), end = sizeof statements - 1;
-    cli->export.by_statement = len > end && strcmp(name + len - end, statements) == 0;
+    cli->export.by_query = len > end && strcmp(name + len - end, statements) == 0;
     *key = strcmp(value, "label") == 0 ? NULL : name;
     if (len == 0)
         return usage_error(error, "--by takes label or the KEY of labels, not \"%s\"", value);
-    if (!cli->export.by_statement)
+    if (!cli->export.by_query)
         return choose_mode(cli, NYTP_MODE_BY_LABEL, option, error);
     cli->export.request_key = (struct nytp_name){name, (uint32_t)(len - end)};
     if (strncmp(name, "label,", 6) == 0)

@@ -8,7 +8,7 @@
 #include "rank_test.h"
 
 #include "exporters/base/wait_rows.h"
-#include "exporters/stacks/statements.h"
+#include "exporters/stacks/queries.h"
 #include "formats/base/arena.h"
 #include "formats/base/table.h"
 #include "formats/model/profile.h"
@@ -60,21 +60,21 @@ static bool add(struct counting *c, enum nytp_diff_amount_kind kind, struct nytp
 
 static bool add_statements(struct counting *c, const bool *only)
 {
-    struct nytp_statements statements;
+    struct nytp_queries queries;
     bool ok =
-        nytp_statements_init_of(&statements, c->diff->profile, only, nytp_name_of_text(""));
-    if (ok && statements.n > 0)
-        ok = add(c, NYTP_DIFF_QUERIES, (struct nytp_name){"", 0}, (int64_t)statements.n) &&
-             add(c, NYTP_DIFF_LOOPS, (struct nytp_name){"", 0}, statements.n_repeats);
-    for (uint32_t i = 0; ok && i < statements.n_requests; i++)
-        ok = statements.requests[i].n == 0 ||
-             add(c, NYTP_DIFF_REQUEST, statements.requests[i].value,
-                 (int64_t)statements.requests[i].most);
-    for (uint32_t i = 0; ok && i < statements.n_sent; i++)
-        ok = statements.sent[i].text.len == 0 ||
-             add(c, NYTP_DIFF_STATEMENT, statements.sent[i].text,
-                 (int64_t)statements.sent[i].calls);
-    nytp_statements_free(&statements);
+        nytp_queries_init_of(&queries, c->diff->profile, only, nytp_name_of_text(""));
+    if (ok && queries.n > 0)
+        ok = add(c, NYTP_DIFF_QUERIES, (struct nytp_name){"", 0}, (int64_t)queries.n) &&
+             add(c, NYTP_DIFF_LOOPS, (struct nytp_name){"", 0}, queries.n_repeats);
+    for (uint32_t i = 0; ok && i < queries.n_requests; i++)
+        ok = queries.requests[i].n == 0 ||
+             add(c, NYTP_DIFF_REQUEST, queries.requests[i].value,
+                 (int64_t)queries.requests[i].most);
+    for (uint32_t i = 0; ok && i < queries.n_sent; i++)
+        ok = queries.sent[i].text.len == 0 ||
+             add(c, NYTP_DIFF_STATEMENT, queries.sent[i].text,
+                 (int64_t)queries.sent[i].calls);
+    nytp_queries_free(&queries);
     return ok;
 }
 

@@ -18,7 +18,7 @@
  * B, kB, MB, GB or TB. Empty lines and lines that begin with # are ignored. A rule that ends
  * in "or absent" is kept if there is no such sub.
  *
- * "queries" are SQL statements sent through DBI (stacks/statements.h): all of them for total;
+ * "queries" are SQL statements sent through DBI (stacks/queries.h): all of them for total;
  * for /an expression/ the most in one request of a matching name. "loops total" are those sent
  * again and again (N+1). "waits" are waiting times of sampled programs: all for total; for /an
  * expression/ those whose reason and other side match, such as "socket 127.0.0.1:5432".

@@ -11,7 +11,7 @@
 #include "exporters/compare/diff_formats.h"
 #include "exporters/compare/match.h"
 #include "exporters/compare/rank_test.h"
-#include "exporters/stacks/statements.h"
+#include "exporters/stacks/queries.h"
 #include "formats/base/arena.h"
 #include "formats/model/profile.h"
 #include "formats/base/units.h"
@@ -246,18 +246,18 @@ static bool ask_rows(struct asking *a)
 /* ---- SQL statements ---- */
 
 /* Returns the rule's count in one run. Sets *found if a request matches. */
-static int64_t count_statements(struct asking *a, const struct nytp_statements *statements,
+static int64_t count_queries(struct asking *a, const struct nytp_queries *queries,
                                 bool *found)
 {
     const struct nytp_gate_rule *rule = rule_of(a);
     int64_t most = 0;
     if (rule->counted == NYTP_GATE_LOOPS)
-        return statements->n_repeats;
+        return queries->n_repeats;
     if (rule->scope == NYTP_GATE_TOTAL)
-        return (int64_t)statements->n;
-    for (uint32_t i = 0; i < statements->n_requests; i++) {
-        const struct nytp_request *const request = &statements->requests[i];
-        const bool is_all = statements->key.len == 0;
+        return (int64_t)queries->n;
+    for (uint32_t i = 0; i < queries->n_requests; i++) {
+        const struct nytp_request *const request = &queries->requests[i];
+        const bool is_all = queries->key.len == 0;
         if ((request->n == 0 && !is_all) ||
             !nytp_patterns_match(&rule->pattern,
                                  is_all ? nytp_name_of_text("(all)") : request->value,
@@ -271,13 +271,13 @@ static int64_t count_statements(struct asking *a, const struct nytp_statements *
 
 static bool count_run(struct asking *a, uint32_t run, bool *only, bool *found)
 {
-    struct nytp_statements statements;
+    struct nytp_queries queries;
     nytp_diff_choose_run(a->diff, run, only);
     const bool ok =
-        nytp_statements_init_of(&statements, a->diff->profile, only, nytp_name_of_text(""));
+        nytp_queries_init_of(&queries, a->diff->profile, only, nytp_name_of_text(""));
     if (ok)
-        a->values[run] = count_statements(a, &statements, found);
-    nytp_statements_free(&statements);
+        a->values[run] = count_queries(a, &queries, found);
+    nytp_queries_free(&queries);
     return ok;
 }
 

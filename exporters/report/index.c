@@ -305,7 +305,7 @@ void nytp_report_index(struct nytp_report *report)
     put_more_links(report);
     put_labels(report);
     put_processes(report);
-    nytp_report_statement_tables(report);
+    nytp_report_query_tables(report);
     nytp_report_regex_table(report);
     nytp_report_reason_table(report);
     nytp_report_memory_curve(report);

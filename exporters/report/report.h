@@ -10,7 +10,7 @@
  *   tables.c    tables of subs, files and packages
  *   differences.c, changes.c  differences from a base: subs; lines
  *   regexes.c   regular expressions by place and pattern
- *   statements.c  database statements of requests
+ *   queries.c     database statements of requests
  *   reasons.c   waits of a sampled program
  *   index.c     index.html, index-subs-excl.html
  *   levels.c    lines summed up by block and by sub
@@ -336,12 +336,12 @@ bool nytp_report_put_label_part(struct nytp_report *report, struct nytp_name key
 /* Explains, behind a table, why not all rows are parts. */
 void nytp_report_put_part_bounds(struct nytp_report *report);
 
-/* ---- regexes.c, statements.c, reasons.c: nothing if the recording has none ---- */
+/* ---- regexes.c, queries.c, reasons.c: nothing if the recording has none ---- */
 void nytp_report_regex_table(struct nytp_report *report);
 
 /* Writes the memory curve of the largest process, if enough points are known. */
 void nytp_report_memory_curve(struct nytp_report *report);
-void nytp_report_statement_tables(struct nytp_report *report);
+void nytp_report_query_tables(struct nytp_report *report);
 void nytp_report_reason_table(struct nytp_report *report);
 
 /* ---- differences.c: only with options->diff ---- */

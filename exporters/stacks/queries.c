@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Statements by request; see statements.h.
+ * Statements by request; see queries.h.
  *
  * How often a place has sent a statement is counted in the call that it was sent from. When
  * that call ends with fewer than make a loop, they count in its caller, and so on: so the
  * call in which there are enough is the one that the loop is in.
  */
-#include "statements.h"
+#include "queries.h"
 
 #include "timeline.h"
 
@@ -33,7 +33,7 @@ struct group {
 struct walk {
     const struct nytp_profile *profile;
     const bool *only; /* recordings, or NULL: all */
-    struct nytp_statements *to;
+    struct nytp_queries *to;
     uint8_t *kinds; /* enum nytp_database_call, by sub */
     uint32_t requests_capacity, repeats_capacity, sent_capacity;
     struct nytp_table rows;    /* value -> index of a request */
@@ -88,7 +88,7 @@ static struct nytp_name key_of(const struct nytp_profile *profile, struct nytp_n
 /* The row of a value; NONE when memory is out. */
 static uint32_t row_of(struct walk *w, struct nytp_name value)
 {
-    struct nytp_statements *const to = w->to;
+    struct nytp_queries *const to = w->to;
     const uint32_t id = nytp_strings_intern(to->strings, value.ptr, value.len);
     const struct nytp_key key = {id, 0, 0, 0};
     const uint32_t known = id == NONE ? NONE : nytp_table_get(&w->rows, key);
@@ -253,7 +253,7 @@ static void place_repeat(const struct nytp_profile *profile, struct nytp_repeat 
 
 static bool add_repeat(struct walk *w, const struct group *group, uint32_t loop)
 {
-    struct nytp_statements *const to = w->to;
+    struct nytp_queries *const to = w->to;
     const struct nytp_key key = {group->node, loop, group->text, 0};
     uint32_t at = nytp_table_get(&w->repeats, key);
     if (at == NONE) {
@@ -312,7 +312,7 @@ static bool end_groups(struct walk *w, uint32_t depth, uint32_t node)
         w->first[depth] = group.next;
         w->groups[at].next = w->free_group;
         w->free_group = at;
-        if (group.calls >= NYTP_MANY_STATEMENTS) {
+        if (group.calls >= NYTP_MANY_QUERIES) {
             ok = (w->to->key.len > 0 && group.stretch == NONE) || !could_be_one(w, &group) ||
                  add_repeat(w, &group, node);
         } else if (depth > 1) {
@@ -337,7 +337,7 @@ static void find_sites(const struct nytp_profile *profile, struct nytp_sent *sen
 
 static bool add_sent(struct walk *w, const struct group *group)
 {
-    struct nytp_statements *const to = w->to;
+    struct nytp_queries *const to = w->to;
     const struct nytp_key key = {group->row, group->text, group->node, 0};
     uint32_t at = nytp_table_get(&w->sent, key);
     if (at == NONE) {
@@ -385,7 +385,7 @@ static bool add_statement(struct walk *w, const struct nytp_timeline *line,
     if (text == NONE)
         return false;
     w->to->n++;
-    request->statements++;
+    request->queries++;
     if (++w->in_stretch > request->most)
         request->most = w->in_stretch;
     if (nytp_table_get(&w->texts, seen) == NONE) {
@@ -480,14 +480,14 @@ static int by_calls(const void *x, const void *y)
 }
 
 /* One of what is the same in several processes, or below several callers. */
-static void join_repeats(struct nytp_statements *statements)
+static void join_repeats(struct nytp_queries *queries)
 {
-    struct nytp_repeat *const all = statements->repeats;
+    struct nytp_repeat *const all = queries->repeats;
     uint32_t kept = 0;
-    if (statements->n_repeats == 0)
+    if (queries->n_repeats == 0)
         return;
-    qsort(all, statements->n_repeats, sizeof *all, by_place);
-    for (uint32_t i = 0; i < statements->n_repeats; i++) {
+    qsort(all, queries->n_repeats, sizeof *all, by_place);
+    for (uint32_t i = 0; i < queries->n_repeats; i++) {
         if (kept == 0 || compare_places(&all[kept - 1], &all[i]) != 0) {
             all[kept++] = all[i];
             continue;
@@ -501,7 +501,7 @@ static void join_repeats(struct nytp_statements *statements)
             to->request = all[i].request;
         }
     }
-    statements->n_repeats = kept;
+    queries->n_repeats = kept;
     qsort(all, kept, sizeof *all, by_calls);
 }
 
@@ -535,14 +535,14 @@ static int by_request_and_time(const void *x, const void *y)
 }
 
 /* One of what goes the same way in several processes; then each request gets its own. */
-static void join_sent(struct nytp_statements *statements)
+static void join_sent(struct nytp_queries *queries)
 {
-    struct nytp_sent *const all = statements->sent;
+    struct nytp_sent *const all = queries->sent;
     uint32_t kept = 0;
-    if (statements->n_sent == 0)
+    if (queries->n_sent == 0)
         return;
-    qsort(all, statements->n_sent, sizeof *all, by_way);
-    for (uint32_t i = 0; i < statements->n_sent; i++) {
+    qsort(all, queries->n_sent, sizeof *all, by_way);
+    for (uint32_t i = 0; i < queries->n_sent; i++) {
         if (kept == 0 || compare_ways(&all[kept - 1], &all[i]) != 0) {
             all[kept++] = all[i];
             continue;
@@ -550,22 +550,21 @@ static void join_sent(struct nytp_statements *statements)
         all[kept - 1].calls += all[i].calls;
         all[kept - 1].ticks += all[i].ticks;
     }
-    statements->n_sent = kept;
+    queries->n_sent = kept;
     qsort(all, kept, sizeof *all, by_request_and_time);
     for (uint32_t i = kept; i-- > 0;) {
-        struct nytp_request *const request = &statements->requests[all[i].request];
+        struct nytp_request *const request = &queries->requests[all[i].request];
         request->first_sent = i;
         request->n_sent++;
     }
 }
 
-bool nytp_statements_is_repeated(const struct nytp_statements *statements,
-                                 const struct nytp_sent *sent)
+bool nytp_queries_is_repeated(const struct nytp_queries *queries, const struct nytp_sent *sent)
 {
     const struct nytp_call_site site = sent->sites[0];
-    for (uint32_t i = 0; i < statements->n_repeats; i++) {
-        const struct nytp_repeat *const repeat = &statements->repeats[i];
-        if (sent->calls >= NYTP_MANY_STATEMENTS && repeat->callee == sent->callee &&
+    for (uint32_t i = 0; i < queries->n_repeats; i++) {
+        const struct nytp_repeat *const repeat = &queries->repeats[i];
+        if (sent->calls >= NYTP_MANY_QUERIES && repeat->callee == sent->callee &&
             repeat->caller == site.sub && repeat->file == site.file &&
             repeat->line == site.line && nytp_compare_names(repeat->text, sent->text) == 0)
             return true;
@@ -573,42 +572,39 @@ bool nytp_statements_is_repeated(const struct nytp_statements *statements,
     return false;
 }
 
-bool nytp_statements_init(struct nytp_statements *statements,
-                          const struct nytp_profile *profile)
+bool nytp_queries_init(struct nytp_queries *queries, const struct nytp_profile *profile)
 {
-    return nytp_statements_init_of(statements, profile, NULL, (struct nytp_name){"", 0});
+    return nytp_queries_init_of(queries, profile, NULL, (struct nytp_name){"", 0});
 }
 
-bool nytp_statements_init_of(struct nytp_statements *statements,
-                             const struct nytp_profile *profile, const bool *only,
-                             struct nytp_name key)
+bool nytp_queries_init_of(struct nytp_queries *queries, const struct nytp_profile *profile,
+                          const bool *only, struct nytp_name key)
 {
-    *statements =
-        (struct nytp_statements){.key = key_of(profile, key), .strings = nytp_strings_new()};
+    *queries =
+        (struct nytp_queries){.key = key_of(profile, key), .strings = nytp_strings_new()};
     struct walk w = {
         .profile = profile,
         .only = only,
-        .to = statements,
+        .to = queries,
         .kinds = malloc((size_t)profile->n_subs + 1),
         .free_group = NONE,
     };
     const struct nytp_name sql = sql_key(profile);
-    bool ok = statements->strings != NULL && w.kinds != NULL;
+    bool ok = queries->strings != NULL && w.kinds != NULL;
     for (uint32_t i = 0; ok && i < profile->n_subs; i++)
         w.kinds[i] = profile->subs[i].kind == NYTP_SUB_OPCODE
                          ? NYTP_NO_DATABASE
                          : (uint8_t)nytp_database_call_of(profile->subs[i].name);
-    ok = ok && (statements->key.len == 0 || add_stretches(&w));
+    ok = ok && (queries->key.len == 0 || add_stretches(&w));
     for (uint32_t i = 0; ok && i < profile->n_processes; i++)
         ok =
             !is_of(&w, i) || !nytp_process_has_timeline(profile, i) || walk_process(&w, i, sql);
     if (ok)
-        join_sent(statements);
-    if (ok && statements->n_requests > 0)
-        qsort(statements->requests, statements->n_requests, sizeof *statements->requests,
-              by_database);
+        join_sent(queries);
+    if (ok && queries->n_requests > 0)
+        qsort(queries->requests, queries->n_requests, sizeof *queries->requests, by_database);
     if (ok)
-        join_repeats(statements);
+        join_repeats(queries);
     free(w.kinds);
     free(w.groups);
     free(w.first);
@@ -623,10 +619,10 @@ bool nytp_statements_init_of(struct nytp_statements *statements,
     return ok;
 }
 
-void nytp_statements_free(struct nytp_statements *statements)
+void nytp_queries_free(struct nytp_queries *queries)
 {
-    free(statements->requests);
-    free(statements->repeats);
-    free(statements->sent);
-    nytp_strings_free(statements->strings);
+    free(queries->requests);
+    free(queries->repeats);
+    free(queries->sent);
+    nytp_strings_free(queries->strings);
 }

@@ -9,17 +9,17 @@
  * all calls of methods of DBI's handles; a call within another of them is that one's matter.
  * Texts are those of the label "sql" (option sql=1), normalized (base/sql_text.h).
  *
- * A statement is sent again and again (N+1) when one place sends it NYTP_MANY_STATEMENTS times
+ * A statement is sent again and again (N+1) when one place sends it NYTP_MANY_QUERIES times
  * in one request and one for all could do (nytp_sql_could_be_one()). Where texts are not known,
  * a prepared statement from which nothing is fetched is taken for one that adds rows.
  */
-#ifndef NYTP_STATEMENTS_H
-#define NYTP_STATEMENTS_H
+#ifndef NYTP_QUERIES_H
+#define NYTP_QUERIES_H
 
 #include "exporters/base/exporter.h"
 
 /* Calls of one place in one request, from which on it is a loop. */
-#define NYTP_MANY_STATEMENTS 10
+#define NYTP_MANY_QUERIES 10
 
 /* A call: of what was it made, and where there. */
 struct nytp_call_site {
@@ -45,7 +45,7 @@ struct nytp_request {
     struct nytp_name value;
     uint64_t n; /* stretches */
     int64_t ticks, database_ticks;
-    uint64_t statements;
+    uint64_t queries;
     uint64_t texts; /* different ones; calling contexts, where texts are not known */
     uint64_t most;  /* statements in one stretch */
     uint32_t first_sent, n_sent; /* into `sent` */
@@ -65,7 +65,7 @@ struct nytp_repeat {
     int64_t ticks;                 /* of all */
 };
 
-struct nytp_statements {
+struct nytp_queries {
     struct nytp_name key;          /* what requests are told by; "": none */
     struct nytp_request *requests; /* the most time of the database first; the last has what was
                                       outside of all requests (value "", n 0), if anything */
@@ -78,18 +78,15 @@ struct nytp_statements {
     struct nytp_strings *strings; /* owns the texts */
 };
 
-/* False when memory is out; nytp_statements_free() in either case. The second looks at the
+/* False when memory is out; nytp_queries_free() in either case. The second looks at the
  * processes of those recordings only for which `only` is true (NULL: at all), and tells
  * requests by the label of that key ("": as the first does). */
-bool nytp_statements_init(struct nytp_statements *statements,
-                          const struct nytp_profile *profile);
-bool nytp_statements_init_of(struct nytp_statements *statements,
-                             const struct nytp_profile *profile, const bool *only,
-                             struct nytp_name key);
+bool nytp_queries_init(struct nytp_queries *queries, const struct nytp_profile *profile);
+bool nytp_queries_init_of(struct nytp_queries *queries, const struct nytp_profile *profile,
+                          const bool *only, struct nytp_name key);
 
 /* Whether such a statement is one of those that are sent again and again. */
-bool nytp_statements_is_repeated(const struct nytp_statements *statements,
-                                 const struct nytp_sent *sent);
-void nytp_statements_free(struct nytp_statements *statements);
+bool nytp_queries_is_repeated(const struct nytp_queries *queries, const struct nytp_sent *sent);
+void nytp_queries_free(struct nytp_queries *queries);
 
 #endif

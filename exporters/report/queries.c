@@ -5,7 +5,7 @@
  */
 #include "report.h"
 
-#include "exporters/stacks/statements.h"
+#include "exporters/stacks/queries.h"
 
 #define MOST 100 /* rows */
 
@@ -40,18 +40,18 @@ static void put_share(struct nytp_report *report, int64_t part, int64_t whole)
 }
 
 /* The row for all that is outside of requests has no number and no total time. */
-static void put_request(struct nytp_report *report, const struct nytp_statements *statements,
+static void put_request(struct nytp_report *report, const struct nytp_queries *queries,
                         const struct nytp_request *request)
 {
-    const bool has_requests = statements->key.len > 0;
+    const bool has_requests = queries->key.len > 0;
     const int64_t whole = request->n > 0 ? request->ticks
                           : has_requests ? 0
                                          : report->profile->total_ticks;
-    nytp_report_put_label_part(report, statements->key, request->value);
+    nytp_report_put_label_part(report, queries->key, request->value);
     nytp_puts(report->out, "><td>");
     if (request->n > 0)
         nytp_put_u64(report->out, request->n);
-    put_count(report, request->statements);
+    put_count(report, request->queries);
     put_count(report, request->most);
     put_count(report, request->texts);
     nytp_report_time_cell(report, request->database_ticks, true, 0);
@@ -109,33 +109,33 @@ static void put_more(struct nytp_report *report, uint32_t n)
                     (unsigned long)n - MOST);
 }
 
-void nytp_report_statement_tables(struct nytp_report *report)
+void nytp_report_query_tables(struct nytp_report *report)
 {
-    struct nytp_statements statements;
-    if (!nytp_statements_init(&statements, report->profile))
+    struct nytp_queries queries;
+    if (!nytp_queries_init(&queries, report->profile))
         nytp_out_of_memory(&report->out->error);
-    if (statements.n > 0) {
+    if (queries.n > 0) {
         nytp_report_table_begin(report, "requests", "What requests ask of databases",
                                 "database", request_columns,
                                 sizeof request_columns / sizeof *request_columns);
-        for (uint32_t i = 0; i < statements.n_requests && i < MOST; i++) {
+        for (uint32_t i = 0; i < queries.n_requests && i < MOST; i++) {
             nytp_report_row_begin(report->out, i);
-            put_request(report, &statements, &statements.requests[i]);
+            put_request(report, &queries, &queries.requests[i]);
         }
-        put_more(report, statements.n_requests);
+        put_more(report, queries.n_requests);
     }
-    if (statements.n_repeats > 0) {
+    if (queries.n_repeats > 0) {
         nytp_report_table_begin(report, "loops",
                                 "Statements in a loop: one statement for all may do", "calls",
                                 loop_columns, sizeof loop_columns / sizeof *loop_columns);
         bool are_parts = true;
-        for (uint32_t i = 0; i < statements.n_repeats && i < MOST; i++) {
+        for (uint32_t i = 0; i < queries.n_repeats && i < MOST; i++) {
             nytp_report_row_begin(report->out, i);
-            are_parts = put_loop(report, &statements.repeats[i]) && are_parts;
+            are_parts = put_loop(report, &queries.repeats[i]) && are_parts;
         }
-        put_more(report, statements.n_repeats);
+        put_more(report, queries.n_repeats);
         if (!are_parts)
             nytp_report_put_part_bounds(report);
     }
-    nytp_statements_free(&statements);
+    nytp_queries_free(&queries);
 }
