@@ -395,8 +395,7 @@ static bool open_dir(struct unpack *u)
         return nytp_error_set(u->error, NYTP_ERR_IO, "cannot make folder %s: %s", u->dir,
                               strerror(errno));
     u->dir_fd = open(u->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    u->absolute = realpath(u->dir, NULL);
-    if (u->dir_fd < 0 || u->absolute == NULL)
+    if (u->dir_fd < 0 || (u->absolute = realpath(u->dir, NULL)) == NULL)
         return nytp_error_set(u->error, NYTP_ERR_IO, "cannot open folder %s: %s", u->dir,
                               strerror(errno));
     if (!nytp_utf8_valid(u->absolute, strlen(u->absolute)))

@@ -353,34 +353,35 @@ def test_a_recording_with_nothing_in_it_is_told(tmp_path, format_):
 
 # ---- progress ----
 
-def watch(arguments, stdin):
+def watch(arguments, **how):
     """Standard error of a run whose standard error is a terminal."""
     primary, secondary = pty.openpty()
-    process = subprocess.Popen([COMMAND, *map(str, arguments)], stdin=stdin, stderr=secondary,
-                               stdout=subprocess.DEVNULL)
+    process = subprocess.Popen([COMMAND, *arguments], stderr=secondary, stdout=subprocess.DEVNULL, **how)
     os.close(secondary)
     return process, primary
 
 
-def test_a_slow_input_shows_progress_on_a_terminal(profile):
+def test_a_slow_input_shows_progress_on_a_terminal(profile, tmp_path):
+    """Its name is cut at 40 bytes, between characters, and steers no terminal."""
     data = profile("perltidy").read_bytes()
-    process, primary = watch(["--top", "-"], subprocess.PIPE)
-    for piece in range(0, len(data), len(data) // 400):      # until it shows something
-        process.stdin.write(data[piece:piece + len(data) // 400])
-        process.stdin.flush()
-        if select.select([primary], [], [], 0.05)[0]:
-            break
-    process.stdin.write(data[piece + len(data) // 400:])
-    process.stdin.close()
+    name = b"a\x1b[31m\xc2\x9bm\n\xe2\x80\xae" + b"x" * 26 + "ä.out".encode()      # ä: bytes 40 and 41
+    os.mkfifo(bytes(tmp_path) + b"/" + name)
+    process, primary = watch(["--top", name], cwd=tmp_path)
+    with open(bytes(tmp_path) + b"/" + name, "wb", buffering=0) as fifo:
+        for piece in range(0, len(data), len(data) // 400):      # until it shows something
+            fifo.write(data[piece:piece + len(data) // 400])
+            if select.select([primary], [], [], 0.05)[0]:
+                break
+        fifo.write(data[piece + len(data) // 400:])
     text = read_all(primary)
     assert process.wait(30) == 0
-    assert re.search(rb"\rreading -: [\d.]+ MB", text)
+    assert re.match(rb"\rreading a\?\[31m\?m\?\?x{26}: [\d.]+ MB", text), text
     assert text.endswith(b"\r\x1b[K")
 
 
 def test_a_fast_one_or_a_quiet_run_does_not(profile):
     for arguments in (["--top", profile("mixed-calls2")], ["-q", "--top", profile("perltidy")]):
-        process, primary = watch(arguments, subprocess.DEVNULL)
+        process, primary = watch(arguments)
         assert read_all(primary) == b""
         assert process.wait(30) == 0
 

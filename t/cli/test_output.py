@@ -335,25 +335,6 @@ def test_two_processes_of_one_pid(mixed, tmp_path):
     assert names[1] == names[0] + "-2"
 
 
-# ---- source files ----
-
-def test_sources_are_unpacked(profile, tmp_path):
-    folder = tmp_path / "src"
-    text = good("--callgrind", "--source-dir", folder, profile("evals")).decode()
-    named = {line.split(" ", 1)[1] for line in text.splitlines()
-             if line.startswith("fl=(") and " " in line}
-    inside = [name for name in named if name.startswith(str(folder))]
-    assert any("eval" in name for name in inside)
-    for name in inside:
-        assert os.path.getsize(name) > 0
-
-
-def test_a_source_folder_that_cannot_be_made(mixed, tmp_path):
-    done = run("--top", "--source-dir", tmp_path / "no" / "such", mixed)
-    assert (done.returncode, done.stdout) == (4, b"")
-    assert messages(done)[0].startswith(f"nytp-export: {tmp_path}/no/such: ")
-
-
 # ---- --open ----
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 
 import collections
 import itertools
+import json
 import subprocess
 
 import pytest
@@ -85,6 +86,40 @@ def test_a_deep_recursion_stays_small_and_exact(stacks, totals):
     scale = 1000000000 // want.ticks_per_sec
     deepest = max(want.subs, key=lambda name: want.subs[name].calls)
     assert own(shown)[deepest] == want.subs[deepest].self * scale
+
+
+def deep(path, names, levels=3000, pid=7):
+    """main -> names[0] -> names[1] -> names[0] ..., with a builtin called at every level."""
+    w = Writer().pid_start(pid).fid(1, "/x/a.pl").time(10, 1, 1)
+    for level in range(levels):
+        w.entry(1, 9).time(10, 1, 3).entry(1, 9).leave(level + 2, 5, 5, "main::CORE:print")
+    for level in range(levels, 0, -1):
+        w.leave(level, 10 + 15 * (levels - level), 10, names[level % len(names)])
+    for line, name in enumerate(names):
+        w.sub(1, name, 3, 3)
+    return w.pid_end(pid).save(path)
+
+
+@pytest.mark.parametrize("names, depth", [(["m::ping", "m::pong"], 300), (["m::self"], 3)], ids=["mutual", "of one sub"])
+def test_a_bounded_recursion_counts_each_context_on_a_frame_of_its_own_sub(export_command, tmp_path, names, depth):
+    def stacks(*arguments):
+        text = subprocess.run([export_command, "-q", "--collapsed", "--weight=calls", *arguments, deep(tmp_path / "d", names)],
+                              check=True, capture_output=True, text=True).stdout
+        return [(stack.split(";"), int(n)) for stack, _, n in (line.rpartition(" ") for line in text.splitlines())]
+    calls = {"main::CORE:print": 3000, **{name: 3000 // len(names) for name in names}}
+    for arguments, most in ([], 300), (["--collapse-recursion"], depth):
+        shown = stacks(*arguments)
+        assert {name: n for name, n in own(shown).items() if name != "main::RUNTIME"} == calls
+        assert most * 0.8 < max(len(frames) for frames, _ in shown) <= most
+
+
+def test_a_process_is_bounded_by_itself_as_among_others(export_command, tmp_path):
+    def totals(*files):
+        text = subprocess.run([export_command, "-q", "--firefox", *files], check=True, capture_output=True).stdout
+        return [(thread["stackTable"], thread["samples"]["weight"]) for thread in json.loads(text)["threads"] if "totals" in thread["name"]]
+    files = [deep(tmp_path / "shallow", ["m::s"], 250, 7), deep(tmp_path / "deep", ["m::d"], 3000, 8)]
+    assert [len(weights) for _, weights in totals(*files)] == [502, 511]
+    assert totals(*files) == totals(files[0]) + totals(files[1])
 
 
 def test_frames_with_lines(stacks, totals):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
-"""--source-dir on real recordings: every line that the recording kept is in a file below the folder,
-on its own number, and the exports name that file."""
+"""--source-dir: every line that the recording kept is in a file below the folder, on its own number, and the exports
+name that file. Names are safe, nothing is outside the folder, and nothing is written over."""
 
 import collections
 import re
@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from nytpread import Reader
+from nytpwrite import Writer
 
 
 def recorded_sources(path):
@@ -80,12 +81,74 @@ def test_without_the_option_names_are_as_recorded(export_command, profile, tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_made_is_an_output_error(export_command, profile, tmp_path):
+@pytest.mark.parametrize("folder, message", [("no/such", b"No such file or directory"), ("file", b"Not a directory")])
+def test_a_folder_that_cannot_be_made_is_an_output_error(export_command, profile, tmp_path, folder, message):
     out = tmp_path / "out.callgrind"
-    done = subprocess.run([export_command, "--callgrind", "-o", out, "--source-dir",
-                           tmp_path / "no" / "such", profile("evals")],
+    (tmp_path / "file").touch()
+    done = subprocess.run([export_command, "--callgrind", "-o", out, "--source-dir", tmp_path / folder, profile("evals")],
                           capture_output=True, check=False)
     assert done.returncode == 4
-    assert re.fullmatch(rb"nytp-export: .*cannot make folder .*: No such file or directory\n",
-                        done.stderr), done.stderr
+    assert re.fullmatch(rb"nytp-export: .*" + message + rb"\n", done.stderr), done.stderr
     assert not out.exists()
+
+
+def unpack(command, tmp_path, *names, folder="s"):
+    """Unpacks a recording of files of these names, each of one line, its number. Where each is now, by the export."""
+    stream = Writer().pid_start(7)
+    for number, name in enumerate(names, 1):
+        stream.fid(number, name, *((1, 24) if "eval" in name else ())).time(number, number, 1).source(number, 1, f"{number}\n")
+    text = export(command, "-q", "--callgrind", "--plain-names", "--unit=ticks", "--source-dir", tmp_path / folder,
+                  stream.pid_end(7).save(tmp_path / "r.out")).decode()
+    at = {int(ticks): file for file, ticks in re.findall(r"^f[il]=(\S+)\n(?:fn=main::RUNTIME\n)?1 (\d+) 1$", text, re.M)}
+    where = [at[number].removeprefix(f"{tmp_path}/{folder}/") for number in range(1, len(names) + 1)]
+    for number, file in enumerate(where, 1):
+        assert (tmp_path / folder / file).read_text() == f"{number}\n"
+    return where
+
+
+UNPACKED = {
+    "/usr/lib/Foo.pm": "usr/lib/Foo.pm", "-e": "dash-e.pl", "-": "stdin.pl", "/": "unnamed", "//a/./b.pl": "a/b.pl",
+    "(eval 5)[/home/me/a.pl:24]": "eval-5-a.pl-24.pl", "(eval 7)[(eval 6)[/x/a.pl:5]:3]": "eval-7-eval-6-a.pl-5-3.pl",
+    "/x/../../../etc/passwd": "x/__/__/__/etc/passwd", "../up.pl": "__/up.pl", "with\nnewline:1": "with_newline_1",
+}
+
+
+def test_names_are_safe(export_command, tmp_path):
+    assert unpack(export_command, tmp_path, *UNPACKED) == list(UNPACKED.values())
+
+
+def test_what_is_there_stays_and_files_of_one_name_are_two(export_command, tmp_path):
+    (tmp_path / "s/x").mkdir(parents=True)
+    (tmp_path / "s/x/a.pl").write_text("of somebody else\n")
+    names = "(eval 1)[/x/a.pl:3]", "(eval 1)[/y/a.pl:3]", "/x/a.pl"
+    for _ in range(2):      # a second run finds everything there
+        assert unpack(export_command, tmp_path, *names) == ["eval-1-a.pl-3.pl", "eval-1-a.pl-3-2.pl", "x/a-2.pl"]
+        assert {file.name for file in (tmp_path / "s").rglob("*.pl")} == {"eval-1-a.pl-3.pl", "eval-1-a.pl-3-2.pl", "a-2.pl", "a.pl"}
+    assert (tmp_path / "s/x/a.pl").read_text() == "of somebody else\n"
+
+
+def test_no_link_is_followed(export_command, tmp_path):
+    for folder in "outside", "s":
+        (tmp_path / folder).mkdir()
+    (tmp_path / "outside/target").write_text("untouched\n")
+    (tmp_path / "s/file").write_text("where a folder should be\n")
+    (tmp_path / "s/link").symlink_to("../outside")
+    (tmp_path / "s/leaf.pl").symlink_to("../outside/target")
+    assert unpack(export_command, tmp_path, "/link/a.pl", "/leaf.pl", "/file/b.pl") == ["link_a.pl", "leaf-2.pl", "file_b.pl"]
+    assert [file.name for file in (tmp_path / "outside").iterdir()] == ["target"]
+    assert (tmp_path / "outside/target").read_text() == "untouched\n"
+
+
+def test_long_names_are_cut_and_deep_paths_that_end_alike_are_two(export_command, tmp_path):
+    deep = [f"/root{n}" + "/folder" * 180 + "/a.pl" for n in (0, 1)]
+    assert len(set(unpack(export_command, tmp_path, *deep, folder="deep"))) == 2
+    assert len(unpack(export_command, tmp_path, "x" * 9999)[0]) < 300
+
+
+def test_lines_are_on_their_numbers_and_one_far_off_makes_no_huge_file(export_command, tmp_path):
+    w = Writer().pid_start(7).fid(1, "/a.pl").fid(2, "/b.pl").time(1, 1, 1).source(2, 4000000000, "far\n")
+    for line, text in (3, "third\n"), (4, ""), (5, "fi\nfth"), (6, "\n"):
+        w.source(1, line, text)
+    export(export_command, "-q", "--callgrind", "--source-dir", tmp_path / "s", w.pid_end(7).save(tmp_path / "r.out"))
+    assert (tmp_path / "s/a.pl").read_text() == "\n\nthird\n\nfi fth\n\n"
+    assert (tmp_path / "s/b.pl").read_text() == ""
