@@ -69,7 +69,7 @@ void nytp_arcs_clear(struct nytp_recorder *rec)
     for (size_t i = 0; i < rec->arcs.size; i++)
         Safefree(rec->arcs.entries[i].item);
     nytp_index_clear(&rec->arcs);
-    rec->known_version++;
+    rec->site_cache_version++;
     call_subs(rec);
 }
 
@@ -165,7 +165,7 @@ static bool arc_stays(void *recorder, void *item)
 
 bool nytp_arcs_release(struct nytp_recorder *rec)
 {
-    rec->known_version++;
+    rec->site_cache_version++;
     return nytp_index_filter(&rec->arcs, arc_stays, rec);
 }
 
@@ -207,13 +207,13 @@ void nytp_arcs_save(struct nytp_recorder *rec, struct nytp_index *arcs)
 {
     *arcs = rec->arcs;
     rec->arcs = (struct nytp_index){0};
-    rec->known_version++;
+    rec->site_cache_version++;
 }
 
 void nytp_arcs_restore(struct nytp_recorder *rec, const struct nytp_index *arcs)
 {
     nytp_arcs_free(rec);
-    rec->known_version++;
+    rec->site_cache_version++;
     rec->arcs = *arcs;
     call_subs(rec);
 }

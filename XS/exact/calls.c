@@ -18,7 +18,7 @@
 #include "XS/names/builtins.h"
 #include "XS/state/dprof.h"
 #include "XS/names/files.h"
-#include "known_calls.h"
+#include "site_cache.h"
 #include "XS/perl/ops.h"
 #include "places.h"
 #include "regexes.h"
@@ -443,26 +443,26 @@ static void unwatch(pTHX_ I32 height, I32 context)
 
 /* The caller is compared last: finding it may add a sub that the recorder has not seen. */
 static NYTP_INLINED bool is_known(pTHX_ struct nytp_recorder *rec,
-                                  const struct nytp_known_call *known,
+                                  const struct nytp_cached_site *known,
                                   struct nytp_callee callee, I32 n_entered)
 {
-    return nytp_known_call_is(known, rec, PL_curcop, &callee) &&
+    return nytp_cached_site_is(known, rec, PL_curcop, &callee) &&
            known->caller == caller_now(aTHX_ rec, n_entered);
 }
 
-static __attribute__((noinline)) const struct nytp_known_call *
-known_before(pTHX_ struct nytp_recorder *rec, const struct nytp_known_call *known,
+static __attribute__((noinline)) const struct nytp_cached_site *
+known_before(pTHX_ struct nytp_recorder *rec, const struct nytp_cached_site *known,
              struct nytp_callee callee, I32 n_entered)
 {
-    const struct nytp_known_call *const before = nytp_known_call_before(rec, known);
+    const struct nytp_cached_site *const before = nytp_cached_site_before(rec, known);
     return is_known(aTHX_ rec, before, callee, n_entered) ? before : NULL;
 }
 
 /* Returns the known call, or NULL. */
-static NYTP_INLINED const struct nytp_known_call *
+static NYTP_INLINED const struct nytp_cached_site *
 find_known(pTHX_ struct nytp_recorder *rec, struct nytp_callee callee, I32 n_entered)
 {
-    const struct nytp_known_call *const known = nytp_known_call(aTHX_ rec);
+    const struct nytp_cached_site *const known = nytp_cached_site(aTHX_ rec);
     return LIKELY(is_known(aTHX_ rec, known, callee, n_entered))
                ? known
                : known_before(aTHX_ rec, known, callee, n_entered);
@@ -472,16 +472,16 @@ find_known(pTHX_ struct nytp_recorder *rec, struct nytp_callee callee, I32 n_ent
 static void know_call(pTHX_ struct nytp_recorder *rec, struct nytp_callee callee)
 {
     struct nytp_rec_arc *const arc = rec->frames[rec->n_frames - 1].arc;
-    struct nytp_known_call *const known = nytp_known_call(aTHX_ rec);
-    *nytp_known_call_before(rec, known) = *known;
-    *known = (struct nytp_known_call){
+    struct nytp_cached_site *const known = nytp_cached_site(aTHX_ rec);
+    *nytp_cached_site_before(rec, known) = *known;
+    *known = (struct nytp_cached_site){
         .cop = PL_curcop == &PL_compiling ? NULL : PL_curcop, /* its file and line change */
         .seq = PL_curcop->cop_seq,
         .line = CopLINE(PL_curcop),
         .callee = callee,
         .caller = arc->caller_sub,
         .arc = arc,
-        .version = rec->known_version,
+        .version = rec->site_cache_version,
     };
 }
 
@@ -525,7 +525,7 @@ static NYTP_INLINED OP *run_inside(pTHX_ struct nytp_recorder *rec, int type, in
 static NYTP_INLINED bool enter_known(pTHX_ struct nytp_recorder *rec, struct nytp_callee callee,
                                      int64_t *now)
 {
-    const struct nytp_known_call *const known = find_known(aTHX_ rec, callee, 0);
+    const struct nytp_cached_site *const known = find_known(aTHX_ rec, callee, 0);
     if (UNLIKELY(known == NULL))
         return false;
     const uint64_t raw = nytp_clock_raw(&rec->clock);
@@ -737,7 +737,7 @@ __attribute__((noinline)) static void enter_to_know(pTHX_ struct nytp_recorder *
 static NYTP_INLINED void enter_plain(pTHX_ struct nytp_recorder *rec, CV *cv, OP *next,
                                      int64_t now)
 {
-    const struct nytp_known_call *const known =
+    const struct nytp_cached_site *const known =
         find_known(aTHX_ rec, nytp_callee_of_sub(cv), 1);
     if (UNLIKELY(known == NULL || next->op_type == OP_CUSTOM)) {
         enter_to_know(aTHX_ rec, cv, next, now);
@@ -764,7 +764,7 @@ OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
     if (UNLIKELY(!rec->is_plain || cv == NULL || CvROOT(cv) == NULL))
         return call_any(aTHX_ rec, cv);
-    nytp_known_call_expect(aTHX_ rec);
+    nytp_cached_site_expect(aTHX_ rec);
     const int64_t now = nytp_now_ticks(aTHX_ rec);
     OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
     if (UNLIKELY(!rec->is_plain || next != CvSTART(cv)))

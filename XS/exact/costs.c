@@ -26,7 +26,7 @@
 #include "XS/perl/ops.h"
 #include "calls.h"
 #include "cost_program.h"
-#include "known_calls.h"
+#include "site_cache.h"
 #include "places.h"
 
 #include <inttypes.h>
@@ -129,7 +129,7 @@ static void free_meter(pTHX_ struct nytp_cost_meter *meter)
         return;
     nytp_writer_free(meter->scratch.writer);
     nytp_calls_free(&meter->scratch);
-    nytp_known_calls_free(&meter->scratch);
+    nytp_site_cache_free(&meter->scratch);
     nytp_info_queue_free(&meter->scratch);
     nytp_builtins_free(&meter->scratch);
     nytp_subs_free(aTHX_ & meter->scratch);
@@ -154,8 +154,7 @@ static struct nytp_cost_meter *new_meter(pTHX_ struct nytp_recorder *rec)
     scratch->interpreter = rec->interpreter;
     scratch->wake_raw = UINT64_MAX;
     scratch->places = rec->places;
-    if (scratch->writer != NULL && nytp_called_begin(scratch) &&
-        nytp_known_calls_begin(scratch))
+    if (scratch->writer != NULL && nytp_called_begin(scratch) && nytp_site_cache_begin(scratch))
         meter->program = nytp_cost_program_new(aTHX_ scratch);
     if (meter->program != NULL)
         return meter;

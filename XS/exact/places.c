@@ -35,7 +35,7 @@ void nytp_places_forget(struct nytp_recorder *rec)
     if (rec->running_place != NULL)
         keep_running(rec);
     Zero(rec->places, NYTP_PLACE_RUNNING, struct nytp_place);
-    rec->known_version++;
+    rec->site_cache_version++;
 }
 
 void nytp_place_pause(struct nytp_recorder *rec)

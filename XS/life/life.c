@@ -11,7 +11,7 @@
 #include "XS/exact/arcs.h"
 #include "XS/names/builtins.h"
 #include "XS/exact/calls.h"
-#include "XS/exact/known_calls.h"
+#include "XS/exact/site_cache.h"
 #include "XS/output/checkpoint.h"
 #include "XS/exact/compile.h"
 #include "XS/exact/costs.h"
@@ -87,7 +87,7 @@ static void begin_file(pTHX_ struct nytp_recorder *rec)
 
 bool nytp_has_tables(struct nytp_recorder *rec)
 {
-    if (nytp_places_begin(rec) && nytp_called_begin(rec) && nytp_known_calls_begin(rec))
+    if (nytp_places_begin(rec) && nytp_called_begin(rec) && nytp_site_cache_begin(rec))
         return true;
     nytp_say(&rec->options, "out of memory; the program runs unprofiled");
     nytp_state_set(rec, NYTP_OFF);
@@ -586,7 +586,7 @@ void nytp_recorder_free(pTHX_ struct nytp_recorder *rec)
     nytp_costs_free(aTHX_ rec);
     nytp_blocks_forget(&rec->blocks);
     nytp_places_free(rec);
-    nytp_known_calls_free(rec);
+    nytp_site_cache_free(rec);
     nytp_calls_free(rec);
     nytp_labels_free(rec);
     nytp_regexes_free(rec);

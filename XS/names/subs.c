@@ -129,7 +129,7 @@ static inline struct nytp_called *called_row(const struct nytp_recorder *rec, co
 static void forget_called(struct nytp_recorder *rec, const OP *root)
 {
     struct nytp_called *const row = called_row(rec, root);
-    rec->known_version++;
+    rec->site_cache_version++;
     for (size_t i = 0; i < NYTP_CALLED_NAMES; i++)
         if (row[i].root == root)
             row[i].root = NULL;

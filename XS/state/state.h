@@ -60,7 +60,7 @@
 
 struct nytp_cost_meter;
 struct nytp_dprof;
-struct nytp_known_call;
+struct nytp_cached_site;
 struct nytp_place;
 struct nytp_rec_regexes;
 struct nytp_recorder;
@@ -103,8 +103,8 @@ struct nytp_recorder {
     struct nytp_place *places;  /* places.c: NYTP_PLACES, by COP address; owned */
     const struct nytp_place *running_place; /* places.c: of the statement in progress, or
                                              * NULL */
-    struct nytp_known_call *known_calls;    /* known_calls.c; owned */
-    uint64_t known_version; /* changes when a body, name, arc or place is freed */
+    struct nytp_cached_site *site_cache;    /* site_cache.c; owned */
+    uint64_t site_cache_version; /* changes when a body, name, arc or place is freed */
 
     /* calls.c */
     struct nytp_rec_frame *frames; /* open calls, innermost last; owned */

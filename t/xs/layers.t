@@ -110,7 +110,7 @@ my %owner = (
     (map { $_ => 'stmts' } qw(stmt discount_pending)),
     (map { $_ => 'state' } qw(is_plain stmts_on subs_on counting entries_on comments_on returns_on marks_on blocks_on
             leave_on finds_caller looks_first interpreter state next)),
-    (map { $_ => $_ } qw(arcs places known_calls dprof)),
+    (map { $_ => $_ } qw(arcs places site_cache dprof)),
     cost_meter => 'costs', recorded_serial => 'write_ahead', running_place => 'places',
 );
 cmp_ok scalar(keys %owner), '>', 30, 'the struct has parts';

@@ -7,10 +7,10 @@
  *
  * The op's address only selects the entry. An entry is valid for one statement, one caller and
  * the data that names the callee; all are compared. Whoever frees an arc or a place changes
- * rec->known_version, which is compared, too.
+ * rec->site_cache_version, which is compared, too.
  */
-#ifndef NYTP_KNOWN_CALLS_H
-#define NYTP_KNOWN_CALLS_H
+#ifndef NYTP_SITE_CACHE_H
+#define NYTP_SITE_CACHE_H
 
 #include "XS/perl/perl_compat.h"
 #include "XS/state/state.h"
@@ -22,7 +22,7 @@ struct nytp_callee {
 };
 
 /* One line of the processor's cache each. */
-struct nytp_known_call {
+struct nytp_cached_site {
     const COP *cop; /* the calling statement; NULL: none */
     U32 seq;        /* cop_seq */
     uint32_t line;
@@ -32,31 +32,31 @@ struct nytp_known_call {
     uint64_t version;
 };
 
-#define NYTP_KNOWN_CALLS 16384 /* a power of two */
+#define NYTP_SITE_CACHE_SIZE 16384 /* a power of two */
 
-/* Allocates rec->known_calls, needed before recording. Returns false if memory is out. */
-bool nytp_known_calls_begin(struct nytp_recorder *rec);
-void nytp_known_calls_free(struct nytp_recorder *rec);
+/* Allocates rec->site_cache, needed before recording. Returns false if memory is out. */
+bool nytp_site_cache_begin(struct nytp_recorder *rec);
+void nytp_site_cache_free(struct nytp_recorder *rec);
 
 /* Returns the entry for the call that PL_op makes; another call may be in it. Calling ops are
  * at least 64 bytes apart. */
-static inline struct nytp_known_call *nytp_known_call(pTHX_ const struct nytp_recorder *rec)
+static inline struct nytp_cached_site *nytp_cached_site(pTHX_ const struct nytp_recorder *rec)
 {
     const UV address = PTR2UV(PL_op);
-    return &rec->known_calls[address >> 6 & (NYTP_KNOWN_CALLS - 1)];
+    return &rec->site_cache[address >> 6 & (NYTP_SITE_CACHE_SIZE - 1)];
 }
 
 /* Returns the entry beside it, for the call before. */
-static inline struct nytp_known_call *
-nytp_known_call_before(const struct nytp_recorder *rec, const struct nytp_known_call *known)
+static inline struct nytp_cached_site *
+nytp_cached_site_before(const struct nytp_recorder *rec, const struct nytp_cached_site *known)
 {
-    return &rec->known_calls[(known - rec->known_calls) ^ 1];
+    return &rec->site_cache[(known - rec->site_cache) ^ 1];
 }
 
 /* Prefetches the entry's arc. */
-static inline void nytp_known_call_expect(pTHX_ const struct nytp_recorder *rec)
+static inline void nytp_cached_site_expect(pTHX_ const struct nytp_recorder *rec)
 {
-    __builtin_prefetch(nytp_known_call(aTHX_ rec)->arc);
+    __builtin_prefetch(nytp_cached_site(aTHX_ rec)->arc);
 }
 
 static inline uint64_t nytp_name_in(const HV *stash, const HEK *name)
@@ -100,13 +100,13 @@ static inline struct nytp_callee nytp_callee_of_builtin(pTHX_ const COP *cop, in
 }
 
 /* Returns whether the entry is for this callee and `cop`; the caller is not compared. */
-static inline bool nytp_known_call_is(const struct nytp_known_call *known,
-                                      const struct nytp_recorder *rec, const COP *cop,
-                                      const struct nytp_callee *callee)
+static inline bool nytp_cached_site_is(const struct nytp_cached_site *known,
+                                       const struct nytp_recorder *rec, const COP *cop,
+                                       const struct nytp_callee *callee)
 {
     return known->cop == cop && known->seq == cop->cop_seq && known->line == CopLINE(cop) &&
            known->callee.body == callee->body && known->callee.name == callee->name &&
-           known->callee.more == callee->more && known->version == rec->known_version;
+           known->callee.more == callee->more && known->version == rec->site_cache_version;
 }
 
 #endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The table of recent calls; see site_cache.h.
+ */
+#include "site_cache.h"
+
+#include <sys/mman.h>
+
+static const size_t size_of_table = NYTP_SITE_CACHE_SIZE * sizeof(struct nytp_cached_site);
+
+bool nytp_site_cache_begin(struct nytp_recorder *rec)
+{
+    if (rec->site_cache != NULL)
+        return true;
+    void *const pages =
+        mmap(NULL, size_of_table, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
+        return false;
+    rec->site_cache = pages;
+    return true;
+}
+
+void nytp_site_cache_free(struct nytp_recorder *rec)
+{
+    if (rec->site_cache != NULL)
+        munmap(rec->site_cache, size_of_table);
+}
