@@ -23,7 +23,7 @@ static NYTP_COLD struct nytp_rec_arc *arc_add(struct nytp_recorder *rec,
                                               const struct nytp_call_site *site, uint32_t hash)
 {
     struct nytp_rec_arc *arc;
-    nytp_aside_begin(rec);
+    nytp_excluded_time_begin(rec);
     Newxz(arc, 1, struct nytp_rec_arc);
     arc->fid = site->fid;
     arc->line = site->line;
@@ -31,7 +31,7 @@ static NYTP_COLD struct nytp_rec_arc *arc_add(struct nytp_recorder *rec,
     arc->callee_sub = sub;
     site->caller->called = sub->called = true;
     nytp_index_add(&rec->arcs, hash, arc);
-    nytp_aside_end(rec);
+    nytp_excluded_time_end(rec);
     return arc;
 }
 

@@ -93,13 +93,13 @@ static void on_compiled(pTHX_ void *ptr)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     struct compilation *const this = ptr;
-    nytp_aside_begin(rec);
+    nytp_excluded_time_begin(rec);
     if (this->file != NULL)
         take_lines(aTHX_ rec, this);
     if (rec->compile.keeps_source != this->outer_keeps)
         keep_source(aTHX_ rec, this->outer_keeps);
     Safefree(this);
-    nytp_aside_end(rec);
+    nytp_excluded_time_end(rec);
 }
 
 /* perl keeps a file's lines if the file's glob has an array for them when the file is named,
@@ -206,7 +206,7 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
 {
     SV *const text = eval_argument(aTHX);
     const UV seq = (UV)PL_evalseq + 1;
-    nytp_aside_begin(rec);
+    nytp_excluded_time_begin(rec);
     if (PL_parser == NULL)
         nytp_evals_drop(rec, 0); /* of evals that died during compilation */
     const uint32_t level = rec->evals.n_open;
@@ -224,15 +224,15 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
         keep_source(aTHX_ rec, false);
         SAVEDESTRUCTOR_X(on_eval_died, NULL);
     }
-    nytp_aside_end(rec);
+    nytp_excluded_time_end(rec);
     OP *const next = nytp_real_op(aTHX_ OP_ENTEREVAL);
     if (keeps_source)
         keep_source(aTHX_ rec, true);
     if (!keeps_text)
         return next;
-    nytp_aside_begin(rec);
+    nytp_excluded_time_begin(rec);
     compiled(aTHX_ rec, seq, level);
-    nytp_aside_end(rec);
+    nytp_excluded_time_end(rec);
     return next;
 }
 

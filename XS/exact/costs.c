@@ -396,9 +396,9 @@ static void measure(pTHX_ struct nytp_recorder *rec, enum nytp_cost_kind first,
 {
     if (!nytp_cost_program_fits(aTHX))
         return;
-    nytp_aside_begin(rec);
+    nytp_excluded_time_begin(rec);
     measure_kinds(aTHX_ rec, first, last, n_rounds);
-    nytp_aside_end(rec);
+    nytp_excluded_time_end(rec);
     rec->cost_meter->measured_bytes = bytes_recorded(rec);
 }
 

@@ -68,7 +68,7 @@ const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec,
     if (cop == &PL_compiling) /* one COP whose file and line change */
         slot = &rec->places[NYTP_PLACE_COMPILED];
     dSAVE_ERRNO;
-    nytp_aside_begin(rec);
+    nytp_excluded_time_begin(rec);
     if (slot == rec->running_place)
         keep_running(rec);
     slot->fid = nytp_file_fid(aTHX_ rec, nytp_file_of(aTHX_ rec, cop), via);
@@ -76,7 +76,7 @@ const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec,
     slot->encoded = nytp_encode_place(slot->fid, nytp_line_of_stmt(slot->line));
     slot->seq = cop->cop_seq;
     slot->cop = cop == &PL_compiling ? NULL : cop;
-    nytp_aside_end(rec);
+    nytp_excluded_time_end(rec);
     RESTORE_ERRNO;
     return slot;
 }

@@ -328,11 +328,11 @@ static OP *measured(pTHX_ int type, enum nytp_regex_kind kind)
         rec->ended_regex = true;
         return next;
     }
-    nytp_aside_begin(rec);
+    nytp_excluded_time_begin(rec);
     const uint64_t to = rec->clock.paused_raw;
     ended.found = is_found(aTHX_ & ended, next);
     note(aTHX_ rec, &ended, to > from ? to_ns(rec, to - from) : 0);
-    nytp_aside_end(rec);
+    nytp_excluded_time_end(rec);
     return next;
 }
 
@@ -341,10 +341,10 @@ void nytp_regexes_builtin_ended(pTHX_ struct nytp_recorder *rec, int64_t ticks)
     rec->ended_regex = false;
     if (!is_measured(rec))
         return;
-    nytp_aside_begin(rec);
+    nytp_excluded_time_begin(rec);
     const uint64_t ns_per_tick = 1000000000 / NYTP_TICKS_PER_SEC;
     note(aTHX_ rec, &rec->regexes->ended, ticks > 0 ? (uint64_t)ticks * ns_per_tick : 0);
-    nytp_aside_end(rec);
+    nytp_excluded_time_end(rec);
 }
 
 #define MEASURED_OPS(EACH)                                                                     \

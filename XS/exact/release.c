@@ -156,7 +156,7 @@ static NYTP_COLD void release(pTHX_ struct nytp_recorder *rec)
     const bool is_open = rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED;
     if (rec->life.forked)
         return; /* the profile still belongs to the parent */
-    nytp_aside_begin(rec);
+    nytp_excluded_time_begin(rec);
     nytp_name_compiled(aTHX_ rec);
     nytp_bodies_sweep(rec);
     nytp_blocks_sweep(rec);
@@ -171,7 +171,7 @@ static NYTP_COLD void release(pTHX_ struct nytp_recorder *rec)
     const size_t kept = rec->files.by_name.used + rec->subs.n + rec->arcs.used;
     rec->release.due_at =
         kept + FIRST_RELEASE + (kept + rec->subs.bodies.used + rec->n_frames) / 2;
-    nytp_aside_end(rec);
+    nytp_excluded_time_end(rec);
 }
 
 void nytp_release_if_due(pTHX_ struct nytp_recorder *rec)

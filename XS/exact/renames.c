@@ -37,9 +37,9 @@ static void rename_sub(pTHX_ const struct renamer *renamer, CV *cv)
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     const bool notes = rec != NULL && rec->subs.called != NULL && rec->state != NYTP_OFF;
     if (notes) {
-        nytp_aside_begin(rec);
+        nytp_excluded_time_begin(rec);
         nytp_name_compiled(aTHX_ rec);
-        nytp_aside_end(rec);
+        nytp_excluded_time_end(rec);
     }
     renamer->real(aTHX_ cv);
     if (notes)

@@ -355,10 +355,10 @@ static void note_compiled(pTHX_ const OP *root)
     struct nytp_recorder *const rec = watching(aTHX);
     if (rec == NULL || PL_compcv == NULL)
         return;
-    nytp_aside_begin(rec);
+    nytp_excluded_time_begin(rec);
     nytp_sub_compiled(aTHX_ rec, root);
     nytp_switch_ops_compiled(rec, root);
-    nytp_aside_end(rec);
+    nytp_excluded_time_end(rec);
 }
 
 static OP *check_leavesub(pTHX_ OP *op)
@@ -381,10 +381,10 @@ static OP *check_leavewrite(pTHX_ OP *op)
     struct nytp_recorder *const rec = watching(aTHX);
     if (rec == NULL)
         return checked;
-    nytp_aside_begin(rec);
+    nytp_excluded_time_begin(rec);
     nytp_format_compiled(aTHX_ rec, checked);
     nytp_switch_ops_compiled(rec, checked);
-    nytp_aside_end(rec);
+    nytp_excluded_time_end(rec);
     return checked;
 }
 
@@ -403,9 +403,9 @@ static void on_compile(pTHX_ OP *op)
     struct nytp_recorder *const rec = watching(aTHX);
     if (rec == NULL)
         return;
-    nytp_aside_begin(rec);
+    nytp_excluded_time_begin(rec);
     nytp_compile(aTHX_ rec, op);
-    nytp_aside_end(rec);
+    nytp_excluded_time_end(rec);
 }
 
 /* Called for each freed op; for a body's root when its last owner is freed (op.c, op_free). */

@@ -77,14 +77,14 @@ struct nytp_rec_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *
     if (LIKELY(known != NULL && known->package == package &&
                known->package_hash == package_hash))
         return known->sub;
-    nytp_aside_begin(rec);
+    nytp_excluded_time_begin(rec);
     if (known == NULL) {
         Newxz(known, 1, struct builtin);
         nytp_index_add(&rec->builtins.by_op, hash, known);
     }
     *known = (struct builtin){stash, package, package_hash, type, NULL};
     known->sub = resolve_op(rec, is_stash ? stash : NULL, type);
-    nytp_aside_end(rec);
+    nytp_excluded_time_end(rec);
     return known->sub;
 }
 

@@ -142,9 +142,9 @@ void nytp_body_freed(pTHX_ struct nytp_recorder *rec, const OP *root)
     if (body == NULL)
         return;
     if (root == rec->subs.compiled.root && rec->subs.compiled.begin != NULL) {
-        nytp_aside_begin(rec);
+        nytp_excluded_time_begin(rec);
         nytp_name_compiled(aTHX_ rec); /* of a block that has run: the last chance */
-        nytp_aside_end(rec);
+        nytp_excluded_time_end(rec);
     }
     *body = (struct nytp_body){.key = root};
     forget_called(rec, root);
@@ -350,9 +350,9 @@ static struct nytp_rec_sub *sub_of_key(pTHX_ struct nytp_recorder *rec, CV *cv, 
     struct nytp_rec_sub *sub = body == NULL ? NULL : sub_of_body(body, &found);
     if (LIKELY(sub != NULL))
         return sub;
-    nytp_aside_begin(rec);
+    nytp_excluded_time_begin(rec);
     sub = find_anew(aTHX_ rec, cv, key, &found);
-    nytp_aside_end(rec);
+    nytp_excluded_time_end(rec);
     return sub;
 }
 

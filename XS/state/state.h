@@ -285,14 +285,14 @@ static inline void nytp_unguard(struct nytp_recorder *rec)
  * arc; compiling. No calibration could subtract that, so it is cut out of the time axis, and
  * its allocations are not charged to the program. Guarded, too. Pairs may nest; no perl code
  * may run and no event may be recorded inside. */
-static inline void nytp_aside_begin(struct nytp_recorder *rec)
+static inline void nytp_excluded_time_begin(struct nytp_recorder *rec)
 {
     nytp_guard(rec);
     nytp_bytes_hold(&rec->bytes);
     nytp_clock_pause(&rec->clock);
 }
 
-static inline void nytp_aside_end(struct nytp_recorder *rec)
+static inline void nytp_excluded_time_end(struct nytp_recorder *rec)
 {
     nytp_clock_resume(&rec->clock);
     nytp_bytes_resume(&rec->bytes);
