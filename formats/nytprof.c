@@ -166,7 +166,7 @@ static void keep_hang(struct reader *r, const struct nytp_str *comment)
 {
     const size_t head = sizeof NYTP_HANG_HEAD; /* with a blank behind it */
     struct nytp_str body;
-    if (!nytp_hang_note_body(comment, &body) || head + body.len + 1 > sizeof r->hang)
+    if (!nytp_last_stack_body(comment, &body) || head + body.len + 1 > sizeof r->hang)
         return;
     memcpy(r->hang, NYTP_HANG_HEAD " ", head);
     memcpy(r->hang + head, body.ptr, body.len);

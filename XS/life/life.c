@@ -275,7 +275,7 @@ static void note_fork(struct nytp_recorder *rec, void *forking)
 {
     rec->life.forked = true;
     rec->wake_raw = 0;
-    nytp_hang_note_forget(rec);
+    nytp_last_stack_forget(rec);
     if (forking != NULL && rec != forking && nytp_file_is_open(rec))
         nytp_outfile_close(&rec->file);
     if (rec->sample.is_on) /* no other event comes */

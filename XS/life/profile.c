@@ -139,7 +139,7 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
                                     (long)rec->profile.parent_thread);
     }
     nytp_options_write(&rec->options, (long)rec->clock.id, rec->writer);
-    nytp_hang_note_reserve(rec);
+    nytp_last_stack_reserve(rec);
     if (rec->options.compress > 0)
         nytp_write_start_deflate(rec->writer, (int)rec->options.compress);
     rec->profile.began_s = time(NULL);

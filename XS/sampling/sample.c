@@ -480,7 +480,7 @@ void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec)
     follow_thread(rec);
     const uint64_t began_ns = now_ns(rec);
     uint64_t done_ns = began_ns;
-    nytp_hang_note_end(rec);
+    nytp_last_stack_end(rec);
     if (rec->state == NYTP_RECORDING)
         done_ns = take_all(aTHX_ rec, began_ns);
     else
@@ -577,7 +577,7 @@ bool nytp_sample_begin(pTHX_ struct nytp_recorder *rec)
         rec->sample.sampler = new_sampler(aTHX_ rec);
     rec->sample.sampler->thread = pthread_self();
     nytp_copy_stack_thread(&rec->sample.sampler->ring);
-    nytp_hang_note_begin(rec, &rec->sample.sampler->ring);
+    nytp_last_stack_begin(rec, &rec->sample.sampler->ring);
     account_from_now(rec);
     nytp_safe_point_begin(aTHX);
     nytp_ticks_set_period(wanted_period_us(rec));
@@ -599,7 +599,7 @@ void nytp_sample_pause(pTHX_ struct nytp_recorder *rec)
     if (!rec->sample.is_on)
         return;
     nytp_sample_catch_up(aTHX_ rec);
-    nytp_hang_note_end(rec);
+    nytp_last_stack_end(rec);
     nytp_ticks_remove(&rec->sample.sampler->ring);
     rec->sample.is_on = false;
 }

@@ -46,7 +46,7 @@ static uint64_t sum_of(const struct nytp_str *body)
     return sum;
 }
 
-bool nytp_hang_note_body(const struct nytp_str *comment, struct nytp_str *body)
+bool nytp_last_stack_body(const struct nytp_str *comment, struct nytp_str *body)
 {
     struct nytp_str rest = *comment;
     uint64_t sum, len;

@@ -58,7 +58,7 @@ struct nytp_hang_call {
 };
 
 /* Finds the BODY of a note. Returns false if the comment is another or incomplete. */
-bool nytp_hang_note_body(const struct nytp_str *comment, struct nytp_str *body);
+bool nytp_last_stack_body(const struct nytp_str *comment, struct nytp_str *body);
 
 /* Reads a delivered comment. Returns false, with `hang` untouched, for any other. */
 bool nytp_hang_read(const struct nytp_str *comment, struct nytp_hang *hang);

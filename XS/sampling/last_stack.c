@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Where the program hangs; see hang_note.h. What the thread runs is marked NYTP_RAW_CODE, under
- * the rules of raw_thread.h and the lock of ticks.c, so it may have its text in one place for
- * all interpreters.
+ * Where the program hangs; see last_stack.h. What the thread runs is marked NYTP_RAW_CODE,
+ * under the rules of raw_thread.h and the lock of ticks.c, so it may have its text in one place
+ * for all interpreters.
  */
-#include "hang_note.h"
+#include "last_stack.h"
 
 #include "XS/ground/open_stack.h"
 #include "XS/names/builtins.h"
@@ -43,12 +43,12 @@ NYTP_RAW_CODE static bool is_same_text(const char *a, const char *b, size_t len)
 }
 
 /* A file that was told last. */
-struct told_file {
+struct named_file {
     size_t at, len;
 };
 
 /* "FILE:LINE", or ":LINE" if the file is the one told last. */
-NYTP_RAW_CODE static void put_place(struct nytp_raw_text *text, struct told_file *last,
+NYTP_RAW_CODE static void put_place(struct nytp_raw_text *text, struct named_file *last,
                                     const COP *cop)
 {
     const size_t begin = text->n;
@@ -93,7 +93,7 @@ NYTP_RAW_CODE static void put_leaf(struct nytp_raw_text *text, const struct nytp
 NYTP_RAW_CODE static void put_calls(struct nytp_raw_text *text)
 {
     const COP *cop = stack.cop;
-    struct told_file last;
+    struct named_file last;
     last.at = last.len = 0;
     for (unsigned i = 0; i <= stack.n; i++) {
         const size_t begin = text->n;
@@ -167,7 +167,7 @@ NYTP_RAW_CODE static void fill_room(size_t body_len)
 
 /* The program may wake at any time; what it does then is no hang, and is not written. */
 NYTP_RAW_CODE static void write_note(const struct nytp_recorder *rec,
-                                     struct nytp_hang_note *note, const struct nytp_ring *ring)
+                                     struct nytp_last_stack *note, const struct nytp_ring *ring)
 {
     const uint64_t size = *(const volatile uint64_t *)&rec->file.size;
     const uint64_t cpu_ticks = note->tick_cpu_ns > note->since_cpu_ns /* of one thread */
@@ -195,7 +195,7 @@ NYTP_RAW_CODE static void write_note(const struct nytp_recorder *rec,
 NYTP_RAW_CODE static void ticked(struct nytp_ring *ring)
 {
     const struct nytp_recorder *const rec = ring->owner;
-    struct nytp_hang_note *const note = (struct nytp_hang_note *)&rec->sample.note;
+    struct nytp_last_stack *const note = (struct nytp_last_stack *)&rec->sample.note;
     const uint32_t tail = ring->tail;
     const uint64_t now_ns = nytp_raw_clock_ns(CLOCK_MONOTONIC);
     const uint64_t cpu_ns = ring->ticks[(ring->head - 1) % NYTP_TICKS_IN_RING].cpu_ns;
@@ -220,10 +220,10 @@ NYTP_RAW_CODE static void ticked(struct nytp_ring *ring)
 
 /* ---- in the program ---- */
 
-void nytp_hang_note_reserve(struct nytp_recorder *rec)
+void nytp_last_stack_reserve(struct nytp_recorder *rec)
 {
     char blanks[NYTP_HANG_ROOM - 1]; /* without the mark and the newline, which are written */
-    struct nytp_hang_note *const note = &rec->sample.note;
+    struct nytp_last_stack *const note = &rec->sample.note;
     if (rec->kind != NYTP_SAMPLED)
         return;
     const bool has_room = rec->file.is_regular && rec->options.flush_s > 0;
@@ -240,18 +240,18 @@ void nytp_hang_note_reserve(struct nytp_recorder *rec)
         nytp_write_comment(rec->writer, blanks);
 }
 
-void nytp_hang_note_begin(struct nytp_recorder *rec, struct nytp_ring *ring)
+void nytp_last_stack_begin(struct nytp_recorder *rec, struct nytp_ring *ring)
 {
-    struct nytp_hang_note *const note = &rec->sample.note;
+    struct nytp_last_stack *const note = &rec->sample.note;
     note->has_ticked = false;
     ring->owner = rec;
     ring->ticked = ticked;
 }
 
-void nytp_hang_note_end(struct nytp_recorder *rec)
+void nytp_last_stack_end(struct nytp_recorder *rec)
 {
     static const char over[] = "#" NYTP_HANG_NOTE " -";
-    struct nytp_hang_note *const note = &rec->sample.note;
+    struct nytp_last_stack *const note = &rec->sample.note;
     if (note->room_at == 0 || (!note->is_written && note->file.fd == rec->file.fd))
         return;
     nytp_ticks_hold();
@@ -263,9 +263,9 @@ void nytp_hang_note_end(struct nytp_recorder *rec)
     nytp_ticks_let_go();
 }
 
-void nytp_hang_note_forget(struct nytp_recorder *rec)
+void nytp_last_stack_forget(struct nytp_recorder *rec)
 {
-    struct nytp_hang_note *const note = &rec->sample.note;
+    struct nytp_last_stack *const note = &rec->sample.note;
     note->room_at = 0;
     note->has_ticked = false;
 }

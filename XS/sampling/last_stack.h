@@ -7,8 +7,8 @@
  * file's head has for that. It touches nothing else of the file, and nothing at all where no
  * room was made.
  */
-#ifndef NYTP_HANG_NOTE_H
-#define NYTP_HANG_NOTE_H
+#ifndef NYTP_LAST_STACK_H
+#define NYTP_LAST_STACK_H
 
 #include "XS/ground/own_fd.h"
 #include "XS/ground/ticks.h"
@@ -16,7 +16,7 @@
 
 struct nytp_recorder;
 
-struct nytp_hang_note {
+struct nytp_last_stack {
     /* Changed by the program, while the thread does not look. */
     uint64_t room_at; /* where the room is in the file; 0: there is none */
     struct nytp_own_fd file;
@@ -33,15 +33,15 @@ struct nytp_hang_note {
 
 /* Make room in the head of a file that is begun, if it is a sampled one and can be written
  * over. */
-void nytp_hang_note_reserve(struct nytp_recorder *rec);
+void nytp_last_stack_reserve(struct nytp_recorder *rec);
 
 /* Ticks begin to come. */
-void nytp_hang_note_begin(struct nytp_recorder *rec, struct nytp_ring *ring);
+void nytp_last_stack_begin(struct nytp_recorder *rec, struct nytp_ring *ring);
 
 /* The program does not hang any more. At each safe point: it is a look at two words mostly. */
-void nytp_hang_note_end(struct nytp_recorder *rec);
+void nytp_last_stack_end(struct nytp_recorder *rec);
 
 /* There is no room any more: the file is closed, or, in the handler of a fork, the parent's. */
-void nytp_hang_note_forget(struct nytp_recorder *rec);
+void nytp_last_stack_forget(struct nytp_recorder *rec);
 
 #endif
