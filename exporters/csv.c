@@ -11,11 +11,7 @@
 #include "exporters/base/exporter.h"
 #include "exporters/base/json.h"
 #include "exporters/base/text.h"
-#include "exporters/stacks/inclusive.h"
-
-#include "formats/model/svs.h"
-
-#include <stdlib.h>
+#include "exporters/stacks/sub_rows.h"
 
 static void put_number(struct nytp_out *out, int64_t value)
 {
@@ -29,65 +25,32 @@ static void put_time(struct nytp_out *out, const struct nytp_json_times *times, 
     nytp_json_time(out, times, ticks);
 }
 
-/* `incl_svs` is by sub, or NULL if not recorded. */
-static void put_row(const struct nytp_profile *profile, const struct nytp_sub *sub,
-                    const struct nytp_json_times *times, const uint64_t *incl_svs,
-                    const struct nytp_inclusive_bytes *incl_bytes, struct nytp_out *out)
-{
-    nytp_csv_field(out, sub->name);
-    nytp_putc(out, ',');
-    nytp_csv_field(out, profile->files[sub->file].name);
-    put_number(out, sub->first_line);
-    put_number(out, (int64_t)sub->calls);
-    put_number(out, (int64_t)sub->statements);
-    put_time(out, times, sub->excl_ticks);
-    put_time(out, times, sub->incl_ticks);
-    if (profile->sampled)
-        put_time(out, times, sub->cpu_ticks);
-    if (incl_svs != NULL) {
-        put_number(out, sub->svs);
-        put_number(out, (int64_t)incl_svs[sub - profile->subs]);
-    }
-    if (!profile->sampled)
-        put_number(out, (int64_t)(sub->statements + sub->calls));
-    for (int i = 0; i < NYTP_N_BYTES_MEASURES && incl_bytes->of[i] != NULL; i++) {
-        put_number(out, sub->bytes.of[i]);
-        put_number(out, (int64_t)incl_bytes->of[i][sub - profile->subs]);
-    }
-    nytp_puts(out, "\n");
-}
-
 static bool write_csv(const struct nytp_profile *profile,
                       const struct nytp_export_options *options, struct nytp_out *out)
 {
-    const struct nytp_unit *unit = options->unit != NULL ? options->unit : nytp_unit_find("ns");
-    struct nytp_json_times times;
-    nytp_json_times_init(&times, unit, profile->ticks_per_sec);
-    nytp_printf(out, "sub,file,line,calls,%s,exclusive_%s,inclusive_%s",
-                nytp_text_counted(profile) == NYTP_COUNTED_BOTH ? "statements_and_samples"
-                                                                : nytp_text_statements(profile),
-                unit->name, unit->name);
-    if (profile->sampled)
-        nytp_printf(out, ",cpu_%s", unit->name);
-    const bool has_svs = (profile->has & NYTP_HAS_SVS) != 0;
-    uint64_t *const incl_svs = has_svs ? nytp_inclusive_of_subs(profile, nytp_line_svs) : NULL;
-    struct nytp_inclusive_bytes incl_bytes;
-    if (!nytp_inclusive_bytes_init(&incl_bytes, profile, false) ||
-        (has_svs && incl_svs == NULL)) {
-        nytp_inclusive_bytes_free(&incl_bytes);
-        free(incl_svs);
-        return nytp_out_of_memory(&out->error);
-    }
-    nytp_puts(out, has_svs ? ",svs,inclusive_svs" : "");
-    nytp_puts(out, profile->sampled ? "" : ",ops");
-    for (int i = 0; i < NYTP_N_BYTES_MEASURES && incl_bytes.of[i] != NULL; i++)
-        nytp_printf(out, ",%s,inclusive_%s", nytp_bytes_names[i].name,
-                    nytp_bytes_names[i].name);
-    nytp_puts(out, "\n");
-    for (uint32_t i = 0; i < profile->n_subs; i++)
-        put_row(profile, &profile->subs[i], &times, incl_svs, &incl_bytes, out);
-    nytp_inclusive_bytes_free(&incl_bytes);
-    free(incl_svs);
+    struct nytp_sub_rows rows;
+    struct nytp_sheet *const sheet = &rows.sheet;
+    const bool has_bytes = (profile->has & NYTP_HAS_BYTES) != 0;
+    if (!nytp_sub_rows_init(&rows, profile, options, true))
+        nytp_out_of_memory(&out->error);
+    sheet->columns[NYTP_SUB_STATEMENTS].name = nytp_text_counted(profile) == NYTP_COUNTED_BOTH
+                                                   ? "statements_and_samples"
+                                                   : nytp_text_statements(profile);
+    nytp_sheet_show(sheet, NYTP_SUB_NAME, true);
+    nytp_sheet_show(sheet, NYTP_SUB_PLACE, true);
+    nytp_sheet_show(sheet, NYTP_SUB_CALLS, true);
+    nytp_sheet_show(sheet, NYTP_SUB_STATEMENTS, true);
+    nytp_sheet_show(sheet, NYTP_SUB_SELF, true);
+    nytp_sheet_show(sheet, NYTP_SUB_INCL, true);
+    nytp_sheet_show(sheet, NYTP_SUB_CPU, profile->sampled);
+    nytp_sheet_show(sheet, NYTP_SUB_SVS, rows.incl_svs != NULL);
+    nytp_sheet_show(sheet, NYTP_SUB_INCL_SVS, rows.incl_svs != NULL);
+    nytp_sheet_show(sheet, NYTP_SUB_OPS, !profile->sampled);
+    for (unsigned i = NYTP_SUB_BYTES; has_bytes && i < NYTP_SUB_NAME; i++)
+        nytp_sheet_show(sheet, i, true);
+    if (out->error.status == NYTP_OK)
+        nytp_sheet_put_csv(sheet, out);
+    nytp_sub_rows_free(&rows);
     return out->error.status == NYTP_OK;
 }
 

@@ -4,117 +4,109 @@
  * where, how often, how long, and a hint for improvement.
  */
 #include "exporters/base/regex_rows.h"
-#include "exporters/base/text.h"
+#include "exporters/table/sheet.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define DEFAULT_ROWS 20
-#define NARROW       140 /* narrower terminals get only the most important columns */
-#define FIXED        76  /* columns before the place */
-#define FIXED_NARROW 36
-#define LEAST        16 /* columns of a pattern */
+#define NARROW 140 /* narrower terminals get only the most important columns */
 
-struct layout {
-    bool has_calls;          /* samples have no calls */
-    uint32_t place, pattern; /* columns; 0: no limit */
+enum {
+    TIME,
+    SHARE,
+    CALLS,
+    FOUND,
+    MEAN,
+    LONGEST,
+    LONGEST_BYTES,
+    OP,
+    PLACE,
+    PATTERN
 };
 
-static struct layout layout_of(const struct nytp_profile *profile, uint32_t columns)
+static const struct nytp_column columns[] = {
+    [TIME] = {"time", "time", NYTP_CELL_NS, 10, 10},
+    [SHARE] = {"share", "%", NYTP_CELL_SHARE, 7, 7},
+    [CALLS] = {"calls", "calls", NYTP_CELL_COUNT, 9, 9},
+    [FOUND] = {"found", "found", NYTP_CELL_COUNT, 9},
+    [MEAN] = {"mean", "mean", NYTP_CELL_NS, 11},
+    [LONGEST] = {"longest", "longest", NYTP_CELL_NS, 11},
+    [LONGEST_BYTES] = {"longest_bytes", "of bytes", NYTP_CELL_COUNT, 9},
+    [OP] = {"op", "op", NYTP_CELL_WORD, 8, 8},
+    [PLACE] = {"place", "place", NYTP_CELL_PLACE, 33, 25, .is_cut = true},
+    [PATTERN] = {"pattern", "pattern", NYTP_CELL_CODE},
+};
+
+static const struct nytp_regex_row *row_of(const struct nytp_sheet *sheet, uint32_t row)
 {
-    const bool is_narrow = columns > 0 && columns < NARROW;
-    const bool has_calls = !is_narrow && !profile->sampled;
-    const uint32_t place = is_narrow ? 24 : 32;
-    const uint32_t used = (has_calls ? FIXED : FIXED_NARROW) + place + 1;
-    return (struct layout){has_calls, place,
-                           columns == 0             ? 0
-                           : columns > used + LEAST ? columns - used - 1
-                                                    : LEAST};
+    return &((const struct nytp_regex_rows *)sheet->context)->rows[row];
 }
 
-static void put_time(struct nytp_out *out, const struct nytp_export_options *options,
-                     uint64_t ns)
+static void fill(const struct nytp_sheet *sheet, uint32_t row, struct nytp_cell *cells)
 {
-    nytp_text_time(out, (int64_t)ns, NYTP_NS_PER_SEC, options->unit, 10);
-    nytp_putc(out, ' ');
+    const struct nytp_regex *const sums = &row_of(sheet, row)->sums;
+    const bool is_compile = sums->kind == NYTP_REGEX_COMPILE;
+    cells[TIME].value = cells[SHARE].value = (int64_t)sums->total_ns;
+    cells[SHARE].of = nytp_total_ns(sheet->profile);
+    cells[CALLS].value = (int64_t)sums->calls;
+    cells[FOUND].value = (int64_t)(is_compile ? sums->compiled : sums->matches);
+    cells[MEAN].value = (int64_t)(sums->calls > 0 ? sums->total_ns / sums->calls : 0);
+    cells[LONGEST].value = (int64_t)sums->max_ns;
+    cells[LONGEST_BYTES].value = (int64_t)sums->max_len;
+    cells[OP].text = nytp_name_of_text(nytp_regex_kind_names[sums->kind]);
+    cells[PLACE] = (struct nytp_cell){.file = sums->file, .line = sums->line};
+    cells[PATTERN].text = sums->pattern;
 }
 
-static void put_place(struct nytp_out *out, const struct nytp_profile *profile,
-                      const struct nytp_regex *sums, uint32_t columns)
+static void put_pattern(const struct nytp_sheet *sheet, uint32_t index, uint32_t pad,
+                        uint32_t room, struct nytp_out *out)
 {
-    char buffer[400];
-    const struct nytp_name place =
-        nytp_text_place(profile, sums->file, sums->line, buffer, sizeof buffer);
-    const uint32_t width = nytp_text_put_tail(out, place, columns);
-    nytp_text_pad(out, width < columns ? columns - width + 1 : 1);
-}
-
-static void put_pattern(struct nytp_out *out, const struct nytp_regex_row *row,
-                        uint32_t columns)
-{
+    const struct nytp_regex_row *const row = row_of(sheet, index);
     char more[40] = "";
     if (row->n_patterns > 1)
         snprintf(more, sizeof more, " and %llu more", (unsigned long long)row->n_patterns - 1);
     const uint32_t used = (uint32_t)strlen(more);
-    nytp_text_put(out, row->sums.pattern,
-                  columns == 0         ? 0
-                  : columns > used + 4 ? columns - used
-                                       : 4);
+    nytp_text_pad(out, pad);
+    nytp_text_put(out, row->sums.pattern, room == 0 ? 0 : room > used + 4 ? room - used : 4);
     nytp_puts(out, more);
 }
 
-static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
-                    const struct nytp_export_options *options, const struct layout *layout,
-                    const struct nytp_regex_row *row)
+static void put_remark(const struct nytp_sheet *sheet, uint32_t row, struct nytp_out *out)
 {
-    const struct nytp_regex *const sums = &row->sums;
-    const bool is_compile = sums->kind == NYTP_REGEX_COMPILE;
     char remark[100];
-    nytp_regex_remark(row, remark);
-    put_time(out, options, sums->total_ns);
-    nytp_text_percent(out, (int64_t)sums->total_ns, nytp_total_ns(profile));
-    nytp_printf(out, " %8llu ", (unsigned long long)sums->calls);
-    if (layout->has_calls) {
-        nytp_printf(out, "%8llu ",
-                    (unsigned long long)(is_compile ? sums->compiled : sums->matches));
-        put_time(out, options, sums->calls > 0 ? sums->total_ns / sums->calls : 0);
-        put_time(out, options, sums->max_ns);
-        nytp_printf(out, "%8llu ", (unsigned long long)sums->max_len);
-    }
-    nytp_printf(out, "%-7s ", nytp_regex_kind_names[sums->kind]);
-    put_place(out, profile, sums, layout->place);
-    put_pattern(out, row, layout->pattern);
-    nytp_putc(out, '\n');
+    nytp_regex_remark(row_of(sheet, row), remark);
     if (*remark == '\0')
         return;
-    nytp_text_style(out, options->color, NYTP_STYLE_HOT);
+    nytp_text_style(out, sheet->options->color, NYTP_STYLE_HOT);
     nytp_printf(out, "           ^ %s", remark);
-    nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
+    nytp_text_style(out, sheet->options->color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');
 }
 
 static bool write_patterns(const struct nytp_profile *profile,
                            const struct nytp_export_options *options, struct nytp_out *out)
 {
+    static const uint8_t of_samples[] = {TIME, SHARE, CALLS, OP, PLACE, PATTERN};
     struct nytp_regex_rows rows;
+    struct nytp_sheet sheet = nytp_sheet_of(profile, options, columns, PATTERN + 1);
     if (!nytp_regex_rows_init(&rows, profile))
         nytp_out_of_memory(&out->error);
-    const struct layout layout = layout_of(profile, options->columns);
-    const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
+    sheet.name = "patterns";
+    sheet.more = "more";
+    sheet.is_narrow = options->columns > 0 && options->columns < NARROW;
+    sheet.context = &rows;
+    sheet.n = rows.n;
+    sheet.fill = fill;
+    sheet.tail = put_pattern;
+    sheet.below = put_remark;
+    if (profile->sampled) {
+        nytp_sheet_show_only(&sheet, of_samples, sizeof of_samples);
+        sheet.columns[CALLS].name = sheet.columns[CALLS].title = "samples";
+    }
     nytp_text_headline(out, profile, options);
     if (rows.n == 0)
         nytp_puts(out, "No regular expression was recorded; NYTPROF=regex=1 does that.\n");
-    nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-    nytp_printf(out, "      time      %%  %s %sop      %-*s pattern",
-                profile->sampled ? "samples" : "  calls",
-                layout.has_calls ? "   found       mean    longest of bytes " : "",
-                (int)layout.place, "place");
-    nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
-    nytp_putc(out, '\n');
-    for (uint32_t i = 0; i < rows.n && i < wanted; i++)
-        put_row(out, profile, options, &layout, &rows.rows[i]);
-    if (rows.n > wanted)
-        nytp_printf(out, "%lu more\n", (unsigned long)(rows.n - wanted));
+    nytp_sheet_put_text(&sheet, out);
     nytp_regex_rows_free(&rows);
     return out->error.status == NYTP_OK;
 }

@@ -7,7 +7,7 @@
 #include "exporters/stacks/inclusive.h"
 #include "exporters/stacks/samples.h"
 #include "exporters/base/exporter.h"
-#include "exporters/base/text.h"
+#include "exporters/table/sheet.h"
 
 #include <stdlib.h>
 
@@ -50,24 +50,11 @@ static void put_name(const struct peek *peek, const char *arrow, uint32_t sub, u
                      uint32_t line)
 {
     struct nytp_out *out = peek->out;
-    const uint32_t columns = peek->options->columns;
-    const bool color = peek->options->color;
+    const struct nytp_named named = {peek->profile->subs[sub].name, file, line};
     nytp_puts(out, arrow);
-    uint32_t used =
-        FIXED_COLUMNS + 4 + (peek->columns != NYTP_MEMORY_NONE ? MEMORY_COLUMNS : 0);
-    used += nytp_text_put_tail(out, peek->profile->subs[sub].name,
-                               columns == 0     ? 0
-                               : columns > used ? columns - used
-                                                : 1);
-    char buffer[4096];
-    const struct nytp_name place =
-        nytp_text_place(peek->profile, file, line, buffer, sizeof buffer);
-    if (place.len > 0 && (columns == 0 || columns > used + 12)) {
-        nytp_puts(out, "  ");
-        nytp_text_style(out, color, NYTP_STYLE_DIM);
-        nytp_text_put_tail(out, place, columns > 0 ? columns - used - 2 : 0);
-        nytp_text_style(out, color, NYTP_STYLE_PLAIN);
-    }
+    nytp_text_named(out, peek->profile, peek->options, &named,
+                    FIXED_COLUMNS + 4 +
+                        (peek->columns != NYTP_MEMORY_NONE ? MEMORY_COLUMNS : 0));
     nytp_putc(out, '\n');
 }
 

@@ -4,25 +4,36 @@
  */
 #include "exporters/base/exporter.h"
 #include "exporters/base/regex_rows.h"
-#include "exporters/base/text.h"
 #include "exporters/base/wait_rows.h"
+#include "exporters/table/sheet.h"
 
-#define DEFAULT_ROWS 20
+enum {
+    TIME,
+    SHARE,
+    SAMPLES,
+    REASON,
+    PEER,
+    PLACE
+};
 
-static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
-                    const struct nytp_export_options *options, const struct nytp_waited *row)
+static const struct nytp_column columns[] = {
+    [TIME] = {"time", "time", NYTP_CELL_NS, 10},
+    [SHARE] = {"share", "%", NYTP_CELL_SHARE, 7},
+    [SAMPLES] = {"samples", "samples", NYTP_CELL_COUNT, 9},
+    [REASON] = {"for", "for", NYTP_CELL_WORD, 11},
+    [PEER] = {"with", "with", NYTP_CELL_CODE, 24},
+    [PLACE] = {"place", "at", NYTP_CELL_PLACE},
+};
+
+static void fill(const struct nytp_sheet *sheet, uint32_t row, struct nytp_cell *cells)
 {
-    char buffer[400];
-    nytp_text_ns(out, row->ns, profile->ticks_per_sec, options->unit, 10);
-    nytp_putc(out, ' ');
-    nytp_text_percent(out, row->ns, nytp_total_ns(profile));
-    nytp_printf(out, " %8llu %-10s ", (unsigned long long)row->samples,
-                nytp_wait_reason_name(row->reason));
-    const uint32_t width = nytp_text_put(out, row->peer, 0);
-    nytp_text_pad(out, width < 24 ? 24 - width : 1);
-    nytp_text_put_tail(
-        out, nytp_text_place(profile, row->file, row->line, buffer, sizeof buffer), 0);
-    nytp_putc(out, '\n');
+    const struct nytp_waited *const w = &((const struct nytp_waited *)sheet->context)[row];
+    cells[TIME].value = cells[SHARE].value = w->ns;
+    cells[SHARE].of = nytp_total_ns(sheet->profile);
+    cells[SAMPLES].value = (int64_t)w->samples;
+    cells[REASON].text = nytp_name_of_text(nytp_wait_reason_name(w->reason));
+    cells[PEER].text = w->peer;
+    cells[PLACE] = (struct nytp_cell){.file = w->file, .line = w->line};
 }
 
 static void put_sums(struct nytp_out *out, const struct nytp_profile *profile,
@@ -43,22 +54,20 @@ static bool write_waits(const struct nytp_profile *profile,
                         const struct nytp_export_options *options, struct nytp_out *out)
 {
     struct nytp_wait_rows rows;
-    const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
+    struct nytp_sheet sheet = nytp_sheet_of(profile, options, columns, 6);
     if (!nytp_wait_rows_init(&rows, profile, NULL))
         nytp_out_of_memory(&out->error);
+    sheet.name = "waits";
+    sheet.more = "more";
+    sheet.context = rows.rows;
+    sheet.n = rows.n;
+    sheet.fill = fill;
     nytp_text_headline(out, profile, options);
     if (!profile->sampled)
         nytp_puts(out, "Reasons of waiting are known of samples: NYTPROF=sample=100.\n");
     else
         put_sums(out, profile, options, rows.total_ns);
-    nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-    nytp_puts(out, "      time      %  samples for        with                    at");
-    nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
-    nytp_putc(out, '\n');
-    for (uint32_t i = 0; i < rows.n && i < wanted; i++)
-        put_row(out, profile, options, &rows.rows[i]);
-    if (rows.n > wanted)
-        nytp_printf(out, "%lu more\n", (unsigned long)(rows.n - wanted));
+    nytp_sheet_put_text(&sheet, out);
     nytp_wait_rows_free(&rows);
     return out->error.status == NYTP_OK;
 }

@@ -4,7 +4,7 @@
  */
 #include "hot_lines.h"
 #include "calls.h"
-#include "exporters/base/text.h"
+#include "exporters/table/sheet.h"
 
 #include "formats/model/profile.h"
 #include "formats/model/svs.h"
@@ -12,10 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIXED_COLUMNS 29
-#define SVS_COLUMNS   20
-#define MIN_SOURCE    24
-#define HOT_PERCENT   10
+#define MIN_SOURCE  24
+#define HOT_PERCENT 10
 
 static int compare_times(const void *x, const void *y)
 {
@@ -78,94 +76,51 @@ nytp_line_order_fn *nytp_line_order(const char *sort)
     return sort != NULL && strcmp(sort, "svs") == 0 ? compare_svs : compare_times;
 }
 
-static bool has_svs(const struct nytp_profile *profile)
-{
-    return (profile->has & NYTP_HAS_SVS) != 0;
-}
+enum {
+    SELF,
+    SHARE,
+    STATEMENTS,
+    SVS,
+    KEPT,
+    BLOCKS,
+    BLOCKS_IN_USE,
+    SPACE,
+    IN_USE,
+    PLACE,
+    SOURCE
+};
 
-static struct nytp_name place_of(const struct nytp_profile *profile,
-                                 const struct nytp_line_row *row, uint32_t columns,
-                                 char *buffer, size_t size)
-{
-    static const char nowhere[] = "(no line)";
-    if (row->file == 0)
-        return (struct nytp_name){nowhere, sizeof nowhere - 1};
-    return nytp_text_place_in(profile, row->file, row->line, columns, buffer, size);
-}
+static const struct nytp_column columns[] = {
+    [SELF] = {"exclusive", "self", NYTP_CELL_TICKS, 10, .is_summed = true},
+    [SHARE] = {"", "self%", NYTP_CELL_SHARE, 7, .is_summed = true},
+    [STATEMENTS] = {"statements", "stmts", NYTP_CELL_COUNT, 10, .is_summed = true},
+    [SVS] = {"svs", "SVs", NYTP_CELL_COUNT, 10, .is_summed = true},
+    [KEPT] = {"kept_svs", "kept", NYTP_CELL_COUNT, 10, .is_summed = true},
+    [BLOCKS] = {"alloc_objects", "allocated", NYTP_CELL_COUNT, 10, .is_summed = true},
+    [BLOCKS_IN_USE] = {"inuse_objects", "in use", NYTP_CELL_COUNT, 10, .is_summed = true},
+    [SPACE] = {"alloc_space", "alloc", NYTP_CELL_BYTES, 10, .is_summed = true},
+    [IN_USE] = {"inuse_space", "in use", NYTP_CELL_BYTES, 10, .is_summed = true},
+    [PLACE] = {"place", "line", NYTP_CELL_PLACE},
+    [SOURCE] = {"source", "", NYTP_CELL_CODE, .gap = 1},
+};
 
-static uint32_t fixed_columns(const struct nytp_profile *profile)
+static void fill(const struct nytp_sheet *sheet, uint32_t row, struct nytp_cell *cells)
 {
-    return FIXED_COLUMNS + (has_svs(profile) ? SVS_COLUMNS : 0);
-}
-
-/* Columns for places: the longest of them, half of what a terminal has beside the numbers. */
-static uint32_t place_columns(const struct nytp_profile *profile, uint32_t columns,
-                              const struct nytp_line_row *rows, uint32_t n)
-{
-    uint32_t longest = 5;
-    char buffer[4096];
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t width =
-            nytp_text_width(place_of(profile, &rows[i], columns, buffer, sizeof buffer));
-        longest = width > longest ? width : longest;
-    }
-    if (columns == 0)
-        return longest;
-    const uint32_t fixed = fixed_columns(profile);
-    const uint32_t left = columns > fixed + MIN_SOURCE ? columns - fixed : MIN_SOURCE;
-    return longest < left / 2 ? longest : left / 2;
-}
-
-static void put_row(const struct nytp_profile *profile,
-                    const struct nytp_export_options *options, const struct nytp_line_row *row,
-                    uint32_t place_width, struct nytp_out *out)
-{
-    char buffer[4096];
-    const bool hot = row->self_ticks > profile->total_ticks / 100 * HOT_PERCENT;
-    const struct nytp_source_line *source = nytp_profile_source(profile, row->file, row->line);
-    nytp_text_time(out, row->self_ticks, profile->ticks_per_sec, options->unit, 10);
-    nytp_putc(out, ' ');
-    nytp_text_percent(out, row->self_ticks, profile->total_ticks);
-    nytp_printf(out, " %9llu ", (unsigned long long)row->statements);
-    nytp_text_memory(out, nytp_text_memory_columns(profile, options->sort), row->svs,
-                     row->kept_svs, row->bytes);
-    const uint32_t width =
-        nytp_text_put_tail(out, place_of(profile, row, options->columns, buffer, sizeof buffer),
-                           options->columns > 0 ? place_width : 0);
-    const uint32_t used = fixed_columns(profile) + place_width + 2;
-    const bool fits = options->columns == 0 || options->columns > used;
-    if (source != NULL && fits) {
-        nytp_text_pad(out, place_width - width + 2);
-        nytp_text_style(out, options->color, hot ? NYTP_STYLE_HOT : NYTP_STYLE_PLAIN);
-        nytp_text_put_source(out, source, true,
-                             options->columns > 0 ? options->columns - used : 0);
-        nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
-    }
-    nytp_putc(out, '\n');
-}
-
-static void put_rest(const struct nytp_profile *profile,
-                     const struct nytp_export_options *options,
-                     const struct nytp_line_row *rows, uint32_t n, struct nytp_out *out)
-{
-    int64_t ticks = 0;
-    int64_t svs = 0, kept_svs = 0;
-    struct nytp_bytes bytes = {{0}};
-    uint64_t statements = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        ticks += rows[i].self_ticks;
-        svs += rows[i].svs;
-        kept_svs += rows[i].kept_svs;
-        nytp_bytes_add(&bytes, rows[i].bytes);
-        statements += rows[i].statements;
-    }
-    nytp_text_time(out, ticks, profile->ticks_per_sec, options->unit, 10);
-    nytp_putc(out, ' ');
-    nytp_text_percent(out, ticks, profile->total_ticks);
-    nytp_printf(out, " %9llu ", (unsigned long long)statements);
-    nytp_text_memory(out, nytp_text_memory_columns(profile, options->sort), svs, kept_svs,
-                     bytes);
-    nytp_printf(out, "(%lu more lines)\n", (unsigned long)n);
+    const struct nytp_line_row *const line =
+        &((const struct nytp_line_row *)sheet->context)[row];
+    cells[SELF].value = cells[SHARE].value = line->self_ticks;
+    cells[SHARE].of = sheet->profile->total_ticks;
+    cells[STATEMENTS].value = (int64_t)line->statements;
+    cells[SVS].value = line->svs;
+    cells[KEPT].value = line->kept_svs;
+    for (int i = 0; i < NYTP_N_BYTES_MEASURES; i++)
+        cells[i == NYTP_ALLOC_OBJECTS   ? BLOCKS
+              : i == NYTP_ALLOC_SPACE   ? SPACE
+              : i == NYTP_INUSE_OBJECTS ? BLOCKS_IN_USE
+                                        : IN_USE]
+            .value = line->bytes.of[i];
+    cells[PLACE] = (struct nytp_cell){
+        .text = nytp_name_of_text("(no line)"), .file = line->file, .line = line->line};
 }
 
 /* A file's line 0 whose builtins were all counted where they are called. */
@@ -179,6 +134,35 @@ static void drop_empty(struct nytp_line_rows *rows)
     rows->n = n;
 }
 
+/* Writes the source, if there is room. */
+static void put_source(const struct nytp_sheet *sheet, uint32_t row, uint32_t pad,
+                       uint32_t room, struct nytp_out *out)
+{
+    const struct nytp_line_row *const line =
+        &((const struct nytp_line_row *)sheet->context)[row];
+    const struct nytp_source_line *const source =
+        nytp_profile_source(sheet->profile, line->file, line->line);
+    const uint32_t columns = sheet->options->columns;
+    const uint32_t used = nytp_sheet_fixed(sheet) + 1; /* the last column stays free */
+    const bool hot = line->self_ticks > sheet->profile->total_ticks / 100 * HOT_PERCENT;
+    if (source == NULL || (room > 0 && columns <= used))
+        return;
+    nytp_text_pad(out, pad);
+    nytp_text_style(out, sheet->options->color, hot ? NYTP_STYLE_HOT : NYTP_STYLE_PLAIN);
+    nytp_text_put_source(out, source, true, room > 0 ? columns - used : 0);
+    nytp_text_style(out, sheet->options->color, NYTP_STYLE_PLAIN);
+}
+
+/* Makes places as wide as the longest, or half of what a terminal has beside the numbers. */
+static void fit_places(struct nytp_sheet *sheet)
+{
+    const uint32_t columns = sheet->options->columns;
+    const uint32_t fixed = nytp_sheet_fixed(sheet);
+    const uint32_t left = columns > fixed + MIN_SOURCE ? columns - fixed : MIN_SOURCE;
+    nytp_sheet_fit(sheet, PLACE, columns > 0 ? left / 2 : UINT32_MAX);
+    sheet->columns[PLACE].is_cut = columns > 0;
+}
+
 bool nytp_put_hot_lines(const struct nytp_profile *profile,
                         const struct nytp_export_options *options, uint32_t wanted,
                         struct nytp_out *out)
@@ -189,19 +173,25 @@ bool nytp_put_hot_lines(const struct nytp_profile *profile,
     drop_empty(&rows);
     if (rows.n > 0)
         qsort(rows.rows, rows.n, sizeof *rows.rows, nytp_line_order(options->sort));
-    const uint32_t shown = rows.n < wanted ? rows.n : wanted;
-    const uint32_t place_width = place_columns(profile, options->columns, rows.rows, shown);
-    nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-    nytp_printf(out, "      self  self%% %9s ", nytp_text_stmts(profile));
-    nytp_text_memory_title(out, nytp_text_memory_columns(profile, options->sort),
-                           "      SVs      kept ");
-    nytp_puts(out, "line");
-    nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
-    nytp_putc(out, '\n');
-    for (uint32_t i = 0; i < shown; i++)
-        put_row(profile, options, &rows.rows[i], place_width, out);
-    if (shown < rows.n)
-        put_rest(profile, options, rows.rows + shown, rows.n - shown, out);
+    struct nytp_sheet sheet = nytp_sheet_of(profile, options, columns, SOURCE + 1);
+    static const uint8_t shown[][7] = {
+        [NYTP_MEMORY_NONE] = {SELF, SHARE, STATEMENTS, PLACE, SOURCE},
+        [NYTP_MEMORY_SVS] = {SELF, SHARE, STATEMENTS, SVS, KEPT, PLACE, SOURCE},
+        [NYTP_MEMORY_BLOCKS] = {SELF, SHARE, STATEMENTS, BLOCKS, BLOCKS_IN_USE, PLACE, SOURCE},
+        [NYTP_MEMORY_SPACE] = {SELF, SHARE, STATEMENTS, SPACE, IN_USE, PLACE, SOURCE}};
+    const enum nytp_memory_columns memory = nytp_text_memory_columns(profile, options->sort);
+    nytp_sheet_show_only(&sheet, shown[memory], memory == NYTP_MEMORY_NONE ? 5 : 7);
+    sheet.columns[STATEMENTS].title = nytp_text_stmts(profile);
+    sheet.name = "lines";
+    sheet.more = "more lines";
+    sheet.context = rows.rows;
+    sheet.n = rows.n;
+    sheet.wanted = wanted;
+    sheet.fill = fill;
+    sheet.tail = put_source;
+    sheet.short_places = true;
+    fit_places(&sheet);
+    nytp_sheet_put_text(&sheet, out);
     free(rows.rows);
     return out->error.status == NYTP_OK;
 }

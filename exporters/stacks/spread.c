@@ -4,16 +4,11 @@
  * spread.h.
  */
 #include "spread.h"
-#include "exporters/base/text.h"
+#include "exporters/table/sheet.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-#define LEAST_CALLS   10
-#define WIDE_COLUMNS  83 /* the numbers and the gaps between them */
-#define FEW_COLUMNS   57 /* those of a narrow terminal */
-#define TREND_COLUMNS 8
-#define LEAST_PLACE   12
+#define LEAST_CALLS 10
 
 /* ---- the numbers ---- */
 
@@ -87,101 +82,55 @@ struct nytp_spread *nytp_spread_by_sub(const struct nytp_profile *profile)
 
 /* ---- the table ---- */
 
-struct row {
-    const struct nytp_sub *sub;
-    const struct nytp_spread *spread;
+enum {
+    SELF,
+    CALLS,
+    MEDIAN,
+    P95,
+    MAX,
+    FIRST,
+    LAST,
+    TREND,
+    NAME,
+    PLACE
 };
 
-static int by_self(const void *x, const void *y)
+static const struct nytp_column columns[] = {
+    [SELF] = {"exclusive", "self", NYTP_CELL_TICKS, 10, 10, .is_summed = true},
+    [CALLS] = {"calls", "calls", NYTP_CELL_COUNT, 9, 9, .is_summed = true},
+    [MEDIAN] = {"median", "median", NYTP_CELL_TICKS, 11, 10},
+    [P95] = {"p95", "p95", NYTP_CELL_TICKS, 11, 10},
+    [MAX] = {"max", "max", NYTP_CELL_TICKS, 11, 10},
+    [FIRST] = {"first", "first 10%", NYTP_CELL_TICKS, 11},
+    [LAST] = {"last", "last 10%", NYTP_CELL_TICKS, 11},
+    [TREND] = {"", "trend", NYTP_CELL_RATIO, 7, 7},
+    [NAME] = {"sub", "sub", NYTP_CELL_CODE},
+    [PLACE] = {"place", "", NYTP_CELL_PLACE, .joins = true},
+};
+
+static void fill(const struct nytp_sheet *sheet, uint32_t row, struct nytp_cell *cells)
 {
-    const struct row *a = x, *b = y;
-    if (a->sub->excl_ticks != b->sub->excl_ticks)
-        return a->sub->excl_ticks < b->sub->excl_ticks ? 1 : -1;
-    return (a->sub > b->sub) - (a->sub < b->sub);
+    const struct nytp_spread *const spread = &((const struct nytp_spread *)sheet->context)[row];
+    const struct nytp_sub *const sub = &sheet->profile->subs[row];
+    const int64_t ticks[] = {sub->excl_ticks, (int64_t)sub->calls, spread->median,
+                             spread->p95,     spread->max,         spread->first,
+                             spread->last,    spread->last};
+    for (int i = SELF; i <= TREND; i++)
+        cells[i] = (struct nytp_cell){
+            .value = ticks[i], .of = spread->first, .is_none = i > CALLS && ticks[i] < 0};
+    cells[NAME].text = sub->name;
+    cells[PLACE] = (struct nytp_cell){.file = sub->file, .line = sub->first_line};
 }
 
-static void put_time(struct nytp_out *out, const struct nytp_profile *profile,
-                     const struct nytp_export_options *options, int64_t ticks, int width)
+static void put_name(const struct nytp_sheet *sheet, uint32_t row, uint32_t pad, uint32_t room,
+                     struct nytp_out *out)
 {
-    if (ticks < 0)
-        nytp_printf(out, "%*s", width, "-");
-    else
-        nytp_text_time(out, ticks, profile->ticks_per_sec, options->unit, width);
-}
-
-static void put_trend(struct nytp_out *out, const struct nytp_spread *spread)
-{
-    char text[24] = "-";
-    const double trend = spread->first > 0 ? (double)spread->last / (double)spread->first : -1;
-    if (trend >= 0)
-        snprintf(text, sizeof text, trend < 9.95 ? "x%.1f" : "x%.0f", trend);
-    nytp_printf(out, "%*s ", TREND_COLUMNS - 1, text);
-}
-
-/* Where the sub begins, as far as that is known and there is room for most of it. */
-static void put_place(struct nytp_out *out, const struct nytp_profile *profile,
-                      const struct nytp_export_options *options, const struct nytp_sub *sub,
-                      uint32_t room)
-{
-    char buffer[4096];
-    const struct nytp_name place = nytp_text_place_in(profile, sub->file, sub->first_line,
-                                                      options->columns, buffer, sizeof buffer);
-    if (place.len == 0 || room < LEAST_PLACE + 2)
-        return;
-    nytp_puts(out, "  ");
-    nytp_text_style(out, options->color, NYTP_STYLE_DIM);
-    nytp_text_put_tail(out, place, room == UINT32_MAX ? 0 : room - 2);
-    nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
-}
-
-static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
-                    const struct nytp_export_options *options, const struct row *row)
-{
-    const struct nytp_sub *sub = row->sub;
-    const bool narrow = nytp_text_is_narrow(options->columns);
-    const int width = narrow ? 10 : 11;
-    nytp_text_time(out, sub->excl_ticks, profile->ticks_per_sec, options->unit, 10);
-    nytp_printf(out, " %8llu", (unsigned long long)sub->calls);
-    put_time(out, profile, options, row->spread->median, width);
-    put_time(out, profile, options, row->spread->p95, width);
-    put_time(out, profile, options, row->spread->max, width);
-    if (!narrow) {
-        put_time(out, profile, options, row->spread->first, 11);
-        put_time(out, profile, options, row->spread->last, 11);
-    }
-    put_trend(out, row->spread);
-    const uint32_t fixed = narrow ? FEW_COLUMNS : WIDE_COLUMNS;
-    const uint32_t room = options->columns > fixed + 8 ? options->columns - fixed : 8;
-    const uint32_t used = nytp_text_put_tail(out, sub->name, options->columns > 0 ? room : 0);
-    if (!narrow)
-        put_place(out, profile, options, sub, options->columns > 0 ? room - used : UINT32_MAX);
-    nytp_putc(out, '\n');
-}
-
-static void put_titles(struct nytp_out *out, const struct nytp_export_options *options)
-{
-    nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-    if (nytp_text_is_narrow(options->columns))
-        nytp_puts(out, "      self    calls    median       p95       max  trend sub");
-    else
-        nytp_puts(out, "      self    calls     median        p95        max"
-                       "  first 10%   last 10%  trend sub");
-    nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
-    nytp_putc(out, '\n');
-}
-
-static void put_rest(struct nytp_out *out, const struct nytp_profile *profile,
-                     const struct nytp_export_options *options, const struct row *rows,
-                     uint32_t n)
-{
-    int64_t ticks = 0;
-    uint64_t calls = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        ticks += rows[i].sub->excl_ticks;
-        calls += rows[i].sub->calls;
-    }
-    nytp_text_time(out, ticks, profile->ticks_per_sec, options->unit, 10);
-    nytp_printf(out, " %8llu (%lu more subs)\n", (unsigned long long)calls, (unsigned long)n);
+    const struct nytp_sub *const sub = &sheet->profile->subs[row];
+    const struct nytp_named named = {sub->name, sheet->is_narrow ? 0 : sub->file,
+                                     sub->first_line};
+    (void)room;
+    nytp_text_pad(out, pad);
+    nytp_text_named(out, sheet->profile, sheet->options, &named, nytp_sheet_fixed(sheet));
 }
 
 /* Of the process that had the most. */
@@ -208,21 +157,25 @@ bool nytp_put_spread(const struct nytp_profile *profile,
                      struct nytp_out *out)
 {
     struct nytp_spread *spreads = nytp_spread_by_sub(profile);
-    struct row *rows = malloc(((size_t)profile->n_subs + 1) * sizeof *rows);
-    uint32_t n = 0;
+    uint32_t *rows = malloc(((size_t)profile->n_subs + 1) * sizeof *rows), n = 0;
+    struct nytp_sheet sheet = nytp_sheet_of(profile, options, columns, NAME + 1);
     for (uint32_t i = 0; spreads != NULL && rows != NULL && i < profile->n_subs; i++)
         if (profile->subs[i].calls > 0 || profile->subs[i].excl_ticks != 0)
-            rows[n++] = (struct row){&profile->subs[i], &spreads[i]};
-    if (n > 0)
-        qsort(rows, n, sizeof *rows, by_self);
-    const uint32_t shown = n < wanted ? n : wanted;
-    put_titles(out, options);
-    for (uint32_t i = 0; i < shown; i++)
-        put_row(out, profile, options, &rows[i]);
-    if (shown < n)
-        put_rest(out, profile, options, rows + shown, n - shown);
-    put_memory(out, profile);
-    const bool ok = spreads != NULL && rows != NULL;
+            rows[n++] = i;
+    sheet.name = "subs";
+    sheet.more = "more subs";
+    sheet.is_narrow = nytp_text_is_narrow(options->columns);
+    sheet.context = spreads;
+    sheet.rows = rows;
+    sheet.n = n;
+    sheet.wanted = wanted;
+    sheet.fill = fill;
+    sheet.tail = put_name;
+    const bool ok = spreads != NULL && rows != NULL && nytp_sheet_sort(&sheet, SELF, rows, n);
+    if (ok) {
+        nytp_sheet_put_text(&sheet, out);
+        put_memory(out, profile);
+    }
     free(spreads);
     free(rows);
     return ok ? out->error.status == NYTP_OK : nytp_out_of_memory(&out->error);

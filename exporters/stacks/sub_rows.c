@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Subs as a sheet; see sub_rows.h.
+ */
+#include "sub_rows.h"
+
+#include "samples.h"
+
+#include "formats/model/svs.h"
+
+#include <stdlib.h>
+
+static const struct nytp_column columns[NYTP_SUB_COLUMNS] = {
+    [NYTP_SUB_SELF] = {"exclusive", "self", NYTP_CELL_TICKS, 10, 8, .is_summed = true},
+    [NYTP_SUB_SELF_SHARE] = {"", "self%", NYTP_CELL_SHARE, 7, 7, .is_summed = true,
+                             .words = "self %"},
+    [NYTP_SUB_INCL] = {"inclusive", "incl", NYTP_CELL_TICKS, 11},
+    [NYTP_SUB_INCL_SHARE] = {"", "incl%", NYTP_CELL_SHARE, 7, 7},
+    [NYTP_SUB_CALLS] = {"calls", "calls", NYTP_CELL_COUNT, 9, 8, .is_summed = true},
+    [NYTP_SUB_SAMPLES] = {"samples", "samples", NYTP_CELL_COUNT, 9, 8, .is_summed = true},
+    [NYTP_SUB_STATEMENTS] = {"statements", "statements", NYTP_CELL_COUNT},
+    [NYTP_SUB_PER_CALL] = {"", "per call", NYTP_CELL_MEAN, 10},
+    [NYTP_SUB_CPU] = {"cpu", "cpu", NYTP_CELL_TICKS, 10, 10, .dashes_zero = true},
+    [NYTP_SUB_WAIT] = {"wait", "wait", NYTP_CELL_TICKS, 10, 10, .dashes_zero = true},
+    [NYTP_SUB_OPS] = {"ops", "ops", NYTP_CELL_COUNT, 11, 11},
+    [NYTP_SUB_SVS] = {"svs", "SVs", NYTP_CELL_COUNT, 10, 10},
+    [NYTP_SUB_INCL_SVS] = {"inclusive_svs", "incl SVs", NYTP_CELL_COUNT, 10, 10},
+    [NYTP_SUB_BYTES] = {"alloc_objects", "allocated", NYTP_CELL_COUNT, 10, 10},
+    {"inclusive_alloc_objects", "", NYTP_CELL_COUNT},
+    {"alloc_space", "alloc", NYTP_CELL_BYTES, 10, 10},
+    {"inclusive_alloc_space", "", NYTP_CELL_BYTES},
+    {"inuse_objects", "in use", NYTP_CELL_COUNT, 10, 10},
+    {"inclusive_inuse_objects", "", NYTP_CELL_COUNT},
+    {"inuse_space", "in use", NYTP_CELL_BYTES, 10, 10},
+    {"inclusive_inuse_space", "", NYTP_CELL_BYTES},
+    [NYTP_SUB_NAME] = {"sub", "sub", NYTP_CELL_CODE},
+    [NYTP_SUB_PLACE] = {"place", "", NYTP_CELL_PLACE, .joins = true},
+};
+
+static void fill(const struct nytp_sheet *sheet, uint32_t row, struct nytp_cell *cells)
+{
+    const struct nytp_sub_rows *const of = sheet->context;
+    const struct nytp_sub *const sub = &sheet->profile->subs[row];
+    const struct nytp_cell known[] = {
+        [NYTP_SUB_SELF] = {.value = sub->excl_ticks},
+        [NYTP_SUB_SELF_SHARE] = {.value = sub->excl_ticks, .of = sheet->profile->total_ticks},
+        [NYTP_SUB_INCL] = {.value = sub->incl_ticks},
+        [NYTP_SUB_INCL_SHARE] = {.value = sub->incl_ticks, .of = sheet->profile->total_ticks},
+        [NYTP_SUB_CALLS] = {.value = (int64_t)sub->calls},
+        [NYTP_SUB_SAMPLES] = {.value = of->samples != NULL ? (int64_t)of->samples[row] : 0},
+        [NYTP_SUB_STATEMENTS] = {.value = (int64_t)sub->statements},
+        [NYTP_SUB_PER_CALL] = {.value = sub->incl_ticks, .of = (int64_t)sub->calls},
+        [NYTP_SUB_CPU] = {.value = sub->cpu_ticks},
+        [NYTP_SUB_WAIT] = {.value = of->waits != NULL ? of->waits[row] : 0},
+        [NYTP_SUB_OPS] = {.value = (int64_t)(sub->statements + sub->calls)},
+        [NYTP_SUB_SVS] = {.value = sub->svs},
+        [NYTP_SUB_INCL_SVS] = {.value = of->incl_svs != NULL ? (int64_t)of->incl_svs[row] : 0},
+        [NYTP_SUB_NAME] = {.text = sub->name},
+        [NYTP_SUB_PLACE] = {.file = sub->file, .line = sub->first_line},
+    };
+    memcpy(cells, known, sizeof known);
+    for (int i = 0; i < NYTP_N_BYTES_MEASURES; i++) {
+        cells[NYTP_SUB_BYTES + 2 * i].value = sub->bytes.of[i];
+        if (of->incl_bytes.of[i] != NULL)
+            cells[NYTP_SUB_BYTES + 2 * i + 1].value = (int64_t)of->incl_bytes.of[i][row];
+    }
+}
+
+bool nytp_sub_rows_init(struct nytp_sub_rows *rows, const struct nytp_profile *profile,
+                        const struct nytp_export_options *options, bool inclusive)
+{
+    const bool of_samples = nytp_is_of_samples(profile);
+    const bool has_svs = (profile->has & NYTP_HAS_SVS) != 0;
+    *rows = (struct nytp_sub_rows){
+        .sheet = nytp_sheet_of(profile, options, columns, NYTP_SUB_COLUMNS),
+        .rows = malloc(((size_t)profile->n_subs + 1) * sizeof *rows->rows),
+        .samples = of_samples ? nytp_samples_by_sub(profile) : NULL,
+        .incl_svs = has_svs ? nytp_inclusive_of_subs(profile, nytp_line_svs) : NULL,
+    };
+    rows->sheet.columns[NYTP_SUB_CALLS].title = nytp_text_calls(profile);
+    rows->sheet.columns[NYTP_SUB_STATEMENTS].title = nytp_text_statements(profile);
+    rows->sheet.name = "subs";
+    rows->sheet.more = "more subs";
+    rows->sheet.n_shown = 0;
+    rows->sheet.n = profile->n_subs;
+    rows->sheet.context = rows;
+    rows->sheet.fill = fill;
+    return rows->rows != NULL && (!of_samples || rows->samples != NULL) &&
+           (!has_svs || rows->incl_svs != NULL) &&
+           (!inclusive || nytp_inclusive_bytes_init(&rows->incl_bytes, profile, false));
+}
+
+void nytp_sub_rows_free(struct nytp_sub_rows *rows)
+{
+    free(rows->rows);
+    free(rows->samples);
+    free(rows->incl_svs);
+    nytp_inclusive_bytes_free(&rows->incl_bytes);
+    free(rows->waits);
+    free(rows->costs);
+}
+
+/* Returns the column of a key of --sort. By name they are sorted already. */
+static unsigned column_of(const struct nytp_sub_rows *rows, const char *sort)
+{
+    static const struct {
+        const char *key;
+        unsigned column;
+    } keys[] = {{"incl", NYTP_SUB_INCL},
+                {"percall", NYTP_SUB_PER_CALL},
+                {"name", NYTP_SUB_NAME},
+                {"svs", NYTP_SUB_SVS},
+                {"ops", NYTP_SUB_OPS}};
+    const enum nytp_bytes_measure measure = nytp_bytes_measure_of(sort);
+    if (measure < NYTP_N_BYTES_MEASURES)
+        return NYTP_SUB_BYTES + 2 * measure;
+    if (sort != NULL && strcmp(sort, "calls") == 0)
+        return rows->samples != NULL ? NYTP_SUB_SAMPLES : NYTP_SUB_CALLS;
+    for (size_t i = 0; sort != NULL && i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(sort, keys[i].key) == 0)
+            return keys[i].column;
+    return NYTP_SUB_SELF;
+}
+
+bool nytp_sub_rows_sort(struct nytp_sub_rows *rows, const char *sort)
+{
+    const struct nytp_profile *const profile = rows->sheet.profile;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < profile->n_subs; i++) {
+        const struct nytp_sub *sub = &profile->subs[i];
+        if (sub->calls != 0 || sub->excl_ticks != 0 || sub->incl_ticks != 0 || sub->svs != 0 ||
+            !nytp_bytes_are_none(sub->bytes))
+            rows->rows[n++] = i;
+    }
+    rows->sheet.rows = rows->rows;
+    rows->sheet.n = n;
+    return nytp_sheet_sort(&rows->sheet, column_of(rows, sort), rows->rows, n);
+}
+
+void nytp_sub_rows_show_memory(struct nytp_sub_rows *rows, enum nytp_memory_columns memory)
+{
+    static const unsigned shown[][2] = {
+        [NYTP_MEMORY_SVS] = {NYTP_SUB_SVS, NYTP_SUB_INCL_SVS},
+        [NYTP_MEMORY_BLOCKS] = {NYTP_SUB_BYTES + 2 * NYTP_ALLOC_OBJECTS,
+                                NYTP_SUB_BYTES + 2 * NYTP_INUSE_OBJECTS},
+        [NYTP_MEMORY_SPACE] = {NYTP_SUB_BYTES + 2 * NYTP_ALLOC_SPACE,
+                               NYTP_SUB_BYTES + 2 * NYTP_INUSE_SPACE}};
+    for (int i = 0; i < 2 && memory != NYTP_MEMORY_NONE; i++)
+        nytp_sheet_show(&rows->sheet, shown[memory][i], true);
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Sheets as CSV, JSON, Markdown and HTML; see sheet.h.
+ */
+#include "sheet.h"
+
+#include "exporters/base/csv_field.h"
+#include "exporters/base/html.h"
+#include "exporters/base/json.h"
+#include "exporters/base/markdown.h"
+
+/* ---- for programs ---- */
+
+static const struct nytp_unit *unit_of(const struct nytp_sheet *sheet)
+{
+    return sheet->unit != NULL ? sheet->unit : nytp_unit_find("ns");
+}
+
+static bool is_derived(const struct nytp_column *column)
+{
+    return column->kind == NYTP_CELL_MEAN || column->kind == NYTP_CELL_SHARE ||
+           column->kind == NYTP_CELL_RATIO;
+}
+
+static bool is_text(const struct nytp_column *column)
+{
+    return column->kind == NYTP_CELL_WORD || column->kind == NYTP_CELL_CODE;
+}
+
+/* Where numbers go to, with the scales for times. */
+struct form {
+    const struct nytp_sheet *sheet;
+    struct nytp_out *out;
+    struct nytp_json_times ticks, ns;
+};
+
+static struct form form_of(const struct nytp_sheet *sheet, struct nytp_out *out)
+{
+    struct form form = {.sheet = sheet, .out = out};
+    nytp_json_times_init(&form.ticks, unit_of(sheet), sheet->ticks_per_sec);
+    nytp_json_times_init(&form.ns, unit_of(sheet), NYTP_NS_PER_SEC);
+    return form;
+}
+
+static void put_number(const struct form *form, const struct nytp_column *column,
+                       const struct nytp_cell *cell)
+{
+    const bool in_ticks = unit_of(form->sheet)->per_sec == 0;
+    if (column->kind == NYTP_CELL_TICKS)
+        nytp_json_time(form->out, &form->ticks, cell->value);
+    else if (column->kind == NYTP_CELL_NS)
+        nytp_json_time(form->out, &form->ns,
+                       in_ticks ? nytp_ticks_of_ns(cell->value, form->sheet->ticks_per_sec)
+                                : cell->value);
+    else
+        nytp_put_i64(form->out, cell->value);
+}
+
+static void put_name(const struct nytp_sheet *sheet, const struct nytp_column *column,
+                     struct nytp_out *out)
+{
+    nytp_puts(out, column->name);
+    if (column->kind == NYTP_CELL_NS || column->kind == NYTP_CELL_TICKS)
+        nytp_printf(out, "_%s", unit_of(sheet)->name);
+}
+
+static struct nytp_name file_of(const struct nytp_sheet *sheet, const struct nytp_cell *cell)
+{
+    return sheet->profile->files[cell->file].name;
+}
+
+static void put_field(const struct form *form, const struct nytp_column *column,
+                      const struct nytp_cell *cell)
+{
+    struct nytp_out *const out = form->out;
+    if (column->kind == NYTP_CELL_PLACE) {
+        nytp_csv_field(out, file_of(form->sheet, cell));
+        nytp_putc(out, ',');
+        nytp_put_u64(out, cell->line);
+    } else if (is_text(column)) {
+        nytp_csv_field(out, cell->text);
+    } else if (!cell->is_none) {
+        put_number(form, column, cell);
+    }
+}
+
+/* Writes a row, or with cells NULL the names of the columns. */
+static void put_csv_line(const struct form *form, const struct nytp_cell *cells)
+{
+    const struct nytp_sheet *const sheet = form->sheet;
+    struct nytp_out *const out = form->out;
+    const char *separator = "";
+    for (uint32_t i = 0; i < sheet->n_shown; i++) {
+        const struct nytp_column *const column = &sheet->columns[sheet->shown[i]];
+        if (is_derived(column))
+            continue;
+        nytp_puts(out, separator);
+        separator = ",";
+        if (cells != NULL)
+            put_field(form, column, &cells[sheet->shown[i]]);
+        else if (column->kind == NYTP_CELL_PLACE)
+            nytp_puts(out, "file,line");
+        else
+            put_name(sheet, column, out);
+    }
+    nytp_putc(out, '\n');
+}
+
+void nytp_sheet_put_csv(const struct nytp_sheet *sheet, struct nytp_out *out)
+{
+    struct nytp_cell cells[NYTP_MOST_COLUMNS];
+    const struct form form = form_of(sheet, out);
+    put_csv_line(&form, NULL);
+    for (uint32_t i = 0; i < sheet->n; i++) {
+        nytp_sheet_cells(sheet, i, cells);
+        put_csv_line(&form, cells);
+    }
+}
+
+static void put_json_member(const struct form *form, const struct nytp_column *column,
+                            const struct nytp_cell *cell)
+{
+    const struct nytp_sheet *const sheet = form->sheet;
+    struct nytp_out *const out = form->out;
+    if (column->kind == NYTP_CELL_PLACE) {
+        nytp_puts(out, "\"file\":");
+        nytp_json_string(out, file_of(sheet, cell).ptr, file_of(sheet, cell).len);
+        nytp_printf(out, ",\"line\":%lu", (unsigned long)cell->line);
+        return;
+    }
+    nytp_putc(out, '"');
+    put_name(sheet, column, out);
+    nytp_puts(out, "\":");
+    if (is_text(column))
+        nytp_json_string(out, cell->text.ptr, cell->text.len);
+    else
+        put_number(form, column, cell);
+}
+
+void nytp_sheet_put_json(const struct nytp_sheet *sheet, struct nytp_out *out)
+{
+    struct nytp_cell cells[NYTP_MOST_COLUMNS];
+    const struct form form = form_of(sheet, out);
+    nytp_printf(out, "\"%s\":[", sheet->name);
+    for (uint32_t i = 0; i < sheet->n; i++) {
+        const char *separator = "";
+        nytp_sheet_cells(sheet, i, cells);
+        nytp_puts(out, i > 0 ? ",\n{" : "\n{");
+        for (uint32_t c = 0; c < sheet->n_shown; c++) {
+            const struct nytp_column *const column = &sheet->columns[sheet->shown[c]];
+            if (is_derived(column) || cells[sheet->shown[c]].is_none)
+                continue;
+            nytp_puts(out, separator);
+            separator = ",";
+            put_json_member(&form, column, &cells[sheet->shown[c]]);
+        }
+        nytp_putc(out, '}');
+    }
+    nytp_puts(out, "\n]");
+}
+
+/* ---- for people ---- */
+
+static const char *title_of(const struct nytp_column *column)
+{
+    return column->words != NULL ? column->words : column->title;
+}
+
+static void put_amount(const struct nytp_sheet *sheet, const struct nytp_column *column,
+                       const struct nytp_cell *cell, struct nytp_out *out)
+{
+    if (cell->is_none)
+        return;
+    switch (column->kind) {
+    case NYTP_CELL_TICKS:
+        nytp_text_time(out, cell->value, sheet->ticks_per_sec, sheet->unit, 0);
+        break;
+    case NYTP_CELL_NS:
+        nytp_text_ns(out, cell->value, sheet->ticks_per_sec, sheet->unit, 0);
+        break;
+    case NYTP_CELL_MEAN:
+        nytp_text_per_call(out, cell->value, (uint64_t)cell->of, sheet->ticks_per_sec,
+                           sheet->unit, 0);
+        break;
+    case NYTP_CELL_SHARE:
+        nytp_text_percent(out, cell->value, cell->of);
+        break;
+    case NYTP_CELL_BYTES:
+        nytp_text_bytes(out, cell->value, 0);
+        break;
+    default:
+        nytp_put_i64(out, cell->value);
+    }
+}
+
+static void put_markdown_text(const struct nytp_sheet *sheet, const struct nytp_column *column,
+                              const struct nytp_cell *cell, struct nytp_out *out)
+{
+    char buffer[300];
+    const struct nytp_name text = nytp_sheet_text(sheet, column, cell, buffer, sizeof buffer);
+    if (column->joins && text.len > 0)
+        nytp_putc(out, ' ');
+    if (column->kind == NYTP_CELL_WORD)
+        nytp_markdown_text(out, text);
+    else if (text.len > 0 || !column->joins)
+        nytp_markdown_code(out, text);
+}
+
+static void put_markdown_head(const struct nytp_sheet *sheet, struct nytp_out *out)
+{
+    for (uint32_t i = 0; i < sheet->n_shown; i++) {
+        const struct nytp_column *const column = &sheet->columns[sheet->shown[i]];
+        if (!column->joins)
+            nytp_printf(out, "| %s ", title_of(column));
+    }
+    nytp_puts(out, "|\n");
+    for (uint32_t i = 0; i < sheet->n_shown; i++) {
+        const struct nytp_column *const column = &sheet->columns[sheet->shown[i]];
+        if (!column->joins)
+            nytp_puts(out, column->kind >= NYTP_CELL_WORD ? "|---" : "|---:");
+    }
+    nytp_puts(out, "|\n");
+}
+
+void nytp_sheet_put_markdown(const struct nytp_sheet *sheet, struct nytp_out *out)
+{
+    struct nytp_cell cells[NYTP_MOST_COLUMNS];
+    uint32_t row = 0;
+    put_markdown_head(sheet, out);
+    for (; row < sheet->n && row < sheet->wanted && out->n_bytes < NYTP_MARKDOWN_ROOM; row++) {
+        nytp_sheet_cells(sheet, row, cells);
+        for (uint32_t i = 0; i < sheet->n_shown; i++) {
+            const struct nytp_column *const column = &sheet->columns[sheet->shown[i]];
+            if (!column->joins)
+                nytp_puts(out, i > 0 ? " | " : "| ");
+            if (column->kind >= NYTP_CELL_WORD)
+                put_markdown_text(sheet, column, &cells[sheet->shown[i]], out);
+            else
+                put_amount(sheet, column, &cells[sheet->shown[i]], out);
+        }
+        nytp_puts(out, " |\n");
+    }
+    if (row < sheet->n && sheet->more != NULL)
+        nytp_printf(out, "\n%lu %s\n", (unsigned long)(sheet->n - row), sheet->more);
+}
+
+static void put_html_row(const struct nytp_sheet *sheet, const struct nytp_cell *cells,
+                         struct nytp_out *out)
+{
+    char buffer[4096];
+    nytp_puts(out, "<tr>");
+    for (uint32_t i = 0; i < sheet->n_shown; i++) {
+        const struct nytp_column *const column = &sheet->columns[sheet->shown[i]];
+        const struct nytp_cell *const cell = &cells[sheet->shown[i]];
+        if (column->kind < NYTP_CELL_WORD) {
+            nytp_puts(out, "<td class=number>");
+            put_amount(sheet, column, cell, out);
+            continue;
+        }
+        const struct nytp_name text =
+            nytp_sheet_text(sheet, column, cell, buffer, sizeof buffer);
+        nytp_puts(out, column->joins ? " <small>" : "<td>");
+        nytp_puts(out, column->kind == NYTP_CELL_CODE ? "<code>" : "");
+        nytp_html_text(out, text.ptr, text.len);
+        nytp_puts(out, column->kind == NYTP_CELL_CODE ? "</code>" : "");
+        nytp_puts(out, column->joins ? "</small>" : "");
+    }
+    nytp_putc(out, '\n');
+}
+
+void nytp_sheet_put_html(const struct nytp_sheet *sheet, struct nytp_out *out)
+{
+    struct nytp_cell cells[NYTP_MOST_COLUMNS];
+    nytp_puts(out, "<table>\n<thead><tr>");
+    for (uint32_t i = 0; i < sheet->n_shown; i++) {
+        if (sheet->columns[sheet->shown[i]].joins)
+            continue;
+        nytp_puts(out, "<th scope=col>");
+        nytp_html_puts(out, title_of(&sheet->columns[sheet->shown[i]]));
+    }
+    nytp_puts(out, "\n<tbody>\n");
+    for (uint32_t i = 0; i < sheet->n; i++) {
+        nytp_sheet_cells(sheet, i, cells);
+        put_html_row(sheet, cells, out);
+    }
+    nytp_puts(out, "</table>\n");
+}
