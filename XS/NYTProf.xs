@@ -16,8 +16,8 @@
  */
 #include "XS/control/control.h"
 #include "XS/state/dprof.h"
-#include "XS/life/life.h"
-#include "XS/life/load.h"
+#include "XS/lifecycle/life.h"
+#include "XS/lifecycle/load.h"
 #include "XS/options/settings.h"
 #include "XS/startup/startup.h"
 

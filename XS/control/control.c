@@ -8,15 +8,15 @@
 
 #include "control_socket.h"
 #include "heap_copy.h"
-#include "XS/life/exits.h"
+#include "XS/lifecycle/exits.h"
 #include "XS/options/file_name.h"
-#include "XS/life/life.h"
-#include "XS/life/load.h"
+#include "XS/lifecycle/life.h"
+#include "XS/lifecycle/load.h"
 #include "XS/exact/switch_ops.h"
 #include "XS/perl/safe_point.h"
 #include "XS/output/say.h"
 #include "XS/state/state.h"
-#include "XS/life/pause_for_exact.h"
+#include "XS/lifecycle/pause_for_exact.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -60,8 +60,8 @@ my $STATE = 'XS/state/state.h';
 my %is_part_header = map { $_ => 1 } qw(
     XS/control/control.h XS/exact/arcs.h XS/exact/blocks.h XS/exact/bytes.h XS/exact/compile.h XS/exact/labels.h
     XS/exact/open_at_start.h XS/exact/release.h XS/exact/stmts.h XS/exact/svs.h XS/exact/switch_ops.h
-    XS/life/finished_profiles.h XS/life/hooks.h XS/life/life.h XS/life/load.h XS/life/pause_for_exact.h
-    XS/life/profile.h XS/names/builtins.h XS/names/evals.h XS/names/files.h XS/names/sub_infos.h XS/names/subs.h
+    XS/lifecycle/finished_profiles.h XS/lifecycle/hooks.h XS/lifecycle/life.h XS/lifecycle/load.h XS/lifecycle/pause_for_exact.h
+    XS/lifecycle/profile.h XS/names/builtins.h XS/names/evals.h XS/names/files.h XS/names/sub_infos.h XS/names/subs.h
     XS/sampling/blocked.h XS/sampling/sample.h
 );
 sub parts { return slurp("$ROOT/$STATE") =~ /^ +struct nytp_rec_(\w+) \1;/mg }
