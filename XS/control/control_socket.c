@@ -20,10 +20,10 @@
 #include "heap_copy.h"
 
 #include "XS/perl/safe_point.h"
-#include "XS/ground/memory.h"
-#include "XS/ground/own_fd.h"
-#include "XS/ground/rights.h"
-#include "XS/ground/ticks.h"
+#include "XS/platform/memory.h"
+#include "XS/platform/own_fd.h"
+#include "XS/platform/rights.h"
+#include "XS/platform/ticks.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,7 +12,7 @@
 
 #include "request.h"
 
-#include "XS/ground/own_fd.h"
+#include "XS/platform/own_fd.h"
 #include "where.h"
 
 #include <stdatomic.h>

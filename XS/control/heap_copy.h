@@ -13,7 +13,7 @@
 #ifndef NYTP_HEAP_COPY_H
 #define NYTP_HEAP_COPY_H
 
-#include "XS/ground/own_fd.h"
+#include "XS/platform/own_fd.h"
 
 struct nytp_heap_copy {
     long pid;

@@ -4,7 +4,7 @@
  */
 #include "request.h"
 
-#include "XS/ground/raw_thread.h"
+#include "XS/platform/raw_thread.h"
 
 const char *const nytp_command_words[] = {
     [NYTP_COMMAND_NONE] = "",         [NYTP_COMMAND_ON] = "on",

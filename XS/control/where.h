@@ -6,7 +6,7 @@
 #ifndef NYTP_WHERE_H
 #define NYTP_WHERE_H
 
-#include "XS/ground/open_stack.h"
+#include "XS/platform/open_stack.h"
 
 struct nytp_where {
     const void *interpreter;

@@ -7,7 +7,7 @@
 #include "blocks.h"
 #include "places.h"
 
-#include "XS/ground/run.h"
+#include "XS/platform/run.h"
 #include "XS/output/say.h"
 #include "formats/stream/comments/bytes_records.h"
 

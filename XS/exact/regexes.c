@@ -12,7 +12,7 @@
 #include "regexes.h"
 
 #include "XS/exact/places.h"
-#include "XS/ground/memory.h"
+#include "XS/platform/memory.h"
 #include "XS/perl/index.h"
 #include "XS/perl/ops.h"
 #include "XS/state/state.h"

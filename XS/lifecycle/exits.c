@@ -11,7 +11,7 @@
  */
 #include "exits.h"
 
-#include "XS/ground/memory.h"
+#include "XS/platform/memory.h"
 #include "XS/names/builtins.h"
 #include "XS/output/say.h"
 #include "XS/perl/stash.h"

@@ -26,7 +26,7 @@
 #include "XS/exact/stmts.h"
 #include "XS/names/subs.h"
 #include "XS/output/say.h"
-#include "XS/ground/ticks.h"
+#include "XS/platform/ticks.h"
 
 #ifdef __linux__
 #include <sched.h>

@@ -39,7 +39,7 @@
 #include "XS/exact/svs.h"
 #include "XS/state/stream.h"
 #include "XS/names/subs.h"
-#include "XS/ground/ticks.h"
+#include "XS/platform/ticks.h"
 
 #include <pthread.h>
 #include <unistd.h>

@@ -14,7 +14,7 @@
 #include "life.h"
 #include "XS/exact/switch_ops.h"
 #include "profile.h"
-#include "XS/ground/run.h"
+#include "XS/platform/run.h"
 #include "XS/perl/safe_point.h"
 #include "XS/sampling/sample.h"
 #include "XS/output/say.h"
@@ -25,7 +25,7 @@
 #include "XS/names/subs.h"
 #include "pause_for_exact.h"
 #include "threads.h"
-#include "XS/ground/timers.h"
+#include "XS/platform/timers.h"
 
 #include <unistd.h>
 

@@ -22,7 +22,7 @@
 #include "XS/names/subs.h"
 #include "XS/exact/compile.h"
 #include "XS/state/state.h"
-#include "XS/ground/thread_number.h"
+#include "XS/platform/thread_number.h"
 
 #include "formats/base/platform.h"
 #include "formats/stream/comments/sample_records.h"

@@ -9,7 +9,7 @@
 #include "XS/perl/index.h"
 #include "XS/perl/perl_compat.h"
 
-#include "XS/ground/open_stack.h"
+#include "XS/platform/open_stack.h"
 
 struct nytp_recorder;
 struct nytp_rec_sub;

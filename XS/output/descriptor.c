@@ -6,7 +6,7 @@
 
 #include "formats/base/platform.h"
 
-#include "XS/ground/own_fd.h"
+#include "XS/platform/own_fd.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,7 +13,7 @@
 
 #include "formats/base/platform.h"
 
-#include "XS/ground/run.h"
+#include "XS/platform/run.h"
 #include "XS/options/file_name.h"
 
 #include <dirent.h>

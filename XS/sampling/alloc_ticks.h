@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * Where the program was when a sampled block was allocated (memory=BYTES beside sample=): noted
- * in malloc(), in the program's own thread, as a tick notes it (XS/ground/ticks.h). A safe
+ * in malloc(), in the program's own thread, as a tick notes it (XS/platform/ticks.h). A safe
  * point is asked for at once, and the notes become calls there like those of ticks.
  *
  * What is allocated in one operation of one call is at one place, and is noted once.
@@ -9,7 +9,7 @@
 #ifndef NYTP_ALLOC_TICKS_H
 #define NYTP_ALLOC_TICKS_H
 
-#include "XS/ground/ticks.h"
+#include "XS/platform/ticks.h"
 
 struct nytp_recorder;
 

@@ -9,7 +9,7 @@
 
 #include "XS/exact/calls.h"
 #include "XS/exact/places.h"
-#include "XS/ground/open_stack.h"
+#include "XS/platform/open_stack.h"
 #include "XS/names/builtins.h"
 #include "XS/names/files.h"
 #include "XS/state/state.h"

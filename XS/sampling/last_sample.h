@@ -6,7 +6,7 @@
 #ifndef NYTP_LAST_SAMPLE_H
 #define NYTP_LAST_SAMPLE_H
 
-#include "XS/ground/wait_look.h"
+#include "XS/platform/wait_look.h"
 
 #include "formats/stream/write/writer.h"
 

@@ -6,7 +6,7 @@
  */
 #include "last_stack.h"
 
-#include "XS/ground/open_stack.h"
+#include "XS/platform/open_stack.h"
 #include "XS/names/builtins.h"
 #include "XS/state/state.h"
 

@@ -10,8 +10,8 @@
 #ifndef NYTP_LAST_STACK_H
 #define NYTP_LAST_STACK_H
 
-#include "XS/ground/own_fd.h"
-#include "XS/ground/ticks.h"
+#include "XS/platform/own_fd.h"
+#include "XS/platform/ticks.h"
 #include "XS/perl/perl_compat.h"
 
 struct nytp_recorder;

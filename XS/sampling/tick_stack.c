@@ -8,7 +8,7 @@
  */
 #include "tick_stack.h"
 
-#include "XS/ground/memory.h"
+#include "XS/platform/memory.h"
 #include "XS/names/builtins.h"
 #include "XS/perl/ops.h"
 #include "XS/perl/perl_stack.h"

@@ -13,7 +13,7 @@
 #ifndef NYTP_TICK_STACK_H
 #define NYTP_TICK_STACK_H
 
-#include "XS/ground/copy_stack.h"
+#include "XS/platform/copy_stack.h"
 #include "XS/state/state.h"
 
 enum {

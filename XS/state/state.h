@@ -18,7 +18,7 @@
 
 #include "formats/stream/write/writer.h"
 
-#include "XS/ground/clock.h"
+#include "XS/platform/clock.h"
 #include "XS/perl/guard.h"
 #include "XS/perl/index.h"
 #include "XS/options/options.h"

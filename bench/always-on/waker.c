@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * Beside a program, a thread that only wakes: to be preloaded, with WAKER_HZ in the
- * environment. It is made and woken as the sampler's is (XS/ground/raw_thread.c and
+ * environment. It is made and woken as the sampler's is (XS/platform/raw_thread.c and
  * raw_alarm.c, which it is built with), at the same random distances, and does nothing: what it
  * costs is the machine's. It sleeps until it reads a '1' from the descriptor WAKER_FD, and again
  * after a '0'.

@@ -7,7 +7,7 @@
  * looked at.
  */
 #define NYTP_RAW_CODE
-#include "XS/ground/copy_stack.c"
+#include "XS/platform/copy_stack.c"
 #include "XS/perl/ops.c"
 #include "XS/perl/perl_stack.c"
 #include "XS/sampling/tick_stack.c"

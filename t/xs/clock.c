@@ -7,7 +7,7 @@
 
 /* The processor's own reading is put aside. */
 #define nytp_counter_read counter_of_processor
-#include "../../XS/ground/counter.h"
+#include "../../XS/platform/counter.h"
 #undef nytp_counter_read
 #define nytp_counter_read fake_counter
 #define nytp_counter_look fake_look
@@ -15,7 +15,7 @@
 static uint64_t fake_counter(void);
 static void fake_look(struct nytp_counter_facts *facts);
 
-#include "../../XS/ground/clock.c"
+#include "../../XS/platform/clock.c"
 
 enum {
     RATE = 3,

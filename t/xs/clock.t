@@ -28,7 +28,7 @@ sub compile {
 }
 
 scenario 'the time axis by itself' => sub {
-    ok compile('clock', "$FindBin::Bin/clock.c", "$root/XS/ground/counter.c", '-lm'), 'it compiles' or return;
+    ok compile('clock', "$FindBin::Bin/clock.c", "$root/XS/platform/counter.c", '-lm'), 'it compiles' or return;
     my @lines = split /\n/, `$dir/clock`;
     is $?, 0, 'its status';
     cmp_ok scalar(grep {/^ok /} @lines), '>', 50, 'its tests';

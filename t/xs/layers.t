@@ -24,7 +24,7 @@ sub slurp {
 sub stem { return $_[0] =~ s{.*/}{}r =~ s{\.[ch]\z}{}r }
 sub folder { return $_[0] =~ s{/[^/]*\z}{}r }
 
-# The map's line "    XS/: perl ground …" for each top folder; `NAME.c` and `itself` are its own files.
+# The map's line "    XS/: perl platform …" for each top folder; `NAME.c` and `itself` are its own files.
 my @stages;
 for my $line (slurp("$ROOT/CODE-MAP.md") =~ m{^    ((?:malloc|formats|exporters|XS|spy)/: .*)}mg) {
     my ($top, $order) = $line =~ m{^(\w+)/: (.*)};

@@ -5,7 +5,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "../../XS/ground/ticks.h"
+#include "../../XS/platform/ticks.h"
 #include "../tap.h"
 
 #include <dirent.h>

@@ -14,9 +14,9 @@ use Extended;
 
 my $dir     = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 my @sources = map {"$FindBin::Bin/$_"}
-    qw(ticks.c ../../XS/ground/ticks.c ../../XS/ground/raw_alarm.c
-    ../../XS/ground/raw_thread.c ../../XS/ground/rights.c ../../XS/ground/own_fd.c
-    ../../XS/ground/memory.c ../../XS/ground/wait_look.c ../../formats/base/platform.c);
+    qw(ticks.c ../../XS/platform/ticks.c ../../XS/platform/raw_alarm.c
+    ../../XS/platform/raw_thread.c ../../XS/platform/rights.c ../../XS/platform/own_fd.c
+    ../../XS/platform/memory.c ../../XS/platform/wait_look.c ../../formats/base/platform.c);
 
 # Some C libraries have no sanitizers, but headers and objects of another's.
 sub runs_sanitized {
