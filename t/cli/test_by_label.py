@@ -306,8 +306,8 @@ def test_more_keys_than_are_looked_at_are_one(tmp_path, text):
 @pytest.mark.parametrize("text", ["nytp-label 1 k{}=v{}", "nytp-label-profile k{}=v{}"])
 def test_many_keys_do_not_take_longer(tmp_path, text):
     """Each was looked at with each change of another, and with each call that returned."""
-    few, many = (instructions("--by=label", "-o", tmp_path / "out", with_keys(n, 1000, text).save(tmp_path / "keys.out"))
-                 for n in (300, 4000))
+    few, many = (instructions("--by=label", "-o", tmp_path / "out", with_keys(n, 300, text).save(tmp_path / "keys.out"))
+                 for n in (300, 2000))
     assert many < 1.2 * few, (few, many)
 
 
@@ -317,9 +317,9 @@ def test_labels_of_many_processes_are_found_without_a_walk_over_all(tmp_path, fo
         out = Writer().fid(1, "/x/a.pl")
         for pid in range(n):
             out.pid_start(pid)
-            for at in range(20):
+            for at in range(10):
                 out.comment(f"nytp-label {at * 10} request={at}").entry(1, 3).time(10, 1, 4).leave(1, 5, 5, "DBI::db::do")
             out.pid_end(pid)
         return instructions(form, "-o", tmp_path / "out", out.save(tmp_path / "many.out"))
-    few, many = work(250), work(1000)
+    few, many = work(100), work(400)
     assert many < 4.3 * few, (few, many)

@@ -203,6 +203,6 @@ def test_a_long_chain_of_string_evals_does_not_take_longer(tmp_path, option):
             w.fid(fid, f"e{fid}", eval_fid=ran_by(fid), eval_line=1)
             w.entry(1, 1).time(5, fid, 1).leave(1, 5, 5, f"main::__ANON__[e{fid}:1]").sub(fid, f"main::__ANON__[e{fid}:1]", 1, 1)
         return instructions(option, "-o", tmp_path / "base", w.pid_end(7).save(tmp_path / name))
-    n, most = (12000, 2.6) if option == "--html" else (4000, 1.1)    # pages tell the chain of each
+    n, most = (6000, 2.4) if option == "--html" else (2000, 1.1)    # pages tell the chain of each
     flat, deep = work("flat", n, lambda fid: 1), work("deep", n, lambda fid: fid - 1)
     assert deep < most * flat, (flat, deep)

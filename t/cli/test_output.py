@@ -324,7 +324,7 @@ def test_many_processes_are_each_taken_out_in_the_time_of_one(tmp_path):
                 stream.entry(1, line).time(5, 1, 100 + line).leave(1, 5, 5, f"main::f{line}").time(1, 1, 1)
             stream.pid_end(pid)
         return instructions("--check", "--per-process", stream.pid_end(1).save(tmp_path / "many.out"))
-    few, many = work(100), work(400)
+    few, many = work(50), work(200)
     assert many < 6 * few, (few, many)
 
 

@@ -120,20 +120,14 @@ def test_cut_anywhere_it_never_crashes(tmp_path):
         assert run("--where=request=~GET", "--check", cut).returncode in (0, 1, 3)
 
 
-# the parts of a stream that is repeated, by how deep the call is that it tells of
-JUMPS = {"returns": lambda w, depth: w.comment(f"nytp-own {depth} 1 main::f").leave(1, 5, 5, "main::g"),
-         "deep returns": lambda w, depth: w.leave(depth, 5, 5, "main::f").leave(1, 5, 5, "main::g"),
-         "labels": lambda w, depth: w.comment(f"nytp-own {depth} 1 main::f").comment("nytp-label 5 a").comment("nytp-label 6 a=b")}
-
-
-@pytest.mark.parametrize("jump", JUMPS.values(), ids=JUMPS)
 @pytest.mark.parametrize("options", [("--where=a=b", "--top"), ("--by=a",)], ids=" ".join)
-def test_jumps_between_depths_do_not_take_longer(tmp_path, jump, options):
+def test_jumps_between_depths_do_not_take_longer(tmp_path, options):
     """Each time all depths from the outermost call on were written, or looked at."""
     def work(depth):
         w = Writer(options={"calls": 1}).pid_start(7, 1).fid(1, "/x/a.pl").time(10, 1, 1).comment("nytp-label 1 a=b")
         for _ in range(1000):
-            jump(w, depth)
+            w.comment(f"nytp-own {depth} 1 main::f").leave(1, 5, 5, "main::g").leave(depth, 5, 5, "main::f").leave(1, 5, 5, "main::g")
+            w.comment(f"nytp-own {depth} 1 main::f").comment("nytp-label 5 a").comment("nytp-label 6 a=b")
         return instructions(*options, "-o", tmp_path / "out", w.time(10, 1, 1).pid_end(7).save(tmp_path / str(depth)))
     shallow, deep = work(2), work(100000)
-    assert deep < shallow + 30_000_000, (shallow, deep)    # one instruction for each depth and jump is 100 million
+    assert deep < shallow + 60_000_000, (shallow, deep)    # one instruction for each depth is 100 million for each of three kinds of jumps

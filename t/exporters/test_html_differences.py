@@ -234,7 +234,7 @@ def test_subs_that_only_the_base_has_are_not_called_uncalled(compared):
 def test_many_files_are_looked_up_by_name(command, tmp_path):
     """The comparison as JSON looks up none of them: a walk over all files for each sub made it six times as much in place of three."""
     stream = nytpwrite.Writer().pid_start(7)
-    for fid in range(1, 3001):
+    for fid in range(1, 1501):
         stream.fid(fid, b"/x/y/f%d.pl" % fid).time(10, fid, 1).sub(fid, b"main::g%d" % fid, 1, 1)
         stream.callers(fid, 1, b"main::RUNTIME", b"main::g%d" % fid, 1, 10, 10)
     file = stream.pid_end(7).save(tmp_path / "p.out")

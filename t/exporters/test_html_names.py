@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
-"""html: names of pages and of call graphs, hostile and alike ones; what the environment, --trim-path, --source-dir and
+"""html: names of pages, long and alike ones; what the environment, --trim-path, --source-dir and
 logs of Devel::DProf among the inputs do to a report.
 """
 
@@ -13,7 +13,6 @@ import urllib.parse
 
 import pytest
 
-import hostile
 import htmlpages
 import nytpwrite
 import profiles
@@ -24,23 +23,6 @@ SUBS = "index-subs-excl.html"
 
 def calls(report):
     return {row[6].own_text().split()[0]: row[0].number() for row in report.pages[SUBS].table("subs")}
-
-
-# -------------------------------------------------------------------- call graphs
-
-def blocks_of(names, files):
-    """A sub of each name in each file, which calls the next, and a statement that counts for a block of it."""
-    stream = nytpwrite.Writer(options={"blocks": 1}).pid_start(7)
-    for fid, file in enumerate(files, 1):
-        stream.fid(fid, file)
-    for fid in range(1, len(files) + 1):
-        stream.block(10, fid, 3, 2, 1)
-    caller = b"main::RUNTIME"
-    for number, name in enumerate(names):
-        fid = 1 + number % len(files)
-        stream.sub(fid, name, 1, 3).callers(fid, 3, caller, name, 1, 10, 10)
-        caller = name
-    return stream.attribute("cumulative_overhead_ticks", 1).pid_end(7)
 
 
 def test_twenty_thousand_files_of_one_name(command, tmp_path):
@@ -121,9 +103,8 @@ def test_trimmed_paths_are_nowhere_in_the_report(command, tmp_path):
     assert list(htmlpages.problems(pages)) == []
 
 
-@pytest.mark.parametrize("options", [[], ["--no-flame"]])
-def test_unpacked_sources_are_what_pages_link_to(command, tmp_path, options):
-    pages = made(command, tmp_path / "r", "--source-dir", tmp_path / "src", *options, profiles.profile("evals"))
+def test_unpacked_sources_are_what_pages_link_to(command, tmp_path):
+    pages = made(command, tmp_path / "r", "--source-dir", tmp_path / "src", profiles.profile("evals"))
     links = {a.get("href") for page in pages.pages.values() for a in page.root.elements("a")
              if a.get("href", "").startswith("file:")}
     unpacked = {f"file://{p}" for p in (tmp_path / "src").rglob("*") if p.is_file()}
