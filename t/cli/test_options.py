@@ -246,6 +246,18 @@ class Zsh:
         os.waitpid(self.pid, 0)
 
 
+@pytest.fixture(scope="module")
+def zsh(tmp_path_factory):
+    if not shutil.which("zsh"):
+        pytest.skip("zsh is not installed")
+    folder = tmp_path_factory.mktemp("typed")
+    (folder / "a").mkdir()
+    (folder / "a" / "only.out").touch()
+    shell = Zsh(folder)
+    yield shell
+    shell.end()
+
+
 @pytest.mark.parametrize("typed, completed", [
     ("nytp-export --per-p", "nytp-export --per-process "), ("nytp-export --callg", "nytp-export --callgrind "),
     ("nytp-export --weight=st", "nytp-export --weight=statements "), ("nytp-export --sort pe", "nytp-export --sort percall "),
@@ -257,16 +269,8 @@ class Zsh:
     ("nytp ex", "nytp export "), ("nytp export --callg", "nytp export --callgrind "),
     ("nytp spy rec", "nytp spy record "), ("nytp spy top --no-r", "nytp spy top --no-realtime "),
 ])
-def test_zsh_completes_what_is_typed(tmp_path, typed, completed):
-    if not shutil.which("zsh"):
-        pytest.skip("zsh is not installed")
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "only.out").touch()
-    zsh = Zsh(tmp_path)
-    try:
-        assert zsh.completed(typed) == completed
-    finally:
-        zsh.end()
+def test_zsh_completes_what_is_typed(zsh, typed, completed):
+    assert zsh.completed(typed) == completed
 
 
 # ---- refusals ----

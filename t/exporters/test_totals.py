@@ -90,10 +90,7 @@ def differences(shown, wanted):
             for name in set(shown) | set(wanted) if shown.get(name, 0) != wanted.get(name, 0)}
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("name", EXACT)
-def test_self_time_of_every_sub(totals, name, form):
-    want = totals(name)
+def check_self_time_of_every_sub(want, name, form):
     shown = unmarked(read(name, form).self)
     wanted = expected(form, want.subs, "self")
     scale = ns_per_tick(want)
@@ -149,20 +146,14 @@ def bound_by_statements(wrong, want, scale):
         del wrong[ROOT]
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("name", EXACT)
-def test_the_total_is_the_sum_of_all_statements(totals, name, form):
-    want = totals(name)
+def check_the_total_is_the_sum_of_all_statements(want, name, form):
     shown = exports.read(name, form)
     assert shown.total == sum(shown.self.values())
     if not want.overclaimed:
         assert shown.total == want.stmt_ticks * ns_per_tick(want)
 
 
-@pytest.mark.parametrize("form", ["callgrind", "pprof", "speedscope"])
-@pytest.mark.parametrize("name", EXACT)
-def test_calls_of_every_sub(totals, name, form):
-    want = totals(name)
+def check_calls_of_every_sub(want, name, form):
     if form == "speedscope" and not read(name, form).calls:
         return                                  # no timeline, and samples have no calls
     if form == "speedscope" and name in STACKS_CUT:
@@ -189,10 +180,7 @@ def is_uncounted(want, name, form="callgrind"):
         name in want.callers
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("name", EXACT)
-def test_inclusive_time_of_every_sub(totals, name, form):
-    want = totals(name)
+def check_inclusive_time_of_every_sub(want, name, form):
     if not want.n_returns and form != "callgrind":
         return                                  # stacks are estimates without call events
     shown = unmarked(read(name, form).inclusive)
@@ -211,10 +199,7 @@ def test_inclusive_time_of_every_sub(totals, name, form):
     assert wrong == {}
 
 
-@pytest.mark.parametrize("form", ["callgrind", "pprof"])
-@pytest.mark.parametrize("name", EXACT)
-def test_statements_of_every_line(totals, name, form):
-    want = totals(name)
+def check_statements_of_every_line(want, name, form):
     shown = exports.read(name, form)
     wanted = {}
     for place, line in want.lines.items():
@@ -224,6 +209,19 @@ def test_statements_of_every_line(totals, name, form):
         assert not without_zeros(shown.line_statements or {})
         return
     assert differences(without_zeros(shown.line_statements), wanted) == {}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("name", EXACT)
+def test_every_number(totals, name, form):
+    want = totals(name)
+    check_self_time_of_every_sub(want, name, form)
+    check_the_total_is_the_sum_of_all_statements(want, name, form)
+    check_inclusive_time_of_every_sub(want, name, form)
+    if form in ("callgrind", "pprof", "speedscope"):
+        check_calls_of_every_sub(want, name, form)
+    if form in ("callgrind", "pprof"):
+        check_statements_of_every_line(want, name, form)
 
 
 @pytest.mark.parametrize("name", EXACT)
@@ -310,13 +308,13 @@ def test_ticks_that_are_no_whole_nanoseconds(totals, form):
     assert abs(shown.total - want.total * 1e9 / want.ticks_per_sec) < 1
 
 
-@pytest.mark.parametrize("form", FORMATS + ["collapsed-calls", "collapsed-statements"])
 @pytest.mark.parametrize("name", list(profiles.MADE))
-def test_streams_that_no_recorder_writes_are_exported_whole(name, form):
+def test_streams_that_no_recorder_writes_are_exported_whole(name):
     """Whatever is in the stream, what is written is well formed (the readers are strict) and its
     parts add up."""
-    shown = exports.read(name, form)
-    assert shown.total == sum(shown.self.values()) and min(shown.self.values()) >= 0
+    for form in FORMATS + ["collapsed-calls", "collapsed-statements"]:
+        shown = exports.read(name, form)
+        assert shown.total == sum(shown.self.values()) and min(shown.self.values()) >= 0, form
 
 
 @pytest.mark.parametrize("form", FORMATS)
