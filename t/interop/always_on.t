@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
-# Real servers with four workers under load: each worker is recorded for some requests from outside.
+# Real servers with two workers under load: each worker is recorded for some requests from outside.
 # Before and after, Starman's are not recorded and those of Mojolicious's hypnotoad are sampled. Each
 # leaves whole profiles, and every request is answered.
 
@@ -94,18 +94,18 @@ sub end_samples {
 sub try_server {
     my ($name, $dir, $port, $pid, $is_sampled) = @_;
     ok wait_until(sub { request($port, 1) =~ /answer 1/ }), "$name answers" or diag NYTPTest::slurp("$dir/log");
-    ok wait_until(sub { ctl_pids($dir) >= 5 }), 'each worker has a socket, and so has the master';
-    my @clients = clients($dir, $port, 4);
+    ok wait_until(sub { ctl_pids($dir) >= 3 }), 'each worker has a socket, and so has the master';
+    my @clients = clients($dir, $port, 2);
     my @workers = grep { $_ != $pid } ctl_pids($dir);
-    is scalar(@workers), 4, 'four workers';
+    is scalar(@workers), 2, 'two workers';
     my $began = now();
-    wait_until(sub { answered_since($dir, $began) >= 100 });
+    wait_until(sub { answered_since($dir, $began) >= 30 });
     is qx{$^X @OURS $CTL $_ on --wait 60}, "on $dir/prof.$_" . ($is_sampled ? '.exact' : '') . "\n", "worker $_ is recorded" for @workers;
     my $switched_on = now();
-    wait_until(sub { answered_since($dir, $switched_on) >= 50 });
+    wait_until(sub { answered_since($dir, $switched_on) >= 30 });
     like qx{$^X @OURS $CTL $_ off --wait 60}, qr/^off /, "worker $_ is no longer" for @workers;
     my $switched_off = now();
-    wait_until(sub { answered_since($dir, $switched_off) >= 50 });
+    wait_until(sub { answered_since($dir, $switched_off) >= 30 });
     end_samples($dir, $_) for $is_sampled ? @workers : ();
     put("$dir/stop", '');
     my ($good, $bad) = (0, 0);
@@ -151,7 +151,7 @@ sub scenario_of {
     return;
 }
 
-scenario_of('starman', 'Starman', 0, <<'PROGRAM', [qw(--workers 4 --max-requests 1000000 --listen 127.0.0.1:PORT --disable-keepalive)]);
+scenario_of('starman', 'Starman', 0, <<'PROGRAM', [qw(--workers 2 --max-requests 1000000 --listen 127.0.0.1:PORT --disable-keepalive)]);
 sub answer { my $n = substr $_[0]{PATH_INFO}, 1; return "answer $n" }
 sub app { [200, ['Content-Type' => 'text/plain'], [answer(@_)]] }
 \&app;
@@ -159,7 +159,7 @@ PROGRAM
 
 scenario_of('hypnotoad', 'Mojolicious', 1, <<'PROGRAM', ['-f']);
 use Mojolicious::Lite -signatures;
-app->config(hypnotoad => { listen => ['http://127.0.0.1:PORT'], workers => 4, spare => 0, pid_file => 'DIR/pid' });
+app->config(hypnotoad => { listen => ['http://127.0.0.1:PORT'], workers => 2, spare => 0, pid_file => 'DIR/pid' });
 sub answer ($n) { "answer $n" }
 get '/:n' => sub ($c) { $c->render(text => answer($c->param('n'))) };
 app->log->level('fatal');

@@ -128,6 +128,8 @@ sub signed {
     return $v > 0x7fffffff ? $v - 2**32 : $v;
 }
 
+my %NUMBERS;
+
 # Calls that are told in comments ("Calls in comments" in the description of the format) go where
 # '>' and '<' go, {tags} included.
 
@@ -179,13 +181,16 @@ sub statement {
     $c->{axis} += $ticks;
 }
 
+# The point so many ticks after the last one, or after the last statement.
+sub later {
+    my ($c, $ticks) = @_;
+    $c->{point} = $c->{axis} if $c->{axis} > $c->{point};
+    return $c->{point} += $ticks;
+}
+
 sub call {
     my ($p, $code, $text) = @_;
     my $c = $p->{calls};
-    my $later = sub {
-        $c->{point} = $c->{axis} if $c->{axis} > $c->{point};
-        return $c->{point} += $_[0];
-    };
     if ($code == 1) {
         $text =~ /\A([\x80-\xff]*[\x10-\x7f])([\x80-\xff]*[\x10-\x7f])['"](.*)\z/s or die "damaged site\n";
         my ($fid, $line, $name) = ($1, $2, $3);
@@ -194,16 +199,16 @@ sub call {
         push @{ $c->{site} }, [numbers("$fid$line"), $name];
         return;
     }
-    my @n = numbers($text);
+    my @n = @{ $NUMBERS{$text} ||= [numbers($text)] };
     if ($code == 2 || $code == 4) {
         $c->{waiting} = [$code, @n];
     } elsif ($code == 3) {
-        enter_call($p, $n[0], $later->($n[1]));
-        leave_call($p, $later->($n[2])) if @n == 3;
+        enter_call($p, $n[0], later($c, $n[1]));
+        leave_call($p, later($c, $n[2])) if @n == 3;
     } elsif ($code == 5) {
-        leave_call($p, $later->($n[0]));
+        leave_call($p, later($c, $n[0]));
     } elsif ($code == 6) {
-        settle_call($p, $later->($n[0]));
+        settle_call($p, later($c, $n[0]));
     } elsif ($code == 7) {
         $c->{axis} += $n[0];
     } elsif ($code == 8) {
@@ -230,11 +235,12 @@ sub parse {
         pos($c->{b}) = $c->{at};
         for ($c->{b}) {
             while (1) {
-                if (/\G\+($U)($U)($U)/gc) {
-                    my $slot = $p->{stmt}{ value($2) }{ value($3) } ||= [0, 0];
+                if (/\G\+($U)($U)($U)/gco) {
+                    my $ticks = signed($VALUE{$1} // value($1));
+                    my $slot = $p->{stmt}{ $VALUE{$2} // value($2) }{ $VALUE{$3} // value($3) } ||= [0, 0];
                     $slot->[0]++ unless $discount;
-                    $slot->[1] += signed(value($1));
-                    statement($p, signed(value($1))) if $p->{calls};
+                    $slot->[1] += $ticks;
+                    statement($p, $ticks) if $p->{calls};
                     $discount = 0;
                     $$tags .= '+';
                 } elsif (/\G-/gc) {
@@ -242,7 +248,7 @@ sub parse {
                     $p->{double_discounts}++ if $discount;
                     $discount = 1;
                     $$tags .= '-';
-                } elsif (/\G<($U)(.{8})(.{8})['"]($U)/gcs) {
+                } elsif (/\G<($U)(.{8})(.{8})['"]($U)/gcso) {
                     my ($depth, $incl, $excl, $len, $at) = ($1, $2, $3, value($4), pos);
                     die "ends inside a record at $at\n" if length() - $at < $len;
                     my $name = substr $_, $at, $len;
@@ -253,7 +259,7 @@ sub parse {
                     $$tags .= '<';
                 } elsif ($p->{calls} && /\G#([\x01-\x0b])([^\n]*)\n/gc) {
                     call($p, ord $1, $2);
-                } elsif (/\G>($U)($U)/gc) {
+                } elsif (/\G>($U)($U)/gco) {
                     push @{ $p->{entry} }, [value($1), value($2)];
                     $$tags .= '>';
                 } else {

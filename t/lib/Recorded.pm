@@ -55,13 +55,16 @@ sub record {
     return $out;
 }
 
-# The path of a profile of t/profiles.py, recorded with the stock profiler when it is missing.
-# undef when it cannot be had (the stock profiler is not installed).
+# The path of a profile of t/profiles.py, recorded with the stock profiler when it is missing; undef when it
+# cannot be had (the stock profiler is not installed). With several names they are all made at once.
+my %shared;
+
 sub shared {
-    my ($name) = @_;
-    my $path = qx{/usr/bin/python3 t/profiles.py \Q$name\E 2>/dev/null};
-    chomp $path;
-    return $? == 0 && -s $path ? $path : undef;
+    my @missing = grep { !$shared{$_} } @_;
+    for (@missing ? qx{/usr/bin/python3 t/profiles.py @missing 2>/dev/null} : ()) {
+        $shared{$1} = $_ if chomp && m{([^/]+)\.out\z} && -s;
+    }
+    return $shared{ $_[0] };
 }
 
 # A profile of exactly these records (bytes); the header is added.

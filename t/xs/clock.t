@@ -35,7 +35,7 @@ scenario 'the time axis by itself' => sub {
     is join("\n", grep {/^not ok/} @lines), '', 'none failed';
 };
 
-# Returns the profile's facts of a program of a tenth of a second, by the clock of counter_moves.c, whose counter moves after
+# Returns the profile's facts of a program of 40 ms, by the clock of counter_moves.c, whose counter moves after
 # half of it: TIME records, calls, and times in milliseconds.
 sub moved {
     my ($move) = @_;
@@ -43,9 +43,9 @@ sub moved {
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
 sub f { my $n = shift; return $n + 1 }
 my ($begun, $n) = (clock_gettime(CLOCK_MONOTONIC), 0);
-while (clock_gettime(CLOCK_MONOTONIC) - $begun < 0.05) { $n = f($n) for 1 .. 10; binmode STDIN }
+while (clock_gettime(CLOCK_MONOTONIC) - $begun < 0.02) { $n = f($n) for 1 .. 10; binmode STDIN }
 times;
-while (clock_gettime(CLOCK_MONOTONIC) - $begun < 0.1) { $n = f($n) for 1 .. 10; binmode STDIN }
+while (clock_gettime(CLOCK_MONOTONIC) - $begun < 0.04) { $n = f($n) for 1 .. 10; binmode STDIN }
 printf "%.6f", clock_gettime(CLOCK_MONOTONIC) - $begun;
 P
     my %found = (run => $run, p => profile_in($run), negative => 0, ticks => 0);

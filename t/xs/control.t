@@ -307,12 +307,12 @@ slow_scenario 'an exec that dies goes on being profiled' => sub {
 use warnings FATAL => 'exec';
 sub try_it { eval { exec './does-not-exist' }; print $@ ? 'died ' : 'returned ', $! + 0, "\n" }
 try_it() for 1 .. 3;
-f() for 1 .. 20000;
+f() for 1 .. 2000;
 P
         is $run->{out}, "died 2\n" x 3, "$opts: it dies of exec's warning";
         my $p = profile_in($run);
         good($p, $opts);
-        like arcs($p), qr/main::RUNTIME 4 main::try_it x3; main::RUNTIME 5 main::f x20000/, "$opts: all calls";
+        like arcs($p), qr/main::RUNTIME 4 main::try_it x3; main::RUNTIME 5 main::f x2000/, "$opts: all calls";
     }
 };
 
@@ -324,14 +324,14 @@ use warnings;
 my \$n = 0;
 \$SIG{__WARN__} = sub { print "warned\\n"; return if \$n++; $handler };
 eval { exec './does-not-exist' };
-f() for 1 .. 20000;
+f() for 1 .. 2000;
 print "end\\n";
 P
         like $run->{out}, qr/\A(?:warned\n)+end\n\z/, "$handler: runs on" or diag explain $run;
         unlike $run->{err}, qr/NYTProf/, "$handler: nothing said";
         my $p = profile_in($run);
         good($p, $handler);
-        like arcs($p), qr/main::RUNTIME 6 main::f x20000/, "$handler: all calls after it";
+        like arcs($p), qr/main::RUNTIME 6 main::f x2000/, "$handler: all calls after it";
     }
 };
 

@@ -36,37 +36,40 @@ sub cpu { my @t = times; return $t[0] + $t[1] } # the kernel guesses how much of
 P
 my $BUSY = "\$| = 1; print \"1..1\\nok 1\\n\"; busy();\n";
 
-# name, code, what is on disk; `sigexit`: what is there with sigexit=1, which nytp run and nytp prove set, if that is another.
+sub of_term { return $_[0] eq 'TERM' ? () : (of => 'of TERM') }
+
+# name, code, what is on disk; `sigexit`: what is there with sigexit=1, which nytp run and nytp prove set, if that is another;
+# `of`: the row with the same end from another place in perl, which alone is tried in all modes.
 my @ENDS = (
     [ 'falls off the end', '1;', 'whole' ],
     [ 'exit', 'exit 3;', 'whole' ],
-    [ 'exit in a sub', 'sub out { exit 3 } out();', 'whole' ],
+    [ 'exit in a sub', 'sub out { exit 3 } out();', 'whole', of => 'exit' ],
     [ 'dies', '$! = 5; die "stop\n";', 'whole' ],
-    [ 'dies in BEGIN', 'BEGIN { $| = 1; busy(); die "stop\n" }', 'whole' ],
-    [ 'dies in BEGIN first', undef, 'whole', first => 'BEGIN { die "stop\n" }', calls => 0 ],
-    [ 'exit in BEGIN', 'BEGIN { $| = 1; busy(); exit 4 }', 'whole' ],
-    [ 'does not compile', 'BEGIN { busy() } my $x = ;', 'whole' ],
-    [ 'exit in END', 'END { exit 5 }', 'whole' ],
-    [ 'dies in END', 'END { die "late\n" }', 'whole' ],
+    [ 'dies in BEGIN', 'BEGIN { $| = 1; busy(); die "stop\n" }', 'whole', of => 'dies' ],
+    [ 'dies in BEGIN first', undef, 'whole', first => 'BEGIN { die "stop\n" }', calls => 0, of => 'dies' ],
+    [ 'exit in BEGIN', 'BEGIN { $| = 1; busy(); exit 4 }', 'whole', of => 'exit' ],
+    [ 'does not compile', 'BEGIN { busy() } my $x = ;', 'whole', of => 'dies' ],
+    [ 'exit in END', 'END { exit 5 }', 'whole', of => 'exit' ],
+    [ 'dies in END', 'END { die "late\n" }', 'whole', of => 'dies' ],
     [ 'POSIX::_exit', 'use POSIX (); POSIX::_exit(6);', 'whole' ],
-    [ 'POSIX::_exit, loaded late', 'require POSIX; POSIX::_exit(6);', 'whole' ],
-    [ 'POSIX::_exit, jumped to', 'use POSIX (); sub out { goto &POSIX::_exit } out(6);', 'whole' ],
-    [ 'POSIX::_exit, called by C code', 'use POSIX (); $SIG{__WARN__} = \&POSIX::_exit; warn "6\n";', 'whole' ],
-    [ 'POSIX::_exit in END', 'use POSIX (); END { POSIX::_exit(6) }', 'whole' ],
-    [ 'POSIX::_exit in a destructor', 'use POSIX (); our $o = bless []; sub DESTROY { POSIX::_exit(6) }', 'whole' ],
+    [ 'POSIX::_exit, loaded late', 'require POSIX; POSIX::_exit(6);', 'whole', of => 'POSIX::_exit' ],
+    [ 'POSIX::_exit, jumped to', 'use POSIX (); sub out { goto &POSIX::_exit } out(6);', 'whole', of => 'POSIX::_exit' ],
+    [ 'POSIX::_exit, called by C code', 'use POSIX (); $SIG{__WARN__} = \&POSIX::_exit; warn "6\n";', 'whole', of => 'POSIX::_exit' ],
+    [ 'POSIX::_exit in END', 'use POSIX (); END { POSIX::_exit(6) }', 'whole', of => 'POSIX::_exit' ],
+    [ 'POSIX::_exit in a destructor', 'use POSIX (); our $o = bless []; sub DESTROY { POSIX::_exit(6) }', 'whole', of => 'POSIX::_exit' ],
     [ 'exec', 'exec "/bin/sh", "-c", "exit 8";', 'whole' ],
-    [ 'exec fails', '{ no warnings; exec "./nosuch"; } exit 9;', 'whole' ],
+    [ 'exec fails', '{ no warnings; exec "./nosuch"; } exit 9;', 'whole', of => 'exit' ],
     [ 'abort', 'use POSIX (); POSIX::abort();', 'partial' ],
-    (map { [ "killed by $_", "kill $_ => \$\$; sleep 9;", 'partial', sigexit => 'whole' ] } qw(TERM INT HUP SEGV)),
-    (map { [ "killed by $_", "kill $_ => \$\$; sleep 9;", 'partial' ] } qw(KILL ABRT)),
-    (map { [ "handles $_", "\$SIG{$_} = sub { exit 7 }; kill $_ => \$\$; sleep 9;", 'whole' ] } qw(TERM INT HUP SEGV ABRT)),
+    (map { [ "killed by $_", "kill $_ => \$\$; sleep 9;", 'partial', sigexit => 'whole', of_term($_) ] } qw(TERM INT HUP SEGV)),
+    (map { [ "killed by $_", "kill $_ => \$\$; sleep 9;", 'partial', $_ eq 'ABRT' ? (of => 'abort') : () ] } qw(KILL ABRT)),
+    (map { [ "handles $_", "\$SIG{$_} = sub { exit 7 }; kill $_ => \$\$; sleep 9;", 'whole', of_term($_) ] } qw(TERM INT HUP SEGV ABRT)),
     [ 'Ctrl-C twice', '$SIG{INT} = sub { print "once\n"; $SIG{INT} = "DEFAULT" }; kill INT => $ENV{HARNESS_ACTIVE} ? $$ : 0 for 1, 2; sleep 9;', 'partial' ],
     [ 'Ctrl-Z, then fg', 'kill TSTP => 0; print "on\n"; exit 3;', 'whole', stops => 1 ],
     [ 'nobody reads its output', 'pipe my $r, my $w; open STDOUT, ">&", $w; close $_ for $r, $w; print "lost"; exit 3;', 'partial', sigexit => 'whole' ],
     (map { my ($how, $code, @disk) = @$_; [ "a child $how", "my \$pid = fork; if (!\$pid) { busy(); $code } waitpid \$pid, 0; print \$?, qq(\\n); exit 3;", @disk, child => 1 ] }
-        [ 'ends by exit', 'exit 4;', 'whole' ], [ 'ends by POSIX::_exit', 'require POSIX; POSIX::_exit(4);', 'whole' ],
-        [ 'is killed by KILL', 'kill KILL => $$; sleep 9;', 'partial' ], [ 'is killed by TERM', 'kill TERM => $$; sleep 9;', 'partial', sigexit => 'whole' ],
-        [ 'becomes another program', 'exec "/bin/sh", "-c", "exit 8";', 'whole' ]),
+        [ 'ends by exit', 'exit 4;', 'whole' ], [ 'ends by POSIX::_exit', 'require POSIX; POSIX::_exit(4);', 'whole', of => 'exit' ],
+        [ 'is killed by KILL', 'kill KILL => $$; sleep 9;', 'partial' ], [ 'is killed by TERM', 'kill TERM => $$; sleep 9;', 'partial', sigexit => 'whole', of => 'KILL' ],
+        [ 'becomes another program', 'exec "/bin/sh", "-c", "exit 8";', 'whole', of => 'exit' ]),
     [ 'the disk is full', 'exit 3;', 'none', full => 1 ],
     (map { [ "the command gets $_, handled", "\$SIG{$_} = sub { print qq($_\n); exit 7 }; ready(); sleep 9;", 'whole', sends => [$_] ] } qw(INT TERM HUP QUIT USR1 USR2)),
     (map { [ "the command gets $_", 'ready(); sleep 9;', 'whole', sends => [$_] ] } qw(INT TERM HUP)),
@@ -180,14 +183,16 @@ sub check_cell {
 }
 
 sub is_asked {
-    my ($mode, %is) = @_;
+    my ($name, %is) = @_;
+    my $mode = $MODES{$name};
+    return 0 if $is{of} && !grep { $_ eq $name } @always;
     return $is{full} ? !$mode->{one} : $is{sends} ? $mode->{one} && ($is{harness} // 1 || !$mode->{prove}) : 1;
 }
 
 my %found;
 for my $end (@ENDS) {
     my ($what, undef, undef, %is) = @$end;
-    my @asked = grep { is_asked($MODES{$_}, %is) } @modes or next;
+    my @asked = grep { is_asked($_, %is) } @modes or next;
     scenario $what => sub {
         for my $name (@asked) {
             $found{$what}{$name} = check_cell($end, $name, $MODES{$name});

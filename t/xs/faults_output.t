@@ -19,11 +19,11 @@ use NYTPTest;
 
 plan skip_all => 'the peer would delete device nodes' if impl() eq 'peer';
 
-my $CODE = "sub f { my \$x = shift; return \$x }\nmy \$t = 0;\nfor my \$i (1 .. 60_000) {\n    \$t = f(\$i);\n}\nprint \"ran \$t\\n\";\nexit 3;\n";
+my $CODE = "sub f { my \$x = shift; return \$x }\nmy \$t = 0;\nfor my \$i (1 .. 20_000) {\n    \$t = f(\$i);\n}\nprint \"ran \$t\\n\";\nexit 3;\n";
 
 sub ran {
     my ($run, $label, $lines) = @_;
-    is "$run->{status} $run->{signal} $run->{out}", "3 0 ran 60000\n", "$label: the program runs";
+    is "$run->{status} $run->{signal} $run->{out}", "3 0 ran 20000\n", "$label: the program runs";
     my @lines = split /\n/, $run->{err};
     is scalar @lines, $lines, "$label: lines on stderr" or diag $run->{err};
     like $run->{err}, qr/nytprof|NYTProf/i, "$label: which say who speaks" if $lines;

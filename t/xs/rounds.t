@@ -20,7 +20,7 @@ plan skip_all => 'nytp-export is not built' if !-x $EXPORT;
 my $BEGIN = <<'P';
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC CLOCK_PROCESS_CPUTIME_ID);
 sub now { clock_gettime(CLOCK_MONOTONIC) }
-sub spin { my $n = 0; for my $i (1 .. 2000) { $n += $i } return $n }
+sub spin { my $n = 0; $n += $_ for 1 .. 2000; return $n }
 sub spent { clock_gettime(CLOCK_PROCESS_CPUTIME_ID) }
 sub work { my $end = spent() + shift; spin() while spent() < $end; return 1 }
 sub toggle { kill USR2 => $$; my $n = 0; $n++ for 1 .. 100; return }
@@ -76,7 +76,7 @@ my $began = now();
 sub sampled { work(0.2) } sub exact { work(0.1); eval 'sub in_round { spin() } in_round() for 1 .. 3; 1' or die }
 sub round { toggle(); exact(); toggle() }
 for (1 .. 3) { sampled(); round(); eval "spin(); $_" or die }
-sampled(); in_round() for 1 .. 2000;
+sampled(); in_round() for 1 .. 1000;
 print now() - $began;
 P
     is outputs($run), 'nytprof.out nytprof.out.exact nytprof.out.exact.2 nytprof.out.exact.3', 'a file each';
@@ -108,7 +108,7 @@ P
 
 scenario 'the program switches for itself meanwhile' => sub {
     my $run = ok_run('paused', code => <<'P');
-sub one { work(0.2) } sub two { work(0.05) } sub three { work(0.2) } sub four { work(0.2) } sub five { work(0.05) }
+sub one { work(0.1) } sub two { work(0.02) } sub three { work(0.1) } sub four { work(0.1) } sub five { work(0.02) }
 one(); toggle(); two(); DB::disable_profile(); three(); DB::enable_profile(); two(); toggle(); four();
 toggle(); DB::disable_profile(); toggle(); five(); DB::enable_profile(); four();
 P
@@ -119,7 +119,7 @@ P
     is calls($run, 'nytprof.out', "main::$_"), 0, "not sampled: $_" for qw(two three five);
 
     $run = ok_run('finished', said => "Devel::NYTProf: nytprof.out is finished, the profile goes on in nytprof.out.2\n", code => <<'P');
-sub one { work(0.2) } sub two { work(0.05) } sub three { work(0.2) }
+sub one { work(0.1) } sub two { work(0.02) } sub three { work(0.1) }
 one(); toggle(); two(); DB::checkpoint_profile() or die; DB::rotate_profile() or die; two(); DB::finish_profile(); three(); DB::enable_profile(); three();
 P
     is outputs($run), 'nytprof.out nytprof.out.2 nytprof.out.exact nytprof.out.exact.2 nytprof.out.exact.checkpoint',
@@ -132,7 +132,7 @@ P
 scenario 'the program ends in a round' => sub {
     for my $how (['exit', 'exit 0'], ['_exit', 'require POSIX; POSIX::_exit(0)'], ['exec', 'exec $^X, "-e", 1'], ['signal', 'kill ALRM => $$; work(5)']) {
         my ($name, $code) = @$how;
-        my $run = run_prog(opts => "$SAMPLED:sigexit=alrm", code => "${BEGIN}sub one { work(0.6) } sub two { work(0.02) } one(); toggle(); two(); $code;");
+        my $run = run_prog(opts => "$SAMPLED:sigexit=alrm", code => "${BEGIN}sub one { work(0.15) } sub two { work(0.02) } one(); toggle(); two(); $code;");
         is $run->{err}, '', "$name: nothing is said";
         is_whole($run, 'nytprof.out', 'nytprof.out.exact');
         is calls($run, 'nytprof.out.exact', 'main::two'), 1, "$name: the round";
@@ -142,7 +142,7 @@ scenario 'the program ends in a round' => sub {
 
 scenario 'children of a round are sampled' => sub {
     my $run = ok_run('fork', code => <<'P');
-sub one { work(0.2) } sub two { work(0.05) } sub child { work(0.2) } sub in_child { work(0.05) }
+sub one { work(0.1) } sub two { work(0.02) } sub child { work(0.1) } sub in_child { work(0.02) }
 one(); toggle();
 for my $way (1, 2) {
     my $pid = $way == 1 ? fork : open my $from, '-|';
@@ -167,7 +167,7 @@ P
 };
 
 scenario 'a profile that cannot be written: sampling goes on' => sub {
-    my $run = run_prog(opts => $SAMPLED, code => $BEGIN . 'sub one { work(0.2) } mkdir "nytprof.out.exact" or die; one(); toggle(); one(); toggle(); rmdir "nytprof.out.exact" or die; toggle(); work(0.01); toggle(); one();');
+    my $run = run_prog(opts => $SAMPLED, code => $BEGIN . 'sub one { work(0.1) } mkdir "nytprof.out.exact" or die; one(); toggle(); one(); toggle(); rmdir "nytprof.out.exact" or die; toggle(); work(0.01); toggle(); one();');
     like $run->{err}, qr/\ADevel::NYTProf: cannot open \S+nytprof\.out\.exact: Is a directory/, 'it is said';
     is $run->{status}, 0, 'the program runs';
     is outputs($run), 'nytprof.out nytprof.out.exact', 'the next round is recorded';
@@ -175,7 +175,7 @@ scenario 'a profile that cannot be written: sampling goes on' => sub {
 };
 
 scenario 'labels' => sub {
-    my $run = ok_run('labels', code => 'DB::label(tenant => 7, job => 1); work(0.2); toggle(); work(0.02); DB::label(job => 2); work(0.02); toggle(); work(0.2); DB::label(job => undef, tenant => undef)');
+    my $run = ok_run('labels', code => 'DB::label(tenant => 7, job => 1); work(0.1); toggle(); work(0.02); DB::label(job => 2); work(0.02); toggle(); work(0.1); DB::label(job => undef, tenant => undef)');
     for my $name ('nytprof.out', 'nytprof.out.exact') {
         my @rows = map { my @f = split; "$f[-1] x$f[0]" } grep { /^ +\d+ +\d+ / } split /\n/, qx{$EXPORT --by=label=job --unit=ns $run->{dir}/$name};
         is join(' ', sort @rows), '1 x1 2 x1', "$name: labels of its time";

@@ -95,7 +95,7 @@ scenario 'compress=N' => sub {
         ok $p->{complete}, "compress=$n";
         is $p->{opt}{compress}, $n, "compress=$n: says so";
     }
-    my $big = "sub f { 1 }\nf() for 1 .. 20000;\n";
+    my $big = "sub f { 1 }\nf() for 1 .. 5000;\n";
     my ($raw, $packed) = map { profile_in(run_prog(code => $big, opts => "compress=$_"))->{file_size} } 0, 1;
     cmp_ok $packed * 4, '<', $raw, "compression helps ($raw, $packed)";
     my $run = run_prog(code => 'print "ran\n"', opts => 'compress=15');
@@ -189,7 +189,7 @@ sub f { my $x = shift; $x++; return $x }
 my $t = 0;
 BEGIN { require Time::HiRes; *now = sub { Time::HiRes::clock_gettime(1) } }
 my $began = now();
-for my $i (1 .. 30000) {
+for my $i (1 .. 10000) {
     $t = f($t);
 }
 print now() - $began;
@@ -202,8 +202,8 @@ P
     my $over = $p->{attr}{cumulative_overhead_ticks};
     my $rest = ($stmt + $over) / $tps - $run->{out};
     ok 0 <= $rest && $rest < 0.01 * $run->{out}, 'statements and overhead make up the whole run' or diag "$rest of $run->{out}";
-    is_deeply [map { stmt_counts($p)->{$_} } 1, 6], [90000, 30000], 'counts';
-    is scalar(grep { $_->[3] eq 'main::f' } @{ $p->{ret} }), 30000, 'returns';
+    is_deeply [map { stmt_counts($p)->{$_} } 1, 6], [30000, 10000], 'counts';
+    is scalar(grep { $_->[3] eq 'main::f' } @{ $p->{ret} }), 10000, 'returns';
 };
 
 # From the first block to the second it is the first one's line that runs, though the second call has
