@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-import bands
+import spans
 import firefox
 import recordings
 from command import COMMAND
@@ -117,7 +117,7 @@ def test_labels_are_markers_around_their_calls(tmp_path):
     assert sorted(marker["label"] for marker in found["request"]) == ["GET /1", "GET /2", "GET /3"]
     assert [marker["label"] for marker in found["phase"]] == ["end"]
     wanted = sorted((round(start / 1e6, 6), round((end - start) / 1e6, 6)) for _, start, end in
-                    bands.markers(out)["request"])
+                    spans.markers(out)["request"])
     assert sorted((round(marker["start"], 6), round(marker["duration"], 6)) for marker in found["request"]) == wanted
 
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-import bands
+import spans
 import readers
 import recordings
 import speedscope
@@ -53,7 +53,7 @@ def test_labels_are_a_track_of_their_own(export_command, tmp_path):
     frames = [frame["name"] for frame in seen["exported"]["shared"]["frames"]]
     tracks = {profile["name"]: profile for profile in seen["exported"]["profiles"]}
     of_labels, = [profile for name, profile in tracks.items() if "request" in name]
-    (_, start, end), = bands.trace(recording)[1]["request"]
+    (_, start, end), = spans.trace(recording)[1]["request"]
     events = [(event["type"], frames[event["frame"]], round(event["at"], 3)) for event in of_labels["events"]]
     assert events == [("O", "GET /", start / 1000), ("C", "GET /", end / 1000)], tracks.keys()
 

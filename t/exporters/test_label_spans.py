@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from bands import markers, slices, trace
+from spans import markers, slices, trace
 from command import good, run
 from nytpwrite import Writer
 from recordings import record
@@ -37,14 +37,14 @@ def named(calls, name):
 @pytest.mark.parametrize("how", [(), ("--as-recorded",)])
 def test_a_band_lies_around_its_calls_and_no_others(tmp_path, options, how):
     out = record(tmp_path, PROGRAM, options=options)
-    calls, bands = trace(*how, out)
-    assert [value for value, *_ in bands["request"]] == ["GET /1", "GET /2", "GET /3", "GET /4"]
+    calls, spans = trace(*how, out)
+    assert [value for value, *_ in spans["request"]] == ["GET /1", "GET /2", "GET /3", "GET /4"]
     handles, leaves = named(calls, "main::handle"), named(calls, "main::leaf")
     assert len(handles) == 4
     top = [leaf for leaf in leaves if not any(start <= leaf[0] and leaf[1] <= end for start, end in handles)]
     if how:                                 # less what recording cost the leaves have no time, and are left out
         assert len(top) == 5
-    for i, (_, start, end) in enumerate(bands["request"]):
+    for i, (_, start, end) in enumerate(spans["request"]):
         assert start <= handles[i][0] <= handles[i][1] <= end
         if not how:
             continue
@@ -53,20 +53,20 @@ def test_a_band_lies_around_its_calls_and_no_others(tmp_path, options, how):
             assert end >= top[i + 1][1]
         else:
             assert end <= top[i + 1][0]
-    assert bands["request"][3][2] == named(calls, "main::RUNTIME")[0][1]
-    for query, (_, from_, to) in zip(named(calls, "main::query"), bands["sql"], strict=True):
+    assert spans["request"][3][2] == named(calls, "main::RUNTIME")[0][1]
+    for query, (_, from_, to) in zip(named(calls, "main::query"), spans["sql"], strict=True):
         assert query[0] <= from_ <= to <= query[1]
     # of the four leaves of each round the second is the query's
-    for (_, from_, to), inner in zip(bands["sql"], leaves[2::4], strict=True) if how else ():
+    for (_, from_, to), inner in zip(spans["sql"], leaves[2::4], strict=True) if how else ():
         assert from_ <= inner[0] <= inner[1] <= to
 
 
 def test_taking_off_the_cost_moves_bands_and_calls_alike(tmp_path):
     out = record(tmp_path, PROGRAM)
-    (calls, bands), (raw_calls, raw_bands) = trace(out), trace("--as-recorded", out)
-    for i, (_, start, end) in enumerate(bands["request"]):
+    (calls, spans), (raw_calls, raw_spans) = trace(out), trace("--as-recorded", out)
+    for i, (_, start, end) in enumerate(spans["request"]):
         of_calls = (named(calls, "main::handle")[i][0] - start, end - named(calls, "main::handle")[i][1])
-        raw_start, raw_end = raw_bands["request"][i][1:]
+        raw_start, raw_end = raw_spans["request"][i][1:]
         raw = (named(raw_calls, "main::handle")[i][0] - raw_start, raw_end - named(raw_calls, "main::handle")[i][1])
         assert end - start < raw_end - raw_start
         assert all(0 <= now <= was for now, was in zip(of_calls, raw))
@@ -88,9 +88,9 @@ def test_a_mark_stays_between_calls_that_are_moved(tmp_path):
     w.entry(1, 9).time(0, 1, 9).time(50, 1, 3).leave(1, 50, 50, "main::work")
     label(w, 0, "phase=late").entry(1, 9).time(0, 1, 9).time(20, 1, 5).leave(1, 100, 100, "main::late")
     file = w.time(10, 1, 9).pid_end(7).sub(1, "main::work", 3, 3).sub(1, "main::late", 5, 5).save(tmp_path / "a.out")
-    calls, bands = trace(file)
+    calls, spans = trace(file)
     assert named(calls, "main::work") == [(23000, 28000)] and named(calls, "main::late") == [(28000, 38000)]
-    assert bands == {"phase": [("late", 28000, 38000)]}
+    assert spans == {"phase": [("late", 28000, 38000)]}
 
 
 def test_a_band_stays_where_the_calls_in_it_are_too_many(tmp_path):
@@ -112,10 +112,10 @@ def test_of_a_sampled_program_the_labels_clock_tells(tmp_path):
     label(w, 900000, "request=late").time(1000, 1, 9)
     label(w, 901200, "request").time(1000, 1, 9)
     file = w.entry(1, 9).time(1000, 1, 3).leave(1, 1000, 1000, "main::f").time(1, 1, 9).pid_end(7).save(tmp_path / "a.out")
-    bands = trace(file)[1]["request"]
+    spans = trace(file)[1]["request"]
     micro = 1000
-    assert bands[:3] == [(f"r{5000 + at}", (1000 + at) * micro, (1100 + at) * micro) for at in (0, 300, 700)]
-    assert bands[3:] == [("late", 3000 * micro, 4000 * micro)]
+    assert spans[:3] == [(f"r{5000 + at}", (1000 + at) * micro, (1100 + at) * micro) for at in (0, 300, 700)]
+    assert spans[3:] == [("late", 3000 * micro, 4000 * micro)]
 
 
 def two_processes(tmp_path):
@@ -130,24 +130,24 @@ def two_processes(tmp_path):
 
 def test_each_process_has_its_own(tmp_path):
     tracks = slices(json.loads(good("--chrome-trace", *two_processes(tmp_path)))["traceEvents"])
-    found = {pid: bands for (pid, _), (name, bands) in tracks.items() if name == "worker"}
+    found = {pid: spans for (pid, _), (name, spans) in tracks.items() if name == "worker"}
     assert found == {7: [("7", 50000, 110000)], 8: [("8", 5000, 11000)]}
     assert len(tracks) == 4
     good("--chrome-trace", "--per-process", "-o", tmp_path / "%p.json", *two_processes(tmp_path))
     for pid in 7, 8:
         tracks = slices(json.loads((tmp_path / f"{pid}.json").read_text())["traceEvents"])
-        assert [bands for name, bands in tracks.values() if name] == [found[pid]]
+        assert [spans for name, spans in tracks.values() if name] == [found[pid]]
 
 
 def test_a_selection_by_label_keeps_the_labels_of_its_stretches(tmp_path):
     out = record(tmp_path, PROGRAM)
-    calls, bands = trace("--where=request=GET /3", out)
+    calls, spans = trace("--where=request=GET /3", out)
     end = named(calls, "main::RUNTIME")[0][1]
-    assert bands["request"] == [("GET /3", 0, end)]
-    assert len(bands["sql"]) == 1 and 0 < bands["sql"][0][1] < bands["sql"][0][2] < end
+    assert spans["request"] == [("GET /3", 0, end)]
+    assert len(spans["sql"]) == 1 and 0 < spans["sql"][0][1] < spans["sql"][0][2] < end
 
 
-def test_a_selection_of_subs_has_no_time_line_and_no_bands(tmp_path):
+def test_a_selection_of_subs_has_no_time_line_and_no_spans(tmp_path):
     out = record(tmp_path, PROGRAM)
     for options in (["--focus=query"], ["--aggregate"]):
         assert b"GET /" not in good("--chrome-trace", *options, out)
@@ -182,5 +182,5 @@ def test_damage_in_labels_is_survived(tmp_path):
     w.comment("nytp-own 2000000000 5 main::f").entry(1, 9).time(1, 1, 3)
     done = run("--chrome-trace", w.save(tmp_path / "a.out"))
     assert done.returncode == 3
-    bands = [event["name"] for event in json.loads(done.stdout)["traceEvents"] if event.get("cat") == "label"]
-    assert bands[:2] == ["a", "b"]
+    spans = [event["name"] for event in json.loads(done.stdout)["traceEvents"] if event.get("cat") == "label"]
+    assert spans[:2] == ["a", "b"]

@@ -22,22 +22,22 @@ def slices(events):
 
 
 def trace(*arguments):
-    """The calls, and {key: bands}, of a trace with one process."""
-    calls, bands = [], {}
+    """The calls, and {key: spans}, of a trace with one process."""
+    calls, spans = [], {}
     for name, found in slices(json.loads(good("--chrome-trace", "-q", *arguments))["traceEvents"]).values():
         if name is None:
             calls += found
         else:
-            bands[name] = found
-    return calls, bands
+            spans[name] = found
+    return calls, spans
 
 
 def markers(*arguments):
-    """{key: bands} of the first thread of a Firefox profile, in nanoseconds."""
+    """{key: spans} of the first thread of a Firefox profile, in nanoseconds."""
     thread = json.loads(good("--firefox", "-q", *arguments))["threads"][0]
-    table, bands = thread["markers"], collections.defaultdict(list)
+    table, spans = thread["markers"], collections.defaultdict(list)
     for i in range(table["length"]):
         assert table["phase"][i] == 1 and table["data"][i]["type"] == "label"
-        bands[thread["stringArray"][table["name"][i]]].append(
+        spans[thread["stringArray"][table["name"][i]]].append(
             (table["data"][i]["value"], round(table["startTime"][i] * 1e6), round(table["endTime"][i] * 1e6)))
-    return dict(bands)
+    return dict(spans)
