@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """Limits on time beside noise: how often a program is blamed that did not change, and how often one is
-not that did. The noise is drawn from what real runs had, with a fixed seed; bench/same-program runs the
-real thing.
+not that did. The noise is drawn from what real runs had, with a fixed seed.
 
 A run takes FACTOR times what it should, and each sub in it RESIDUAL times that: 33 recordings of
 perltidy by processor time (clock=2) on two cores that other programs kept busy, the total of each

@@ -51,14 +51,11 @@ def queries():
 
 
 class Cluster:
-    schema = ("schema.sql", "distributed.sql")
-    shards = SHARDS
-
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
-        given = ports.free_ports(3 * self.shards)
-        self.tcp = given[:self.shards]
-        self.http, self.inter = given[self.shards:2 * self.shards], given[2 * self.shards:]
+        given = ports.free_ports(3 * SHARDS)
+        self.tcp = given[:SHARDS]
+        self.http, self.inter = given[SHARDS:2 * SHARDS], given[2 * SHARDS:]
         self.servers = []
 
     def cluster_xml(self):
@@ -71,11 +68,11 @@ class Cluster:
 
     def __enter__(self):
         try:
-            for number in range(self.shards):
+            for number in range(SHARDS):
                 self.start(number)
-            for number in range(self.shards):
+            for number in range(SHARDS):
                 self.wait(number)
-                for name in self.schema:
+                for name in ("schema.sql", "distributed.sql"):
                     self.ask((SHARE / name).read_text(), shard=number, multiquery=True)
         except BaseException:
             self.__exit__()
@@ -149,12 +146,3 @@ class Cluster:
         done = self.try_asking(statement, **options)
         assert done.returncode == 0, done.stderr.decode()[-800:]
         return [line.split("\t") for line in done.stdout.decode().splitlines()]
-
-
-class OneServer(Cluster):
-    """One server that knows no cluster: what somebody tries first."""
-    schema = ("schema.sql",)
-    shards = 1
-
-    def cluster_xml(self):
-        return ""

@@ -8,10 +8,14 @@ import pytest
 
 import cluster as clickhouse
 from command import run
+from nytpwrite import Writer
 from recordings import record
 
 PROGRAM = """package Shop; sub price { my $x = $_[0] * 2; $x } sub cart { price($_) for 1 .. $_[0] }
 package main; sub request { Shop::cart($_[0]) } request(%d) for 1 .. 20;
+"""
+LABELLED = """sub price { my $t = 0; $t += $_ for 1 .. $_[0]; $t }
+for my $n (1 .. 20) { DB::label(request => "GET /cart/$n"); price(%d * $n); DB::label(request => undef) }
 """
 INSERT = "INSERT INTO nytp.stacks FORMAT JSONEachRow"
 HOSTS = 12
@@ -95,13 +99,52 @@ def test_the_shards_share_the_rows(cluster):
 def test_each_question_has_an_answer(cluster, queries):
     assert set(queries) == {"total", "self", "inclusive", "releases", "hosts", "flame", "lately", "labels", "svs", "bytes"}
     answers = {name: cluster.ask(statement) for name, statement in queries.items()}
-    assert all(answers.pop(name) == [] for name in ("labels", "svs", "bytes"))     # those are in test_one_server.py
+    assert all(answers.pop(name) == [] for name in ("labels", "svs", "bytes"))     # each has its test below
     assert all(answers.values())
     releases = {row[0]: float(row[3]) for row in answers["releases"]}
     assert releases["Shop::price"] == 2 * 200 and releases["main::request"] == 0
     assert len(answers["lately"]) == HOSTS
     assert sum(int(row[1]) for row in answers["flame"]) == int(answers["total"][0][0])
     assert all(int(float(row[1])) <= int(float(row[2])) <= int(row[3]) for row in answers["hosts"])
+
+
+def test_labels_of_the_fleet_are_those_of_by_label(cluster, queries, tmp_path):
+    files = [record(tmp_path / f"l{n}", LABELLED % (100 * (n + 1)), "shop.pl") for n in range(3)]
+    for host, file in enumerate(files):
+        rows = rows_of(file, f"--label=host=l{host}", "--by=label", "--group=s{/\\d+}{/N}")
+        cluster.ask("INSERT INTO nytp.labels FORMAT JSONEachRow", data=rows)
+    row, = json.loads(run("--by=request", "--group=s{/\\d+}{/N}", "--json", *files).stdout)["labels"]
+    found, = cluster.ask(queries["labels"])
+    key, value, times, p50, p95, _, slowest = found
+    assert (key, value, int(times), slowest) == ("request", "GET /cart/N", 60, "main::price")
+    for shown, exact in (p50, row["median_ns"]), (p95, row["p95_ns"]):
+        assert int(float(shown)) == pytest.approx(exact, rel=0.1)
+
+
+def test_what_keeps_perls_values_is_named_with_its_host(cluster, queries, tmp_path):
+    assert cluster.ask(queries["svs"]) == []
+    for n in range(1, 4):
+        stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(70 + n, 1, 1000.0).fid(1, "/x/app.pl")
+        stream.time(100, 1, 1).comment(f"nytp-svs {40 - 10 * n} 1 1").entry(1, 2).time(10, 1, 12).comment(f"nytp-svs {n * n} 1 12")
+        stream.leave(1, 40, 35, "main::f").time(10, 1, 13).discount().sub(1, "main::f", 10, 14)
+        stream.callers(1, 2, "main::RUNTIME", "main::f", 1, 40e-7, 35e-7)
+        (tmp_path / "s.out").write_bytes(stream.pid_end(70 + n, 2000.0).data())
+        rows = run("--rows", "-q", f"--label=host=m{n}", tmp_path / "s.out").stdout
+        cluster.ask("INSERT INTO nytp.stacks FORMAT JSONEachRow", data=rows)
+    assert cluster.ask(queries["svs"]) == [["main::RUNTIME", "60", "20", "30", "m1"], ["main::f", "14", "4", "9", "m3"]]
+
+
+def test_what_has_bytes_in_use_is_named_with_its_host(cluster, queries, tmp_path):
+    assert cluster.ask(queries["bytes"]) == []
+    for n in range(1, 4):
+        stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(80 + n, 1, 1000.0).fid(1, "/x/app.pl")
+        stream.time(100, 1, 1).comment("nytp-alloc 1 500 1 1 1").entry(1, 2).time(10, 1, 12).comment(f"nytp-alloc 2 {1000 * n} 1 1 12")
+        stream.comment("nytp-free 1").leave(1, 40, 35, "main::f").time(10, 1, 13).discount().sub(1, "main::f", 10, 14)
+        stream.callers(1, 2, "main::RUNTIME", "main::f", 1, 40e-7, 35e-7)
+        (tmp_path / "b.out").write_bytes(stream.pid_end(80 + n, 2000.0).data())
+        rows = run("--rows", "-q", f"--label=host=b{n}", tmp_path / "b.out").stdout
+        cluster.ask("INSERT INTO nytp.stacks FORMAT JSONEachRow", data=rows)
+    assert cluster.ask(queries["bytes"]) == [["main::f", "6000", "2000", "3000", "b3", "6000"]]
 
 
 def test_loading_twice_counts_once(cluster, fleet, queries):

@@ -36,13 +36,3 @@ def test_the_recipe_makes_parquet_files_of_rows(profile, tmp_path):
     for column in ("files", "lines", "wall_ns"):
         assert [json.dumps(row[column]).replace('"', "") for row in seen] == \
             [json.dumps(row[column]).replace('"', "") for row in rows]
-
-
-def test_inclusive_times_are_those_of_the_totals(profile, tmp_path):
-    """Each sub of a stack once."""
-    assert run("--rows", "-q", "-o", tmp_path / "rows.json", profile("recurse")).returncode == 0
-    seen, = duckdb("""SELECT sub, sum(wall_ns)::BIGINT AS t
-        FROM (SELECT unnest(list_distinct(stack)) AS sub, wall_ns FROM 'rows.json') GROUP BY sub""", cwd=tmp_path)
-    totals = json.loads(good("--json", "--merge-evals", profile("recurse")))
-    want = {sub["name"]: sub["inclusive"] for sub in totals["subs"] if sub["inclusive"]}
-    assert {row["sub"]: int(row["t"]) for row in seen if int(row["t"])} == want
