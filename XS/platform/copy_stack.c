@@ -40,6 +40,9 @@ NYTP_RAW_CODE static bool read_call(const PERL_CONTEXT *cx, struct nytp_tick_cal
     if (CxTYPE(cx) == CXt_SUB && !(cx->cx_type & CXp_SUB_RE_FAKE)) {
         call->code = cx->blk_sub.cv;
         call->depth = (int32_t)cx->blk_sub.olddepth + 1;
+#if PERL_VERSION >= 24
+        call->caller = cx->blk_sub.prevcomppad;
+#endif
     } else if (CxTYPE(cx) == CXt_EVAL) {
         call->code = cx->blk_eval.cv;
     }

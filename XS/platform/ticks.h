@@ -29,6 +29,7 @@ enum {
 /* A call that was open, copied from one of the program's stacks. */
 struct nytp_tick_call {
     const void *code, *site; /* what was called, and from which statement */
+    const void *caller;      /* PL_comppad of its caller; NULL: its context does not say */
     const void *stack;       /* that it lies on */
     int32_t index;           /* its place there */
     int32_t depth;           /* of recursion, from 1; 0: not a sub but a file or string eval */

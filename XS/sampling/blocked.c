@@ -69,12 +69,12 @@ static struct nytp_str caller_name(const struct nytp_recorder *rec, int i,
 
 /* How many calls, from the outermost, are those of the last sample. */
 static uint32_t count_still_open(const struct nytp_recorder *rec,
-                                 const struct nytp_stack_call *open)
+                                 const struct nytp_call *open)
 {
     uint32_t n = 0;
     while (n < rec->n_frames && n < blocked.n &&
-           open[n].cv == blocked.calls[blocked.n - 1 - n].cv &&
-           open[n].site == blocked.calls[blocked.n - 1 - n].site)
+           NYTP_CALL_CV(&open[n]) == blocked.calls[blocked.n - 1 - n].cv &&
+           NYTP_CALL_SITE(&open[n]) == blocked.calls[blocked.n - 1 - n].site)
         n++;
     return n;
 }
@@ -135,7 +135,7 @@ bool nytp_blocked_look(const struct nytp_recorder *rec)
            blocked.is_whole && blocked.n <= MOST_BLOCKED;
 }
 
-void nytp_blocked_put(struct nytp_recorder *rec, const struct nytp_stack_call *open,
+void nytp_blocked_put(struct nytp_recorder *rec, const struct nytp_call *open,
                       struct nytp_last_sample *before, struct nytp_last_sample *sample)
 {
     const uint32_t n_open = count_still_open(rec, open);

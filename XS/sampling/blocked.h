@@ -10,7 +10,7 @@
 #include "last_sample.h"
 
 struct nytp_recorder;
-struct nytp_stack_call;
+struct nytp_call;
 
 /* The part of the state that blocked.c writes. */
 struct nytp_rec_blocked {
@@ -23,7 +23,7 @@ bool nytp_blocked_look(const struct nytp_recorder *rec);
 /* Put what was found into the stream, and the sample `before` it where its calls have begun.
  * `open` is what each of rec->frames was made for; frames that are not open any more are left.
  * `sample` has the times, and gets its place. */
-void nytp_blocked_put(struct nytp_recorder *rec, const struct nytp_stack_call *open,
+void nytp_blocked_put(struct nytp_recorder *rec, const struct nytp_call *open,
                       struct nytp_last_sample *before, struct nytp_last_sample *sample);
 
 #endif

@@ -43,7 +43,7 @@ struct nytp_sampler {
     struct nytp_ring ring;
     struct nytp_alloc_ticks *allocs; /* owned; NULL: bytes are not wanted */
     struct nytp_tick_stack stack;
-    struct nytp_stack_call *open; /* of each frame in rec->frames, what it was made for */
+    struct nytp_call *open; /* of each frame in rec->frames, what it was made for */
     uint32_t size_open;
     uint32_t n_as_now; /* of `open`, from the outermost: the same as in stack.now */
     struct nytp_last_sample last;
@@ -134,14 +134,14 @@ static void open_frame(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
         nytp_info_queue_add(rec, sub);
 }
 
-static void enter(pTHX_ struct nytp_recorder *rec, const struct nytp_stack_call *call)
+static void enter(pTHX_ struct nytp_recorder *rec, const struct nytp_call *call)
 {
     struct nytp_sampler *const sampler = rec->sample.sampler;
-    const struct nytp_call_site site = site_at(aTHX_ rec, call->site);
-    open_frame(rec, nytp_sub_of_cv(aTHX_ rec, call->cv), &site);
+    const struct nytp_call_site site = site_at(aTHX_ rec, NYTP_CALL_SITE(call));
+    open_frame(rec, nytp_sub_of_cv(aTHX_ rec, NYTP_CALL_CV(call)), &site);
     if (rec->n_frames > sampler->size_open) {
         sampler->size_open = rec->n_frames * 2;
-        Renew(sampler->open, sampler->size_open, struct nytp_stack_call);
+        Renew(sampler->open, sampler->size_open, struct nytp_call);
     }
     sampler->open[rec->n_frames - 1] = *call;
 }
@@ -163,15 +163,15 @@ static bool enter_leaf(pTHX_ struct nytp_recorder *rec, const struct nytp_moment
     return true;
 }
 
-static bool is_same_call(const struct nytp_stack_call *a, const struct nytp_stack_call *b)
+static bool is_same_call(const struct nytp_call *a, const struct nytp_call *b)
 {
-    return a->cv == b->cv && a->root == b->root && a->site == b->site;
+    return a->code == b->code && a->root == b->root && a->site == b->site;
 }
 
 /* The calls of a moment that are shown: of a deep recursion the outermost and innermost ones.
  */
 struct shown_calls {
-    const struct nytp_stack_call *below; /* n_below of them, then those of the moment */
+    const struct nytp_call *below; /* n_below of them, then those of the moment */
     const struct nytp_moment *moment;
     uint32_t n, n_hidden;
 };
@@ -188,7 +188,7 @@ static struct shown_calls shown_calls(const struct nytp_sampler *sampler,
     return calls;
 }
 
-static const struct nytp_stack_call *call_at(const struct shown_calls *calls, uint32_t i)
+static const struct nytp_call *call_at(const struct shown_calls *calls, uint32_t i)
 {
     if (i >= MOST_CALLS - INNERMOST_CALLS)
         i += calls->n_hidden;

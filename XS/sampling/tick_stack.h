@@ -3,39 +3,28 @@
  * Which calls were open at a tick: made from what the tick copied and from perl's stack as it
  * is at the safe point that came after it.
  *
- * The innermost calls are the tick's own copy; the rest is believed to be as it is now. The pad
- * that was current at the tick tells which of the calls it hit, for each call of a sub that is
- * in progress has its own: what lies above was entered a moment later. A pad that none of them
- * has belongs to a call that returned in that moment. Whose pad it is has been learned, who has
- * called it and where on the stack it lay then; where the top was at the tick tells which of
- * these calls it was.
+ * The innermost calls are the tick's own copy; the rest is believed to be as it is now.
+ * sampling/find.h tells which of them the tick hit.
  */
 #ifndef NYTP_TICK_STACK_H
 #define NYTP_TICK_STACK_H
 
+#include "alive.h"
+
 #include "XS/platform/copy_stack.h"
 #include "XS/state/state.h"
 
-enum {
-    NYTP_TICK_LEFT = 8, /* calls that have returned since a tick, on top of each other */
-};
+#include "sampling/find.h"
 
-/* A call in a stack. Pointers are borrowed from perl and may be compared at any time. */
-struct nytp_stack_call {
-    CV *cv;
-    const OP *root;  /* CvROOT(cv) when it was seen: a later CV at this address has another */
-    const COP *site; /* the statement that called; NULL: not known */
-    const PERL_SI *si;
-    I32 index;
-    I32 depth;      /* of recursion */
-    SV *const *pad; /* of this call, as PL_curpad has it; NULL: none */
-};
+/* Calls that are seen here are alive, or may be compared only. */
+#define NYTP_CALL_CV(call)   INT2PTR(CV *, (UV)(call)->code)
+#define NYTP_CALL_SITE(call) INT2PTR(const COP *, (UV)(call)->site)
 
 /* The moment of a tick. */
 struct nytp_moment {
     uint32_t n_below; /* calls that are as they are now */
     uint32_t n_above; /* and above them */
-    struct nytp_stack_call above[NYTP_TICK_CALLS + NYTP_TICK_LEFT];
+    struct nytp_call above[NYTP_TICK_CALLS + NYTP_MOST_LEFT];
     const COP *cop; /* the statement */
     CV *xsub;       /* that was running, or NULL */
     int builtin;    /* or op type of the builtin that was; OP_NULL: none */
@@ -43,29 +32,14 @@ struct nytp_moment {
     const void *op; /* where it lay; it may be gone by now */
 };
 
-/* A call that was seen. */
-struct nytp_known_call {
-    SV *const *pad, *const *caller; /* NULL: the program itself has called it */
-    CV *cv;
-    const COP *site;
-    const PERL_SI *si, *caller_si; /* NULL: of the program itself */
-    I32 index, caller_index;       /* on these */
-    I32 depth;
-};
-
-enum {
-    NYTP_KNOWN_CALLS = 8192,
-    NYTP_KNOWN_SVS = 4096,
-};
-
 struct nytp_tick_stack {
-    struct nytp_stack_call *now; /* perl's calls at this safe point, outermost first */
+    struct nytp_call *now; /* perl's calls at this safe point, outermost first */
     uint32_t n_now, size_now;
     uint32_t n_kept; /* of them, as at the last safe point */
-    struct nytp_stack_call *upper;
+    struct nytp_call *upper;
     uint32_t size_upper;
-    struct nytp_known_call known[NYTP_KNOWN_CALLS]; /* by hash */
-    const void *svs[NYTP_KNOWN_SVS];                /* addresses of SVs, by hash */
+    struct nytp_call_memory memory;
+    struct nytp_known_svs svs;
 };
 
 /* At a safe point: look at perl's stack. Takes time for what is new, and 256 calls more,

@@ -5,53 +5,12 @@
 #ifndef NYTP_SPY_STACK_H
 #define NYTP_SPY_STACK_H
 
-#include "look.h"
-#include "names.h"
-#include "seen_calls.h"
-
-enum nytp_frame_kind {
-    NYTP_FRAME_SUB,
-    NYTP_FRAME_FORMAT,
-    NYTP_FRAME_EVAL,    /* of a string */
-    NYTP_FRAME_REQUIRE, /* or use, or do FILE */
-    NYTP_FRAME_MAIN,
-};
-
-struct nytp_frame {
-    enum nytp_frame_kind kind;
-    uint32_t sub;        /* in names->subs; UINT32_MAX: it is none */
-    uint32_t file, line; /* where it is now; the file's name is a string of names */
-    uint64_t cv, cop;    /* the same for calls that are the same */
-};
-
-/* So many are kept of a stack that is looked at again and again: naming the others takes as
- * long as all else. */
-#define NYTP_MOST_FRAMES      1000
-#define NYTP_INNERMOST_FRAMES 64 /* of them, if there were more */
-
-struct nytp_stack {
-    struct nytp_frame *frames; /* innermost first, the last is that of the main program */
-    uint32_t n, capacity;
-    uint32_t n_left_out; /* behind the innermost NYTP_INNERMOST_FRAMES */
-    uint32_t xsub;       /* that the innermost frame has called; UINT32_MAX: none */
-    unsigned builtin;    /* the type of the op that runs */
-};
+#include "walker.h"
 
 enum nytp_sampled {
     NYTP_WHOLE,
     NYTP_TORN, /* the program went on while it was read */
     NYTP_GONE, /* there is nothing to read any more */
-};
-
-struct nytp_walker {
-    struct nytp_names *names;
-    struct nytp_look look;
-    struct nytp_seen_calls calls;
-    struct nytp_stack stack; /* what came last */
-    bool keeps_all;          /* frames, beyond NYTP_MOST_FRAMES, too */
-    bool has_moved;          /* the program ran while we looked, on another processor */
-    uint64_t n_retried;      /* samples that were not whole at the first look */
-    uint64_t n_retried_more; /* nor at the second */
 };
 
 void nytp_walker_init(struct nytp_walker *walker, struct nytp_names *names,

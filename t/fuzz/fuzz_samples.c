@@ -10,6 +10,7 @@
 #include "XS/platform/copy_stack.c"
 #include "XS/perl/ops.c"
 #include "XS/perl/perl_stack.c"
+#include "XS/sampling/alive.c"
 #include "XS/sampling/tick_stack.c"
 
 #include <sys/mman.h>
@@ -127,6 +128,10 @@ static void take_contexts(struct nytp_tick_copy *copy, struct found_calls *found
             cx->blk_eval.cv = (CV *)(uintptr_t)take_pointer();
         else
             cx->blk_sub.cv = (CV *)(uintptr_t)take_pointer();
+#if PERL_VERSION >= 24
+        if (CxTYPE(cx) == CXt_SUB)
+            cx->blk_sub.prevcomppad = (PAD *)(uintptr_t)take_pointer();
+#endif
         if (CxTYPE(cx) == CXt_SUB)
             cx->blk_sub.olddepth = take_number();
     }
@@ -175,8 +180,8 @@ static void see(pTHX_ const struct nytp_moment *moment)
 {
     volatile unsigned seen = see_cop(aTHX_ moment->cop);
     for (uint32_t i = 0; i < moment->n_above; i++) {
-        seen += see_cv(aTHX_ moment->above[i].cv);
-        seen += see_cop(aTHX_ moment->above[i].site);
+        seen += see_cv(aTHX_ NYTP_CALL_CV(&moment->above[i]));
+        seen += see_cop(aTHX_ NYTP_CALL_SITE(&moment->above[i]));
     }
     if (moment->xsub != NULL)
         seen += see_cv(aTHX_ moment->xsub);
@@ -199,8 +204,8 @@ static const COP *freed_elsewhere(pTHX_ struct nytp_recorder *rec)
     *nytp_sampled_place_slot(rec, cop) =
         (struct nytp_place){.cop = cop, .seq = cop->cop_seq, .line = CopLINE(cop)};
     atomic_store(&nytp_recorders_count.were_several, true);
-    if (!is_live_cop(aTHX_ rec, cop) || munmap(cop, sizeof *cop) != 0 ||
-        is_live_cop(aTHX_ rec, cop))
+    if (!nytp_is_live_cop(aTHX_ rec, cop) || munmap(cop, sizeof *cop) != 0 ||
+        nytp_is_live_cop(aTHX_ rec, cop))
         abort();
     return cop;
 }
@@ -229,7 +234,7 @@ static void look_now(pTHX_ CV *cv)
         memset(&tick, 0, sizeof tick);
         take_tick(&tick);
         nytp_moment_of(aTHX_ & recorder, &stack, &tick, &moment);
-        if (moment.n_below > stack.n_now || moment.n_above > NYTP_TICK_CALLS + NYTP_TICK_LEFT)
+        if (moment.n_below > stack.n_now || moment.n_above > NYTP_TICK_CALLS + NYTP_MOST_LEFT)
             abort();
         see(aTHX_ & moment);
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
-# The folders of malloc/, formats/, exporters/, XS/ and spy/ are stages. CODE-MAP.md has their order: a folder uses
+# The folders of malloc/, formats/, sampling/, exporters/, XS/ and spy/ are stages. CODE-MAP.md has their order: a folder uses
 # itself and what stands before it. Within a folder there is no order, and nowhere a circle of files.
 # A file uses another by its #include lines, and by what its object calls.
 
@@ -26,7 +26,7 @@ sub folder { return $_[0] =~ s{/[^/]*\z}{}r }
 
 # The map's line "    XS/: perl platform …" for each top folder; `NAME.c` and `itself` are its own files.
 my @stages;
-for my $line (slurp("$ROOT/CODE-MAP.md") =~ m{^    ((?:malloc|formats|exporters|XS|spy)/: .*)}mg) {
+for my $line (slurp("$ROOT/CODE-MAP.md") =~ m{^    ((?:malloc|formats|sampling|exporters|XS|spy)/: .*)}mg) {
     my ($top, $order) = $line =~ m{^(\w+)/: (.*)};
     push @stages, map { /\A(?:NAME\.c|itself)\z/ ? $top : "$top/$_" } split " ", $order;
 }
@@ -34,7 +34,7 @@ cmp_ok scalar(@stages), '>', 20, 'the map lists the stages';
 
 my @files = map { s{^\Q$ROOT\E/}{}r } map { glob "$ROOT/$_/*.[ch] $ROOT/$_/*.def" } @stages;
 my @elsewhere = grep { my $file = $_; !grep { $_ eq $file } @files }
-    map { s{^\Q$ROOT\E/}{}r } map { glob "$ROOT/$_/*.[ch] $ROOT/$_/*/*.[ch] $ROOT/$_/*/*/*.[ch]" } qw(malloc formats exporters XS spy);
+    map { s{^\Q$ROOT\E/}{}r } map { glob "$ROOT/$_/*.[ch] $ROOT/$_/*/*.[ch] $ROOT/$_/*/*/*.[ch]" } qw(malloc formats sampling exporters XS spy);
 is_deeply [grep { !m{^exporters/build|^XS/NYTProf\.c\z} } @elsewhere], [], 'every source file stands in a stage';
 
 # A file is known by its folder and its name without ending: thing.c and thing.h are one.

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * A look as a reading; see moment.h.
+ */
+#include "moment.h"
+
+#include "formats/base/arena.h"
+
+enum {
+    NEAR = 3,      /* calls that were there all the time, whose pads are looked at */
+    FURTHER = 512, /* and of those above, where calls come and go that fast */
+    ROUNDS = 6,    /* of reading, on the way to pads: one if nothing was moved */
+};
+
+struct nytp_contexts nytp_contexts_of(const struct nytp_walker *walker, uint32_t info)
+{
+    const struct nytp_stack_info *const from = &walker->look.infos[info];
+    return (struct nytp_contexts){walker->names->perl->layout, walker->look.bytes + from->at,
+                                  from->top + 1, from->address};
+}
+
+/* ---- two readings ---- */
+
+static struct nytp_contexts reading_of(const struct nytp_walker *walker, uint32_t info,
+                                       bool is_first)
+{
+    struct nytp_contexts contexts = nytp_contexts_of(walker, info);
+    contexts.bytes = nytp_look_reading(&walker->look, info, is_first, 0);
+    return contexts;
+}
+
+static int32_t end_of_same(const struct nytp_walker *walker, uint32_t info, int32_t n)
+{
+    const struct nytp_contexts first = reading_of(walker, info, true);
+    const struct nytp_contexts second = reading_of(walker, info, false);
+    int32_t i = (int32_t)walker->look.infos[info].n_deep;
+    while (i < n && nytp_context_is_same(&first, &second, i))
+        i++;
+    return i;
+}
+
+int32_t nytp_end_of_both(const struct nytp_walker *walker)
+{
+    const struct nytp_stack_info *const info = &walker->look.infos[0];
+    return end_of_same(
+        walker, 0, (info->low_first < info->low_second ? info->low_first : info->low_second) + 1);
+}
+
+bool nytp_are_same_below(const struct nytp_walker *walker)
+{
+    for (uint32_t i = 1; i < walker->look.n_infos; i++) {
+        const int32_t n = nytp_contexts_of(walker, i).n;
+        if (end_of_same(walker, i, n) < n)
+            return false;
+    }
+    return true;
+}
+
+/* The first reading is the nearer one to the variables; of a deep stack the second goes
+ * further. What the first shows is taken as if it was read the second time. Returns its end. */
+static int32_t take_nearest(struct nytp_walker *walker)
+{
+    const struct nytp_stack_info *const info = &walker->look.infos[0];
+    const uint32_t end = (uint32_t)(info->low_first + 1);
+    if (end >= info->n_first && info->low_first < info->low_second)
+        return info->low_second + 1;
+    memcpy(nytp_look_reading(&walker->look, 0, false, info->n_deep),
+           nytp_look_reading(&walker->look, 0, true, info->n_deep),
+           (end - info->n_deep) * (size_t)walker->names->perl->layout->cx_size);
+    return (int32_t)end;
+}
+
+/* ---- calls ---- */
+
+static bool add_calls(struct nytp_walker *walker, uint32_t info, int32_t end, int32_t lasting)
+{
+    struct nytp_contexts contexts = nytp_contexts_of(walker, info);
+    struct nytp_reading *const reading = &walker->reading;
+    contexts.n = end;
+    for (int32_t i = 0; i < end; i++) {
+        uint32_t *const n = &reading->calls.n_upper;
+        if (!nytp_grow(&walker->calls, &walker->calls_capacity, *n, sizeof *walker->calls))
+            return false;
+        if (nytp_context_call(&contexts, i, &walker->calls[*n]))
+            reading->n_lasting = ++*n > 0 && i < lasting ? *n : reading->n_lasting;
+    }
+    return true;
+}
+
+bool nytp_moment_calls(struct nytp_walker *walker, int32_t end, int32_t lasting)
+{
+    struct nytp_reading *const reading = &walker->reading;
+    bool ok = true;
+    reading->calls.n_upper = reading->n_lasting = reading->n_far = 0;
+    for (uint32_t i = walker->look.n_infos; ok && i-- > 1;) {
+        const int32_t n = nytp_contexts_of(walker, i).n;
+        ok = add_calls(walker, i, n, n);
+    }
+    ok = ok && add_calls(walker, 0, end, lasting);
+    reading->calls.upper = walker->calls;
+    reading->stack = walker->look.infos[0].address;
+    reading->top = walker->look.infos[0].top;
+    return ok;
+}
+
+/* ---- pads ---- */
+
+/* The pad of a call, along its pointers as far as this look has read them; asks for the next one
+ * where it has not. With `is_guess` as they were when they were last read, asking for all. */
+static bool follow_to_pad(struct nytp_walker *walker, struct nytp_call *call, bool is_guess)
+{
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    struct nytp_words *const words = walker->names->words;
+    const uint64_t way[] = {(uint64_t)layout->sv_any, (uint64_t)layout->cv_padlist,
+                            (uint64_t)layout->padlist_array,
+                            (uint64_t)(uint32_t)call->depth * sizeof(uint64_t),
+                            (uint64_t)layout->sv_u};
+    uint64_t at = call->code;
+    for (size_t step = 0; step < sizeof way / sizeof *way && at != 0; step++) {
+        const uint64_t address = at + way[step];
+        call->list = at;
+        if (is_guess || !nytp_words_has(words, address, &at)) {
+            nytp_words_ask(words, address);
+            if (!is_guess)
+                return false;
+            at = nytp_word_guess(words, address);
+        }
+        if (is_guess && step == 0 && at != 0)
+            nytp_words_ask(words, at + (uint64_t)layout->cv_root);
+    }
+    call->pad = at;
+    call->list = at == 0 ? 0 : call->list;
+    return true;
+}
+
+/* Finds the pads of calls, all at once and with all names that were recalled; 0 where there is
+ * nothing to read. */
+static void find_pads(struct nytp_walker *walker, struct nytp_call **calls, size_t n)
+{
+    bool is_done = false;
+    for (size_t i = 0; i < n; i++)
+        follow_to_pad(walker, calls[i], true);
+    for (int round = 0; round < ROUNDS && !is_done; round++) {
+        nytp_name_cache_look_ahead(walker->names);
+        is_done = true;
+        for (size_t i = 0; i < n; i++)
+            is_done &= follow_to_pad(walker, calls[i], false);
+    }
+    for (size_t i = 0; i < n && !is_done; i++)
+        if (!follow_to_pad(walker, calls[i], false))
+            calls[i]->list = calls[i]->pad = 0;
+}
+
+/* Names that the stack will need, if it is what was read; of a deep one they are too many to be
+ * worth it. */
+static void recall_names(struct nytp_walker *walker, const struct nytp_spied_moment *wanted)
+{
+    const struct nytp_reading *const reading = &walker->reading;
+    if (nytp_look_is_deep(&walker->look))
+        return;
+    nytp_name_cache_recall_place(walker->names, wanted->curcop);
+    for (uint32_t i = 0; i < reading->calls.n_upper; i++) {
+        const struct nytp_call *const call = &walker->calls[i];
+        nytp_name_cache_recall_sub(walker->names, call->code);
+        nytp_name_cache_recall_place(walker->names, call->site);
+        if (nytp_is_checked(reading, walker->names->perl->layout, i))
+            nytp_root_ask(walker->names, call->site);
+    }
+}
+
+static uint64_t word_with_line(const struct nytp_walker *walker, uint64_t statement)
+{
+    return statement == 0 ? 0 : statement + (uint64_t)walker->names->perl->layout->cop_line;
+}
+
+/* Calls whose pads are found: the innermost ones, down to NEAR of those that were there all the
+ * time, and the main program if that is next; and the one that has the pad by what is known. */
+static void find_near_pads(struct nytp_walker *walker, const struct nytp_spied_moment *wanted)
+{
+    struct nytp_reading *const reading = &walker->reading;
+    struct nytp_call main = {.code = walker->look.main_cv, .depth = 1}, guess = {0};
+    struct nytp_call *near[FURTHER + 2];
+    const uint32_t n = reading->calls.n_upper;
+    const uint32_t lowest = reading->n_lasting > NEAR ? reading->n_lasting - NEAR : 0;
+    const struct nytp_seen_call *const seen =
+        nytp_seen_with(walker->memory, wanted->curpad, reading->stack);
+    size_t n_near = 0;
+    reading->n_far = n > FURTHER && n - FURTHER > lowest ? n - FURTHER : lowest;
+    for (uint32_t i = n; i-- > reading->n_far;) {
+        near[n_near++] = &walker->calls[i];
+        nytp_root_ask(walker->names, walker->calls[i].site);
+        if (i > 0 && nytp_is_eval(&walker->calls[i - 1]))
+            nytp_words_ask(walker->names->words,
+                           word_with_line(walker, walker->calls[i].site));
+    }
+    if (reading->n_far == 0)
+        near[n_near++] = &main;
+    if (seen != NULL) {
+        guess = (struct nytp_call){.code = seen->call.code, .depth = seen->call.depth};
+        near[n_near++] = &guess;
+    }
+    find_pads(walker, near, n_near);
+    reading->main_pad = main.pad;
+    reading->main_list = main.list;
+}
+
+bool nytp_moment_nearest(struct nytp_walker *walker, int32_t lasting,
+                         const struct nytp_spied_moment *wanted)
+{
+    if (!nytp_moment_calls(walker, take_nearest(walker), lasting))
+        return false;
+    nytp_root_ask(walker->names, wanted->curcop);
+    recall_names(walker, wanted);
+    find_near_pads(walker, wanted);
+    return true;
+}
+
+/* ---- answers ---- */
+
+static uint64_t root_of_code(struct nytp_walker *walker, uint64_t cv)
+{
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    struct nytp_words *const words = walker->names->words;
+    const uint64_t body = nytp_word(words, cv + (uint64_t)layout->sv_any);
+    return nytp_word(words, body + (uint64_t)layout->cv_root);
+}
+
+static bool is_sub(const struct nytp_layout *layout, unsigned root_type)
+{
+    return root_type == (unsigned)layout->op_leavesub ||
+           root_type == (unsigned)layout->op_leavesublv;
+}
+
+bool nytp_is_in_some_sub(struct nytp_walker *walker, uint64_t statement)
+{
+    unsigned type = 0;
+    return nytp_root_of(walker->names, statement, &type) != 0 &&
+           is_sub(walker->names->perl->layout, type);
+}
+
+bool nytp_may_be_in(struct nytp_walker *walker, uint64_t statement,
+                    const struct nytp_call *call, bool otherwise)
+{
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    const enum nytp_frame_kind kind = call == NULL ? NYTP_FRAME_MAIN : call->kind;
+    unsigned type = 0;
+    const uint64_t root = nytp_root_of(walker->names, statement, &type);
+    if (root != 0 && is_sub(layout, type))
+        return kind == NYTP_FRAME_SUB && root_of_code(walker, call->code) == root;
+    if (root != 0 &&
+        (type == (unsigned)layout->op_leave || type == (unsigned)layout->op_leaveeval))
+        return kind != NYTP_FRAME_SUB;
+    if (root != 0 && type == (unsigned)layout->op_leavewrite)
+        return kind == NYTP_FRAME_FORMAT;
+    return otherwise;
+}
+
+bool nytp_is_checked(const struct nytp_reading *reading, const struct nytp_layout *layout,
+                     uint32_t i)
+{
+    const struct nytp_call *const call = nytp_calls_at(&reading->calls, i);
+    return i == 0 || !nytp_contexts_are_cleared(layout) || call->kind >= NYTP_FRAME_EVAL ||
+           nytp_calls_at(&reading->calls, i - 1)->stack != call->stack;
+}
+
+static bool is_in(const struct nytp_reading *reading, uint64_t statement,
+                  const struct nytp_call *call, bool otherwise)
+{
+    return nytp_may_be_in(reading->perl, statement, call, otherwise);
+}
+
+static bool has_pad(const struct nytp_reading *reading, const struct nytp_call *call)
+{
+    struct nytp_call now = *call, *const calls[] = {&now};
+    find_pads(reading->perl, (struct nytp_call **)calls, 1);
+    return now.pad == call->pad;
+}
+
+bool nytp_are_still_calls(struct nytp_walker *walker, const struct nytp_found *found)
+{
+    for (uint32_t i = 0; i < found->n_left; i++)
+        if (!has_pad(&walker->reading, &found->left[i]))
+            return false;
+    return true;
+}
+
+static uint64_t site_at(const struct nytp_reading *reading, int32_t place)
+{
+    const struct nytp_walker *const walker = reading->perl;
+    const struct nytp_contexts contexts = nytp_contexts_of(walker, 0);
+    return place >= 0 && place < (int32_t)walker->look.infos[0].n_contexts
+               ? nytp_context_site(&contexts, place)
+               : 0;
+}
+
+static uint32_t line_of(const struct nytp_reading *reading, uint64_t statement)
+{
+    const struct nytp_walker *const walker = reading->perl;
+    return (uint32_t)nytp_word(walker->names->words, word_with_line(walker, statement));
+}
+
+const struct nytp_perl_facts nytp_spied_facts = {has_pad, is_in, site_at, line_of};

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The op that runs; see running_op.h, and pp_hot.c of perl for entersub.
+ */
+#include "running_op.h"
+
+#include "values.h"
+
+static uint64_t type_in(uint64_t bits)
+{
+    return bits & 0x1ff;
+}
+
+/* The function of an op stands before op_targ, and that before its type. */
+static uint64_t function_of(const struct nytp_layout *layout, uint64_t op)
+{
+    return op + (uint64_t)layout->op_type - 2 * sizeof(uint64_t);
+}
+
+/* Where all ops of a type have their function from; 0: not known. */
+static uint64_t function_of_type(const struct nytp_walker *walker, uint64_t type)
+{
+    const uint64_t functions = walker->names->perl->op_functions;
+    return functions == 0 ? 0 : functions + type * sizeof(uint64_t);
+}
+
+void nytp_op_type_ask(struct nytp_walker *walker, uint64_t op)
+{
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    struct nytp_words *const words = walker->names->words;
+    const uint64_t at = op + (uint64_t)layout->op_type;
+    if (op == 0)
+        return;
+    nytp_words_ask(words, at);
+    nytp_words_ask(words, function_of(layout, op));
+    nytp_words_ask(words, function_of_type(walker, type_in(nytp_word_guess(words, at))));
+}
+
+/* Whether an op does what those of its type do, or what a module has it do: code of some file.
+ */
+static bool is_function(const struct nytp_walker *walker, uint64_t function, uint64_t of_type)
+{
+    return function == of_type ||
+           nytp_mapping_at(&walker->names->perl->target->mappings, function) != NULL;
+}
+
+/* A call has a function of its own in some programs, and its callee is looked at by itself. */
+unsigned nytp_op_type_at(struct nytp_walker *walker, uint64_t op)
+{
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    struct nytp_words *const words = walker->names->words;
+    const uint64_t type =
+        op == 0 ? 0 : type_in(nytp_word(words, op + (uint64_t)layout->op_type));
+    const uint64_t of_type = function_of_type(walker, type);
+    if (type >= (uint64_t)layout->op_max)
+        return 0;
+    return type == (uint64_t)layout->op_entersub || of_type == 0 ||
+                   is_function(walker, nytp_word(words, function_of(layout, op)),
+                               nytp_word(words, of_type))
+               ? (unsigned)type
+               : 0;
+}
+
+uint64_t nytp_callee_of(struct nytp_walker *walker, uint64_t stack_sp)
+{
+    struct nytp_reader reader = {walker->names->perl, walker->names->perl->layout, NULL};
+    const struct nytp_layout *const layout = reader.layout;
+    struct nytp_value value;
+    uint64_t at = nytp_look_u64(&reader, stack_sp + sizeof(uint64_t));
+    for (int i = 0; i < 2 && at != 0 && nytp_value_at(&reader, at, &value); i++) {
+        if (value.type == layout->svt_PVCV)
+            return at;
+        if (value.type == layout->svt_PVGV)
+            at = nytp_look_u64(&reader, value.u + (uint64_t)layout->gp_cv);
+        else if (value.flags & (uint32_t)layout->svf_rok)
+            at = value.u;
+        else
+            return 0;
+    }
+    return nytp_value_at(&reader, at, &value) && value.type == layout->svt_PVCV ? at : 0;
+}
+
+uint32_t nytp_xsub_at(struct nytp_walker *walker, uint64_t cv)
+{
+    const uint32_t sub = cv == 0 ? UINT32_MAX : nytp_sub_at(walker->names, cv);
+    return sub != UINT32_MAX && walker->names->subs[sub].is_xsub ? sub : UINT32_MAX;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The state of those who look at one interpreter again and again, and the stack that they find.
+ */
+#ifndef NYTP_SPY_WALKER_H
+#define NYTP_SPY_WALKER_H
+
+#include "look.h"
+#include "names.h"
+
+#include "sampling/find.h"
+
+struct nytp_frame {
+    enum nytp_frame_kind kind;
+    uint32_t sub;        /* in names->subs; UINT32_MAX: it is none */
+    uint32_t file, line; /* where it is now; the file's name is a string of names */
+    uint64_t cv, cop;    /* the same for calls that are the same */
+};
+
+/* So many are kept of a stack that is looked at again and again: naming the others takes as
+ * long as all else. */
+#define NYTP_MOST_FRAMES      1000
+#define NYTP_INNERMOST_FRAMES 64 /* of them, if there were more */
+
+struct nytp_stack {
+    struct nytp_frame *frames; /* innermost first, the last is that of the main program */
+    uint32_t n, capacity;
+    uint32_t n_left_out; /* behind the innermost NYTP_INNERMOST_FRAMES */
+    uint32_t xsub;       /* that the innermost frame has called; UINT32_MAX: none */
+    unsigned builtin;    /* the type of the op that runs */
+};
+
+struct nytp_walker {
+    struct nytp_names *names;
+    struct nytp_look look;
+    struct nytp_call_memory *memory; /* owned */
+    struct nytp_call *calls;         /* of the reading; owned */
+    uint32_t calls_capacity;
+    struct nytp_reading reading;
+    struct nytp_stack stack; /* what came last */
+    bool keeps_all;          /* frames, beyond NYTP_MOST_FRAMES, too */
+    bool has_moved;          /* the program ran while we looked, on another processor */
+    uint64_t n_retried;      /* samples that were not whole at the first look */
+    uint64_t n_retried_more; /* nor at the second */
+};
+
+#endif
