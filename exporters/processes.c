@@ -5,25 +5,22 @@
  */
 #include "exporters/base/exporter.h"
 #include "exporters/base/process_tree.h"
-#include "exporters/base/text.h"
 #include "exporters/base/waits.h"
+#include "exporters/table/sheet.h"
 #include "formats/model/profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE         NYTP_NO_PROCESS
-#define CROWDED      2   /* ratio of exclusive to processor time */
-#define NARROW       110 /* narrower terminals get only the most important columns */
-#define FIXED        94  /* columns of the numbers */
-#define CPU          11  /* added if known; a narrow terminal then has no start */
-#define PEAK         11  /* added if known, except on a narrow terminal */
-#define NARROW_FIXED 63
+#define NONE    NYTP_NO_PROCESS
+#define CROWDED 2   /* ratio of exclusive to processor time */
+#define NARROW  110 /* narrower terminals get only the most important columns */
 
 struct row {
     uint32_t parent; /* index of a process, NONE = not in the recording */
     uint32_t first_child, last_child, next; /* sorted by start; next: sibling */
+    uint32_t depth;
     int64_t child_wait, other_wait;
     uint64_t statements;
 };
@@ -33,6 +30,7 @@ struct table {
     const struct nytp_export_options *options;
     struct nytp_out *out;
     struct row *rows; /* by process; the last is the parent of those without one */
+    uint32_t *order;  /* parents come before their children */
     struct nytp_process_tree tree;
     double first_s;
     bool has_cpu;  /* processor time of any process is known */
@@ -71,114 +69,14 @@ static void link_rows(struct table *table)
     }
 }
 
-/* ---- rows ---- */
-
-static bool is_narrow(const struct table *table)
-{
-    return table->options->columns > 0 && table->options->columns < NARROW;
-}
-
-/* An impossible time (the time of day in a damaged file) is shown as the longest one. */
-static void put_seconds(const struct table *table, double seconds)
-{
-    const double most = 9e18;
-    double ticks = seconds * (double)table->profile->ticks_per_sec;
-    if (!(ticks > -most && ticks < most))
-        ticks = ticks < 0 ? -most : most;
-    nytp_putc(table->out, ' ');
-    nytp_text_time(table->out, (int64_t)(ticks + (ticks < 0 ? -0.5 : 0.5)),
-                   table->profile->ticks_per_sec, table->options->unit, 10);
-}
-
-static void put_ticks(const struct table *table, int64_t ticks)
-{
-    if (ticks == 0)
-        nytp_printf(table->out, "%11s", "-");
-    else {
-        nytp_putc(table->out, ' ');
-        nytp_text_time(table->out, ticks, table->profile->ticks_per_sec, table->options->unit,
-                       10);
-    }
-}
-
-static void put_memory(const struct table *table, int64_t bytes)
-{
-    if (bytes == 0)
-        nytp_printf(table->out, "%11s", "-");
-    else
-        nytp_text_bytes(table->out, bytes, 11);
-}
-
-static const char *state_of(const struct nytp_process *process)
-{
-    return process->complete ? "complete" : "partial";
-}
-
-/* Writes the thread's number and the program, indented by the depth. */
-static void put_title(const struct table *table, const struct nytp_process *process,
-                      uint32_t depth)
-{
-    const struct nytp_recording *recording = &table->profile->recordings[process->recording];
-    struct nytp_out *out = table->out;
-    char thread[24] = "";
-    if (process->thread > 0)
-        snprintf(thread, sizeof thread, "thread %lu, ", (unsigned long)process->thread);
-    const uint32_t indent = 2 * (depth < 20 ? depth : 20);
-    nytp_text_pad(out, indent);
-    nytp_puts(out, thread);
-    const uint32_t fixed =
-        is_narrow(table) ? NARROW_FIXED
-                         : FIXED + (table->has_cpu ? CPU : 0) + (table->has_peak ? PEAK : 0);
-    const uint32_t used = fixed + indent + (uint32_t)strlen(thread),
-                   columns = table->options->columns;
-    nytp_text_put_tail(
-        out, recording->application.len > 0 ? recording->application : recording->path,
-        columns == 0          ? 0
-        : columns > used + 12 ? columns - used
-                              : 12);
-}
-
-static void put_row(const struct table *table, uint32_t index, uint32_t depth)
-{
-    const struct nytp_process *process = process_of(table, index);
-    const struct row *row = &table->rows[index];
-    const int64_t measured = table->profile->nodes[process->root].incl_ticks;
-    struct nytp_out *out = table->out;
-    nytp_printf(out, "%8lu", (unsigned long)process->pid);
-    if (is_narrow(table))
-        ; /* the order shows the parent */
-    else if (row->parent != NONE)
-        nytp_printf(out, " %8lu", (unsigned long)process->ppid);
-    else
-        nytp_printf(out, " %8s", "-");
-    if (!is_narrow(table) || !table->has_cpu)
-        put_seconds(table, process->start_s - table->first_s);
-    if (process->end_s > 0)
-        put_seconds(table, process->end_s - process->start_s);
-    else
-        nytp_printf(out, "%11s", "-");
-    if (table->has_cpu)
-        put_ticks(table, process->processor_ticks);
-    if (table->has_peak && !is_narrow(table))
-        put_memory(table, process->memory_peak);
-    put_ticks(table, measured - row->child_wait - row->other_wait);
-    put_ticks(table, row->child_wait);
-    if (!is_narrow(table)) {
-        put_ticks(table, row->other_wait);
-        nytp_printf(out, " %10llu", (unsigned long long)row->statements);
-    }
-    nytp_printf(out, "  %-9s", state_of(process));
-    put_title(table, process, depth);
-    nytp_putc(out, '\n');
-}
-
 /* Parents come before their children. No recursion. */
-static void put_rows(const struct table *table)
+static void order_rows(const struct table *table)
 {
-    uint32_t at = table->rows[table->profile->n_processes].first_child, depth = 0;
+    uint32_t at = table->rows[table->profile->n_processes].first_child, depth = 0, n = 0;
     while (at != NONE) {
-        const struct row *row = &table->rows[at];
-        put_row(table, at, depth);
+        struct row *row = &table->rows[at];
+        row->depth = depth;
+        table->order[n++] = at;
         if (row->first_child != NONE) {
             at = row->first_child;
             depth++;
@@ -190,6 +88,99 @@ static void put_rows(const struct table *table)
         }
         at = row->next;
     }
+}
+
+/* ---- rows ---- */
+
+enum {
+    PID,
+    PARENT,
+    START,
+    WALL,
+    CPU,
+    PEAK,
+    OWN,
+    CHILD_WAIT,
+    OTHER_WAIT,
+    STATEMENTS,
+    STATE,
+    COMMAND
+};
+
+static const struct nytp_column columns[] = {
+    [PID] = {"pid", "pid", NYTP_CELL_COUNT, 8, 8},
+    [PARENT] = {"parent", "parent", NYTP_CELL_COUNT, 9},
+    [START] = {"start", "start", NYTP_CELL_TICKS, 11, 11},
+    [WALL] = {"wall", "wall", NYTP_CELL_TICKS, 11, 11},
+    [CPU] = {"cpu", "cpu", NYTP_CELL_TICKS, 11, 11, .dashes_zero = true},
+    [PEAK] = {"memory", "memory", NYTP_CELL_BYTES, 11, .dashes_zero = true},
+    [OWN] = {"own", "own", NYTP_CELL_TICKS, 11, 11, .dashes_zero = true},
+    [CHILD_WAIT] = {"child_wait", "child-wait", NYTP_CELL_TICKS, 11, 11, .dashes_zero = true},
+    [OTHER_WAIT] = {"other_wait", "other-wait", NYTP_CELL_TICKS, 11, .dashes_zero = true},
+    [STATEMENTS] = {"statements", "", NYTP_CELL_COUNT, 11},
+    [STATE] = {"state", "state", NYTP_CELL_WORD, 9, 9, .gap = 1},
+    [COMMAND] = {"command", "command", NYTP_CELL_CODE},
+};
+
+/* An impossible time (the time of day in a damaged file) becomes the longest one. */
+static int64_t ticks_of(const struct table *table, double seconds)
+{
+    const double most = 9e18;
+    const double ticks = seconds * (double)table->profile->ticks_per_sec;
+    if (!(ticks > -most && ticks < most))
+        return ticks < 0 ? (int64_t)-most : (int64_t)most;
+    return (int64_t)(ticks + (ticks < 0 ? -0.5 : 0.5));
+}
+
+static struct nytp_name command_of(const struct table *table,
+                                   const struct nytp_process *process)
+{
+    const struct nytp_recording *recording = &table->profile->recordings[process->recording];
+    return recording->application.len > 0 ? recording->application : recording->path;
+}
+
+static void fill(const struct nytp_sheet *sheet, uint32_t index, struct nytp_cell *cells)
+{
+    const struct table *const table = sheet->context;
+    const struct nytp_process *const process = process_of(table, index);
+    const struct row *const row = &table->rows[index];
+    const int64_t measured = table->profile->nodes[process->root].incl_ticks;
+    const struct nytp_cell known[] = {
+        [PID] = {.value = process->pid},
+        [PARENT] = {.value = process->ppid, .is_none = row->parent == NONE},
+        [START] = {.value = ticks_of(table, process->start_s - table->first_s)},
+        [WALL] = {.value = ticks_of(table, process->end_s - process->start_s),
+                  .is_none = !(process->end_s > 0)},
+        [CPU] = {.value = process->processor_ticks},
+        [PEAK] = {.value = process->memory_peak},
+        [OWN] = {.value = measured - row->child_wait - row->other_wait},
+        [CHILD_WAIT] = {.value = row->child_wait},
+        [OTHER_WAIT] = {.value = row->other_wait},
+        [STATEMENTS] = {.value = (int64_t)row->statements},
+        [STATE] = {.text = nytp_name_of_text(process->complete ? "complete" : "partial")},
+        [COMMAND] = {.text = command_of(table, process)},
+    };
+    memcpy(cells, known, sizeof known);
+}
+
+/* Writes the thread's number and the program, indented by the depth. */
+static void put_command(const struct nytp_sheet *sheet, uint32_t index, uint32_t pad,
+                        uint32_t room, struct nytp_out *out)
+{
+    const struct table *const table = sheet->context;
+    const struct nytp_process *const process = process_of(table, index);
+    const uint32_t depth = table->rows[index].depth;
+    char thread[24] = "";
+    if (process->thread > 0)
+        snprintf(thread, sizeof thread, "thread %lu, ", (unsigned long)process->thread);
+    const uint32_t indent = 2 * (depth < 20 ? depth : 20);
+    const uint32_t used = indent + (uint32_t)strlen(thread);
+    nytp_text_pad(out, pad + indent);
+    nytp_puts(out, thread);
+    nytp_text_put_tail(out, command_of(table, process),
+                       room == 0          ? 0
+                       : room > used + 12 ? room - used
+                                          : 12);
 }
 
 static void sum_waits(const struct table *table, const struct nytp_waits *waits)
@@ -233,23 +224,29 @@ static void report_crowding(const struct table *table)
 
 static void put_table(struct table *table)
 {
-    link_rows(table);
     struct nytp_export_options options = *table->options;
+    struct nytp_sheet sheet =
+        nytp_sheet_of(table->profile, table->options, columns, COMMAND + 1);
+    link_rows(table);
+    order_rows(table);
+    sheet.name = "processes";
+    sheet.is_narrow = options.columns > 0 && options.columns < NARROW;
+    sheet.columns[START].narrow = table->has_cpu ? 0 : 11;
+    sheet.columns[STATEMENTS].title = nytp_text_stmts(table->profile);
+    sheet.n_shown = 0;
+    for (unsigned i = PID; i <= COMMAND; i++)
+        nytp_sheet_show(&sheet, i,
+                        i == CPU    ? table->has_cpu
+                        : i == PEAK ? table->has_peak
+                                    : true);
+    sheet.context = table;
+    sheet.rows = table->order;
+    sheet.n = sheet.wanted = table->profile->n_processes;
+    sheet.fill = fill;
+    sheet.tail = put_command;
     options.child_wait_ticks = 0; /* each row has its own */
     nytp_text_headline(table->out, table->profile, &options);
-    nytp_text_style(table->out, table->options->color, NYTP_STYLE_BOLD);
-    if (is_narrow(table))
-        nytp_printf(table->out, "     pid%s        own child-wait  state    command",
-                    table->has_cpu ? "       wall        cpu" : "      start       wall");
-    else
-        nytp_printf(table->out,
-                    "     pid   parent      start       wall%s%s        own child-wait"
-                    " other-wait %10s  state    command",
-                    table->has_cpu ? "        cpu" : "", table->has_peak ? "     memory" : "",
-                    nytp_text_stmts(table->profile));
-    nytp_text_style(table->out, table->options->color, NYTP_STYLE_PLAIN);
-    nytp_putc(table->out, '\n');
-    put_rows(table);
+    nytp_sheet_put_text(&sheet, table->out);
     report_crowding(table);
 }
 
@@ -263,8 +260,10 @@ static bool processes_write(const struct nytp_profile *profile,
     for (uint32_t i = 0; i < profile->n_processes; i++)
         table.has_peak |= profile->processes[i].memory_peak > 0;
     table.rows = calloc((size_t)profile->n_processes + 1, sizeof *table.rows);
+    table.order = malloc(((size_t)profile->n_processes + 1) * sizeof *table.order);
     const bool ok = nytp_waits_init(&waits, profile, options->waits, &out->error) &&
-                    table.rows != NULL && nytp_process_tree_init(&table.tree, profile);
+                    table.rows != NULL && table.order != NULL &&
+                    nytp_process_tree_init(&table.tree, profile);
     if (ok) {
         sum_waits(&table, &waits);
         put_table(&table);
@@ -273,6 +272,7 @@ static bool processes_write(const struct nytp_profile *profile,
     }
     nytp_waits_free(&waits);
     free(table.rows);
+    free(table.order);
     nytp_process_tree_free(&table.tree);
     return out->error.status == NYTP_OK;
 }

@@ -5,20 +5,13 @@
  */
 #include "label_formats.h"
 
-#include "exporters/base/csv_field.h"
 #include "exporters/base/json.h"
-#include "exporters/base/markdown.h"
-#include "exporters/base/text.h"
 #include "exporters/stacks/stack_rows.h"
+#include "exporters/table/sheet.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *nytp_label_max_file(const struct nytp_label_table *table,
-                                const struct nytp_label_row *row)
-{
-    return table->run->cli.files[row->max_input];
-}
 
 bool nytp_label_same_key(const struct nytp_label_row *a, const struct nytp_label_row *b)
 {
@@ -31,180 +24,209 @@ int64_t nytp_label_ns(double seconds)
     return !(ns > -most) ? (int64_t)-most : ns < most ? (int64_t)ns : (int64_t)most;
 }
 
-static const struct nytp_unit *unit_of(const struct nytp_label_table *table)
+enum {
+    KEY,
+    VALUE,
+    N,
+    TOTAL,
+    MEDIAN,
+    P95,
+    MAX,
+    MAX_FILE,
+    SLOWEST,
+    OWN,
+    DATABASE,
+    WAITING,
+    FILE_NAME,
+    LINE,
+    MEMORY,
+    SVS,
+    N_FIELDS,
+    /* for people */
+    DATABASE_SHARE = N_FIELDS,
+    WAITING_SHARE,
+    SLOWEST_AT,
+    N_COLUMNS
+};
+
+static const struct nytp_column columns[] = {
+    [KEY] = {"key", "", NYTP_CELL_CODE},
+    [VALUE] = {"value", "", NYTP_CELL_CODE, .gap = 1},
+    [N] = {"n", "n", NYTP_CELL_COUNT, 8, 8},
+    [TOTAL] = {"total", "total", NYTP_CELL_NS, 11},
+    [MEDIAN] = {"median", "median", NYTP_CELL_NS, 11, 11},
+    [P95] = {"p95", "p95", NYTP_CELL_NS, 11, 11},
+    [MAX] = {"max", "max", NYTP_CELL_NS, 11},
+    [MAX_FILE] = {"max_file", "slowest in  ", NYTP_CELL_CODE, .gap = 1},
+    [SLOWEST] = {"slowest_sub", "slowest sub", NYTP_CELL_CODE},
+    [OWN] = {"slowest_sub_own", "own", NYTP_CELL_NS, 11, .dashes_zero = true},
+    [DATABASE] = {"database", "database", NYTP_CELL_NS},
+    [WAITING] = {"waiting", "waiting", NYTP_CELL_NS},
+    [FILE_NAME] = {"file", "file", NYTP_CELL_CODE},
+    [LINE] = {"line", "line", NYTP_CELL_COUNT},
+    [MEMORY] = {"memory_grown", "rss +", NYTP_CELL_BYTES, 10, 10},
+    [SVS] = {"svs_grown", "svs +", NYTP_CELL_COUNT, 10, 10},
+    [DATABASE_SHARE] = {"", "db", NYTP_CELL_SHARE, 7},
+    [WAITING_SHARE] = {"", "wait", NYTP_CELL_SHARE, 7},
+    [SLOWEST_AT] = {"", "slowest sub ", NYTP_CELL_CODE, .gap = 1},
+};
+
+/* "main::work a.pl:7" */
+static struct nytp_name sub_and_place(const struct nytp_label_row *row, char *buffer,
+                                      size_t size)
 {
-    const struct nytp_unit *unit = table->run->cli.export.unit;
-    return unit != NULL ? unit : nytp_unit_find("ns");
+    const struct nytp_name file = nytp_base_name(row->slowest_file);
+    size_t len =
+        (size_t)snprintf(buffer, size, "%s", row->slowest.len > 0 ? row->slowest.ptr : "-");
+    if (row->slowest_line > 0 && len < size)
+        len += (size_t)snprintf(buffer + len, size - len, " %.*s:%lu", (int)file.len, file.ptr,
+                                (unsigned long)row->slowest_line);
+    return (struct nytp_name){buffer, (uint32_t)(len < size ? len : size - 1)};
 }
 
-/* ---- JSON and CSV: the same columns ---- */
-
-enum column_kind {
-    KIND_TEXT,
-    KIND_COUNT,
-    KIND_CHANGE, /* "": not known */
-    KIND_TIME
-};
-
-struct value {
-    struct nytp_name text;
-    uint64_t count;
-    int64_t change;
-    bool is_known;
-    double seconds;
-};
-
-#define LABEL_COLUMNS(X)                                                                       \
-    X(TEXT, "key", .text = row->key)                                                           \
-    X(TEXT, "value", .text = row->value)                                                       \
-    X(COUNT, "n", .count = row->n)                                                             \
-    X(TIME, "total", .seconds = row->total_s)                                                  \
-    X(TIME, "median", .seconds = row->median_s)                                                \
-    X(TIME, "p95", .seconds = row->p95_s)                                                      \
-    X(TIME, "max", .seconds = row->max_s)                                                      \
-    X(TEXT, "max_file", .text = nytp_name_of_text(nytp_label_max_file(table, row)))            \
-    X(TEXT, "slowest_sub", .text = row->slowest)                                               \
-    X(TIME, "slowest_sub_own", .seconds = row->slowest_s)                                      \
-    X(TIME, "database", .seconds = row->database_s)                                            \
-    X(TIME, "waiting", .seconds = row->waiting_s)                                              \
-    X(TEXT, "file", .text = row->slowest_file)                                                 \
-    X(COUNT, "line", .count = row->slowest_line)                                               \
-    X(CHANGE, "memory_grown", .change = row->memory_bytes, .is_known = row->knows_memory)      \
-    X(CHANGE, "svs_grown", .change = row->svs, .is_known = row->knows_svs)
-
-static const struct {
-    enum column_kind kind;
-    const char *name;
-} columns[] = {
-#define X(kind, name, ...) {KIND_##kind, name},
-    LABEL_COLUMNS(X)
-#undef X
-};
-#define N_COLUMNS (sizeof columns / sizeof *columns)
-
-static void values_of(const struct nytp_label_table *table, const struct nytp_label_row *row,
-                      struct value values[N_COLUMNS])
+static void fill(const struct nytp_sheet *sheet, uint32_t index, struct nytp_cell *cells)
 {
-    const struct value all[] = {
-#define X(kind, name, ...) {__VA_ARGS__},
-        LABEL_COLUMNS(X)
-#undef X
+    struct nytp_label_table *const table = (struct nytp_label_table *)sheet->context;
+    const struct nytp_label_row *const row = &table->rows[index];
+    const int64_t total = nytp_label_ns(row->total_s);
+    const struct nytp_cell known[] = {
+        [KEY] = {.text = row->key},
+        [VALUE] = {.text = row->value},
+        [N] = {.value = (int64_t)row->n},
+        [TOTAL] = {.value = total},
+        [MEDIAN] = {.value = nytp_label_ns(row->median_s)},
+        [P95] = {.value = nytp_label_ns(row->p95_s)},
+        [MAX] = {.value = nytp_label_ns(row->max_s)},
+        [MAX_FILE] = {.text = nytp_name_of_text(table->run->cli.files[row->max_input])},
+        [SLOWEST] = {.text = row->slowest},
+        [OWN] = {.value = nytp_label_ns(row->slowest_s)},
+        [DATABASE] = {.value = nytp_label_ns(row->database_s)},
+        [WAITING] = {.value = nytp_label_ns(row->waiting_s)},
+        [FILE_NAME] = {.text = row->slowest_file},
+        [LINE] = {.value = row->slowest_line},
+        [MEMORY] = {.value = row->memory_bytes, .is_none = !row->knows_memory},
+        [SVS] = {.value = row->svs, .is_none = !row->knows_svs},
+        [DATABASE_SHARE] = {.value = nytp_label_ns(row->database_s), .of = total},
+        [WAITING_SHARE] = {.value = nytp_label_ns(row->waiting_s), .of = total},
+        [SLOWEST_AT] = {.text = sub_and_place(row, table->place, sizeof table->place)},
     };
-    memcpy(values, all, sizeof all);
+    memcpy(cells, known, sizeof known);
 }
 
-static void put_head(const struct nytp_label_table *table, size_t column, struct nytp_out *out)
+static struct nytp_sheet sheet_of(struct nytp_label_table *table)
 {
-    nytp_puts(out, columns[column].name);
-    if (columns[column].kind == KIND_TIME)
-        nytp_printf(out, "_%s", unit_of(table)->name);
+    struct nytp_sheet sheet = nytp_sheet_of(NULL, &table->run->cli.export, columns, N_COLUMNS);
+    sheet.name = "labels";
+    sheet.n_shown = N_FIELDS;
+    sheet.ticks_per_sec = table->ticks_per_sec;
+    sheet.context = table;
+    sheet.n = sheet.wanted = table->n;
+    sheet.fill = fill;
+    return sheet;
 }
 
-static void put_number(const struct nytp_label_table *table, size_t column,
-                       const struct value *value, struct nytp_out *out)
+/* Each key has a table. Calls `write` with rows of one key, which returns how many it wrote.
+ * Returns the sum. */
+static uint32_t put_by_key(struct nytp_label_table *table, struct nytp_sheet *sheet,
+                           uint32_t (*write)(const struct nytp_sheet *, struct nytp_out *),
+                           struct nytp_out *out)
 {
-    const bool in_ticks = unit_of(table)->per_sec == 0;
-    const int64_t ns = nytp_label_ns(value->seconds);
-    struct nytp_json_times times;
-    nytp_json_times_init(&times, unit_of(table), NYTP_NS_PER_SEC);
-    if (columns[column].kind == KIND_TIME)
-        nytp_json_time(out, &times, in_ticks ? nytp_ticks_of_ns(ns, table->ticks_per_sec) : ns);
-    else if (columns[column].kind == KIND_CHANGE)
-        nytp_printf(out, "%lld", (long long)value->change);
-    else
-        nytp_put_u64(out, value->count);
-}
-
-static void write_json(const struct nytp_label_table *table, struct nytp_out *out)
-{
-    nytp_puts(out, "{\"labels\":[");
-    for (uint32_t i = 0; i < table->n; i++) {
-        struct value values[N_COLUMNS];
-        values_of(table, &table->rows[i], values);
-        nytp_puts(out, i > 0 ? ",\n{" : "\n{");
-        for (size_t c = 0; c < N_COLUMNS; c++) {
-            if (columns[c].kind == KIND_CHANGE && !values[c].is_known)
-                continue;
-            nytp_puts(out, c > 0 ? ",\"" : "\"");
-            put_head(table, c, out);
-            nytp_puts(out, "\":");
-            if (columns[c].kind == KIND_TEXT)
-                nytp_json_string(out, values[c].text.ptr, values[c].text.len);
-            else
-                put_number(table, c, &values[c], out);
-        }
-        nytp_putc(out, '}');
+    const struct nytp_label_row *const rows = table->rows;
+    uint32_t n = 0;
+    for (uint32_t first = 0, next = 0; first < table->n && n == first; first = next) {
+        while (next < table->n && nytp_label_same_key(&rows[next], &rows[first]))
+            next++;
+        table->rows = &rows[first];
+        sheet->n = sheet->wanted = next - first;
+        sheet->columns[VALUE].title = rows[first].key.ptr;
+        nytp_puts(out, first > 0 ? "\n" : "");
+        n += write(sheet, out);
     }
-    nytp_puts(out, "\n]}\n");
+    table->rows = rows;
+    return n;
 }
 
-static void write_csv(const struct nytp_label_table *table, struct nytp_out *out)
+static void put_markdown(struct nytp_label_table *table, struct nytp_out *out)
 {
-    for (size_t c = 0; c < N_COLUMNS; c++) {
-        nytp_puts(out, c > 0 ? "," : "");
-        put_head(table, c, out);
-    }
-    nytp_putc(out, '\n');
-    for (uint32_t i = 0; i < table->n; i++) {
-        struct value values[N_COLUMNS];
-        values_of(table, &table->rows[i], values);
-        for (size_t c = 0; c < N_COLUMNS; c++) {
-            nytp_puts(out, c > 0 ? "," : "");
-            if (columns[c].kind == KIND_TEXT)
-                nytp_csv_field(out, values[c].text);
-            else if (columns[c].kind != KIND_CHANGE || values[c].is_known)
-                put_number(table, c, &values[c], out);
-        }
-        nytp_putc(out, '\n');
-    }
+    static const uint8_t shown[] = {VALUE, N, TOTAL, MEDIAN, P95, MAX, SLOWEST};
+    struct nytp_sheet sheet = sheet_of(table);
+    nytp_sheet_show_only(&sheet, shown, sizeof shown);
+    const uint32_t n = put_by_key(table, &sheet, nytp_sheet_put_markdown, out);
+    if (n < table->n)
+        nytp_printf(out, "\n%lu more labels\n", (unsigned long)(table->n - n));
 }
 
-/* ---- Markdown ---- */
-
-static void put_cell(const struct nytp_label_table *table, double seconds, struct nytp_out *out)
-{
-    nytp_text_ns(out, nytp_label_ns(seconds), table->ticks_per_sec, table->run->cli.export.unit,
-                 0);
-    nytp_puts(out, " | ");
-}
-
-static void write_markdown(const struct nytp_label_table *table, struct nytp_out *out)
-{
-    uint32_t i = 0;
-    for (; i < table->n && out->n_bytes < NYTP_MARKDOWN_ROOM; i++) {
-        const struct nytp_label_row *const row = &table->rows[i];
-        if (i == 0 || !nytp_label_same_key(row, row - 1)) {
-            nytp_puts(out, i > 0 ? "\n| " : "| ");
-            nytp_markdown_text(out, row->key);
-            nytp_puts(out, " | n | total | median | p95 | max | slowest sub |\n"
-                           "|---|---:|---:|---:|---:|---:|---|\n");
-        }
-        nytp_puts(out, "| ");
-        nytp_markdown_code(out, row->value);
-        nytp_printf(out, " | %llu | ", (unsigned long long)row->n);
-        put_cell(table, row->total_s, out);
-        put_cell(table, row->median_s, out);
-        put_cell(table, row->p95_s, out);
-        put_cell(table, row->max_s, out);
-        nytp_markdown_code(out, row->slowest.len > 0 ? row->slowest : nytp_name_of_text("-"));
-        nytp_puts(out, " |\n");
-    }
-    if (i < table->n)
-        nytp_printf(out, "\n%lu more labels\n", (unsigned long)(table->n - i));
-}
-
-bool nytp_label_format_write(const char *format, const struct nytp_label_table *table,
+bool nytp_label_format_write(const char *format, struct nytp_label_table *table,
                              struct nytp_out *out)
 {
-    if (strcmp(format, "json") == 0)
-        write_json(table, out);
-    else if (strcmp(format, "csv") == 0)
-        write_csv(table, out);
-    else if (strcmp(format, "markdown") == 0)
-        write_markdown(table, out);
-    else
+    const struct nytp_sheet sheet = sheet_of(table);
+    if (strcmp(format, "json") == 0) {
+        nytp_putc(out, '{');
+        nytp_sheet_put_json(&sheet, out);
+        nytp_puts(out, "}\n");
+    } else if (strcmp(format, "csv") == 0) {
+        nytp_sheet_put_csv(&sheet, out);
+    } else if (strcmp(format, "markdown") == 0) {
+        put_markdown(table, out);
+    } else {
         return false;
+    }
     return true;
+}
+
+/* ---- for the terminal ---- */
+
+enum {
+    NARROW = 120, /* columns of a terminal */
+    MOST_NAME = 40,
+    LEAST_NAME = 12,
+};
+
+static uint32_t put_rows_of_key(const struct nytp_sheet *sheet, struct nytp_out *out)
+{
+    nytp_sheet_put_text(sheet, out);
+    return sheet->n;
+}
+
+/* A narrow terminal has no room for sums and files, and cuts names. */
+static void show_columns(const struct nytp_label_table *table, struct nytp_sheet *sheet)
+{
+    const uint32_t columns = sheet->options->columns;
+    bool has_database = false, has_waiting = false, has_memory = false, has_svs = false;
+    for (uint32_t i = 0; i < table->n; i++) {
+        has_database |= table->rows[i].database_s > 0;
+        has_waiting |= table->rows[i].waiting_s > 0;
+        has_memory |= table->rows[i].knows_memory;
+        has_svs |= table->rows[i].knows_svs;
+    }
+    sheet->is_narrow = columns > 0 && columns < NARROW;
+    sheet->n_shown = 0;
+    for (unsigned i = N; i <= MAX; i++)
+        nytp_sheet_show(sheet, i, true);
+    nytp_sheet_show(sheet, OWN, true);
+    nytp_sheet_show(sheet, DATABASE_SHARE, has_database);
+    nytp_sheet_show(sheet, WAITING_SHARE, has_waiting);
+    nytp_sheet_show(sheet, MEMORY, has_memory);
+    nytp_sheet_show(sheet, SVS, has_svs);
+    nytp_sheet_show(sheet, SLOWEST_AT, true);
+    nytp_sheet_show(sheet, MAX_FILE, table->run->cli.n_files > 1 && !sheet->is_narrow);
+    nytp_sheet_show(sheet, VALUE, true);
+}
+
+void nytp_label_put_table(struct nytp_label_table *table, struct nytp_out *out)
+{
+    struct nytp_sheet sheet = sheet_of(table);
+    const uint32_t columns = sheet.options->columns;
+    show_columns(table, &sheet);
+    nytp_sheet_fit(&sheet, MAX_FILE, MOST_NAME);
+    sheet.columns[MAX_FILE].is_cut = sheet.columns[SLOWEST_AT].is_cut = columns > 0;
+    const uint32_t fixed = nytp_sheet_fixed(&sheet);
+    const uint32_t left = columns > fixed + 2 * LEAST_NAME ? columns - fixed : 2 * LEAST_NAME;
+    const uint32_t most = columns > 0 && left / 2 - 1 < MOST_NAME ? left / 2 - 1 : MOST_NAME;
+    nytp_sheet_fit(&sheet, SLOWEST_AT, most);
+    put_by_key(table, &sheet, put_rows_of_key, out);
+    if (table->n > 0)
+        nytp_puts(out, "\ntimes as recorded: what recording cost is in them\n");
 }
 
 /* ---- rows for ClickHouse and other engines ---- */

@@ -16,11 +16,15 @@ struct nytp_label_table {
     const struct nytp_label_row *rows;
     uint32_t n;
     int64_t ticks_per_sec; /* for --unit=ticks */
+    char place[400];       /* private */
 };
 
 /* Write the table in the format of this name; false when the format cannot hold it. */
-bool nytp_label_format_write(const char *format, const struct nytp_label_table *table,
+bool nytp_label_format_write(const char *format, struct nytp_label_table *table,
                              struct nytp_out *out);
+
+/* Writes the table for a terminal. */
+void nytp_label_put_table(struct nytp_label_table *table, struct nytp_out *out);
 
 /* A JSON line for each length of each label of one recording. */
 void nytp_label_put_rows(const struct nytp_label_table *table, struct nytp_label_input input,
@@ -28,10 +32,6 @@ void nytp_label_put_rows(const struct nytp_label_table *table, struct nytp_label
 
 /* A time of a row in nanoseconds; what a damaged file tells may be any, and is cut at 9e18. */
 int64_t nytp_label_ns(double seconds);
-
-/* The input in which the longest stretch was. */
-const char *nytp_label_max_file(const struct nytp_label_table *table,
-                                const struct nytp_label_row *row);
 
 bool nytp_label_same_key(const struct nytp_label_row *a, const struct nytp_label_row *b);
 

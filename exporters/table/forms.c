@@ -203,15 +203,21 @@ static void put_markdown_text(const struct nytp_sheet *sheet, const struct nytp_
     if (column->kind == NYTP_CELL_WORD)
         nytp_markdown_text(out, text);
     else if (text.len > 0 || !column->joins)
-        nytp_markdown_code(out, text);
+        nytp_markdown_code(out, text.len > 0 ? text : nytp_name_of_text("-"));
 }
 
 static void put_markdown_head(const struct nytp_sheet *sheet, struct nytp_out *out)
 {
     for (uint32_t i = 0; i < sheet->n_shown; i++) {
         const struct nytp_column *const column = &sheet->columns[sheet->shown[i]];
-        if (!column->joins)
-            nytp_printf(out, "| %s ", title_of(column));
+        if (column->joins)
+            continue;
+        nytp_puts(out, "| ");
+        if (column->kind == NYTP_CELL_CODE) /* perhaps a name of the program's */
+            nytp_markdown_text(out, nytp_name_of_text(title_of(column)));
+        else
+            nytp_puts(out, title_of(column));
+        nytp_putc(out, ' ');
     }
     nytp_puts(out, "|\n");
     for (uint32_t i = 0; i < sheet->n_shown; i++) {
@@ -222,7 +228,7 @@ static void put_markdown_head(const struct nytp_sheet *sheet, struct nytp_out *o
     nytp_puts(out, "|\n");
 }
 
-void nytp_sheet_put_markdown(const struct nytp_sheet *sheet, struct nytp_out *out)
+uint32_t nytp_sheet_put_markdown(const struct nytp_sheet *sheet, struct nytp_out *out)
 {
     struct nytp_cell cells[NYTP_MOST_COLUMNS];
     uint32_t row = 0;
@@ -242,6 +248,7 @@ void nytp_sheet_put_markdown(const struct nytp_sheet *sheet, struct nytp_out *ou
     }
     if (row < sheet->n && sheet->more != NULL)
         nytp_printf(out, "\n%lu %s\n", (unsigned long)(sheet->n - row), sheet->more);
+    return row;
 }
 
 static void put_html_row(const struct nytp_sheet *sheet, const struct nytp_cell *cells,

@@ -12,7 +12,7 @@
 #define DEFAULT_ROWS   20
 #define LEAST_OF_NAME  8
 #define LEAST_OF_PLACE 12 /* with the two blanks before it */
-#define LEAST_TAIL     16 /* columns of the last column, however narrow the terminal is */
+#define LEAST_TAIL     12 /* columns of the last column, however narrow the terminal is */
 
 struct nytp_sheet nytp_sheet_of(const struct nytp_profile *profile,
                                 const struct nytp_export_options *options,
@@ -221,7 +221,7 @@ static void put_tail(const struct nytp_sheet *sheet, uint32_t row, uint32_t pad,
     if (cells != NULL || *column->title != '\0')
         nytp_text_pad(out, pad);
     if (cells == NULL)
-        nytp_puts(out, column->title);
+        nytp_text_put(out, nytp_name_of_text(column->title), room);
     else if (column->kind == NYTP_CELL_PLACE)
         nytp_text_put_tail(
             out, nytp_sheet_text(sheet, column, &cells[last], buffer, sizeof buffer), 0);

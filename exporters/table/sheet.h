@@ -35,7 +35,7 @@ struct nytp_cell {
 struct nytp_sheet;
 
 /* Writes the last column of a row to a terminal, behind `pad` blanks unless it is empty. `room`
- * is what is left of the line, at least 16; 0: there is no limit. */
+ * is what is left of the line, at least 12; 0: there is no limit. */
 typedef void nytp_sheet_tail_fn(const struct nytp_sheet *sheet, uint32_t row, uint32_t pad,
                                 uint32_t room, struct nytp_out *out);
 
@@ -127,8 +127,9 @@ void nytp_sheet_put_text(const struct nytp_sheet *sheet, struct nytp_out *out);
 void nytp_sheet_put_head(const struct nytp_sheet *sheet, struct nytp_out *out);
 void nytp_sheet_put_row(const struct nytp_sheet *sheet, uint32_t at, struct nytp_out *out);
 
-/* Writes a Markdown table, as far as there is room (markdown.h), and what is left out. */
-void nytp_sheet_put_markdown(const struct nytp_sheet *sheet, struct nytp_out *out);
+/* Writes a Markdown table, as far as there is room (markdown.h), and what is left out. Returns
+ * the number of rows. */
+uint32_t nytp_sheet_put_markdown(const struct nytp_sheet *sheet, struct nytp_out *out);
 
 /* Write all rows: CSV with a line of names, a member of a JSON object, an HTML table. */
 void nytp_sheet_put_csv(const struct nytp_sheet *sheet, struct nytp_out *out);
