@@ -203,34 +203,21 @@ static bool find_packages(struct brief *b)
     return true;
 }
 
-static int64_t self_of(const struct nytp_line_row *row)
-{
-    return row->self_ticks;
-}
-
-static int64_t kept_of(const struct nytp_line_row *row)
-{
-    return row->kept_svs;
-}
-
-static int64_t in_use_of(const struct nytp_line_row *row)
-{
-    return row->bytes.of[NYTP_INUSE_SPACE];
-}
-
-/* Finds the lines with a place and a `value` above 0, sorted by a key of --sort for it. */
-static bool find_lines(const struct brief *b, struct nytp_line_rows *lines, const char *sort,
-                       int64_t value(const struct nytp_line_row *))
+/* Finds the lines with a place and more than 0 of a measure, of memory or time, the largest
+ * first. */
+static bool find_lines(const struct brief *b, struct nytp_line_rows *lines,
+                       enum nytp_weight weight)
 {
     uint32_t n = 0;
     *lines = nytp_lines_of_all(b->profile);
     if (lines->rows == NULL)
         return false;
-    if (lines->n > 0)
-        qsort(lines->rows, lines->n, sizeof *lines->rows, nytp_line_order(sort));
-    for (uint32_t i = 0; i < lines->n && value(&lines->rows[i]) > 0; i++)
-        if (lines->rows[i].file != 0)
-            lines->rows[n++] = lines->rows[i];
+    nytp_lines_sort(lines, weight);
+    for (uint32_t i = 0; i < lines->n; i++) {
+        const struct nytp_line_row *const row = &lines->rows[i];
+        if (row->file != 0 && (nytp_weight_is_memory(weight) ? row->key : row->self_ticks) > 0)
+            lines->rows[n++] = *row;
+    }
     lines->n = n;
     return true;
 }
@@ -244,8 +231,9 @@ static bool find_memory(struct brief *b)
 {
     for (uint32_t i = 0; i < b->profile->n_subs; i++)
         nytp_bytes_add(&b->bytes, b->profile->subs[i].bytes);
-    return ((b->profile->has & NYTP_HAS_SVS) == 0 || find_lines(b, &b->kept, "svs", kept_of)) &&
-           (!has_bytes(b) || find_lines(b, &b->in_use, "inuse_space", in_use_of));
+    return ((b->profile->has & NYTP_HAS_SVS) == 0 ||
+            find_lines(b, &b->kept, NYTP_WEIGHT_SVS)) &&
+           (!has_bytes(b) || find_lines(b, &b->in_use, NYTP_WEIGHT_INUSE_SPACE));
 }
 
 static bool find_reasons(struct brief *b)
@@ -263,7 +251,7 @@ static bool gather(struct brief *b)
 {
     b->subs = hottest(b->profile, NULL, &b->n_subs);
     if (!nytp_callers_init(&b->callers, b->profile) || b->subs == NULL ||
-        !find_lines(b, &b->lines, NULL, self_of) || !find_waits(b) || !find_reasons(b) ||
+        !find_lines(b, &b->lines, NYTP_WEIGHT_TIME) || !find_waits(b) || !find_reasons(b) ||
         !find_packages(b) || !find_memory(b) ||
         !nytp_regex_rows_init(&b->regexes, b->profile) ||
         !nytp_queries_init(&b->queries, b->profile))

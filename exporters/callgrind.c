@@ -30,9 +30,9 @@ struct writer {
     const struct nytp_unit *unit;
     struct nytp_scale scale, cpu_scale;
     struct nytp_viewer_names *names;
-    uint64_t *arc_costs, *arc_cpu, *arc_statements, *arc_svs; /* by arc; arc_cpu in ticks */
-    struct nytp_inclusive_bytes arc_bytes;
-    bool cpu, statements, svs, bytes; /* events that exist besides time */
+    uint64_t *arc_costs, *arc_cpu, *arc_statements; /* by arc; arc_cpu in ticks */
+    struct nytp_inclusive_memory arc_memory;
+    bool cpu, statements; /* events that exist besides time and memory */
 
     /* indices sorted by recording, within it in the model's order */
     uint32_t *arcs, *line_costs;
@@ -106,23 +106,20 @@ static void put_sub(struct writer *w, const char *key, uint32_t sub)
 
 /* The costs on one line of the file. */
 struct costs {
-    uint64_t time, cpu, statements, svs;
-    uint64_t bytes[NYTP_N_BYTES_MEASURES];
+    uint64_t time, cpu, statements;
+    uint64_t memory[NYTP_N_WEIGHTS];
 };
 
-/* Memory's events, in the order of nytp_bytes_names. */
-static const char *const bytes_events[NYTP_N_BYTES_MEASURES] = {
-    [NYTP_ALLOC_OBJECTS] = "AllocN",
-    [NYTP_ALLOC_SPACE] = "AllocB",
-    [NYTP_INUSE_OBJECTS] = "InUseN",
-    [NYTP_INUSE_SPACE] = "InUseB",
-};
-
-static void add_memory(struct costs *costs, struct nytp_svs svs)
+static bool has(const struct writer *w, int weight)
 {
-    costs->svs += (uint64_t)svs.kept;
-    for (int i = 0; i < NYTP_N_BYTES_MEASURES; i++)
-        costs->bytes[i] += (uint64_t)svs.bytes.of[i];
+    return nytp_profile_has(w->profile, (enum nytp_weight)weight);
+}
+
+static void add_memory(const struct writer *w, struct costs *costs, struct nytp_svs memory)
+{
+    for (int i = NYTP_MEMORY_FIRST; i < NYTP_MEMORY_END; i++)
+        if (has(w, i))
+            costs->memory[i] += (uint64_t)nytp_measures[i].weight(NULL, &memory);
 }
 
 static void put_costs(struct writer *w, struct costs costs)
@@ -137,13 +134,11 @@ static void put_costs(struct writer *w, struct costs costs)
         nytp_putc(out, ' ');
         nytp_put_u64(out, costs.statements);
     }
-    if (w->svs) {
+    for (int i = NYTP_MEMORY_FIRST; i < NYTP_MEMORY_END; i++) {
+        if (!has(w, i))
+            continue;
         nytp_putc(out, ' ');
-        nytp_put_u64(out, costs.svs);
-    }
-    for (int i = 0; w->bytes && i < NYTP_N_BYTES_MEASURES; i++) {
-        nytp_putc(out, ' ');
-        nytp_put_u64(out, costs.bytes[i]);
+        nytp_put_u64(out, costs.memory[i]);
     }
     nytp_putc(out, '\n');
 }
@@ -186,10 +181,10 @@ static void put_arc(struct writer *w, uint32_t *current, uint32_t index)
     put_call(w, arc->calls, arc->callee);
     struct costs costs = {.time = w->arc_costs[index],
                           .cpu = w->cpu ? edge_cost(w, (int64_t)w->arc_cpu[index]) : 0,
-                          .statements = w->arc_statements[index],
-                          .svs = w->arc_svs[index]};
-    for (int i = 0; w->bytes && i < NYTP_N_BYTES_MEASURES; i++)
-        costs.bytes[i] = w->arc_bytes.of[i][index];
+                          .statements = w->arc_statements[index]};
+    for (int i = NYTP_MEMORY_FIRST; i < NYTP_MEMORY_END; i++)
+        if (has(w, i))
+            costs.memory[i] = w->arc_memory.of[i][index];
     put_costs_at(w, arc->line, costs);
 }
 
@@ -200,7 +195,7 @@ static void put_line_cost(struct writer *w, uint32_t *current, uint32_t index)
     struct costs costs = {.time = self_cost(w, &w->scale, cost->excl_ticks),
                           .cpu = self_cost(w, &w->cpu_scale, cost->cpu_ticks),
                           .statements = cost->statements};
-    add_memory(&costs, nytp_svs_of_cost(w->profile, index));
+    add_memory(w, &costs, nytp_svs_of_cost(w->profile, index));
     put_costs_at(w, cost->line, costs);
 }
 
@@ -312,7 +307,7 @@ static struct costs costs_of(struct writer *w, struct range lines)
         sum.time += self_cost(w, &scale, cost->excl_ticks);
         sum.cpu += self_cost(w, &cpu_scale, cost->cpu_ticks);
         sum.statements += cost->statements;
-        add_memory(&sum, nytp_svs_of_cost(w->profile, *lines.at));
+        add_memory(w, &sum, nytp_svs_of_cost(w->profile, *lines.at));
     }
     w->out->n_negative = n_negative;
     return sum;
@@ -364,14 +359,14 @@ static void put_events(struct writer *w, struct costs costs)
     if (w->statements)
         nytp_printf(out, "event: %s : %s\n", stmts,
                     descriptions[nytp_text_counted(w->profile)]);
-    if (w->svs)
-        nytp_puts(out, "event: svs : SVs kept\n");
-    for (int i = 0; w->bytes && i < NYTP_N_BYTES_MEASURES; i++)
-        nytp_printf(out, "event: %s : %s\n", bytes_events[i], nytp_bytes_names[i].title);
-    nytp_printf(out, "events: %s%s%s%s%s", w->unit->name, w->cpu ? " cpu" : "",
-                w->statements ? " " : "", w->statements ? stmts : "", w->svs ? " svs" : "");
-    for (int i = 0; w->bytes && i < NYTP_N_BYTES_MEASURES; i++)
-        nytp_printf(out, " %s", bytes_events[i]);
+    for (int i = NYTP_MEMORY_FIRST; i < NYTP_MEMORY_END; i++)
+        if (has(w, i))
+            nytp_printf(out, "event: %s : %s\n", nytp_measures[i].event, nytp_measures[i].kept);
+    nytp_printf(out, "events: %s%s%s%s", w->unit->name, w->cpu ? " cpu" : "",
+                w->statements ? " " : "", w->statements ? stmts : "");
+    for (int i = NYTP_MEMORY_FIRST; i < NYTP_MEMORY_END; i++)
+        if (has(w, i))
+            nytp_printf(out, " %s", nytp_measures[i].event);
     nytp_puts(out, "\nsummary: ");
     put_costs(w, costs);
 }
@@ -474,14 +469,6 @@ static void put_recordings(struct writer *w, uint32_t *first_line, uint32_t *fir
             (struct range){w->arcs + first_arc[p], w->arcs + first_arc[p + 1]});
 }
 
-/* Returns zeros if nothing of the kind was recorded. */
-static uint64_t *sums_of_arcs(const struct nytp_profile *profile, bool are_known,
-                              nytp_line_value_fn *value)
-{
-    return are_known ? nytp_inclusive(profile, value)
-                     : calloc((size_t)profile->n_arcs + 1, sizeof(uint64_t));
-}
-
 static bool write_callgrind(const struct nytp_profile *profile,
                             const struct nytp_export_options *options, struct nytp_out *out)
 {
@@ -491,13 +478,12 @@ static bool write_callgrind(const struct nytp_profile *profile,
         .out = out,
         .unit = options->unit != NULL ? options->unit : nytp_unit_find("ns"),
         .names = nytp_viewer_names_new(profile),
-        .arc_cpu = sums_of_arcs(profile, profile->sampled, nytp_line_cpu_ticks),
-        .arc_statements = nytp_inclusive(profile, nytp_line_statements),
-        .arc_svs = sums_of_arcs(profile, profile->has & NYTP_HAS_SVS, nytp_line_kept_svs),
+        .arc_cpu = profile->sampled
+                       ? nytp_inclusive(profile, nytp_measures[NYTP_WEIGHT_CPU].own)
+                       : calloc((size_t)profile->n_arcs + 1, sizeof(uint64_t)),
+        .arc_statements = nytp_inclusive(profile, nytp_measures[NYTP_WEIGHT_STATEMENTS].own),
         .cpu = profile->sampled,
         .statements = profile->total_statements > 0,
-        .svs = (profile->has & NYTP_HAS_SVS) != 0,
-        .bytes = (profile->has & NYTP_HAS_BYTES) != 0,
         .arcs = calloc((size_t)profile->n_arcs + 1, sizeof *w.arcs),
         .line_costs = calloc((size_t)profile->n_line_costs + 1, sizeof *w.line_costs),
         .sub_ids = calloc((size_t)profile->n_subs + 1, sizeof *w.sub_ids),
@@ -507,10 +493,10 @@ static bool write_callgrind(const struct nytp_profile *profile,
     w.cpu_scale = w.scale;
     uint32_t *first_line = calloc((size_t)profile->n_recordings + 2, sizeof *first_line);
     uint32_t *first_arc = calloc((size_t)profile->n_recordings + 2, sizeof *first_arc);
-    const bool has_bytes = nytp_inclusive_bytes_init(&w.arc_bytes, profile, true);
-    if (has_bytes && w.names != NULL && w.arc_cpu != NULL && w.arc_statements != NULL &&
-        w.arc_svs != NULL && w.arcs != NULL && w.line_costs != NULL && w.sub_ids != NULL &&
-        w.file_ids != NULL && first_line != NULL && first_arc != NULL && cost_arcs(&w))
+    const bool has_memory = nytp_inclusive_memory_init(&w.arc_memory, profile, true, true);
+    if (has_memory && w.names != NULL && w.arc_cpu != NULL && w.arc_statements != NULL &&
+        w.arcs != NULL && w.line_costs != NULL && w.sub_ids != NULL && w.file_ids != NULL &&
+        first_line != NULL && first_arc != NULL && cost_arcs(&w))
         put_recordings(&w, first_line, first_arc);
     else
         nytp_out_of_memory(&out->error);
@@ -523,8 +509,7 @@ static bool write_callgrind(const struct nytp_profile *profile,
     free(w.arc_costs);
     free(w.arc_cpu);
     free(w.arc_statements);
-    free(w.arc_svs);
-    nytp_inclusive_bytes_free(&w.arc_bytes);
+    nytp_inclusive_memory_free(&w.arc_memory);
     nytp_viewer_names_free(w.names);
     return out->error.status == NYTP_OK;
 }

@@ -30,8 +30,7 @@ static bool write_csv(const struct nytp_profile *profile,
 {
     struct nytp_sub_rows rows;
     struct nytp_sheet *const sheet = &rows.sheet;
-    const bool has_bytes = (profile->has & NYTP_HAS_BYTES) != 0;
-    if (!nytp_sub_rows_init(&rows, profile, options, true))
+    if (!nytp_sub_rows_init(&rows, profile, options))
         nytp_out_of_memory(&out->error);
     sheet->columns[NYTP_SUB_STATEMENTS].name = nytp_text_counted(profile) == NYTP_COUNTED_BOTH
                                                    ? "statements_and_samples"
@@ -43,11 +42,12 @@ static bool write_csv(const struct nytp_profile *profile,
     nytp_sheet_show(sheet, NYTP_SUB_SELF, true);
     nytp_sheet_show(sheet, NYTP_SUB_INCL, true);
     nytp_sheet_show(sheet, NYTP_SUB_CPU, profile->sampled);
-    nytp_sheet_show(sheet, NYTP_SUB_SVS, rows.incl_svs != NULL);
-    nytp_sheet_show(sheet, NYTP_SUB_INCL_SVS, rows.incl_svs != NULL);
-    nytp_sheet_show(sheet, NYTP_SUB_OPS, !profile->sampled);
-    for (unsigned i = NYTP_SUB_BYTES; has_bytes && i < NYTP_SUB_NAME; i++)
-        nytp_sheet_show(sheet, i, true);
+    for (int w = NYTP_MEMORY_FIRST; w < NYTP_MEMORY_END; w++) {
+        const bool has = nytp_profile_has(profile, (enum nytp_weight)w);
+        nytp_sheet_show(sheet, nytp_sub_column_of(w), has);
+        nytp_sheet_show(sheet, nytp_sub_column_of(w) + 1, has);
+        nytp_sheet_show(sheet, NYTP_SUB_OPS, !profile->sampled && w == NYTP_WEIGHT_SVS);
+    }
     if (out->error.status == NYTP_OK)
         nytp_sheet_put_csv(sheet, out);
     nytp_sub_rows_free(&rows);
@@ -80,17 +80,17 @@ static bool is_column(const struct nytp_diff *diff, enum nytp_weight weight)
 
 static void put_memory_names(const struct nytp_diff *diff, struct nytp_out *out)
 {
-    for (int weight = NYTP_WEIGHT_SVS; weight <= NYTP_WEIGHT_INUSE_SPACE; weight++)
+    for (int weight = NYTP_MEMORY_FIRST; weight < NYTP_MEMORY_END; weight++)
         if (is_column(diff, weight))
-            nytp_printf(out, ",base_%s,new_%s", nytp_diff_memory_name(weight),
-                        nytp_diff_memory_name(weight));
+            nytp_printf(out, ",base_%s,new_%s", nytp_measures[weight].name,
+                        nytp_measures[weight].name);
 }
 
 /* `cells` has both sides, or is NULL for empty fields. */
 static void put_memory(const struct nytp_diff *diff, const struct nytp_diff_cell *cells,
                        struct nytp_out *out)
 {
-    for (int weight = NYTP_WEIGHT_SVS; weight <= NYTP_WEIGHT_INUSE_SPACE; weight++)
+    for (int weight = NYTP_MEMORY_FIRST; weight < NYTP_MEMORY_END; weight++)
         for (int side = 0; is_column(diff, weight) && side < NYTP_DIFF_SIDES; side++) {
             nytp_putc(out, ',');
             if (cells != NULL && nytp_diff_side_has(diff, side, weight))

@@ -237,13 +237,10 @@ static void put_value(const struct flamegraph *flame, double mean)
     }
     const enum nytp_weight weight = flame->options->weight;
     nytp_printf(flame->out, "%lld %s", (long long)value,
-                weight == NYTP_WEIGHT_CALLS ? "calls"
-                : weight == NYTP_WEIGHT_OPS ? "ops"
-                : weight == NYTP_WEIGHT_SVS ? "SVs"
-                : nytp_weight_is_bytes(weight)
-                    ? nytp_bytes_names[weight - NYTP_WEIGHT_ALLOC_OBJECTS].is_space ? "bytes"
-                                                                                    : "blocks"
-                    : nytp_text_statements(flame->profile));
+                weight == NYTP_WEIGHT_STATEMENTS ? nytp_text_statements(flame->profile)
+                : nytp_weight_is_space(weight)   ? "bytes"
+                : nytp_weight_is_bytes(weight)   ? "blocks"
+                                                 : nytp_measures[weight].title);
 }
 
 static void put_share(const struct flamegraph *flame, int64_t value)

@@ -32,8 +32,7 @@ struct json {
     const struct nytp_profile *profile;
     struct nytp_out *out;
     struct nytp_json_times times;
-    uint64_t *sub_svs, *arc_svs; /* inclusive; NULL if not recorded */
-    struct nytp_inclusive_bytes sub_bytes, arc_bytes; /* the same */
+    struct nytp_inclusive_memory sub_memory, arc_memory; /* NULL if not recorded */
 };
 
 static void put_key(const struct json *j, const char *key)
@@ -218,30 +217,27 @@ static void put_cpu(const struct json *j, int64_t ticks)
         put_time(j, "cpu", ticks);
 }
 
-static void put_svs(const struct json *j, const char *key, int64_t svs)
+/* Writes memory that something itself made or kept, SVs or bytes. */
+static void put_memory(const struct json *j, struct nytp_svs memory, uint32_t has)
 {
-    if (j->sub_svs == NULL)
-        return;
-    put_key(j, key);
-    nytp_put_i64(j->out, svs);
+    for (int w = NYTP_MEMORY_FIRST; w < NYTP_MEMORY_END; w++)
+        if ((j->profile->has & nytp_measures[w].has & has) != 0) {
+            put_key(j, nytp_measures[w].name);
+            nytp_put_i64(j->out, nytp_measures[w].own(NULL, &memory));
+        }
 }
 
-/* Exclusive memory, and below it memory with that of the calls. */
-static void put_bytes(const struct json *j, const struct nytp_bytes *bytes)
+/* Writes memory with that of the calls. */
+static void put_inclusive(const struct json *j, const struct nytp_inclusive_memory *memory,
+                          uint32_t index, uint32_t has)
 {
-    for (int i = 0; i < NYTP_N_BYTES_MEASURES && j->sub_bytes.of[i] != NULL; i++) {
-        put_key(j, nytp_bytes_names[i].name);
-        nytp_put_i64(j->out, bytes->of[i]);
-    }
-}
-
-static void put_inclusive_bytes(const struct json *j, const struct nytp_inclusive_bytes *bytes,
-                                uint32_t index)
-{
-    char key[40];
-    for (int i = 0; i < NYTP_N_BYTES_MEASURES && bytes->of[i] != NULL; i++) {
-        snprintf(key, sizeof key, "inclusive_%s", nytp_bytes_names[i].name);
-        put_count(j, key, bytes->of[i][index]);
+    for (int w = NYTP_MEMORY_FIRST; w < NYTP_MEMORY_END; w++) {
+        if ((j->profile->has & nytp_measures[w].has & has) == 0)
+            continue;
+        nytp_puts(j->out, ",\"inclusive_");
+        nytp_puts(j->out, nytp_measures[w].name);
+        nytp_puts(j->out, "\":");
+        nytp_put_i64(j->out, (int64_t)memory->of[w][index]);
     }
 }
 
@@ -286,10 +282,11 @@ static void put_subs(const struct json *j, const double *costs,
         if (spreads != NULL)
             put_spread(j, &spreads[i]);
         put_cpu(j, sub->cpu_ticks);
-        put_svs(j, "svs", sub->svs);
-        put_svs(j, "inclusive_svs", j->sub_svs == NULL ? 0 : (int64_t)j->sub_svs[i]);
-        put_bytes(j, &sub->bytes);
-        put_inclusive_bytes(j, &j->sub_bytes, i);
+        const struct nytp_svs memory = {.net = sub->svs, .bytes = sub->bytes};
+        put_memory(j, memory, NYTP_HAS_SVS);
+        put_inclusive(j, &j->sub_memory, i, NYTP_HAS_SVS);
+        put_memory(j, memory, NYTP_HAS_BYTES);
+        put_inclusive(j, &j->sub_memory, i, NYTP_HAS_BYTES);
         nytp_putc(j->out, '}');
     }
     nytp_putc(j->out, ']');
@@ -308,9 +305,12 @@ static void put_lines(const struct json *j)
         put_count(j, "statements", cost->statements);
         put_cpu(j, cost->cpu_ticks);
         const struct nytp_svs svs = nytp_svs_of_cost(j->profile, i);
-        put_svs(j, "svs", svs.net);
-        put_svs(j, "kept_svs", svs.kept);
-        put_bytes(j, &svs.bytes);
+        put_memory(j, svs, NYTP_HAS_SVS);
+        if ((j->profile->has & NYTP_HAS_SVS) != 0) {
+            put_key(j, "kept_svs");
+            nytp_put_i64(j->out, svs.kept);
+        }
+        put_memory(j, svs, NYTP_HAS_BYTES);
         nytp_putc(j->out, '}');
     }
     nytp_putc(j->out, ']');
@@ -331,8 +331,7 @@ static void put_calls(const struct json *j)
         put_time(j, "exclusive", arc->excl_ticks);
         put_time(j, "recursive", arc->reci_ticks);
         put_count(j, "recursion_depth", arc->rec_depth);
-        put_svs(j, "inclusive_svs", j->arc_svs == NULL ? 0 : (int64_t)j->arc_svs[i]);
-        put_inclusive_bytes(j, &j->arc_bytes, i);
+        put_inclusive(j, &j->arc_memory, i, UINT32_MAX);
         nytp_putc(j->out, '}');
     }
     nytp_putc(j->out, ']');
@@ -407,9 +406,9 @@ static void put_requests(const struct json *j, const struct nytp_queries *querie
         put_count(j, "different", request->texts);
         put_time(j, "database", request->database_ticks);
         put_time(j, "time",
-                 request->n > 0            ? request->ticks
+                 request->n > 0         ? request->ticks
                  : queries->key.len > 0 ? 0
-                                           : j->profile->total_ticks);
+                                        : j->profile->total_ticks);
         nytp_putc(j->out, '}');
     }
     nytp_putc(j->out, ']');
@@ -458,25 +457,20 @@ static void put_statements(const struct json *j)
 
 static void free_memory(struct json *j)
 {
-    free(j->sub_svs);
-    free(j->arc_svs);
-    nytp_inclusive_bytes_free(&j->sub_bytes);
-    nytp_inclusive_bytes_free(&j->arc_bytes);
+    nytp_inclusive_memory_free(&j->sub_memory);
+    nytp_inclusive_memory_free(&j->arc_memory);
 }
 
 static bool write_json(const struct nytp_profile *profile,
                        const struct nytp_export_options *options, struct nytp_out *out)
 {
     struct json j = {.profile = profile, .out = out};
-    const bool has_svs = (profile->has & NYTP_HAS_SVS) != 0;
-    j.sub_svs = has_svs ? nytp_inclusive_of_subs(profile, nytp_line_svs) : NULL;
-    j.arc_svs = has_svs ? nytp_inclusive(profile, nytp_line_svs) : NULL;
-    const bool has_bytes = nytp_inclusive_bytes_init(&j.sub_bytes, profile, false);
-    const bool has_arc_bytes = nytp_inclusive_bytes_init(&j.arc_bytes, profile, true);
+    const bool has_memory = nytp_inclusive_memory_init(&j.sub_memory, profile, false, false);
+    const bool has_arc_memory = nytp_inclusive_memory_init(&j.arc_memory, profile, true, false);
     double *const costs = nytp_recording_by_sub(profile);
     struct nytp_spread *const spreads = options->spread ? nytp_spread_by_sub(profile) : NULL;
-    if (costs == NULL || (options->spread && spreads == NULL) ||
-        (has_svs && (j.sub_svs == NULL || j.arc_svs == NULL)) || !has_bytes || !has_arc_bytes) {
+    if (costs == NULL || (options->spread && spreads == NULL) || !has_memory ||
+        !has_arc_memory) {
         free_memory(&j);
         free(costs);
         free(spreads);

@@ -31,7 +31,7 @@ static bool write_markdown(const struct nytp_profile *profile,
 {
     struct nytp_sub_rows rows;
     struct nytp_sheet *const sheet = &rows.sheet;
-    if (nytp_sub_rows_init(&rows, profile, options, false) && nytp_sub_rows_sort(&rows, NULL)) {
+    if (nytp_sub_rows_init(&rows, profile, options) && nytp_sub_rows_sort(&rows, NULL)) {
         nytp_sheet_show(sheet, NYTP_SUB_SELF, true);
         nytp_sheet_show(sheet, NYTP_SUB_SELF_SHARE, true);
         nytp_sheet_show(sheet, NYTP_SUB_INCL, true);

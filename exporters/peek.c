@@ -151,8 +151,9 @@ static bool sum_memory(struct peek *peek)
     if (peek->columns == NYTP_MEMORY_NONE)
         return true;
     peek->memory = nytp_inclusive_of_subs(
-        peek->profile,
-        peek->columns == NYTP_MEMORY_SVS ? nytp_line_svs : nytp_line_bytes[NYTP_INUSE_SPACE]);
+        peek->profile, nytp_measures[peek->columns == NYTP_MEMORY_SVS ? NYTP_WEIGHT_SVS
+                                                                      : NYTP_WEIGHT_INUSE_SPACE]
+                           .own);
     return peek->memory != NULL;
 }
 

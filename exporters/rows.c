@@ -105,12 +105,13 @@ static bool put_row(void *context, const struct nytp_stack_row *row)
     put_number(out, "wall_ns", row->wall_ns);
     if ((row->flags & NYTP_ROW_SAMPLED) != 0)
         put_number(out, "cpu_ns", row->cpu_ns);
-    if (row->has_svs) {
-        put_number(out, "svs", row->svs.net);
-        put_number(out, "kept_svs", row->svs.kept);
+    for (int w = NYTP_MEMORY_FIRST; w < NYTP_MEMORY_END; w++) {
+        if ((row->has & nytp_measures[w].has) == 0)
+            continue;
+        put_number(out, nytp_measures[w].name, nytp_measures[w].own(NULL, &row->svs));
+        if (nytp_measures[w].nature == NYTP_MEASURE_NET)
+            put_number(out, "kept_svs", row->svs.kept);
     }
-    for (int i = 0; row->has_bytes && i < NYTP_N_BYTES_MEASURES; i++)
-        put_number(out, nytp_bytes_names[i].name, row->svs.bytes.of[i]);
     put_number(out, "flags", row->flags);
     nytp_puts(out, "}\n");
     return true;

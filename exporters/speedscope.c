@@ -241,21 +241,17 @@ static bool write_profiles(const struct speedscope *s)
             return false;
         first = false;
     }
-    static const struct nytp_unit none = {"none", "none", 0}; /* nothing is converted */
-    struct speedscope counted = *s;
-    counted.unit = &none;
     bool ok = write_sampled(s, first, NYTP_WEIGHT_TIME, "totals") &&
               (!s->profile->sampled ||
-               write_sampled(s, false, NYTP_WEIGHT_CPU, "totals of processor time")) &&
-              ((s->profile->has & NYTP_HAS_SVS) == 0 ||
-               write_sampled(&counted, false, NYTP_WEIGHT_SVS, "SVs kept"));
-    static const struct nytp_unit bytes = {"bytes", "bytes", 0};
-    struct speedscope space = *s;
-    space.unit = &bytes;
-    for (int i = 0; (s->profile->has & NYTP_HAS_BYTES) != 0 && i < NYTP_N_BYTES_MEASURES; i++)
-        ok = ok && write_sampled(nytp_bytes_names[i].is_space ? &space : &counted, false,
-                                 (enum nytp_weight)(NYTP_WEIGHT_ALLOC_OBJECTS + i),
-                                 nytp_bytes_names[i].title);
+               write_sampled(s, false, NYTP_WEIGHT_CPU, "totals of processor time"));
+    for (int w = NYTP_MEMORY_FIRST; ok && w < NYTP_MEMORY_END; w++) {
+        static const struct nytp_unit none = {"none", "none", 0}, bytes = {"bytes", "bytes", 0};
+        const enum nytp_weight weight = (enum nytp_weight)w;
+        struct speedscope counted = *s; /* nothing is converted */
+        counted.unit = nytp_weight_is_space(weight) ? &bytes : &none;
+        ok = !nytp_profile_has(s->profile, weight) ||
+             write_sampled(&counted, false, weight, nytp_measures[weight].kept);
+    }
     return ok;
 }
 

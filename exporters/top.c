@@ -164,7 +164,7 @@ static bool top_write(const struct nytp_profile *profile,
     }
     struct top top;
     struct nytp_sheet *const sheet = &top.subs.sheet;
-    bool ok = nytp_sub_rows_init(&top.subs, profile, options, false);
+    bool ok = nytp_sub_rows_init(&top.subs, profile, options);
     top.fill = sheet->fill;
     top.subs.costs = nytp_recording_by_sub(profile);
     top.subs.waits = waits_to_show(profile, options, out);

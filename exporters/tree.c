@@ -31,10 +31,10 @@ struct branch {
     const uint32_t *nodes;
     uint32_t n_nodes;
     int64_t incl_ticks, excl_ticks, memory; /* of the memory column, inclusive */
-    uint64_t count;         /* of calls, or of samples if these are counted */
-    double key;             /* sibling rows are sorted by it, descending */
-    uint32_t n_above;       /* members of the chain above this one */
-    uint32_t first, second; /* subs of the first two */
+    uint64_t count;                         /* of calls, or of samples if these are counted */
+    double key;                             /* sibling rows are sorted by it, descending */
+    uint32_t n_above;                       /* members of the chain above this one */
+    uint32_t first, second;                 /* subs of the first two */
 };
 
 struct tree {
@@ -424,26 +424,21 @@ static bool put_tree(const struct tree *tree)
  * Returns false if memory is out. */
 static bool fill_memory(struct tree *tree, uint64_t **memory)
 {
-    static const char *const titles[NYTP_N_BYTES_MEASURES] = {[NYTP_ALLOC_OBJECTS] =
-                                                                  "allocated",
-                                                              [NYTP_ALLOC_SPACE] = "allocated",
-                                                              [NYTP_INUSE_OBJECTS] = "in use",
-                                                              [NYTP_INUSE_SPACE] = "in use"};
-    const char *const sort = tree->options->sort;
-    const enum nytp_memory_columns columns = nytp_text_memory_columns(tree->profile, sort);
-    enum nytp_bytes_measure measure = nytp_bytes_measure_of(sort);
+    const enum nytp_weight asked = nytp_memory_named(tree->options->sort);
+    const enum nytp_weight weight = asked != NYTP_N_WEIGHTS ? asked
+                                    : nytp_profile_has(tree->profile, NYTP_WEIGHT_INUSE_SPACE)
+                                        ? NYTP_WEIGHT_INUSE_SPACE
+                                        : NYTP_WEIGHT_SVS;
     *memory = NULL;
-    if (columns == NYTP_MEMORY_NONE)
+    if (!nytp_profile_has(tree->profile, weight))
         return true;
-    tree->by_memory =
-        measure != NYTP_N_BYTES_MEASURES || (sort != NULL && strcmp(sort, "svs") == 0);
-    if (measure == NYTP_N_BYTES_MEASURES)
-        measure = NYTP_INUSE_SPACE;
-    const bool are_svs = columns == NYTP_MEMORY_SVS;
-    tree->title = are_svs ? "SVs kept" : titles[measure];
-    tree->is_space = columns == NYTP_MEMORY_SPACE;
-    *memory = nytp_inclusive_of_nodes(tree->profile,
-                                      are_svs ? nytp_line_kept_svs : nytp_line_bytes[measure]);
+    tree->by_memory = weight == asked;
+    tree->title = weight == NYTP_WEIGHT_SVS ? "SVs kept"
+                  : weight == NYTP_WEIGHT_ALLOC_OBJECTS || weight == NYTP_WEIGHT_ALLOC_SPACE
+                      ? "allocated"
+                      : "in use";
+    tree->is_space = nytp_weight_is_space(weight);
+    *memory = nytp_inclusive_of_nodes(tree->profile, nytp_measures[weight].weight);
     tree->memory = *memory;
     return *memory != NULL;
 }

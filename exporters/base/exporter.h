@@ -9,60 +9,11 @@
 #ifndef NYTP_EXPORTER_H
 #define NYTP_EXPORTER_H
 
-#include "formats/model/model.h"
+#include "formats/model/measures.h"
 #include "formats/base/units.h"
 #include "out.h"
 #include "output_set.h"
 #include "patterns.h"
-
-/* What the numbers of a format with one value per stack are (--weight). */
-enum nytp_weight {
-    NYTP_WEIGHT_TIME = 0,
-    NYTP_WEIGHT_CALLS,
-    NYTP_WEIGHT_STATEMENTS,
-    NYTP_WEIGHT_OPS,           /* statements and calls together */
-    NYTP_WEIGHT_INCL,          /* time with what is called, in limits only: no --weight */
-    NYTP_WEIGHT_CPU,           /* of a sampled recording, what of the time was processor time */
-    NYTP_WEIGHT_SVS,           /* kept, where they were recorded */
-    NYTP_WEIGHT_ALLOC_OBJECTS, /* from here on in the order of enum nytp_bytes_measure */
-    NYTP_WEIGHT_ALLOC_SPACE,
-    NYTP_WEIGHT_INUSE_OBJECTS,
-    NYTP_WEIGHT_INUSE_SPACE,
-    NYTP_WEIGHT_PEAK_SPACE, /* massif's own: in use at the process's peak */
-};
-
-static inline bool nytp_weight_is_bytes(enum nytp_weight weight)
-{
-    return weight >= NYTP_WEIGHT_ALLOC_OBJECTS;
-}
-
-static inline enum nytp_bytes_measure nytp_weight_measure(enum nytp_weight weight)
-{
-    return (enum nytp_bytes_measure)(weight - NYTP_WEIGHT_ALLOC_OBJECTS);
-}
-
-/* Whether it is bytes and no blocks. */
-static inline bool nytp_weight_is_space(enum nytp_weight weight)
-{
-    return weight == NYTP_WEIGHT_ALLOC_SPACE || weight == NYTP_WEIGHT_INUSE_SPACE;
-}
-
-static inline bool nytp_weight_is_memory(enum nytp_weight weight)
-{
-    return weight >= NYTP_WEIGHT_SVS;
-}
-
-/* Whether a picture of stacks shows it of these alone where two sides are compared. */
-static inline bool nytp_weight_is_of_stacks(enum nytp_weight weight)
-{
-    return weight >= NYTP_WEIGHT_CPU;
-}
-
-static inline bool nytp_weight_is_time(enum nytp_weight weight)
-{
-    return weight == NYTP_WEIGHT_TIME || weight == NYTP_WEIGHT_CPU ||
-           weight == NYTP_WEIGHT_INCL;
-}
 
 /* Texts of an option that may be given several times. They belong to the command line. */
 struct nytp_texts {

@@ -257,10 +257,9 @@ enum nytp_memory_columns nytp_text_memory_columns(const struct nytp_profile *pro
         return NYTP_MEMORY_NONE;
     if ((profile->has & NYTP_HAS_BYTES) == 0 || (sort != NULL && strcmp(sort, "svs") == 0))
         return NYTP_MEMORY_SVS;
-    const enum nytp_bytes_measure measure = nytp_bytes_measure_of(sort);
-    return measure == NYTP_N_BYTES_MEASURES || nytp_bytes_names[measure].is_space
-               ? NYTP_MEMORY_SPACE
-               : NYTP_MEMORY_BLOCKS;
+    const enum nytp_weight weight = nytp_memory_named(sort);
+    return weight == NYTP_N_WEIGHTS || nytp_weight_is_space(weight) ? NYTP_MEMORY_SPACE
+                                                                    : NYTP_MEMORY_BLOCKS;
 }
 
 void nytp_text_memory_title(struct nytp_out *out, enum nytp_memory_columns columns,

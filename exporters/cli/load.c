@@ -397,31 +397,25 @@ static bool has(const struct nytp_cli *cli, const struct nytp_profile *profile,
 
 static bool weight_is_known(const struct nytp_cli *cli, const struct nytp_profile *profile)
 {
-    const bool by_svs = cli->export.sort != NULL && strcmp(cli->export.sort, "svs") == 0;
-    if ((by_svs || cli->export.weight == NYTP_WEIGHT_SVS) && !has(cli, profile, NYTP_HAS_SVS)) {
-        nytp_cli_say("%s svs: SVs are known of recordings with NYTPROF=memory=1 only",
-                     by_svs ? "--sort" : "--weight");
-        return false;
-    }
-    const bool by_bytes = nytp_bytes_measure_of(cli->export.sort) < NYTP_N_BYTES_MEASURES;
-    if ((by_bytes || nytp_weight_is_bytes(cli->export.weight)) &&
-        !has(cli, profile, NYTP_HAS_BYTES)) {
-        nytp_cli_say("%s of bytes: they are known of recordings with NYTPROF=memory=512k and "
-                     "libnytp-malloc.so only (nytp run --memory)",
-                     by_bytes ? "--sort" : "--weight");
-        return false;
-    }
-    const bool by_ops = cli->export.sort != NULL && strcmp(cli->export.sort, "ops") == 0;
-    if ((by_ops || cli->export.weight == NYTP_WEIGHT_OPS) && profile->sampled) {
+    const char *const sort = cli->export.sort, *const name =
+                                                   sort != NULL ? "--sort" : "--weight";
+    const enum nytp_weight weight =
+        sort != NULL ? nytp_measure_named(sort, strlen(sort)) : cli->export.weight;
+    const bool is_memory = weight < NYTP_N_WEIGHTS && nytp_weight_is_memory(weight);
+    if (is_memory && !has(cli, profile, nytp_measures[weight].has))
+        nytp_cli_say(weight == NYTP_WEIGHT_SVS
+                         ? "%s svs: SVs are known of recordings with NYTPROF=memory=1 only"
+                         : "%s of bytes: they are known of recordings with NYTPROF=memory=512k "
+                           "and libnytp-malloc.so only (nytp run --memory)",
+                     name);
+    else if (weight == NYTP_WEIGHT_OPS && profile->sampled)
         nytp_cli_say(
-            "%s ops: it was sampled, and how many samples and calls were seen is chance",
-            by_ops ? "--sort" : "--weight");
-        return false;
-    }
-    if (cli->export.weight != NYTP_WEIGHT_CPU || profile->sampled)
+            "%s ops: it was sampled, and how many samples and calls were seen is chance", name);
+    else if (weight == NYTP_WEIGHT_CPU && !profile->sampled)
+        nytp_cli_say("--weight cpu: processor time is known of sampled recordings only "
+                     "(NYTPROF=sample=HZ)");
+    else
         return true;
-    nytp_cli_say(
-        "--weight cpu: processor time is known of sampled recordings only (NYTPROF=sample=HZ)");
     return false;
 }
 

@@ -12,12 +12,19 @@
 
 static bool is_sort_key(const char *key)
 {
-    static const char *const keys[] = {"self", "incl", "calls", "percall",
-                                       "name", "ops",  "svs"};
+    static const char *const keys[] = {"self", "incl", "calls", "percall", "name", "ops"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(key, keys[i]) == 0)
             return true;
-    return nytp_bytes_measure_of(key) < NYTP_N_BYTES_MEASURES;
+    return nytp_memory_named(key) < NYTP_N_WEIGHTS;
+}
+
+static bool unknown_sort_key(const char *key, struct nytp_error *error)
+{
+    char known[200];
+    return usage_error(
+        error, "unknown --sort key \"%s\": self, incl, calls, percall, name, ops, %s", key,
+        nytp_measures_list("", "time calls statements ops incl cpu", known, sizeof known));
 }
 
 /* Comparing and limits. */
@@ -107,11 +114,7 @@ bool nytp_cli_check(struct nytp_cli *cli, struct nytp_error *error)
     if (!nytp_options_fit(cli, error))
         return false;
     if (cli->export.sort != NULL && !is_sort_key(cli->export.sort))
-        return usage_error(
-            error,
-            "unknown --sort key \"%s\": self, incl, calls, percall, name, ops, svs, "
-            "alloc_space, alloc_objects, inuse_space or inuse_objects",
-            cli->export.sort);
+        return unknown_sort_key(cli->export.sort, error);
     if (cli->export.sort != NULL && strcmp(cli->export.sort, "ops") == 0 &&
         strcmp(cli->exporter->name, "top") != 0)
         return usage_error(error, "--sort ops is of --top only");

@@ -188,27 +188,13 @@ static bool set_unit(const struct nytp_unit **target, const char *value,
 
 static bool set_weight(enum nytp_weight *target, const char *value, struct nytp_error *error)
 {
-    static const char *const names[] = {
-        [NYTP_WEIGHT_TIME] = "time",
-        [NYTP_WEIGHT_CALLS] = "calls",
-        [NYTP_WEIGHT_STATEMENTS] = "statements",
-        [NYTP_WEIGHT_OPS] = "ops",
-        [NYTP_WEIGHT_CPU] = "cpu",
-        [NYTP_WEIGHT_SVS] = "svs",
-        [NYTP_WEIGHT_ALLOC_OBJECTS] = "alloc_objects",
-        [NYTP_WEIGHT_ALLOC_SPACE] = "alloc_space",
-        [NYTP_WEIGHT_INUSE_OBJECTS] = "inuse_objects",
-        [NYTP_WEIGHT_INUSE_SPACE] = "inuse_space",
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (names[i] != NULL && strcmp(value, names[i]) == 0) {
-            *target = (enum nytp_weight)i;
-            return true;
-        }
-    return usage_error(error,
-                       "unknown weight \"%s\": time, calls, statements, ops, cpu, svs, "
-                       "alloc_space, alloc_objects, inuse_space or inuse_objects",
-                       value);
+    char known[200];
+    *target = nytp_measure_named(value, strlen(value));
+    if (*target != NYTP_WEIGHT_INCL && *target < NYTP_N_WEIGHTS)
+        return true;
+    *target = NYTP_WEIGHT_TIME;
+    return usage_error(error, "unknown weight \"%s\": %s", value,
+                       nytp_measures_list("", "incl", known, sizeof known));
 }
 
 static bool set_clock(char *target, const char *value, struct nytp_error *error)

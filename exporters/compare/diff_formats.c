@@ -24,52 +24,29 @@ enum nytp_weight nytp_diff_weight(const struct nytp_export_options *options)
 
 const char *nytp_diff_weight_title(const struct nytp_diff *diff, enum nytp_weight weight)
 {
-    return nytp_weight_is_bytes(weight)  ? nytp_bytes_names[nytp_weight_measure(weight)].title
-           : weight == NYTP_WEIGHT_CALLS ? "calls"
-           : weight == NYTP_WEIGHT_OPS   ? "ops"
-           : weight == NYTP_WEIGHT_SVS   ? "SVs"
-                                         : nytp_text_statements(diff->profile);
+    return weight == NYTP_WEIGHT_STATEMENTS || weight == NYTP_WEIGHT_CPU ||
+                   nytp_weight_is_time(weight)
+               ? nytp_text_statements(diff->profile)
+               : nytp_measures[weight].title;
 }
 
 int64_t nytp_diff_value(const struct nytp_diff_cell *cell, enum nytp_weight weight)
 {
-    switch (weight) {
-    case NYTP_WEIGHT_TIME:
-        return cell->ticks;
-    case NYTP_WEIGHT_INCL:
-        return cell->incl_ticks;
-    case NYTP_WEIGHT_CALLS:
-        return cell->calls;
-    case NYTP_WEIGHT_OPS:
-        return cell->statements + cell->calls;
-    case NYTP_WEIGHT_SVS:
-        return cell->memory.net;
-    case NYTP_WEIGHT_ALLOC_OBJECTS:
-    case NYTP_WEIGHT_ALLOC_SPACE:
-    case NYTP_WEIGHT_INUSE_OBJECTS:
-    case NYTP_WEIGHT_INUSE_SPACE:
-        return cell->memory.bytes.of[nytp_weight_measure(weight)];
-    case NYTP_WEIGHT_STATEMENTS:
-    case NYTP_WEIGHT_CPU: /* known for stacks only */
-    case NYTP_WEIGHT_PEAK_SPACE:
-        break;
-    }
-    return cell->statements;
+    if (nytp_weight_is_memory(weight) && weight < NYTP_MEMORY_END)
+        return nytp_measures[weight].own(NULL, &cell->memory);
+    return weight == NYTP_WEIGHT_TIME    ? cell->ticks
+           : weight == NYTP_WEIGHT_INCL  ? cell->incl_ticks
+           : weight == NYTP_WEIGHT_CALLS ? cell->calls
+           : weight == NYTP_WEIGHT_OPS   ? cell->statements + cell->calls
+                                         : cell->statements;
 }
 
 /* ---- counts ---- */
 
-const char *nytp_diff_memory_name(enum nytp_weight weight)
-{
-    return weight == NYTP_WEIGHT_SVS ? "svs"
-                                     : nytp_bytes_names[nytp_weight_measure(weight)].name;
-}
-
 bool nytp_diff_side_has(const struct nytp_diff *diff, enum nytp_diff_side side,
                         enum nytp_weight weight)
 {
-    const uint32_t needs = weight == NYTP_WEIGHT_SVS ? NYTP_HAS_SVS : NYTP_HAS_BYTES;
-    return (diff->has[side] & needs) != 0;
+    return (diff->has[side] & nytp_measures[weight].has) != 0;
 }
 
 bool nytp_diff_memory(const struct nytp_diff *diff, enum nytp_weight *weight)

@@ -39,9 +39,6 @@ enum nytp_weight nytp_diff_weight(const struct nytp_export_options *options);
 /* Returns the name of a weight other than time: "calls", "SVs", "bytes in use". */
 const char *nytp_diff_weight_title(const struct nytp_diff *diff, enum nytp_weight weight);
 
-/* Returns the name of a memory weight in fields: "svs", "inuse_space". */
-const char *nytp_diff_memory_name(enum nytp_weight weight);
-
 /* Returns true if all recordings of a side have the memory weight. */
 bool nytp_diff_side_has(const struct nytp_diff *diff, enum nytp_diff_side side,
                         enum nytp_weight weight);

@@ -32,9 +32,9 @@ static void put_time(const struct json *j, const char *key, int64_t ticks, bool 
 static void put_memory(const struct json *j, enum nytp_diff_side side,
                        const struct nytp_diff_cell *cell)
 {
-    for (int weight = NYTP_WEIGHT_SVS; weight <= NYTP_WEIGHT_INUSE_SPACE; weight++)
+    for (int weight = NYTP_MEMORY_FIRST; weight < NYTP_MEMORY_END; weight++)
         if (nytp_diff_side_has(j->diff, side, weight)) {
-            nytp_printf(j->out, ",\"%s\":", nytp_diff_memory_name(weight));
+            nytp_printf(j->out, ",\"%s\":", nytp_measures[weight].name);
             nytp_put_i64(j->out, nytp_diff_value(cell, weight));
         }
 }

@@ -16,7 +16,6 @@
 #define MAX_LINE        4096
 #define MAX_LINES       100000
 #define BYTE_ORDER_MARK "\xef\xbb\xbf" /* written by some editors */
-#define MEASURES        "alloc_space, alloc_objects, inuse_space or inuse_objects"
 
 static char *copy_text(const char *text, size_t len)
 {
@@ -30,26 +29,14 @@ static char *copy_text(const char *text, size_t len)
 
 static bool find_value(const char *text, size_t len, enum nytp_weight *value)
 {
-    static const struct {
-        const char *name;
-        enum nytp_weight value;
-    } values[] = {{"statements", NYTP_WEIGHT_STATEMENTS},
-                  {"stmts", NYTP_WEIGHT_STATEMENTS},
-                  {"calls", NYTP_WEIGHT_CALLS},
-                  {"ops", NYTP_WEIGHT_OPS},
-                  {"time", NYTP_WEIGHT_TIME},
-                  {"incl", NYTP_WEIGHT_INCL},
-                  {"svs", NYTP_WEIGHT_SVS},
-                  {"alloc_objects", NYTP_WEIGHT_ALLOC_OBJECTS},
-                  {"alloc_space", NYTP_WEIGHT_ALLOC_SPACE},
-                  {"inuse_objects", NYTP_WEIGHT_INUSE_OBJECTS},
-                  {"inuse_space", NYTP_WEIGHT_INUSE_SPACE}};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (strlen(values[i].name) == len && memcmp(values[i].name, text, len) == 0) {
-            *value = values[i].value;
-            return true;
-        }
-    return false;
+    const bool is_short = len == 5 && memcmp(text, "stmts", len) == 0;
+    *value = is_short ? NYTP_WEIGHT_STATEMENTS : nytp_measure_named(text, len);
+    return *value != NYTP_WEIGHT_CPU && *value != NYTP_N_WEIGHTS;
+}
+
+static const char *values_known(char *text, size_t size)
+{
+    return nytp_measures_list("queries, loops, waits, ", "cpu", text, size);
 }
 
 /* Things to count other than values of subs. */
@@ -136,13 +123,12 @@ bool nytp_gate_add_limit(struct nytp_gate *gate, const char *text, struct nytp_e
                               "--fail-over takes P%%[:VALUE[:SCOPE]], not \"%.80s\"", text);
     if (*at == '\0')
         return true;
+    char known[200];
     const size_t len = strcspn(++at, ":");
     if (!find_counted(at, len, rule) && !find_value(at, len, &rule->value))
-        return nytp_error_set(error, NYTP_ERR_FORMAT,
-                              "--fail-over: unknown value \"%.*s\": statements, calls, ops, "
-                              "time, incl, svs, queries, "
-                              "loops, waits, " MEASURES,
-                              (int)(len < 40 ? len : 40), at);
+        return nytp_error_set(error, NYTP_ERR_FORMAT, "--fail-over: unknown value \"%.*s\": %s",
+                              (int)(len < 40 ? len : 40), at,
+                              values_known(known, sizeof known));
     rule->needs_least = rule->counted == NYTP_GATE_SUBS || nytp_weight_is_time(rule->value);
     at += len;
     if (*at == '\0' || strcmp(at, ":total") == 0)
@@ -276,8 +262,9 @@ static bool read_accept(struct nytp_gate *gate, const char *line, const char *pl
     else if (ok && !accept.any)
         ok = *stop == '\0';
     if (!ok)
-        return nytp_error_set(error, NYTP_ERR_FORMAT,
-                              "accept REGEX P%%[:VALUE] or accept REGEX any expected, not \"%.80s\"", line);
+        return nytp_error_set(
+            error, NYTP_ERR_FORMAT,
+            "accept REGEX P%%[:VALUE] or accept REGEX any expected, not \"%.80s\"", line);
     accept.text = copy_text(line, (size_t)(end - line));
     accept.place = copy_text(place, strlen(place));
     gate->accepts[gate->n_accepts] = accept; /* freed with the gate */
@@ -300,13 +287,13 @@ static bool read_rule(struct nytp_gate *gate, const char *line, const char *plac
     rule->place = copy_text(place, strlen(place));
     if (rule->place == NULL)
         return nytp_out_of_memory(error);
+    char known[200];
     const char *at = line;
     size_t len = next_word(&at);
     if (!find_counted(at, len, rule) && !find_value(at, len, &rule->value))
-        return nytp_error_set(error, NYTP_ERR_FORMAT,
-                              "unknown value \"%.*s\": calls, statements, ops, time, incl, "
-                              "svs, queries, loops, waits, " MEASURES,
-                              (int)(len < 40 ? len : 40), at);
+        return nytp_error_set(error, NYTP_ERR_FORMAT, "unknown value \"%.*s\": %s",
+                              (int)(len < 40 ? len : 40), at,
+                              values_known(known, sizeof known));
     at += len;
     len = next_word(&at);
     if (len == 0)

@@ -65,8 +65,7 @@ static void merge_entries(struct nytp_pprof_entries *entries)
         if (n > 0 && compare_entries(&at[n - 1], &at[i]) == 0) {
             at[n - 1].ticks += at[i].ticks;
             at[n - 1].cpu_ticks += at[i].cpu_ticks;
-            at[n - 1].kept_svs += at[i].kept_svs;
-            nytp_bytes_add(&at[n - 1].bytes, at[i].bytes);
+            nytp_svs_add(&at[n - 1].memory, at[i].memory);
             at[n - 1].statements += at[i].statements;
         } else {
             at[n++] = at[i];
@@ -79,15 +78,14 @@ static void add_lines(struct nytp_pprof_entries *entries, const struct nytp_node
 {
     const struct nytp_node_line *lines = &entries->profile->node_lines[node->first_node_line];
     for (uint32_t i = 0; i < node->n_node_lines; i++) {
-        const struct nytp_svs svs =
-            nytp_svs_of_line(entries->profile, node->first_node_line + i);
-        add_entry(entries, (struct nytp_pprof_entry){.file = lines[i].file,
-                                                     .line = lines[i].line,
-                                                     .ticks = lines[i].ticks,
-                                                     .cpu_ticks = lines[i].cpu_ticks,
-                                                     .kept_svs = svs.kept,
-                                                     .bytes = svs.bytes,
-                                                     .statements = lines[i].statements});
+        add_entry(entries,
+                  (struct nytp_pprof_entry){
+                      .file = lines[i].file,
+                      .line = lines[i].line,
+                      .ticks = lines[i].ticks,
+                      .cpu_ticks = lines[i].cpu_ticks,
+                      .memory = nytp_svs_of_line(entries->profile, node->first_node_line + i),
+                      .statements = lines[i].statements});
     }
 }
 

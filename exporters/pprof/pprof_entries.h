@@ -11,8 +11,8 @@
 /* The values of one line. */
 struct nytp_pprof_entry {
     uint32_t file, line;
-    int64_t ticks, cpu_ticks, kept_svs;
-    struct nytp_bytes bytes;
+    int64_t ticks, cpu_ticks;
+    struct nytp_svs memory;
     uint64_t statements;
 };
 

@@ -51,10 +51,9 @@ enum value {
     VALUE_CALLS,
     VALUE_STATEMENTS,
     VALUE_WALL,
-    VALUE_CPU,   /* only if sampled */
-    VALUE_SVS,   /* only if recorded */
-    VALUE_BYTES, /* the same, in the order of nytp_bytes_names */
-    N_VALUES = VALUE_BYTES + NYTP_N_BYTES_MEASURES
+    VALUE_CPU,    /* only if sampled */
+    VALUE_MEMORY, /* by measure, if recorded */
+    N_VALUES = VALUE_MEMORY + NYTP_N_MEMORY
 };
 
 /* The detail of a frame (exporters/base/node_details.h). */
@@ -106,8 +105,7 @@ struct message {
     /* Only if processes are merged: */
     struct nytp_table merged_ids; /* (parent, location) */
     struct merged_stack *merged;
-    uint32_t
-        *caller_stacks; /* by node of the current process: callers' index in `merged` */
+    uint32_t *caller_stacks; /* by node of the current process: callers' index in `merged` */
     uint32_t n_merged, merged_size, n_caller_stacks, first_node;
 
     struct nytp_pprof_comments comments;
@@ -338,10 +336,11 @@ static void put_context(struct message *m, const struct process_labels *labels, 
             [VALUE_STATEMENTS] = sign * (int64_t)entry->statements,
             [VALUE_WALL] = sign * wall_value(m, entry->ticks),
             [VALUE_CPU] = sign * nytp_scale_next(&m->cpu_scale, entry->cpu_ticks),
-            [VALUE_SVS] = sign * entry->kept_svs,
         };
-        for (int k = 0; k < NYTP_N_BYTES_MEASURES; k++)
-            values[VALUE_BYTES + k] = sign * entry->bytes.of[k];
+        for (int k = 0; k < NYTP_N_MEMORY; k++)
+            if (m->has[VALUE_MEMORY + k])
+                values[VALUE_MEMORY + k] =
+                    sign * nytp_measures[NYTP_MEMORY_FIRST + k].weight(NULL, &entry->memory);
         calls = 0;
         if (!has_value(values))
             continue;
@@ -537,13 +536,16 @@ static void add_labels(struct message *m)
         nytp_out_of_memory(&m->out->error);
 }
 
-static void put_types_of_bytes(struct message *m)
+static void put_types_of_memory(struct message *m)
 {
-    for (int i = 0; m->has[VALUE_BYTES] && i < NYTP_N_BYTES_MEASURES; i++) {
-        const struct nytp_bytes_name *const n = &nytp_bytes_names[i];
-        put_value_type(m, FIELD(PROFILE, sample_type),
-                       nytp_pprof_string_id(&m->tables, n->name, strlen(n->name)),
-                       nytp_pprof_string_id(&m->tables, n->unit, strlen(n->unit)));
+    for (int k = 0; k < NYTP_N_MEMORY; k++) {
+        const struct nytp_measure *const measure = &nytp_measures[NYTP_MEMORY_FIRST + k];
+        const char *const unit = measure->unit == NYTP_MEASURE_SPACE ? "bytes" : "count";
+        if (m->has[VALUE_MEMORY + k])
+            put_value_type(
+                m, FIELD(PROFILE, sample_type),
+                nytp_pprof_string_id(&m->tables, measure->name, strlen(measure->name)),
+                nytp_pprof_string_id(&m->tables, unit, strlen(unit)));
     }
 }
 
@@ -577,10 +579,7 @@ static void put_message(struct message *m)
     if (m->has[VALUE_CPU])
         put_value_type(m, FIELD(PROFILE, sample_type),
                        nytp_pprof_string_id(&m->tables, "cpu", 3), unit);
-    if (m->has[VALUE_SVS])
-        put_value_type(m, FIELD(PROFILE, sample_type),
-                       nytp_pprof_string_id(&m->tables, "svs", 3), S_COUNT);
-    put_types_of_bytes(m);
+    put_types_of_memory(m);
     for (uint32_t i = 0; i < profile->n_processes && ok(m); i++)
         put_process(m, i);
     put_merged(m);
@@ -613,11 +612,10 @@ bool nytp_pprof_message(const struct nytp_profile *profile, const uint8_t *side_
         .has = {[VALUE_CALLS] = true,
                 [VALUE_STATEMENTS] = true,
                 [VALUE_WALL] = true,
-                [VALUE_CPU] = profile->sampled,
-                [VALUE_SVS] = (profile->has & NYTP_HAS_SVS) != 0},
+                [VALUE_CPU] = profile->sampled},
     };
-    for (int i = 0; i < NYTP_N_BYTES_MEASURES; i++)
-        m.has[VALUE_BYTES + i] = (profile->has & NYTP_HAS_BYTES) != 0;
+    for (int k = 0; k < NYTP_N_MEMORY; k++)
+        m.has[VALUE_MEMORY + k] = nytp_profile_has(profile, NYTP_MEMORY_FIRST + k);
     nytp_scale_init(&m.scale, m.unit, profile->ticks_per_sec);
     m.cpu_scale = m.scale;
     if (nytp_pprof_tables_init(&m.tables, profile) &&

@@ -17,10 +17,10 @@ bool nytp_callers_init(struct nytp_callers *callers, const struct nytp_profile *
     callers->arcs = calloc((size_t)profile->n_arcs + 1, sizeof *callers->arcs);
     const bool has_svs = (profile->has & NYTP_HAS_SVS) != 0;
     callers->samples = NULL;
-    callers->svs = has_svs ? nytp_inclusive(profile, nytp_line_svs) : NULL;
+    callers->svs = has_svs ? nytp_inclusive(profile, nytp_measures[NYTP_WEIGHT_SVS].own) : NULL;
     const bool has_bytes = (profile->has & NYTP_HAS_BYTES) != 0;
     callers->inuse_bytes =
-        has_bytes ? nytp_inclusive(profile, nytp_line_bytes[NYTP_INUSE_SPACE]) : NULL;
+        has_bytes ? nytp_inclusive(profile, nytp_measures[NYTP_WEIGHT_INUSE_SPACE].own) : NULL;
     if (callers->first == NULL || callers->arcs == NULL || (has_svs && callers->svs == NULL) ||
         (has_bytes && callers->inuse_bytes == NULL))
         return false;

@@ -58,6 +58,7 @@ struct nytp_line_row {
     int64_t self_ticks;
     int64_t svs, kept_svs;
     struct nytp_bytes bytes;
+    int64_t key; /* for nytp_lines_sort() */
 };
 
 struct nytp_line_rows {

@@ -25,55 +25,29 @@ static int compare_times(const void *x, const void *y)
     return (a->line > b->line) - (a->line < b->line);
 }
 
-static int compare_svs(const void *x, const void *y)
+static int compare_keys(const void *x, const void *y)
 {
     const struct nytp_line_row *a = x, *b = y;
-    if (a->kept_svs != b->kept_svs)
-        return a->kept_svs < b->kept_svs ? 1 : -1;
+    if (a->key != b->key)
+        return a->key < b->key ? 1 : -1;
     return compare_times(x, y);
 }
 
-/* One by each measure of memory, since qsort() hands nothing on. */
-static int compare_bytes(const void *x, const void *y, enum nytp_bytes_measure measure)
+int64_t nytp_line_memory(const struct nytp_line_row *row, enum nytp_weight weight)
 {
-    const struct nytp_line_row *a = x, *b = y;
-    if (a->bytes.of[measure] != b->bytes.of[measure])
-        return a->bytes.of[measure] < b->bytes.of[measure] ? 1 : -1;
-    return compare_times(x, y);
+    const struct nytp_svs memory = {
+        .net = row->svs, .kept = row->kept_svs, .bytes = row->bytes};
+    return nytp_measures[weight].weight(NULL, &memory);
 }
 
-static int compare_alloc_objects(const void *x, const void *y)
+void nytp_lines_sort(struct nytp_line_rows *rows, enum nytp_weight weight)
 {
-    return compare_bytes(x, y, NYTP_ALLOC_OBJECTS);
-}
-
-static int compare_alloc_space(const void *x, const void *y)
-{
-    return compare_bytes(x, y, NYTP_ALLOC_SPACE);
-}
-
-static int compare_inuse_objects(const void *x, const void *y)
-{
-    return compare_bytes(x, y, NYTP_INUSE_OBJECTS);
-}
-
-static int compare_inuse_space(const void *x, const void *y)
-{
-    return compare_bytes(x, y, NYTP_INUSE_SPACE);
-}
-
-nytp_line_order_fn *nytp_line_order(const char *sort)
-{
-    static nytp_line_order_fn *const by_bytes[NYTP_N_BYTES_MEASURES] = {
-        [NYTP_ALLOC_OBJECTS] = compare_alloc_objects,
-        [NYTP_ALLOC_SPACE] = compare_alloc_space,
-        [NYTP_INUSE_OBJECTS] = compare_inuse_objects,
-        [NYTP_INUSE_SPACE] = compare_inuse_space,
-    };
-    const enum nytp_bytes_measure measure = nytp_bytes_measure_of(sort);
-    if (measure < NYTP_N_BYTES_MEASURES)
-        return by_bytes[measure];
-    return sort != NULL && strcmp(sort, "svs") == 0 ? compare_svs : compare_times;
+    const bool by_memory = weight < NYTP_N_WEIGHTS && nytp_weight_is_memory(weight);
+    for (uint32_t i = 0; by_memory && i < rows->n; i++)
+        rows->rows[i].key = nytp_line_memory(&rows->rows[i], weight);
+    if (rows->n > 0)
+        qsort(rows->rows, rows->n, sizeof *rows->rows,
+              by_memory ? compare_keys : compare_times);
 }
 
 enum {
@@ -81,10 +55,10 @@ enum {
     SHARE,
     STATEMENTS,
     SVS,
-    KEPT,
+    KEPT, /* from here on in the order of measures of memory */
     BLOCKS,
-    BLOCKS_IN_USE,
     SPACE,
+    BLOCKS_IN_USE,
     IN_USE,
     PLACE,
     SOURCE
@@ -112,13 +86,8 @@ static void fill(const struct nytp_sheet *sheet, uint32_t row, struct nytp_cell 
     cells[SHARE].of = sheet->profile->total_ticks;
     cells[STATEMENTS].value = (int64_t)line->statements;
     cells[SVS].value = line->svs;
-    cells[KEPT].value = line->kept_svs;
-    for (int i = 0; i < NYTP_N_BYTES_MEASURES; i++)
-        cells[i == NYTP_ALLOC_OBJECTS   ? BLOCKS
-              : i == NYTP_ALLOC_SPACE   ? SPACE
-              : i == NYTP_INUSE_OBJECTS ? BLOCKS_IN_USE
-                                        : IN_USE]
-            .value = line->bytes.of[i];
+    for (int i = KEPT; i <= IN_USE; i++)
+        cells[i].value = nytp_line_memory(line, NYTP_WEIGHT_SVS + i - KEPT);
     cells[PLACE] = (struct nytp_cell){
         .text = nytp_name_of_text("(no line)"), .file = line->file, .line = line->line};
 }
@@ -171,8 +140,7 @@ bool nytp_put_hot_lines(const struct nytp_profile *profile,
     if (rows.rows == NULL)
         return nytp_out_of_memory(&out->error);
     drop_empty(&rows);
-    if (rows.n > 0)
-        qsort(rows.rows, rows.n, sizeof *rows.rows, nytp_line_order(options->sort));
+    nytp_lines_sort(&rows, nytp_memory_named(options->sort));
     struct nytp_sheet sheet = nytp_sheet_of(profile, options, columns, SOURCE + 1);
     static const uint8_t shown[][7] = {
         [NYTP_MEMORY_NONE] = {SELF, SHARE, STATEMENTS, PLACE, SOURCE},

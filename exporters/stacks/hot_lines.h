@@ -6,14 +6,16 @@
 #ifndef NYTP_HOT_LINES_H
 #define NYTP_HOT_LINES_H
 
+#include "calls.h"
+
 #include "exporters/base/exporter.h"
 
-/* The order of lines (struct nytp_line_row) for qsort(), by a key of --sort: most time first,
- * and so without a key; by what contexts kept of perl's values ("svs"), as what a sub makes on
- * one line and frees on another is of no interest; or by a measure of memory ("inuse_space").
- */
-typedef int nytp_line_order_fn(const void *x, const void *y);
-nytp_line_order_fn *nytp_line_order(const char *sort);
+/* Returns the memory of a line by a measure of memory, as a weight. */
+int64_t nytp_line_memory(const struct nytp_line_row *row, enum nytp_weight weight);
+
+/* Sorts lines by a measure of memory, or by time; the largest first. For SVs that is what
+ * contexts kept, as what a sub makes on one line and frees on another is of no interest. */
+void nytp_lines_sort(struct nytp_line_rows *rows, enum nytp_weight weight);
 
 /* Put at most `wanted` lines with their source, then one row for the rest. A line's time and
  * SVs are those of its statements with the builtins and xsubs that they call. False with out's

@@ -13,7 +13,7 @@
 
 struct sums {
     const struct nytp_profile *profile;
-    nytp_line_value_fn *value;
+    nytp_measure_fn *value;
     uint64_t *below;  /* by node: the value of its subtree */
     uint64_t *exact;  /* by arc, or by sub */
     uint64_t *shared; /* by first arc of caller, callee and recording: of unknown call site */
@@ -22,10 +22,13 @@ struct sums {
 static void sum_below(const struct sums *sums)
 {
     const struct nytp_profile *profile = sums->profile;
+    const struct nytp_svs none = {0}, *const memory = profile->node_line_svs;
     for (uint32_t n = profile->n_nodes; n-- > 0;) {
         const struct nytp_node *node = &profile->nodes[n];
         for (uint32_t i = 0; i < node->n_node_lines; i++)
-            sums->below[n] += sums->value(profile, node->first_node_line + i);
+            sums->below[n] += (uint64_t)sums->value(
+                &profile->node_lines[node->first_node_line + i],
+                memory != NULL ? &memory[node->first_node_line + i] : &none);
         if (node->parent != n)
             sums->below[node->parent] += sums->below[n];
     }
@@ -134,56 +137,8 @@ static void share_all(const struct sums *sums)
     }
 }
 
-uint64_t nytp_line_statements(const struct nytp_profile *profile, uint32_t line)
-{
-    return profile->node_lines[line].statements;
-}
-
-uint64_t nytp_line_cpu_ticks(const struct nytp_profile *profile, uint32_t line)
-{
-    return (uint64_t)profile->node_lines[line].cpu_ticks;
-}
-
-uint64_t nytp_line_svs(const struct nytp_profile *profile, uint32_t line)
-{
-    return (uint64_t)nytp_svs_of_line(profile, line).net;
-}
-
-uint64_t nytp_line_kept_svs(const struct nytp_profile *profile, uint32_t line)
-{
-    return (uint64_t)nytp_svs_of_line(profile, line).kept;
-}
-
-static uint64_t line_alloc_objects(const struct nytp_profile *profile, uint32_t line)
-{
-    return (uint64_t)nytp_svs_of_line(profile, line).bytes.of[NYTP_ALLOC_OBJECTS];
-}
-
-static uint64_t line_alloc_space(const struct nytp_profile *profile, uint32_t line)
-{
-    return (uint64_t)nytp_svs_of_line(profile, line).bytes.of[NYTP_ALLOC_SPACE];
-}
-
-static uint64_t line_inuse_objects(const struct nytp_profile *profile, uint32_t line)
-{
-    return (uint64_t)nytp_svs_of_line(profile, line).bytes.of[NYTP_INUSE_OBJECTS];
-}
-
-static uint64_t line_inuse_space(const struct nytp_profile *profile, uint32_t line)
-{
-    return (uint64_t)nytp_svs_of_line(profile, line).bytes.of[NYTP_INUSE_SPACE];
-}
-
-nytp_line_value_fn *const nytp_line_bytes[NYTP_N_BYTES_MEASURES] = {
-    [NYTP_ALLOC_OBJECTS] = line_alloc_objects,
-    [NYTP_ALLOC_SPACE] = line_alloc_space,
-    [NYTP_INUSE_OBJECTS] = line_inuse_objects,
-    [NYTP_INUSE_SPACE] = line_inuse_space,
-};
-
 /* By arc, where calls whose place is not known are shared out, or by sub. */
-static uint64_t *add_up(const struct nytp_profile *profile, nytp_line_value_fn *value,
-                        bool by_arc)
+static uint64_t *add_up(const struct nytp_profile *profile, nytp_measure_fn *value, bool by_arc)
 {
     const size_t n = by_arc ? profile->n_arcs : profile->n_subs;
     struct sums sums = {
@@ -207,7 +162,7 @@ static uint64_t *add_up(const struct nytp_profile *profile, nytp_line_value_fn *
     return NULL;
 }
 
-uint64_t *nytp_inclusive_of_nodes(const struct nytp_profile *profile, nytp_line_value_fn *value)
+uint64_t *nytp_inclusive_of_nodes(const struct nytp_profile *profile, nytp_measure_fn *value)
 {
     const struct sums sums = {
         .profile = profile,
@@ -219,33 +174,34 @@ uint64_t *nytp_inclusive_of_nodes(const struct nytp_profile *profile, nytp_line_
     return sums.below;
 }
 
-uint64_t *nytp_inclusive_of_subs(const struct nytp_profile *profile, nytp_line_value_fn *value)
+uint64_t *nytp_inclusive_of_subs(const struct nytp_profile *profile, nytp_measure_fn *value)
 {
     return add_up(profile, value, false);
 }
 
-uint64_t *nytp_inclusive(const struct nytp_profile *profile, nytp_line_value_fn *value)
+uint64_t *nytp_inclusive(const struct nytp_profile *profile, nytp_measure_fn *value)
 {
     return add_up(profile, value, true);
 }
 
-bool nytp_inclusive_bytes_init(struct nytp_inclusive_bytes *bytes,
-                               const struct nytp_profile *profile, bool by_arc)
+bool nytp_inclusive_memory_init(struct nytp_inclusive_memory *memory,
+                                const struct nytp_profile *profile, bool by_arc,
+                                bool as_weights)
 {
-    *bytes = (struct nytp_inclusive_bytes){{NULL}};
-    if ((profile->has & NYTP_HAS_BYTES) == 0)
-        return true;
     bool ok = true;
-    for (int i = 0; ok && i < NYTP_N_BYTES_MEASURES; i++) {
-        bytes->of[i] = by_arc ? nytp_inclusive(profile, nytp_line_bytes[i])
-                              : nytp_inclusive_of_subs(profile, nytp_line_bytes[i]);
-        ok = bytes->of[i] != NULL;
+    *memory = (struct nytp_inclusive_memory){{NULL}};
+    for (int w = NYTP_MEMORY_FIRST; ok && w < NYTP_MEMORY_END; w++) {
+        const struct nytp_measure *const measure = &nytp_measures[w];
+        if (!nytp_profile_has(profile, (enum nytp_weight)w))
+            continue;
+        memory->of[w] = add_up(profile, as_weights ? measure->weight : measure->own, by_arc);
+        ok = memory->of[w] != NULL;
     }
     return ok;
 }
 
-void nytp_inclusive_bytes_free(struct nytp_inclusive_bytes *bytes)
+void nytp_inclusive_memory_free(struct nytp_inclusive_memory *memory)
 {
-    for (int i = 0; i < NYTP_N_BYTES_MEASURES; i++)
-        free(bytes->of[i]);
+    for (int w = 0; w < NYTP_N_WEIGHTS; w++)
+        free(memory->of[w]);
 }

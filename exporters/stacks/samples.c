@@ -81,7 +81,8 @@ uint64_t *nytp_samples_by_node(const struct nytp_profile *profile)
 
 uint64_t *nytp_samples_in_calls(const struct nytp_profile *profile)
 {
-    uint64_t *const samples = nytp_inclusive(profile, nytp_line_statements);
+    uint64_t *const samples =
+        nytp_inclusive(profile, nytp_measures[NYTP_WEIGHT_STATEMENTS].own);
     for (uint32_t i = 0; samples != NULL && i < profile->n_arcs; i++)
         if (is_leaf(&profile->subs[profile->arcs[i].callee]))
             samples[i] = profile->arcs[i].calls;
@@ -90,7 +91,8 @@ uint64_t *nytp_samples_in_calls(const struct nytp_profile *profile)
 
 uint64_t *nytp_samples_in_subs(const struct nytp_profile *profile)
 {
-    uint64_t *const samples = nytp_inclusive_of_subs(profile, nytp_line_statements);
+    uint64_t *const samples =
+        nytp_inclusive_of_subs(profile, nytp_measures[NYTP_WEIGHT_STATEMENTS].own);
     for (uint32_t i = 0; samples != NULL && i < profile->n_subs; i++)
         if (is_leaf(&profile->subs[i]))
             samples[i] = profile->subs[i].calls;

@@ -233,8 +233,7 @@ static bool put_stack(struct rows *rows, const struct nytp_process *process, uin
         .line = sub->first_line,
         .calls = (int64_t)stack->calls,
         .statements = (int64_t)stack->statements,
-        .has_svs = (profile->has & NYTP_HAS_SVS) != 0,
-        .has_bytes = (profile->has & NYTP_HAS_BYTES) != 0,
+        .has = profile->has,
         .flags = (stack->unreturned ? NYTP_ROW_UNRETURNED : 0u) |
                  (profile->estimated_tree ? NYTP_ROW_ESTIMATED : 0u) |
                  (profile->recordings[process->recording].partial ? NYTP_ROW_PARTIAL : 0u) |

@@ -37,7 +37,7 @@ struct nytp_stack_row {
     uint32_t line;
     int64_t calls, statements, wall_ns; /* with lines a stack's first line has its calls */
     int64_t cpu_ns;                     /* of a sampled process, else 0 */
-    bool has_svs, has_bytes;
+    uint32_t has; /* enum nytp_has of the profile */
     struct nytp_svs svs;
     unsigned flags; /* enum nytp_row_flag */
 };

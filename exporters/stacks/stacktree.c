@@ -104,29 +104,8 @@ static bool add(struct builder *b, uint32_t below, const struct nytp_node *node,
 
 static int64_t node_line_value(const struct builder *b, uint32_t index)
 {
-    const struct nytp_node_line *const line = &b->profile->node_lines[index];
-    switch (b->options->weight) {
-    case NYTP_WEIGHT_STATEMENTS:
-    case NYTP_WEIGHT_OPS:
-        return (int64_t)line->statements;
-    case NYTP_WEIGHT_CPU:
-        return line->cpu_ticks;
-    case NYTP_WEIGHT_SVS:
-        return nytp_svs_of_line(b->profile, index).kept;
-    case NYTP_WEIGHT_ALLOC_OBJECTS:
-    case NYTP_WEIGHT_ALLOC_SPACE:
-    case NYTP_WEIGHT_INUSE_OBJECTS:
-    case NYTP_WEIGHT_INUSE_SPACE:
-        return nytp_svs_of_line(b->profile, index)
-            .bytes.of[b->options->weight - NYTP_WEIGHT_ALLOC_OBJECTS];
-    case NYTP_WEIGHT_PEAK_SPACE:
-        return nytp_svs_of_line(b->profile, index).peak_space;
-    case NYTP_WEIGHT_TIME:
-    case NYTP_WEIGHT_INCL: /* of limits only */
-    case NYTP_WEIGHT_CALLS:
-        break;
-    }
-    return line->ticks;
+    const struct nytp_svs memory = nytp_svs_of_line(b->profile, index);
+    return nytp_measures[b->options->weight].weight(&b->profile->node_lines[index], &memory);
 }
 
 /* Put the node's own value on the stack of `kept` or, with lines, on those of its lines. */

@@ -23,16 +23,6 @@ static const struct nytp_column columns[NYTP_SUB_COLUMNS] = {
     [NYTP_SUB_CPU] = {"cpu", "cpu", NYTP_CELL_TICKS, 10, 10, .dashes_zero = true},
     [NYTP_SUB_WAIT] = {"wait", "wait", NYTP_CELL_TICKS, 10, 10, .dashes_zero = true},
     [NYTP_SUB_OPS] = {"ops", "ops", NYTP_CELL_COUNT, 11, 11},
-    [NYTP_SUB_SVS] = {"svs", "SVs", NYTP_CELL_COUNT, 10, 10},
-    [NYTP_SUB_INCL_SVS] = {"inclusive_svs", "incl SVs", NYTP_CELL_COUNT, 10, 10},
-    [NYTP_SUB_BYTES] = {"alloc_objects", "allocated", NYTP_CELL_COUNT, 10, 10},
-    {"inclusive_alloc_objects", "", NYTP_CELL_COUNT},
-    {"alloc_space", "alloc", NYTP_CELL_BYTES, 10, 10},
-    {"inclusive_alloc_space", "", NYTP_CELL_BYTES},
-    {"inuse_objects", "in use", NYTP_CELL_COUNT, 10, 10},
-    {"inclusive_inuse_objects", "", NYTP_CELL_COUNT},
-    {"inuse_space", "in use", NYTP_CELL_BYTES, 10, 10},
-    {"inclusive_inuse_space", "", NYTP_CELL_BYTES},
     [NYTP_SUB_NAME] = {"sub", "sub", NYTP_CELL_CODE},
     [NYTP_SUB_PLACE] = {"place", "", NYTP_CELL_PLACE, .joins = true},
 };
@@ -53,29 +43,49 @@ static void fill(const struct nytp_sheet *sheet, uint32_t row, struct nytp_cell 
         [NYTP_SUB_CPU] = {.value = sub->cpu_ticks},
         [NYTP_SUB_WAIT] = {.value = of->waits != NULL ? of->waits[row] : 0},
         [NYTP_SUB_OPS] = {.value = (int64_t)(sub->statements + sub->calls)},
-        [NYTP_SUB_SVS] = {.value = sub->svs},
-        [NYTP_SUB_INCL_SVS] = {.value = of->incl_svs != NULL ? (int64_t)of->incl_svs[row] : 0},
         [NYTP_SUB_NAME] = {.text = sub->name},
         [NYTP_SUB_PLACE] = {.file = sub->file, .line = sub->first_line},
     };
     memcpy(cells, known, sizeof known);
-    for (int i = 0; i < NYTP_N_BYTES_MEASURES; i++) {
-        cells[NYTP_SUB_BYTES + 2 * i].value = sub->bytes.of[i];
-        if (of->incl_bytes.of[i] != NULL)
-            cells[NYTP_SUB_BYTES + 2 * i + 1].value = (int64_t)of->incl_bytes.of[i][row];
+    for (int w = NYTP_MEMORY_FIRST; w < NYTP_MEMORY_END; w++) {
+        const unsigned column = nytp_sub_column_of(w);
+        cells[column].value = nytp_sub_memory(sub, (enum nytp_weight)w);
+        cells[column + 1].value =
+            of->inclusive.of[w] != NULL ? (int64_t)of->inclusive.of[w][row] : 0;
+    }
+}
+
+/* Columns for a measure of memory: names of the inclusive ones begin with "inclusive_". */
+static void add_memory_columns(struct nytp_sheet *sheet)
+{
+    static const char *const names[] = {
+#define NYTP_MEASURE(id, name, ...) [NYTP_WEIGHT_##id] = "inclusive_" name,
+#include "formats/model/measures.def"
+#undef NYTP_MEASURE
+    };
+    for (int w = NYTP_MEMORY_FIRST; w < NYTP_MEMORY_END; w++) {
+        struct nytp_column *const own = &sheet->columns[nytp_sub_column_of(w)];
+        *own = (struct nytp_column){
+            .name = nytp_measures[w].name,
+            .title = nytp_measures[w].title,
+            .kind =
+                nytp_weight_is_space((enum nytp_weight)w) ? NYTP_CELL_BYTES : NYTP_CELL_COUNT,
+            .width = 10,
+            .narrow = 10,
+        };
+        own[1] = *own;
+        own[1].name = names[w];
     }
 }
 
 bool nytp_sub_rows_init(struct nytp_sub_rows *rows, const struct nytp_profile *profile,
-                        const struct nytp_export_options *options, bool inclusive)
+                        const struct nytp_export_options *options)
 {
     const bool of_samples = nytp_is_of_samples(profile);
-    const bool has_svs = (profile->has & NYTP_HAS_SVS) != 0;
     *rows = (struct nytp_sub_rows){
         .sheet = nytp_sheet_of(profile, options, columns, NYTP_SUB_COLUMNS),
         .rows = malloc(((size_t)profile->n_subs + 1) * sizeof *rows->rows),
         .samples = of_samples ? nytp_samples_by_sub(profile) : NULL,
-        .incl_svs = has_svs ? nytp_inclusive_of_subs(profile, nytp_line_svs) : NULL,
     };
     rows->sheet.columns[NYTP_SUB_CALLS].title = nytp_text_calls(profile);
     rows->sheet.columns[NYTP_SUB_STATEMENTS].title = nytp_text_statements(profile);
@@ -85,17 +95,16 @@ bool nytp_sub_rows_init(struct nytp_sub_rows *rows, const struct nytp_profile *p
     rows->sheet.n = profile->n_subs;
     rows->sheet.context = rows;
     rows->sheet.fill = fill;
+    add_memory_columns(&rows->sheet);
     return rows->rows != NULL && (!of_samples || rows->samples != NULL) &&
-           (!has_svs || rows->incl_svs != NULL) &&
-           (!inclusive || nytp_inclusive_bytes_init(&rows->incl_bytes, profile, false));
+           nytp_inclusive_memory_init(&rows->inclusive, profile, false, false);
 }
 
 void nytp_sub_rows_free(struct nytp_sub_rows *rows)
 {
     free(rows->rows);
     free(rows->samples);
-    free(rows->incl_svs);
-    nytp_inclusive_bytes_free(&rows->incl_bytes);
+    nytp_inclusive_memory_free(&rows->inclusive);
     free(rows->waits);
     free(rows->costs);
 }
@@ -109,11 +118,10 @@ static unsigned column_of(const struct nytp_sub_rows *rows, const char *sort)
     } keys[] = {{"incl", NYTP_SUB_INCL},
                 {"percall", NYTP_SUB_PER_CALL},
                 {"name", NYTP_SUB_NAME},
-                {"svs", NYTP_SUB_SVS},
                 {"ops", NYTP_SUB_OPS}};
-    const enum nytp_bytes_measure measure = nytp_bytes_measure_of(sort);
-    if (measure < NYTP_N_BYTES_MEASURES)
-        return NYTP_SUB_BYTES + 2 * measure;
+    const enum nytp_weight weight = nytp_memory_named(sort);
+    if (weight < NYTP_N_WEIGHTS)
+        return nytp_sub_column_of(weight);
     if (sort != NULL && strcmp(sort, "calls") == 0)
         return rows->samples != NULL ? NYTP_SUB_SAMPLES : NYTP_SUB_CALLS;
     for (size_t i = 0; sort != NULL && i < sizeof keys / sizeof *keys; i++)
@@ -139,12 +147,18 @@ bool nytp_sub_rows_sort(struct nytp_sub_rows *rows, const char *sort)
 
 void nytp_sub_rows_show_memory(struct nytp_sub_rows *rows, enum nytp_memory_columns memory)
 {
-    static const unsigned shown[][2] = {
-        [NYTP_MEMORY_SVS] = {NYTP_SUB_SVS, NYTP_SUB_INCL_SVS},
-        [NYTP_MEMORY_BLOCKS] = {NYTP_SUB_BYTES + 2 * NYTP_ALLOC_OBJECTS,
-                                NYTP_SUB_BYTES + 2 * NYTP_INUSE_OBJECTS},
-        [NYTP_MEMORY_SPACE] = {NYTP_SUB_BYTES + 2 * NYTP_ALLOC_SPACE,
-                               NYTP_SUB_BYTES + 2 * NYTP_INUSE_SPACE}};
-    for (int i = 0; i < 2 && memory != NYTP_MEMORY_NONE; i++)
-        nytp_sheet_show(&rows->sheet, shown[memory][i], true);
+    static const struct {
+        enum nytp_weight weight[2];
+        const char *titles[2];
+    } shown[] = {[NYTP_MEMORY_SVS] = {{NYTP_WEIGHT_SVS, NYTP_WEIGHT_SVS}, {"SVs", "incl SVs"}},
+                 [NYTP_MEMORY_BLOCKS] = {{NYTP_WEIGHT_ALLOC_OBJECTS, NYTP_WEIGHT_INUSE_OBJECTS},
+                                         {"allocated", "in use"}},
+                 [NYTP_MEMORY_SPACE] = {{NYTP_WEIGHT_ALLOC_SPACE, NYTP_WEIGHT_INUSE_SPACE},
+                                        {"alloc", "in use"}}};
+    for (int i = 0; i < 2 && memory != NYTP_MEMORY_NONE; i++) {
+        const unsigned column =
+            nytp_sub_column_of(shown[memory].weight[i]) + (memory == NYTP_MEMORY_SVS && i == 1);
+        rows->sheet.columns[column].title = shown[memory].titles[i];
+        nytp_sheet_show(&rows->sheet, column, true);
+    }
 }

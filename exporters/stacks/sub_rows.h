@@ -22,10 +22,8 @@ enum nytp_sub_column {
     NYTP_SUB_CPU,
     NYTP_SUB_WAIT,
     NYTP_SUB_OPS,
-    NYTP_SUB_SVS,
-    NYTP_SUB_INCL_SVS,
-    NYTP_SUB_BYTES, /* and behind it, by measure: its own, with what it calls */
-    NYTP_SUB_NAME = NYTP_SUB_BYTES + 2 * NYTP_N_BYTES_MEASURES,
+    NYTP_SUB_MEMORY, /* and behind it, by measure: its own, with what it calls */
+    NYTP_SUB_NAME = NYTP_SUB_MEMORY + 2 * NYTP_N_MEMORY,
     NYTP_SUB_PLACE,
     NYTP_SUB_COLUMNS
 };
@@ -35,19 +33,24 @@ struct nytp_sub_rows {
     struct nytp_sheet sheet; /* of all subs; it points to this struct */
     uint32_t *rows;          /* n_subs, for the sheet's order */
     uint64_t *samples;       /* where samples are counted in place of calls */
-    uint64_t *incl_svs;
-    struct nytp_inclusive_bytes incl_bytes; /* only with `inclusive` */
-    int64_t *waits;                         /* to be set by the user; or NULL */
-    double *costs;                          /* likewise: recording cost that was subtracted */
+    struct nytp_inclusive_memory inclusive;
+    int64_t *waits; /* to be set by the user; or NULL */
+    double *costs;  /* likewise: recording cost that was subtracted */
 };
 
 /* Begins a sheet without columns. Returns false if memory is out; free in either case. */
 bool nytp_sub_rows_init(struct nytp_sub_rows *rows, const struct nytp_profile *profile,
-                        const struct nytp_export_options *options, bool inclusive);
+                        const struct nytp_export_options *options);
 void nytp_sub_rows_free(struct nytp_sub_rows *rows);
 
 /* Keeps subs with anything to show, the largest by a key of --sort first. */
 bool nytp_sub_rows_sort(struct nytp_sub_rows *rows, const char *sort);
+
+/* Returns the column of a measure of memory. */
+static inline unsigned nytp_sub_column_of(int weight)
+{
+    return (unsigned)(NYTP_SUB_MEMORY + 2 * (weight - NYTP_MEMORY_FIRST));
+}
 
 /* Shows both columns of memory (text.h). */
 void nytp_sub_rows_show_memory(struct nytp_sub_rows *rows, enum nytp_memory_columns memory);

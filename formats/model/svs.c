@@ -9,22 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct nytp_bytes_name nytp_bytes_names[NYTP_N_BYTES_MEASURES] = {
-    [NYTP_ALLOC_OBJECTS] = {"alloc_objects", "count", "blocks allocated", false},
-    [NYTP_ALLOC_SPACE] = {"alloc_space", "bytes", "bytes allocated", true},
-    [NYTP_INUSE_OBJECTS] = {"inuse_objects", "count", "blocks in use", false},
-    [NYTP_INUSE_SPACE] = {"inuse_space", "bytes", "bytes in use", true},
-};
-
-enum nytp_bytes_measure nytp_bytes_measure_of(const char *name)
-{
-    int i = 0;
-    while (i < NYTP_N_BYTES_MEASURES &&
-           (name == NULL || strcmp(name, nytp_bytes_names[i].name) != 0))
-        i++;
-    return (enum nytp_bytes_measure)i;
-}
-
 bool nytp_svs_rows_add(struct nytp_svs_rows *rows, struct nytp_svs_row row)
 {
     if (nytp_svs_are_empty(row.svs))

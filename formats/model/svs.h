@@ -64,18 +64,6 @@ static inline bool nytp_svs_are_empty(struct nytp_svs svs)
            svs.peak_space == 0;
 }
 
-/* Names of a measure of memory. */
-struct nytp_bytes_name {
-    const char *name;  /* alloc_space */
-    const char *unit;  /* bytes, count */
-    const char *title; /* bytes allocated */
-    bool is_space;
-};
-extern const struct nytp_bytes_name nytp_bytes_names[NYTP_N_BYTES_MEASURES];
-
-/* Returns NYTP_N_BYTES_MEASURES for an unknown name. */
-enum nytp_bytes_measure nytp_bytes_measure_of(const char *name);
-
 /* A zeroed list is empty. The caller frees `rows`. */
 struct nytp_svs_rows {
     struct nytp_svs_row {
