@@ -170,3 +170,101 @@ def test_what_is_not_understood_was_not_killed(export_command, tmp_path):
         (tmp_path / "tmon.out").write_text(head + body + end)
         done = subprocess.run([export_command, "--top", tmp_path / "tmon.out"], capture_output=True, text=True)
         assert done.returncode == 3 and said + "main::RUNTIME" in done.stdout, done
+
+
+# ---- logs by hand: what is read of them, in a few letters ----
+
+def log(body, over=0, marks=4):
+    return (f"#fOrTyTwO\n$hz=1000;\n$XS_VERSION='DProf 1';\n# All values are given in HZ\n$over_utime={over}; $over_stime=0; $over_rtime=0;\n"
+            f"$over_tests=1000;\n$rrun_utime=900; $rrun_stime=100; $rrun_rtime=2000;\n$total_marks={marks}   \n\nPART2\n" + body.replace(", ", "\n") + "\n")
+
+
+def old_log(run, body):
+    return f"#fOrTyTwO\n$hz=100;\n$XS_VERSION='DProf 19970606';\n# All values are given in HZ\n{run}\nPART2\n" + body.replace(", ", "\n") + "\n"
+
+
+@pytest.fixture
+def read(export_command, tmp_path):
+    """The calls and the time passed, "> +30 < main::a 1 20 10": depth, inclusive and exclusive ticks; the message."""
+    def of(text, *options):
+        (tmp_path / "tmon.out").write_text(text)
+        done = subprocess.run([export_command, "--dump", *options, tmp_path / "tmon.out"], capture_output=True, text=True)
+        found = re.sub(r"TIME_LINE ticks=(-?\d+) fid=0 line=0", lambda time: f"{int(time[1]):+}", re.sub("^\\S+ ", "", done.stdout, flags=re.M))
+        found = re.sub(r'SUB_RETURN depth=(\d+) incl_ticks=(\S+) excl_ticks=(\S+) name="(.*)"',
+                       lambda call: f"< {call[4]} {call[1]} {int(float(call[2]))} {int(float(call[3]))}", found)
+        found = found.replace("SUB_ENTRY caller_fid=0 caller_line=0", ">").replace("PID_END pid=0 time_s=0", "end")
+        kept = [line for line in found.splitlines() if line[0] in "><+-" or line == "end"]
+        return " ".join(kept), done.stderr.split(": ", 2)[-1].strip()
+    return of
+
+
+TWO = "@ 100 0 200, & 2 main a, + 2, @ 200 10 400, & b main b c, + b, @ 300 20 600, - b, @ 50 0 100, - 2"
+COSTLY = "@ 100 0 0, & 2 main a, + 2, @ 200 0 0, & 3 main b, + 3, @ 4 0 0, - 3, @ 50 0 0, - 2"
+ZA, ZAB = "& 1 main z, & 2 main a, + 1, @ 10 0 0, + 2, @ 20 0 0, ", "& 1 main z, & 2 main a, & 3 main b, + 1, @ 10 0 0, + 2, @ 20 0 0, "
+CALLS = {
+    "user and system time, the rest of the run at the end": (log(TWO), [], "> +100 > +210 < main::b c 2 320 320 +320 < main::a 1 580 260 +50 +320 end"),
+    "user time": (log(TWO), ["--clock=user"], "> +100 > +200 < main::b c 2 300 300 +300 < main::a 1 550 250 +50 +250 end"),
+    "system time": (log(TWO), ["--clock=system"], "> +0 > +10 < main::b c 2 20 20 +20 < main::a 1 30 10 +0 +70 end"),
+    "real time": (log(TWO), ["--clock=real"], "> +200 > +400 < main::b c 2 600 600 +600 < main::a 1 1100 500 +100 +700 end"),
+    # 20 ticks a call: each mark takes 10 off what was before it, and the clock is refined
+    "overhead is taken off": (log(COSTLY, over=20000), [], "> +900000 > +1900000 < main::b 2 -60000 -60000 +0 < main::a 1 2240000 2300000 +340000 +6460000 end"),
+    "the time to write the profile belongs to nobody": (
+        log("& 2 main a, + 2, @ 200 0 0, + & Devel::DProf::write, @ 100 0 0, - & Devel::DProf::write, @ 50 0 0, - 2", marks=2), [],
+        "> +0 +200 +0 < main::a 1 250 250 +50 +650 end"),
+    "goto ends one call and begins another, which is left by the first one's name": (
+        log(ZAB + "* 3, @ 30 0 0, - 2, @ 40 0 0, - 1", marks=5), [], "> +0 > +10 < main::a 2 20 20 > +20 < main::b 2 30 30 +30 < main::z 1 100 50 +40 +900 end"),
+    "or by the last one's": (
+        log("& 4 main c, " + ZAB + "* 3, @ 30 0 0, * 4, @ 5 0 0, - 4, @ 40 0 0, - 1", marks=6), [],
+        "> +0 > +10 < main::a 2 20 20 > +20 < main::b 2 30 30 > +30 < main::c 2 5 5 +5 < main::z 1 105 50 +40 +895 end"),
+    "the inner of two calls of that name": (
+        log(ZA + "* 1, @ 30 0 0, - 1, @ 40 0 0, - 1", marks=5), [], "> +0 > +10 < main::a 2 20 20 > +20 < main::z 2 30 30 +30 < main::z 1 100 50 +40 +900 end"),
+    "a call that dies is left": (log(ZA + "/ 2, @ 40 0 0, / 1"), [], "> +0 > +10 < main::a 2 20 20 +20 < main::z 1 70 50 +40 +930 end"),
+    "leaving an outer call leaves the inner ones": (log(ZA + "- 1", marks=3), [], "> +0 > +10 < main::a 2 20 20 < main::z 1 30 10 +20 +970 end"),
+    "what is open at the end stays open, for as long as the header tells": (
+        log("& 1 main z, & 2 main a, + 1, @ 10 0 0, + 2, @ 2000 0 0", marks=2), [], "> +0 > +10 +990 end"),
+    "the old form": (
+        old_log("$rrun_utime=1000; $rrun_stime=28; $rrun_rtime=7", "+ 26 20 566822884 DynaLoader::import, - 126 28 566822884 DynaLoader::import, "
+                "+ 227 28 566822885 main::bar, + 327 28 566822886 main::bar x, - 427 28 566822886 main::bar x, - 527 28 566822887 main::bar"), [],
+        "> +46 < DynaLoader::import 1 108 108 +108 > +101 > +100 < main::bar x 2 100 100 +100 < main::bar 1 300 200 +100 +473 end"),
+    "its real time counts from the first mark": (
+        old_log("$rrun_utime=1; $rrun_stime=2; $rrun_rtime=7", "+ 26 28 566822884 main::bar, - 27 28 566822886 main::bar"), ["--clock=real"],
+        "> +0 < main::bar 1 2 2 +2 +5 end"),
+}
+
+
+@pytest.mark.parametrize("text, options, calls", CALLS.values(), ids=CALLS)
+def test_calls_of_a_log(read, text, options, calls):
+    assert read(text, *options) == (calls, "")
+
+
+def test_overhead_is_kept_on_request(export_command, tmp_path):
+    (tmp_path / "tmon.out").write_text(log(COSTLY, over=20000))
+    csv = subprocess.run([export_command, "-q", "--csv", "--unit=ms", "--keep-overhead", tmp_path / "tmon.out"], check=True, capture_output=True, text=True).stdout
+    assert re.findall(r"^(main::\w+),,0,1,0,(\d+),(\d+),1$", csv, re.M) == [
+        ("main::RUNTIME", "746", "1000"), ("main::a", "250", "254"), ("main::b", "4", "4")]
+
+
+BEGUN = "#fOrTyTwO\n$hz=9;\n"
+DAMAGED = {
+    "#fOrTyTwO\n$hz=100;\n": "byte 19: the input ends inside the header", "#fOrTyTwO\n$hz=0;\nPART2\n": "byte 17: no usable $hz before: PART2",
+    "#fOrTyTwO\n$hz=x;\nPART2\n": "byte 10: header value is no number: $hz=x;",
+    **{BEGUN + "PART2\n" + line + "\n": "byte 23: " + said for line, said in {
+        "foo": "unknown line: foo", "+ 2": "mark of a sub that was not introduced: + 2", "& g main a": "malformed sub: & g main a", "& 2 ": "malformed sub: & 2",
+        "@ 1 2": "malformed time: @ 1 2", "@ 1 2 9999999999999999": "malformed time: @ 1 2 9999999999999999", "+ 1 2": "malformed mark: + 1 2"}.items()},
+    BEGUN + "PART2\n& 2 main a\n- 2\n": "byte 34: a sub is left that was not entered: - 2",
+    BEGUN + "$total_marks=2\nPART2\n& 2 main a\n+ 2\n": "byte 53: the input ends after 1 of 2 marks",
+    **{text: f"byte {len(text)}: the recording was not finished" for text in (
+        BEGUN + "PART2\n", BEGUN + "PART2\n& 2 main a\n+ 2\n- 2\n", BEGUN + "$total_marks=0\nPART2\n& 2 main a\n+ 2\n")},
+}
+
+
+@pytest.mark.parametrize("text", DAMAGED, ids=DAMAGED.values())
+def test_what_is_no_log_is_told_with_its_place(read, text):
+    assert read(text)[1].removesuffix("; going on with what came before") == DAMAGED[text]
+
+
+def test_a_log_cut_anywhere_gives_the_calls_before_and_says_so(read):
+    whole = read(log(TWO))[0].removesuffix(" +320 end")
+    for size in range(9, len(log(TWO)) - 1, 5):
+        calls, said = read(log(TWO)[:size])
+        assert whole.startswith(calls) and re.match(r"byte \d+: the input ends ", said), size
