@@ -52,8 +52,7 @@ struct cpuprofile {
 static int by_stack_line(const void *x, const void *y)
 {
     const struct tick_line *a = x, *b = y;
-    if (a->stack != b->stack)
-        return a->stack < b->stack ? -1 : 1;
+    NYTP_RETURN_ORDER(a->stack, b->stack);
     return (a->line > b->line) - (a->line < b->line);
 }
 

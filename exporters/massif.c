@@ -84,16 +84,14 @@ static int by_frame(const void *x, const void *y)
     const struct item *a = x, *b = y;
     const uint32_t frame_a = a->at->depth > 0 ? a->at->frame : UINT32_MAX;
     const uint32_t frame_b = b->at->depth > 0 ? b->at->frame : UINT32_MAX;
-    if (frame_a != frame_b)
-        return frame_a < frame_b ? -1 : 1;
+    NYTP_RETURN_ORDER(frame_a, frame_b);
     return (a->at > b->at) - (a->at < b->at);
 }
 
 static int by_bytes(const void *x, const void *y)
 {
     const struct group *a = x, *b = y;
-    if (a->bytes != b->bytes)
-        return a->bytes > b->bytes ? -1 : 1;
+    NYTP_RETURN_ORDER(b->bytes, a->bytes);
     return (a->frame > b->frame) - (a->frame < b->frame);
 }
 

@@ -76,8 +76,7 @@ static double growth(const struct nytp_regex_size sizes[NYTP_REGEX_SIZES])
 
 static int compare_places(const struct nytp_regex_row *a, const struct nytp_regex_row *b)
 {
-    if (a->sums.kind != b->sums.kind)
-        return a->sums.kind < b->sums.kind ? -1 : 1;
+    NYTP_RETURN_ORDER(a->sums.kind, b->sums.kind);
     const int order = nytp_compare_names(a->file, b->file);
     return order != 0 ? order : (a->sums.line > b->sums.line) - (a->sums.line < b->sums.line);
 }

@@ -14,12 +14,9 @@
 static int by_what(const void *x, const void *y)
 {
     const struct nytp_waited *a = x, *b = y;
-    if (a->reason != b->reason)
-        return a->reason < b->reason ? -1 : 1;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
+    NYTP_RETURN_ORDER(a->reason, b->reason);
+    NYTP_RETURN_ORDER(a->file, b->file);
+    NYTP_RETURN_ORDER(a->line, b->line);
     return nytp_compare_names(a->peer, b->peer);
 }
 

@@ -100,8 +100,7 @@ static int64_t change(const struct nytp_diff_amount *amount)
 static int by_change(const void *x, const void *y)
 {
     const struct nytp_diff_amount *const a = x, *const b = y;
-    if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
+    NYTP_RETURN_ORDER(a->kind, b->kind);
     if (change(a) != change(b))
         return change(a) < change(b) ? 1 : -1;
     return nytp_compare_names(a->name, b->name);

@@ -109,8 +109,7 @@ static bool add_costs(struct nytp_diff_lines *lines, const struct nytp_diff *dif
 static int by_row_offset(const void *x, const void *y)
 {
     const struct nytp_diff_line *a = x, *b = y;
-    if (a->row != b->row)
-        return a->row < b->row ? -1 : 1;
+    NYTP_RETURN_ORDER(a->row, b->row);
     return (a->offset > b->offset) - (a->offset < b->offset);
 }
 

@@ -9,6 +9,8 @@
  */
 #include "rank_test.h"
 
+#include "formats/base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,8 +169,7 @@ struct discovery {
 static int by_p(const void *left, const void *right)
 {
     const struct discovery *a = left, *b = right;
-    if (a->p != b->p)
-        return a->p < b->p ? -1 : 1;
+    NYTP_RETURN_ORDER(a->p, b->p);
     return (a->index > b->index) - (a->index < b->index);
 }
 

@@ -386,28 +386,13 @@ static void put_column(const struct thread *t, const char *key, uint32_t n,
     nytp_puts(t->out, "],");
 }
 
-static void put_zero(const struct thread *t, uint32_t i)
+static void put_constants(const struct thread *t, const char *key, uint32_t n,
+                          const char *value)
 {
-    (void)i;
-    nytp_putc(t->out, '0');
-}
-
-static void put_minus_one(const struct thread *t, uint32_t i)
-{
-    (void)i;
-    nytp_puts(t->out, "-1");
-}
-
-static void put_null(const struct thread *t, uint32_t i)
-{
-    (void)i;
-    nytp_puts(t->out, "null");
-}
-
-static void put_false(const struct thread *t, uint32_t i)
-{
-    (void)i;
-    nytp_puts(t->out, "false");
+    nytp_json_key(t->out, key);
+    for (uint32_t i = 0; i < n; i++)
+        nytp_printf(t->out, "%c%s", i == 0 ? '[' : ',', value);
+    nytp_puts(t->out, n == 0 ? "[]," : "],");
 }
 
 static void put_stack_prefix(const struct thread *t, uint32_t i)
@@ -463,26 +448,26 @@ static void put_tables(const struct thread *t)
     put_column(t, "prefix", t->n_stacks, put_stack_prefix);
     put_column(t, "frame", t->n_stacks, put_stack_frame);
     put_column(t, "category", t->n_stacks, put_stack_category);
-    put_column(t, "subcategory", t->n_stacks, put_zero);
+    put_constants(t, "subcategory", t->n_stacks, "0");
     nytp_printf(out, "\"length\":%u},\n\"frameTable\":{", t->n_stacks);
-    put_column(t, "address", t->n_frames, put_minus_one);
-    put_column(t, "inlineDepth", t->n_frames, put_zero);
+    put_constants(t, "address", t->n_frames, "-1");
+    put_constants(t, "inlineDepth", t->n_frames, "0");
     put_column(t, "category", t->n_frames, put_frame_category);
-    put_column(t, "subcategory", t->n_frames, put_zero);
+    put_constants(t, "subcategory", t->n_frames, "0");
     put_column(t, "func", t->n_frames, put_frame_func);
-    put_column(t, "nativeSymbol", t->n_frames, put_null);
-    put_column(t, "innerWindowID", t->n_frames, put_zero);
-    put_column(t, "implementation", t->n_frames, put_null);
+    put_constants(t, "nativeSymbol", t->n_frames, "null");
+    put_constants(t, "innerWindowID", t->n_frames, "0");
+    put_constants(t, "implementation", t->n_frames, "null");
     put_column(t, "line", t->n_frames, put_frame_line);
-    put_column(t, "column", t->n_frames, put_null);
+    put_constants(t, "column", t->n_frames, "null");
     nytp_printf(out, "\"length\":%u},\n\"funcTable\":{", t->n_frames);
-    put_column(t, "isJS", t->n_funcs, put_false);
-    put_column(t, "relevantForJS", t->n_funcs, put_false);
+    put_constants(t, "isJS", t->n_funcs, "false");
+    put_constants(t, "relevantForJS", t->n_funcs, "false");
     put_column(t, "name", t->n_funcs, put_func_name);
-    put_column(t, "resource", t->n_funcs, put_minus_one);
+    put_constants(t, "resource", t->n_funcs, "-1");
     put_column(t, "fileName", t->n_funcs, put_func_file);
     put_column(t, "lineNumber", t->n_funcs, put_func_line);
-    put_column(t, "columnNumber", t->n_funcs, put_null);
+    put_constants(t, "columnNumber", t->n_funcs, "null");
     nytp_printf(out,
                 "\"length\":%u},\n\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],"
                 "\"type\":[],\"length\":0},\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],"

@@ -49,8 +49,7 @@ static void add_entry(struct nytp_pprof_entries *entries, struct nytp_pprof_entr
 static int compare_entries(const void *left, const void *right)
 {
     const struct nytp_pprof_entry *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
+    NYTP_RETURN_ORDER(a->file, b->file);
     return (a->line > b->line) - (a->line < b->line);
 }
 

@@ -17,8 +17,7 @@
 static int by_place(const void *x, const void *y)
 {
     const struct nytp_report_change *a = x, *b = y;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
+    NYTP_RETURN_ORDER(a->file, b->file);
     return (a->line > b->line) - (a->line < b->line);
 }
 

@@ -71,8 +71,7 @@ struct ranked {
 static int by_size(const void *left, const void *right)
 {
     const struct ranked *a = left, *b = right;
-    if (a->size != b->size)
-        return a->size > b->size ? -1 : 1;
+    NYTP_RETURN_ORDER(b->size, a->size);
     return (a->row > b->row) - (a->row < b->row);
 }
 

@@ -88,8 +88,7 @@ struct defined {
 static int by_definition(const void *left, const void *right)
 {
     const struct defined *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
+    NYTP_RETURN_ORDER(a->file, b->file);
     int order = nytp_compare_names(a->before, b->before);
     order = order != 0 ? order : nytp_compare_names(a->after, b->after);
     return order != 0 ? order : (a->sub > b->sub) - (a->sub < b->sub);

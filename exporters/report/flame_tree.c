@@ -77,10 +77,8 @@ struct sibling {
 static int compare_siblings(const void *left, const void *right)
 {
     const struct sibling *a = left, *b = right;
-    if (a->parent_rank != b->parent_rank)
-        return a->parent_rank < b->parent_rank ? -1 : 1;
-    if (a->sub != b->sub)
-        return a->sub < b->sub ? -1 : 1;
+    NYTP_RETURN_ORDER(a->parent_rank, b->parent_rank);
+    NYTP_RETURN_ORDER(a->sub, b->sub);
     return (int)a->unreturned - (int)b->unreturned;
 }
 

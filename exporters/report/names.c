@@ -188,8 +188,7 @@ struct eval_time {
 static int by_ticks_falling(const void *a, const void *b)
 {
     const struct eval_time *x = a, *y = b;
-    if (x->ticks != y->ticks)
-        return x->ticks > y->ticks ? -1 : 1;
+    NYTP_RETURN_ORDER(y->ticks, x->ticks);
     return x->file < y->file ? -1 : x->file > y->file;
 }
 

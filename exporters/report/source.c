@@ -146,8 +146,7 @@ struct ranked_sub {
 static int compare_ranked(const void *left, const void *right)
 {
     const struct ranked_sub *a = left, *b = right;
-    if (a->time != b->time)
-        return a->time > b->time ? -1 : 1;
+    NYTP_RETURN_ORDER(b->time, a->time);
     return (a->sub > b->sub) - (a->sub < b->sub);
 }
 

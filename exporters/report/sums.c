@@ -65,12 +65,9 @@ struct sort_entry {
 static int compare_entries(const void *left, const void *right)
 {
     const struct sort_entry *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
-    if (a->time != b->time)
-        return a->time > b->time ? -1 : 1;
+    NYTP_RETURN_ORDER(a->file, b->file);
+    NYTP_RETURN_ORDER(a->line, b->line);
+    NYTP_RETURN_ORDER(b->time, a->time);
     const int order = nytp_compare_names(a->name, b->name);
     return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
 }
@@ -229,12 +226,9 @@ struct arc {
 static int compare_arcs(const void *left, const void *right)
 {
     const struct arc *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
-    if (a->sub != b->sub)
-        return a->sub < b->sub ? -1 : 1;
+    NYTP_RETURN_ORDER(a->file, b->file);
+    NYTP_RETURN_ORDER(a->line, b->line);
+    NYTP_RETURN_ORDER(a->sub, b->sub);
     return (a->caller > b->caller) - (a->caller < b->caller);
 }
 
@@ -247,12 +241,9 @@ static int64_t time_of(const struct nytp_report_call *call)
 static int compare_calls(const void *left, const void *right)
 {
     const struct nytp_report_call *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
-    if (time_of(a) != time_of(b))
-        return time_of(a) > time_of(b) ? -1 : 1;
+    NYTP_RETURN_ORDER(a->file, b->file);
+    NYTP_RETURN_ORDER(a->line, b->line);
+    NYTP_RETURN_ORDER(time_of(b), time_of(a));
     return (a->sub > b->sub) - (a->sub < b->sub);
 }
 

@@ -481,8 +481,7 @@ struct package {
 static int compare_packages(const void *left, const void *right)
 {
     const struct package *a = left, *b = right;
-    if (a->excl_ticks != b->excl_ticks)
-        return a->excl_ticks > b->excl_ticks ? -1 : 1;
+    NYTP_RETURN_ORDER(b->excl_ticks, a->excl_ticks);
     return nytp_compare_names(a->name, b->name);
 }
 

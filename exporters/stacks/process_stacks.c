@@ -64,14 +64,11 @@ struct sibling {
 static int by_parent(const void *x, const void *y)
 {
     const struct sibling *a = x, *b = y;
-    if (a->parent != b->parent)
-        return a->parent < b->parent ? -1 : 1;
-    if (a->sub != b->sub)
-        return a->sub < b->sub ? -1 : 1;
+    NYTP_RETURN_ORDER(a->parent, b->parent);
+    NYTP_RETURN_ORDER(a->sub, b->sub);
     if (a->unreturned != b->unreturned)
         return (int)a->unreturned - (int)b->unreturned;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
+    NYTP_RETURN_ORDER(a->file, b->file);
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
@@ -116,10 +113,8 @@ static bool put_in_order(struct nytp_process_stacks *stacks)
 static int by_stack_line(const void *x, const void *y)
 {
     const struct nytp_process_line *a = x, *b = y;
-    if (a->stack != b->stack)
-        return a->stack < b->stack ? -1 : 1;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
+    NYTP_RETURN_ORDER(a->stack, b->stack);
+    NYTP_RETURN_ORDER(a->file, b->file);
     return a->line < b->line ? -1 : a->line > b->line;
 }
 

@@ -459,8 +459,7 @@ static int compare_places(const struct nytp_repeat *a, const struct nytp_repeat 
     const uint32_t of_b[] = {b->callee,   b->caller,    b->file,     b->line,
                              b->loop_sub, b->loop_file, b->loop_line};
     for (size_t i = 0; i < sizeof of_a / sizeof *of_a; i++)
-        if (of_a[i] != of_b[i])
-            return of_a[i] < of_b[i] ? -1 : 1;
+        NYTP_RETURN_ORDER(of_a[i], of_b[i]);
     return nytp_compare_names(a->text, b->text);
 }
 
@@ -507,8 +506,7 @@ static void join_repeats(struct nytp_queries *queries)
 
 static int compare_ways(const struct nytp_sent *a, const struct nytp_sent *b)
 {
-    if (a->request != b->request)
-        return a->request < b->request ? -1 : 1;
+    NYTP_RETURN_ORDER(a->request, b->request);
     if (a->callee != b->callee || a->n_sites != b->n_sites)
         return a->callee != b->callee ? (a->callee < b->callee ? -1 : 1)
                                       : (a->n_sites < b->n_sites ? -1 : 1);
@@ -526,8 +524,7 @@ static int by_way(const void *x, const void *y)
 static int by_request_and_time(const void *x, const void *y)
 {
     const struct nytp_sent *const a = x, *const b = y;
-    if (a->request != b->request)
-        return a->request < b->request ? -1 : 1;
+    NYTP_RETURN_ORDER(a->request, b->request);
     if (a->ticks != b->ticks)
         return a->ticks < b->ticks ? 1 : -1;
     const int order = nytp_compare_names(a->text, b->text);

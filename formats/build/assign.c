@@ -178,12 +178,9 @@ struct sibling {
 static int by_call(const void *x, const void *y)
 {
     const struct sibling *a = x, *b = y;
-    if (a->sub != b->sub)
-        return a->sub < b->sub ? -1 : 1;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
+    NYTP_RETURN_ORDER(a->sub, b->sub);
+    NYTP_RETURN_ORDER(a->file, b->file);
+    NYTP_RETURN_ORDER(a->line, b->line);
     if (a->unreturned != b->unreturned)
         return a->unreturned ? 1 : -1;
     return a->raw < b->raw ? -1 : a->raw > b->raw;
@@ -496,10 +493,8 @@ struct numbered_line {
 static int by_source_place(const void *x, const void *y)
 {
     const struct numbered_line *a = x, *b = y;
-    if (a->line.file != b->line.file)
-        return a->line.file < b->line.file ? -1 : 1;
-    if (a->line.line != b->line.line)
-        return a->line.line < b->line.line ? -1 : 1;
+    NYTP_RETURN_ORDER(a->line.file, b->line.file);
+    NYTP_RETURN_ORDER(a->line.line, b->line.line);
     return (a->number > b->number) - (a->number < b->number);
 }
 

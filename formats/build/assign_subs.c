@@ -124,12 +124,9 @@ static void name_callers(struct nytp_assignment *s)
 static int by_process_sub_place(const void *x, const void *y)
 {
     const struct nytp_loose_line *a = x, *b = y;
-    if (a->process != b->process)
-        return a->process < b->process ? -1 : 1;
-    if (a->sub != b->sub)
-        return a->sub < b->sub ? -1 : 1;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
+    NYTP_RETURN_ORDER(a->process, b->process);
+    NYTP_RETURN_ORDER(a->sub, b->sub);
+    NYTP_RETURN_ORDER(a->file, b->file);
     return a->line < b->line ? -1 : a->line > b->line;
 }
 

@@ -47,8 +47,7 @@ struct weighted {
 static int by_line(const void *x, const void *y)
 {
     const struct weighted *a = x, *b = y;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
+    NYTP_RETURN_ORDER(a->file, b->file);
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
@@ -270,12 +269,9 @@ struct group {
 static int by_group(const void *x, const void *y)
 {
     const struct group *a = x, *b = y;
-    if (a->process != b->process)
-        return a->process < b->process ? -1 : 1;
-    if (a->sub != b->sub)
-        return a->sub < b->sub ? -1 : 1;
-    if (a->excl_ticks != b->excl_ticks)
-        return a->excl_ticks > b->excl_ticks ? -1 : 1;
+    NYTP_RETURN_ORDER(a->process, b->process);
+    NYTP_RETURN_ORDER(a->sub, b->sub);
+    NYTP_RETURN_ORDER(b->excl_ticks, a->excl_ticks);
     return a->node < b->node ? -1 : a->node > b->node;
 }
 
@@ -403,8 +399,7 @@ static bool apportion_all(struct nytp_assignment *s)
 static int by_place(const void *x, const void *y)
 {
     const struct nytp_node_line *a = x, *b = y;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
+    NYTP_RETURN_ORDER(a->file, b->file);
     return a->line < b->line ? -1 : a->line > b->line;
 }
 

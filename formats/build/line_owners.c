@@ -71,12 +71,9 @@ static bool collect_called(const struct nytp_builder *b, struct nytp_table *call
 static int by_place(const void *x, const void *y)
 {
     const struct nytp_built_range *a = x, *b = y;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->first_line != b->first_line)
-        return a->first_line < b->first_line ? -1 : 1;
-    if (a->last_line != b->last_line)
-        return a->last_line > b->last_line ? -1 : 1;
+    NYTP_RETURN_ORDER(a->file, b->file);
+    NYTP_RETURN_ORDER(a->first_line, b->first_line);
+    NYTP_RETURN_ORDER(b->last_line, a->last_line);
     return a->name < b->name ? -1 : a->name > b->name;
 }
 

@@ -24,17 +24,13 @@ static int by_process_and_start(const void *x, const void *y)
 {
     const struct file *const a = x, *const b = y;
     const struct nytp_process *const p = a->process, *const q = b->process;
-    if (p->pid != q->pid)
-        return p->pid < q->pid ? -1 : 1;
-    if (p->thread != q->thread)
-        return p->thread < q->thread ? -1 : 1;
-    if (a->host.len != b->host.len)
-        return a->host.len < b->host.len ? -1 : 1;
+    NYTP_RETURN_ORDER(p->pid, q->pid);
+    NYTP_RETURN_ORDER(p->thread, q->thread);
+    NYTP_RETURN_ORDER(a->host.len, b->host.len);
     const int order = memcmp(a->host.ptr, b->host.ptr, a->host.len);
     if (order != 0)
         return order;
-    if (p->start_s != q->start_s)
-        return p->start_s < q->start_s ? -1 : 1;
+    NYTP_RETURN_ORDER(p->start_s, q->start_s);
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
@@ -143,10 +139,8 @@ struct holder {
 
 static int compare_memory(const struct holder *a, const struct holder *b)
 {
-    if (a->pid != b->pid)
-        return a->pid < b->pid ? -1 : 1;
-    if (a->host.len != b->host.len)
-        return a->host.len < b->host.len ? -1 : 1;
+    NYTP_RETURN_ORDER(a->pid, b->pid);
+    NYTP_RETURN_ORDER(a->host.len, b->host.len);
     return memcmp(a->host.ptr, b->host.ptr, a->host.len);
 }
 
@@ -159,8 +153,7 @@ static int by_memory(const void *x, const void *y)
         return order;
     if (a->is_child != b->is_child)
         return a->is_child ? 1 : -1;
-    if (a->start_s != b->start_s)
-        return a->start_s < b->start_s ? -1 : 1;
+    NYTP_RETURN_ORDER(a->start_s, b->start_s);
     return a->index < b->index ? -1 : a->index > b->index;
 }
 

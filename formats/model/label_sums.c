@@ -632,8 +632,7 @@ int64_t nytp_label_sums_ticks_per_sec(const struct nytp_label_sums *s)
 static int by_label_and_length(const void *x, const void *y)
 {
     const struct nytp_label_length *a = x, *b = y;
-    if (a->label != b->label)
-        return a->label < b->label ? -1 : 1;
+    NYTP_RETURN_ORDER(a->label, b->label);
     return a->seconds < b->seconds ? -1 : a->seconds > b->seconds;
 }
 
@@ -664,8 +663,7 @@ static int by_key_and_total(const void *x, const void *y)
     const int keys = nytp_compare_names(a->key, b->key);
     if (keys != 0)
         return keys;
-    if (a->total_s != b->total_s)
-        return a->total_s > b->total_s ? -1 : 1;
+    NYTP_RETURN_ORDER(b->total_s, a->total_s);
     return nytp_compare_names(a->value, b->value);
 }
 

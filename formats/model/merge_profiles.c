@@ -214,8 +214,7 @@ static bool merge_files(struct merging *f)
 static int by_file_line(const void *x, const void *y)
 {
     const struct nytp_source_line *a = x, *b = y;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
+    NYTP_RETURN_ORDER(a->file, b->file);
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
@@ -338,10 +337,8 @@ static int by_name_file(const void *x, const void *y)
         return order;
     if (a->leaf != b->leaf)
         return a->leaf ? -1 : 1;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->input != b->input)
-        return a->input < b->input ? -1 : 1;
+    NYTP_RETURN_ORDER(a->file, b->file);
+    NYTP_RETURN_ORDER(a->input, b->input);
     return 0;
 }
 
@@ -434,20 +431,16 @@ struct sibling {
 static int by_call(const void *x, const void *y)
 {
     const struct sibling *a = x, *b = y;
-    if (a->node.sub != b->node.sub)
-        return a->node.sub < b->node.sub ? -1 : 1;
-    if (a->node.file != b->node.file)
-        return a->node.file < b->node.file ? -1 : 1;
-    if (a->node.line != b->node.line)
-        return a->node.line < b->node.line ? -1 : 1;
+    NYTP_RETURN_ORDER(a->node.sub, b->node.sub);
+    NYTP_RETURN_ORDER(a->node.file, b->node.file);
+    NYTP_RETURN_ORDER(a->node.line, b->node.line);
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
 static int by_place(const void *x, const void *y)
 {
     const struct nytp_node_line *a = x, *b = y;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
+    NYTP_RETURN_ORDER(a->file, b->file);
     return a->line < b->line ? -1 : a->line > b->line;
 }
 

@@ -42,12 +42,9 @@ void nytp_profile_free(struct nytp_profile *p)
 int nytp_compare_blocks(const void *x, const void *y)
 {
     const struct nytp_block *a = x, *b = y;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
-    if (a->block_line != b->block_line)
-        return a->block_line < b->block_line ? -1 : 1;
+    NYTP_RETURN_ORDER(a->file, b->file);
+    NYTP_RETURN_ORDER(a->line, b->line);
+    NYTP_RETURN_ORDER(a->block_line, b->block_line);
     return (a->sub_line > b->sub_line) - (a->sub_line < b->sub_line);
 }
 

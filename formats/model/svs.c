@@ -23,8 +23,7 @@ static int by_place(const void *x, const void *y)
 {
     const struct nytp_svs_row *row = x;
     const struct nytp_node_line *line = y;
-    if (row->file != line->file)
-        return row->file < line->file ? -1 : 1;
+    NYTP_RETURN_ORDER(row->file, line->file);
     return row->line < line->line ? -1 : row->line > line->line;
 }
 

@@ -123,14 +123,10 @@ static bool keep_arcs(struct nytp_profile *p, const struct nytp_arcs_before *bef
 static int by_caller_callee_place(const void *x, const void *y)
 {
     const struct nytp_arc *a = x, *b = y;
-    if (a->caller != b->caller)
-        return a->caller < b->caller ? -1 : 1;
-    if (a->callee != b->callee)
-        return a->callee < b->callee ? -1 : 1;
-    if (a->recording != b->recording)
-        return a->recording < b->recording ? -1 : 1;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
+    NYTP_RETURN_ORDER(a->caller, b->caller);
+    NYTP_RETURN_ORDER(a->callee, b->callee);
+    NYTP_RETURN_ORDER(a->recording, b->recording);
+    NYTP_RETURN_ORDER(a->file, b->file);
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
@@ -168,10 +164,8 @@ void nytp_profile_sum_arcs(struct nytp_profile *p)
 static int by_place(const void *x, const void *y)
 {
     const struct nytp_line_cost *a = x, *b = y;
-    if (a->recording != b->recording)
-        return a->recording < b->recording ? -1 : 1;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
+    NYTP_RETURN_ORDER(a->recording, b->recording);
+    NYTP_RETURN_ORDER(a->file, b->file);
     return a->line < b->line ? -1 : a->line > b->line;
 }
 

@@ -8,6 +8,7 @@
  */
 #include "merge_streams.h"
 
+#include "formats/base/order.h"
 #include "formats/base/arena.h"
 #include "formats/stream/comments/attribute_records.h"
 #include "formats/stream/comments/cost_records.h"
@@ -565,10 +566,8 @@ static int by_callee_and_place(const void *a, const void *b)
     const struct sorted_arc *x = a, *y = b;
     if (x->arc->callee != y->arc->callee)
         return nytp_compare_names(x->callee, y->callee);
-    if (x->arc->fid != y->arc->fid)
-        return x->arc->fid < y->arc->fid ? -1 : 1;
-    if (x->arc->line != y->arc->line)
-        return x->arc->line < y->arc->line ? -1 : 1;
+    NYTP_RETURN_ORDER(x->arc->fid, y->arc->fid);
+    NYTP_RETURN_ORDER(x->arc->line, y->arc->line);
     return nytp_compare_names(x->caller, y->caller);
 }
 
