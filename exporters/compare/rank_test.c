@@ -9,7 +9,7 @@
  */
 #include "rank_test.h"
 
-#include "formats/base/order.h"
+#include "formats/model/order.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -17,7 +17,7 @@
 #include "formats/stream/comments/regex_records.h"
 #include "formats/stream/comments/wait_records.h"
 #include "formats/base/error.h"
-#include "formats/base/order.h"
+#include "order.h"
 #include "formats/base/blake2b.h"
 #include "formats/stream/event.h"
 #include "formats/stream/source.h"

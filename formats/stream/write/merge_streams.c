@@ -8,7 +8,7 @@
  */
 #include "merge_streams.h"
 
-#include "formats/base/order.h"
+#include "formats/model/order.h"
 #include "formats/base/arena.h"
 #include "formats/stream/comments/attribute_records.h"
 #include "formats/stream/comments/cost_records.h"
