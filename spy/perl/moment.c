@@ -133,22 +133,72 @@ static bool follow_to_pad(struct nytp_walker *walker, struct nytp_call *call, bo
     return true;
 }
 
+static uint64_t read_root(struct nytp_walker *walker, uint64_t cv)
+{
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    struct nytp_words *const words = walker->names->words;
+    const uint64_t body = nytp_word(words, cv + (uint64_t)layout->sv_any);
+    return nytp_word(words, body + (uint64_t)layout->cv_root);
+}
+
+static struct nytp_known_pad *known_pad(struct nytp_walker *walker,
+                                        const struct nytp_call *call)
+{
+    const uint64_t hash =
+        (call->code + (uint64_t)(uint32_t)call->depth) * UINT64_C(0x9e3779b97f4a7c15);
+    return &walker->pads[(hash >> 40) % NYTP_KNOWN_PADS];
+}
+
+/* Whether that is known, and believed to be what it was. */
+static bool is_known_pad(const struct nytp_walker *walker, const struct nytp_known_pad *known,
+                         const struct nytp_call *call)
+{
+    return call->code != 0 && known->code == call->code && known->depth == call->depth &&
+           nytp_sub_is_believed(walker->names, call->code);
+}
+
+static uint64_t root_of_code(struct nytp_walker *walker, const struct nytp_call *call)
+{
+    const struct nytp_known_pad *const known = known_pad(walker, call);
+    return is_known_pad(walker, known, call) ? known->root : read_root(walker, call->code);
+}
+
+/* Takes the pad that the call had the last time, if that is believed. */
+static bool recall_pad(struct nytp_walker *walker, struct nytp_call *call)
+{
+    const struct nytp_known_pad *const known = known_pad(walker, call);
+    if (!is_known_pad(walker, known, call))
+        return false;
+    call->list = known->list;
+    call->pad = known->pad;
+    return true;
+}
+
 /* Finds the pads of calls, all at once and with all names that were recalled; 0 where there is
- * nothing to read. */
+ * nothing to read. Changes the order of the list. */
 static void find_pads(struct nytp_walker *walker, struct nytp_call **calls, size_t n)
 {
     bool is_done = false;
+    size_t n_unknown = 0;
     for (size_t i = 0; i < n; i++)
+        if (!recall_pad(walker, calls[i]))
+            calls[n_unknown++] = calls[i];
+    for (size_t i = 0; i < n_unknown; i++)
         follow_to_pad(walker, calls[i], true);
     for (int round = 0; round < ROUNDS && !is_done; round++) {
         nytp_name_cache_look_ahead(walker->names);
         is_done = true;
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n_unknown; i++)
             is_done &= follow_to_pad(walker, calls[i], false);
     }
-    for (size_t i = 0; i < n && !is_done; i++)
+    for (size_t i = 0; i < n_unknown; i++) {
         if (!follow_to_pad(walker, calls[i], false))
             calls[i]->list = calls[i]->pad = 0;
+        else
+            *known_pad(walker, calls[i]) = (struct nytp_known_pad){
+                calls[i]->code, read_root(walker, calls[i]->code), calls[i]->list,
+                calls[i]->pad, calls[i]->depth};
+    }
 }
 
 /* Names that the stack will need, if it is what was read; of a deep one they are too many to be
@@ -156,15 +206,19 @@ static void find_pads(struct nytp_walker *walker, struct nytp_call **calls, size
 static void recall_names(struct nytp_walker *walker, const struct nytp_spied_moment *wanted)
 {
     const struct nytp_reading *const reading = &walker->reading;
+    for (uint32_t i = 0; i < reading->calls.n_upper; i++)
+        if (nytp_is_checked(reading, walker->names->perl->layout, i))
+            nytp_root_ask(walker->names, walker->calls[i].site);
     if (nytp_look_is_deep(&walker->look))
         return;
-    nytp_name_cache_recall_place(walker->names, wanted->curcop);
+    nytp_name_cache_recall_place(walker->names, wanted->curcop, false);
     for (uint32_t i = 0; i < reading->calls.n_upper; i++) {
         const struct nytp_call *const call = &walker->calls[i];
+        const bool may_last =
+            i == 0 || (call[-1].kind == NYTP_FRAME_SUB &&
+                       nytp_sub_may_last(walker->names, call[-1].code));
         nytp_name_cache_recall_sub(walker->names, call->code);
-        nytp_name_cache_recall_place(walker->names, call->site);
-        if (nytp_is_checked(reading, walker->names->perl->layout, i))
-            nytp_root_ask(walker->names, call->site);
+        nytp_name_cache_recall_place(walker->names, call->site, may_last);
     }
 }
 
@@ -217,14 +271,6 @@ bool nytp_moment_nearest(struct nytp_walker *walker, int32_t lasting,
 
 /* ---- answers ---- */
 
-static uint64_t root_of_code(struct nytp_walker *walker, uint64_t cv)
-{
-    const struct nytp_layout *const layout = walker->names->perl->layout;
-    struct nytp_words *const words = walker->names->words;
-    const uint64_t body = nytp_word(words, cv + (uint64_t)layout->sv_any);
-    return nytp_word(words, body + (uint64_t)layout->cv_root);
-}
-
 static bool is_sub(const struct nytp_layout *layout, unsigned root_type)
 {
     return root_type == (unsigned)layout->op_leavesub ||
@@ -246,7 +292,7 @@ bool nytp_may_be_in(struct nytp_walker *walker, uint64_t statement,
     unsigned type = 0;
     const uint64_t root = nytp_root_of(walker->names, statement, &type);
     if (root != 0 && is_sub(layout, type))
-        return kind == NYTP_FRAME_SUB && root_of_code(walker, call->code) == root;
+        return kind == NYTP_FRAME_SUB && root_of_code(walker, call) == root;
     if (root != 0 &&
         (type == (unsigned)layout->op_leave || type == (unsigned)layout->op_leaveeval))
         return kind != NYTP_FRAME_SUB;
@@ -271,8 +317,9 @@ static bool is_in(const struct nytp_reading *reading, uint64_t statement,
 
 static bool has_pad(const struct nytp_reading *reading, const struct nytp_call *call)
 {
-    struct nytp_call now = *call, *const calls[] = {&now};
-    find_pads(reading->perl, (struct nytp_call **)calls, 1);
+    struct nytp_call now = *call, *calls[] = {&now};
+    if (!recall_pad(reading->perl, &now))
+        find_pads(reading->perl, calls, 1);
     return now.pad == call->pad;
 }
 

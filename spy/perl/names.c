@@ -15,6 +15,7 @@ enum {
     HAS_PARENTS = 26,   /* perl 5.26 and those after it */
     PAGE = 4096,
     FEW_PAGES = 8,
+    BELIEVED_NS = 500000000,
 };
 
 enum kind {
@@ -26,7 +27,8 @@ enum kind {
 struct nytp_remembered {
     uint64_t address, sample;
     enum kind kind;
-    bool is_there;
+    bool is_there, may_last;
+    int64_t found_ns, read_ns; /* when it was found, and last seen to be the same */
     uint32_t number, line; /* SUB: in `subs`; PLACE: of the file's name */
     uint64_t root, next;   /* ROOT: see nytp_root_of(), and op_next, with which that holds */
     unsigned root_type;
@@ -233,6 +235,34 @@ static bool find_place(struct nytp_names *names, struct nytp_reader *reader,
     return found->number != UINT32_MAX;
 }
 
+bool nytp_is_of_eval(const struct nytp_names *names, uint32_t file)
+{
+    static const char begin[] = "(eval ";
+    const struct nytp_name name = nytp_strings_get(names->strings, file);
+    return name.len > sizeof begin - 1 && memcmp(name.ptr, begin, sizeof begin - 1) == 0;
+}
+
+static bool is_lasting_sub(const struct nytp_names *names, const struct nytp_remembered *found)
+{
+    const struct nytp_spied_sub *const sub = &names->subs[found->number];
+    return !sub->is_begin && !sub->is_anonymous &&
+           (sub->is_xsub || (sub->first_line > 0 && !nytp_is_of_eval(names, sub->file)));
+}
+
+static void is_found_now(const struct nytp_names *names, struct nytp_remembered *entry)
+{
+    entry->found_ns = entry->read_ns = names->now_ns;
+}
+
+/* Whether it need not be read again. */
+static bool is_believed(const struct nytp_names *names, const struct nytp_remembered *entry)
+{
+    const int64_t known_ns = entry->read_ns - entry->found_ns;
+    return entry->may_last && entry->is_there && names->now_ns > 0 &&
+           names->now_ns - entry->read_ns <=
+               (known_ns < BELIEVED_NS ? known_ns : BELIEVED_NS);
+}
+
 /* A watch as long as what it holds; NULL: it cannot be kept. */
 static struct nytp_watch *kept(const struct nytp_watch *watch)
 {
@@ -253,7 +283,10 @@ static void find(struct nytp_names *names, struct nytp_remembered *found)
     found->is_there = found->kind == SUB ? find_sub(names, &reader, found)
                                          : find_place(names, &reader, found);
     found->watch = found->is_there ? kept(&watch) : NULL;
+    found->may_last = found->is_there && (found->kind == SUB ? is_lasting_sub(names, found)
+                                                             : !nytp_is_of_eval(names, found->number));
     found->sample = names->sample;
+    is_found_now(names, found);
 }
 
 /* ---- remembered ---- */
@@ -310,13 +343,17 @@ static bool ask(struct nytp_names *names, const struct nytp_remembered *entry)
     return true;
 }
 
-static bool expect(struct nytp_names *names, uint64_t address, enum kind kind)
+static bool expect(struct nytp_names *names, uint64_t address, enum kind kind, bool may_last)
 {
     struct nytp_remembered *const entry = remembered(names, address, kind);
     if (entry == NULL)
         return false;
     if (entry->sample == names->sample)
         return true;
+    if (may_last && is_believed(names, entry)) {
+        entry->sample = names->sample;
+        return true;
+    }
     if (entry->watch == NULL) {
         find(names, entry);
         return true;
@@ -327,31 +364,51 @@ static bool expect(struct nytp_names *names, uint64_t address, enum kind kind)
 
 bool nytp_name_cache_expect_sub(struct nytp_names *names, uint64_t cv)
 {
-    return expect(names, cv, SUB);
+    return expect(names, cv, SUB, true);
 }
 
-bool nytp_name_cache_expect_place(struct nytp_names *names, uint64_t cop)
+bool nytp_name_cache_expect_place(struct nytp_names *names, uint64_t cop, bool may_last)
 {
-    return expect(names, cop, PLACE);
+    return expect(names, cop, PLACE, may_last);
 }
 
-static void recall(struct nytp_names *names, uint64_t address, enum kind kind)
+/* NULL: nothing is known of it. */
+static struct nytp_remembered *known(const struct nytp_names *names, uint64_t address,
+                                     enum kind kind)
 {
     const uint32_t at = nytp_table_get(&names->by_address, key_of(address, kind));
-    struct nytp_remembered *const entry = at == NYTP_TABLE_NONE ? NULL : &names->known[at];
-    if (entry != NULL && entry->watch != NULL && entry->sample != names->sample &&
-        ask(names, entry))
+    return at == NYTP_TABLE_NONE ? NULL : &names->known[at];
+}
+
+static void recall(struct nytp_names *names, uint64_t address, enum kind kind, bool may_last)
+{
+    struct nytp_remembered *const entry = known(names, address, kind);
+    if (entry == NULL || entry->watch == NULL || entry->sample == names->sample)
+        return;
+    if ((may_last && is_believed(names, entry)) || ask(names, entry))
         entry->sample = names->sample;
+}
+
+bool nytp_sub_may_last(const struct nytp_names *names, uint64_t cv)
+{
+    const struct nytp_remembered *const entry = known(names, cv, SUB);
+    return entry != NULL && entry->may_last;
+}
+
+bool nytp_sub_is_believed(const struct nytp_names *names, uint64_t cv)
+{
+    const struct nytp_remembered *const entry = known(names, cv, SUB);
+    return entry != NULL && is_believed(names, entry);
 }
 
 void nytp_name_cache_recall_sub(struct nytp_names *names, uint64_t cv)
 {
-    recall(names, cv, SUB);
+    recall(names, cv, SUB, true);
 }
 
-void nytp_name_cache_recall_place(struct nytp_names *names, uint64_t cop)
+void nytp_name_cache_recall_place(struct nytp_names *names, uint64_t cop, bool may_last)
 {
-    recall(names, cop, PLACE);
+    recall(names, cop, PLACE, may_last);
 }
 
 /* Where the pieces go to. */
@@ -375,6 +432,8 @@ static void compare(struct nytp_names *names, size_t n_read)
         piece += watch->n;
         if (piece > n_read || memcmp(names->bytes + at, watch->bytes, len) != 0)
             find(names, entry);
+        else
+            entry->read_ns = names->now_ns;
         at += len;
     }
     forget_asked(names);
@@ -497,25 +556,43 @@ static bool is_same_root(struct nytp_names *names, const struct nytp_remembered 
 
 void nytp_root_ask(struct nytp_names *names, uint64_t cop)
 {
-    const uint32_t at = nytp_table_get(&names->by_address, key_of(cop, ROOT));
-    if (cop == 0)
+    const struct nytp_remembered *const entry = known(names, cop, ROOT);
+    if (cop == 0 || (entry != NULL && is_believed(names, entry)))
         return;
     nytp_words_ask(names->words, cop + (uint64_t)names->perl->layout->op_next);
-    if (at != NYTP_TABLE_NONE && names->known[at].root != 0)
-        nytp_words_ask(names->words, type_of_root(names, &names->known[at]));
+    if (entry != NULL && entry->root != 0)
+        nytp_words_ask(names->words, type_of_root(names, entry));
+}
+
+/* The statement is of a sub in a file or of the main program, as far as that is known. */
+static bool is_lasting_statement(const struct nytp_names *names,
+                                 const struct nytp_remembered *root)
+{
+    const struct nytp_layout *const layout = names->perl->layout;
+    const struct nytp_remembered *const place = known(names, root->address, PLACE);
+    return (root->root_type == (unsigned)layout->op_leavesub ||
+            root->root_type == (unsigned)layout->op_leave ||
+            root->root_type == (unsigned)layout->op_leavesublv) &&
+           place != NULL && place->may_last;
 }
 
 uint64_t nytp_root_of(struct nytp_names *names, uint64_t cop, unsigned *type)
 {
     struct nytp_remembered *const entry = remembered(names, cop, ROOT);
+    *type = entry != NULL ? entry->root_type : 0;
+    if (entry != NULL && is_believed(names, entry))
+        return entry->root;
     const uint64_t next = nytp_word(names->words, cop + (uint64_t)names->perl->layout->op_next);
     if (entry == NULL || next == 0)
         return 0;
+    entry->read_ns = names->now_ns;
     if (!entry->is_there || entry->next != next || !is_same_root(names, entry)) {
         *entry = (struct nytp_remembered){
             .address = cop, .kind = ROOT, .is_there = true, .next = next};
         find_root(names, entry);
+        is_found_now(names, entry);
     }
+    entry->may_last = is_lasting_statement(names, entry);
     *type = entry->root_type;
     return entry->root;
 }

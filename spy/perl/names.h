@@ -38,6 +38,7 @@ struct nytp_names {
     struct nytp_remembered *known;
     uint32_t n_known, known_capacity;
     uint64_t sample; /* what was asked since nytp_name_cache_begin() holds */
+    int64_t now_ns;  /* set at each look; 0: nothing is believed unread */
     struct nytp_piece *pieces;
     uint32_t n_pieces, pieces_capacity;
     uint8_t *bytes; /* of the pieces */
@@ -50,24 +51,34 @@ struct nytp_names {
 bool nytp_name_cache_init(struct nytp_names *names, struct nytp_perl *perl);
 void nytp_name_cache_free(struct nytp_names *names);
 
-/* Of one stack: first tell all that will be asked, then have it looked at, then ask. */
+/* Of one stack: first tell all that will be asked, then have it looked at, then ask. Statements
+ * `may_last` if their code does. */
 void nytp_name_cache_begin(struct nytp_names *names);
 bool nytp_name_cache_expect_sub(struct nytp_names *names, uint64_t cv);
-bool nytp_name_cache_expect_place(struct nytp_names *names, uint64_t cop);
+bool nytp_name_cache_expect_place(struct nytp_names *names, uint64_t cop, bool may_last);
 void nytp_name_cache_look(struct nytp_names *names);
 
 /* Look at subs and places that may be asked for and are known, and read the words that were
  * asked for (words.h), all in one system call: of those that come to be asked for none is read
  * again. */
 void nytp_name_cache_recall_sub(struct nytp_names *names, uint64_t cv);
-void nytp_name_cache_recall_place(struct nytp_names *names, uint64_t cop);
+void nytp_name_cache_recall_place(struct nytp_names *names, uint64_t cop, bool may_last);
 void nytp_name_cache_look_ahead(struct nytp_names *names);
+
+/* Whether a sub is known as a named one of a file, of which closures and evals are none. */
+bool nytp_sub_may_last(const struct nytp_names *names, uint64_t cv);
+
+/* Whether it is believed now to be what it was. */
+bool nytp_sub_is_believed(const struct nytp_names *names, uint64_t cv);
 
 /* The sub's number in `subs`; UINT32_MAX: there is none at this address. */
 uint32_t nytp_sub_at(struct nytp_names *names, uint64_t cv);
 
 /* Where a statement is. False: there is none at this address. */
 bool nytp_place_at(struct nytp_names *names, uint64_t cop, uint32_t *file, uint32_t *line);
+
+/* Whether a file, a string of names, is a string eval. */
+bool nytp_is_of_eval(const struct nytp_names *names, uint32_t file);
 
 /* The op that ends the code which a statement is in, as "leavesub", and its type; 0: not known.
  * As the memory was in this look of names->words; first have what it takes read with what else

@@ -28,19 +28,19 @@ void nytp_op_type_ask(struct nytp_walker *walker, uint64_t op)
 {
     const struct nytp_layout *const layout = walker->names->perl->layout;
     struct nytp_words *const words = walker->names->words;
-    const uint64_t at = op + (uint64_t)layout->op_type;
     if (op == 0)
         return;
-    nytp_words_ask(words, at);
+    nytp_words_ask(words, op + (uint64_t)layout->op_type);
     nytp_words_ask(words, function_of(layout, op));
-    nytp_words_ask(words, function_of_type(walker, type_in(nytp_word_guess(words, at))));
 }
 
 /* Whether an op does what those of its type do, or what a module has it do: code of some file.
- */
+ * The function of a type hardly ever changes. */
 static bool is_function(const struct nytp_walker *walker, uint64_t function, uint64_t of_type)
 {
-    return function == of_type ||
+    struct nytp_words *const words = walker->names->words;
+    return function == nytp_word_guess(words, of_type) ||
+           function == nytp_word(words, of_type) ||
            nytp_mapping_at(&walker->names->perl->target->mappings, function) != NULL;
 }
 
@@ -55,8 +55,7 @@ unsigned nytp_op_type_at(struct nytp_walker *walker, uint64_t op)
     if (type >= (uint64_t)layout->op_max)
         return 0;
     return type == (uint64_t)layout->op_entersub || of_type == 0 ||
-                   is_function(walker, nytp_word(words, function_of(layout, op)),
-                               nytp_word(words, of_type))
+                   is_function(walker, nytp_word(words, function_of(layout, op)), of_type)
                ? (unsigned)type
                : 0;
 }

@@ -182,17 +182,14 @@ static bool expect_names(struct nytp_walker *walker)
     bool ok = true;
     for (uint32_t i = 0; ok && i < walker->stack.n; i++) {
         const struct nytp_frame *const frame = &walker->stack.frames[i];
-        ok = (frame->cop == 0 || nytp_name_cache_expect_place(walker->names, frame->cop)) &&
+        const bool may_last =
+            frame->kind == NYTP_FRAME_MAIN ||
+            (frame->kind == NYTP_FRAME_SUB && nytp_sub_may_last(walker->names, frame->cv));
+        ok = (frame->cop == 0 ||
+              nytp_name_cache_expect_place(walker->names, frame->cop, may_last)) &&
              (!has_name(frame) || nytp_name_cache_expect_sub(walker->names, frame->cv));
     }
     return ok;
-}
-
-static bool is_of_eval(const struct nytp_names *names, uint32_t file)
-{
-    static const char begin[] = "(eval ";
-    const struct nytp_name name = nytp_strings_get(names->strings, file);
-    return name.len > sizeof begin - 1 && memcmp(name.ptr, begin, sizeof begin - 1) == 0;
 }
 
 /* Whether a sub that is in a file is shown at a statement of a string eval, which is over: it
@@ -200,8 +197,8 @@ static bool is_of_eval(const struct nytp_names *names, uint32_t file)
 static bool is_at_eval(const struct nytp_names *names, const struct nytp_frame *frame)
 {
     const struct nytp_spied_sub *const sub = &names->subs[frame->sub];
-    return sub->first_line > 0 && sub->file != frame->file && is_of_eval(names, frame->file) &&
-           !is_of_eval(names, sub->file);
+    return sub->first_line > 0 && sub->file != frame->file && nytp_is_of_eval(names, frame->file) &&
+           !nytp_is_of_eval(names, sub->file);
 }
 
 /* Files and lines, when names has looked. */
@@ -276,6 +273,7 @@ static bool take_frames(struct nytp_walker *walker, const struct sample *sample)
 
 static void begin_words(struct nytp_walker *walker, const struct nytp_spied_moment *wanted)
 {
+    walker->names->now_ns = walker->look.began_ns;
     nytp_name_cache_begin(walker->names);
     nytp_words_begin(walker->names->words);
     nytp_op_type_ask(walker, wanted->op);

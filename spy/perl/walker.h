@@ -30,6 +30,10 @@ struct nytp_stack {
     unsigned builtin;    /* the type of the op that runs */
 };
 
+enum {
+    NYTP_KNOWN_PADS = 1024,
+};
+
 struct nytp_walker {
     struct nytp_names *names;
     struct nytp_look look;
@@ -37,6 +41,11 @@ struct nytp_walker {
     struct nytp_call *calls;         /* of the reading; owned */
     uint32_t calls_capacity;
     struct nytp_reading reading;
+    /* Pads of subs that are believed to be what they were (names.h), by hash. */
+    struct nytp_known_pad {
+        uint64_t code, root, list, pad; /* root: CvROOT */
+        int64_t depth;
+    } pads[NYTP_KNOWN_PADS];
     struct nytp_stack stack; /* what came last */
     bool keeps_all;          /* frames, beyond NYTP_MOST_FRAMES, too */
     bool has_moved;          /* the program ran while we looked, on another processor */

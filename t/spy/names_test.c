@@ -177,7 +177,7 @@ static void see_place(void (*with)(void), int at, char *to, size_t size)
     uint32_t file, line;
     begin(&names, with, at);
     const uint64_t cop = (uint64_t)(uintptr_t)there.statement;
-    const bool ok = nytp_name_cache_expect_place(&names, cop);
+    const bool ok = nytp_name_cache_expect_place(&names, cop, true);
     nytp_name_cache_look(&names);
     if (ok && nytp_place_at(&names, cop, &file, &line))
         snprintf(to, size, "%s:%u", nytp_strings_get(names.strings, file).ptr, line);
@@ -220,6 +220,42 @@ static int reads_to_know_again(void)
     return n_reads;
 }
 
+/* How often is read at the last of these times, in milliseconds. */
+static int reads_at(const int *ms, int last)
+{
+    struct nytp_names names;
+    const uint64_t cv = (uint64_t)(uintptr_t)there.cv;
+    begin(&names, nothing, 0);
+    for (; *ms > 0; ms++) {
+        n_reads = 0;
+        names.now_ns = (int64_t)*ms * 1000000;
+        nytp_name_cache_begin(&names);
+        nytp_name_cache_expect_sub(&names, cv);
+        nytp_name_cache_look(&names);
+        if (*ms == last)
+            break;
+    }
+    nytp_name_cache_free(&names);
+    return n_reads;
+}
+
+static void test_belief(void)
+{
+    static const int ms[] = {1000, 1010, 1019, 1021, 1600, 2099, 2101, 0};
+    put_sub("named", LINE);
+    ok(reads_at(ms, 1010) == 1 && reads_at(ms, 1019) == 0,
+       "a sub that was the same for 10 ms is believed for 10 ms");
+    ok(reads_at(ms, 1021) == 1, "and no longer");
+    ok(reads_at(ms, 2099) == 0 && reads_at(ms, 2101) == 1, "for half a second at most");
+    put_sub("__ANON__", LINE);
+    ok(reads_at(ms, 1019) == 1, "a sub without a name is read each time");
+    put_sub("BEGIN", LINE);
+    ok(reads_at(ms, 1019) == 1, "so is a BEGIN block");
+    put_sub("named", LINE);
+    put_file("(eval 1)");
+    ok(reads_at(ms, 1019) == 1, "and a sub of a string eval");
+}
+
 /* How many names there are when so many string evals, each with a sub, have come and gone. */
 static uint32_t names_of_evals(uint32_t n)
 {
@@ -233,7 +269,7 @@ static uint32_t names_of_evals(uint32_t n)
         put_file(text);
         nytp_name_cache_begin(&names);
         nytp_name_cache_expect_sub(&names, (uint64_t)(uintptr_t)there.cv);
-        nytp_name_cache_expect_place(&names, (uint64_t)(uintptr_t)there.statement);
+        nytp_name_cache_expect_place(&names, (uint64_t)(uintptr_t)there.statement, true);
         nytp_name_cache_look(&names);
         if (nytp_sub_at(&names, (uint64_t)(uintptr_t)there.cv) == UINT32_MAX ||
             !nytp_place_at(&names, (uint64_t)(uintptr_t)there.statement, &file, &line))
@@ -295,6 +331,7 @@ static void test_names(void)
        "but for those behind the first thousand");
     put_all();
     ok(reads_to_know_again() == 1, "one read tells whether it is so yet");
+    test_belief();
 }
 
 int main(void)

@@ -258,12 +258,12 @@ while (1) { a_sub_named_0(1) }
 """
 
 
-def test_names_that_lie_near_each_other_are_read_as_one():
-    """Of each sub's name eleven words and texts are read again in each sample, most of them in the same few places."""
+def test_names_that_stay_are_hardly_ever_read_again():
+    """Of each sub's name eleven words and texts; read again in each sample they were 74 pieces, where they lie near each other as one."""
     with spied.running("/usr/bin/perl", "-e", NAMES) as process:
         process.wait_for("ready")
         ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "2000"], capture_output=True, text=True, check=True)
-    assert float(re.search(r"([\d.]+) pieces each", ran.stderr)[1]) < 200, ran.stderr
+    assert float(re.search(r"([\d.]+) pieces each", ran.stderr)[1]) < 30, ran.stderr
 
 
 COMPILES = r"""
