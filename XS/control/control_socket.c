@@ -88,115 +88,58 @@ static const char *const state_words[] = {"off", "ready", "recording", "paused",
 
 /* ---- in the tick thread ---- */
 
-#if NYTP_RAW_THREADS
-NYTP_RAW_CODE static int accept_client(int fd)
-{
-    return (int)nytp_raw_syscall(SYS_accept4, fd, 0, 0, SOCK_CLOEXEC | SOCK_NONBLOCK, 0, 0);
-}
-
-NYTP_RAW_CODE static bool is_allowed(int fd)
-{
-    struct ucred peer = {0};
-    socklen_t len = sizeof peer;
-    const long result = nytp_raw_syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED,
-                                         (long)&peer, (long)&len, 0);
-    return result == 0 && (peer.uid == 0 || peer.uid == owner);
-}
-
-NYTP_RAW_CODE static long receive(int fd, char *to, size_t size)
-{
-    return nytp_raw_syscall(SYS_recvfrom, fd, (long)to, (long)size, MSG_DONTWAIT, 0, 0);
-}
-
-NYTP_RAW_CODE static void send_bytes(int fd, const char *bytes, size_t n)
-{
-    nytp_raw_syscall(SYS_sendto, fd, (long)bytes, (long)n, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
-}
-
-NYTP_RAW_CODE static void close_fd(int fd)
-{
-    nytp_raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
-}
-
-NYTP_RAW_CODE static bool look_at_name(const char *path, struct stat *there)
-{
-    return nytp_raw_syscall(SYS_newfstatat, AT_FDCWD, (long)path, (long)there,
-                            AT_SYMLINK_NOFOLLOW, 0, 0) == 0;
-}
-
-NYTP_RAW_CODE static void remove_path(const char *path)
-{
-    nytp_raw_syscall(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
-}
-#else
 static int accept_client(int fd)
 {
+#ifdef SOCK_CLOEXEC
+    return accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+#else
     const int client = accept(fd, NULL, NULL);
     if (client >= 0)
         fcntl(client, F_SETFD, FD_CLOEXEC);
     return client;
+#endif
 }
 
-/* The socket's mode excludes others. */
+/* Elsewhere the socket's mode lets nobody else in. */
 static bool is_allowed(int fd)
 {
+#ifdef __linux__
+    struct ucred peer = {0};
+    socklen_t len = sizeof peer;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
+           (peer.uid == 0 || peer.uid == owner);
+#else
     return fd >= 0;
-}
-
-static long receive(int fd, char *to, size_t size)
-{
-    return recv(fd, to, size, MSG_DONTWAIT);
-}
-
-static void send_bytes(int fd, const char *bytes, size_t n)
-{
-    send(fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
-static void close_fd(int fd)
-{
-    close(fd);
-}
-
-static bool look_at_name(const char *path, struct stat *there)
-{
-    return lstat(path, there) == 0;
-}
-
-static void remove_path(const char *path)
-{
-    unlink(path);
-}
 #endif
+}
 
 /* Returns the descriptor at this index, or -1 if it is not ours any more. */
-NYTP_RAW_CODE static int fd_of(unsigned i)
+static int fd_of(unsigned i)
 {
     return nytp_own_fd(&clients[i].own);
 }
 
-NYTP_RAW_CODE static void drop(unsigned i)
+static void drop(unsigned i)
 {
-    close_fd(fd_of(i));
+    close(fd_of(i));
     clients[i].own.fd = watch.fds[i].fd = -1;
 }
 
 /* Removes the socket's name unless something else has it now. */
-NYTP_RAW_CODE static void remove_name(void)
+static void remove_name(void)
 {
     struct stat there;
-    if (look_at_name(socket_path, &there) && there.st_dev == name_dev &&
-        there.st_ino == name_ino)
-        remove_path(socket_path);
+    if (lstat(socket_path, &there) == 0 && there.st_dev == name_dev && there.st_ino == name_ino)
+        unlink(socket_path);
 }
 
 /* One line, cut to fit. */
 struct line {
     char bytes[2 * NYTP_CONTROL_LINE];
-    struct nytp_raw_text text;
+    struct nytp_fixed_text text;
 };
 
-NYTP_RAW_CODE static struct nytp_raw_text *begin_line(struct line *line)
+static struct nytp_fixed_text *begin_line(struct line *line)
 {
     line->text.to = line->bytes;
     line->text.n = 0;
@@ -204,106 +147,103 @@ NYTP_RAW_CODE static struct nytp_raw_text *begin_line(struct line *line)
     return &line->text;
 }
 
-NYTP_RAW_CODE static void send_line(int fd, struct line *line)
+static void send_line(int fd, struct line *line)
 {
     line->bytes[line->text.n++] = '\n';
-    send_bytes(fd, line->bytes, line->text.n);
+    send(fd, line->bytes, line->text.n, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-NYTP_RAW_CODE static void say(int fd, const char *head, const char *text)
+static void say(int fd, const char *head, const char *text)
 {
     struct line line;
-    struct nytp_raw_text *const to = begin_line(&line);
-    nytp_raw_put(to, head);
-    nytp_raw_put(to, text);
+    struct nytp_fixed_text *const to = begin_line(&line);
+    nytp_fixed_put(to, head);
+    nytp_fixed_put(to, text);
     send_line(fd, &line);
 }
 
-NYTP_RAW_CODE static void greet(int fd)
+static void greet(int fd)
 {
     struct line line;
-    struct nytp_raw_text *const to = begin_line(&line);
-    nytp_raw_put(to, "nytp ");
-    nytp_raw_put_number(to, (unsigned long)maker);
+    struct nytp_fixed_text *const to = begin_line(&line);
+    nytp_fixed_put(to, "nytp ");
+    nytp_fixed_put_number(to, (unsigned long)maker);
     send_line(fd, &line);
 }
 
-NYTP_RAW_CODE static bool has_obeyed(const struct nytp_control_target *target)
+static bool has_obeyed(const struct nytp_control_target *target)
 {
     const unsigned number = atomic_load(&order);
     return atomic_load(&target->obeyed) == number ||
            atomic_load(&orders[number & 1].command) == NYTP_COMMAND_NONE;
 }
 
-NYTP_RAW_CODE static void put_who(struct nytp_raw_text *to,
-                                  const struct nytp_control_target *target)
+static void put_who(struct nytp_fixed_text *to, const struct nytp_control_target *target)
 {
     if (target->thread == 0)
         return;
-    nytp_raw_put(to, "thread ");
-    nytp_raw_put_number(to, target->thread);
-    nytp_raw_put(to, " ");
+    nytp_fixed_put(to, "thread ");
+    nytp_fixed_put_number(to, target->thread);
+    nytp_fixed_put(to, " ");
 }
 
-NYTP_RAW_CODE static void put_pid(struct nytp_raw_text *to,
-                                  const struct nytp_control_target *target)
+static void put_pid(struct nytp_fixed_text *to, const struct nytp_control_target *target)
 {
-    nytp_raw_put(to, "pid ");
-    nytp_raw_put_number(to, (unsigned long)maker);
-    nytp_raw_put(to, " ");
+    nytp_fixed_put(to, "pid ");
+    nytp_fixed_put_number(to, (unsigned long)maker);
+    nytp_fixed_put(to, " ");
     put_who(to, target);
 }
 
 /* The interpreter may be freeing the name: reading freed memory this way does not crash. */
-NYTP_RAW_CODE static void put_file(struct nytp_raw_text *to,
-                                   const struct nytp_control_target *target)
+static void put_file(struct nytp_fixed_text *to, const struct nytp_control_target *target)
 {
     const char *const path = *target->path;
     char letter = '\0';
-    nytp_raw_put(to, " into ");
-    for (const char *at = path; at != NULL && nytp_raw_peek((long)maker, at, &letter, 1) == 1 &&
-                                letter != '\0' && to->n < to->size;
+    nytp_fixed_put(to, " into ");
+    for (const char *at = path;
+         at != NULL && nytp_read_part((long)maker, at, &letter, 1) == 1 && letter != '\0' &&
+         to->n < to->size;
          at++)
         to->to[to->n++] = letter;
-    nytp_raw_put(to, " since ");
-    nytp_raw_put_number(to, (uint64_t) * (volatile const time_t *)target->began_s);
+    nytp_fixed_put(to, " since ");
+    nytp_fixed_put_number(to, (uint64_t) * (volatile const time_t *)target->began_s);
 }
 
-NYTP_RAW_CODE static void answer_status(int fd, struct nytp_control_target *target)
+static void answer_status(int fd, struct nytp_control_target *target)
 {
     struct line line;
-    struct nytp_raw_text *const to = begin_line(&line);
+    struct nytp_fixed_text *const to = begin_line(&line);
     const int state = *(volatile const int *)target->state;
     put_pid(to, target);
-    nytp_raw_put(to, state_words[state]);
+    nytp_fixed_put(to, state_words[state]);
     if (state == NYTP_CONTROL_RECORDING || state == NYTP_CONTROL_PAUSED)
         put_file(to, target);
     if (!has_obeyed(target)) {
-        nytp_raw_put(to, "; pending: ");
-        nytp_raw_put(to,
-                     nytp_command_words[atomic_load(&orders[atomic_load(&order) & 1].command)]);
+        nytp_fixed_put(to, "; pending: ");
+        nytp_fixed_put(
+            to, nytp_command_words[atomic_load(&orders[atomic_load(&order) & 1].command)]);
     }
-    nytp_raw_put(to, "; ");
+    nytp_fixed_put(to, "; ");
     nytp_where_put(to, &target->where);
     send_line(fd, &line);
 }
 
 /* Sends the running op, and each open call with its line. */
-NYTP_RAW_CODE static void answer_stack(int fd, struct nytp_control_target *target)
+static void answer_stack(int fd, struct nytp_control_target *target)
 {
     static char bytes[65536];
-    struct nytp_raw_text text;
+    struct nytp_fixed_text text;
     text.to = bytes;
     text.n = 0;
     text.size = sizeof bytes;
     put_pid(&text, target);
     nytp_where_put(&text, &target->where);
     nytp_where_put_stack(&text, &target->where);
-    send_bytes(fd, bytes, text.n);
+    send(fd, bytes, text.n, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-NYTP_RAW_CODE static void answer_by(int fd,
-                                    void (*answer)(int fd, struct nytp_control_target *target))
+static void answer_by(int fd, void (*answer)(int fd, struct nytp_control_target *target))
 {
     for (struct nytp_control_target *target = targets; target != NULL; target = target->next) {
         nytp_where_look(&target->where);
@@ -311,13 +251,13 @@ NYTP_RAW_CODE static void answer_by(int fd,
     }
 }
 
-NYTP_RAW_CODE static void ask_targets(void)
+static void ask_targets(void)
 {
     for (struct nytp_control_target *target = targets; target != NULL; target = target->next)
         nytp_safe_point_ask(target->interpreter);
 }
 
-NYTP_RAW_CODE static void give_order(enum nytp_command what, const char *name)
+static void give_order(enum nytp_command what, const char *name)
 {
     const unsigned number = atomic_load(&order) + 1;
     struct order *const next = &orders[number & 1];
@@ -334,7 +274,7 @@ NYTP_RAW_CODE static void give_order(enum nytp_command what, const char *name)
 }
 
 /* Cancels an earlier command that was not obeyed. */
-NYTP_RAW_CODE static void withdraw(void)
+static void withdraw(void)
 {
     for (unsigned i = 1; i < NYTP_TICK_FDS; i++) {
         if (clients[i].own.fd < 0 || !clients[i].waits)
@@ -346,7 +286,7 @@ NYTP_RAW_CODE static void withdraw(void)
 }
 
 /* A client that waits for its answer is not read: it may have shut down its side. */
-NYTP_RAW_CODE static void hand_over(unsigned i, enum nytp_command what, const char *name)
+static void hand_over(unsigned i, enum nytp_command what, const char *name)
 {
     withdraw();
     clients[i].waits = true;
@@ -355,7 +295,7 @@ NYTP_RAW_CODE static void hand_over(unsigned i, enum nytp_command what, const ch
     give_order(what, name);
 }
 
-NYTP_RAW_CODE static void cancel(int fd)
+static void cancel(int fd)
 {
     bool is_pending = false;
     for (const struct nytp_control_target *target = targets; target != NULL;
@@ -368,14 +308,14 @@ NYTP_RAW_CODE static void cancel(int fd)
 }
 
 /* Returns false if this client is to be dropped. */
-NYTP_RAW_CODE static bool read_client(unsigned i)
+static bool read_client(unsigned i)
 {
     struct nytp_request *const request = &clients[i].request;
     const char *name;
     if (clients[i].waits)
         return false; /* it hung up */
-    const long n =
-        receive(fd_of(i), request->line + request->n, sizeof request->line - request->n);
+    const ssize_t n = recv(fd_of(i), request->line + request->n,
+                           sizeof request->line - request->n, MSG_DONTWAIT);
     if (n <= 0)
         return false;
     const enum nytp_command command = nytp_request_add(request, (size_t)n, &name);
@@ -396,7 +336,7 @@ NYTP_RAW_CODE static bool read_client(unsigned i)
 
 /* Returns a free index, after dropping the longest idle client if there is none. At most one
  * client waits for an answer. */
-NYTP_RAW_CODE static unsigned make_room(void)
+static unsigned make_room(void)
 {
     unsigned oldest = 0;
     for (unsigned i = 1; i < NYTP_TICK_FDS; i++) {
@@ -415,7 +355,7 @@ NYTP_RAW_CODE static unsigned make_room(void)
  *
  * If none can be accepted, as when the program has all descriptors that it may have, the socket
  * is ignored until the next check. */
-NYTP_RAW_CODE static void let_in(uint64_t now_ns)
+static void let_in(uint64_t now_ns)
 {
     const int low = accept_client(fd_of(0));
     if (low < 0) {
@@ -424,7 +364,7 @@ NYTP_RAW_CODE static void let_in(uint64_t now_ns)
     }
     const int fd = nytp_own_fd_move(low, lowest_fd);
     if (!is_allowed(fd)) {
-        close_fd(fd);
+        close(fd);
         return;
     }
     const unsigned i = make_room();
@@ -442,21 +382,21 @@ NYTP_RAW_CODE static void let_in(uint64_t now_ns)
     greet(fd);
 }
 
-NYTP_RAW_CODE static void pass_answer_of(int fd, const struct nytp_control_target *target)
+static void pass_answer_of(int fd, const struct nytp_control_target *target)
 {
     if (has_obeyed(target)) {
         say(fd, "", target->answer);
         return;
     }
     struct line line;
-    struct nytp_raw_text *const to = begin_line(&line);
-    nytp_raw_put(to, "ok ");
+    struct nytp_fixed_text *const to = begin_line(&line);
+    nytp_fixed_put(to, "ok ");
     put_who(to, target);
-    nytp_raw_put(to, "sleeps, and obeys when it wakes");
+    nytp_fixed_put(to, "sleeps, and obeys when it wakes");
     send_line(fd, &line);
 }
 
-NYTP_RAW_CODE static void pass_answers_on(void)
+static void pass_answers_on(void)
 {
     for (unsigned i = 1; i < NYTP_TICK_FDS; i++) {
         if (clients[i].own.fd < 0 || !clients[i].waits)
@@ -470,7 +410,7 @@ NYTP_RAW_CODE static void pass_answers_on(void)
 }
 
 /* Returns whether all have obeyed, or all that do not sleep. */
-NYTP_RAW_CODE static bool is_answered(void)
+static bool is_answered(void)
 {
     unsigned n = 0, n_obeyed = 0;
     for (const struct nytp_control_target *target = targets; target != NULL;
@@ -481,7 +421,7 @@ NYTP_RAW_CODE static bool is_answered(void)
     return n_obeyed == n || (n_obeyed > 0 && n_waits >= SLEEPERS_WAITS);
 }
 
-NYTP_RAW_CODE static void look_at_socket(uint64_t now_ns)
+static void look_at_socket(uint64_t now_ns)
 {
     if (fd_of(0) < 0 || (watch.fds[0].revents & (POLLERR | POLLHUP))) {
         drop(0);
@@ -494,7 +434,7 @@ NYTP_RAW_CODE static void look_at_socket(uint64_t now_ns)
         ask_targets();
 }
 
-NYTP_RAW_CODE static void look_at_client(unsigned i, uint64_t now_ns)
+static void look_at_client(unsigned i, uint64_t now_ns)
 {
     const bool is_idle = !clients[i].waits && now_ns >= clients[i].until_ns;
     if (clients[i].own.fd < 0)
@@ -504,7 +444,7 @@ NYTP_RAW_CODE static void look_at_client(unsigned i, uint64_t now_ns)
 }
 
 /* Schedules the next check no later than the end of a timed command. */
-NYTP_RAW_CODE static void keep_deadline(uint64_t now_ns)
+static void keep_deadline(uint64_t now_ns)
 {
     const uint64_t end_ns = atomic_load(&off_at_ns);
     if (end_ns == 0)
@@ -519,19 +459,19 @@ NYTP_RAW_CODE static void keep_deadline(uint64_t now_ns)
 
 /* Removes the socket's name at the last moment: later the program may lack the right. A program
  * that is root, or not root, only for a while keeps its socket. */
-NYTP_RAW_CODE static void give_up_name(void)
+static void give_up_name(void)
 {
     if (atomic_load(&name_is_gone) ||
         !(atomic_load(&changes_user) || nytp_rights_are_given_up()))
         return;
-    nytp_rights_use_all(remove_name);
+    nytp_rights_use_on_files(remove_name);
     atomic_store(&is_lost, true);
     atomic_store(&name_is_gone, true);
 }
 
-NYTP_RAW_CODE static void on_ready(struct nytp_tick_watch *unused)
+static void on_ready(struct nytp_tick_watch *unused)
 {
-    const uint64_t now_ns = nytp_raw_clock_ns(CLOCK_MONOTONIC);
+    const uint64_t now_ns = nytp_kernel_clock_ns(CLOCK_MONOTONIC);
     (void)unused;
     give_up_name();
     nytp_heap_copies_reap();
@@ -552,9 +492,8 @@ NYTP_RAW_CODE static void on_ready(struct nytp_tick_watch *unused)
         keep_deadline(now_ns);
 }
 
-NYTP_RAW_CODE static void on_rights(void)
+static void on_rights(void)
 {
-    nytp_rights_keep();
     give_up_name();
     ask_targets();
 }
@@ -643,7 +582,7 @@ void nytp_control_off_after(unsigned number, uint64_t ns)
     uint64_t none = 0;
     if (atomic_load(&order) == number)
         atomic_compare_exchange_strong(&off_at_ns, &none,
-                                       nytp_raw_clock_ns(CLOCK_MONOTONIC) + ns);
+                                       nytp_kernel_clock_ns(CLOCK_MONOTONIC) + ns);
 }
 
 void nytp_control_ask_all(enum nytp_command what)

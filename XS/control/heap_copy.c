@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-#if NYTP_RAW_THREADS
+#if NYTP_KERNEL_CALLS
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,71 +43,71 @@ static _Atomic long copies[MOST_COPIES]; /* their ids; 0: none. One thread each 
 
 /* ---- in the copy ---- */
 
-NYTP_RAW_CODE static void close_from_to(unsigned first, unsigned last)
+static void close_from_to(unsigned first, unsigned last)
 {
     struct {
         uint64_t now, most;
     } limit = {0, 0};
-    if (first > last || nytp_raw_syscall(SYS_close_range, first, last, 0, 0, 0, 0) == 0)
+    if (first > last || nytp_kernel_call(SYS_close_range, first, last, 0, 0, 0, 0) == 0)
         return;
-    nytp_raw_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0);
+    nytp_kernel_call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0);
     const uint64_t end = limit.now < MOST_FDS ? limit.now : MOST_FDS;
     for (unsigned fd = first; fd <= last && fd < end; fd++)
-        nytp_raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+        nytp_kernel_call(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
 /* Where only parents may look at a process (Yama), allows the client and its children to. */
-NYTP_RAW_CODE static void let_look(int client)
+static void let_look(int client)
 {
     struct ucred peer = {0};
     socklen_t len = sizeof peer;
-    const long result = nytp_raw_syscall(SYS_getsockopt, client, SOL_SOCKET, SO_PEERCRED,
+    const long result = nytp_kernel_call(SYS_getsockopt, client, SOL_SOCKET, SO_PEERCRED,
                                          (long)&peer, (long)&len, 0);
     if (result == 0 && peer.pid > 0)
-        nytp_raw_syscall(SYS_prctl, PR_SET_PTRACER, peer.pid, 0, 0, 0, 0);
+        nytp_kernel_call(SYS_prctl, PR_SET_PTRACER, peer.pid, 0, 0, 0, 0);
 }
 
 /* If memory becomes short, the kernel kills the copy, not the program. */
-NYTP_RAW_CODE static void go_first(void)
+static void go_first(void)
 {
-    const long fd = nytp_raw_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/oom_score_adj",
+    const long fd = nytp_kernel_call(SYS_openat, AT_FDCWD, (long)"/proc/self/oom_score_adj",
                                      O_WRONLY, 0, 0, 0);
     if (fd < 0)
         return;
-    nytp_raw_syscall(SYS_write, fd, (long)"1000", 4, 0, 0, 0);
-    nytp_raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+    nytp_kernel_call(SYS_write, fd, (long)"1000", 4, 0, 0, 0);
+    nytp_kernel_call(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
 /* All signals are blocked. A new session keeps signals for the program's process group away
  * from the copy. */
-NYTP_RAW_CODE static void stand_still(const struct nytp_own_fd *client)
+static void stand_still(const struct nytp_own_fd *client)
 {
     const int fd = nytp_own_fd(client);
     struct pollfd hangs_up = {.fd = fd, .events = POLLIN};
     if (fd >= 0) {
         close_from_to(0, (unsigned)fd - 1);
         close_from_to((unsigned)fd + 1, ~0u);
-        nytp_raw_syscall(SYS_setsid, 0, 0, 0, 0, 0, 0);
-        nytp_raw_name_thread("nytp-heap");
+        nytp_kernel_call(SYS_setsid, 0, 0, 0, 0, 0, 0);
+        nytp_kernel_call(SYS_prctl, PR_SET_NAME, (long)"nytp-heap", 0, 0, 0, 0);
         let_look(fd);
         go_first();
-        nytp_raw_syscall(SYS_sendto, fd, (long)"ready\n", 6, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
-        nytp_raw_poll(&hangs_up, 1, longest_ns);
+        nytp_kernel_call(SYS_sendto, fd, (long)"ready\n", 6, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
+        nytp_kernel_poll(&hangs_up, 1, longest_ns);
     }
     for (;;)
-        nytp_raw_syscall(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+        nytp_kernel_call(SYS_exit_group, 0, 0, 0, 0, 0, 0);
 }
 
 /* ---- in the program ---- */
 
 /* All arguments of clone() are 0: no exit signal, nothing shared, the same stack. */
-NYTP_RAW_CODE static long split(const struct nytp_own_fd *client)
+static long split(const struct nytp_own_fd *client)
 {
-    const uint64_t before = nytp_raw_set_signal_mask(UINT64_MAX);
-    const long pid = nytp_raw_syscall(SYS_clone, 0, 0, 0, 0, 0, 0);
+    const uint64_t before = nytp_kernel_set_signal_mask(UINT64_MAX);
+    const long pid = nytp_kernel_call(SYS_clone, 0, 0, 0, 0, 0, 0);
     if (pid == 0)
         stand_still(client);
-    nytp_raw_set_signal_mask(before);
+    nytp_kernel_set_signal_mask(before);
     return pid;
 }
 
@@ -127,7 +127,7 @@ bool nytp_heap_copy_make(const struct nytp_own_fd *client, struct nytp_heap_copy
         snprintf(error, size, "its values are being counted %d times already", MOST_COPIES);
         return false;
     }
-    const uint64_t began_ns = nytp_raw_clock_ns(CLOCK_MONOTONIC);
+    const uint64_t began_ns = nytp_kernel_clock_ns(CLOCK_MONOTONIC);
     const long pid = split(client);
     if (pid < 0) {
         snprintf(error, size, "the program cannot be copied: %s", strerror((int)-pid));
@@ -135,24 +135,24 @@ bool nytp_heap_copy_make(const struct nytp_own_fd *client, struct nytp_heap_copy
     }
     atomic_store(place, pid);
     copy->pid = pid;
-    copy->pause_ns = nytp_raw_clock_ns(CLOCK_MONOTONIC) - began_ns;
+    copy->pause_ns = nytp_kernel_clock_ns(CLOCK_MONOTONIC) - began_ns;
     return true;
 }
 
-NYTP_RAW_CODE static void reap(_Atomic long *copy, int options)
+static void reap(_Atomic long *copy, int options)
 {
     const long pid = atomic_load(copy);
     long result;
     if (pid == 0)
         return;
     do
-        result = nytp_raw_syscall(SYS_wait4, pid, 0, __WCLONE | options, 0, 0, 0);
+        result = nytp_kernel_call(SYS_wait4, pid, 0, __WCLONE | options, 0, 0, 0);
     while (result == -EINTR);
     if (result != 0)
         atomic_store(copy, 0); /* it has ended, or is no child */
 }
 
-NYTP_RAW_CODE void nytp_heap_copies_reap(void)
+void nytp_heap_copies_reap(void)
 {
     for (size_t i = 0; i < MOST_COPIES; i++)
         reap(&copies[i], WNOHANG);
@@ -162,7 +162,7 @@ void nytp_heap_copies_end(void)
 {
     for (size_t i = 0; i < MOST_COPIES; i++) {
         if (atomic_load(&copies[i]) != 0)
-            nytp_raw_syscall(SYS_kill, atomic_load(&copies[i]), SIGKILL, 0, 0, 0, 0);
+            nytp_kernel_call(SYS_kill, atomic_load(&copies[i]), SIGKILL, 0, 0, 0, 0);
         reap(&copies[i], 0);
     }
 }

@@ -26,7 +26,7 @@ struct nytp_heap_copy {
 bool nytp_heap_copy_make(const struct nytp_own_fd *client, struct nytp_heap_copy *copy,
                          char *error, size_t size);
 
-/* In the tick thread (raw_thread.h), now and then: reaps copies that have ended. */
+/* In the tick thread, now and then: reaps copies that have ended. */
 void nytp_heap_copies_reap(void);
 
 /* Ends all copies before this process becomes another program, which would receive their exit

@@ -4,8 +4,6 @@
  */
 #include "request.h"
 
-#include "XS/platform/raw_thread.h"
-
 const char *const nytp_command_words[] = {
     [NYTP_COMMAND_NONE] = "",         [NYTP_COMMAND_ON] = "on",
     [NYTP_COMMAND_OFF] = "off",       [NYTP_COMMAND_CHECKPOINT] = "checkpoint",
@@ -15,7 +13,7 @@ const char *const nytp_command_words[] = {
 };
 
 /* Returns the rest of `line` after the word and a space, or NULL for another word. */
-NYTP_RAW_CODE static const char *after_word(const char *line, const char *word)
+static const char *after_word(const char *line, const char *word)
 {
     while (*word != '\0' && *line == *word)
         line++, word++;
@@ -24,7 +22,7 @@ NYTP_RAW_CODE static const char *after_word(const char *line, const char *word)
     return *line == ' ' ? line + 1 : line;
 }
 
-NYTP_RAW_CODE static enum nytp_command parse(const char *line, const char **name)
+static enum nytp_command parse(const char *line, const char **name)
 {
     for (int command = NYTP_COMMAND_ON; command <= NYTP_COMMAND_STACK; command++) {
         const char *const rest = after_word(line, nytp_command_words[command]);
@@ -36,8 +34,8 @@ NYTP_RAW_CODE static enum nytp_command parse(const char *line, const char **name
     return NYTP_COMMAND_UNKNOWN;
 }
 
-NYTP_RAW_CODE enum nytp_command nytp_request_add(struct nytp_request *request, size_t n_more,
-                                                 const char **name)
+enum nytp_command nytp_request_add(struct nytp_request *request, size_t n_more,
+                                   const char **name)
 {
     const unsigned end = request->n + (unsigned)n_more;
     while (request->n < end && request->line[request->n] != '\n')

@@ -37,7 +37,7 @@ struct nytp_request {
 
 /* Adds `n_more` bytes put there. Returns NYTP_COMMAND_NONE if the line is incomplete, else its
  * command. *name is the rest of the line, or "", valid as long as the request. Runs in the tick
- * thread (raw_thread.h). */
+ * thread. */
 enum nytp_command nytp_request_add(struct nytp_request *request, size_t n_more,
                                    const char **name);
 

@@ -39,14 +39,14 @@ void nytp_where_begin(struct nytp_where *where, void *interpreter, unsigned thre
     forget(where);
 }
 
-NYTP_RAW_CODE void nytp_where_look(struct nytp_where *where)
+void nytp_where_look(struct nytp_where *where)
 {
 #ifdef MULTIPLICITY
     PerlInterpreter *const my_perl = (PerlInterpreter *)where->interpreter;
 #endif
     const void *const op = *(void *const volatile *)&PL_op;
     const void *const cop = *(void *const volatile *)&PL_curcop;
-    const uint64_t cpu_ns = nytp_raw_clock_ns(where->cpu_clock);
+    const uint64_t cpu_ns = nytp_kernel_clock_ns(where->cpu_clock);
     where->is_still =
         where->since_ns != 0 && op == where->op && cop == where->cop && cpu_ns == where->cpu_ns;
     if (where->is_still)
@@ -54,10 +54,10 @@ NYTP_RAW_CODE void nytp_where_look(struct nytp_where *where)
     where->op = op;
     where->cop = cop;
     where->cpu_ns = cpu_ns;
-    where->since_ns = nytp_raw_clock_ns(CLOCK_MONOTONIC);
+    where->since_ns = nytp_kernel_clock_ns(CLOCK_MONOTONIC);
 }
 
-NYTP_RAW_CODE static bool look_at_stack(const struct nytp_where *where)
+static bool look_at_stack(const struct nytp_where *where)
 {
     for (int i = 0; i < LOOKS; i++)
         if (nytp_open_stack_look(&stack, where->interpreter, where->pid) &&
@@ -68,7 +68,7 @@ NYTP_RAW_CODE static bool look_at_stack(const struct nytp_where *where)
 
 /* ---- the system call ---- */
 
-#if NYTP_RAW_THREADS
+#if NYTP_KERNEL_CALLS
 /* Calls that wait for a descriptor, their first argument. */
 static const int of_descriptor[] = {
     SYS_read,    SYS_write,   SYS_pread64, SYS_pwrite64, SYS_readv,   SYS_writev,
@@ -76,7 +76,7 @@ static const int of_descriptor[] = {
     SYS_sendmsg, SYS_flock,   SYS_fcntl,   SYS_fsync,    SYS_ioctl,
 };
 
-NYTP_RAW_CODE static const char *read_number(const char *at, int base, long *number)
+static const char *read_number(const char *at, int base, long *number)
 {
     *number = -1;
     for (; *at != '\0' && *at != ' '; at++) {
@@ -91,24 +91,24 @@ NYTP_RAW_CODE static const char *read_number(const char *at, int base, long *num
 }
 
 /* Reads /proc/PID/task/TID/syscall: the call's number and, in hexadecimal, its arguments. */
-NYTP_RAW_CODE static long waited_for(const struct nytp_where *where)
+static long waited_for(const struct nytp_where *where)
 {
     char bytes[256];
     long number, argument;
-    struct nytp_raw_text path;
+    struct nytp_fixed_text path;
     path.to = bytes;
     path.n = 0;
     path.size = sizeof bytes - 1;
-    nytp_raw_put(&path, "/proc/self/task/");
-    nytp_raw_put_number(&path, (uint64_t)where->thread_id);
-    nytp_raw_put(&path, "/syscall");
+    nytp_fixed_put(&path, "/proc/self/task/");
+    nytp_fixed_put_number(&path, (uint64_t)where->thread_id);
+    nytp_fixed_put(&path, "/syscall");
     bytes[path.n] = '\0';
     const long fd =
-        nytp_raw_syscall(SYS_openat, AT_FDCWD, (long)bytes, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+        nytp_kernel_call(SYS_openat, AT_FDCWD, (long)bytes, O_RDONLY | O_CLOEXEC, 0, 0, 0);
     if (fd < 0)
         return -1;
-    const long n = nytp_raw_syscall(SYS_read, fd, (long)bytes, sizeof bytes - 1, 0, 0, 0);
-    nytp_raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+    const long n = nytp_kernel_call(SYS_read, fd, (long)bytes, sizeof bytes - 1, 0, 0, 0);
+    nytp_kernel_call(SYS_close, fd, 0, 0, 0, 0, 0);
     bytes[n > 0 ? n : 0] = '\0';
     read_number(read_number(bytes, 10, &number), 16, &argument);
     for (size_t i = 0; i < C_ARRAY_LENGTH(of_descriptor); i++)
@@ -126,48 +126,49 @@ static long waited_for(const struct nytp_where *where)
 
 /* ---- words ---- */
 
-NYTP_RAW_CODE void nytp_where_put(struct nytp_raw_text *text, struct nytp_where *where)
+void nytp_where_put(struct nytp_fixed_text *text, struct nytp_where *where)
 {
     const long fd = where->thread_id == 0 ? -1 : waited_for(where);
-    const uint64_t tenths = (nytp_raw_clock_ns(CLOCK_MONOTONIC) - where->since_ns) / 100000000;
+    const uint64_t tenths =
+        (nytp_kernel_clock_ns(CLOCK_MONOTONIC) - where->since_ns) / 100000000;
     if (!look_at_stack(where) || !where->is_still) {
-        nytp_raw_put(text, "runs");
+        nytp_fixed_put(text, "runs");
         nytp_open_stack_put_leaf(text, &stack, " in ");
         return;
     }
-    nytp_raw_put(text, "waits");
+    nytp_fixed_put(text, "waits");
     nytp_open_stack_put_leaf(text, &stack, " in ");
-    nytp_raw_put(text, " for ");
-    nytp_raw_put_number(text, tenths / 10);
-    nytp_raw_put(text, ".");
-    nytp_raw_put_number(text, tenths % 10);
-    nytp_raw_put(text, " s");
+    nytp_fixed_put(text, " for ");
+    nytp_fixed_put_number(text, tenths / 10);
+    nytp_fixed_put(text, ".");
+    nytp_fixed_put_number(text, tenths % 10);
+    nytp_fixed_put(text, " s");
     if (fd < 0)
         return;
-    nytp_raw_put(text, ", fd ");
-    nytp_raw_put_number(text, (uint64_t)fd);
+    nytp_fixed_put(text, ", fd ");
+    nytp_fixed_put_number(text, (uint64_t)fd);
 }
 
-NYTP_RAW_CODE static void put_place(struct nytp_raw_text *text, const COP *cop)
+static void put_place(struct nytp_fixed_text *text, const COP *cop)
 {
-    nytp_raw_put(text, "\t");
+    nytp_fixed_put(text, "\t");
     const uint32_t line = nytp_open_stack_put_file(text, &stack, cop);
-    nytp_raw_put(text, ":");
-    nytp_raw_put_number(text, line);
-    nytp_raw_put(text, "\n");
+    nytp_fixed_put(text, ":");
+    nytp_fixed_put_number(text, line);
+    nytp_fixed_put(text, "\n");
 }
 
-NYTP_RAW_CODE void nytp_where_put_stack(struct nytp_raw_text *text, struct nytp_where *where)
+void nytp_where_put_stack(struct nytp_fixed_text *text, struct nytp_where *where)
 {
     const COP *cop = stack.cop;
-    nytp_raw_put(text, "\n");
+    nytp_fixed_put(text, "\n");
     (void)where;
     for (unsigned i = 0; i < stack.n; i++) {
-        nytp_raw_put(text, "  ");
+        nytp_fixed_put(text, "  ");
         nytp_open_stack_put_sub(text, &stack, stack.calls[i].cv);
         put_place(text, cop);
         cop = stack.calls[i].site;
     }
-    nytp_raw_put(text, stack.is_whole ? "  main::RUNTIME" : "  ...");
+    nytp_fixed_put(text, stack.is_whole ? "  main::RUNTIME" : "  ...");
     put_place(text, cop);
 }

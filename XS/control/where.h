@@ -21,15 +21,15 @@ struct nytp_where {
 /* In the interpreter's thread. `thread` is its number, 0 for the program's first. */
 void nytp_where_begin(struct nytp_where *where, void *interpreter, unsigned thread);
 
-/* These run under the rules of raw_thread.h. nytp_where_look() looks; call it regularly, since
+/* These run in the tick thread. nytp_where_look() looks; call it regularly, since
  * an unchanged state is assumed not to have changed in between. */
 void nytp_where_look(struct nytp_where *where);
 
 /* Appends "waits in CORE:readline for 11.9 s, fd 4" or "runs". */
-void nytp_where_put(struct nytp_raw_text *text, struct nytp_where *where);
+void nytp_where_put(struct nytp_fixed_text *text, struct nytp_where *where);
 
 /* Appends a newline, and a line for each open call, innermost first: its name, a tab, file and
  * line of its current statement. */
-void nytp_where_put_stack(struct nytp_raw_text *text, struct nytp_where *where);
+void nytp_where_put_stack(struct nytp_fixed_text *text, struct nytp_where *where);
 
 #endif

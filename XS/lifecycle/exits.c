@@ -70,7 +70,7 @@ static void emit_end(struct nytp_recorder *rec, int number)
 {
     static struct nytp_open_stack stack;
     char bytes[MOST_TEXT];
-    struct nytp_raw_text text = {.to = bytes, .size = sizeof bytes};
+    struct nytp_fixed_text text = {.to = bytes, .size = sizeof bytes};
     if (!nytp_file_is_open(rec) || rec->life.is_ended || getpid() != rec->life.pid)
         return;
     const char *const name = signal_name(number);
@@ -80,19 +80,19 @@ static void emit_end(struct nytp_recorder *rec, int number)
         return;
     const unsigned n = stack.n < MOST_TOLD ? stack.n : MOST_TOLD;
     if (n < stack.n || !stack.is_whole)
-        nytp_raw_put(&text, "... > ");
+        nytp_fixed_put(&text, "... > ");
     else
-        nytp_raw_put(&text, "main::RUNTIME");
+        nytp_fixed_put(&text, "main::RUNTIME");
     for (unsigned i = n + (n == stack.n && stack.is_whole); i > 0; i--) {
         if (i <= n)
             nytp_open_stack_put_sub(&text, &stack, stack.calls[i - 1].cv);
-        nytp_raw_put(&text, " ");
+        nytp_fixed_put(&text, " ");
         const COP *const cop = i > 1 ? stack.calls[i - 2].site : stack.cop;
         const uint32_t line = nytp_open_stack_put_file(&text, &stack, cop);
-        nytp_raw_put(&text, ":");
-        nytp_raw_put_number(&text, line);
+        nytp_fixed_put(&text, ":");
+        nytp_fixed_put_number(&text, line);
         if (i > 1)
-            nytp_raw_put(&text, " > ");
+            nytp_fixed_put(&text, " > ");
     }
     nytp_open_stack_put_leaf(&text, &stack, " > ");
     nytp_write_attribute_record(rec->writer, "ended_in", bytes, text.n);

@@ -29,20 +29,19 @@ const bool nytp_is_slowop[MAXO] = {
 #include "XS/options/slowops.def"
 };
 
-NYTP_RAW_CODE void nytp_open_stack_put_leaf(struct nytp_raw_text *text,
-                                            const struct nytp_open_stack *stack,
-                                            const char *head)
+void nytp_open_stack_put_leaf(struct nytp_fixed_text *text, const struct nytp_open_stack *stack,
+                              const char *head)
 {
     const bool is_builtin = stack->op_type < MAXO && nytp_is_slowop[stack->op_type];
     if (stack->xsub == NULL && !is_builtin)
         return;
-    nytp_raw_put(text, head);
+    nytp_fixed_put(text, head);
     if (stack->xsub != NULL) {
         nytp_open_stack_put_sub(text, stack, stack->xsub);
         return;
     }
-    nytp_raw_put(text, "CORE:");
-    nytp_raw_put(text, PL_op_name[stack->op_type]);
+    nytp_fixed_put(text, "CORE:");
+    nytp_fixed_put(text, PL_op_name[stack->op_type]);
 }
 
 static struct nytp_rec_sub *resolve_op(struct nytp_recorder *rec, const HV *stash, int type)

@@ -19,7 +19,7 @@ extern const bool nytp_is_slowop[MAXO] NYTP_HIDDEN;
 
 /* Writes `head` and the running xsub or builtin, or nothing if none runs. As in
  * open_stack.h. */
-void nytp_open_stack_put_leaf(struct nytp_raw_text *text, const struct nytp_open_stack *stack,
+void nytp_open_stack_put_leaf(struct nytp_fixed_text *text, const struct nytp_open_stack *stack,
                               const char *head);
 
 struct nytp_rec_builtins {

@@ -34,7 +34,7 @@ struct found_calls {
 };
 
 /* A context that is a call, or that runs the code of a file or a string eval. */
-NYTP_RAW_CODE static bool read_call(const PERL_CONTEXT *cx, struct nytp_tick_call *call)
+static bool read_call(const PERL_CONTEXT *cx, struct nytp_tick_call *call)
 {
     *call = (struct nytp_tick_call){.site = cx->blk_oldcop};
     if (CxTYPE(cx) == CXt_SUB && !(cx->cx_type & CXp_SUB_RE_FAKE)) {
@@ -52,9 +52,9 @@ NYTP_RAW_CODE static bool read_call(const PERL_CONTEXT *cx, struct nytp_tick_cal
 /* Of the contexts of a stack take those that are calls, as many as there is room for. perl
  * leaves a context as it was when its call is over: above the top when it was looked at again
  * is what was there, until the next call. */
-NYTP_RAW_CODE static void copy_calls(struct nytp_tick_copy *copy, struct found_calls *found,
-                                     const PERL_CONTEXT *contexts, const struct place *place,
-                                     int32_t top_after)
+static void copy_calls(struct nytp_tick_copy *copy, struct found_calls *found,
+                       const PERL_CONTEXT *contexts, const struct place *place,
+                       int32_t top_after)
 {
     copy->last_stack = place->si;
     copy->lowest = place->lowest;
@@ -71,8 +71,7 @@ NYTP_RAW_CODE static void copy_calls(struct nytp_tick_copy *copy, struct found_c
         copy->lowest = found->calls[0].index;
 }
 
-NYTP_RAW_CODE static void keep_calls(struct nytp_tick_copy *copy,
-                                     const struct found_calls *found)
+static void keep_calls(struct nytp_tick_copy *copy, const struct found_calls *found)
 {
     copy->n_calls = NYTP_TICK_CALLS - found->at;
     copy->n_there = copy->n_calls - found->n_over;
@@ -81,8 +80,7 @@ NYTP_RAW_CODE static void keep_calls(struct nytp_tick_copy *copy,
 }
 
 /* False: it is no stack. */
-NYTP_RAW_CODE static bool take_place(const PERL_SI *si, const PERL_SI *from,
-                                     struct place *place)
+static bool take_place(const PERL_SI *si, const PERL_SI *from, struct place *place)
 {
     const int32_t top = (int32_t)from->si_cxix;
     if (top < -1 || top > (int32_t)from->si_cxmax)
@@ -99,8 +97,7 @@ NYTP_RAW_CODE static bool take_place(const PERL_SI *si, const PERL_SI *from,
  * first stack and those that it made for sorts, ties and handlers stay where they are as long
  * as the interpreter lives; another one, a coroutine's perhaps, may go at any time, and those
  * below it are not looked for. */
-NYTP_RAW_CODE static int find_places(const struct nytp_ring *ring, const PERL_SI *si,
-                                     struct place *places)
+static int find_places(const struct nytp_ring *ring, const PERL_SI *si, struct place *places)
 {
     const PERL_SI *own = ring->home;
     int n = 0;
@@ -109,7 +106,7 @@ NYTP_RAW_CODE static int find_places(const struct nytp_ring *ring, const PERL_SI
     if (own == NULL || own != si) {
         PERL_SI copy;
         const struct iovec to = {&copy, sizeof copy}, from = {(void *)si, sizeof copy};
-        return nytp_raw_read_memory(ring->pid, &to, &from, 1) == (long)sizeof copy &&
+        return nytp_read_memory(ring->pid, &to, &from, 1) == (long)sizeof copy &&
                take_place(si, &copy, places);
     }
     while (n < STACKS && own != NULL && take_place(own, own, &places[n])) {
@@ -127,16 +124,14 @@ struct pieces {
 };
 
 /* The size up to the end of this one. */
-NYTP_RAW_CODE static size_t add_piece(struct pieces *pieces, void *to, const void *from,
-                                      size_t size)
+static size_t add_piece(struct pieces *pieces, void *to, const void *from, size_t size)
 {
     pieces->to[pieces->n] = (struct iovec){to, size};
     pieces->from[pieces->n++] = (struct iovec){(void *)from, size};
     return pieces->size += size;
 }
 
-NYTP_RAW_CODE static size_t add_contexts(struct pieces *pieces, PERL_CONTEXT *to,
-                                         const struct place *place)
+static size_t add_contexts(struct pieces *pieces, PERL_CONTEXT *to, const struct place *place)
 {
     return add_piece(pieces, to, place->contexts,
                      (size_t)(place->top + 1 - place->lowest) * sizeof *to);
@@ -147,7 +142,7 @@ NYTP_RAW_CODE static size_t add_contexts(struct pieces *pieces, PERL_CONTEXT *to
  * was looked at, the program seems to be where it was before, which is the caller most often.
  * The words and the top are of one moment but for some nanoseconds; the stacks below that in
  * use rest. */
-NYTP_RAW_CODE static void capture(const struct nytp_ring *ring, struct nytp_tick *tick)
+static void capture(const struct nytp_ring *ring, struct nytp_tick *tick)
 {
 #ifdef MULTIPLICITY
     PerlInterpreter *const my_perl = ring->interpreter;
@@ -173,7 +168,7 @@ NYTP_RAW_CODE static void capture(const struct nytp_ring *ring, struct nytp_tick
     add_piece(&pieces, &copy->callee, sp + 1, sizeof copy->callee);
     for (int i = 1; i < n_places; i++)
         add_contexts(&pieces, contexts[i], &places[i]);
-    const long n_read = nytp_raw_read_memory(ring->pid, pieces.to, pieces.from, (int)pieces.n);
+    const long n_read = nytp_read_memory(ring->pid, pieces.to, pieces.from, (int)pieces.n);
     if (n_read < (long)to_top)
         return;
     const bool has_op = n_read >= (long)to_op;

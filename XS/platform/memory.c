@@ -7,14 +7,14 @@
 #endif
 #include "memory.h"
 
-#include "raw_thread.h"
+#include "kernel.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#if NYTP_RAW_THREADS
+#if NYTP_KERNEL_CALLS
 
 enum {
     WORDS_AFTER_NAME = 45,
@@ -41,10 +41,9 @@ void nytp_memory_begin(void)
     heap_start = at == NULL ? 0 : (uintptr_t)strtoull(at, NULL, 10);
 }
 
-NYTP_RAW_CODE long nytp_raw_read_memory(long pid, const struct iovec *to,
-                                        const struct iovec *from, int n)
+long nytp_read_memory(long pid, const struct iovec *to, const struct iovec *from, int n)
 {
-    return nytp_raw_syscall(SYS_process_vm_readv, pid, (long)to, n, (long)from, n, 0);
+    return nytp_kernel_call(SYS_process_vm_readv, pid, (long)to, n, (long)from, n, 0);
 }
 
 static bool is_in_heap(const void *address, size_t len)
@@ -59,7 +58,7 @@ bool nytp_peek_memory(const void *from, void *to, size_t len)
         memcpy(to, from, len);
         return true;
     }
-    return nytp_raw_peek((long)getpid(), from, to, len) == (long)len;
+    return nytp_read_part((long)getpid(), from, to, len) == (long)len;
 }
 
 #else /* through a pipe */
@@ -143,7 +142,7 @@ static bool copy_through(const struct iovec *to, const struct iovec *from)
     return false;
 }
 
-long nytp_raw_read_memory(long pid, const struct iovec *to, const struct iovec *from, int n)
+long nytp_read_memory(long pid, const struct iovec *to, const struct iovec *from, int n)
 {
     long len = 0;
     if (pid != channel.owner || !take())
@@ -159,13 +158,13 @@ bool nytp_peek_memory(const void *from, void *to, size_t len)
 {
     if (!is_ours())
         nytp_memory_begin();
-    return nytp_raw_peek((long)getpid(), from, to, len) == (long)len;
+    return nytp_read_part((long)getpid(), from, to, len) == (long)len;
 }
 
 #endif
 
-NYTP_RAW_CODE long nytp_raw_peek(long pid, const void *from, void *to, size_t len)
+long nytp_read_part(long pid, const void *from, void *to, size_t len)
 {
     const struct iovec there = {(void *)from, len}, here = {to, len};
-    return nytp_raw_read_memory(pid, &here, &there, 1);
+    return nytp_read_memory(pid, &here, &there, 1);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * Memory of this process that may be gone by now, or go at any moment: the kernel copies it,
- * and says so where a load would crash. Where there are raw threads (raw_thread.h) that is
- * process_vm_readv() of our own process; elsewhere it goes through a pipe of ours, since a
+ * and says so where a load would crash. Where kernel.h has system calls that is
+ * process_vm_readv() of our own process. Elsewhere it goes through a pipe of ours, since a
  * write() of what is not there fails with EFAULT.
  */
 #ifndef NYTP_MEMORY_H
@@ -16,12 +16,12 @@
  * program. */
 void nytp_memory_begin(void);
 
-/* In the tick thread, under the rules of raw_thread.h: copy as many of the parts, in order, as
+/* In the tick thread: copy as many of the parts, in order, as
  * are there; `pid` is this process. The number of bytes, or below 0. */
-long nytp_raw_read_memory(long pid, const struct iovec *to, const struct iovec *from, int n);
+long nytp_read_memory(long pid, const struct iovec *to, const struct iovec *from, int n);
 
 /* The same of one part. */
-long nytp_raw_peek(long pid, const void *from, void *to, size_t len);
+long nytp_read_part(long pid, const void *from, void *to, size_t len);
 
 /* And in a thread of the program. False: it is gone. */
 bool nytp_peek_memory(const void *from, void *to, size_t len);

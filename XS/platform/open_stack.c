@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The calls that are open, from beside; see open_stack.h. Everything here runs under the rules
- * of raw_thread.h. What lies where is taken from perl's headers: cv.h, gv.h, hv.h, cop.h.
+ * The calls that are open, from beside; see open_stack.h. All of it may run in the tick thread
+ * (ticks.h). The layout of what is read is that of perl's headers: cv.h, gv.h, hv.h, cop.h.
  */
 #include "open_stack.h"
 
@@ -13,13 +13,13 @@ enum {
     LONGEST_NAME = 1000,
 };
 
-NYTP_RAW_CODE void nytp_raw_put(struct nytp_raw_text *text, const char *string)
+void nytp_fixed_put(struct nytp_fixed_text *text, const char *string)
 {
     for (; *string != '\0' && text->n < text->size; string++)
         text->to[text->n++] = *string;
 }
 
-NYTP_RAW_CODE void nytp_raw_put_number(struct nytp_raw_text *text, uint64_t number)
+void nytp_fixed_put_number(struct nytp_fixed_text *text, uint64_t number)
 {
     char digits[24];
     char *at = digits + sizeof digits;
@@ -27,18 +27,17 @@ NYTP_RAW_CODE void nytp_raw_put_number(struct nytp_raw_text *text, uint64_t numb
     do
         *--at = (char)('0' + number % 10);
     while ((number /= 10) > 0);
-    nytp_raw_put(text, at);
+    nytp_fixed_put(text, at);
 }
 
-NYTP_RAW_CODE static bool peek(const struct nytp_open_stack *stack, const void *from, void *to,
-                               size_t len)
+static bool peek(const struct nytp_open_stack *stack, const void *from, void *to, size_t len)
 {
-    return from != NULL && nytp_raw_peek(stack->pid, from, to, len) == (long)len;
+    return from != NULL && nytp_read_part(stack->pid, from, to, len) == (long)len;
 }
 
 /* ---- the stack ---- */
 
-NYTP_RAW_CODE static void add_call(struct nytp_open_stack *stack, const PERL_CONTEXT *cx)
+static void add_call(struct nytp_open_stack *stack, const PERL_CONTEXT *cx)
 {
     if (CxTYPE(cx) != CXt_SUB || (cx->cx_type & CXp_SUB_RE_FAKE) || cx->blk_sub.cv == NULL)
         return;
@@ -50,7 +49,7 @@ NYTP_RAW_CODE static void add_call(struct nytp_open_stack *stack, const PERL_CON
     stack->n++;
 }
 
-NYTP_RAW_CODE static void add_contexts(struct nytp_open_stack *stack, const PERL_SI *si)
+static void add_contexts(struct nytp_open_stack *stack, const PERL_SI *si)
 {
     PERL_CONTEXT contexts[CONTEXTS];
     for (I32 end = si->si_cxix + 1; end > 0 && stack->is_whole;) {
@@ -65,7 +64,7 @@ NYTP_RAW_CODE static void add_contexts(struct nytp_open_stack *stack, const PERL
 
 /* The code of an xsub that an entersub calls, or NULL: it is given a sub, a glob or a reference
  * (pp_hot.c, pp_entersub). */
-NYTP_RAW_CODE static const CV *xsub_at(const struct nytp_open_stack *stack, SV *const *top)
+static const CV *xsub_at(const struct nytp_open_stack *stack, SV *const *top)
 {
     const void *at = NULL;
     SV head;
@@ -86,7 +85,7 @@ NYTP_RAW_CODE static const CV *xsub_at(const struct nytp_open_stack *stack, SV *
     return NULL;
 }
 
-NYTP_RAW_CODE static void look_at_leaf(struct nytp_open_stack *stack, SV *const *top)
+static void look_at_leaf(struct nytp_open_stack *stack, SV *const *top)
 {
     struct op op;
     stack->op_type = OP_NULL;
@@ -98,8 +97,7 @@ NYTP_RAW_CODE static void look_at_leaf(struct nytp_open_stack *stack, SV *const 
         stack->xsub = xsub_at(stack, top + 1);
 }
 
-NYTP_RAW_CODE bool nytp_open_stack_look(struct nytp_open_stack *stack, const void *interpreter,
-                                        long pid)
+bool nytp_open_stack_look(struct nytp_open_stack *stack, const void *interpreter, long pid)
 {
 #ifdef MULTIPLICITY
     PerlInterpreter *const my_perl = (PerlInterpreter *)interpreter;
@@ -122,7 +120,7 @@ NYTP_RAW_CODE bool nytp_open_stack_look(struct nytp_open_stack *stack, const voi
     return stack->n > 0 || stack->is_whole;
 }
 
-NYTP_RAW_CODE bool nytp_open_stack_is_same(const struct nytp_open_stack *stack)
+bool nytp_open_stack_is_same(const struct nytp_open_stack *stack)
 {
 #ifdef MULTIPLICITY
     PerlInterpreter *const my_perl = (PerlInterpreter *)stack->interpreter;
@@ -134,9 +132,8 @@ NYTP_RAW_CODE bool nytp_open_stack_is_same(const struct nytp_open_stack *stack)
 
 /* ---- names ---- */
 
-NYTP_RAW_CODE static void put_bytes(struct nytp_raw_text *text,
-                                    const struct nytp_open_stack *stack, const char *from,
-                                    size_t len)
+static void put_bytes(struct nytp_fixed_text *text, const struct nytp_open_stack *stack,
+                      const char *from, size_t len)
 {
     const size_t room = text->size - text->n;
     if (len > room)
@@ -145,8 +142,8 @@ NYTP_RAW_CODE static void put_bytes(struct nytp_raw_text *text,
         text->n += len;
 }
 
-NYTP_RAW_CODE static void put_hek(struct nytp_raw_text *text,
-                                  const struct nytp_open_stack *stack, const HEK *hek)
+static void put_hek(struct nytp_fixed_text *text, const struct nytp_open_stack *stack,
+                    const HEK *hek)
 {
     HEK head;
     if (peek(stack, hek, &head, sizeof head) && head.hek_len > 0 &&
@@ -156,8 +153,8 @@ NYTP_RAW_CODE static void put_hek(struct nytp_raw_text *text,
 
 /* Where the name of a hash lies is in a structure of its own: behind the array, since 5.36
  * behind the body. */
-NYTP_RAW_CODE static void put_stash(struct nytp_raw_text *text,
-                                    const struct nytp_open_stack *stack, const void *stash)
+static void put_stash(struct nytp_fixed_text *text, const struct nytp_open_stack *stack,
+                      const void *stash)
 {
     SV head;
     struct xpvhv_aux aux;
@@ -180,29 +177,29 @@ NYTP_RAW_CODE static void put_stash(struct nytp_raw_text *text,
         !peek(stack, aux.xhv_name_u.xhvnameu_names, &name, sizeof name))
         return;
     put_hek(text, stack, name);
-    nytp_raw_put(text, "::");
+    nytp_fixed_put(text, "::");
 }
 
-NYTP_RAW_CODE static void put_glob(struct nytp_raw_text *text,
-                                   const struct nytp_open_stack *stack, const void *gv)
+static void put_glob(struct nytp_fixed_text *text, const struct nytp_open_stack *stack,
+                     const void *gv)
 {
     SV head;
     XPVGV body;
     if (!peek(stack, gv, &head, sizeof head) || !peek(stack, head.sv_any, &body, sizeof body)) {
-        nytp_raw_put(text, "__ANON__");
+        nytp_fixed_put(text, "__ANON__");
         return;
     }
     put_stash(text, stack, body.xnv_u.xgv_stash);
     put_hek(text, stack, body.xiv_u.xivu_namehek);
 }
 
-NYTP_RAW_CODE void nytp_open_stack_put_sub(struct nytp_raw_text *text,
-                                           const struct nytp_open_stack *stack, const CV *cv)
+void nytp_open_stack_put_sub(struct nytp_fixed_text *text, const struct nytp_open_stack *stack,
+                             const CV *cv)
 {
     SV head;
     XPVCV body;
     if (!peek(stack, cv, &head, sizeof head) || !peek(stack, head.sv_any, &body, sizeof body)) {
-        nytp_raw_put(text, "?");
+        nytp_fixed_put(text, "?");
         return;
     }
 #ifdef CVf_NAMED /* 5.18: a name without a glob */
@@ -215,9 +212,8 @@ NYTP_RAW_CODE void nytp_open_stack_put_sub(struct nytp_raw_text *text,
     put_glob(text, stack, body.xcv_gv_u.xcv_gv);
 }
 
-NYTP_RAW_CODE void nytp_open_stack_put_package(struct nytp_raw_text *text,
-                                               const struct nytp_open_stack *stack,
-                                               const COP *cop)
+void nytp_open_stack_put_package(struct nytp_fixed_text *text,
+                                 const struct nytp_open_stack *stack, const COP *cop)
 {
     COP copy;
     if (!peek(stack, cop, &copy, sizeof copy))
@@ -232,9 +228,8 @@ NYTP_RAW_CODE void nytp_open_stack_put_package(struct nytp_raw_text *text,
 #endif
 }
 
-NYTP_RAW_CODE uint32_t nytp_open_stack_put_file(struct nytp_raw_text *text,
-                                                const struct nytp_open_stack *stack,
-                                                const COP *cop)
+uint32_t nytp_open_stack_put_file(struct nytp_fixed_text *text,
+                                  const struct nytp_open_stack *stack, const COP *cop)
 {
     COP copy;
     if (!peek(stack, cop, &copy, sizeof copy))

@@ -33,14 +33,14 @@ struct nytp_open_stack {
     struct nytp_open_sub calls[NYTP_OPEN_CALLS];
 };
 
-/* Text that is put together without the C library; what does not fit is left out. */
-struct nytp_raw_text {
+/* Text in a room of fixed size; what does not fit is left out. */
+struct nytp_fixed_text {
     char *to;
     size_t n, size;
 };
 
-void nytp_raw_put(struct nytp_raw_text *text, const char *string);
-void nytp_raw_put_number(struct nytp_raw_text *text, uint64_t number);
+void nytp_fixed_put(struct nytp_fixed_text *text, const char *string);
+void nytp_fixed_put_number(struct nytp_fixed_text *text, uint64_t number);
 
 /* Look. False: the system does not do this, or nothing can be read. */
 bool nytp_open_stack_look(struct nytp_open_stack *stack, const void *interpreter, long pid);
@@ -50,15 +50,15 @@ bool nytp_open_stack_look(struct nytp_open_stack *stack, const void *interpreter
 bool nytp_open_stack_is_same(const struct nytp_open_stack *stack);
 
 /* The name of a sub, as perl has it: "Foo::bar". Of one without a name: "Foo::__ANON__". */
-void nytp_open_stack_put_sub(struct nytp_raw_text *text, const struct nytp_open_stack *stack,
+void nytp_open_stack_put_sub(struct nytp_fixed_text *text, const struct nytp_open_stack *stack,
                              const CV *cv);
 
 /* The package of a statement, with "::" behind it. */
-void nytp_open_stack_put_package(struct nytp_raw_text *text,
+void nytp_open_stack_put_package(struct nytp_fixed_text *text,
                                  const struct nytp_open_stack *stack, const COP *cop);
 
 /* The file of a statement; its line is returned, 0: not known. */
-uint32_t nytp_open_stack_put_file(struct nytp_raw_text *text,
+uint32_t nytp_open_stack_put_file(struct nytp_fixed_text *text,
                                   const struct nytp_open_stack *stack, const COP *cop);
 
 #endif

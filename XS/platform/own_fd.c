@@ -7,6 +7,7 @@
 #endif
 #include "own_fd.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -26,52 +27,28 @@ int nytp_own_fd_lowest(void)
     return top < 4 * FD_RESERVE ? 0 : (int)(top - FD_RESERVE);
 }
 
-#if NYTP_RAW_THREADS
-
-NYTP_RAW_CODE static int duplicate(int fd, int lowest)
-{
-    return (int)nytp_raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest, 0, 0, 0);
-}
-
-NYTP_RAW_CODE static void close_fd(int fd)
-{
-    nytp_raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
-}
-
-NYTP_RAW_CODE static bool look(int fd, struct stat *now)
-{
-    return nytp_raw_syscall(SYS_fstat, fd, (long)now, 0, 0, 0, 0) == 0;
-}
-
-#else
-
-static int duplicate(int fd, int lowest)
-{
-    return fcntl(fd, F_DUPFD_CLOEXEC, lowest);
-}
-
-static void close_fd(int fd)
-{
-    close(fd);
-}
-
 static bool look(int fd, struct stat *now)
 {
-    return fstat(fd, now) == 0;
+#if NYTP_KERNEL_CALLS
+    return nytp_kernel_call(SYS_fstat, fd, (long)now, 0, 0, 0, 0) == 0;
+#else
+    const int error = errno;
+    const bool is_open = fstat(fd, now) == 0;
+    errno = error;
+    return is_open;
+#endif
 }
 
-#endif
-
-NYTP_RAW_CODE int nytp_own_fd_move(int fd, int lowest)
+int nytp_own_fd_move(int fd, int lowest)
 {
-    const int high = lowest > 0 ? duplicate(fd, lowest) : -1;
+    const int high = lowest > 0 ? fcntl(fd, F_DUPFD_CLOEXEC, lowest) : -1;
     if (high < 0)
         return fd;
-    close_fd(fd);
+    close(fd);
     return high;
 }
 
-NYTP_RAW_CODE struct nytp_own_fd nytp_own_fd_of(int fd)
+struct nytp_own_fd nytp_own_fd_of(int fd)
 {
     struct stat now;
     struct nytp_own_fd own = {.fd = -1};
@@ -83,7 +60,7 @@ NYTP_RAW_CODE struct nytp_own_fd nytp_own_fd_of(int fd)
     return own;
 }
 
-NYTP_RAW_CODE int nytp_own_fd(const struct nytp_own_fd *own)
+int nytp_own_fd(const struct nytp_own_fd *own)
 {
     struct stat now;
     return own->fd >= 0 && look(own->fd, &now) && now.st_dev == own->dev &&

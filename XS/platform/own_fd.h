@@ -7,7 +7,7 @@
 #ifndef NYTP_OWN_FD_H
 #define NYTP_OWN_FD_H
 
-#include "raw_thread.h"
+#include "kernel.h"
 
 #include <sys/types.h>
 
@@ -24,7 +24,7 @@ int nytp_own_fd_lowest(void);
  * number. */
 int nytp_own_fd_move(int fd, int lowest);
 
-/* These two are for the thread, too (raw_thread.h). */
+/* These two are for the tick thread, too, and leave errno alone. */
 
 /* What this descriptor, which was moved there, leads to. */
 struct nytp_own_fd nytp_own_fd_of(int fd);

@@ -11,6 +11,8 @@
 #endif
 #include "rights.h"
 
+#include "kernel.h"
+
 #include <string.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -33,13 +35,6 @@ static uint64_t hash_of_groups(void)
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-/* In a thread of ours that the C library does not know its functions are not to be called. */
-#if NYTP_RAW_THREADS
-#define SYSTEM_CALL(number, a, b) nytp_raw_syscall(number, a, b, 0, 0, 0, 0)
-#else
-#define SYSTEM_CALL(number, a, b) syscall(number, a, b)
-#endif
-
 struct capabilities {
     uint32_t effective, permitted, inheritable;
 };
@@ -49,47 +44,54 @@ struct capabilities_head {
     int32_t thread; /* 0: the calling one */
 };
 
-NYTP_RAW_CODE static bool read_capabilities(long thread, struct capabilities to[2])
+static bool read_capabilities(long thread, struct capabilities to[2])
 {
     const struct capabilities_head head = {_LINUX_CAPABILITY_VERSION_3, (int32_t)thread};
-    return SYSTEM_CALL(SYS_capget, (long)&head, (long)to) == 0;
+    return syscall(SYS_capget, &head, to) == 0;
 }
 
-NYTP_RAW_CODE bool nytp_rights_are_given_up(void)
+bool nytp_rights_are_given_up(void)
 {
-    const long program = SYSTEM_CALL(SYS_getpid, 0, 0);
-    struct capabilities its[2] = {{0}}, own[2] = {{0}}; /* valgrind takes capget() to fill one */
+    const long program = getpid();
+    struct capabilities its[2] = {{0}},
+                        own[2] = {{0}}; /* valgrind takes capget() to fill one */
     return read_capabilities(program, its) && read_capabilities(0, own) &&
            ((own[0].permitted & ~its[0].permitted) | (own[1].permitted & ~its[1].permitted)) !=
                0;
 }
 
-NYTP_RAW_CODE void nytp_rights_keep(void)
+void nytp_rights_keep(void)
 {
-#if !NYTP_RAW_THREADS
     prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0); /* of this thread alone */
-#endif
 }
 
-NYTP_RAW_CODE static void set_effective(uint32_t first, uint32_t second)
+static void set_effective(const struct capabilities from[2], uint32_t more)
 {
     const struct capabilities_head head = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct capabilities own[2];
     if (!read_capabilities(0, own))
         return;
-    own[0].effective = first & own[0].permitted;
-    own[1].effective = second & own[1].permitted;
-    SYSTEM_CALL(SYS_capset, (long)&head, (long)own);
+    own[0].effective = (from[0].effective | more) & own[0].permitted;
+    own[1].effective = from[1].effective & own[1].permitted;
+    syscall(SYS_capset, &head, own);
 }
 
-NYTP_RAW_CODE void nytp_rights_use_all(void (*act)(void))
+/* glibc ends a program in which one thread may do a setuid() and another may not. So this one
+ * is never seen with a right to that which the program has not: the signal by which the C
+ * library has a thread do so waits meanwhile. */
+void nytp_rights_use_on_files(void (*act)(void))
 {
+    const uint32_t files =
+        1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH | 1u << CAP_FOWNER;
     struct capabilities before[2];
+    const uint64_t mask = nytp_kernel_set_signal_mask(UINT64_MAX);
     const bool is_read = read_capabilities(0, before);
-    set_effective(UINT32_MAX, UINT32_MAX);
+    if (is_read)
+        set_effective(before, files);
     act();
     if (is_read)
-        set_effective(before[0].effective, before[1].effective);
+        set_effective(before, 0);
+    nytp_kernel_set_signal_mask(mask);
 }
 
 static bool has_capabilities(void)
@@ -110,7 +112,7 @@ void nytp_rights_keep(void)
 {
 }
 
-void nytp_rights_use_all(void (*act)(void))
+void nytp_rights_use_on_files(void (*act)(void))
 {
     act();
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Whose rights a thread has. The C library carries setuid() and its like out in every thread
- * that it knows, and does not know ours (raw_thread.h): that has to see by itself when the
- * program has given up rights, and have none of them any more. Where ours is one that it knows,
- * the same is true of the capabilities that it keeps.
+ * Whose rights a thread has. The C library carries setuid() and its like out in every thread,
+ * but Linux has rights of each thread: a program that calls the kernel itself changes those of
+ * one thread, and capabilities may stay in one when they go from another. Our thread must have
+ * none that the program has given up.
  */
 #ifndef NYTP_RIGHTS_H
 #define NYTP_RIGHTS_H
 
-#include "raw_thread.h"
-
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Users and groups of a thread. */
@@ -31,13 +31,12 @@ bool nytp_rights_are_of(const struct nytp_rights *rights, uid_t user);
 /* In a thread of ours: whether it has rights that the program cannot have again. */
 bool nytp_rights_are_given_up(void);
 
-/* In a thread of ours that has something to undo when the program gives up its rights: it goes
- * on having its capabilities until it has noticed and ends. One that the C library does not
- * know has them anyway. */
+/* In a thread of ours, as it begins: it goes on having its capabilities when the program gives
+ * up its rights, until it has undone what it has to, noticed, and ended. */
 void nytp_rights_keep(void);
 
-/* In a thread of ours: do something with all capabilities that it has, also those that have no
- * effect while its user is another. Where the system is not Linux, it has none. */
-void nytp_rights_use_all(void (*act)(void));
+/* In a thread of ours: do something to files with all rights to files that it has, also those
+ * that have no effect while its user is another. Where the system is not Linux, it has none. */
+void nytp_rights_use_on_files(void (*act)(void));
 
 #endif

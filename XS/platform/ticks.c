@@ -13,17 +13,24 @@
 
 #include "formats/base/platform.h"
 
-#include "raw_alarm.h"
 #include "rights.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#ifdef __linux__
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
+
 enum {
+    STACK_BYTES = 262144, /* as much as thread-local storage of libraries may need, and more */
     LONGEST_POLL_NS = 200000000, /* poll() cannot be woken: changes are noticed after that */
     RIGHTS_NS = 10000000,        /* the program's rights are looked at that often */
 };
@@ -35,8 +42,9 @@ static struct {
     _Atomic uint32_t period_us;
     _Atomic bool stops;
     _Atomic uint32_t wakes; /* counts what a waiting thread is to take notice of */
-    struct nytp_raw_thread thread;
-    struct nytp_raw_alarm alarm;  /* of the thread */
+    pthread_t thread;
+    bool is_running;              /* it was started and not joined */
+    _Atomic long thread_number;   /* the kernel's, once it runs; 0: not yet */
     struct nytp_rights rights;    /* with which it was started */
     _Atomic bool looks_at_rights; /* the program is to do so */
     _Atomic bool is_outdated;     /* the thread: it is to leave */
@@ -45,12 +53,12 @@ static struct {
 
 /* ---- in the thread ---- */
 
-NYTP_RAW_CODE static bool try_lock(void)
+static bool try_lock(void)
 {
     return !atomic_flag_test_and_set_explicit(&ticks.lock, memory_order_acquire);
 }
 
-NYTP_RAW_CODE static void unlock(void)
+static void unlock(void)
 {
     atomic_flag_clear_explicit(&ticks.lock, memory_order_release);
 }
@@ -59,7 +67,7 @@ NYTP_RAW_CODE static void unlock(void)
  * long op), the newest entry is counted up instead of a new one being taken; so it is when the
  * ring is full. No system call that may wait for the program's memory to be changed, as copying
  * does, comes before the words: what changes it would be seen less often. */
-NYTP_RAW_CODE static void look(struct nytp_ring *ring)
+static void look(struct nytp_ring *ring)
 {
     const void *seen[NYTP_TICK_WORDS];
     const uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
@@ -67,7 +75,7 @@ NYTP_RAW_CODE static void look(struct nytp_ring *ring)
     struct nytp_tick *tick = &ring->ticks[(head - 1) % NYTP_TICKS_IN_RING];
     bool is_same = n > 0;
     for (int i = 0; i < NYTP_TICK_WORDS; i++) {
-        seen[i] = *ring->look_at[i];
+        seen[i] = __atomic_load_n(ring->look_at[i], __ATOMIC_RELAXED);
         is_same = is_same && seen[i] == tick->words[i];
     }
     const bool is_new = !is_same && n < NYTP_TICKS_IN_RING;
@@ -82,17 +90,17 @@ NYTP_RAW_CODE static void look(struct nytp_ring *ring)
         atomic_store_explicit(&tick->n, 0, memory_order_relaxed);
     }
     nytp_wait_look(&ring->call, ring->pid, &tick->wait);
-    atomic_store_explicit(&tick->cpu_ns, nytp_raw_clock_ns(ring->cpu_clock),
+    atomic_store_explicit(&tick->cpu_ns, nytp_kernel_clock_ns(ring->cpu_clock),
                           memory_order_relaxed);
-    atomic_store_explicit(&tick->ns, nytp_raw_clock_ns(ring->clock), memory_order_relaxed);
+    atomic_store_explicit(&tick->ns, nytp_kernel_clock_ns(ring->clock), memory_order_relaxed);
     atomic_fetch_add_explicit(&tick->n, 1, memory_order_relaxed);
     if (is_new)
         atomic_store_explicit(&ring->head, head + 1, memory_order_release);
     atomic_fetch_add_explicit(&ring->n_ticks, 1, memory_order_relaxed);
-    *ring->asked = 1;
+    __atomic_store_n(ring->asked, 1, __ATOMIC_RELAXED);
 }
 
-NYTP_RAW_CODE static void tick_all(void)
+static void tick_all(void)
 {
     if (!try_lock())
         return;
@@ -113,7 +121,7 @@ struct awaited {
     uint64_t again_ns; /* stays when a tick comes in between; UINT64_MAX: not asked for */
 };
 
-NYTP_RAW_CODE static void prepare_wait(struct awaited *wait, uint64_t now_ns, uint64_t until_ns)
+static void prepare_wait(struct awaited *wait, uint64_t now_ns, uint64_t until_ns)
 {
     const uint64_t planned_ns = wait->again_ns;
     wait->until_ns = until_ns;
@@ -140,7 +148,7 @@ NYTP_RAW_CODE static void prepare_wait(struct awaited *wait, uint64_t now_ns, ui
     unlock();
 }
 
-NYTP_RAW_CODE static void answer(struct awaited *wait)
+static void answer(struct awaited *wait)
 {
     if (!try_lock())
         return; /* what is ready stays so */
@@ -153,52 +161,44 @@ NYTP_RAW_CODE static void answer(struct awaited *wait)
     unlock();
 }
 
-NYTP_RAW_CODE static void wait_for_descriptors(struct awaited *wait, uint64_t now_ns)
+static void wait_for_descriptors(struct awaited *wait, uint64_t now_ns)
 {
     uint64_t ns = LONGEST_POLL_NS;
     if (wait->until_ns < now_ns + ns)
         ns = wait->until_ns <= now_ns ? 0 : wait->until_ns - now_ns;
     if (wait->again_ns < now_ns + ns)
         ns = wait->again_ns <= now_ns ? 0 : wait->again_ns - now_ns;
-    const int n_ready = nytp_raw_poll(wait->fds, wait->n, ns);
+    const int n_ready = nytp_kernel_poll(wait->fds, wait->n, ns);
     const bool is_again =
-        wait->again_ns != UINT64_MAX && nytp_raw_clock_ns(CLOCK_MONOTONIC) >= wait->again_ns;
+        wait->again_ns != UINT64_MAX && nytp_kernel_clock_ns(CLOCK_MONOTONIC) >= wait->again_ns;
     if (n_ready > 0 || is_again)
         answer(wait);
 }
 
 struct plan {
-    uint64_t next_ns, after_ns; /* the next tick and the one after it; 0: none */
+    uint64_t next_ns; /* the next tick; 0: none */
     uint64_t random;
 };
 
-NYTP_RAW_CODE static void plan_from(struct plan *plan, uint64_t from_ns, uint64_t period_ns)
-{
-    plan->next_ns = from_ns + nytp_raw_next_distance_ns(&plan->random, period_ns);
-    plan->after_ns = plan->next_ns + nytp_raw_next_distance_ns(&plan->random, period_ns);
-}
-
-/* After a tick, if it was due. Ticks that the thread is too late for are left out; those that
- * are planned too far off come sooner. */
-NYTP_RAW_CODE static void plan_ticks(struct plan *plan, uint64_t period_ns, uint64_t now_ns,
-                                     bool is_due)
+/* After a tick, if it was due. Ticks that the thread is too late for are left out; one that is
+ * planned too far off comes sooner. */
+static void plan_tick(struct plan *plan, uint64_t period_ns, uint64_t now_ns, bool is_due)
 {
     const uint64_t most_ns = period_ns + period_ns / 2;
     if (period_ns == 0) {
-        plan->next_ns = plan->after_ns = 0;
-    } else if (is_due && plan->after_ns > now_ns) {
-        plan->next_ns = plan->after_ns;
-        plan->after_ns += nytp_raw_next_distance_ns(&plan->random, period_ns);
-    } else if (is_due || plan->next_ns == 0 || plan->next_ns > now_ns + most_ns ||
-               plan->after_ns > plan->next_ns + most_ns) {
-        plan_from(plan, now_ns, period_ns);
+        plan->next_ns = 0;
+        return;
     }
+    if (is_due)
+        plan->next_ns += nytp_next_distance_ns(&plan->random, period_ns);
+    if (plan->next_ns <= now_ns || plan->next_ns > now_ns + most_ns)
+        plan->next_ns = now_ns + nytp_next_distance_ns(&plan->random, period_ns);
 }
 
 /* From time to time: have the program look at its rights when it comes to a safe point. False:
  * the thread has not the program's. What the program can have again at any time is let go of
  * when it has looked, what it has given up is let go of now. */
-NYTP_RAW_CODE static bool may_go_on(uint64_t now_ns, uint64_t *look_ns)
+static bool may_go_on(uint64_t now_ns, uint64_t *look_ns)
 {
     if (!ticks.rights.may_change || now_ns < *look_ns || !try_lock())
         return true;
@@ -207,41 +207,49 @@ NYTP_RAW_CODE static bool may_go_on(uint64_t now_ns, uint64_t *look_ns)
     ticks.has_left = leaves;
     ticks.looks_at_rights = true;
     for (struct nytp_ring *ring = ticks.rings; ring != NULL; ring = ring->next)
-        *ring->asked = 1;
+        __atomic_store_n(ring->asked, 1, __ATOMIC_RELAXED);
     if (ticks.watch != NULL)
         ticks.watch->on_rights();
     unlock();
     return !leaves;
 }
 
-NYTP_RAW_CODE static int run(void *unused)
+/* The name is what `top -H` shows. */
+static void begin(void)
 {
-    struct plan plan = {.random = nytp_raw_clock_ns(CLOCK_MONOTONIC) | 1};
+#ifdef __linux__
+    prctl(PR_SET_NAME, "nytp-ticks", 0, 0, 0);
+    nytp_rights_keep();
+    ticks.thread_number = syscall(SYS_gettid);
+#else
+    ticks.thread_number = 1;
+#endif
+}
+
+static void *run(void *unused)
+{
+    struct plan plan = {.random = nytp_kernel_clock_ns(CLOCK_MONOTONIC) | 1};
     struct awaited wait;
     uint64_t rights_ns = 0; /* when to look at them next */
     wait.again_ns = UINT64_MAX;
-    (void)unused;
-    nytp_raw_name_thread("nytp-ticks");
-    nytp_raw_alarm_begin(&ticks.alarm);
-    while (!ticks.stops) {
-        const uint32_t seen = ticks.wakes;
+    begin();
+    for (;;) {
+        const uint32_t seen = ticks.wakes; /* before anything that a wake tells of */
         const uint64_t period_ns = (uint64_t)ticks.period_us * 1000;
-        const uint64_t now_ns = nytp_raw_clock_ns(CLOCK_MONOTONIC);
+        const uint64_t now_ns = nytp_kernel_clock_ns(CLOCK_MONOTONIC);
         const bool is_due = period_ns > 0 && plan.next_ns != 0 && now_ns >= plan.next_ns;
-        if (!may_go_on(now_ns, &rights_ns))
+        if (ticks.stops || !may_go_on(now_ns, &rights_ns))
             break;
         if (is_due)
             tick_all();
-        plan_ticks(&plan, period_ns, now_ns, is_due);
+        plan_tick(&plan, period_ns, now_ns, is_due);
         prepare_wait(&wait, now_ns, period_ns == 0 ? UINT64_MAX : plan.next_ns);
         if (wait.watch != NULL)
             wait_for_descriptors(&wait, now_ns);
         else if (wait.until_ns > now_ns)
-            nytp_raw_alarm_wait(&ticks.alarm, &ticks.wakes, seen, wait.until_ns,
-                                period_ns == 0 ? UINT64_MAX : plan.after_ns);
+            nytp_kernel_wait(&ticks.wakes, seen, wait.until_ns);
     }
-    nytp_raw_alarm_end(&ticks.alarm);
-    return 0;
+    return unused;
 }
 
 /* ---- in the program ---- */
@@ -252,6 +260,23 @@ static void lock(void)
         sched_yield();
 }
 
+/* Starts the thread with all signals blocked. Returns 0, or an errno. */
+static int create_thread(void)
+{
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (error != 0)
+        return error;
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&ticks.thread, &attributes, run, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
 static bool start(char *error, size_t size)
 {
     /* A thread that is left with more rights than the process gave up is none to have there. */
@@ -260,37 +285,51 @@ static bool start(char *error, size_t size)
         return false;
     }
     ticks.stops = false;
-    ticks.alarm.is_waiting = false; /* in a child it is its parent's */
+    ticks.thread_number = 0;
     ticks.rights = nytp_rights_now();
     ticks.looks_at_rights = ticks.is_outdated = ticks.has_left = false;
-    if (nytp_raw_thread_start(&ticks.thread, run, NULL))
-        return true;
-    snprintf(error, size, "no thread can be started: %s", strerror(errno));
-    return false;
+    const int why = create_thread();
+    ticks.is_running = why == 0;
+    if (why != 0) {
+        snprintf(error, size, "no thread can be started: %s", strerror(why));
+        return false;
+    }
+    while (ticks.rights.may_change && ticks.thread_number == 0)
+        sched_yield(); /* until it keeps its rights */
+    return true;
 }
 
 static void stop(void)
 {
+    const int error = errno;
     ticks.stops = true;
-    nytp_raw_alarm_wake(&ticks.alarm, &ticks.thread, &ticks.wakes);
-    nytp_raw_thread_join(&ticks.thread);
+    nytp_kernel_wake(&ticks.wakes);
+    pthread_join(ticks.thread, NULL);
+    ticks.is_running = false;
+#ifdef __linux__
+    /* It counts as one for a moment more, in which the kernel denies what needs one thread. */
+    while (ticks.thread_number != 0 &&
+           syscall(SYS_tgkill, getpid(), ticks.thread_number, 0) == 0)
+        sched_yield();
+#endif
+    errno = error;
 }
 
 bool nytp_ticks_run(char *error, size_t size)
 {
     const bool is_wanted = ticks.rings != NULL || ticks.watch != NULL;
-    return !is_wanted || ticks.thread.is_running || start(error, size);
+    return !is_wanted || ticks.is_running || start(error, size);
 }
 
 bool nytp_ticks_are_run(void)
 {
-    return ticks.thread.is_running;
+    return ticks.is_running;
 }
 
 void nytp_ticks_set_period(uint32_t us)
 {
     ticks.period_us = us;
-    nytp_raw_alarm_wake(&ticks.alarm, &ticks.thread, &ticks.wakes);
+    nytp_kernel_wake(&ticks.wakes);
 }
 
 uint32_t nytp_ticks_period(void)
@@ -313,7 +352,7 @@ bool nytp_ticks_add(struct nytp_ring *ring, char *error, size_t size)
 
 static void stop_if_idle(void)
 {
-    if (ticks.rings == NULL && ticks.watch == NULL && ticks.thread.is_running)
+    if (ticks.rings == NULL && ticks.watch == NULL && ticks.is_running)
         stop();
 }
 
@@ -334,7 +373,7 @@ bool nytp_ticks_watch(struct nytp_tick_watch *watch, char *error, size_t size)
     lock();
     ticks.watch = watch;
     unlock();
-    nytp_raw_alarm_wake(&ticks.alarm, &ticks.thread, &ticks.wakes);
+    nytp_kernel_wake(&ticks.wakes);
     if (watch == NULL)
         stop_if_idle();
     else if (!nytp_ticks_run(error, size))
@@ -355,7 +394,7 @@ void nytp_ticks_let_go(void)
 void nytp_ticks_forked(void)
 {
     unlock();
-    nytp_raw_thread_forget(&ticks.thread);
+    ticks.is_running = false;
     for (struct nytp_ring *ring = ticks.rings; ring != NULL; ring = ring->next)
         ring->tail = ring->head;
 }
@@ -381,7 +420,7 @@ bool nytp_ticks_follow_rights(void)
 
 bool nytp_ticks_stop(void)
 {
-    const bool was_running = ticks.thread.is_running;
+    const bool was_running = ticks.is_running;
     if (was_running)
         stop();
     return was_running;

@@ -8,13 +8,17 @@
  * point. No signal is sent, so no system call of the program is ever interrupted; nothing that
  * the words point to is looked at.
  *
- * There is one such thread in a process (raw_thread.h), however many rings it fills. It waits
- * for descriptors, too, if somebody wants that.
+ * There is one such thread in a process, however many rings it fills. It waits for descriptors,
+ * too, if somebody wants that.
+ *
+ * The thread calls nothing of perl's, allocates nothing and takes no lock but one of ours, on
+ * which it never waits: a fork() may come at any moment, and the child must find all locks
+ * free.
  */
 #ifndef NYTP_TICKS_H
 #define NYTP_TICKS_H
 
-#include "raw_thread.h"
+#include "kernel.h"
 #include "wait_look.h"
 
 #include <poll.h>
@@ -69,8 +73,7 @@ struct nytp_ring {
     /* Set before nytp_ticks_add(). */
     const void *const volatile *look_at[NYTP_TICK_WORDS]; /* read at each tick */
     volatile int *asked;                                  /* becomes 1 with each tick */
-    /* Called in the thread, under the rules of raw_thread.h, when the words are others than
-     * before; NULL: not. */
+    /* Called in the thread when the words are others than before; NULL: not. */
     void (*copy)(const struct nytp_ring *ring, struct nytp_tick *tick);
     /* The same, after each tick; NULL: not. */
     void (*ticked)(struct nytp_ring *ring);
@@ -95,6 +98,17 @@ bool nytp_ticks_add(struct nytp_ring *ring, char *error, size_t size);
 /* The ring is not touched any more. Without any ring or watch the thread is ended. */
 void nytp_ticks_remove(struct nytp_ring *ring);
 
+/* Returns how long it is from one wake to the next: from half a period to one and a half. At
+ * even distances wakes fall into step with a program that does the same again and again, and
+ * see the same few lines each time. `random` is kept for the next call, and is never 0. */
+static inline uint64_t nytp_next_distance_ns(uint64_t *random, uint64_t period_ns)
+{
+    *random ^= *random << 13;
+    *random ^= *random >> 7;
+    *random ^= *random << 17;
+    return period_ns / 2 + *random % period_ns;
+}
+
 /* From one tick to the next; 0: no ticks. For all rings. */
 void nytp_ticks_set_period(uint32_t us);
 uint32_t nytp_ticks_period(void);
@@ -117,9 +131,9 @@ struct nytp_tick_watch {
     struct pollfd fds[NYTP_TICK_FDS];
     unsigned n;
     uint32_t again_ms; /* on_ready() is called after that time, too; 0: not */
-    /* Runs in the thread, under the rules of raw_thread.h, when some descriptor is ready; with
-     * fds[].revents as poll() gives them. It does not wait, and may change all of the above. It
-     * must not call what is declared here. */
+    /* Runs in the thread when some descriptor is ready, with fds[].revents as poll() gives
+     * them. It does not wait, and may change all of the above. It must not call what is
+     * declared here. */
     void (*on_ready)(struct nytp_tick_watch *watch);
     /* The same when the program is to look at its rights at its next safe point; if they are
      * not the thread's any more, this is the last that the thread does. */

@@ -22,7 +22,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#if NYTP_RAW_THREADS
+#if NYTP_KERNEL_CALLS
 
 enum {
     ARGUMENTS = 4, /* of a call that are looked at */
@@ -53,13 +53,13 @@ struct blocked {
     unsigned long arguments[ARGUMENTS];
 };
 
-NYTP_RAW_CODE static int hex_digit(char c)
+static int hex_digit(char c)
 {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* False: it runs. */
-NYTP_RAW_CODE static bool parse(const char *text, const char *end, struct blocked *blocked)
+static bool parse(const char *text, const char *end, struct blocked *blocked)
 {
     const bool is_negative = text < end && *text == '-';
     text += is_negative;
@@ -82,14 +82,14 @@ NYTP_RAW_CODE static bool parse(const char *text, const char *end, struct blocke
     return true;
 }
 
-NYTP_RAW_CODE static enum nytp_wait_reason of_socket(int fd, struct nytp_wait_seen *seen)
+static enum nytp_wait_reason of_socket(int fd, struct nytp_wait_seen *seen)
 {
     uint32_t len = NYTP_PEER_BYTES;
     const struct sockaddr_in *const address = (const void *)seen->peer;
     for (uint32_t i = 0; i < NYTP_PEER_BYTES; i++)
         ((volatile unsigned char *)seen->peer)[i] = 0;
     const long error =
-        nytp_raw_syscall(SYS_getpeername, fd, (long)seen->peer, (long)&len, 0, 0, 0);
+        nytp_kernel_call(SYS_getpeername, fd, (long)seen->peer, (long)&len, 0, 0, 0);
     seen->peer_len = error != 0 ? 0 : len < NYTP_PEER_BYTES ? len : NYTP_PEER_BYTES;
     const bool is_internet =
         seen->peer_len >= sizeof *address &&
@@ -100,19 +100,19 @@ NYTP_RAW_CODE static enum nytp_wait_reason of_socket(int fd, struct nytp_wait_se
 
 /* What kind of file it is, as far as that is known here: a server that does not answer is not
  * asked, for which all threads would wait. 0: not known. */
-NYTP_RAW_CODE static unsigned mode_of(int fd)
+static unsigned mode_of(int fd)
 {
 #ifdef STATX_TYPE
     struct statx found;
-    if (nytp_raw_syscall(SYS_statx, fd, (long)"", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+    if (nytp_kernel_call(SYS_statx, fd, (long)"", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
                          STATX_TYPE, (long)&found, 0) == 0)
         return found.stx_mode;
 #endif
     struct stat older; /* kernels before 4.11 */
-    return nytp_raw_syscall(SYS_fstat, fd, (long)&older, 0, 0, 0, 0) == 0 ? older.st_mode : 0;
+    return nytp_kernel_call(SYS_fstat, fd, (long)&older, 0, 0, 0, 0) == 0 ? older.st_mode : 0;
 }
 
-NYTP_RAW_CODE static enum nytp_wait_reason of_fd(int fd, struct nytp_wait_seen *seen)
+static enum nytp_wait_reason of_fd(int fd, struct nytp_wait_seen *seen)
 {
     char settings[256]; /* of a terminal */
     const unsigned mode = mode_of(fd);
@@ -122,20 +122,20 @@ NYTP_RAW_CODE static enum nytp_wait_reason of_fd(int fd, struct nytp_wait_seen *
         return NYTP_WAIT_FOR_PIPE;
     if (S_ISREG(mode) || S_ISDIR(mode) || S_ISBLK(mode))
         return NYTP_WAIT_FOR_DISK;
-    if (S_ISCHR(mode) && nytp_raw_syscall(SYS_ioctl, fd, TCGETS, (long)settings, 0, 0, 0) == 0)
+    if (S_ISCHR(mode) && nytp_kernel_call(SYS_ioctl, fd, TCGETS, (long)settings, 0, 0, 0) == 0)
         return NYTP_WAIT_FOR_TERMINAL;
     return NYTP_WAIT_UNKNOWN;
 }
 
-NYTP_RAW_CODE static bool copy(long pid, unsigned long from_address, void *to, size_t size)
+static bool copy(long pid, unsigned long from_address, void *to, size_t size)
 {
     const struct iovec target = {to, size}, from = {(void *)from_address, size};
-    return from_address != 0 && nytp_raw_read_memory(pid, &target, &from, 1) == (long)size;
+    return from_address != 0 && nytp_read_memory(pid, &target, &from, 1) == (long)size;
 }
 
 /* The first descriptor of a select()'s sets; none: it sleeps. */
-NYTP_RAW_CODE static enum nytp_wait_reason of_select(long pid, const struct blocked *blocked,
-                                                     struct nytp_wait_seen *seen)
+static enum nytp_wait_reason of_select(long pid, const struct blocked *blocked,
+                                       struct nytp_wait_seen *seen)
 {
     unsigned char set[SET_BYTES];
     for (int i = 1; i < ARGUMENTS; i++) {
@@ -150,8 +150,8 @@ NYTP_RAW_CODE static enum nytp_wait_reason of_select(long pid, const struct bloc
     return NYTP_WAIT_FOR_SLEEP;
 }
 
-NYTP_RAW_CODE static enum nytp_wait_reason of_poll(long pid, const struct blocked *blocked,
-                                                   struct nytp_wait_seen *seen)
+static enum nytp_wait_reason of_poll(long pid, const struct blocked *blocked,
+                                     struct nytp_wait_seen *seen)
 {
     struct pollfd first;
     if (blocked->arguments[1] == 0)
@@ -160,9 +160,8 @@ NYTP_RAW_CODE static enum nytp_wait_reason of_poll(long pid, const struct blocke
                                                                   : NYTP_WAIT_UNKNOWN;
 }
 
-NYTP_RAW_CODE static enum nytp_wait_reason of_call(const struct call *call, long pid,
-                                                   const struct blocked *blocked,
-                                                   struct nytp_wait_seen *seen)
+static enum nytp_wait_reason of_call(const struct call *call, long pid,
+                                     const struct blocked *blocked, struct nytp_wait_seen *seen)
 {
     const long command = (long)blocked->arguments[1];
     switch ((enum hint)call->hint) {
@@ -183,14 +182,13 @@ NYTP_RAW_CODE static enum nytp_wait_reason of_call(const struct call *call, long
     return NYTP_WAIT_UNKNOWN;
 }
 
-NYTP_RAW_CODE void nytp_wait_look(const struct nytp_own_fd *call, long pid,
-                                  struct nytp_wait_seen *seen)
+void nytp_wait_look(const struct nytp_own_fd *call, long pid, struct nytp_wait_seen *seen)
 {
     char text[200];
     struct blocked blocked;
     const int fd = nytp_own_fd(call);
     const long len =
-        fd < 0 ? -1 : nytp_raw_syscall(SYS_pread64, fd, (long)text, sizeof text, 0, 0, 0);
+        fd < 0 ? -1 : nytp_kernel_call(SYS_pread64, fd, (long)text, sizeof text, 0, 0, 0);
     if (len <= 0 || !parse(text, text + len, &blocked))
         return;
     seen->peer_len = 0;
@@ -221,8 +219,7 @@ void nytp_wait_look_end(struct nytp_own_fd *call)
 }
 
 /* The number and what follows it; returns where that ends. */
-NYTP_RAW_CODE static size_t put_number(char *text, size_t size, size_t n, unsigned number,
-                                       char end)
+static size_t put_number(char *text, size_t size, size_t n, unsigned number, char end)
 {
     char digits[12];
     int i = 0;
@@ -236,8 +233,7 @@ NYTP_RAW_CODE static size_t put_number(char *text, size_t size, size_t n, unsign
     return n;
 }
 
-NYTP_RAW_CODE void nytp_wait_put_peer(const struct nytp_wait_seen *seen, char *text,
-                                      size_t size)
+void nytp_wait_put_peer(const struct nytp_wait_seen *seen, char *text, size_t size)
 {
     const struct sockaddr_in *const four = (const void *)seen->peer;
     const struct sockaddr_un *const local = (const void *)seen->peer;

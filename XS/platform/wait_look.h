@@ -29,7 +29,7 @@ void nytp_wait_look_end(struct nytp_own_fd *call);
 /* The program has closed what was open for it. */
 bool nytp_wait_look_is_lost(const struct nytp_own_fd *call);
 
-/* In a thread beside it (raw_thread.h). What waits is written; of one that runs nothing is. */
+/* In the tick thread. What waits is written; of one that runs nothing is. */
 void nytp_wait_look(const struct nytp_own_fd *call, long pid, struct nytp_wait_seen *seen);
 
 /* The same in the thread beside, into `text` of that many bytes: not where an Internet address

@@ -25,7 +25,7 @@ static const void *look(void *context)
         tick->words[i] = *ring->look_at[i];
     tick->copy.n_calls = -1;
     ring->copy(ring, tick);
-    tick->ns = nytp_raw_clock_ns(ring->clock);
+    tick->ns = nytp_kernel_clock_ns(ring->clock);
     *ring->asked = 1;
     return tick;
 }

@@ -26,7 +26,7 @@ static struct nytp_encoded_place blocked_place(struct nytp_recorder *rec, const 
                                                uint32_t *fid, uint32_t *line)
 {
     char name[LONGEST_NAME];
-    struct nytp_raw_text text = {.to = name, .size = sizeof name - 1};
+    struct nytp_fixed_text text = {.to = name, .size = sizeof name - 1};
     *line = nytp_open_stack_put_file(&text, &blocked, cop);
     name[text.n] = '\0';
     *fid = 0;
@@ -47,7 +47,7 @@ static struct nytp_encoded_place blocked_place(struct nytp_recorder *rec, const 
 static struct nytp_str blocked_name(const struct nytp_recorder *rec, int i,
                                     char name[LONGEST_NAME])
 {
-    struct nytp_raw_text text = {.to = name, .size = LONGEST_NAME - 1};
+    struct nytp_fixed_text text = {.to = name, .size = LONGEST_NAME - 1};
     if (i >= 0)
         nytp_open_stack_put_sub(&text, &blocked, blocked.calls[i].cv);
     else if (blocked.xsub == NULL && rec->options.slowops > 1)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Where the program hangs; see last_stack.h. What the thread runs is marked NYTP_RAW_CODE,
- * under the rules of raw_thread.h and the lock of ticks.c, so it may have its text in one place
- * for all interpreters.
+ * Where the program hangs; see last_stack.h. The tick thread runs its part under the lock of
+ * ticks.c, so it may have its text in one place for all interpreters.
  */
 #include "last_stack.h"
 
@@ -27,15 +26,15 @@ static char body[NYTP_HANG_ROOM - LONGEST_HEAD], room[NYTP_HANG_ROOM];
 /* ---- in the thread ---- */
 
 /* What separates is not in names. */
-NYTP_RAW_CODE static void end_part(struct nytp_raw_text *text, size_t begin)
+static void end_part(struct nytp_fixed_text *text, size_t begin)
 {
     for (size_t i = begin; i < text->n; i++)
         if ((unsigned char)text->to[i] < ' ')
             text->to[i] = '?';
-    nytp_raw_put(text, "\t");
+    nytp_fixed_put(text, "\t");
 }
 
-NYTP_RAW_CODE static bool is_same_text(const char *a, const char *b, size_t len)
+static bool is_same_text(const char *a, const char *b, size_t len)
 {
     while (len > 0 && a[len - 1] == b[len - 1])
         len--;
@@ -48,8 +47,7 @@ struct named_file {
 };
 
 /* "FILE:LINE", or ":LINE" if the file is the one told last. */
-NYTP_RAW_CODE static void put_place(struct nytp_raw_text *text, struct named_file *last,
-                                    const COP *cop)
+static void put_place(struct nytp_fixed_text *text, struct named_file *last, const COP *cop)
 {
     const size_t begin = text->n;
     const uint32_t line = nytp_open_stack_put_file(text, &stack, cop);
@@ -61,36 +59,36 @@ NYTP_RAW_CODE static void put_place(struct nytp_raw_text *text, struct named_fil
         last->at = begin;
         last->len = len;
     }
-    nytp_raw_put(text, ":");
-    nytp_raw_put_number(text, line);
+    nytp_fixed_put(text, ":");
+    nytp_fixed_put_number(text, line);
     end_part(text, begin);
 }
 
 /* A builtin is told by the name that samples have for it. */
-NYTP_RAW_CODE static void put_leaf(struct nytp_raw_text *text, const struct nytp_recorder *rec)
+static void put_leaf(struct nytp_fixed_text *text, const struct nytp_recorder *rec)
 {
     const size_t begin = text->n;
     const bool is_builtin = rec->options.slowops > 0 && nytp_is_slowop[stack.op_type % MAXO];
     if (stack.xsub != NULL) {
-        nytp_raw_put(text, "xsub ");
+        nytp_fixed_put(text, "xsub ");
     } else if (is_builtin) {
-        nytp_raw_put(text, "builtin ");
+        nytp_fixed_put(text, "builtin ");
         if (rec->options.slowops > 1)
             nytp_open_stack_put_package(text, &stack, (const COP *)stack.cop);
         else
-            nytp_raw_put(text, "CORE::");
+            nytp_fixed_put(text, "CORE::");
     } else {
-        nytp_raw_put(text, "-");
+        nytp_fixed_put(text, "-");
     }
     if (stack.xsub != NULL || (is_builtin && rec->options.slowops > 1))
         nytp_open_stack_put_leaf(text, &stack, "");
     else if (is_builtin)
-        nytp_raw_put(text, PL_op_name[stack.op_type % MAXO]);
+        nytp_fixed_put(text, PL_op_name[stack.op_type % MAXO]);
     end_part(text, begin);
 }
 
 /* As many calls as there is room for, and the program itself. */
-NYTP_RAW_CODE static void put_calls(struct nytp_raw_text *text)
+static void put_calls(struct nytp_fixed_text *text)
 {
     const COP *cop = stack.cop;
     struct named_file last;
@@ -102,7 +100,7 @@ NYTP_RAW_CODE static void put_calls(struct nytp_raw_text *text)
         if (i < stack.n)
             nytp_open_stack_put_sub(text, &stack, stack.calls[i].cv);
         if (i < stack.n && text->n == begin)
-            nytp_raw_put(text, "?");
+            nytp_fixed_put(text, "?");
         end_part(text, begin);
         put_place(text, &last, cop);
         if (text->n == text->size) { /* this one does not fit */
@@ -115,27 +113,26 @@ NYTP_RAW_CODE static void put_calls(struct nytp_raw_text *text)
 }
 
 /* What the latest tick saw it wait for. */
-NYTP_RAW_CODE static void put_reason(struct nytp_raw_text *text,
-                                     const struct nytp_wait_seen *wait)
+static void put_reason(struct nytp_fixed_text *text, const struct nytp_wait_seen *wait)
 {
     static char peer[NYTP_MAX_PEER + 1];
     if (wait->reason == NYTP_WAIT_UNKNOWN)
         return;
-    nytp_raw_put(text, " ");
-    nytp_raw_put(text, nytp_wait_reason_name(wait->reason));
+    nytp_fixed_put(text, " ");
+    nytp_fixed_put(text, nytp_wait_reason_name(wait->reason));
     nytp_wait_put_peer(wait, peer, sizeof peer);
-    nytp_raw_put(text, peer[0] != '\0' ? " " : "");
-    nytp_raw_put(text, peer);
+    nytp_fixed_put(text, peer[0] != '\0' ? " " : "");
+    nytp_fixed_put(text, peer);
 }
 
-NYTP_RAW_CODE static void put_body(struct nytp_raw_text *text, const struct nytp_recorder *rec,
-                                   const struct nytp_wait_seen *wait, uint64_t size,
-                                   uint64_t ticks, uint64_t cpu_ticks)
+static void put_body(struct nytp_fixed_text *text, const struct nytp_recorder *rec,
+                     const struct nytp_wait_seen *wait, uint64_t size, uint64_t ticks,
+                     uint64_t cpu_ticks)
 {
     const uint64_t numbers[] = {size, ticks, cpu_ticks, stack.n};
     for (unsigned i = 0; i < 4; i++) {
-        nytp_raw_put(text, i > 0 ? " " : "");
-        nytp_raw_put_number(text, numbers[i]);
+        nytp_fixed_put(text, i > 0 ? " " : "");
+        nytp_fixed_put_number(text, numbers[i]);
     }
     put_reason(text, wait);
     end_part(text, 0);
@@ -145,29 +142,29 @@ NYTP_RAW_CODE static void put_body(struct nytp_raw_text *text, const struct nytp
 }
 
 /* The room's text around the body. */
-NYTP_RAW_CODE static void fill_room(size_t body_len)
+static void fill_room(size_t body_len)
 {
-    struct nytp_raw_text text;
+    struct nytp_fixed_text text;
     uint64_t sum = NYTP_HANG_SUM;
     for (size_t i = 0; i < body_len; i++)
         sum = NYTP_HANG_SUM_STEP(sum, body[i]);
     text.to = room;
     text.n = 0;
     text.size = sizeof room;
-    nytp_raw_put(&text, "#" NYTP_HANG_NOTE " ");
-    nytp_raw_put_number(&text, sum);
-    nytp_raw_put(&text, " ");
-    nytp_raw_put_number(&text, body_len);
-    nytp_raw_put(&text, " ");
-    nytp_raw_put(&text, body);
+    nytp_fixed_put(&text, "#" NYTP_HANG_NOTE " ");
+    nytp_fixed_put_number(&text, sum);
+    nytp_fixed_put(&text, " ");
+    nytp_fixed_put_number(&text, body_len);
+    nytp_fixed_put(&text, " ");
+    nytp_fixed_put(&text, body);
     while (text.n < sizeof room)
         room[text.n++] = ' ';
     room[sizeof room - 1] = '\n';
 }
 
 /* The program may wake at any time; what it does then is no hang, and is not written. */
-NYTP_RAW_CODE static void write_note(const struct nytp_recorder *rec,
-                                     struct nytp_last_stack *note, const struct nytp_ring *ring)
+static void write_note(const struct nytp_recorder *rec, struct nytp_last_stack *note,
+                       const struct nytp_ring *ring)
 {
     const uint64_t size = *(const volatile uint64_t *)&rec->file.size;
     const uint64_t cpu_ticks = note->tick_cpu_ns > note->since_cpu_ns /* of one thread */
@@ -175,7 +172,7 @@ NYTP_RAW_CODE static void write_note(const struct nytp_recorder *rec,
                                    : 0;
     const uint64_t ticks =
         note->by_cpu ? cpu_ticks : (note->tick_ns - note->since_ns) / NS_PER_TICK;
-    struct nytp_raw_text text;
+    struct nytp_fixed_text text;
     if (size < note->room_at + sizeof room ||
         !nytp_open_stack_look(&stack, ring->interpreter, ring->pid))
         return;
@@ -187,17 +184,17 @@ NYTP_RAW_CODE static void write_note(const struct nytp_recorder *rec,
     fill_room(text.n);
     const int fd = nytp_own_fd(&note->file);
     if (fd >= 0 && nytp_open_stack_is_same(&stack) && ring->tail == note->tail &&
-        nytp_raw_pwrite(fd, room, sizeof room, note->room_at) == (long)sizeof room)
+        pwrite(fd, room, sizeof room, (off_t)note->room_at) == (ssize_t)sizeof room)
         note->is_written = true;
 }
 
 /* Ticks come faster than most safe points; it is a matter of a few times as many. */
-NYTP_RAW_CODE static void ticked(struct nytp_ring *ring)
+static void ticked(struct nytp_ring *ring)
 {
     const struct nytp_recorder *const rec = ring->owner;
     struct nytp_last_stack *const note = (struct nytp_last_stack *)&rec->sample.note;
     const uint32_t tail = ring->tail;
-    const uint64_t now_ns = nytp_raw_clock_ns(CLOCK_MONOTONIC);
+    const uint64_t now_ns = nytp_kernel_clock_ns(CLOCK_MONOTONIC);
     const uint64_t cpu_ns = ring->ticks[(ring->head - 1) % NYTP_TICKS_IN_RING].cpu_ns;
     if (!note->has_ticked || tail != note->tail) {
         note->since_ns = note->has_ticked ? note->tick_ns : now_ns;

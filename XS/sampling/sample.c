@@ -73,7 +73,7 @@ static bool is_cpu_clock(const struct nytp_recorder *rec)
  * be worth its while. */
 static uint64_t now_ns(const struct nytp_recorder *rec)
 {
-    return nytp_raw_clock_ns(rec->sample.sampler->ring.clock);
+    return nytp_kernel_clock_ns(rec->sample.sampler->ring.clock);
 }
 
 static int64_t ticks_of_ns(struct nytp_sampler *sampler, uint64_t ns)
@@ -432,7 +432,7 @@ static void follow_cpu(struct nytp_recorder *rec)
     const uint64_t since_ns = now_ns(rec) - sampler->ns;
     nytp_ticks_hold();
     nytp_copy_stack_thread(ring);
-    const uint64_t cpu_ns = nytp_raw_clock_ns(ring->cpu_clock);
+    const uint64_t cpu_ns = nytp_kernel_clock_ns(ring->cpu_clock);
     for (uint32_t i = ring->tail; i != ring->head; i++)
         ring->ticks[i % NYTP_TICKS_IN_RING].cpu_ns = cpu_ns;
     nytp_ticks_let_go();
@@ -462,7 +462,7 @@ static void account_own_cpu(struct nytp_recorder *rec, uint64_t began_ns)
     struct nytp_sampler *const sampler = rec->sample.sampler;
     uint64_t own_ns = now_ns(rec) - began_ns;
     if (own_ns > LONG_NS) {
-        const uint64_t cpu_ns = nytp_raw_clock_ns(sampler->ring.cpu_clock) - sampler->cpu_ns;
+        const uint64_t cpu_ns = nytp_kernel_clock_ns(sampler->ring.cpu_clock) - sampler->cpu_ns;
         const uint64_t since_ns = began_ns > sampler->ns ? began_ns - sampler->ns : 0;
         const uint64_t most_ns = cpu_ns > since_ns ? cpu_ns - since_ns : 0;
         own_ns = own_ns < most_ns ? own_ns : most_ns;
@@ -504,7 +504,7 @@ void nytp_sample_catch_up(pTHX_ struct nytp_recorder *rec)
     if (!rec->sample.is_on || rec->state != NYTP_RECORDING)
         return;
     const uint64_t ns = take_all(aTHX_ rec, now_ns(rec));
-    measure(sampler, ns, nytp_raw_clock_ns(sampler->ring.cpu_clock), &ticks, &cpu_ticks);
+    measure(sampler, ns, nytp_kernel_clock_ns(sampler->ring.cpu_clock), &ticks, &cpu_ticks);
     if (sampler->last.is_there && nytp_ticks_are_run()) {
         sampler->last.ticks += ticks;
         sampler->last.cpu_ticks += cpu_ticks;
@@ -535,7 +535,7 @@ void nytp_sample_put_blocked(struct nytp_recorder *rec)
     struct nytp_last_sample sample = {.is_there = true};
     if (!rec->sample.is_on || rec->state != NYTP_RECORDING)
         return;
-    measure(sampler, now_ns(rec), nytp_raw_clock_ns(sampler->ring.cpu_clock), &sample.ticks,
+    measure(sampler, now_ns(rec), nytp_kernel_clock_ns(sampler->ring.cpu_clock), &sample.ticks,
             &sample.cpu_ticks);
     if (sample.ticks <= 0 || !nytp_blocked_look(rec))
         return;
@@ -562,7 +562,7 @@ static void account_from_now(struct nytp_recorder *rec)
 {
     struct nytp_sampler *const sampler = rec->sample.sampler;
     sampler->ns = sampler->window_ns = now_ns(rec);
-    sampler->cpu_ns = nytp_raw_clock_ns(sampler->ring.cpu_clock);
+    sampler->cpu_ns = nytp_kernel_clock_ns(sampler->ring.cpu_clock);
     sampler->own_ns = sampler->own_cpu_ns = sampler->window_own_ns = 0;
     sampler->n_sleeps = -1;
     sampler->last.is_there = false;

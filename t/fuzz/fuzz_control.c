@@ -3,9 +3,9 @@
  * Fuzz target: what a client of the control socket sends. The first byte says in pieces of
  * which length the rest comes; what is made of it must be what is to be made of the whole.
  */
-#define NYTP_RAW_CODE /* no thread of its own: to be looked at by the sanitizers */
 #include "XS/control/request.c"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
  * program is some calls deep, and what comes of it must be subs and statements that can be
  * looked at.
  */
-#define NYTP_RAW_CODE
 #include "XS/platform/copy_stack.c"
 #include "XS/perl/ops.c"
 #include "XS/perl/perl_stack.c"

@@ -61,10 +61,10 @@ sub slow_scenario {
 # Whether programs run with AddressSanitizer, by t/sanitized.
 sub sanitized { return ($ENV{LD_PRELOAD} || '') =~ /libasan/ }
 
-# Whether samples tell what is waited for: where XS/platform/raw_thread.h has threads of our own making, unless the build was
-# told to have none (NYTP_NO_RAW_THREADS; t/platforms/run says it to the tests, too), and the kernel says which call a thread is in.
+# Whether samples tell what is waited for: where XS/platform/kernel.h makes system calls itself, unless the build was
+# told not to (NYTP_NO_KERNEL_CALLS; t/platforms/run says it to the tests, too), and the kernel says which call a thread is in.
 sub sees_waits {
-    return $^O eq 'linux' && $Config{archname} =~ /\A(?:x86_64|aarch64)/ && !$ENV{NYTP_NO_RAW_THREADS} && -r '/proc/thread-self/syscall';
+    return $^O eq 'linux' && $Config{archname} =~ /\A(?:x86_64|aarch64)/ && !$ENV{NYTP_NO_KERNEL_CALLS} && -r '/proc/thread-self/syscall';
 }
 
 # For env: the clock of t/xs/clock_steps.c, which no busy machine moves on and for which nobody

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
-# The tick thread by itself (ticks.c), as a thread that the C library does not know of and, as on
-# other systems, as an ordinary one; under sanitizers where there are any.
+# The tick thread by itself (ticks.c), with the kernel's calls and, as on other systems, with the
+# C library's; under sanitizers where there are any.
 use strict;
 use warnings;
 
@@ -14,9 +14,8 @@ use Extended;
 
 my $dir     = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 my @sources = map {"$FindBin::Bin/$_"}
-    qw(ticks.c ../../XS/platform/ticks.c ../../XS/platform/raw_alarm.c
-    ../../XS/platform/raw_thread.c ../../XS/platform/rights.c ../../XS/platform/own_fd.c
-    ../../XS/platform/memory.c ../../XS/platform/wait_look.c ../../formats/base/platform.c);
+    qw(ticks.c ../../XS/platform/ticks.c ../../XS/platform/kernel.c ../../XS/platform/rights.c
+    ../../XS/platform/own_fd.c ../../XS/platform/memory.c ../../XS/platform/wait_look.c ../../formats/base/platform.c);
 
 # Some C libraries have no sanitizers, but headers and objects of another's.
 sub runs_sanitized {
@@ -25,10 +24,8 @@ sub runs_sanitized {
             . " >$dir/log 2>&1") == 0;
 }
 
-# perl.h of a perl with -DDEBUGGING makes `register` nothing.
-for my $kind (['raw thread', ''], ['ordinary thread', '-DNYTP_NO_RAW_THREADS'],
-    ['raw thread, no register', '-Dregister='],
-    ['raw thread, sanitized', '-fsanitize=address,undefined'])
+for my $kind (['as here', ''], ['as on other systems', '-DNYTP_NO_KERNEL_CALLS'],
+    ['for addresses', '-fsanitize=address,undefined'], ['for races', '-fsanitize=thread'])
 {
     my ($name, $flags) = @$kind;
     if ($flags =~ /sanitize/ && !runs_sanitized($flags)) {
