@@ -92,7 +92,7 @@ def time_text(ns):
     return f"{value:.{2 if value < 10 else 1 if value < 100 else 0}f}{unit}"
 
 
-# Of the names of made-hostile-names a page's text does not tell the bytes.
+# A page's text does not tell the bytes of made-hostile-names.
 NUMBERS = ["mixed-calls1", "mixed-calls2", "mixed-blocks", "mixed-stmts0", "mixed-subs0", "mixed-leave0", "mixed-slowops0", "evals", "evals-calls0",
            "recurse", "deep-calls1", "accepting", "names", "unreturned-calls1", "jumps", "requires", "switching", "killed-plain", "cut-deflated",
            *(n for n in profiles.MADE if not n.startswith("made-big-v") and n not in ("made-hostile-names", "made-deep"))]

@@ -100,7 +100,7 @@ static void statement(struct nytp_writer *writer, int64_t *since, int64_t now)
     *since = now;
 }
 
-/* What is read of the input, without the beginning. */
+/* Compares the events of the input, without the beginning. */
 static void gives(struct nytp_writer *writer, struct bytes *b, const char *expected,
                   const char *name)
 {
