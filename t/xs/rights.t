@@ -86,6 +86,30 @@ scenario 'a set-user-ID program is not told by its caller where to write' => sub
     }
 };
 
+# The loader takes LD_PRELOAD out of their environment itself.
+scenario 'a program with the rights of another user runs without libnytp-malloc.so' => sub {
+    plan skip_all => 'needs root' if $> != 0;
+    my $library = root() . '/blib/arch/auto/Devel/NYTProf/libnytp-malloc.so';
+    plan skip_all => 'no libnytp-malloc.so' if sanitized() || !-e $library;
+    my $run  = run_prog(code => '1;', impl => 'plain');
+    my $perl = "$run->{dir}/set-user-ID";
+    system 'cp', $^X, $perl;
+    chmod 0777, $run->{dir};
+    chown NOBODY, -1, $perl;
+    chmod 04755, $perl;
+    my ($done, $plain) = map {
+        NYTPTest::run_command(
+            [$perl, @$_, '-e', 'print "$> ", $ENV{LD_PRELOAD} // "none"; exit 3'],
+            dir => $run->{dir},
+            env => { LD_PRELOAD => $library, NYTPROF => 'memory=64k' }
+        )
+    } [@OURS, '-d:NYTProf'], [];
+    plan skip_all => 'the folder for temporary files has no such programs' if $done->{out} =~ /\A0 /;
+    is "$done->{out} $done->{status}", "$plain->{out} $plain->{status}", 'as without us';
+    like $plain->{out}, qr/\A65534 /, 'which is of that user';
+    like $done->{err}, qr/\A\S+ memory= counts values only; [^\n]*\n\z/, 'which is said';
+};
+
 scenario 'nor is a perl with capabilities, but for root and where they were handed down' => sub {
     plan skip_all => 'needs root' if !may_become_nobody();
     plan skip_all => 'such a program gets no AddressSanitizer' if sanitized();
