@@ -26,8 +26,7 @@ my %quick = (
 
 my $dir = make_tree();
 run_in("$dir/tree", q(sed -i '/^export CC AR$/d' debian/rules)) if with_ccache();
-my ($status, $text) =
-    run_in("$dir/tree", 'dpkg-buildpackage -b -us -uc', %quick);
+my ($status, $text) = run_in("$dir/tree", 'dpkg-buildpackage -b -us -uc', %quick);
 is($status, 0, 'dpkg-buildpackage') or BAIL_OUT($text);
 my $version = version_of('NYTP_VERSION');
 my ($deb)   = glob "$dir/nytp_${version}-*_*.deb";

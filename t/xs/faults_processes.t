@@ -228,28 +228,6 @@ scenario 'closed standard descriptors' => sub {
     }
 };
 
-scenario 'threads: the profile of the first interpreter is its own' => sub {
-    require Config;
-    plan skip_all => 'this perl has no threads' if !$Config::Config{useithreads};
-    my $run = run_prog(code => $F . <<'P');
-use threads;
-f();
-sub body { f() for 1 .. 200; my $x = eval 'f(); 3'; return $x }
-my @t = map { threads->create('body') } 1 .. 4;
-f() for 1 .. 500;
-my $s = 0;
-$s += $_->join for @t;
-f();
-print "$s\n";
-P
-    is "$run->{status} $run->{signal} $run->{out}", "0 0 12\n", 'runs';
-    my $p = profile_in($run);
-    is join('; ', check_sums($p)), '', 'whole';
-    my ($main) = grep { /main::RUNTIME 6 main::f/ } arc_lines($p);
-    is $main, 'main::RUNTIME 6 main::f x500', 'calls of the first interpreter beside running threads';
-    like join('; ', arc_lines($p)), qr/main::RUNTIME 9 main::f x1/, 'and after they ended';
-};
-
 scenario 'a thread that loads the profiler once more goes on in its own profile' => sub {
     require Config;
     plan skip_all => 'this perl has no threads' if !$Config::Config{useithreads};

@@ -162,25 +162,6 @@ P
     cmp_ok $f->{excl}, '>', 0.19, 'slowops=0: in the sub';
 };
 
-scenario 'a folded pack is a compile-time call; formats called from the format name' => sub {
-    my $run = run_prog(code => <<'P');
-sub val { 42 }
-my $x = pack 'A1', 'a';
-format STDOUT =
-@<<
-val()
-.
-write;
-sub wr { write }
-wr();
-P
-    my $p = profile_in($run);
-    is join('; ', check_sums($p)), '', 'sums';
-    like join('; ', arc_lines($p, ops => 1)), qr{main::(?:RUNTIME|NULL) \d+ main::CORE:pack x1}, 'pack';
-    is join('; ', arc_lines($p, want => qr/^main::val/)),
-      'main::STDOUT 5 main::val x1; main::wr 5 main::val x1', 'format';
-};
-
 scenario 'findcaller=1 names perl\'s running sub, never a slowop' => sub {
     my $run = run_prog(opts => 'findcaller=1', code => <<'P');
 sub key { $_[0] }
