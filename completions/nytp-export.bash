@@ -15,6 +15,8 @@ _nytp_export() {
     case $prev in
     --format)
         words=$("$1" --list-formats 2>/dev/null | sed -n '/^Output:/,/^Input:/s/^  \([a-z][^ ]*\).*/\1/p') ;;
+    --as)
+        words="text csv json markdown html" ;;
     --unit)
         words="ns us ms s ticks" ;;
     --weight)

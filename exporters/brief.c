@@ -559,7 +559,8 @@ static void put_in_use(struct brief *b)
     for (; i < b->in_use.n && i < MOST_KEPT && fits(b, ROOM_IN_USE); i++) {
         const struct nytp_line_row *const row = &b->in_use.rows[i];
         struct text text;
-        put_bytes_of(b, row->bytes.of[NYTP_INUSE_SPACE], row->bytes.of[NYTP_ALLOC_SPACE]);
+        put_bytes_of(b, row->memory.bytes.of[NYTP_INUSE_SPACE],
+                     row->memory.bytes.of[NYTP_ALLOC_SPACE]);
         put_code(b, " ", place(b, &text, row->file, row->line));
         put_code(b, ": ", source(b, &text, row->file, row->line));
         nytp_putc(b->out, '\n');
@@ -576,7 +577,7 @@ static void put_kept(struct brief *b)
     for (; i < b->kept.n && i < MOST_KEPT && fits(b, ROOM_KEPT); i++) {
         const struct nytp_line_row *const row = &b->kept.rows[i];
         struct text text;
-        nytp_printf(b->out, "- %lld", (long long)row->kept_svs);
+        nytp_printf(b->out, "- %lld", (long long)row->memory.kept);
         put_code(b, " ", place(b, &text, row->file, row->line));
         put_code(b, ": ", source(b, &text, row->file, row->line));
         nytp_putc(b->out, '\n');

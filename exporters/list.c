@@ -53,6 +53,17 @@ static void put_memory_of_calls(const struct list *list, const struct nytp_call_
     }
 }
 
+static void put_memory(const struct list *list, const struct nytp_svs *memory)
+{
+    if (memory_of(list) == NYTP_MEMORY_SVS) {
+        nytp_printf(list->out, "%9lld %9lld ", (long long)memory->net, (long long)memory->kept);
+    } else if (memory_of(list) != NYTP_MEMORY_NONE) {
+        nytp_text_bytes(list->out, memory->bytes.of[NYTP_ALLOC_SPACE], 9);
+        nytp_text_bytes(list->out, memory->bytes.of[NYTP_INUSE_SPACE], 10);
+        nytp_putc(list->out, ' ');
+    }
+}
+
 static uint32_t text_column(const struct list *list)
 {
     return CALL_INDENT + (memory_of(list) != NYTP_MEMORY_NONE ? MEMORY_COLUMNS : 0);
@@ -168,7 +179,7 @@ static void put_line(const struct list *list, const struct nytp_line_row *row,
     put_time(list, incl, 8);
     if (memory_of(list) != NYTP_MEMORY_NONE)
         nytp_putc(list->out, ' ');
-    nytp_text_memory(list->out, memory_of(list), row->svs, row->kept_svs, row->bytes);
+    put_memory(list, &row->memory);
     put_source(list, row->file, row->line);
     set_style(list, NYTP_STYLE_PLAIN);
     put_calls(list, "->", calls, n_calls, false);
@@ -332,7 +343,9 @@ static bool put_sub(const struct list *list, uint32_t sub)
     set_style(list, NYTP_STYLE_BOLD);
     nytp_printf(list->out, "%9s      self     incl%s", nytp_text_stmts(list->profile),
                 memory_of(list) != NYTP_MEMORY_NONE ? " " : "");
-    nytp_text_memory_title(list->out, memory_of(list), "      SVs      kept ");
+    if (memory_of(list) != NYTP_MEMORY_NONE)
+        nytp_puts(list->out, memory_of(list) == NYTP_MEMORY_SVS ? "      SVs      kept "
+                                                                : "    alloc    in use ");
     nytp_puts(list->out, "   line  source\n");
     set_style(list, NYTP_STYLE_PLAIN);
     const bool ok = callers.rows != NULL && put_lines(list, sub);

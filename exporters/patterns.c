@@ -33,7 +33,7 @@ static const struct nytp_column columns[] = {
     [LONGEST] = {"longest", "longest", NYTP_CELL_NS, 11},
     [LONGEST_BYTES] = {"longest_bytes", "of bytes", NYTP_CELL_COUNT, 9},
     [OP] = {"op", "op", NYTP_CELL_WORD, 8, 8},
-    [PLACE] = {"place", "place", NYTP_CELL_PLACE, 33, 25, .is_cut = true},
+    [PLACE] = {"", "place", NYTP_CELL_PLACE, 33, 25, .is_cut = true},
     [PATTERN] = {"pattern", "pattern", NYTP_CELL_CODE},
 };
 
@@ -103,10 +103,12 @@ static bool write_patterns(const struct nytp_profile *profile,
         nytp_sheet_show_only(&sheet, of_samples, sizeof of_samples);
         sheet.columns[CALLS].name = sheet.columns[CALLS].title = "samples";
     }
-    nytp_text_headline(out, profile, options);
-    if (rows.n == 0)
-        nytp_puts(out, "No regular expression was recorded; NYTPROF=regex=1 does that.\n");
-    nytp_sheet_put_text(&sheet, out);
+    if (!nytp_sheets_put(&sheet, 1, out)) {
+        nytp_text_headline(out, profile, options);
+        if (rows.n == 0)
+            nytp_puts(out, "No regular expression was recorded; NYTPROF=regex=1 does that.\n");
+        nytp_sheet_put_text(&sheet, out);
+    }
     nytp_regex_rows_free(&rows);
     return out->error.status == NYTP_OK;
 }

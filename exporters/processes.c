@@ -244,6 +244,8 @@ static void put_table(struct table *table)
     sheet.n = sheet.wanted = table->profile->n_processes;
     sheet.fill = fill;
     sheet.tail = put_command;
+    if (nytp_sheets_put(&sheet, 1, table->out))
+        return;
     options.child_wait_ticks = 0; /* each row has its own */
     nytp_text_headline(table->out, table->profile, &options);
     nytp_sheet_put_text(&sheet, table->out);

@@ -4,15 +4,14 @@
  * much time for each request, and statements that one place sends again and again. With
  * --by=KEY,sql the statements of each request, with their senders.
  */
-#include "exporters/base/text.h"
 #include "exporters/stacks/queries.h"
 #include "exporters/stacks/timeline.h"
+#include "exporters/table/sheet.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define DEFAULT_ROWS 20
-#define FIXED        65 /* columns before a request's name */
 #define LEAST        16
 
 struct tables {
@@ -39,13 +38,6 @@ static void put_rest(const struct tables *t, struct nytp_name text, uint32_t use
     nytp_putc(t->out, '\n');
 }
 
-static void put_bold(const struct tables *t, const char *text)
-{
-    nytp_text_style(t->out, t->options->color, NYTP_STYLE_BOLD);
-    nytp_puts(t->out, text);
-    nytp_text_style(t->out, t->options->color, NYTP_STYLE_PLAIN);
-}
-
 static void put_more(const struct tables *t, uint32_t n)
 {
     if (n > t->wanted)
@@ -57,93 +49,138 @@ static struct nytp_name outside_of(const struct tables *t)
     return nytp_name_of_text(t->queries.key.len > 0 ? "(no request)" : "(all)");
 }
 
+enum {
+    N,
+    SENT,
+    MOST,
+    DISTINCT,
+    DATABASE,
+    SHARE,
+    TIME,
+    REQUEST
+};
+
+static const struct nytp_column request_columns[] = {
+    [N] = {"n", "n", NYTP_CELL_COUNT, 8, 8},
+    [SENT] = {"statements", "statements", NYTP_CELL_COUNT, 11, 11},
+    [MOST] = {"most", "most", NYTP_CELL_COUNT, 7, 7},
+    [DISTINCT] = {"distinct", "distinct", NYTP_CELL_COUNT, 9, 9},
+    [DATABASE] = {"database", "database", NYTP_CELL_TICKS, 11, 11},
+    [SHARE] = {"", "%", NYTP_CELL_SHARE, 7, 7},
+    [TIME] = {"time", "time", NYTP_CELL_TICKS, 11, 11},
+    [REQUEST] = {"request", "program", NYTP_CELL_CODE, .gap = 1},
+};
+
 /* The row for all that is outside of requests has no number and no total time. */
-static void put_request(const struct tables *t, const struct nytp_request *request)
+static void fill_request(const struct nytp_sheet *sheet, uint32_t row, struct nytp_cell *cells)
 {
-    const bool is_outside = request->n == 0;
-    if (is_outside)
-        nytp_puts(t->out, "       -");
-    else
-        nytp_printf(t->out, "%8llu", (unsigned long long)request->n);
-    nytp_printf(t->out, " %10llu %6llu %8llu ", (unsigned long long)request->queries,
-                (unsigned long long)request->most, (unsigned long long)request->texts);
-    put_time(t, request->database_ticks);
-    nytp_putc(t->out, ' ');
-    if (is_outside && t->queries.key.len > 0)
-        nytp_puts(t->out, "     -          -");
-    else {
-        const int64_t whole = is_outside ? t->profile->total_ticks : request->ticks;
-        nytp_text_percent(t->out, request->database_ticks, whole);
-        nytp_putc(t->out, ' ');
-        put_time(t, whole);
-    }
-    nytp_puts(t->out, "  ");
-    put_rest(t, is_outside ? outside_of(t) : request->value, FIXED);
+    const struct tables *const t = sheet->context;
+    const struct nytp_request *const request = &t->queries.requests[row];
+    const bool is_outside = request->n == 0, is_none = is_outside && t->queries.key.len > 0;
+    const int64_t whole = is_outside ? t->profile->total_ticks : request->ticks;
+    cells[N] = (struct nytp_cell){.value = (int64_t)request->n, .is_none = is_outside};
+    cells[SENT].value = (int64_t)request->queries;
+    cells[MOST].value = (int64_t)request->most;
+    cells[DISTINCT].value = (int64_t)request->texts;
+    cells[DATABASE].value = request->database_ticks;
+    cells[SHARE] =
+        (struct nytp_cell){.value = request->database_ticks, .of = whole, .is_none = is_none};
+    cells[TIME] = (struct nytp_cell){.value = whole, .is_none = is_none};
+    cells[REQUEST].text = is_outside ? outside_of(t) : request->value;
 }
 
-static void put_requests(const struct tables *t)
+enum {
+    LOOP_CALLS,
+    LOOP_MOST,
+    LOOP_TIME,
+    STATEMENT,
+    METHOD,
+    CALLER,
+    SITE,
+    LOOP,
+    LOOP_SITE,
+    AS_IN
+};
+
+static const struct nytp_column loop_columns[] = {
+    [LOOP_CALLS] = {"calls", "calls", NYTP_CELL_COUNT, 8, 8},
+    [LOOP_MOST] = {"most", "most", NYTP_CELL_COUNT, 7, 7},
+    [LOOP_TIME] = {"time", "time", NYTP_CELL_TICKS, 11, 11},
+    [STATEMENT] = {"statement", "sent again and again: one statement for all may do",
+                   NYTP_CELL_CODE, .gap = 1},
+    [METHOD] = {"method", "method", NYTP_CELL_CODE},
+    [CALLER] = {"sub", "sent by", NYTP_CELL_CODE},
+    [SITE] = {"", "", NYTP_CELL_PLACE, .joins = true},
+    [LOOP] = {"loop_sub", "the loop", NYTP_CELL_CODE},
+    [LOOP_SITE] = {"loop_", "", NYTP_CELL_PLACE, .joins = true},
+    [AS_IN] = {"request", "as in", NYTP_CELL_CODE},
+};
+
+static void fill_loop(const struct nytp_sheet *sheet, uint32_t row, struct nytp_cell *cells)
 {
-    put_bold(t, "       n statements   most distinct   database      %       time  ");
-    if (t->queries.key.len > 0)
-        put_rest(t, t->queries.key, FIXED);
-    else
-        nytp_puts(t->out, "program\n");
-    for (uint32_t i = 0; i < t->queries.n_requests && i < t->wanted; i++)
-        put_request(t, &t->queries.requests[i]);
-    put_more(t, t->queries.n_requests);
+    const struct nytp_repeat *const r =
+        &((const struct tables *)sheet->context)->queries.repeats[row];
+    const struct nytp_sub *const subs = sheet->profile->subs;
+    cells[LOOP_CALLS].value = (int64_t)r->calls;
+    cells[LOOP_MOST].value = (int64_t)r->most;
+    cells[LOOP_TIME].value = r->ticks;
+    cells[STATEMENT].text =
+        r->text.len > 0 ? r->text : nytp_name_of_text("(NYTPROF=sql=1 tells which)");
+    cells[METHOD].text = subs[r->callee].name;
+    cells[CALLER].text = subs[r->caller].name;
+    cells[SITE] = (struct nytp_cell){.file = r->file, .line = r->line};
+    cells[LOOP].text = subs[r->loop_sub].name;
+    cells[LOOP_SITE] = (struct nytp_cell){.file = r->loop_file, .line = r->loop_line};
+    cells[AS_IN].text = r->request;
 }
 
-static void put_place(const struct tables *t, uint32_t file, uint32_t line)
+/* Writes "in sub at place" of a loop's row below it. */
+static void put_site(const struct nytp_sheet *sheet, const struct nytp_cell *sub,
+                     const struct nytp_cell *site, struct nytp_out *out)
 {
     char buffer[4096];
-    nytp_text_put_tail(
-        t->out,
-        nytp_text_place_in(t->profile, file, line, t->options->columns, buffer, sizeof buffer),
-        0);
+    nytp_text_put_tail(out,
+                       nytp_text_place_in(sheet->profile, site->file, site->line,
+                                          sheet->options->columns, buffer, sizeof buffer),
+                       0);
+    nytp_puts(out, " in ");
+    nytp_text_put_tail(out, sub->text, 0);
 }
 
-static void put_sub(const struct tables *t, uint32_t sub)
+static void put_loop(const struct nytp_sheet *sheet, uint32_t row, struct nytp_out *out)
 {
-    nytp_text_put_tail(t->out, t->profile->subs[sub].name, 0);
-}
-
-static void put_repeat(const struct tables *t, const struct nytp_repeat *repeat)
-{
-    nytp_printf(t->out, "%8llu %6llu ", (unsigned long long)repeat->calls,
-                (unsigned long long)repeat->most);
-    put_time(t, repeat->ticks);
-    nytp_puts(t->out, "  ");
-    put_rest(t,
-             repeat->text.len > 0 ? repeat->text
-                                  : nytp_name_of_text("(NYTPROF=sql=1 tells which)"),
-             28);
-    nytp_puts(t->out, "           ");
-    put_sub(t, repeat->callee);
-    nytp_puts(t->out, " at ");
-    put_place(t, repeat->file, repeat->line);
-    nytp_puts(t->out, " in ");
-    put_sub(t, repeat->caller);
-    nytp_puts(t->out, "\n           the loop: ");
-    put_place(t, repeat->loop_file, repeat->loop_line);
-    nytp_puts(t->out, " in ");
-    put_sub(t, repeat->loop_sub);
-    if (repeat->request.len > 0) {
-        nytp_puts(t->out, ", as in ");
-        nytp_text_put(t->out, repeat->request, 100);
+    struct nytp_cell cells[NYTP_MOST_COLUMNS];
+    nytp_sheet_cells(sheet, row, cells);
+    nytp_puts(out, "           ");
+    nytp_text_put_tail(out, cells[METHOD].text, 0);
+    nytp_puts(out, " at ");
+    put_site(sheet, &cells[CALLER], &cells[SITE], out);
+    nytp_puts(out, "\n           the loop: ");
+    put_site(sheet, &cells[LOOP], &cells[LOOP_SITE], out);
+    if (cells[AS_IN].text.len > 0) {
+        nytp_puts(out, ", as in ");
+        nytp_text_put(out, cells[AS_IN].text, 100);
     }
-    nytp_putc(t->out, '\n');
+    nytp_putc(out, '\n');
 }
 
-static void put_repeats(const struct tables *t)
+static void make_sheets(const struct tables *t, struct nytp_sheet sheets[2])
 {
-    if (t->queries.n_repeats == 0)
-        return;
-    put_bold(
-        t,
-        "\n   calls   most       time  sent again and again: one statement for all may do\n");
-    for (uint32_t i = 0; i < t->queries.n_repeats && i < t->wanted; i++)
-        put_repeat(t, &t->queries.repeats[i]);
-    put_more(t, t->queries.n_repeats);
+    sheets[0] = nytp_sheet_of(t->profile, t->options, request_columns, REQUEST + 1);
+    sheets[0].name = "requests";
+    sheets[0].n = t->queries.n_requests;
+    sheets[0].fill = fill_request;
+    if (t->queries.key.len > 0)
+        sheets[0].columns[REQUEST].title = t->queries.key.ptr;
+    sheets[1] = nytp_sheet_of(t->profile, t->options, loop_columns, AS_IN + 1);
+    sheets[1].name = "loops";
+    sheets[1].n = t->queries.n_repeats;
+    sheets[1].fill = fill_loop;
+    sheets[1].below = put_loop;
+    for (int i = 0; i < 2; i++) {
+        sheets[i].more = "more";
+        sheets[i].context = t;
+    }
 }
 
 /* ---- statements of each request ---- */
@@ -290,19 +327,25 @@ static bool write_sql(const struct nytp_profile *profile,
                        .wanted = options->top > 0 ? options->top : DEFAULT_ROWS};
     if (!nytp_queries_init_of(&t.queries, profile, NULL, options->request_key))
         nytp_out_of_memory(&out->error);
-    nytp_text_headline(out, profile, options);
-    if (t.queries.n == 0)
-        nytp_puts(out,
-                  options->selected == NULL && (profile->has & NYTP_HAS_CALLS) != 0
-                      ? "No statement was sent through DBI.\n"
-                      : "No calls one by one: not recorded, or left out by a selection.\n");
-    if (options->by_query) {
-        put_by_statement(&t);
-    } else {
-        put_requests(&t);
-        put_repeats(&t);
+    struct nytp_sheet sheets[2];
+    make_sheets(&t, sheets);
+    if (!nytp_sheets_put(sheets, 2, out)) {
+        nytp_text_headline(out, profile, options);
+        if (t.queries.n == 0)
+            nytp_puts(out,
+                      options->selected == NULL && (profile->has & NYTP_HAS_CALLS) != 0
+                          ? "No statement was sent through DBI.\n"
+                          : "No calls one by one: not recorded, or left out by a selection.\n");
+        if (options->by_query) {
+            put_by_statement(&t);
+        } else {
+            nytp_sheet_put_text(&sheets[0], out);
+            nytp_puts(out, sheets[1].n > 0 ? "\n" : "");
+            if (sheets[1].n > 0)
+                nytp_sheet_put_text(&sheets[1], out);
+        }
+        put_remarks(&t);
     }
-    put_remarks(&t);
     nytp_queries_free(&t.queries);
     return out->error.status == NYTP_OK;
 }

@@ -151,6 +151,7 @@ static void show_columns(struct nytp_sub_rows *subs)
     nytp_sheet_show(sheet, NYTP_SUB_OPS, sort != NULL && strcmp(sort, "ops") == 0);
     nytp_sub_rows_show_memory(subs, nytp_text_memory_columns(sheet->profile, sort));
     nytp_sheet_show(sheet, NYTP_SUB_NAME, true);
+    nytp_sheet_show(sheet, NYTP_SUB_PLACE, true);
 }
 
 static bool top_write(const struct nytp_profile *profile,
@@ -158,7 +159,8 @@ static bool top_write(const struct nytp_profile *profile,
 {
     const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
     if (options->lines || options->spread) {
-        nytp_text_headline(out, profile, options);
+        if (options->as == NYTP_FORM_TEXT)
+            nytp_text_headline(out, profile, options);
         return options->lines ? nytp_put_hot_lines(profile, options, wanted, out)
                               : nytp_put_spread(profile, options, wanted, out);
     }
@@ -175,11 +177,13 @@ static bool top_write(const struct nytp_profile *profile,
         sheet->is_narrow = nytp_text_is_narrow(options->columns);
         show_columns(&top.subs);
         top.name_width = name_columns(sheet);
+    }
+    if (!ok) {
+        nytp_out_of_memory(&out->error);
+    } else if (!nytp_sheets_put(sheet, 1, out)) {
         nytp_text_headline(out, profile, options);
         nytp_sheet_put_text(sheet, out);
         explain_mark(sheet, out);
-    } else {
-        nytp_out_of_memory(&out->error);
     }
     nytp_sub_rows_free(&top.subs);
     return out->error.status == NYTP_OK;

@@ -22,7 +22,7 @@ static const struct nytp_column columns[] = {
     [SAMPLES] = {"samples", "samples", NYTP_CELL_COUNT, 9},
     [REASON] = {"for", "for", NYTP_CELL_WORD, 11},
     [PEER] = {"with", "with", NYTP_CELL_CODE, 24},
-    [PLACE] = {"place", "at", NYTP_CELL_PLACE},
+    [PLACE] = {"", "at", NYTP_CELL_PLACE},
 };
 
 static void fill(const struct nytp_sheet *sheet, uint32_t row, struct nytp_cell *cells)
@@ -62,12 +62,14 @@ static bool write_waits(const struct nytp_profile *profile,
     sheet.context = rows.rows;
     sheet.n = rows.n;
     sheet.fill = fill;
-    nytp_text_headline(out, profile, options);
-    if (!profile->sampled)
-        nytp_puts(out, "Reasons of waiting are known of samples: NYTPROF=sample=100.\n");
-    else
-        put_sums(out, profile, options, rows.total_ns);
-    nytp_sheet_put_text(&sheet, out);
+    if (!nytp_sheets_put(&sheet, 1, out)) {
+        nytp_text_headline(out, profile, options);
+        if (!profile->sampled)
+            nytp_puts(out, "Reasons of waiting are known of samples: NYTPROF=sample=100.\n");
+        else
+            put_sums(out, profile, options, rows.total_ns);
+        nytp_sheet_put_text(&sheet, out);
+    }
     nytp_wait_rows_free(&rows);
     return out->error.status == NYTP_OK;
 }

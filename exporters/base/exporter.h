@@ -21,6 +21,16 @@ struct nytp_texts {
     uint32_t n;
 };
 
+/* The form of a list (--as). */
+enum nytp_form {
+    NYTP_FORM_TEXT,
+    NYTP_FORM_CSV,
+    NYTP_FORM_JSON,
+    NYTP_FORM_MARKDOWN,
+    NYTP_FORM_HTML,
+    NYTP_N_FORMS
+};
+
 struct nytp_diff;
 struct nytp_label_row;
 
@@ -50,6 +60,7 @@ struct nytp_export_options {
     bool by_query;            /* sql: each statement of each request */
     struct nytp_name request_key; /* so: the label that requests are told by, "" = the usual */
     uint32_t top;                 /* top: how many rows; 0 = default */
+    enum nytp_form as;            /* lists: their form */
     const char *sort;             /* top, tree: order, NULL = default */
     double min_percent;           /* tree: no rows below it, if has_min_percent */
     bool has_min_percent;

@@ -262,31 +262,6 @@ enum nytp_memory_columns nytp_text_memory_columns(const struct nytp_profile *pro
                                                                     : NYTP_MEMORY_BLOCKS;
 }
 
-void nytp_text_memory_title(struct nytp_out *out, enum nytp_memory_columns columns,
-                            const char *of_svs)
-{
-    static const char *const titles[] = {[NYTP_MEMORY_BLOCKS] = "allocated    in use ",
-                                         [NYTP_MEMORY_SPACE] = "    alloc    in use "};
-    if (columns != NYTP_MEMORY_NONE)
-        nytp_puts(out, columns == NYTP_MEMORY_SVS ? of_svs : titles[columns]);
-}
-
-void nytp_text_memory(struct nytp_out *out, enum nytp_memory_columns columns, int64_t svs,
-                      int64_t more_svs, struct nytp_bytes bytes)
-{
-    if (columns == NYTP_MEMORY_SPACE) {
-        nytp_text_bytes(out, bytes.of[NYTP_ALLOC_SPACE], 9);
-        nytp_putc(out, ' ');
-        nytp_text_bytes(out, bytes.of[NYTP_INUSE_SPACE], 9);
-        nytp_putc(out, ' ');
-    } else if (columns != NYTP_MEMORY_NONE) {
-        const bool are_svs = columns == NYTP_MEMORY_SVS;
-        nytp_printf(out, "%9lld %9lld ",
-                    (long long)(are_svs ? svs : bytes.of[NYTP_ALLOC_OBJECTS]),
-                    (long long)(are_svs ? more_svs : bytes.of[NYTP_INUSE_OBJECTS]));
-    }
-}
-
 void nytp_text_percent(struct nytp_out *out, int64_t part, int64_t whole)
 {
     if (whole == 0)

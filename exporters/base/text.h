@@ -45,8 +45,7 @@ void nytp_text_per_call(struct nytp_out *out, int64_t ticks, uint64_t calls,
 void nytp_bytes_text(int64_t bytes, char *text, size_t size);
 void nytp_text_bytes(struct nytp_out *out, int64_t bytes, int width);
 
-/* The titles of two columns for a profile with memory, each of nine and a blank, and the two
- * numbers of a row: by the key to sort by those of SVs, blocks or bytes. */
+/* The columns of memory that a table has by the key to sort by, if any is recorded. */
 enum nytp_memory_columns {
     NYTP_MEMORY_NONE,
     NYTP_MEMORY_SVS,
@@ -55,10 +54,6 @@ enum nytp_memory_columns {
 };
 enum nytp_memory_columns nytp_text_memory_columns(const struct nytp_profile *profile,
                                                   const char *sort);
-void nytp_text_memory_title(struct nytp_out *out, enum nytp_memory_columns columns,
-                            const char *of_svs);
-void nytp_text_memory(struct nytp_out *out, enum nytp_memory_columns columns, int64_t svs,
-                      int64_t more_svs, struct nytp_bytes bytes);
 
 /* Put how much `part` is of `whole` in percent, one decimal, right-aligned: " 12.3%". */
 void nytp_text_percent(struct nytp_out *out, int64_t part, int64_t whole);

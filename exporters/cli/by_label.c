@@ -8,6 +8,8 @@
 #include "modes.h"
 #include "outputs.h"
 
+#include "exporters/table/sheet.h"
+
 #include "exporters/base/near.h"
 #include "formats/base/printable.h"
 #include "exporters/base/substitute.h"
@@ -113,8 +115,10 @@ static void write_table(void *context, struct nytp_out *out)
 {
     struct nytp_label_table *const table = context;
     const struct nytp_exporter *const exporter = table->run->cli.exporter;
-    if (exporter == NULL || !nytp_label_format_write(exporter->name, table, out))
-        nytp_label_put_table(table, out);
+    for (int i = 0; exporter != NULL && i < NYTP_N_FORMS; i++)
+        if (strcmp(exporter->name, nytp_form_names[i]) == 0)
+            table->run->cli.export.as = (enum nytp_form)i;
+    nytp_label_write(table, out);
 }
 
 static enum exit_status write_to(struct run *run, write_output_fn *write, void *context)

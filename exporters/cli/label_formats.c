@@ -50,14 +50,14 @@ enum {
 };
 
 static const struct nytp_column columns[] = {
-    [KEY] = {"key", "", NYTP_CELL_CODE},
-    [VALUE] = {"value", "", NYTP_CELL_CODE, .gap = 1},
+    [KEY] = {"key", "key", NYTP_CELL_CODE},
+    [VALUE] = {"value", "value", NYTP_CELL_CODE, .gap = 1},
     [N] = {"n", "n", NYTP_CELL_COUNT, 8, 8},
     [TOTAL] = {"total", "total", NYTP_CELL_NS, 11},
     [MEDIAN] = {"median", "median", NYTP_CELL_NS, 11, 11},
     [P95] = {"p95", "p95", NYTP_CELL_NS, 11, 11},
     [MAX] = {"max", "max", NYTP_CELL_NS, 11},
-    [MAX_FILE] = {"max_file", "slowest in  ", NYTP_CELL_CODE, .gap = 1},
+    [MAX_FILE] = {"max_file", "slowest in  ", NYTP_CELL_CODE, .gap = 1, .words = "slowest in"},
     [SLOWEST] = {"slowest_sub", "slowest sub", NYTP_CELL_CODE},
     [OWN] = {"slowest_sub_own", "own", NYTP_CELL_NS, 11, .dashes_zero = true},
     [DATABASE] = {"database", "database", NYTP_CELL_NS},
@@ -68,7 +68,7 @@ static const struct nytp_column columns[] = {
     [SVS] = {"svs_grown", "svs +", NYTP_CELL_COUNT, 10, 10},
     [DATABASE_SHARE] = {"", "db", NYTP_CELL_SHARE, 7},
     [WAITING_SHARE] = {"", "wait", NYTP_CELL_SHARE, 7},
-    [SLOWEST_AT] = {"", "slowest sub ", NYTP_CELL_CODE, .gap = 1},
+    [SLOWEST_AT] = {"", "slowest sub ", NYTP_CELL_CODE, 1, 1, .gap = 1},
 };
 
 /* "main::work a.pl:7" */
@@ -156,24 +156,6 @@ static void put_markdown(struct nytp_label_table *table, struct nytp_out *out)
         nytp_printf(out, "\n%lu more labels\n", (unsigned long)(table->n - n));
 }
 
-bool nytp_label_format_write(const char *format, struct nytp_label_table *table,
-                             struct nytp_out *out)
-{
-    const struct nytp_sheet sheet = sheet_of(table);
-    if (strcmp(format, "json") == 0) {
-        nytp_putc(out, '{');
-        nytp_sheet_put_json(&sheet, out);
-        nytp_puts(out, "}\n");
-    } else if (strcmp(format, "csv") == 0) {
-        nytp_sheet_put_csv(&sheet, out);
-    } else if (strcmp(format, "markdown") == 0) {
-        put_markdown(table, out);
-    } else {
-        return false;
-    }
-    return true;
-}
-
 /* ---- for the terminal ---- */
 
 enum {
@@ -213,14 +195,14 @@ static void show_columns(const struct nytp_label_table *table, struct nytp_sheet
     nytp_sheet_show(sheet, VALUE, true);
 }
 
-void nytp_label_put_table(struct nytp_label_table *table, struct nytp_out *out)
+static void put_text(struct nytp_label_table *table, struct nytp_out *out)
 {
     struct nytp_sheet sheet = sheet_of(table);
     const uint32_t columns = sheet.options->columns;
     show_columns(table, &sheet);
     nytp_sheet_fit(&sheet, MAX_FILE, MOST_NAME);
     sheet.columns[MAX_FILE].is_cut = sheet.columns[SLOWEST_AT].is_cut = columns > 0;
-    const uint32_t fixed = nytp_sheet_fixed(&sheet);
+    const uint32_t fixed = nytp_sheet_fixed(&sheet) - 2;
     const uint32_t left = columns > fixed + 2 * LEAST_NAME ? columns - fixed : 2 * LEAST_NAME;
     const uint32_t most = columns > 0 && left / 2 - 1 < MOST_NAME ? left / 2 - 1 : MOST_NAME;
     nytp_sheet_fit(&sheet, SLOWEST_AT, most);
@@ -229,9 +211,18 @@ void nytp_label_put_table(struct nytp_label_table *table, struct nytp_out *out)
         nytp_puts(out, "\ntimes as recorded: what recording cost is in them\n");
 }
 
+void nytp_label_write(struct nytp_label_table *table, struct nytp_out *out)
+{
+    struct nytp_sheet sheet = sheet_of(table);
+    if (sheet.options->as == NYTP_FORM_MARKDOWN)
+        put_markdown(table, out);
+    else if (!nytp_sheets_put(&sheet, 1, out))
+        put_text(table, out);
+}
+
 /* ---- rows for ClickHouse and other engines ---- */
 
-static void put_text(struct nytp_out *out, const char *key, struct nytp_name text)
+static void put_member(struct nytp_out *out, const char *key, struct nytp_name text)
 {
     nytp_json_key(out, key);
     nytp_json_string(out, text.ptr, text.len);
@@ -256,13 +247,13 @@ void nytp_label_put_rows(const struct nytp_label_table *table, struct nytp_label
         const struct nytp_label_row *const row = &table->rows[i];
         for (uint32_t l = 0; l < row->n_lengths; l++) {
             nytp_putc(out, '{');
-            put_text(out, "host", given_label(options, "host", input.host));
-            put_text(out, "service", given_label(options, "service", nytp_name_of_text("")));
-            put_text(out, "release", given_label(options, "release", nytp_name_of_text("")));
-            put_text(out, "application", input.application);
-            put_text(out, "label_key", row->key);
-            put_text(out, "label_value", row->value);
-            put_text(out, "slowest_sub", row->slowest);
+            put_member(out, "host", given_label(options, "host", input.host));
+            put_member(out, "service", given_label(options, "service", nytp_name_of_text("")));
+            put_member(out, "release", given_label(options, "release", nytp_name_of_text("")));
+            put_member(out, "application", input.application);
+            put_member(out, "label_key", row->key);
+            put_member(out, "label_value", row->value);
+            put_member(out, "slowest_sub", row->slowest);
             nytp_printf(out, "\"start\":%lld,\"n\":%llu,\"ns\":%lld}\n",
                         strtoll(input.basetime.ptr, NULL, 10),
                         (unsigned long long)row->lengths[l].n,

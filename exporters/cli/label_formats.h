@@ -19,12 +19,8 @@ struct nytp_label_table {
     char place[400];       /* private */
 };
 
-/* Write the table in the format of this name; false when the format cannot hold it. */
-bool nytp_label_format_write(const char *format, struct nytp_label_table *table,
-                             struct nytp_out *out);
-
-/* Writes the table for a terminal. */
-void nytp_label_put_table(struct nytp_label_table *table, struct nytp_out *out);
+/* Writes the table in the form of the options. */
+void nytp_label_write(struct nytp_label_table *table, struct nytp_out *out);
 
 /* A JSON line for each length of each label of one recording. */
 void nytp_label_put_rows(const struct nytp_label_table *table, struct nytp_label_input input,

@@ -118,6 +118,8 @@ bool nytp_cli_check(struct nytp_cli *cli, struct nytp_error *error)
     if (cli->export.sort != NULL && strcmp(cli->export.sort, "ops") == 0 &&
         strcmp(cli->exporter->name, "top") != 0)
         return usage_error(error, "--sort ops is of --top only");
+    if (cli->export.as != NYTP_FORM_TEXT && cli->export.by_query)
+        return usage_error(error, "--as: the statements of requests are text only");
     if (cli->per_process && (cli->output == NULL || strcmp(cli->output, "-") == 0) &&
         cli->mode == NYTP_MODE_EXPORT)
         return usage_error(error, "--per-process needs -o FILE");

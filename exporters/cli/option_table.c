@@ -15,6 +15,7 @@
 #define TARGET_COUNT(target)      MEMBER(target)
 #define TARGET_PERCENT(target)    MEMBER(target)
 #define TARGET_UNIT(target)       MEMBER(target)
+#define TARGET_FORM(target)       MEMBER(target)
 #define TARGET_WEIGHT(target)     MEMBER(target)
 #define TARGET_CLOCK(target)      MEMBER(target)
 #define TARGET_PATTERN(target)    MEMBER(target)

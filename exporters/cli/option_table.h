@@ -16,6 +16,7 @@ enum nytp_option_kind {
     NYTP_OPTION_UNIT,
     NYTP_OPTION_WEIGHT,
     NYTP_OPTION_CLOCK,
+    NYTP_OPTION_FORM,
     NYTP_OPTION_PATTERN,
     NYTP_OPTION_LIST, /* a text each time it is given */
     NYTP_OPTION_FORMAT,

@@ -3,6 +3,7 @@
  * Turns the text of an option's value into what the option's kind says, and suggests the
  * nearest name where a name is not known; see option_values.h.
  */
+#include "exporters/table/sheet.h"
 #include "option_values.h"
 
 #include "exporters/base/near.h"
@@ -208,6 +209,16 @@ static bool set_clock(char *target, const char *value, struct nytp_error *error)
     return usage_error(error, "unknown clock \"%s\": user, system or real", value);
 }
 
+static bool set_form(enum nytp_form *target, const char *value, struct nytp_error *error)
+{
+    for (int i = 0; i < NYTP_N_FORMS; i++)
+        if (strcmp(value, nytp_form_names[i]) == 0) {
+            *target = (enum nytp_form)i;
+            return true;
+        }
+    return usage_error(error, "unknown form \"%s\": text, csv, json, markdown or html", value);
+}
+
 static bool choose_mode(struct nytp_cli *cli, enum nytp_mode mode,
                         const struct nytp_option *option, struct nytp_error *error)
 {
@@ -328,6 +339,8 @@ bool nytp_option_set(struct nytp_cli *cli, const struct nytp_option *option, con
     case NYTP_OPTION_WEIGHT:
         cli->export.weight_given = true;
         return set_weight(target, value, error);
+    case NYTP_OPTION_FORM:
+        return set_form(target, value, error);
     case NYTP_OPTION_CLOCK:
         return set_clock(target, value, error);
     case NYTP_OPTION_PATTERN:

@@ -306,17 +306,17 @@ static bool has_memory(const struct nytp_report *report, const struct cursor *cu
 static void put_memory_cell(struct nytp_report *report, const struct nytp_line_row *row)
 {
     const bool are_bytes = nytp_report_memory(report) == NYTP_MEMORY_SPACE;
-    if (row == NULL ||
-        (are_bytes ? nytp_bytes_are_none(row->bytes) : row->svs == 0 && row->kept_svs == 0)) {
+    if (row == NULL || (are_bytes ? nytp_bytes_are_none(row->memory.bytes)
+                                  : row->memory.net == 0 && row->memory.kept == 0)) {
         nytp_puts(report->out, "<td>");
     } else if (are_bytes) {
         nytp_puts(report->out, "<td title=\"allocated: ");
-        nytp_text_bytes(report->out, row->bytes.of[NYTP_ALLOC_SPACE], 0);
+        nytp_text_bytes(report->out, row->memory.bytes.of[NYTP_ALLOC_SPACE], 0);
         nytp_puts(report->out, "\">");
-        nytp_text_bytes(report->out, row->bytes.of[NYTP_INUSE_SPACE], 0);
+        nytp_text_bytes(report->out, row->memory.bytes.of[NYTP_INUSE_SPACE], 0);
     } else {
         nytp_printf(report->out, "<td title=\"made less freed: %lld\">%lld",
-                    (long long)row->svs, (long long)row->kept_svs);
+                    (long long)row->memory.net, (long long)row->memory.kept);
     }
 }
 

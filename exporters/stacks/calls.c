@@ -203,9 +203,7 @@ static void sum_lines(struct nytp_line_rows *rows)
         if (last != NULL && by_place(last, &rows->rows[i]) == 0) {
             last->statements += rows->rows[i].statements;
             last->self_ticks += rows->rows[i].self_ticks;
-            last->svs += rows->rows[i].svs;
-            last->kept_svs += rows->rows[i].kept_svs;
-            nytp_bytes_add(&last->bytes, rows->rows[i].bytes);
+            nytp_svs_add(&last->memory, rows->rows[i].memory);
         } else {
             rows->rows[n++] = rows->rows[i];
         }
@@ -223,15 +221,12 @@ void nytp_lines_sum(struct nytp_line_rows *rows)
 static struct nytp_line_row row_of_cost(const struct nytp_profile *profile, uint32_t index)
 {
     const struct nytp_line_cost *const cost = &profile->line_costs[index];
-    const struct nytp_svs svs = nytp_svs_of_cost(profile, index);
     return (struct nytp_line_row){
         .file = cost->file,
         .line = cost->line,
         .statements = cost->statements,
         .self_ticks = cost->excl_ticks,
-        .svs = svs.net,
-        .kept_svs = svs.kept,
-        .bytes = svs.bytes,
+        .memory = nytp_svs_of_cost(profile, index),
     };
 }
 
@@ -258,19 +253,13 @@ static void move_svs_to_call(const struct nytp_profile *profile, const struct ny
         return;
     const struct nytp_node_line *const line = &profile->node_lines[node->first_node_line];
     const struct nytp_svs svs = nytp_svs_of_line(profile, node->first_node_line);
-    struct nytp_bytes less;
+    struct nytp_svs less = {.net = -svs.net, .kept = -svs.kept};
     for (int i = 0; i < NYTP_N_BYTES_MEASURES; i++)
-        less.of[i] = -svs.bytes.of[i];
-    rows->rows[rows->n++] = (struct nytp_line_row){.file = node->file,
-                                                   .line = node->line,
-                                                   .svs = svs.net,
-                                                   .kept_svs = svs.kept,
-                                                   .bytes = svs.bytes};
-    rows->rows[rows->n++] = (struct nytp_line_row){.file = line->file,
-                                                   .line = line->line,
-                                                   .svs = -svs.net,
-                                                   .kept_svs = -svs.kept,
-                                                   .bytes = less};
+        less.bytes.of[i] = -svs.bytes.of[i];
+    rows->rows[rows->n++] =
+        (struct nytp_line_row){.file = node->file, .line = node->line, .memory = svs};
+    rows->rows[rows->n++] =
+        (struct nytp_line_row){.file = line->file, .line = line->line, .memory = less};
 }
 
 /* Where the own time of a builtin or xsub in one recording is; NULL: it has none there. */

@@ -56,8 +56,7 @@ struct nytp_line_row {
     uint32_t file, line;
     uint64_t statements;
     int64_t self_ticks;
-    int64_t svs, kept_svs;
-    struct nytp_bytes bytes;
+    struct nytp_svs memory;
     int64_t key; /* for nytp_lines_sort() */
 };
 

@@ -33,18 +33,11 @@ static int compare_keys(const void *x, const void *y)
     return compare_times(x, y);
 }
 
-int64_t nytp_line_memory(const struct nytp_line_row *row, enum nytp_weight weight)
-{
-    const struct nytp_svs memory = {
-        .net = row->svs, .kept = row->kept_svs, .bytes = row->bytes};
-    return nytp_measures[weight].weight(NULL, &memory);
-}
-
 void nytp_lines_sort(struct nytp_line_rows *rows, enum nytp_weight weight)
 {
     const bool by_memory = weight < NYTP_N_WEIGHTS && nytp_weight_is_memory(weight);
     for (uint32_t i = 0; by_memory && i < rows->n; i++)
-        rows->rows[i].key = nytp_line_memory(&rows->rows[i], weight);
+        rows->rows[i].key = nytp_measures[weight].weight(NULL, &rows->rows[i].memory);
     if (rows->n > 0)
         qsort(rows->rows, rows->n, sizeof *rows->rows,
               by_memory ? compare_keys : compare_times);
@@ -74,9 +67,25 @@ static const struct nytp_column columns[] = {
     [BLOCKS_IN_USE] = {"inuse_objects", "in use", NYTP_CELL_COUNT, 10, .is_summed = true},
     [SPACE] = {"alloc_space", "alloc", NYTP_CELL_BYTES, 10, .is_summed = true},
     [IN_USE] = {"inuse_space", "in use", NYTP_CELL_BYTES, 10, .is_summed = true},
-    [PLACE] = {"place", "line", NYTP_CELL_PLACE},
-    [SOURCE] = {"source", "", NYTP_CELL_CODE, .gap = 1},
+    [PLACE] = {"", "line", NYTP_CELL_PLACE, 1},
+    [SOURCE] = {"source", "", NYTP_CELL_CODE, .gap = 1, .words = "source"},
 };
+
+/* Returns the source without the blanks around it, or "". */
+static struct nytp_name source_of(const struct nytp_profile *profile,
+                                  const struct nytp_line_row *line)
+{
+    const struct nytp_source_line *const source =
+        nytp_profile_source(profile, line->file, line->line);
+    struct nytp_name text = {"", 0};
+    if (source != NULL)
+        text = (struct nytp_name){source->text, source->len};
+    while (text.len > 0 && strchr(" \t\r\n", text.ptr[text.len - 1]) != NULL)
+        text.len--;
+    while (text.len > 0 && (*text.ptr == ' ' || *text.ptr == '\t'))
+        text = (struct nytp_name){text.ptr + 1, text.len - 1};
+    return text;
+}
 
 static void fill(const struct nytp_sheet *sheet, uint32_t row, struct nytp_cell *cells)
 {
@@ -85,9 +94,10 @@ static void fill(const struct nytp_sheet *sheet, uint32_t row, struct nytp_cell 
     cells[SELF].value = cells[SHARE].value = line->self_ticks;
     cells[SHARE].of = sheet->profile->total_ticks;
     cells[STATEMENTS].value = (int64_t)line->statements;
-    cells[SVS].value = line->svs;
+    cells[SVS].value = line->memory.net;
     for (int i = KEPT; i <= IN_USE; i++)
-        cells[i].value = nytp_line_memory(line, NYTP_WEIGHT_SVS + i - KEPT);
+        cells[i].value = nytp_measures[NYTP_WEIGHT_SVS + i - KEPT].weight(NULL, &line->memory);
+    cells[SOURCE].text = source_of(sheet->profile, line);
     cells[PLACE] = (struct nytp_cell){
         .text = nytp_name_of_text("(no line)"), .file = line->file, .line = line->line};
 }
@@ -98,7 +108,7 @@ static void drop_empty(struct nytp_line_rows *rows)
     uint32_t n = 0;
     for (uint32_t i = 0; i < rows->n; i++)
         if (rows->rows[i].self_ticks != 0 || rows->rows[i].statements > 0 ||
-            rows->rows[i].svs != 0 || !nytp_bytes_are_none(rows->rows[i].bytes))
+            rows->rows[i].memory.net != 0 || !nytp_bytes_are_none(rows->rows[i].memory.bytes))
             rows->rows[n++] = rows->rows[i];
     rows->n = n;
 }
@@ -126,7 +136,7 @@ static void put_source(const struct nytp_sheet *sheet, uint32_t row, uint32_t pa
 static void fit_places(struct nytp_sheet *sheet)
 {
     const uint32_t columns = sheet->options->columns;
-    const uint32_t fixed = nytp_sheet_fixed(sheet);
+    const uint32_t fixed = nytp_sheet_fixed(sheet) - 1;
     const uint32_t left = columns > fixed + MIN_SOURCE ? columns - fixed : MIN_SOURCE;
     nytp_sheet_fit(sheet, PLACE, columns > 0 ? left / 2 : UINT32_MAX);
     sheet->columns[PLACE].is_cut = columns > 0;
@@ -159,7 +169,8 @@ bool nytp_put_hot_lines(const struct nytp_profile *profile,
     sheet.tail = put_source;
     sheet.short_places = true;
     fit_places(&sheet);
-    nytp_sheet_put_text(&sheet, out);
+    if (!nytp_sheets_put(&sheet, 1, out))
+        nytp_sheet_put_text(&sheet, out);
     free(rows.rows);
     return out->error.status == NYTP_OK;
 }

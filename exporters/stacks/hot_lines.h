@@ -10,9 +10,6 @@
 
 #include "exporters/base/exporter.h"
 
-/* Returns the memory of a line by a measure of memory, as a weight. */
-int64_t nytp_line_memory(const struct nytp_line_row *row, enum nytp_weight weight);
-
 /* Sorts lines by a measure of memory, or by time; the largest first. For SVs that is what
  * contexts kept, as what a sub makes on one line and frees on another is of no interest. */
 void nytp_lines_sort(struct nytp_line_rows *rows, enum nytp_weight weight);

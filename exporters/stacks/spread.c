@@ -105,7 +105,7 @@ static const struct nytp_column columns[] = {
     [LAST] = {"last", "last 10%", NYTP_CELL_TICKS, 11},
     [TREND] = {"", "trend", NYTP_CELL_RATIO, 7, 7},
     [NAME] = {"sub", "sub", NYTP_CELL_CODE},
-    [PLACE] = {"place", "", NYTP_CELL_PLACE, .joins = true},
+    [PLACE] = {"", "", NYTP_CELL_PLACE, .joins = true},
 };
 
 static void fill(const struct nytp_sheet *sheet, uint32_t row, struct nytp_cell *cells)
@@ -158,7 +158,7 @@ bool nytp_put_spread(const struct nytp_profile *profile,
 {
     struct nytp_spread *spreads = nytp_spread_by_sub(profile);
     uint32_t *rows = malloc(((size_t)profile->n_subs + 1) * sizeof *rows), n = 0;
-    struct nytp_sheet sheet = nytp_sheet_of(profile, options, columns, NAME + 1);
+    struct nytp_sheet sheet = nytp_sheet_of(profile, options, columns, PLACE + 1);
     for (uint32_t i = 0; spreads != NULL && rows != NULL && i < profile->n_subs; i++)
         if (profile->subs[i].calls > 0 || profile->subs[i].excl_ticks != 0)
             rows[n++] = i;
@@ -172,7 +172,7 @@ bool nytp_put_spread(const struct nytp_profile *profile,
     sheet.fill = fill;
     sheet.tail = put_name;
     const bool ok = spreads != NULL && rows != NULL && nytp_sheet_sort(&sheet, SELF, rows, n);
-    if (ok) {
+    if (ok && !nytp_sheets_put(&sheet, 1, out)) {
         nytp_sheet_put_text(&sheet, out);
         put_memory(out, profile);
     }

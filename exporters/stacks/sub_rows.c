@@ -24,7 +24,7 @@ static const struct nytp_column columns[NYTP_SUB_COLUMNS] = {
     [NYTP_SUB_WAIT] = {"wait", "wait", NYTP_CELL_TICKS, 10, 10, .dashes_zero = true},
     [NYTP_SUB_OPS] = {"ops", "ops", NYTP_CELL_COUNT, 11, 11},
     [NYTP_SUB_NAME] = {"sub", "sub", NYTP_CELL_CODE},
-    [NYTP_SUB_PLACE] = {"place", "", NYTP_CELL_PLACE, .joins = true},
+    [NYTP_SUB_PLACE] = {"", "", NYTP_CELL_PLACE, .joins = true},
 };
 
 static void fill(const struct nytp_sheet *sheet, uint32_t row, struct nytp_cell *cells)

@@ -99,7 +99,7 @@ static void put_csv_line(const struct form *form, const struct nytp_cell *cells)
         if (cells != NULL)
             put_field(form, column, &cells[sheet->shown[i]]);
         else if (column->kind == NYTP_CELL_PLACE)
-            nytp_puts(out, "file,line");
+            nytp_printf(out, "%sfile,%sline", column->name, column->name);
         else
             put_name(sheet, column, out);
     }
@@ -123,9 +123,9 @@ static void put_json_member(const struct form *form, const struct nytp_column *c
     const struct nytp_sheet *const sheet = form->sheet;
     struct nytp_out *const out = form->out;
     if (column->kind == NYTP_CELL_PLACE) {
-        nytp_puts(out, "\"file\":");
+        nytp_printf(out, "\"%sfile\":", column->name);
         nytp_json_string(out, file_of(sheet, cell).ptr, file_of(sheet, cell).len);
-        nytp_printf(out, ",\"line\":%lu", (unsigned long)cell->line);
+        nytp_printf(out, ",\"%sline\":%lu", column->name, (unsigned long)cell->line);
         return;
     }
     nytp_putc(out, '"');
@@ -164,33 +164,6 @@ void nytp_sheet_put_json(const struct nytp_sheet *sheet, struct nytp_out *out)
 static const char *title_of(const struct nytp_column *column)
 {
     return column->words != NULL ? column->words : column->title;
-}
-
-static void put_amount(const struct nytp_sheet *sheet, const struct nytp_column *column,
-                       const struct nytp_cell *cell, struct nytp_out *out)
-{
-    if (cell->is_none)
-        return;
-    switch (column->kind) {
-    case NYTP_CELL_TICKS:
-        nytp_text_time(out, cell->value, sheet->ticks_per_sec, sheet->unit, 0);
-        break;
-    case NYTP_CELL_NS:
-        nytp_text_ns(out, cell->value, sheet->ticks_per_sec, sheet->unit, 0);
-        break;
-    case NYTP_CELL_MEAN:
-        nytp_text_per_call(out, cell->value, (uint64_t)cell->of, sheet->ticks_per_sec,
-                           sheet->unit, 0);
-        break;
-    case NYTP_CELL_SHARE:
-        nytp_text_percent(out, cell->value, cell->of);
-        break;
-    case NYTP_CELL_BYTES:
-        nytp_text_bytes(out, cell->value, 0);
-        break;
-    default:
-        nytp_put_i64(out, cell->value);
-    }
 }
 
 static void put_markdown_text(const struct nytp_sheet *sheet, const struct nytp_column *column,
@@ -242,7 +215,7 @@ uint32_t nytp_sheet_put_markdown(const struct nytp_sheet *sheet, struct nytp_out
             if (column->kind >= NYTP_CELL_WORD)
                 put_markdown_text(sheet, column, &cells[sheet->shown[i]], out);
             else
-                put_amount(sheet, column, &cells[sheet->shown[i]], out);
+                nytp_sheet_put_number(sheet, column, &cells[sheet->shown[i]], 0, out);
         }
         nytp_puts(out, " |\n");
     }
@@ -261,7 +234,7 @@ static void put_html_row(const struct nytp_sheet *sheet, const struct nytp_cell 
         const struct nytp_cell *const cell = &cells[sheet->shown[i]];
         if (column->kind < NYTP_CELL_WORD) {
             nytp_puts(out, "<td class=number>");
-            put_amount(sheet, column, cell, out);
+            nytp_sheet_put_number(sheet, column, cell, 0, out);
             continue;
         }
         const struct nytp_name text =
@@ -291,4 +264,45 @@ void nytp_sheet_put_html(const struct nytp_sheet *sheet, struct nytp_out *out)
         put_html_row(sheet, cells, out);
     }
     nytp_puts(out, "</table>\n");
+}
+
+/* ---- one of them ---- */
+
+const char *const nytp_form_names[NYTP_N_FORMS] = {
+    [NYTP_FORM_TEXT] = "text",         [NYTP_FORM_CSV] = "csv",   [NYTP_FORM_JSON] = "json",
+    [NYTP_FORM_MARKDOWN] = "markdown", [NYTP_FORM_HTML] = "html",
+};
+
+static void put_markdown(const struct nytp_sheet *sheet, struct nytp_out *out)
+{
+    nytp_sheet_put_markdown(sheet, out);
+}
+
+bool nytp_sheets_put(struct nytp_sheet *sheets, size_t n, struct nytp_out *out)
+{
+    static const struct {
+        const char *begin, *between, *end;
+        void (*put)(const struct nytp_sheet *sheet, struct nytp_out *out);
+    } forms[NYTP_N_FORMS] = {
+        [NYTP_FORM_CSV] = {"", "\n", "", nytp_sheet_put_csv},
+        [NYTP_FORM_JSON] = {"{", ",\n", "}\n", nytp_sheet_put_json},
+        [NYTP_FORM_MARKDOWN] = {"", "\n", "", put_markdown},
+        [NYTP_FORM_HTML] = {"<!DOCTYPE html>\n<meta charset=utf-8>\n<title>nytp</title>\n"
+                            "<style>td, th { padding: 0 .5em; text-align: left } "
+                            ".number { text-align: right }</style>\n",
+                            "\n", "", nytp_sheet_put_html},
+    };
+    const enum nytp_form form = sheets[0].options->as;
+    if (forms[form].put == NULL)
+        return false;
+    nytp_puts(out, forms[form].begin);
+    for (size_t i = 0; i < n; i++) {
+        nytp_puts(out, i > 0 ? forms[form].between : "");
+        if (form != NYTP_FORM_MARKDOWN && sheets[i].options->top > 0 &&
+            sheets[i].n > sheets[i].wanted)
+            sheets[i].n = sheets[i].wanted;
+        forms[form].put(&sheets[i], out);
+    }
+    nytp_puts(out, forms[form].end);
+    return true;
 }

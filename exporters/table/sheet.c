@@ -115,19 +115,24 @@ static bool is_text(const struct nytp_column *column)
     return column->kind >= NYTP_CELL_WORD;
 }
 
+/* Returns true for the text that takes the rest of a line. */
+static bool is_tail(const struct nytp_sheet *sheet, const struct nytp_column *column)
+{
+    return is_text(column) && width_of(sheet, column) == 0;
+}
+
 uint32_t nytp_sheet_fixed(const struct nytp_sheet *sheet)
 {
     uint32_t sum = 0;
     bool after_text = true;
     for (uint32_t i = 0; i < sheet->n_shown; i++) {
         const struct nytp_column *const column = &sheet->columns[sheet->shown[i]];
-        const bool is_last = i + 1 == sheet->n_shown;
-        if (!is_last && width_of(sheet, column) == 0)
-            continue;
-        sum += width_of(sheet, column);
         if (is_text(column))
             sum += column->gap + (after_text ? 0 : 1);
-        after_text = is_text(column);
+        if (is_tail(sheet, column))
+            break;
+        sum += width_of(sheet, column);
+        after_text = is_text(column) || (after_text && width_of(sheet, column) == 0);
     }
     return sum;
 }
@@ -157,8 +162,8 @@ static void put_ratio(const struct nytp_cell *cell, int width, struct nytp_out *
     nytp_printf(out, "%*s", width, text);
 }
 
-static void put_number(const struct nytp_sheet *sheet, const struct nytp_column *column,
-                       const struct nytp_cell *cell, uint32_t columns, struct nytp_out *out)
+void nytp_sheet_put_number(const struct nytp_sheet *sheet, const struct nytp_column *column,
+                           const struct nytp_cell *cell, uint32_t columns, struct nytp_out *out)
 {
     const int width = (int)columns;
     if (cell->is_none || (column->dashes_zero && cell->value == 0)) {
@@ -205,10 +210,10 @@ static uint32_t put_text(const struct nytp_sheet *sheet, const struct nytp_colum
 }
 
 static void put_tail(const struct nytp_sheet *sheet, uint32_t row, uint32_t pad,
-                     const struct nytp_cell *cells, struct nytp_out *out)
+                     const struct nytp_column *column, const struct nytp_cell *cells,
+                     struct nytp_out *out)
 {
-    const uint8_t last = sheet->shown[sheet->n_shown - 1];
-    const struct nytp_column *const column = &sheet->columns[last];
+    const ptrdiff_t last = column - sheet->columns;
     const uint32_t columns = sheet->options->columns, used = nytp_sheet_fixed(sheet);
     const uint32_t room = columns == 0                  ? 0
                           : columns > used + LEAST_TAIL ? columns - used
@@ -239,12 +244,11 @@ static void put_line(const struct nytp_sheet *sheet, uint32_t row,
         const struct nytp_column *const column = &sheet->columns[sheet->shown[i]];
         const uint32_t width = width_of(sheet, column);
         const struct nytp_cell title = {.text = nytp_name_of_text(column->title)};
-        const bool is_tail = i + 1 == sheet->n_shown && is_text(column);
-        if (width == 0 && !is_tail)
+        if (width == 0 && !is_text(column))
             continue;
         pad += is_text(column) && after_number ? 1 : 0;
-        if (is_tail) {
-            put_tail(sheet, row, pad + column->gap, cells, out);
+        if (is_tail(sheet, column)) {
+            put_tail(sheet, row, pad + column->gap, column, cells, out);
             return;
         }
         nytp_text_pad(out, pad + column->gap);
@@ -258,11 +262,11 @@ static void put_line(const struct nytp_sheet *sheet, uint32_t row,
         else if (cells == NULL)
             nytp_printf(out, " %*s", (int)width - 1, column->title);
         else
-            put_number(sheet, column, &cells[sheet->shown[i]], width, out);
+            nytp_sheet_put_number(sheet, column, &cells[sheet->shown[i]], width, out);
     }
 }
 
-void nytp_sheet_put_head(const struct nytp_sheet *sheet, struct nytp_out *out)
+static void put_head(const struct nytp_sheet *sheet, struct nytp_out *out)
 {
     nytp_text_style(out, sheet->options->color, NYTP_STYLE_BOLD);
     put_line(sheet, 0, NULL, out);
@@ -270,7 +274,7 @@ void nytp_sheet_put_head(const struct nytp_sheet *sheet, struct nytp_out *out)
     nytp_putc(out, '\n');
 }
 
-void nytp_sheet_put_row(const struct nytp_sheet *sheet, uint32_t at, struct nytp_out *out)
+static void put_row(const struct nytp_sheet *sheet, uint32_t at, struct nytp_out *out)
 {
     const uint32_t row = row_at(sheet, at);
     struct nytp_cell cells[NYTP_MOST_COLUMNS];
@@ -281,7 +285,7 @@ void nytp_sheet_put_row(const struct nytp_sheet *sheet, uint32_t at, struct nytp
         sheet->below(sheet, row, out);
 }
 
-/* Writes the sums of the rows that are not shown, above blanks for all that is no sum. */
+/* Writes the sums of the rows that are not shown, up to the first text. */
 static void put_sums(const struct nytp_sheet *sheet, uint32_t begin, struct nytp_out *out)
 {
     struct nytp_cell sums[NYTP_MOST_COLUMNS] = {0}, cells[NYTP_MOST_COLUMNS];
@@ -292,17 +296,17 @@ static void put_sums(const struct nytp_sheet *sheet, uint32_t begin, struct nytp
             sums[i].of = cells[i].of;
         }
     }
-    bool after_text = true;
-    for (uint32_t i = 0; i + 1 < sheet->n_shown; i++) {
+    for (uint32_t i = 0; i < sheet->n_shown; i++) {
         const struct nytp_column *const column = &sheet->columns[sheet->shown[i]];
         const uint32_t width = width_of(sheet, column);
+        if (is_text(column))
+            break;
         if (width > 0 && column->is_summed)
-            put_number(sheet, column, &sums[sheet->shown[i]], width, out);
+            nytp_sheet_put_number(sheet, column, &sums[sheet->shown[i]], width, out);
         else
             nytp_text_pad(out, width);
-        after_text = is_text(column);
     }
-    nytp_text_pad(out, after_text ? 0 : 1);
+    nytp_putc(out, ' ');
 }
 
 void nytp_sheet_put_text(const struct nytp_sheet *sheet, struct nytp_out *out)
@@ -311,9 +315,9 @@ void nytp_sheet_put_text(const struct nytp_sheet *sheet, struct nytp_out *out)
     bool has_sums = false;
     for (uint32_t i = 0; i < sheet->n_shown; i++)
         has_sums |= sheet->columns[sheet->shown[i]].is_summed;
-    nytp_sheet_put_head(sheet, out);
+    put_head(sheet, out);
     for (uint32_t i = 0; i < n; i++)
-        nytp_sheet_put_row(sheet, i, out);
+        put_row(sheet, i, out);
     if (n == sheet->n || sheet->more == NULL)
         return;
     if (has_sums)

@@ -34,7 +34,7 @@ struct nytp_cell {
 
 struct nytp_sheet;
 
-/* Writes the last column of a row to a terminal, behind `pad` blanks unless it is empty. `room`
+/* Writes the text without a width to a terminal, behind `pad` blanks unless it is empty. `room`
  * is what is left of the line, at least 12; 0: there is no limit. */
 typedef void nytp_sheet_tail_fn(const struct nytp_sheet *sheet, uint32_t row, uint32_t pad,
                                 uint32_t room, struct nytp_out *out);
@@ -44,8 +44,9 @@ struct nytp_column {
     const char *title; /* for people */
     enum nytp_cell_kind kind;
     /* Columns of a terminal. A number is right-aligned within its width, a text is followed by
-     * at least one blank. The last column has no width: it takes the rest of the line. On a
-     * narrow terminal a column with `narrow` 0 is not shown. */
+     * at least one blank. The first text without a width takes the rest of the line, and what
+     * is behind it is in other forms only. On a narrow terminal a number with `narrow` 0 is not
+     * shown. */
     uint8_t width, narrow;
     bool dashes_zero;  /* on terminals 0 is "-" */
     bool is_cut;       /* on terminals a longer text loses its start */
@@ -74,7 +75,7 @@ struct nytp_sheet {
     bool short_places; /* on narrow terminals places have no folders */
     const void *context;
     void (*fill)(const struct nytp_sheet *sheet, uint32_t row, struct nytp_cell *cells);
-    nytp_sheet_tail_fn *tail; /* writes the last column on terminals; NULL: as others */
+    nytp_sheet_tail_fn *tail; /* writes the text without a width; NULL: as others */
     void (*below)(const struct nytp_sheet *sheet, uint32_t row, struct nytp_out *out);
 };
 
@@ -88,7 +89,7 @@ struct nytp_sheet nytp_sheet_of(const struct nytp_profile *profile,
 void nytp_sheet_show(struct nytp_sheet *sheet, unsigned column, bool shown);
 void nytp_sheet_show_only(struct nytp_sheet *sheet, const uint8_t *columns, size_t n);
 
-/* Returns how many columns of a terminal stand before the last column. */
+/* Returns how many columns of a terminal stand before the text without a width. */
 uint32_t nytp_sheet_fixed(const struct nytp_sheet *sheet);
 
 /* Makes a column as wide as its widest shown text and a blank, but for texts of no more than
@@ -109,7 +110,14 @@ struct nytp_name nytp_sheet_text(const struct nytp_sheet *sheet,
                                  const struct nytp_column *column, const struct nytp_cell *cell,
                                  char *buffer, size_t size);
 
+extern const char *const nytp_form_names[NYTP_N_FORMS];
+
 /* ---- writers ---- */
+
+/* Writes sheets, which have the same options, in the form asked for; returns false, with
+ * nothing written, if that is text. JSON is one object with a list for each sheet; tables of
+ * the other forms have an empty line between them. */
+bool nytp_sheets_put(struct nytp_sheet *sheets, size_t n, struct nytp_out *out);
 
 /* Writes a name, and its place if there is room, to the end of the terminal's line, of which
  * `used` columns are full. */
@@ -123,9 +131,11 @@ void nytp_text_named(struct nytp_out *out, const struct nytp_profile *profile,
 
 /* Writes a table for the terminal: head, rows, and a last line for the rest. */
 void nytp_sheet_put_text(const struct nytp_sheet *sheet, struct nytp_out *out);
-/* Writes parts of it. */
-void nytp_sheet_put_head(const struct nytp_sheet *sheet, struct nytp_out *out);
-void nytp_sheet_put_row(const struct nytp_sheet *sheet, uint32_t at, struct nytp_out *out);
+
+/* Writes a number for people, right-aligned in so many columns. */
+void nytp_sheet_put_number(const struct nytp_sheet *sheet, const struct nytp_column *column,
+                           const struct nytp_cell *cell, uint32_t columns,
+                           struct nytp_out *out);
 
 /* Writes a Markdown table, as far as there is room (markdown.h), and what is left out. Returns
  * the number of rows. */

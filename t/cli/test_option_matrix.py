@@ -41,7 +41,7 @@ GIVEN = {
     "gate-tap": ["--gate-tap", ["--gate", "RULES", "-o", "x"]],
     "gate-junit": ["--gate-junit=j.xml", ["--gate", "RULES"]],
     "annotations": ["--annotations=github", ["--gate", "RULES", "-o", "x"]], "unit": ["--unit=ms"],
-    "weight": ["--weight=calls"], "top": ["--top=2"], "patterns": ["--patterns=2"], "sql": ["--sql=2"], "waits": ["--waits=2"], "list": ["--list=early"], "peek": ["--peek=early"],
+    "as": ["--as=csv"], "weight": ["--weight=calls"], "top": ["--top=2"], "patterns": ["--patterns=2"], "sql": ["--sql=2"], "waits": ["--waits=2"], "list": ["--list=early"], "peek": ["--peek=early"],
     "sort": ["--sort=name", ["--min-percent=0"]], "label": ["--label=service=web"], "labels": ["--labels=none"],
     "plain-names": ["--plain-names"], "aggregate": ["--aggregate"], "spread": ["--spread"], "max-calls": ["--max-calls=3"],
     "lines": ["--lines"], "lib": ["--lib", "FOLDER/lib"], "title": ["--title=A title"], "minimal": ["--minimal", ["-o", "r/"]],

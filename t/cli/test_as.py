@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""--as: each list in each form has the same rows and numbers, and a form is refused where there is no list."""
+
+import csv
+import html.parser
+import io
+import json
+
+import pytest
+
+from command import good, messages, run
+from nytpwrite import Writer
+from recordings import record
+from test_sql import PROGRAM
+from test_wait_reasons import HOSTILE, WAITS, sampled
+
+LISTS = {"--top": ["subs"], "--top --lines": ["lines"], "--top --spread": ["subs"], "--patterns": ["patterns"],
+         "--processes": ["processes"], "--sql": ["requests", "loops"], "--by=request": ["labels"], "--waits": ["waits"]}
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("as")
+    exact = record(folder, PROGRAM + "'foo bar' =~ /(\\w+) b|x`y/ for 1 .. 3;\n", options="regex=1:sql=1")
+    return {"--waits": sampled(folder / "w.out", *WAITS), None: exact}
+
+
+def output(inputs, shown, *more):
+    return good("-q", *shown.split(), *more, inputs.get(shown, inputs[None])).decode()
+
+
+class Tables(html.parser.HTMLParser):
+    """The texts of the cells of each table's rows."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tables, self.title = [], False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.title = tag in ("title", "style")
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+
+    def handle_data(self, data):
+        if self.tables and self.tables[-1] and self.tables[-1][-1]:
+            self.tables[-1][-1][-1] += data.strip("\n")
+
+
+def csv_tables(text):
+    return [list(csv.DictReader(io.StringIO(part))) for part in text.split("\n\n")]
+
+
+def markdown_tables(text):
+    return [[line for line in part.splitlines() if line.startswith("|")][2:] for part in text.split("\n\n") if part.startswith("|")]
+
+
+@pytest.mark.parametrize("shown", LISTS)
+def test_forms_have_the_same_rows(inputs, shown):
+    lists = json.loads(output(inputs, shown, "--as=json"))
+    assert list(lists) == LISTS[shown] and all(lists.values())
+    tables = csv_tables(output(inputs, shown, "--as=csv"))
+    assert [[{key: value for key, value in row.items() if value != ""} for row in rows] for rows in tables] == [
+        [{key: str(value) for key, value in row.items() if value != ""} for row in rows] for rows in lists.values()]
+    sizes = [len(rows) for rows in lists.values()]
+    assert [len(rows) - 1 for rows in Tables(output(inputs, shown, "--as=html")).tables] == sizes
+    if shown != "--by=request":                 # which has a table for each key
+        assert [len(rows) for rows in markdown_tables(output(inputs, shown, "--as=markdown"))] == [min(size, 20) for size in sizes]
+
+
+@pytest.mark.parametrize("shown", LISTS)
+def test_text_is_what_it_is_without_it(inputs, shown):
+    assert output(inputs, shown, "--as=text") == output(inputs, shown)
+
+
+def test_times_are_in_the_unit(inputs):
+    ns, us = (json.loads(output(inputs, "--top", "--as=json", "--unit", unit))["subs"][0] for unit in ("ns", "us"))
+    assert ns["exclusive_ns"] == us["exclusive_us"] * 1000 > 0
+
+
+def test_the_number_of_rows_and_their_order_are_kept(inputs):
+    rows = json.loads(output(inputs, "--top=2 --sort=calls", "--as=json"))["subs"]
+    assert len(rows) == 2 and rows[0]["calls"] >= rows[1]["calls"] > 0
+    assert len(json.loads(output(inputs, "--top", "--as=json"))["subs"]) > 2
+
+
+def test_other_options_are_names_for_it(inputs):
+    for form in "json", "csv", "markdown":
+        assert output(inputs, "--by=request", f"--as={form}") == output(inputs, "--by=request", f"--{form}")
+
+
+def test_what_a_stranger_wrote_stays_text(inputs):
+    assert f"{HOSTILE}" in [row["with"] for row in json.loads(output(inputs, "--waits", "--as=json"))["waits"]]
+    page = output(inputs, "--waits", "--as=html")
+    assert "\x1b" not in page and "<b>" not in page
+    assert "\x1b" not in output(inputs, "--waits", "--as=markdown")
+    assert "`` " in [line for line in output(inputs, "--patterns", "--as=markdown").splitlines() if "x`y" in line][0]
+
+
+def test_source_that_is_no_utf8(tmp_path):
+    stream = Writer().pid_start(7).fid(1, "/x/a.pl").source(1, 1, b"  my $x = '\xe9<';\t\r\n".decode("latin-1")).time(90, 1, 1)
+    file = stream.pid_end(7).save(tmp_path / "latin.out")
+    row, = json.loads(good("-q", "--top", "--lines", "--as=json", file))["lines"]
+    assert row["source"] == "my $x = '\xe9<';"
+    assert "my $x = 'é&lt;';" in good("-q", "--top", "--lines", "--as=html", file).decode()
+
+
+def test_it_is_refused_elsewhere(inputs):
+    for options, said in ((["--top", "--as=yaml"], 'unknown form "yaml"'), (["--json", "--as=csv"], "--as"),
+                          (["--by=request,sql", "--as=csv"], "--as"), (["--top", "--as=csv", "--diff", inputs[None]], "--as")):
+        done = run(*options, inputs[None])
+        assert done.returncode == 2 and done.stdout == b""
+        line, = messages(done)
+        assert said in line
