@@ -25,7 +25,7 @@ our @EXPORT = qw(
   impl run_prog run_plain run_perl profile_in read_profile arc_lines stmt_lines stmt_counts
   sub_lines script_fid fid_named return_names check_sums matrix long_tests loaded_from root
   run_on_terminal stock_command
-  stmt_total scenario slow_scenario sanitized stepping_clock fifo_reader
+  stmt_total scenario slow_scenario sanitized stepping_clock fifo_reader begin_prog end_prog ctl_in await
 );
 
 my $ROOT = abs_path(dirname(__FILE__) . '/../..');
@@ -136,9 +136,7 @@ sub run_prog {
     my $script = $o{script} || 'prog.pl';
     $files{$script} = $o{code} if defined $o{code};
     for my $name (sort keys %files) {
-        open my $fh, '>:raw', "$dir/$name" or die "$dir/$name: $!";
-        print {$fh} $files{$name};
-        close $fh or die "$dir/$name: $!";
+        put("$dir/$name", $files{$name});
         utime time - 60, time - 60, "$dir/$name"; # clearly older than what the run writes
     }
     my @script = defined $o{code} || defined $o{script} ? ($script) : ();
@@ -188,6 +186,55 @@ sub stock_command {
     my ($bin) = grep { -x "$_/nytprofcalls" && -x "$_/perl" } @folders or return;
     my @command = ("$bin/perl", defined $name ? ("$bin/$name", @arguments) : ());
     return @command;    # in a condition their number
+}
+
+# Starts a program that others steer, profiled where there are options, and waits for the first line that it prints. It ends when
+# the file "stop" is in its folder. Returns {dir, pid, first, in (its standard input), out}.
+sub begin_prog {
+    my ($code, $opts) = @_;
+    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    put("$dir/prog.pl", $code);
+    pipe my $out, my $prints or die;
+    pipe my $reads, my $in or die;
+    select((select($in), $| = 1)[0]);
+    my $pid = fork // die;
+    if (!$pid) {
+        chdir $dir or die;
+        open STDIN,  '<&', $reads  or die;
+        open STDOUT, '>&', $prints or die;
+        open STDERR, '>',  'err'   or die;
+        $ENV{NYTPROF} = $opts if defined $opts;
+        alarm 300; # is kept by exec: nobody waits for a program for ever
+        exec $^X, defined $opts ? ((map {"-I$_"} lib_dirs('ours')), '-d:NYTProf') : (), 'prog.pl' or die;
+    }
+    close $prints;
+    return { dir => $dir, pid => $pid, in => $in, out => $out, first => scalar readline $out };
+}
+
+# Ends it: its status, what it said, and the rest of what it printed.
+sub end_prog {
+    my ($run) = @_;
+    put("$run->{dir}/stop", '');
+    my $rest = join '', readline $run->{out};
+    waitpid $run->{pid}, 0;
+    my $status = $?;
+    return ($status, slurp("$run->{dir}/err"), $rest);
+}
+
+# Runs nytp-ctl in a folder: "STATUS OUTPUT".
+sub ctl_in {
+    my ($dir, @args) = @_;
+    my @ours = map {"-I$_"} lib_dirs('ours');
+    my $out = qx{cd '$dir' && $^X @ours $ROOT/bin/nytp-ctl @args 2>&1};
+    return ($? >> 8) . " $out";
+}
+
+# Returns what was so in the end; after ten minutes it hangs, and is not so.
+sub await {
+    my ($is_so) = @_;
+    my ($so, $tries) = (undef, 30_000);
+    select undef, undef, undef, 0.02 until ($so = $is_so->()) || !$tries--;
+    return $so;
 }
 
 # Whether a process has ended: it may be a zombie still, to which kill 0 gets through.
@@ -245,11 +292,7 @@ sub default_signals {
 sub run_command {
     my ($cmd, %o) = @_;
     my $tmp = tempdir('nytpio-XXXXXX', TMPDIR => 1, CLEANUP => 1);
-    if (defined $o{stdin}) {
-        open my $fh, '>:raw', "$tmp/in" or die $!;
-        print {$fh} $o{stdin};
-        close $fh or die $!;
-    }
+    put("$tmp/in", $o{stdin}) if defined $o{stdin};
     local $^F = 1 << 20 if $o{everyone}; # what is opened now is inherited
     my ($none_left, $held);
     pipe $none_left, $held or die "pipe: $!" if $o{everyone};
@@ -286,6 +329,14 @@ sub run_command {
         signal => $status & 127, timeout => $timed_out, seconds => time - $start,
         pid => $pid,
     };
+}
+
+sub put {
+    my ($path, $bytes) = @_;
+    open my $fh, '>:raw', $path or die "$path: $!";
+    print {$fh} $bytes;
+    close $fh or die "$path: $!";
+    return $path;
 }
 
 sub slurp {

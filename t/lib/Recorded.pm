@@ -11,6 +11,8 @@ use Cwd qw(getcwd);
 use Exporter qw(import);
 use File::Temp qw(tempdir);
 
+use NYTPTest ();
+
 our @EXPORT_OK = qw(put record shared write_profile folder run_script slurp in_folder);
 
 # Where the stock modules are installed, a blib that is not complete would test those.
@@ -36,11 +38,7 @@ sub in_folder {
 # Writes a file of that name into the folder; its path.
 sub put {
     my ($name, $bytes) = @_;
-    my $path = $name =~ m{\A/} ? $name : folder() . "/$name";
-    open my $fh, '>:raw', $path or die "$path: $!";
-    print $fh $bytes;
-    close $fh or die "$path: $!";
-    return $path;
+    return NYTPTest::put($name =~ m{\A/} ? $name : folder() . "/$name", $bytes);
 }
 
 # The profile of a program text, made by this tree's recorder.

@@ -10,7 +10,8 @@ use Exporter qw(import);
 use FindBin ();
 use IO::Socket::INET;
 use POSIX qw(WNOHANG);
-use Time::HiRes qw(sleep time);
+
+use NYTPTest ();
 
 our @EXPORT_OK = qw(free_port find_command start_server get get_pid put stop_server wait_until);
 
@@ -19,31 +20,14 @@ sub free_port {
     return $probe->sockport;
 }
 
-sub put {
-    my ($path, $text) = @_;
-    open my $fh, '>', $path or die "$path: $!";
-    print {$fh} $text;
-    close $fh or die "$path: $!";
-    return;
-}
+# A server tells nobody that it listens, that its processes have gone, or that a worker is new: it is asked again.
+*put        = \&NYTPTest::put;
+*wait_until = \&NYTPTest::await;
 
 sub find_command {
     my ($name) = @_;
     my ($path) = grep {-x} map {"$_/$name"} split /:/, $ENV{PATH};
     return $path;
-}
-
-# Ask again until it is so, and say what was so; false after 60 seconds: a server tells nobody that it
-# listens, that its processes have gone, or that a worker is new.
-sub wait_until {
-    my ($is_so) = @_;
-    my $end = time + 600;
-    my $so;
-    until ($so = $is_so->()) {
-        return 0 if time > $end;
-        sleep 0.02;
-    }
-    return $so;
 }
 
 # {pid, port, log}: the command runs in $folder with our recorder, and answers.

@@ -82,10 +82,7 @@ like($out, qr/\ANYTProf 5 0\n.*p/s, '-o - is standard output');
 }
 
 my $others = write_profile('others', $start, $file, "+\x05\x01\x03", $end);
-my $usec = "$folder/usec.out";
-open my $fh, '>:raw', $usec or die;
-print $fh slurp($others) =~ s/ticks_per_sec=\d+/ticks_per_sec=1000000/r;
-close $fh;
+my $usec = put('usec.out', slurp($others) =~ s/ticks_per_sec=\d+/ticks_per_sec=1000000/r);
 runs('profiles of other clocks can be merged', 0, 'nytprofmerge', '-o', "$folder/ticks.out", $others, $usec);
 is(profile("$folder/ticks.out")->attributes->{total_stmts_duration}, 0.5e-6 + 5e-6,
     'ticks are converted');
@@ -145,10 +142,7 @@ is((run_script('nytprofmerge'))[0], 2, 'nothing to merge is wrong usage');
 is_deeply([grep {/\.tmp\z/} glob "$folder/*"], [], 'no temporary file is left');
 {
     # The names that the temporary file could have, as links to a file of somebody else.
-    my $victim = "$folder/victim";
-    open my $to, '>', $victim or die;
-    print $to 'precious';
-    close $to or die;
+    my $victim = put('victim', 'precious');
     my $pid = fork;
     die "fork: $!" if !defined $pid;
     if (!$pid) {
@@ -198,8 +192,7 @@ my @rows = grep { !/^#/ } split /\n/, slurp($report);
 is(scalar @rows, 6, 'one row for each line');
 like($rows[3], qr/\A0\.\d{6},3,0\.\d{6},return 1;\z/, 'row N is line N');
 is($rows[1], '0.000000,0,0.000000,', 'also where nothing is');
-open $fh, '>', "$folder/csv/mine" or die;
-close $fh;
+put('csv/mine', '');
 rename $report, "$folder/csv/old-7-line.csv";
 run_script('nytprofcsv', '--delete', '-f', $csv, '-o', "$folder/csv");
 ok(-e "$folder/csv/mine" && !-e "$folder/csv/old-7-line.csv",

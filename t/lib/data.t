@@ -8,7 +8,7 @@ use warnings;
 use Cwd qw(getcwd);
 use FindBin ();
 use lib $FindBin::Bin;
-use Recorded qw(record write_profile slurp folder in_folder);
+use Recorded qw(put record write_profile slurp folder in_folder);
 use Test::More;
 
 use Devel::NYTProf::Data;
@@ -142,10 +142,7 @@ is(profile(filename => record('none', '1;', 'stmts=0'))->get_fid_line_data('bloc
 # -- damaged and strange files
 
 my $whole = slurp(folder() . '/plain.out');
-my $cut = folder() . '/cut.out';
-open my $fh, '>:raw', $cut or die;
-print $fh substr $whole, 0, length($whole) * 0.7;
-close $fh;
+my $cut = put('cut.out', substr $whole, 0, length($whole) * 0.7);
 ok(!eval { profile(filename => $cut); 1 }, 'a file that was cut croaks');
 like($@, qr/^\Q$cut\E: byte \d+.*Profile data incomplete, /, 'with path, offset and reason');
 my $part = profile(filename => $cut, partial => 1);

@@ -7,7 +7,7 @@ use warnings;
 use Cwd qw(getcwd);
 use FindBin ();
 use lib $FindBin::Bin;
-use Recorded qw(record folder slurp in_folder);
+use Recorded qw(put record folder slurp in_folder);
 use Test::More;
 
 my %said = (
@@ -41,10 +41,7 @@ for my $module (@modules) {
     ok(defined $synopsis, "Devel::NYTProf::$module has a SYNOPSIS") or next;
     SKIP: {
         skip 'bin/nytp-export is not built', 2 if $module eq 'Export' && !-x 'bin/nytp-export';
-        my $program = folder() . "/$module.pl";
-        open my $fh, '>', $program or die;
-        print $fh "use strict;\nuse warnings FATAL => 'all';\n$synopsis";
-        close $fh or die;
+        put("$module.pl", "use strict;\nuse warnings FATAL => 'all';\n$synopsis");
         my $text = in_folder(sub { scalar qx{$^X $module.pl 2>&1} });
         is($?, 0, "$module: it runs") or diag $text;
         like($text, $said{$module} || qr/\A./, "$module: and prints what it should");

@@ -25,51 +25,13 @@ sub work { leaf() for 1 .. 10; select undef, undef, undef, 0.005 }
 sub run { work() while !-e 'stop' }
 P
 
-sub begin {
-    my ($code, $opts) = @_;
-    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
-    open my $fh, '>', "$dir/prog.pl" or die;
-    print {$fh} $code;
-    close $fh;
-    pipe my $out, my $in or die;
-    my $pid = fork // die;
-    if (!$pid) {
-        chdir $dir or die;
-        open STDOUT, '>&', $in or die;
-        open STDERR, '>', 'err' or die;
-        $ENV{NYTPROF} = $opts if defined $opts;
-        alarm 300; # is kept by exec: nobody waits for a program for ever
-        exec $^X, defined $opts ? (@OURS, '-d:NYTProf') : (), 'prog.pl' or die;
-    }
-    close $in;
-    my $first = readline $out; # it runs
-    return { dir => $dir, pid => $pid, out => $out, first => $first };
-}
-
-sub end {
-    my ($run) = @_;
-    open my $fh, '>', "$run->{dir}/stop" or die;
-    my @rest = readline $run->{out};
-    waitpid $run->{pid}, 0;
-    $run->{status} = $?;
-    $run->{err} = NYTPTest::slurp("$run->{dir}/err");
-    return "$run->{status}$run->{err}@rest";
-}
+# Ends the program: its status, what it said and what it printed last.
+sub end { return join '', end_prog($_[0]) }
 
 # A program that works answers however busy the machine.
 sub ctl {
     my (@args) = @_;
-    push @args, '--wait', 60 if !grep { $_ eq '--wait' } @args;
-    my $out = qx{$^X @OURS $CTL @args 2>&1};
-    return ($? >> 8) . ' ' . $out =~ s/\n\z//r;
-}
-
-# Until something is so; for a minute at most, and then it is not.
-sub await {
-    my ($is_so) = @_;
-    my $tries = 30_000; # ten minutes: it hangs
-    select undef, undef, undef, 0.02 while !$is_so->() && $tries--;
-    return $tries >= 0;
+    return ctl_in('/', @args, (grep { $_ eq '--wait' } @args) ? () : ('--wait', 60)) =~ s/\n\z//r;
 }
 
 # A client that says this, if anything, and what it is told until the other side hangs up.
@@ -90,7 +52,7 @@ sub whole {
 }
 
 scenario 'on, checkpoint, rotate, off, and how it stands' => sub {
-    my $run = begin($WORK . "print \"runs\\n\"; run(); print \"end\\n\";\n", 'start=no:control=ctl.%p');
+    my $run = begin_prog($WORK . "print \"runs\\n\"; run(); print \"end\\n\";\n", 'start=no:control=ctl.%p');
     my ($dir, $pid) = @$run{qw(dir pid)};
     is sprintf('%o', (stat "$dir/ctl.$pid")[2] & 07777), '600', 'nobody else gets in';
     like ctl($pid, 'status'), qr/^0 pid $pid off; /, 'off at first';
@@ -114,7 +76,7 @@ scenario 'on, checkpoint, rotate, off, and how it stands' => sub {
 
 scenario 'on, where the file cannot be opened, tells why, and works when it can' => sub {
     for my $opts ('start=no:file=no/x', 'sample=1000:file=x') {
-        my $run = begin($WORK . "print \"runs\\n\"; open STDERR, '>', 'said'; run(); print \"end\\n\";\n", "$opts:control=ctl.%p");
+        my $run = begin_prog($WORK . "print \"runs\\n\"; open STDERR, '>', 'said'; run(); print \"end\\n\";\n", "$opts:control=ctl.%p");
         my ($dir, $pid) = @$run{qw(dir pid)};
         my $file = $opts =~ /sample/ ? "$dir/x.exact" : "$dir/no/x";
         mkdir $file or die if $opts =~ /sample/;
@@ -128,7 +90,7 @@ scenario 'on, where the file cannot be opened, tells why, and works when it can'
 };
 
 scenario 'a program that sleeps is not woken' => sub {
-    my $run = begin($WORK . 'use POSIX (); POSIX::mkfifo("gate", 0600); sysopen my $gate, "gate", 2 or die; vec(my $in = "", fileno $gate, 1) = 1; $! = 0; print "runs\n"; my $n = select $in, undef, undef, undef; print "$n $!\n"; run();', 'start=no:control=ctl.%p');
+    my $run = begin_prog($WORK . 'use POSIX (); POSIX::mkfifo("gate", 0600); sysopen my $gate, "gate", 2 or die; vec(my $in = "", fileno $gate, 1) = 1; $! = 0; print "runs\n"; my $n = select $in, undef, undef, undef; print "$n $!\n"; run();', 'start=no:control=ctl.%p');
     my $pid = $run->{pid};
     ok await(sub { ctl($pid, 'stack') =~ /waits/ }), 'it sleeps';
     like ctl($pid, 'on', '--wait', '0.1'), qr/^3 pending/, 'pending';
@@ -150,7 +112,7 @@ my $SLEEPS = 'use POSIX (); POSIX::mkfifo("gate", 0600); sysopen my $gate, "gate
 
 scenario 'a program that executes nothing tells where it is' => sub {
     for my $opts ('start=no', 'sample=1000:sample_budget=0', 'file=x') {
-        my $run = begin("$WORK$SLEEPS\n", "$opts:control=ctl");
+        my $run = begin_prog("$WORK$SLEEPS\n", "$opts:control=ctl");
         my $pid = $run->{pid};
         my $line = 1 + $WORK =~ tr/\n//;
         ok await(sub { ctl($pid, 'stack') =~ /waits/ }), "$opts: it waits";
@@ -166,13 +128,13 @@ scenario 'a program that executes nothing tells where it is' => sub {
 };
 
 scenario 'one that works tells it, too' => sub {
-    my $run = begin($WORK . "print \"runs\\n\"; run();\n", 'start=no:control=ctl');
+    my $run = begin_prog($WORK . "print \"runs\\n\"; run();\n", 'start=no:control=ctl');
     ok await(sub { ctl($run->{pid}, 'stack') =~ /main::run prog.pl:4\n/ }), 'the stack';
     is end($run), '0', 'runs';
 };
 
 scenario 'a deadline that was asked of a program that sleeps is kept when it wakes' => sub {
-    my $run = begin("$WORK$SLEEPS run();\n", 'start=no:control=ctl');
+    my $run = begin_prog("$WORK$SLEEPS run();\n", 'start=no:control=ctl');
     my ($dir, $pid) = @$run{qw(dir pid)};
     ok await(sub { ctl($pid, 'stack') =~ /waits/ }), 'it sleeps';
     like ctl($pid, 'on', '--seconds', '0.1', '--wait', '0.1'), qr/^3 pending/, 'pending, and nobody waits';
@@ -185,7 +147,7 @@ scenario 'a deadline that was asked of a program that sleeps is kept when it wak
 
 scenario 'what nytp-ctl ignores from the start, as with nohup, does not end its on --seconds' => sub {
     plan skip_all => 'no /proc/PID/status' if !-r '/proc/self/status';
-    my $run = begin("$WORK print \"runs\\n\"; run();\n", 'start=no:control=ctl');
+    my $run = begin_prog("$WORK print \"runs\\n\"; run();\n", 'start=no:control=ctl');
     my ($dir, $pid) = @$run{qw(dir pid)};
     my $asker = fork // die;
     if (!$asker) {
@@ -207,14 +169,14 @@ scenario 'what nytp-ctl ignores from the start, as with nohup, does not end its 
 };
 
 scenario 'names of files steer no terminal, whoever tells them' => sub {
-    my $run = begin("$WORK print \"runs\\n\"; run();\n", "start=no:control=ctl:file=\e[31m\xc2\x9b");
+    my $run = begin_prog("$WORK print \"runs\\n\"; run();\n", "start=no:control=ctl:file=\e[31m\xc2\x9b");
     my ($dir, $pid) = @$run{qw(dir pid)};
     is ctl($pid, 'on', '--seconds', 0.01), "0 on $dir/?[31m?\noff $dir/?[31m?", 'on for a while';
     is end($run), '0', 'runs';
 };
 
 scenario 'children have sockets and profiles of their own' => sub {
-    my $run = begin('my @pid = map { my $p = fork // die; if (!$p) { ' . $WORK . 'run(); exit } $p } 1, 2; $| = 1; print "@pid\n"; wait for @pid; print "end\n"', 'start=no:control=ctl');
+    my $run = begin_prog('my @pid = map { my $p = fork // die; if (!$p) { ' . $WORK . 'run(); exit } $p } 1, 2; $| = 1; print "@pid\n"; wait for @pid; print "end\n"', 'start=no:control=ctl');
     my $dir = $run->{dir};
     ok await(sub { 2 == (() = glob "$dir/ctl.*") }), 'two more sockets';
     for my $socket (glob "$dir/ctl.*") {
@@ -227,7 +189,7 @@ scenario 'children have sockets and profiles of their own' => sub {
 };
 
 scenario 'a family is told at once, and listed' => sub {
-    my $run = begin('$0 = "prog.pl \e[31m\xc2\x9b"; my @pid = map { my $p = fork // die; if (!$p) { ' . $WORK . 'run(); exit } $p } 1, 2; $| = 1; print "@pid\n"; wait for @pid; print "end\n"', 'start=no:control=ctl');
+    my $run = begin_prog('$0 = "prog.pl \e[31m\xc2\x9b"; my @pid = map { my $p = fork // die; if (!$p) { ' . $WORK . 'run(); exit } $p } 1, 2; $| = 1; print "@pid\n"; wait for @pid; print "end\n"', 'start=no:control=ctl');
     my ($dir, $pid) = @$run{qw(dir pid)};
     my @workers = $run->{first} =~ /\d+/g;
     ok await(sub { 2 == (() = glob "$dir/ctl.*") }), 'they listen';
@@ -255,7 +217,7 @@ scenario 'threads obey, each for itself; one that sleeps when it wakes' => sub {
     plan skip_all => 'this perl has no threads' if !$Config{useithreads};
     for my $opts ('start=no', 'sample=1000:sample_budget=0') {
         my $is_sampled = $opts =~ /sample/;
-        my $run = begin("use threads;\n" . $WORK . 'sub main_goes_on { leaf(); open my $rounds, ">>", "rounds"; print $rounds "x" } my @workers = map { threads->create("run") } 1, 2; print "runs\n"; $_->join for @workers; run_alone() while !-e "end"; sub run_alone { select undef, undef, undef, 0.005; main_goes_on() } print "end\n";', "$opts:control=ctl");
+        my $run = begin_prog("use threads;\n" . $WORK . 'sub main_goes_on { leaf(); open my $rounds, ">>", "rounds"; print $rounds "x" } my @workers = map { threads->create("run") } 1, 2; print "runs\n"; $_->join for @workers; run_alone() while !-e "end"; sub run_alone { select undef, undef, undef, 0.005; main_goes_on() } print "end\n";', "$opts:control=ctl");
         my ($dir, $pid) = @$run{qw(dir pid)};
         my $name = sub { my ($n) = @_; return 'nytprof.out' . ($n ? ".t$n" : '') . ($is_sampled ? '.exact' : '') };
         my @workers = map { "thread $_: on $dir/" . $name->($_) } 1, 2;
@@ -352,7 +314,7 @@ scenario 'what is there already' => sub {
 };
 
 scenario 'lines that are no commands' => sub {
-    my $run = begin($WORK . "print \"runs\\n\"; run();\n", 'start=no:control=ctl');
+    my $run = begin_prog($WORK . "print \"runs\\n\"; run();\n", 'start=no:control=ctl');
     my $answer = sub { return told(connected($run, @_)) || 'closed' };
     is $answer->("x\n"), "error no such command\n", 'a word';
     is $answer->("one\n"), "error no such command\n", 'one that begins like one';
@@ -372,7 +334,7 @@ scenario 'descriptors have the numbers that they have without us' => sub {
     my $run = run_prog(opts => 'start=no:control=ctl', code => $code);
     is $run->{out}, run_plain(code => $code)->{out}, 'all that are low';
     my $shows = '$| = 1; sub work { 1 } work(); print "runs\n"; 1 while !-e "stop"; ' . $code;
-    my ($plain, $steered) = map { begin($shows, $_) } undef, 'start=no:control=ctl';
+    my ($plain, $steered) = map { begin_prog($shows, $_) } undef, 'start=no:control=ctl';
     my $client = connected($steered);
     is end($steered), end($plain), 'also while a client is there';
 };
@@ -400,7 +362,7 @@ P
 
 scenario 'a program that closes every descriptor and takes their numbers is left in peace' => sub {
     for my $opts (undef, 'start=no:control=ctl', 'sample=1000:control=ctl') {
-        my $run = begin($DAEMON =~ s/\$ARGV\[0\]/\$parent/r =~ s/^/my \$parent = \$\$;\n/r, $opts);
+        my $run = begin_prog($DAEMON =~ s/\$ARGV\[0\]/\$parent/r =~ s/^/my \$parent = \$\$;\n/r, $opts);
         my ($port) = $run->{first} =~ /(\d+)/;
         ok await(sub { ctl($run->{pid}, 'status') =~ /\A0 pid/ }), 'it can be steered again' if $opts;
         my @clients = map { IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port") or die } 1 .. 10;
@@ -466,7 +428,7 @@ scenario 'a program that is killed leaves no socket with sigexit=, and else one 
     ok -S $ctl, 'there';
     is ctl_of_age(3, $ctl, 'status'), "1 nytp-ctl: $ctl: the program was killed; its socket is removed", 'one that nobody listens to does not';
     ok !-e $ctl, 'at all';
-    my $live = begin($WORK . "print \"runs\n\"; run();\n", 'start=no:control=ctl');
+    my $live = begin_prog($WORK . "print \"runs\n\"; run();\n", 'start=no:control=ctl');
     like ctl_of_age(1000, "$live->{dir}/ctl", 'status'), qr/^0 pid $live->{pid} off/, 'that of a program that lives is asked';
     is end($live), '0', 'and stays';
 };
@@ -511,7 +473,7 @@ scenario 'the child of a thread can be steered' => sub {
     plan skip_all => 'this perl has no threads' if !$Config{useithreads};
     my $code = "use threads;\n" . $WORK . 'pipe my $r, my $w or die; my $forks = threads->create(sub { sysread $r, my $byte, 1; my $pid = fork // die; if (!$pid) { run(); POSIX::_exit(0) } print "$pid\n"; waitpid $pid, 0 }); '
         . 'my $other = threads->create(sub { 1 }); syswrite $w, "x"; $_->join for $forks, $other; print "end\n";';
-    my $run = begin("use POSIX ();\n$code", 'start=no:control=ctl');
+    my $run = begin_prog("use POSIX ();\n$code", 'start=no:control=ctl');
     my ($pid) = $run->{first} =~ /(\d+)/;
     ok await(sub { -S "$run->{dir}/ctl.$pid" }), 'it has a socket';
     like ctl($pid, 'on'), qr/^0 \S* ?.*on $run->{dir}\S+\z/, 'and obeys';

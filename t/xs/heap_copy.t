@@ -8,8 +8,6 @@ use Config;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Fcntl qw(:flock);
-use File::Temp qw(tempdir);
-use IO::Handle;
 use IO::Socket::UNIX;
 use Test::More;
 use Extended;
@@ -56,52 +54,16 @@ my $LAST = "0 signals, wait -1 none\nits own: 3\n";
 
 sub begin {
     my ($opts, $code) = @_;
-    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
-    open my $fh, '>', "$dir/prog.pl" or die;
-    print {$fh} $code // $SERVICE;
-    close $fh;
-    pipe my $out, my $in or die;
-    pipe my $asked, my $asks or die;
-    $asks->autoflush(1);
-    my $pid = fork // die;
-    if (!$pid) {
-        chdir $dir or die;
-        open STDIN,  '<&', $asked or die;
-        open STDOUT, '>&', $in or die;
-        open STDERR, '>&', $in or die;
-        $ENV{NYTPROF} = "$opts:control=ctl";
-        alarm 300;
-        exec $^X, @OURS, '-d:NYTProf', 'prog.pl' or die;
-    }
-    close $in;
-    my $run = { dir => $dir, pid => $pid, out => $out, in => $asks };
-    is scalar readline $out, "runs\n", "$opts: runs";
+    my $run = begin_prog($code // $SERVICE, "$opts:control=ctl");
+    is $run->{first}, "runs\n", "$opts: runs";
     return $run;
 }
 
-sub touch { open my $fh, '>', $_[0] or die "$_[0]: $!"; return close $fh }
-
-sub await {
-    my ($is_so) = @_;
-    my $tries = 60_000; # ten minutes: it hangs
-    select undef, undef, undef, 0.01 while !$is_so->() && $tries--;
-    return $tries >= 0;
-}
+sub touch { NYTPTest::put($_[0], "") }
 
 # Its last words and its status.
-sub end {
-    my ($run) = @_;
-    touch("$run->{dir}/stop");
-    my $said = join '', readline $run->{out};
-    waitpid $run->{pid}, 0;
-    return $said . ($? >> 8);
-}
-
-sub ctl {
-    my ($run, @args) = @_;
-    my $out = qx{cd '$run->{dir}' && $^X @OURS $CTL $run->{pid} @args --wait 60 2>&1};
-    return ($? >> 8) . " $out";
-}
+sub end { my ($status, @said) = end_prog($_[0]); return join '', @said, $status >> 8 }
+sub ctl { my ($run, @args) = @_; return ctl_in($run->{dir}, $run->{pid}, @args, '--wait', 60) }
 
 # Somebody who lets the copy stand as long as this socket is open: (socket, the copy's id, what was said).
 sub copied {
@@ -167,14 +129,14 @@ scenario 'a count is whole or there is none, whenever the copy is killed' => sub
         my ($socket, $copy) = copied($run);
         my $spy = fork // die;
         if (!$spy) {
-            open STDERR, '>', "$run->{dir}/err" or die;
+            open STDERR, '>', "$run->{dir}/said" or die;
             exec $SPY, 'heap', $copy, '-o', "$run->{dir}/count";
         }
         select undef, undef, undef, $ms / 1000;
         kill KILL => $copy;
         waitpid $spy, 0;
         my $is_whole = -e "$run->{dir}/count" && NYTPTest::slurp("$run->{dir}/count") =~ /^60000\t\d+\thash\tMy::Session\t%My::App::sessions/m;
-        my $error = NYTPTest::slurp("$run->{dir}/err");
+        my $error = NYTPTest::slurp("$run->{dir}/said");
         my $is_refused = $? >> 8 == 1 && !-e "$run->{dir}/count" && $error =~ /\A[^\n]+\n\z/;
         ok $? ? $is_refused : $is_whole, "after $ms ms" or diag $error;
         unlink "$run->{dir}/count";
