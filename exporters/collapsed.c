@@ -332,7 +332,7 @@ static bool write_collapsed_diff(const struct nytp_diff *diff,
                                  struct nytp_out *out)
 {
     struct collapsed c = {.profile = diff->profile, .options = options, .diff = diff};
-    c.tree = nytp_stacktree_of_sides(diff->profile, options, diff->side_of_recording, true);
+    c.tree = nytp_stacktree_of_sides(diff->profile, options, diff->side_of_recording);
     return write_tree(&c, out);
 }
 

@@ -477,7 +477,7 @@ static bool write_flamegraph_diff(const struct nytp_diff *diff,
 {
     struct flamegraph flame = {
         .profile = diff->profile, .options = options, .diff = diff, .out = out};
-    flame.tree = nytp_stacktree_of_sides(diff->profile, options, diff->side_of_recording, true);
+    flame.tree = nytp_stacktree_of_sides(diff->profile, options, diff->side_of_recording);
     return write_picture(&flame);
 }
 

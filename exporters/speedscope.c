@@ -280,7 +280,7 @@ static struct nytp_stacktree *tree_of_sides(const struct nytp_diff *diff,
     options.weight = NYTP_WEIGHT_TIME;
     options.lines = false;
     struct nytp_stacktree *tree =
-        nytp_stacktree_of_sides(diff->profile, &options, diff->side_of_recording, true);
+        nytp_stacktree_of_sides(diff->profile, &options, diff->side_of_recording);
     if (tree != NULL && nytp_stacktree_sort(tree, NULL))
         return tree;
     nytp_stacktree_free(tree);

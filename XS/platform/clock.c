@@ -87,11 +87,6 @@ static void start_counter(struct nytp_clock *clock)
     clock->source = clock->is_counter ? source : NULL;
 }
 
-uint64_t nytp_clock_system_ns(const struct nytp_clock *clock)
-{
-    return ns_of(clock->id);
-}
-
 uint64_t nytp_clock_system_raw(const struct nytp_clock *clock)
 {
     const uint64_t ns = ns_of(clock->id);

@@ -49,10 +49,7 @@ struct nytp_clock {
     uint64_t raw_per_ns;          /* in 2^-32, since the clocks have parted; 0: they have not */
 };
 
-/* Nanoseconds of clock_gettime(). */
-uint64_t nytp_clock_system_ns(const struct nytp_clock *clock);
-
-/* A raw reading that is made of them. */
+/* A raw reading that is made of clock_gettime()'s nanoseconds. */
 uint64_t nytp_clock_system_raw(const struct nytp_clock *clock);
 
 /* Raw units are those of the counter, also when the clocks have parted; else nanoseconds. */

@@ -198,31 +198,13 @@ static void put_json_special(struct nytp_out *out, uint32_t c)
     }
 }
 
-static void put_quoted(struct nytp_out *out, const char *text, size_t len,
-                       put_special_fn *put_special)
+void nytp_html_json(struct nytp_out *out, const char *text, size_t len)
 {
     /* the plain characters of text less the one that begins an escape */
     unsigned char plain[128];
     memcpy(plain, plain_text, sizeof plain);
     plain['\\'] = plain['\t'] = 0;
     nytp_putc(out, '"');
-    put_escaped(out, text, len, plain, put_special);
+    put_escaped(out, text, len, plain, put_json_special);
     nytp_putc(out, '"');
-}
-
-void nytp_html_json(struct nytp_out *out, const char *text, size_t len)
-{
-    put_quoted(out, text, len, put_json_special);
-}
-
-static void put_dot_special(struct nytp_out *out, uint32_t c)
-{
-    if (c == '"' || c == '\\')
-        nytp_putc(out, '\\');
-    put_visible(out, c == '\t' ? ' ' : c);
-}
-
-void nytp_html_dot(struct nytp_out *out, const char *text, size_t len)
-{
-    put_quoted(out, text, len, put_dot_special);
 }

@@ -43,7 +43,4 @@ void nytp_html_url_path(struct nytp_out *out, const char *text, size_t len);
 /* A quoted string of JSON that may also stand inside <script>. */
 void nytp_html_json(struct nytp_out *out, const char *text, size_t len);
 
-/* A quoted string of the dot language. */
-void nytp_html_dot(struct nytp_out *out, const char *text, size_t len);
-
 #endif

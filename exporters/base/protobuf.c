@@ -69,7 +69,7 @@ static void put_key(struct nytp_pb *pb, uint32_t field, enum wire_type type)
     nytp_pb_varint(pb, (uint64_t)field << 3 | type);
 }
 
-void nytp_pb_uint64(struct nytp_pb *pb, uint32_t field, uint64_t value)
+static void put_uint64(struct nytp_pb *pb, uint32_t field, uint64_t value)
 {
     if (value == 0)
         return;
@@ -79,12 +79,12 @@ void nytp_pb_uint64(struct nytp_pb *pb, uint32_t field, uint64_t value)
 
 void nytp_pb_int64(struct nytp_pb *pb, uint32_t field, int64_t value)
 {
-    nytp_pb_uint64(pb, field, (uint64_t)value);
+    put_uint64(pb, field, (uint64_t)value);
 }
 
 void nytp_pb_bool(struct nytp_pb *pb, uint32_t field, bool value)
 {
-    nytp_pb_uint64(pb, field, value);
+    put_uint64(pb, field, value);
 }
 
 void nytp_pb_bytes(struct nytp_pb *pb, uint32_t field, const void *bytes, size_t len)

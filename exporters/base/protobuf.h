@@ -29,7 +29,6 @@ struct nytp_pb {
 void nytp_pb_free(struct nytp_pb *pb);
 
 /* Scalar fields; negative int64 take ten bytes, as the wire format has it. */
-void nytp_pb_uint64(struct nytp_pb *pb, uint32_t field, uint64_t value);
 void nytp_pb_int64(struct nytp_pb *pb, uint32_t field, int64_t value);
 void nytp_pb_bool(struct nytp_pb *pb, uint32_t field, bool value);
 

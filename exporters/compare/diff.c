@@ -653,11 +653,10 @@ static void note_samples(struct nytp_diff *diff)
         diff->sampled[NYTP_DIFF_BASE] = diff->counts->sampled;
 }
 
-static bool is_program_of(const struct nytp_diff *diff, enum nytp_diff_side side,
-                          struct nytp_name program)
+static bool is_new_program(const struct nytp_diff *diff, struct nytp_name program)
 {
     for (uint32_t i = 0; i < diff->profile->n_recordings; i++)
-        if (diff->side_of_recording[i] == side &&
+        if (diff->side_of_recording[i] == NYTP_DIFF_NEW &&
             nytp_compare_names(nytp_base_name(diff->profile->recordings[i].application),
                                program) == 0)
             return true;
@@ -669,13 +668,11 @@ bool nytp_diff_other_program(const struct nytp_diff *diff)
     if (diff->counts != NULL) {
         const char *program = diff->counts->application;
         return program != NULL &&
-               !is_program_of(diff, NYTP_DIFF_NEW,
-                              (struct nytp_name){program, (uint32_t)strlen(program)});
+               !is_new_program(diff, (struct nytp_name){program, (uint32_t)strlen(program)});
     }
     for (uint32_t i = 0; i < diff->profile->n_recordings; i++)
         if (diff->side_of_recording[i] == NYTP_DIFF_BASE &&
-            is_program_of(diff, NYTP_DIFF_NEW,
-                          nytp_base_name(diff->profile->recordings[i].application)))
+            is_new_program(diff, nytp_base_name(diff->profile->recordings[i].application)))
             return false;
     return diff->n_runs[NYTP_DIFF_BASE] > 0;
 }

@@ -23,16 +23,10 @@ uint32_t nytp_package_len(struct nytp_name name)
     return len;
 }
 
-struct nytp_name nytp_package_of(struct nytp_name name)
-{
-    const uint32_t len = nytp_package_len(name);
-    return (struct nytp_name){name.ptr, len >= 2 ? len - 2 : 0};
-}
-
 void nytp_picture_colour(struct nytp_name name, char fill[8])
 {
     const uint32_t len = nytp_package_len(name);
-    const uint32_t hash = nytp_fnv1a_32(NYTP_FNV1A_32_START, name.ptr, len);
+    const uint32_t hash = nytp_fnv1a_32(name.ptr, len);
     snprintf(fill, 8, "#%02x%02x%02x", (205 + hash % 50) & 0xff, (120 + hash / 50 % 100) & 0xff,
              (60 + hash / 5000 % 60) & 0xff);
 }

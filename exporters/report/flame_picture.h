@@ -42,7 +42,5 @@ void nytp_picture_colour(struct nytp_name name, char fill[8]);
 
 /* Returns the length of a sub's package with its "::", or 0. */
 uint32_t nytp_package_len(struct nytp_name name);
-/* Returns the package without its "::". */
-struct nytp_name nytp_package_of(struct nytp_name name);
 
 #endif

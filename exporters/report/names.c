@@ -123,7 +123,7 @@ static void safe_name(const char *text, uint32_t len, char *to)
         while (n > 0 && ((unsigned char)to[n] & 0xc0) == 0x80)
             n--;
         n += (uint32_t)snprintf(to + n, 10, "-%08x",
-                                (unsigned)nytp_fnv1a_32(NYTP_FNV1A_32_START, text, len));
+                                (unsigned)nytp_fnv1a_32(text, len));
     }
     to[n] = '\0';
 }

@@ -283,10 +283,10 @@ static void normalize(struct nytp_stacktree *tree)
 
 struct nytp_stacktree *nytp_stacktree_of_sides(const struct nytp_profile *profile,
                                                const struct nytp_export_options *options,
-                                               const uint8_t *side_of_recording, bool by_name)
+                                               const uint8_t *side_of_recording)
 {
     struct nytp_stacktree *tree =
-        new_tree(profile, options, NYTP_ALL_PROCESSES, side_of_recording, by_name);
+        new_tree(profile, options, NYTP_ALL_PROCESSES, side_of_recording, true);
     if (tree != NULL && options->normalize)
         normalize(tree);
     return tree;
@@ -318,12 +318,9 @@ static int compare_frames(const void *left, const void *right)
 {
     const struct nytp_stack_frame *a = &((const struct ranked_frame *)left)->frame;
     const struct nytp_stack_frame *b = &((const struct ranked_frame *)right)->frame;
-    if (a->sub != b->sub)
-        return nytp_compare_u64(a->sub, b->sub);
-    if (a->file != b->file)
-        return nytp_compare_u64(a->file, b->file);
-    if (a->line != b->line)
-        return nytp_compare_u64(a->line, b->line);
+    NYTP_RETURN_ORDER(a->sub, b->sub);
+    NYTP_RETURN_ORDER(a->file, b->file);
+    NYTP_RETURN_ORDER(a->line, b->line);
     return (int)a->unreturned - (int)b->unreturned;
 }
 

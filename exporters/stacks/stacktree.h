@@ -57,7 +57,7 @@ bool nytp_stacktree_merge_frames(struct nytp_stacktree *tree, const uint32_t *sa
  * that both sides have the same sum. */
 struct nytp_stacktree *nytp_stacktree_of_sides(const struct nytp_profile *profile,
                                                const struct nytp_export_options *options,
-                                               const uint8_t *side_of_recording, bool by_name);
+                                               const uint8_t *side_of_recording);
 void nytp_stacktree_free(struct nytp_stacktree *tree);
 
 /* Fix the order in which the stacks are walked over. ranks[2 * frame] places the stack that

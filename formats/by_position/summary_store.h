@@ -147,7 +147,7 @@ struct nytp_summary {
     uint64_t n_times, n_sub_calls, n_negative;
     uint64_t n_discounts; /* time records that add time to a statement without counting one */
     int64_t total_ticks;
-    bool has_times, has_blocks, has_processes;
+    bool has_blocks, has_processes;
 
     /* the rest belongs to summary.c */
     struct nytp_strings *strings;

@@ -32,7 +32,6 @@ bool nytp_summary_add_time(struct nytp_summary *summary, uint32_t file,
     summary->n_times++;
     summary->n_negative += ticks < 0;
     summary->total_ticks += ticks;
-    summary->has_times = true;
     if (!charge_time(summary, file, NYTP_LEVEL_LINE, event->u.time.line, ticks, count))
         return false;
     if (event->tag == NYTP_TAG_TIME_LINE)
@@ -80,7 +79,6 @@ static size_t add_known(struct nytp_summary *summary, const struct nytp_statemen
     summary->n_discounts += discounts;
     summary->n_times += added;
     summary->total_ticks += ticks;
-    summary->has_times |= added > 0;
     return added;
 }
 

@@ -59,7 +59,7 @@ void nytp_writer_reset(struct nytp_writer *writer)
     writer->calls = (struct nytp_call_axis){.point = INT64_MIN};
     nytp_writer_set_deflate(writer, NULL);
     writer->failed = false;
-    writer->n_raw = writer->n_written = 0;
+    writer->n_raw = 0;
     writer->n_inflated = writer->n_deflated = 0;
 }
 
@@ -69,7 +69,6 @@ static bool put_counted(void *context, const uint8_t *bytes, size_t len)
     struct nytp_writer *const writer = context;
     const size_t n_plain = writer->n_plain, room = NYTP_WRITER_MOST - n_plain;
     const size_t n = n_plain == 0 ? 0 : len < room ? len : room;
-    writer->n_written += n_plain + len;
     if (writer->deflate != NULL)
         writer->n_deflated += len;
     if (n > 0)

@@ -38,7 +38,6 @@ struct nytp_writer {
     void (*on_full)(struct nytp_writer *writer);
     struct nytp_call_axis calls;
     uint64_t n_raw;     /* bytes passed on, before compression */
-    uint64_t n_written; /* bytes passed to `put` */
     nytp_bytes_fn *put;
     void *context;
     struct nytp_deflate *deflate; /* owned; NULL until nytp_write_start_deflate() */
