@@ -9,6 +9,8 @@
 
 #include "XS/names/builtins.h"
 
+#include "sampling/wait_calls.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -69,13 +71,6 @@ static bool look_at_stack(const struct nytp_where *where)
 /* ---- the system call ---- */
 
 #if NYTP_KERNEL_CALLS
-/* Calls that wait for a descriptor, their first argument. */
-static const int of_descriptor[] = {
-    SYS_read,    SYS_write,   SYS_pread64, SYS_pwrite64, SYS_readv,   SYS_writev,
-    SYS_accept,  SYS_accept4, SYS_connect, SYS_recvfrom, SYS_recvmsg, SYS_sendto,
-    SYS_sendmsg, SYS_flock,   SYS_fcntl,   SYS_fsync,    SYS_ioctl,
-};
-
 static const char *read_number(const char *at, int base, long *number)
 {
     *number = -1;
@@ -111,8 +106,9 @@ static long waited_for(const struct nytp_where *where)
     nytp_kernel_call(SYS_close, fd, 0, 0, 0, 0, 0);
     bytes[n > 0 ? n : 0] = '\0';
     read_number(read_number(bytes, 10, &number), 16, &argument);
-    for (size_t i = 0; i < C_ARRAY_LENGTH(of_descriptor); i++)
-        if (number == of_descriptor[i])
+    for (const struct nytp_wait_call *call = nytp_wait_calls; call->name != NULL; call++)
+        if (call->number == number &&
+            (call->subject == NYTP_WAITS_FILE || call->subject == NYTP_WAITS_LOCK))
             return argument;
     return -1;
 }

@@ -11,6 +11,8 @@
 
 #include "memory.h"
 
+#include "sampling/wait_calls.h"
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -28,24 +30,6 @@ enum {
     ARGUMENTS = 4, /* of a call that are looked at */
     DNS_PORT = 53,
     SET_BYTES = 128, /* of select() */
-};
-
-/* What a call says of the wait. */
-enum hint {
-    HINT_NONE,
-    HINT_FD, /* its first argument is a descriptor */
-    HINT_SELECT,
-    HINT_POLL,
-    HINT_FCNTL,
-    HINT_REASON
-};
-
-static const struct call {
-    int number;
-    uint8_t hint, reason;
-} calls[] = {
-#define NYTP_WAIT_CALL(name, hint, reason) {SYS_##name, HINT_##hint, NYTP_WAIT_##reason},
-#include "wait_calls.def"
 };
 
 struct blocked {
@@ -160,23 +144,25 @@ static enum nytp_wait_reason of_poll(long pid, const struct blocked *blocked,
                                                                   : NYTP_WAIT_UNKNOWN;
 }
 
-static enum nytp_wait_reason of_call(const struct call *call, long pid,
+static enum nytp_wait_reason of_call(const struct nytp_wait_call *call, long pid,
                                      const struct blocked *blocked, struct nytp_wait_seen *seen)
 {
     const long command = (long)blocked->arguments[1];
-    switch ((enum hint)call->hint) {
-    case HINT_FD:
+    if (call->reason != NYTP_WAIT_UNKNOWN)
+        return call->reason;
+    switch (call->subject) {
+    case NYTP_WAITS_FILE:
         return of_fd((int)blocked->arguments[0], seen);
-    case HINT_SELECT:
+    case NYTP_WAITS_SELECT:
         return of_select(pid, blocked, seen);
-    case HINT_POLL:
+    case NYTP_WAITS_POLL:
         return of_poll(pid, blocked, seen);
-    case HINT_FCNTL:
+    case NYTP_WAITS_LOCK:
         return command == F_SETLKW || command == F_OFD_SETLKW ? NYTP_WAIT_FOR_LOCK
                                                               : NYTP_WAIT_UNKNOWN;
-    case HINT_REASON:
-        return (enum nytp_wait_reason)call->reason;
-    case HINT_NONE:
+    case NYTP_WAITS_EPOLL:
+    case NYTP_WAITS_CHILD:
+    case NYTP_WAITS_NOTHING:
         break;
     }
     return NYTP_WAIT_UNKNOWN;
@@ -193,9 +179,9 @@ void nytp_wait_look(const struct nytp_own_fd *call, long pid, struct nytp_wait_s
         return;
     seen->peer_len = 0;
     seen->reason = blocked.number == -1 ? NYTP_WAIT_FOR_FAULT : NYTP_WAIT_UNKNOWN;
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        if (calls[i].number == blocked.number)
-            seen->reason = of_call(&calls[i], pid, &blocked, seen);
+    for (const struct nytp_wait_call *call = nytp_wait_calls; call->name != NULL; call++)
+        if (call->number == blocked.number)
+            seen->reason = of_call(call, pid, &blocked, seen);
 }
 
 void nytp_wait_look_begin(struct nytp_own_fd *call)

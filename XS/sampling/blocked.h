@@ -7,7 +7,7 @@
 #ifndef NYTP_BLOCKED_H
 #define NYTP_BLOCKED_H
 
-#include "last_sample.h"
+#include "sampling/last_sample.h"
 
 struct nytp_recorder;
 struct nytp_call;

@@ -293,6 +293,17 @@ take_bytes(pTHX_ struct nytp_recorder *rec, const struct nytp_malloc_event *even
     return event;
 }
 
+static void put_wait(const struct nytp_wait_seen *seen, char text[NYTP_WAIT_ROOM])
+{
+    char peer[NYTP_MAX_PEER + 1];
+    text[0] = '\0';
+    if (seen->reason == NYTP_WAIT_UNKNOWN)
+        return;
+    nytp_wait_peer_text(seen, peer, sizeof peer);
+    snprintf(text, NYTP_WAIT_ROOM, "%s%s%s", nytp_wait_reason_name(seen->reason),
+             peer[0] != '\0' ? " " : "", peer);
+}
+
 static void take_tick(pTHX_ struct nytp_recorder *rec, const struct nytp_tick *tick)
 {
     struct nytp_sampler *const sampler = rec->sample.sampler;
@@ -311,8 +322,8 @@ static void take_tick(pTHX_ struct nytp_recorder *rec, const struct nytp_tick *t
         .ticks = ticks,
         .cpu_ticks = cpu_ticks,
         .is_ready = !sampler->has_slept,
-        .wait = tick->wait,
     };
+    put_wait(&tick->wait, sampler->last.wait);
     if (enter_leaf(aTHX_ rec, &moment))
         nytp_frame_leave(rec, rec->sample.ticks + ticks);
     nytp_regexes_sampled(aTHX_ rec, moment.op_type, moment.op, &place, ticks);

@@ -16,14 +16,13 @@
 
 #include "exporters/base/version.h"
 #include "formats/base/arena.h"
-#include "formats/stream/comments/sample_records.h"
+#include "sampling/last_sample.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 enum {
-    CPU_NOTE_SHARE = 16, /* processor time is told where it differs by one part in so many */
     LONGEST_LINE = 1 << 20,
     HAS_SOURCE = 0x10 | 0x20, /* NEW_FID's flags: the source is kept */
 };
@@ -72,9 +71,7 @@ struct nytp_sampled_stream {
     uint32_t runtime;          /* main::RUNTIME, which calls what no sub calls */
     int64_t ticks;
     enum timed builtins[NYTP_OP_TYPES]; /* by their op */
-    bool has_last;                      /* the sample whose time record is to come */
-    uint32_t last_fid, last_line;
-    int64_t last_ticks, last_cpu_ticks;
+    struct nytp_last_sample last;
     uint64_t n_samples;
     bool failed;
 };
@@ -325,27 +322,6 @@ static void leave(struct nytp_sampled_stream *stream, int64_t now)
 
 /* ---- a sample ---- */
 
-static void put_last(struct nytp_sampled_stream *stream)
-{
-    const int64_t wait = stream->last_ticks - stream->last_cpu_ticks;
-    char text[40];
-    if (!stream->has_last)
-        return;
-    stream->has_last = false;
-    if ((wait < 0 ? -wait : wait) * CPU_NOTE_SHARE > stream->last_ticks) {
-        snprintf(text, sizeof text, NYTP_SAMPLE_CPU_HEAD " %lld%s",
-                 (long long)stream->last_cpu_ticks,
-                 stream->last_cpu_ticks > 0 ? NYTP_SAMPLE_CPU_READY : "");
-        nytp_write_comment(stream->writer, text);
-    }
-    for (; stream->last_ticks > INT32_MAX; stream->last_ticks -= INT32_MAX) {
-        nytp_write_time_line(stream->writer, INT32_MAX, stream->last_fid, stream->last_line);
-        nytp_write_discount(stream->writer);
-    }
-    nytp_write_time_line(stream->writer, (int32_t)stream->last_ticks, stream->last_fid,
-                         stream->last_line);
-}
-
 /* The place of a frame. A string eval is of the statement that runs it, in the frame below. */
 static uint32_t fid_of_frame(struct nytp_sampled_stream *stream, const struct nytp_stack *stack,
                              uint32_t i)
@@ -432,12 +408,14 @@ bool nytp_sampled_stream_add(struct nytp_sampled_stream *stream, const struct ny
     place_runtime(stream, &stack->frames[stack->n - 1]);
     go_to(stream, stack);
     const uint32_t fid = fid_of_frame(stream, stack, 0);
-    put_last(stream);
-    stream->has_last = true;
-    stream->last_fid = fid;
-    stream->last_line = stack->frames[0].line;
-    stream->last_ticks = ticks;
-    stream->last_cpu_ticks = cpu_ticks < ticks ? cpu_ticks : ticks;
+    nytp_last_sample_put(stream->writer, &stream->last);
+    stream->last = (struct nytp_last_sample){
+        .is_there = true,
+        .place = nytp_encode_place(fid, stack->frames[0].line),
+        .ticks = ticks,
+        .cpu_ticks = cpu_ticks < ticks ? cpu_ticks : ticks,
+        .is_ready = cpu_ticks > 0,
+    };
     enter_and_leave(stream, stack, fid, ticks);
     stream->ticks += ticks;
     stream->n_samples++;
@@ -567,7 +545,7 @@ bool nytp_sampled_stream_end(struct nytp_sampled_stream *stream, uint64_t n_look
 {
     while (stream->n_calls > 0)
         leave(stream, stream->ticks);
-    put_last(stream);
+    nytp_last_sample_put(stream->writer, &stream->last);
     nytp_write_number_attribute(stream->writer, "samples", stream->n_samples);
     nytp_write_number_attribute(stream->writer, "sample_ticks", n_looks);
     nytp_write_number_attribute(stream->writer, "samples_torn", n_torn);

@@ -8,6 +8,8 @@
 #include "other_end.h"
 #include "process.h"
 
+#include "sampling/wait_calls.h"
+
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -21,15 +23,6 @@
 enum {
     MOST_FILES = 4,
     MOST_POLLED = 256,
-};
-
-struct files;
-
-struct call {
-    long number;
-    const char *name;
-    bool takes_fd;
-    void (*take)(pid_t pid, const uint64_t *words, struct files *files);
 };
 
 /* Writes the file of a call, as "/tmp/x (fd 3)", and the holder of its lock. */
@@ -106,12 +99,6 @@ static void take_watched(pid_t pid, const uint64_t *words, struct files *files)
         fclose(file);
 }
 
-static const struct call calls[] = {
-#define NYTP_SYSCALL(name, takes_fd, take) {SYS_##name, #name, takes_fd, take},
-#include "syscalls.def"
-    {0},
-};
-
 /* "/tmp/x (fd 3), pipe:[17] (fd 4), 5 more" */
 static void describe_files(pid_t pid, const struct files *files, char *to, size_t size)
 {
@@ -127,23 +114,33 @@ static void describe_files(pid_t pid, const struct files *files, char *to, size_
 
 /* ---- the call ---- */
 
-/* Writes the subject of the call, or "" if unknown. */
-static void describe_arguments(pid_t pid, const struct call *call, const uint64_t *words,
-                               char *to, size_t size)
+static void describe_child(pid_t pid, long number, const uint64_t *words, char *to, size_t size)
 {
-    struct files files = {.n = 0};
-    const long number = call->number;
     const pid_t child = number == SYS_wait4 ? (pid_t)words[0]
                         : words[0] == P_PID ? (pid_t)words[1]
                                             : -1;
-    if (number == SYS_wait4 || number == SYS_waitid)
-        nytp_describe_child(pid, child < -1 || child == 0 ? -1 : child, to, size);
-    else if (call->take != NULL)
-        call->take(pid, words, &files);
+    nytp_describe_child(pid, child < -1 || child == 0 ? -1 : child, to, size);
+}
+
+/* Writes the subject of the call, or "" if unknown. */
+static void describe_arguments(pid_t pid, const struct nytp_wait_call *call,
+                               const uint64_t *words, char *to, size_t size)
+{
+    struct files files = {.n = 0};
+    const enum nytp_wait_subject subject = call->subject;
+    if (subject == NYTP_WAITS_CHILD)
+        describe_child(pid, call->number, words, to, size);
+    else if (subject == NYTP_WAITS_SELECT)
+        take_selected(pid, words, &files);
+    else if (subject == NYTP_WAITS_POLL)
+        take_polled(pid, words, &files);
+    else if (subject == NYTP_WAITS_EPOLL)
+        take_watched(pid, words, &files);
     if (files.n > 0)
         describe_files(pid, &files, to, size);
-    else if (call->takes_fd)
-        describe_file(pid, (int)words[0], number == SYS_flock || number == SYS_fcntl, to, size);
+    else if (subject == NYTP_WAITS_FILE || subject == NYTP_WAITS_LOCK ||
+             subject == NYTP_WAITS_EPOLL)
+        describe_file(pid, (int)words[0], subject == NYTP_WAITS_LOCK, to, size);
 }
 
 /* Writes the call, given as its number and first arguments. */
@@ -155,7 +152,7 @@ static void describe_call(pid_t pid, const char *text, char *to, size_t size)
     if (sscanf(text, "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64, &number, &words[0],
                &words[1], &words[2], &words[3]) < 1)
         return;
-    for (const struct call *call = calls; call->name != NULL; call++) {
+    for (const struct nytp_wait_call *call = nytp_wait_calls; call->name != NULL; call++) {
         if (call->number != number)
             continue;
         describe_arguments(pid, call, words, about, sizeof about);

@@ -15,7 +15,8 @@ use Extended;
 my $dir     = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 my @sources = map {"$FindBin::Bin/$_"}
     qw(ticks.c ../../XS/platform/ticks.c ../../XS/platform/kernel.c ../../XS/platform/rights.c
-    ../../XS/platform/own_fd.c ../../XS/platform/memory.c ../../XS/platform/wait_look.c ../../formats/base/platform.c);
+    ../../XS/platform/own_fd.c ../../XS/platform/memory.c ../../XS/platform/wait_look.c
+    ../../sampling/wait_calls.c ../../formats/base/platform.c);
 
 # Some C libraries have no sanitizers, but headers and objects of another's.
 sub runs_sanitized {

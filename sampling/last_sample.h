@@ -3,12 +3,15 @@
  * A sample whose time record is to come, and how that is written: the time, and as a comment
  * what else is known of it (sample_records.h).
  */
-#ifndef NYTP_LAST_SAMPLE_H
-#define NYTP_LAST_SAMPLE_H
+#ifndef NYTP_SAMPLING_LAST_SAMPLE_H
+#define NYTP_SAMPLING_LAST_SAMPLE_H
 
-#include "XS/platform/wait_look.h"
-
+#include "formats/stream/comments/wait_records.h"
 #include "formats/stream/write/writer.h"
+
+enum {
+    NYTP_WAIT_ROOM = NYTP_MAX_PEER + 40,
+};
 
 /* The sample whose time record is to come. */
 struct nytp_last_sample {
@@ -17,7 +20,7 @@ struct nytp_last_sample {
     struct nytp_encoded_place place;
     int64_t ticks, cpu_ticks; /* the same where the processor's clock is the axis */
     bool is_ready;            /* the program did not sleep in it */
-    struct nytp_wait_seen wait;
+    char wait[NYTP_WAIT_ROOM]; /* "REASON [PEER]", or "" */
 };
 
 /* Put it into the stream, if it is there; it is not any more then. */

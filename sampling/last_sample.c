@@ -23,26 +23,17 @@ static void write_time(struct nytp_writer *writer, const struct nytp_last_sample
     nytp_write_time_at(writer, (int32_t)ticks, &last->place);
 }
 
-static void write_reason(struct nytp_writer *writer, const struct nytp_wait_seen *wait)
-{
-    char peer[NYTP_MAX_PEER + 1], text[NYTP_MAX_PEER + 40];
-    if (wait->reason == NYTP_WAIT_UNKNOWN)
-        return;
-    nytp_wait_peer_text(wait, peer, sizeof peer);
-    snprintf(text, sizeof text, NYTP_WAIT_HEAD "%s%s%s", nytp_wait_reason_name(wait->reason),
-             peer[0] != '\0' ? " " : "", peer);
-    nytp_write_comment(writer, text);
-}
-
 /* Readers that do not know what the comment says skip it. */
 static void write_cpu(struct nytp_writer *writer, const struct nytp_last_sample *last)
 {
-    char text[48];
+    char text[NYTP_WAIT_ROOM + 40];
     const int64_t wait = last->ticks - last->cpu_ticks;
     if ((wait < 0 ? -wait : wait) * CPU_NOTE_SHARE <= last->ticks)
         return;
-    if (wait > 0)
-        write_reason(writer, &last->wait);
+    if (wait > 0 && last->wait[0] != '\0') {
+        snprintf(text, sizeof text, NYTP_WAIT_HEAD "%s", last->wait);
+        nytp_write_comment(writer, text);
+    }
     snprintf(text, sizeof text, NYTP_SAMPLE_CPU_HEAD " %lld%s", (long long)last->cpu_ticks,
              last->is_ready ? NYTP_SAMPLE_CPU_READY : "");
     nytp_write_comment(writer, text);
