@@ -34,14 +34,6 @@ P
 main::RUNTIME 2 main::f x4
 A
 
-row 'direct recursion', {}, <<'P', <<'A';
-sub fib { my $n = shift; $n < 2 ? $n : fib($n - 1) + fib($n - 2) }
-fib(10);
-P
-main::RUNTIME 2 main::fib x1
-main::fib 1 main::fib x176 r9
-A
-
 row 'mutual recursion counts depth for each sub', {}, <<'P', <<'A';
 sub even { my $n = shift; return 1 if !$n; odd($n - 1) }
 sub odd { my $n = shift; return 0 if !$n; even($n - 1) }
@@ -88,15 +80,6 @@ List::Util::reduce 3 main::f x4
 main::RUNTIME 3 List::Util::reduce x1
 main::RUNTIME 4 List::Util::first x1
 main::NULL 1 main::BEGIN@1 x1
-A
-
-row 'an xsub is called like a sub', { want => qr/looks_like|main::f/ }, <<'P', <<'A';
-use Scalar::Util ();
-sub f { Scalar::Util::looks_like_number($_[0]) }
-f(1);
-P
-main::RUNTIME 3 main::f x1
-main::f 2 Scalar::Util::looks_like_number x1
 A
 
 row 'an xsub that dies was called', { want => qr/Hash|utf8|main::f/ }, <<'P', <<'A';
@@ -518,18 +501,6 @@ main::NULL 1 main::BEGIN@1.1 x1
 main::RUNTIME 5 Ünï::日本 x1
 main::RUNTIME 6 main::été x1
 Ünï::日本 3 main::été x1
-A
-
-row 'calls with wantarray, caller and @_ shared', {}, <<'P', <<'A';
-sub ctx { my @c = caller(0); $_[0] = wantarray; "$c[3]:$c[2]" }
-my $x; my $s = ctx($x);
-my @l = ctx($x);
-ctx($x);
-print defined $x ? 'bad' : 'void', "$s @l\n";
-P
-main::RUNTIME 2 main::ctx x1
-main::RUNTIME 3 main::ctx x1
-main::RUNTIME 4 main::ctx x1
 A
 
 row 'local, closures, recursion through a code ref', {}, <<'P', <<'A';
