@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What perl code can call. Signatures only: the work is in the C files beside, whose headers say
- * what each function does.
+ * The functions that perl code can call. This file holds signatures. The C files do the work,
+ * and their headers say what each function does.
  *
  *   DB::...                    for programs that are profiled; DB::DB for perl (use_db_sub=1)
  *   Devel::NYTProf::Core       for lib/Devel/NYTProf.pm and DProf.pm: set_text() and set_list()
@@ -25,7 +25,7 @@
 #include "XS/glue/stream.h"
 #include "XS/glue/writer.h"
 
-/* What DynaLoader looks for. */
+/* DynaLoader looks for these. */
 XS_EXTERNAL(boot_Devel__NYTProf) __attribute__((visibility("default")));
 
 MODULE = Devel::NYTProf    PACKAGE = DB
@@ -89,8 +89,8 @@ label(...)
   PREINIT:
     SV **pairs;
   CODE:
-    /* What runs to fetch an argument, or to make a text of one, may move perl's stack, and may
-     * free the other arguments, which the stack does not own. */
+    /* Fetching an argument or its text may run perl code, which may move perl's stack and free
+     * the other arguments: the stack does not own them. */
     Newx(pairs, items + 1, SV *);
     SAVEFREEPV(pairs);
     for (int i = 0; i < items; i++)

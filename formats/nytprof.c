@@ -366,7 +366,7 @@ static inline const uint8_t *decode_quick_return(const struct reader *r, const u
     return name->len <= (size_t)(r->decoder.source->end - at) ? at + name->len : NULL;
 }
 
-/* What of the stream decides how the common records are decoded. */
+/* The state of the stream on which decoding common records depends. */
 struct quick {
     bool unsigned_ticks;
     bool returns; /* SUB_RETURN is of the form that decode_quick_return() knows */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a selection does to each node of a profile. The selection (select.c) plans node by
- * node, and one rewrite of the tree (rewrite.h) carries the plan out.
+ * A plan says what to do with each node of a profile. The selection (select.c) makes it, and
+ * one rewrite of the tree (rewrite.h) carries it out.
  */
 #ifndef NYTP_PLAN_H
 #define NYTP_PLAN_H

@@ -394,7 +394,7 @@ static void assign_spans(struct growing *g)
         profile->n_stretches = profile->n_memory_points = 0;
 }
 
-/* What is known of places apart from the tree. */
+/* Moves the facts about places that are not in the tree to the new files. */
 static void assign_places(struct growing *g)
 {
     if (g->dropped)

@@ -8,7 +8,7 @@
 
 #include "formats/model/totals.h"
 
-/* What becomes of a node. */
+/* The fate of a node. */
 enum nytp_rewrite_action {
     NYTP_KEEP = 0, /* it stays; becomes one with a sibling of the same sub and call site */
     NYTP_HIDE,     /* its cost and callees go to the call site in the caller */

@@ -30,8 +30,8 @@ enum stack_seen {
     SEEN_SHOWN = 4
 };
 
-/* What a list of expressions matches. The root frame of a process is one sub in all processes,
- * but its file is the script of the process's own input. */
+/* The subs and roots that a list of expressions matches. Root frames of all processes are one
+ * sub, but each has the script of its own input as file. */
 struct matches {
     bool *subs;  /* per sub; not asked of sub 0 */
     bool *roots; /* per recording: the roots of its processes */

@@ -10,8 +10,7 @@
 #include "formats/model/model.h"
 #include "exporters/base/patterns.h"
 
-/* What the user asked for. Zeroed = everything stays. What is set is applied in the order of
- * the members.
+/* The user's selection. Zeroed, everything stays. The members are applied in their order.
  *
  * An expression matches a frame when it matches the name of the frame's sub or of that sub's
  * file. The root frame of a process is matched by the name of its input's script. If the input

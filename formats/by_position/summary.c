@@ -2,9 +2,8 @@
  *
  * Sums up a profile by file id and line, and by sub and call site; see summary.h.
  *
- * Everything hangs off dense arrays by file id and by line, because the Perl structures that
- * are built from them are arrays, too. What a damaged file can make us allocate is bounded by
- * the named limits of summary.h.
+ * The arrays by file id and by line are dense, because the Perl structures built from them are
+ * arrays, too. The limits in summary_store.h bound the memory that a damaged file can take.
  */
 #include "summary.h"
 
@@ -35,7 +34,7 @@ struct nytp_summary *nytp_summary_new(void)
     return summary;
 }
 
-/* The file of a record that cannot do without one; NONE with the error set. */
+/* Returns the file of a record that needs one, or NONE with the error set. */
 static uint32_t need_file(struct nytp_summary *summary, const struct nytp_event *event,
                           uint32_t fid)
 {
@@ -47,11 +46,10 @@ static uint32_t need_file(struct nytp_summary *summary, const struct nytp_event 
     return file;
 }
 
-/* A recording has some twenty of either kind. Each is looked for among all. */
+/* Most recordings have some twenty attributes and twenty options. */
 #define MOST_PAIRS 1000
 
-/* Set an attribute or option; a recording has some twenty of either kind, so each is looked
- * for among all. */
+/* Sets an attribute or option. The search is linear, as there are few. */
 static bool set_pair(struct nytp_summary *summary, struct nytp_summary_pairs *pairs,
                      struct nytp_str key, struct nytp_str value)
 {
@@ -96,7 +94,7 @@ static bool add_pid_start(struct nytp_summary *summary, const struct nytp_event 
     summary->start_s = event->u.pid_start.time_s;
     summary->has_processes = true;
     summary->n_open++;
-    summary->discount = false; /* one left over by the process before is not for this one */
+    summary->discount = false; /* the process before may have left one */
     return true;
 }
 
@@ -163,7 +161,7 @@ static bool add_file(struct nytp_summary *summary, const struct nytp_event *even
     return nytp_summary_intern(summary, event->u.new_fid.name, &file->name);
 }
 
-/* A statement, whose file must be known. */
+/* Adds a statement. Its file must be known. */
 static bool add_time(struct nytp_summary *summary, const struct nytp_event *event)
 {
     const uint32_t fid = event->u.time.fid;
@@ -173,7 +171,7 @@ static bool add_time(struct nytp_summary *summary, const struct nytp_event *even
     return nytp_summary_add_time(summary, file, event);
 }
 
-/* Index of the sub of this name, added when absent; NONE when memory is out. */
+/* Returns the index of the sub of this name, added if absent, or NONE if memory is out. */
 static uint32_t sub_named(struct nytp_summary *summary, struct nytp_str text)
 {
     struct nytp_summary_name name;
@@ -201,7 +199,7 @@ static uint32_t sub_named(struct nytp_summary *summary, struct nytp_str text)
     return summary->n_subs++;
 }
 
-/* The same sub defined in several files (evals mostly): the lowest file id stays. */
+/* A sub may be defined in several files, mostly evals. The lowest file id stays. */
 static bool add_sub_info(struct nytp_summary *summary, const struct nytp_event *event)
 {
     const uint32_t fid = event->u.sub_info.fid;
@@ -228,7 +226,8 @@ static bool add_sub_callers(struct nytp_summary *summary, const struct nytp_even
     const uint32_t sub = sub_named(summary, event->u.sub_callers.callee);
     if (sub == NONE)
         return false;
-    if (fid == 0 && event->u.sub_callers.count == 0) { /* tells only what kind of sub it is */
+    if (fid == 0 &&
+        event->u.sub_callers.count == 0) { /* such a record only marks the kind of sub */
         summary->subs[sub].is_foreign = true;
         return true;
     }
@@ -250,7 +249,7 @@ static bool add_sub_callers(struct nytp_summary *summary, const struct nytp_even
 static bool add_source_line(struct nytp_summary *summary, const struct nytp_event *event)
 {
     const uint32_t at = nytp_summary_file_of(summary, event->u.src_line.fid);
-    if (at == NONE) /* stock readers accept source of a file that nothing else names */
+    if (at == NONE) /* stock readers accept source of an undefined file */
         return true;
     struct nytp_summary_file *file = &summary->files[at];
     const uint32_t line = event->u.src_line.line;
@@ -295,7 +294,7 @@ static bool add_event(struct nytp_summary *summary, const struct nytp_event *eve
     case NYTP_TAG_START_DEFLATE:
         summary->inflated = true;
         return true;
-    default: /* single calls, comments: the summary records hold what is needed */
+    default: /* calls one by one, comments: the records of sums suffice */
         return true;
     }
 }
@@ -319,8 +318,7 @@ static int by_fid(const void *a, const void *b)
     return x->fid < y->fid ? -1 : x->fid > y->fid;
 }
 
-/* No file may be its own ancestor, whatever the input claims: cut the link that closes a ring.
- */
+/* In damaged input a file may be its own ancestor. Cuts the link that closes the ring. */
 static bool cut_eval_rings(struct nytp_summary *summary)
 {
     uint32_t *walk = calloc(summary->n_files + 1, sizeof *walk);
@@ -341,7 +339,7 @@ static bool cut_eval_rings(struct nytp_summary *summary)
     return true;
 }
 
-/* Turn the file ids of what ran each eval into indices of files. */
+/* Turns the file id of the file that ran each eval into an index. */
 static void resolve_eval_parents(struct nytp_summary *summary)
 {
     for (uint32_t f = 0; f < summary->n_files; f++) {

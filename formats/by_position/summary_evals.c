@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Merges sibling string evals of a summary; which, formats/model/sibling_evals.h tells, and the
- * manual of the reading API.
+ * Merges sibling string evals of a summary. formats/model/sibling_evals.h and the manual of the
+ * reading API say which evals are siblings.
  *
- * Files are done first. Then subs of merged evals become the survivor's. Then all calls are
- * made anew, as both their callee and their place may have become another.
+ * First files are merged. Then the survivor gets the subs of its merged evals. Then all calls
+ * are made anew, because both the callee and the place may have changed.
  */
 #include "summary_evals.h"
 #include "formats/base/fnv1a.h"
@@ -16,7 +16,7 @@
 
 #define NONE NYTP_SUMMARY_NONE
 
-/* 0 = no source was kept. */
+/* Returns 0 if no source was kept. */
 static uint64_t hash_source(const struct nytp_summary_file *file)
 {
     uint64_t hash = NYTP_FNV1A_64_START;
@@ -46,8 +46,8 @@ static bool same_source(const void *context, uint32_t file_a, uint32_t file_b)
     return true;
 }
 
-/* Lines only. What blocks and subs cost stays with each eval, so that a sum over all file ids
- * is right at those levels. */
+/* Takes over times of lines. Times of blocks and subs stay with each eval, so that a sum over
+ * all file ids is right at those levels. */
 static bool take_over_times(struct nytp_summary *summary, uint32_t into, uint32_t from)
 {
     const struct nytp_summary_lines lines = summary->files[from].times[NYTP_LEVEL_LINE];
@@ -66,8 +66,7 @@ static bool take_over_times(struct nytp_summary *summary, uint32_t into, uint32_
     return true;
 }
 
-/* `into` takes over another eval: it goes to the end of the chain, and its lines' times are
- * added. */
+/* Appends an eval to the list of `into`, and adds its lines' times. */
 static bool take_over(struct nytp_summary *summary, uint32_t into, uint32_t from)
 {
     struct nytp_summary_file *files = summary->files;
@@ -108,8 +107,8 @@ static bool merge_files(struct nytp_summary *summary, uint32_t max_siblings)
     return ok;
 }
 
-/* The name of an anonymous sub of a merged eval, as if the survivor had defined it:
- * "Pkg::__ANON__[FILE:LINE]" with the survivor's FILE. False when it is no such name. */
+/* Makes the name of an anonymous sub of a merged eval: "Pkg::__ANON__[FILE:LINE]" with the
+ * survivor's FILE. Returns false if the sub has no such name. */
 static bool survivor_name(struct nytp_summary *summary, const struct nytp_summary_sub *sub,
                           const struct nytp_summary_file *file, char **buffer, size_t *size,
                           struct nytp_str *out)
@@ -153,7 +152,7 @@ static int by_name(const void *a, const void *b)
     return nytp_compare_texts(x->name, y->name);
 }
 
-/* The same for a sub of merged evals; its calls follow later (rebuild_calls). */
+/* Appends a sub to the list of `into`. rebuild_calls() moves its calls. */
 static void take_over_sub(struct nytp_summary *summary, uint32_t into, uint32_t from)
 {
     struct nytp_summary_sub *subs = summary->subs;
@@ -165,8 +164,8 @@ static void take_over_sub(struct nytp_summary *summary, uint32_t into, uint32_t 
     subs[into].last_merged = from;
 }
 
-/* The subs that evals define which were merged or took others over, sorted by name. Returns how
- * many there are. */
+/* Lists, sorted by name, the subs that merged evals and their survivors define. Returns their
+ * number. */
 static uint32_t list_defined(const struct nytp_summary *summary, struct defined_sub *list)
 {
     uint32_t n = 0;
@@ -181,8 +180,8 @@ static uint32_t list_defined(const struct nytp_summary *summary, struct defined_
     return n;
 }
 
-/* Give the subs of merged evals to the survivors. Of anonymous subs that become one, the first
- * in order of names keeps its name, as stock readers have it. */
+/* Gives the subs of merged evals to the survivors. If anonymous subs become one, the first by
+ * name keeps its name, as in stock readers. */
 static bool merge_subs(struct nytp_summary *summary)
 {
     struct defined_sub *list = malloc((summary->n_subs + 1) * sizeof *list);
@@ -217,7 +216,7 @@ static bool merge_subs(struct nytp_summary *summary)
     return ok && summary->error.status == NYTP_OK;
 }
 
-/* Add a call to the sub and the place that it has now. */
+/* Adds a call to its present sub and place. */
 static bool move_call(struct nytp_summary *summary, const struct nytp_summary_call *call,
                       const struct nytp_summary_caller *callers)
 {
@@ -242,7 +241,7 @@ static bool move_call(struct nytp_summary *summary, const struct nytp_summary_ca
     return true;
 }
 
-/* All calls anew: both the callee and the place may have become another. */
+/* Makes all calls anew: both the callee and the place may have changed. */
 static bool rebuild_calls(struct nytp_summary *summary)
 {
     struct nytp_summary_call *calls = summary->calls;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The arrays of a summary, which grow by what is distinct; see summary_store.h.
+ * Arrays and tables of a summary; see summary_store.h.
  */
 #include "summary_store.h"
 

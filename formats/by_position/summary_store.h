@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A profile summed up the way the recording numbers it: per file id and line, per sub and call
- * site. This is what the loading API of the Perl side shows (positions, not a call tree);
- * exporters use the model instead.
+ * A summary holds the sums of a recording by file id and line, and by sub and call site.
+ * Perl's reading API shows these positions. Exporters use the model, which has a call tree.
  *
  * Give `sink` to a reader, then call nytp_summary_finish() once and, if wanted,
- * nytp_summary_merge_evals(). Everything is then flat arrays that refer to each other by index;
- * where an index leads nowhere it is NYTP_SUMMARY_NONE ("NONE" below). The summary owns all of
- * them, and everything goes with nytp_summary_free().
+ * nytp_summary_merge_evals(). The flat arrays then refer to each other by index; an index that
+ * leads nowhere is NYTP_SUMMARY_NONE ("NONE" below). nytp_summary_free() frees all of them.
  *
- * Times of statements are in ticks of the recording's clock (ticks_per_sec), times of calls in
- * seconds: each as the stream has them.
+ * Times have the stream's units: statements ticks (ticks_per_sec), calls seconds.
  */
 #ifndef NYTP_SUMMARY_STORE_H
 #define NYTP_SUMMARY_STORE_H
@@ -21,7 +18,7 @@
 #include "formats/base/strings.h"
 #include "formats/base/table.h"
 
-/* What a damaged file can make us allocate: arrays by file id and by line are dense, as the
+/* Limits of the arrays, against damaged files. Arrays by file id and by line are dense, as the
  * Perl structures built from them are. */
 #define NYTP_SUMMARY_MAX_FID   0x3fffffu  /* highest file id */
 #define NYTP_SUMMARY_MAX_LINE  0x3fffffu  /* highest line of a file */
@@ -29,9 +26,8 @@
 
 #define NYTP_SUMMARY_NONE UINT32_MAX
 
-/* What the time of a statement is booked on: its own line, the first line of the innermost
- * block around it, or the first line of the sub that it is in. The last two are recorded with
- * the option blocks=1 only. */
+/* The time of a statement is booked on its own line, on the first line of the innermost block
+ * around it, and on the first line of its sub. The last two need the option blocks=1. */
 enum nytp_level {
     NYTP_LEVEL_LINE,
     NYTP_LEVEL_BLOCK,
@@ -39,18 +35,18 @@ enum nytp_level {
     NYTP_LEVELS
 };
 
-/* A name: bytes as recorded. `utf8` only where the recording says so, they are well-formed
- * and not plain ASCII. */
+/* The bytes of a name as recorded. `utf8`: the recording says so, and they are well-formed and
+ * not plain ASCII. */
 struct nytp_summary_name {
     uint32_t id; /* in the summary's strings */
     bool utf8;
 };
 
-/* What a line, a block or a sub took: all of its statements together. */
+/* The sum over all statements of a line, a block or a sub. */
 struct nytp_summary_time {
     int64_t ticks;
-    uint32_t count; /* statements that were run; records that only add time do not count */
-    bool seen;      /* a statement of this line was recorded (its count may still be 0) */
+    uint32_t count; /* executions; records that only add time do not count */
+    bool seen;      /* a statement of this line was recorded; `count` may be 0 */
 };
 
 struct nytp_summary_lines {
@@ -58,7 +54,7 @@ struct nytp_summary_lines {
     uint32_t n;
 };
 
-/* A source line as it was recorded. ptr NULL: the recording has no text for this line. */
+/* A recorded source line. ptr is NULL if the recording has no text for it. */
 struct nytp_summary_text {
     const char *ptr;
     uint32_t len;
@@ -66,7 +62,7 @@ struct nytp_summary_text {
 };
 
 /* A file of the program or a string eval. The first members are those of its NEW_FID record
- * (nytprof-v5.md); mtime_s is in seconds since 1970, eval_fid is 0 for what is no eval. */
+ * (nytprof-v5.md). mtime_s is in seconds since 1970. eval_fid is 0 if it is no eval. */
 struct nytp_summary_file {
     uint32_t fid, eval_fid, eval_line, flags, size, mtime_s;
     struct nytp_summary_name name;
@@ -75,17 +71,16 @@ struct nytp_summary_file {
     uint32_t n_source;
     uint32_t eval_file;   /* index of the file whose line ran this string eval, or NONE */
     uint32_t merged_into; /* index of the sibling that took it over, or NONE */
-    /* The files that it took over are a list in order of fid: first_merged and last_merged are
-     * its ends, next_merged leads from one of them to the next. NONE where there is none. */
+    /* A list, in order of fid, of the files that it took over. first_merged and last_merged are
+     * its ends, and each file's next_merged is the next one, or NONE. */
     uint32_t first_merged, last_merged, next_merged;
     uint32_t n_merged;
     bool has_evals;  /* it is the eval_file of some file */
     bool src_varied; /* it took over evals of other source than its own */
 };
 
-/* Calls of one sub from one place: an arc. Times are in seconds. Inclusive time counts
- * outermost calls of the callee only; the inclusive time of those inside another call of it is
- * reci_s. */
+/* An arc: the calls of one sub from one place. Times are in seconds. incl_s is the inclusive
+ * time of outermost calls, reci_s that of calls within another call of the same sub. */
 struct nytp_summary_call {
     uint32_t sub;       /* callee */
     uint32_t fid, line; /* call site */
@@ -95,7 +90,7 @@ struct nytp_summary_call {
     uint32_t next;         /* next call of the same sub, or NONE */
 };
 
-/* The name of a sub that called from that place; there can be several. */
+/* The name of a sub that called from that place. Several may have. */
 struct nytp_summary_caller {
     struct nytp_summary_name name;
     uint32_t next; /* next caller of the same call, or NONE */
@@ -119,8 +114,8 @@ struct nytp_summary_pair {
     struct nytp_summary_name key, value;
 };
 
-struct nytp_summary_pairs { /* in order of first sight; a later value replaces an earlier one;
-                             * 1000 at most, others are not kept */
+/* In order of first sight. A later value replaces an earlier one. Holds 1000 at most. */
+struct nytp_summary_pairs {
     struct nytp_summary_pair *at;
     uint32_t n, capacity;
 };
@@ -128,7 +123,7 @@ struct nytp_summary_pairs { /* in order of first sight; a later value replaces a
 struct nytp_summary {
     struct nytp_sink sink;
     struct nytp_statement run[NYTP_MAX_RUN]; /* the room of `sink` */
-    struct nytp_error error;                 /* why `sink` stopped the reader */
+    struct nytp_error error;                 /* the reason why `sink` stopped the reader */
 
     struct nytp_summary_pairs attributes, options;
     struct nytp_summary_file *files; /* sorted by fid after nytp_summary_finish() */
@@ -142,8 +137,8 @@ struct nytp_summary {
     double start_s, end_s; /* epoch, of the last process */
     double duration_s;     /* of all processes together */
     uint32_t n_open;       /* processes whose end was not seen */
-    /* n_times: time records of statements. n_sub_calls: calls of subs, by the recording's sums.
-     * n_negative: those of the time records whose ticks are below 0. */
+    /* n_times counts time records of statements, n_negative those with ticks below 0,
+     * n_sub_calls the calls in the recording's sums. */
     uint64_t n_times, n_sub_calls, n_negative;
     uint64_t n_discounts; /* time records that add time to a statement without counting one */
     int64_t total_ticks;
@@ -166,33 +161,37 @@ struct nytp_summary {
 
 void nytp_summary_free(struct nytp_summary *summary); /* accepts NULL */
 
-/* Index of the file, or NONE. */
+/* Returns the index of the file, or NONE. */
 uint32_t nytp_summary_file_of(const struct nytp_summary *summary, uint32_t fid);
 
-/* Bytes of a name. */
+/* Returns the bytes of a name, which belong to the summary. */
 struct nytp_str nytp_summary_str(const struct nytp_summary *summary,
                                  struct nytp_summary_name name);
 
-/* For who fills it: the name with this text; a call at a place of a sub, added when absent
- * (NONE when memory is out); a caller of it; the slot of a line, grown as needed (NULL on
- * failure); the sums of all subs over their calls. */
+/* ---- for the files that fill a summary ---- */
+
+/* Makes the name with this text. */
 bool nytp_summary_intern(struct nytp_summary *summary, struct nytp_str text,
                          struct nytp_summary_name *name);
+/* Returns the call of a sub from a place, added if absent, or NONE if memory is out. */
 uint32_t nytp_summary_call_at(struct nytp_summary *summary, uint32_t sub, uint32_t fid,
                               uint32_t line);
+/* Adds a caller to a call. */
 bool nytp_summary_add_caller(struct nytp_summary *summary, uint32_t call,
                              struct nytp_summary_name name);
+/* Returns the slot of a line, whose array grows as needed, or NULL. */
 struct nytp_summary_time *nytp_summary_time_at(struct nytp_summary *summary, uint32_t file,
                                                enum nytp_level level, uint32_t line);
+/* Sums up each sub over its calls. */
 void nytp_summary_sum_subs(struct nytp_summary *summary);
 
-/* Set the error and return false. */
+/* Sets the error and returns false. */
 bool nytp_summary_no_memory(struct nytp_summary *summary);
 
-/* Whether a text is told to be UTF-8, is it, and is not plain ASCII. */
+/* Returns true if a text is marked as UTF-8, is valid UTF-8, and is not plain ASCII. */
 bool nytp_summary_keep_utf8(struct nytp_str text);
 
-/* Grow a dense array by line to hold `line`; new elements are zero. */
+/* Grows a dense array by line so that it holds `line`. New elements are zero. */
 bool nytp_summary_reserve_line(struct nytp_summary *summary, void *array_ptr, uint32_t *n,
                                uint32_t line, size_t element_size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The times of a summary's lines, at each level; see summary.h. Nearly all events of a stream
- * are these.
+ * Adds times to lines, at each level; see summary_times.h. Nearly all events of a stream are
+ * time records.
  */
 #include "summary_times.h"
 
@@ -9,7 +9,7 @@
 
 #define NONE NYTP_SUMMARY_NONE
 
-/* Add the time of a statement to a line, at one of the levels. */
+/* Adds the time of a statement to a line, at one of the levels. */
 static bool charge_time(struct nytp_summary *summary, uint32_t file, enum nytp_level level,
                         uint32_t line, int64_t ticks, uint32_t count)
 {
@@ -42,7 +42,7 @@ bool nytp_summary_add_time(struct nytp_summary *summary, uint32_t file,
            charge_time(summary, file, NYTP_LEVEL_SUB, event->u.time.sub_line, ticks, count);
 }
 
-/* One statement of a run, as the events that it stands for. */
+/* Adds one statement of a run as the events that it stands for. */
 static bool add_statement_event(struct nytp_summary *summary,
                                 const struct nytp_statement *statement, uint64_t offset)
 {
@@ -54,8 +54,7 @@ static bool add_statement_event(struct nytp_summary *summary,
     return summary->sink.event(&summary->sink, &event);
 }
 
-/* Add statements up to the first whose line is new, or about which anything is wrong. Returns
- * how many there were. */
+/* Adds statements up to the first that is invalid or on a new line. Returns how many. */
 static size_t add_known(struct nytp_summary *summary, const struct nytp_statement *run,
                         size_t n)
 {
@@ -82,8 +81,8 @@ static size_t add_known(struct nytp_summary *summary, const struct nytp_statemen
     return added;
 }
 
-/* TIME_LINE records in a row. Where a line is met for the first time, or anything is wrong, it
- * is an event like any other. */
+/* Adds consecutive TIME_LINE records. An invalid record, or one of a new line, is added as a
+ * single event. */
 bool nytp_summary_add_statements(struct nytp_sink *sink, const struct nytp_run *run,
                                  uint64_t offset)
 {
