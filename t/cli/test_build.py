@@ -8,7 +8,7 @@ import subprocess
 import profiles
 import pytest
 
-from command import ROOT, asking_for, formats, good, run
+from command import ROOT
 
 PLUG = """
 #include "exporters/base/exporter.h"
@@ -30,7 +30,7 @@ const struct nytp_exporter nytp_exporter_hello = {
 def tree(tmp_path_factory):
     """A copy of what the plain-C half consists of, built once."""
     copy = tmp_path_factory.mktemp("tree")
-    for name in ("formats", "exporters", "spy", "XS/options", "doc", "completions", "share", "bin"):
+    for name in ("formats", "exporters", "sampling", "spy", "XS/options", "doc", "completions", "share", "bin"):
         shutil.copytree(ROOT / name, copy / name, ignore=lambda folder, names: [
             entry for entry in names if folder == str(ROOT / "exporters") and entry.startswith("build")])
     make(copy)
@@ -105,25 +105,3 @@ def test_it_installs_by_itself(tree, tmp_path):
                      "usr/share/zsh/site-functions/_nytp",
                      "usr/share/zsh/site-functions/_nytp-export"]
     assert os.access(tmp_path / "usr/bin/nytp-export", os.X_OK)
-
-
-def test_both_inflaters_give_the_same(profile):
-    """The other one than the command was built with. Of cut files: formats/test_nytprof.py, which
-    builds the same in the same folder."""
-    isal = int(b"zlib" in good("--version"))
-    build = ROOT / "t" / ".cache" / ("build-isal" if isal else "build-zlib")
-    make(ROOT, f"ISAL={isal}", f"BUILD={build}")
-    command = build / "nytp-export"
-    version = subprocess.run([command, "--version"], capture_output=True, check=True).stdout
-    assert version != good("--version")
-    libraries = subprocess.run(["ldd", command], capture_output=True, check=True).stdout
-    assert (b"libisal" in libraries) == bool(isal)
-    compared = 0
-    asked = [("mixed-calls2", asking_for(format_)) for format_ in formats()]
-    asked += [(name, "--dump") for name in ("forks-merged", "perltidy", "made-gzipped")]
-    for recording, how in asked:
-        ours = subprocess.run([command, "-q", how, profile(recording)], capture_output=True, check=False)
-        theirs = run("-q", how, profile(recording))
-        assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout)
-        compared += len(ours.stdout) > 100
-    assert compared >= 15

@@ -224,7 +224,7 @@ def own_name(names, name):
     return name if name in names else re.sub(r"\[.*:(\d+)\]$", r"[:\1]", name)
 
 
-@pytest.mark.parametrize("name", ["mixed-calls1", "mixed-blocks", "evals", "recurse", "requires"])
+@pytest.mark.parametrize("name", ["mixed-blocks", "evals", "recurse", "requires"])
 def test_pages_print_what_the_peers_pages_print(report, peer, name):
     ours, theirs = report(name, "--source-files"), peer(name)
     compared = collections.Counter()

@@ -11,9 +11,8 @@ import exports
 import profiles
 
 CHECK = profiles.TESTS / "profiles-check"
-NAMES = ["accepting", "accepting-calls1", "evals", "evals-calls1", "mixed-calls0", "mixed-calls1", "mixed-calls2", "mixed-subs0",
-         "mixed-stmts0", "mixed-leave0", "mixed-slowops0", "mixed-findcaller", "recurse", "jumps", "requires", "unreturned", "forks-merged", "cut-plain",
-         "made-negative-ticks", "made-odd-ticks", "made-version-4"]
+NAMES = ["accepting-calls1", "evals", "mixed-calls0", "mixed-calls2", "mixed-subs0", "mixed-stmts0", "mixed-findcaller", "jumps", "unreturned",
+         "forks-merged", "cut-plain", "made-negative-ticks", "made-odd-ticks", "made-version-4"]
 
 
 @pytest.fixture

@@ -273,6 +273,6 @@ def test_no_memory_is_missing_where_the_heap_has_little_room(tmp_path):
     one = record(tmp_path / "one", "use JSON::PP; use Data::Dumper;\n" + FAN + "a0(3); a1(2); a2(2);")
     (tmp_path / "wall.c").write_text(WALL)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "wall.so", tmp_path / "wall.c"], check=True)
-    for room_kb in range(256, 4097, 256):
+    for room_kb in range(256, 4097, 640):
         done = run("-q", "--processes", *[one] * 22, env={"LD_PRELOAD": str(tmp_path / "wall.so"), "ROOM_KB": str(room_kb)})
         assert (done.returncode, done.stderr) == (0, b""), room_kb
