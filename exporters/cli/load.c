@@ -62,8 +62,8 @@ static bool read_recording(const struct run *run, const char *path, struct nytp_
     struct progress progress;
     struct nytp_sink *shown = nytp_cli_begin_progress(&progress, path, source, sink);
     const bool watch = !run->cli.quiet && isatty(STDERR_FILENO);
-    struct nytp_read_options options = run->cli.read;
-    options.one_of_several = one_of_several;
+    const struct nytp_read_options options = {run->cli.clock, run->cli.as_recorded,
+                                              one_of_several};
     const bool ok = nytp_read(source, &options, watch ? shown : sink, error);
     nytp_cli_end_progress(&progress);
     return ok;

@@ -68,6 +68,7 @@ static const struct {
     {"allow-absent", "end the rule in the file of --gate with \"or absent\""},
     {"brief=json", "use --json"},
     {"fail-least", "a rule in the file of --gate has no such bound"},
+    {"keep-overhead", "use --as-recorded"},
 };
 
 bool nytp_former_option(const char *argument, struct nytp_error *error)

@@ -31,8 +31,7 @@ GIVEN = {
     "format": ["--format=top"], "output": ["-o", "x"], "per-process": ["--per-process", ["-o", "x.%p"]],
     "open": ["--open"], "strict": ["--strict"], "source-dir": ["--source-dir=sources"],
     "trim-path": ["--trim-path", "FOLDER/lib/", "--trim-path=lib/"], "clock": ["--clock=real"], "as-recorded": ["--as-recorded"], "all-runs": ["--all-runs"],
-    "keep-overhead": ["--keep-overhead"], "focus": ["--focus=early"], "ignore": ["--ignore=early"],
-    "hide": ["--hide=helper"], "show": ["--show=^Foo::"], "show-from": ["--show-from=^Foo::"],
+    "focus": ["--focus=early"], "ignore": ["--ignore=early"], "hide": ["--hide=helper"], "show": ["--show=^Foo::"], "show-from": ["--show-from=^Foo::"],
     "min-percent": ["--min-percent=30"], "max-depth": ["--max-depth=2"],
     "detail": ["--detail"], "collapse-recursion": ["--collapse-recursion"], "merge-evals": ["--merge-evals"], "no-wait": ["--no-wait"],
     "wait": ["--wait=."], "no-builtins": ["--no-builtins"], "diff": ["--diff", "BASE"],
@@ -53,7 +52,7 @@ MODES = {"stats": ["--stats"], "check": ["--check"], "dump": ["--dump"], "by": [
          "list-formats": ["--list-formats"]}
 
 # Seen beside other inputs or outputs than these, or formats by themselves: here for refusals only.
-NOT_SEEN = {"all-runs", "clock", "keep-overhead", "source-files", "no-source-files", "replace", "format", "top", "brief", "patterns", "sql", "waits", "list", "peek"}
+NOT_SEEN = {"all-runs", "clock", "source-files", "no-source-files", "replace", "format", "top", "brief", "patterns", "sql", "waits", "list", "peek"}
 # It is so with and without the option: nothing is taken off counts and records, sums of subs know no frames, ...
 ALWAYS_SO = {
     "as-recorded": {"by", "dump", "save-base"},

@@ -276,7 +276,8 @@ def test_zsh_completes_what_is_typed(zsh, typed, completed):
 # ---- refusals ----
 
 @pytest.mark.parametrize("argument, instead", [
-    ("--accept=rules", "accept REGEX"), ("--allow-absent", "or absent"), ("--brief=json", "--json"), ("--fail-least=2", "--gate")])
+    ("--accept=rules", "accept REGEX"), ("--allow-absent", "or absent"), ("--brief=json", "--json"),
+    ("--fail-least=2", "--gate"), ("--keep-overhead", "--as-recorded")])
 def test_an_option_that_went_is_answered_with_what_does_its_work(argument, instead):
     done = run(argument, "x")
     assert done.returncode == 2 and argument.split("=r")[0].split("=2")[0].encode() + b" is gone: " in done.stderr

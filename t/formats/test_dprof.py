@@ -239,7 +239,7 @@ def test_calls_of_a_log(read, text, options, calls):
 
 def test_overhead_is_kept_on_request(export_command, tmp_path):
     (tmp_path / "tmon.out").write_text(log(COSTLY, over=20000))
-    csv = subprocess.run([export_command, "-q", "--csv", "--unit=ms", "--keep-overhead", tmp_path / "tmon.out"], check=True, capture_output=True, text=True).stdout
+    csv = subprocess.run([export_command, "-q", "--csv", "--unit=ms", "--as-recorded", tmp_path / "tmon.out"], check=True, capture_output=True, text=True).stdout
     assert re.findall(r"^(main::\w+),,0,1,0,(\d+),(\d+),1$", csv, re.M) == [
         ("main::RUNTIME", "746", "1000"), ("main::a", "250", "254"), ("main::b", "4", "4")]
 
