@@ -9,7 +9,7 @@ import nytpread
 import nytpwrite
 import pytest
 
-from command import COMMAND, ROOT, asking_for, formats, good, run
+from command import ROOT, asking_for, formats, good, run
 from recordings import record
 
 PROGRAM = """

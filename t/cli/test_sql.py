@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from command import ROOT, good, messages, run, run_on_terminal
+from command import good, messages, run, run_on_terminal
 from nytpwrite import Writer
 from recordings import record
 

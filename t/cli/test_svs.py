@@ -188,11 +188,3 @@ def test_a_recording_without_says_how_to_make_one(tmp_path):
     assert "NYTPROF=memory=1" in refused("--tree", "--sort=svs", path)
     for option in ("--tree", "--peek=.", "--list=."):
         assert "kept" not in good("-q", option, path).decode() and "SVs" not in good("-q", option, path).decode()
-
-
-@pytest.mark.parametrize("broken", ["nytp-svs", "nytp-svs 1", "nytp-svs 1 1", "nytp-svs 1 1 1 1", "nytp-svs x 1 1", "nytp-svs --1 1 1", "nytp-svs 1 -1 1",
-                                    "nytp-svs 99999999999999999999 1 1", "nytp-svs 1 4294967296 1", "nytp-svs 1 1 "])
-def test_what_is_no_such_comment_is_passed_over(tmp_path, broken):
-    path = tmp_path / "b.out"
-    path.write_bytes(Writer().pid_start(7, 1, 1000.0).fid(1, "/x/app.pl").comment(broken).time(10, 1, 1).pid_end(7, 2000.0).data())
-    assert "svs" not in good("-q", "--json", path).decode()

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from command import ROOT, good, run
+from command import good, run
 from nytpwrite import Writer
 from recordings import record
 

@@ -19,11 +19,6 @@ ROOM = 4096
 PARTIAL = 3                                                   # status of what has no end
 
 
-@pytest.fixture(autouse=True)
-def built(export_command):
-    return export_command
-
-
 def sum_of(body):
     total = 0xCBF29CE484222325
     for byte in body:

@@ -9,7 +9,6 @@ import pathlib
 import re
 import shutil
 import subprocess
-import urllib.parse
 
 import pytest
 

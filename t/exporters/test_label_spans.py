@@ -24,11 +24,6 @@ for my $i (1 .. 4) {
 """
 
 
-@pytest.fixture(autouse=True)
-def built(export_command):
-    pass
-
-
 def named(calls, name):
     return [(start, end) for of, start, end in calls if of == name]
 

@@ -13,11 +13,6 @@ from nytpwrite import Writer
 from recordings import record
 
 
-@pytest.fixture(autouse=True)
-def built(export_command):
-    pass
-
-
 def snapshots(*arguments):
     """[(ms, bytes, kind of tree)], the lines of trees, and the head, of the file as it is."""
     text = good("--massif", "-q", *arguments).decode()

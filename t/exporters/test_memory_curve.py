@@ -18,11 +18,6 @@ RESIDENT, IN_USE, VALUES = "resident memory", "allocated memory in use", "values
 MOST = 65536
 
 
-@pytest.fixture(autouse=True)
-def built(export_command):
-    pass
-
-
 def trace(*arguments):
     """{(pid, counter): [(microsecond, value)]}, and where the program ends, by pid."""
     curves, ends = collections.defaultdict(list), {}

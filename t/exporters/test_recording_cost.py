@@ -78,7 +78,7 @@ def contexts(path):
     root = Context(b"main::RUNTIME", None)
     stack, owner = [root], root
     returned = of_call = discount = False
-    xsubs, names = set(), {}
+    xsubs = set()
     for tag, *fields in Reader(path):
         if tag == ">":
             stack.append(Context(None, tuple(fields)))

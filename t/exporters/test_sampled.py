@@ -17,11 +17,6 @@ ROOT = exports.profiles.TESTS.parent
 NS = 100                                  # per tick
 
 
-@pytest.fixture(autouse=True)
-def built(export_command):
-    return export_command
-
-
 @pytest.fixture
 def path(tmp_path):
     return sampled.stream().save(tmp_path / "sampled.out")

@@ -83,7 +83,7 @@ if (my $pid = fork) { waitpid $pid, 0 } else { my $child = "y" x $many }
 
 def test_memory_of_each_process(export, tmp_path):
     """At the start and at most; also in a merged file, and of a process whose parent had more."""
-    file = record(tmp_path, MEMORY)
+    record(tmp_path, MEMORY)
     files = sorted(tmp_path.glob("a.pl.out*"))
     merged = tmp_path / "merged"
     subprocess.run(["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", ROOT / "bin/nytprofmerge", "--out", merged, *files],

@@ -12,12 +12,6 @@ import pytest
 from command import good, run
 from nytpwrite import Writer
 
-TIMELINES = ["--speedscope", "--chrome-trace", "--firefox"]
-
-
-@pytest.fixture(autouse=True)
-def built(export_command):
-    pass
 
 
 def time_lines(data):

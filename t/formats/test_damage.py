@@ -9,7 +9,6 @@ import subprocess
 import zlib
 
 import nytpwrite
-import profiles
 import pytest
 
 FILES = {"mixed-calls2": 12, "mixed-plain": 12, "mixed-calls1": 6, "evals": 6, "forks-merged": 4, "made-hostile-names": 12}   # and see t/fuzz

@@ -249,7 +249,7 @@ DAMAGED = {
     "#fOrTyTwO\n$hz=100;\n": "byte 19: the input ends inside the header", "#fOrTyTwO\n$hz=0;\nPART2\n": "byte 17: no usable $hz before: PART2",
     "#fOrTyTwO\n$hz=x;\nPART2\n": "byte 10: header value is no number: $hz=x;",
     **{BEGUN + "PART2\n" + line + "\n": "byte 23: " + said for line, said in {
-        "foo": "unknown line: foo", "+ 2": "mark of a sub that was not introduced: + 2", "& g main a": "malformed sub: & g main a", "& 2 ": "malformed sub: & 2",
+        "a\x1b[2Jb\x9b2Jc\u202eä €": "unknown line: a?[2Jb?2Jc?ä €", "foo": "unknown line: foo", "+ 2": "mark of a sub that was not introduced: + 2", "& g main a": "malformed sub: & g main a", "& 2 ": "malformed sub: & 2",
         "@ 1 2": "malformed time: @ 1 2", "@ 1 2 9999999999999999": "malformed time: @ 1 2 9999999999999999", "+ 1 2": "malformed mark: + 1 2"}.items()},
     BEGUN + "PART2\n& 2 main a\n- 2\n": "byte 34: a sub is left that was not entered: - 2",
     BEGUN + "$total_marks=2\nPART2\n& 2 main a\n+ 2\n": "byte 53: the input ends after 1 of 2 marks",
