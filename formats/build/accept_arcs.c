@@ -21,7 +21,7 @@ static struct nytp_key place(uint32_t file, uint32_t line)
     return (struct nytp_key){file, line, 0, 0};
 }
 
-/* Of each line with such arcs the first of them, which stands for all. */
+/* Finds the first such arc of each line, which stands for all of that line. */
 static bool find_silent(const struct nytp_assignment *s, struct nytp_table *silent)
 {
     bool ok = true;

@@ -61,7 +61,7 @@ bool nytp_accept_waits_note(struct nytp_accept_waits *waits, uint32_t file, uint
 bool nytp_accept_waits_return(struct nytp_accept_waits *waits, uint32_t depth,
                               int64_t own_ticks, int64_t *ticks);
 
-/* What accepts on a line waited in all. */
+/* Returns the sum of the waits of the accepts on a line. */
 int64_t nytp_accept_waits_of_line(const struct nytp_accept_waits *waits, uint32_t file,
                                   uint32_t line);
 

@@ -95,8 +95,8 @@ static bool mark_present(const struct nytp_assignment *s, struct nytp_table *pre
     return ok;
 }
 
-/* Of the time of the xsubs and opcodes that a sub called, what falls to so many of its
- * statements' ticks: arcs are not known by process. At most all of these. */
+/* Returns the share of the time of a sub's xsubs and opcodes that belongs to these ticks of its
+ * statements, at most all of them. Arcs are not known by process. */
 static int64_t share_of_ops(const struct nytp_sub_sums *sums, uint32_t sub, int64_t ticks)
 {
     if (ticks <= 0 || sums->ops_excl[sub] >= sums->loose_ticks[sub])
@@ -314,7 +314,7 @@ static int64_t outer_ticks(const struct nytp_assignment *s, const struct nytp_su
     return nytp_at_least_0(ticks - share_of_ops(sums, 0, ticks));
 }
 
-/* What a process's statements took and its calls did not. */
+/* Returns the time of a process's statements outside its calls. */
 static int64_t rest_of(const struct nytp_profile *p, uint32_t process)
 {
     const uint32_t end = nytp_process_nodes_end(p, process);
@@ -415,7 +415,7 @@ static void make_processes(struct nytp_assignment *s)
     }
 }
 
-/* What is known of the input as a whole, and of its processes. */
+/* Makes the recording, with its attributes and options, and the processes. */
 static bool make_recording(struct nytp_assignment *s)
 {
     struct nytp_profile *p = s->p;

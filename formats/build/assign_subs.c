@@ -230,7 +230,7 @@ static bool make_subs(struct nytp_assignment *s)
     return true;
 }
 
-/* What a sub is, by its name and by whether its lines are known. */
+/* Returns the kind of a sub, judged by its name and by whether its lines are known. */
 static enum nytp_sub_kind kind_of(const struct nytp_assignment *s, const struct nytp_sub *sub,
                                   uint32_t id, bool has_range)
 {

@@ -35,7 +35,7 @@ struct nytp_line_entry {
     uint64_t statements, after_leave;
 };
 
-/* What the steps share. */
+/* The state that the steps share. */
 struct nytp_assignment {
     struct nytp_builder *b;
     struct nytp_profile *p;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What is kept of an input when a profile is made of it.
+ * The options say what a profile keeps of its input.
  */
 #ifndef NYTP_BUILD_OPTIONS_H
 #define NYTP_BUILD_OPTIONS_H

@@ -7,7 +7,7 @@
  *     bool whole = nytp_read(source, NULL, nytp_builder_sink(builder), &read_error);
  *     profile = nytp_builder_finish(builder, whole ? NULL : &read_error, &error);
  *
- * What is inside a builder is in builder_state.h, which is for the files of this folder only;
+ * builder_state.h has the builder's members, for the files of this folder only.
  * nytp_builder_finish() is in build.h.
  */
 #ifndef NYTP_BUILDER_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What is told beside what ran: see builder_facts.h.
+ * Takes the facts of a stream; see builder_facts.h.
  */
 #include "builder_facts.h"
 #include "builder_places.h"
@@ -161,8 +161,8 @@ static bool source_event(struct nytp_builder *b, const struct nytp_source_record
     return true;
 }
 
-/* What the recorder tells in comments: attributes of its own, its costs, what open calls are
- * named, and which calls are none. */
+/* Takes a comment of the recorder: its own attributes, its costs, the names of open calls, and
+ * calls that were not made. */
 static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
 {
     struct nytp_event attribute;

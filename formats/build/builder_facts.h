@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a stream tells beside what ran: settings, what the recorder says in comments, where subs
- * are, source text. Private to the files that fill a builder (builder.h).
+ * Takes the facts of a stream that are no execution: settings, the recorder's comments, places
+ * of subs, source text. Private to the files that fill a builder (builder.h).
  */
 #ifndef NYTP_BUILDER_FACTS_H
 #define NYTP_BUILDER_FACTS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What is told of the events of one input while they are summed up; see builder_state.h.
+ * Errors of a builder, and names of xsubs and builtins; see builder_state.h.
  */
 #include "builder_state.h"
 

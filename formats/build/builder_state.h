@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What the events of one input have been summed up to, before assign.c makes a profile of
- * it: filled by builder.c and the other files of that name, and turned into the model by
- * assign.c.
+ * A builder holds the sums over the events of one input. builder.c and the files that begin
+ * with its name fill it, and assign.c makes the model of it.
  */
 #ifndef NYTP_BUILDER_STATE_H
 #define NYTP_BUILDER_STATE_H
@@ -61,15 +60,15 @@ struct nytp_line_page {
     } lines[NYTP_LINES_PER_PAGE];
 };
 
-/* What a line that was met lately adds to its page: loops come back to the same lines, and here
- * each is one place to look at. */
+/* Sums of a recent line that its page lacks yet. Loops return to the same lines, and here each
+ * line is one look-up. */
 struct nytp_recent_line {
     uint64_t place; /* file << 32 | line; 0: none */
     int64_t ticks;
     uint64_t counts; /* after_leave << 32 | statements */
 };
 
-/* Of each slot the line that was met last in it. */
+/* Each slot has the last line that was met in it. */
 struct nytp_recent_lines {
     struct nytp_recent_line at[NYTP_RECENT_LINES];
     uint32_t n_met;                  /* slots that have a line, */
@@ -92,7 +91,7 @@ struct nytp_built_span {
     int64_t start_ticks, ticks;
 };
 
-/* What a label's stretch of the time line is of; and where on it a label changes. */
+/* A stretch of a label on the time line, and the point where a label changes. */
 struct nytp_built_stretch {
     uint32_t process, key, value;
 };

@@ -111,8 +111,7 @@ static void start_entered_frames(struct nytp_builder *b)
     }
 }
 
-/* What a statement took; 0 from where the statements of the input have taken more than sums
- * hold. */
+/* Returns the ticks of a statement, or 0 once the input's statements exceed what sums hold. */
 static inline int64_t statement_ticks(struct nytp_builder *b, int32_t ticks)
 {
     if (b->statement_ticks_seen > NYTP_MAX_TOTAL_TICKS) {
@@ -123,7 +122,7 @@ static inline int64_t statement_ticks(struct nytp_builder *b, int32_t ticks)
     return ticks;
 }
 
-/* Of a sampled statement what it waited, on a place in the tree where there is one. */
+/* Books the wait of a sampled statement on its place in the tree, if there is one. */
 static bool book_wait(struct nytp_builder *b, uint32_t file, uint32_t line, int64_t ticks,
                       int64_t wait_ticks)
 {
@@ -134,7 +133,7 @@ static bool book_wait(struct nytp_builder *b, uint32_t file, uint32_t line, int6
            nytp_sample_waits_book(&b->waits, &b->stack, file, line, wait_ticks, ticks);
 }
 
-/* What the statements that are being booked add to their process. */
+/* The sums that a row of statements adds to its process. */
 struct tally {
     int64_t clock;
     uint64_t statements;

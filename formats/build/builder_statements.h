@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What statements of an input took. Private to the files that fill a builder (builder.h).
+ * Books statements. Private to the files that fill a builder (builder.h).
  *
- * Where calls are known as they begin, a statement is booked in the calling-context tree; else
- * on its line alone, on a page of lines. What lines that were met lately took waits beside the
- * pages.
+ * If the input has entries of calls, a statement is booked in the calling-context tree; else on
+ * its line alone, on a page of lines. Sums of recent lines are kept beside the pages until
+ * nytp_builder_settle_lines().
  *
  * All that return bool return false with the builder's error set: memory or a limit is out.
  */

@@ -287,8 +287,8 @@ static bool name_node(struct nytp_callstack *stack, const struct nytp_frame *fra
     return book_pending(stack, frame->first_pending, node);
 }
 
-/* What waits in a frame becomes a call that waits in the top frame. There must be room for
- * three bookings. */
+/* Turns the pending bookings of a frame into a pending call of the top frame. The caller made
+ * room for three bookings. */
 static void close_call(struct nytp_callstack *stack, const struct nytp_frame *frame,
                        uint32_t index, uint32_t sub, int64_t excl_ticks)
 {

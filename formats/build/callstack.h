@@ -55,8 +55,8 @@ struct nytp_callstack {
 
     uint32_t owner_frame; /* whose statement runs; above `top` it is tree.owner's */
 
-    /* What happened and is not yet booked on any node; what open frames left lies in one list
-     * as the frames do. */
+    /* Bookings that are on no node yet. Those of open frames are one list, in the order of the
+     * frames. */
     struct nytp_booking *pending;
     uint32_t n_pending;
     uint32_t running; /* the NYTP_BOOK_RUNNING that waits for its line, or NYTP_NO_BOOKING */

@@ -94,7 +94,7 @@ static void free_node(struct nytp_calltree *tree, uint32_t node)
     tree->free_nodes = node;
 }
 
-/* What a named node is found by among its siblings. */
+/* Returns the key that finds a named node among its siblings. */
 static struct nytp_key call_key(uint32_t parent, const struct nytp_tree_node *n)
 {
     return (struct nytp_key){parent, n->sub, n->file, n->line};
@@ -258,7 +258,7 @@ static bool add_svs(struct nytp_tree_svs *svs, uint32_t index, int64_t n)
     return true;
 }
 
-/* What is there, which is then nothing. */
+/* Returns the count at an index and sets it to 0. */
 static int64_t take_svs(struct nytp_tree_svs *svs, uint32_t index)
 {
     const int64_t n = nytp_tree_svs_of(svs, index);

@@ -40,7 +40,7 @@ struct nytp_tree_node {
     int64_t excl_ticks;
 };
 
-/* What the statement profiler measured on a line in a context. A statement that goes on after a
+/* The statement profiler's sums for a line in a context. A statement that goes on after a
  * block in it was left (a loop's next round, eval, if) counts in `left`, one that goes on after
  * a call of a Perl sub in neither. */
 struct nytp_tree_line {
@@ -74,8 +74,7 @@ struct nytp_tree_sample {
     bool is_of_peak : 1;     /* it was in use when most of its process was */
 };
 
-/* Of a stream: what damaged input can make us allocate. Those that are freed are counted in 28
- * bits. */
+/* The most samples of a stream, against damaged input. 28 bits count the freed ones. */
 #define NYTP_MAX_SAMPLES 67108864u
 
 /* The last sample of each list, whose next is the first; 0 = none. */
@@ -84,10 +83,10 @@ struct nytp_tree_sample_lists {
     uint32_t capacity;
 };
 
-/* What is to be booked on a node, in the order in which it happened: a list of these, read
- * backwards, has each call before all that happened in it, which stands right before it and is
- * booked on the call's node. They are small, since there is one for each statement. A call
- * takes two: a NYTP_BOOK_CALL, and before it what else there is to say of it. */
+/* An event that is to be booked on a node. A list has them in the order of time: a call stands
+ * right after the events in it, which are booked on the call's node. So whoever reads the list
+ * backwards meets the call first. There is one for each statement, so they are small. A call
+ * takes two: a NYTP_BOOK_CALL, and before it one with its other numbers. */
 struct nytp_booking {
     union {
         struct nytp_statement statement; /* as it was read; its fid gives way to `file` */

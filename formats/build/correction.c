@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What recording an event added, in ticks: struct nytp_costs has it in picoseconds. */
+/* The cost of recording an event of each kind, in ticks. struct nytp_costs has picoseconds. */
 struct costs {
     double stmt, leave, call_in, call_out, xsub_in, xsub_out, op_in, op_out;
 };
@@ -46,7 +46,7 @@ static double cost_out(const struct costs *costs, enum nytp_sub_kind kind)
                                      : costs->call_out;
 }
 
-/* What the steps share. */
+/* The state that the steps share. */
 struct correction {
     struct nytp_profile *p;
     int64_t *incl_before; /* per node */
@@ -55,7 +55,7 @@ struct correction {
 
 /* ---- contexts and their lines ---- */
 
-/* What the calls made from a context cost that context, as their caller. */
+/* Returns the cost of the calls made from a context, which is their caller. */
 static double calls_out_of(const struct nytp_profile *p, uint32_t node,
                            const struct costs *costs)
 {
@@ -68,20 +68,20 @@ static double calls_out_of(const struct nytp_profile *p, uint32_t node,
     return sum;
 }
 
-/* What being called cost a context, as the callee. */
+/* Returns the cost of being called, for a context as the callee. */
 static double calls_into(const struct nytp_profile *p, uint32_t node, const struct costs *costs)
 {
     const struct nytp_node *n = &p->nodes[node];
     return (double)n->calls * cost_in(costs, p->subs[n->sub].kind);
 }
 
-/* What the statements of a line cost. */
+/* Returns the cost of a line's statements. */
 static double line_cost(const struct nytp_node_line *line, const struct costs *costs)
 {
     return (double)line->statements * costs->stmt + (double)line->after_leave * costs->leave;
 }
 
-/* What all statements of a context cost. */
+/* Returns the cost of all statements of a context. */
 static double statements_of(const struct nytp_profile *p, uint32_t node,
                             const struct costs *costs)
 {
@@ -162,7 +162,7 @@ static void correct_lines(const struct correction *c, uint32_t node, const struc
     }
 }
 
-/* What all events of a context cost it; what being called did is told apart, too. */
+/* Returns the cost of all events of a context. *call_cost is the part for being called. */
 static double cost_of_node(const struct nytp_profile *p, uint32_t node, bool is_root,
                            const struct costs *costs, double *call_cost)
 {
@@ -304,7 +304,7 @@ static bool make_sums(struct nytp_profile *p)
 
 /* ---- the time line ---- */
 
-/* What spans of a node hold besides the spans within them: as recorded, and as it is to be. */
+/* The time of a node's spans outside the spans within them: as recorded, and as corrected. */
 struct self_time {
     double before, after;
 };

@@ -16,13 +16,13 @@
  * Without costs nothing changes. False when memory is out. */
 bool nytp_take_off_recording(struct nytp_profile *profile);
 
-/* What recording may have cost where so much was taken off. In loops that a processor's caches
- * hold it is what is taken off, to a quarter of it (bench/truth --kinds); real programs
- * paid 1.3 to 1.9 times as much (formats/model.md, "What recording cost"). */
+/* The most that recording may have cost if so much was taken off. In loops that a processor's
+ * caches hold, the cost is what is taken off, within a quarter (bench/truth --kinds). Real
+ * programs paid 1.3 to 1.9 times as much (formats/model.md, "What recording cost"). */
 #define NYTP_MOST_RECORDING(ticks) (2 * (ticks))
 
-/* What recording cost each sub itself, in ticks; zeros where nothing was taken off. To free();
- * NULL when memory is out. A sub without the time for it lost all that it had. */
+/* Returns the cost of recording each sub itself, in ticks, or 0 if nothing was taken off. A sub
+ * with less time than that lost all of it. The caller frees it; NULL if memory is out. */
 double *nytp_recording_by_sub(const struct nytp_profile *profile);
 
 #endif

@@ -101,7 +101,7 @@ static void index_arcs(struct estimate *e)
         e->arc_order[e->first_arc[b->arcs[i].caller + 1]++] = i;
 }
 
-/* What was not placed of each sub becomes a child of the root. */
+/* Makes a child of the root for the part of each sub that has no place. */
 static bool place_rest(struct estimate *e, uint32_t root)
 {
     struct nytp_calltree *tree = &e->s->b->stack.tree;

@@ -21,8 +21,8 @@ struct call {
     uint32_t file, line;
 };
 
-/* What a hang tells, innermost first. Of a call at depth d the place that its caller has come
- * to is that of list[depth - d + 1]. */
+/* The calls of a hang, innermost first. list[depth - d + 1] has the place at which the caller
+ * of the call at depth d is. */
 struct calls {
     struct call list[MOST_CALLS];
     uint32_t n, depth;
@@ -161,7 +161,7 @@ static bool book(struct nytp_builder *b, const struct call *place, int64_t ticks
     return true;
 }
 
-/* Of the sample that comes now. */
+/* Notes the reason of the sample that is about to be booked. */
 static bool note_reason(struct nytp_builder *b, const struct nytp_hang *hang)
 {
     b->waits.reason = hang->reason;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What was in use before a recording began; see in_use_before.h.
+ * Books memory in use before a recording began; see in_use_before.h.
  */
 #include "in_use_before.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a process, or a parent of it, allocated before its recording began, and what is in use
- * still, as an earlier file's recorder knew it (formats/stream/comments/bytes_records.h). It
- * has calls of its own, which become contexts when the process ends: until then the calls that
- * are open may turn out to lie deeper than they seem (callstack.h), and these do not lie in
- * them.
+ * Memory that a process or its parent allocated before the recording began and still has in
+ * use. The recorder of an earlier file reports it (formats/stream/comments/bytes_records.h).
+ * It has calls of its own, which lie in none of the open ones. They become contexts when the
+ * process ends, because open calls may until then turn out to be deeper than they seem
+ * (callstack.h).
  */
 #ifndef NYTP_IN_USE_BEFORE_H
 #define NYTP_IN_USE_BEFORE_H

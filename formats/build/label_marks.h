@@ -10,7 +10,7 @@
 #include "formats/stream/comments/label_records.h"
 #include "builder_state.h"
 
-/* Of more stretches in an input none are kept, nor of more labels than NYTP_MOST_IN_FORCE at a
+/* The first so many stretches of an input are kept, of at most NYTP_MOST_IN_FORCE labels at a
  * time. */
 #define NYTP_MOST_STRETCHES 100000u
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What happened under some labels, and nothing else: a sink that passes on the events of these
- * stretches as if only they had been recorded. A call that begins before a stretch or ends
+ * A sink that passes on the events under some labels, as if only these stretches had been
+ * recorded. A call that begins before a stretch or ends
  * after it is passed on with the time that it had in it, as a part of a call; it counts where
  * it begins within one. A process whose label of the whole profile fits is passed on as it is.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Which sub a line of code belongs to, where only file and line are known: by the line ranges
- * of subs, and for code outside any sub by who ran its file. Private to assign.c.
+ * Finds the sub of a line of code if only file and line are known: by the line ranges of subs,
+ * and for code outside any sub by the code that ran its file. Private to assign.c.
  */
 #ifndef NYTP_LINE_OWNERS_H
 #define NYTP_LINE_OWNERS_H

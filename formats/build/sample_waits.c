@@ -17,7 +17,8 @@ bool nytp_sample_waits_note(struct nytp_sample_waits *waits, const struct nytp_s
     if (ticks < 0)
         return false;
     waits->is_ready = is_ready;
-    waits->is_recorded = ticks <= NYTP_MAX_TOTAL_TICKS && waits->recorded_seen <= NYTP_MAX_TOTAL_TICKS;
+    waits->is_recorded =
+        ticks <= NYTP_MAX_TOTAL_TICKS && waits->recorded_seen <= NYTP_MAX_TOTAL_TICKS;
     waits->recorded = ticks;
     waits->recorded_seen += waits->is_recorded ? ticks : 0;
     waits->goes_on = false;
@@ -77,11 +78,8 @@ bool nytp_sample_waits_reason(struct nytp_sample_waits *waits, uint32_t process,
         if (!nytp_grow(&waits->waited, &waits->waited_capacity, index, sizeof *waits->waited) ||
             !nytp_table_put(&waits->by_what, what, index))
             return false;
-        waits->waited[waits->n_waited++] = (struct nytp_waited){.reason = reason,
-                                                                .process = process,
-                                                                .file = file,
-                                                                .line = line,
-                                                                .peer.len = peer};
+        waits->waited[waits->n_waited++] = (struct nytp_waited){
+            .reason = reason, .process = process, .file = file, .line = line, .peer.len = peer};
     }
     waits->waited[index].ns += ticks;
     waits->waited[index].samples++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Which place of a sampled process waited, from what the stream tells before a time record
+ * Finds the place at which a sampled process waited, by the records before a time record
  * (sample_records.h).
  *
  * A sample that hit a builtin or an xsub is in the stream as a call that is entered and left at
@@ -19,11 +19,11 @@ struct nytp_sample_waits {
     int64_t recorded_seen; /* sum of what was recorded */
     bool is_recorded;
     bool is_ready; /* it is of a sample in which the program never slept */
-    bool goes_on; /* the time record before was too short for its time: the next goes on */
+    bool goes_on;  /* the time record before was too short for its time: the next goes on */
     enum nytp_wait_reason reason; /* of the next time record, or of the one that goes on */
     uint32_t peer;                /* string id, if so */
 
-    struct nytp_table by_what; /* index in `waited` */
+    struct nytp_table by_what;  /* index in `waited` */
     struct nytp_waited *waited; /* their peer.len is a string id, their ns are ticks */
     uint32_t n_waited, waited_capacity;
 
@@ -49,9 +49,9 @@ bool nytp_sample_waits_return(struct nytp_sample_waits *waits, struct nytp_calls
                               uint32_t sub, int64_t ticks);
 
 /* The statement is about to be booked: put its wait, `ticks` of `all_ticks`, into
- * stack->tree.waits. A builtin or an xsub that waited for the most of a sample waited when it was
- * seen: the processor time before that is of what ran between, and the wait is all of it. But
- * where the program never slept it only had no processor. */
+ * stack->tree.waits. A builtin or an xsub that waited for the most of a sample waited when it
+ * was seen: the processor time before that is of what ran between, and the wait is all of it.
+ * But where the program never slept it only had no processor. */
 bool nytp_sample_waits_book(struct nytp_sample_waits *waits, struct nytp_callstack *stack,
                             uint32_t file, uint32_t line, int64_t ticks, int64_t all_ticks);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Which calls a time line keeps when there are more than it may hold: the longest; of calls of
- * the same length the outer ones, then the earlier ones. What lies in a call is no longer than
- * the call itself, so that no call stays without the one around it.
+ * Chooses the calls that a time line keeps if there are more than it may hold: the longest; of
+ * the same length the outer ones, then the earlier ones. A call within another is no longer
+ * than that one, so no call stays without the one around it.
  */
 #ifndef NYTP_SPAN_BUDGET_H
 #define NYTP_SPAN_BUDGET_H
 
 #include "formats/model/model.h"
 
-/* What decides about a call. */
+/* The size that decides whether a call stays. */
 struct nytp_span_size {
     uint64_t length; /* in any unit that is the same for all */
     uint32_t depth;
@@ -21,9 +21,9 @@ struct nytp_span_cut {
     uint64_t n_of_size;         /* of exactly that size: how many still stay */
 };
 
-/* What is known of a cut while calls are still coming, as each is asked about: the most that
- * may stay, counted by magnitude of length, have a floor below them. What is below it can go at
- * once. The floor is near the cut, not the cut itself: calls of its own magnitude stay. */
+/* A lower bound of the cut while calls are still coming. Calls are counted by magnitude of
+ * length; the most that may stay have a floor below them, and calls below it can go at once.
+ * The floor is near the cut, not the cut itself: calls of its own magnitude stay. */
 #define NYTP_MAGNITUDES 3776u
 struct nytp_span_floor {
     uint32_t most;              /* more than 0 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Which calls of a time line are kept while the input is read; see span_keep.h.
+ * Keeps calls of a time line while the input is read; see span_keep.h.
  */
 #include "span_keep.h"
 
