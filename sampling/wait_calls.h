@@ -24,7 +24,7 @@ struct nytp_wait_call {
     enum nytp_wait_reason reason; /* NYTP_WAIT_UNKNOWN: the subject tells */
 };
 
-/* Those that this machine has; the last has no name. */
+/* The table has the calls of this machine; the last has no name. */
 extern const struct nytp_wait_call nytp_wait_calls[];
 
 #endif
