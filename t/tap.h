@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int n_tests;
@@ -21,6 +22,18 @@ static inline void is_text(const char *got, const char *expected, const char *na
 {
     if (!ok(strcmp(got, expected) == 0, name))
         fprintf(stderr, "# %s\n# got:\n%s\n# expected:\n%s\n", name, got, expected);
+}
+
+/* Whether this runs in valgrind or under sanitizers, where all takes many times as long. */
+static inline bool is_slow(void)
+{
+    return getenv("NYTP_TEST_QUICK") != NULL;
+}
+
+/* Returns how often to do again what is the same each time: n, or a twentieth where it is slow. */
+static inline int rounds(int n)
+{
+    return is_slow() ? n / 20 : n;
 }
 
 /* Returns main()'s exit status. */

@@ -69,7 +69,7 @@ static double any_double(uint32_t i)
 
 static bool writes_17_digits_as_printf(void)
 {
-    for (uint32_t i = 0; i < 300000; i++) {
+    for (uint32_t i = 0, n = (uint32_t)rounds(300000); i < n; i++) {
         const double value = any_double(i);
         char want[NYTP_MAX_FIXED], got[NYTP_MAX_FIXED];
         const int len = snprintf(want, sizeof want, "%.17g", value);

@@ -196,11 +196,11 @@ static void test_many_sites(void)
     struct bytes b = {0};
     struct nytp_writer *const w = begin(&b);
     struct nytp_encoded_entry last = {.len = 0};
-    for (uint32_t i = 0; i < 2000000; i++)
+    for (uint32_t i = 0; i < (uint32_t)rounds(2000000); i++)
         last = nytp_write_call_site(w, 1, i, '\'', "f", 1);
     nytp_write_call_entry_at(w, &last, 0, 0);
     nytp_writer_flush(w, NYTP_FLUSH_NONE);
-    ok(reads(&b, "\nSUB_ENTRY from=1:1999999\n"), "two million places");
+    ok(reads(&b, is_slow() ? "from=1:99999\n" : "from=1:1999999\n"), "two million places");
     free(b.data);
     nytp_writer_free(w);
 }

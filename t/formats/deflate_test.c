@@ -254,7 +254,7 @@ static bool stops_when_refused(const uint8_t *bytes)
 int main(void)
 {
     static uint8_t bytes[MOST];
-    if (getenv("NYTP_TEST_QUICK") != NULL)
+    if (is_slow())
         n_bytes = 200000;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         kinds[i].fill(bytes);

@@ -103,7 +103,7 @@ static void test_kind(int kind, const char *name)
 {
     static struct call calls[MOST_CALLS], ranked[MOST_CALLS], kept[MOST_CALLS];
     bool same = true, is_short = true;
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < rounds(200); round++) {
         const uint32_t n = 2 + random_below(MOST_CALLS - 2);
         const uint32_t most = 1 + random_below(round % 2 == 0 ? n - 1 : 20);
         uint32_t longest;

@@ -69,7 +69,7 @@ int main(void)
     test_mappings(1, false);
     test_mappings(10, false);
     /* valgrind knows 30,000 mappings at most; tests in it are quick ones */
-    test_mappings(getenv("NYTP_TEST_QUICK") != NULL ? 1000 : 65000, false);
+    test_mappings(rounds(65000), false);
     test_mappings(10, true);
     return done_testing();
 }

@@ -2,23 +2,18 @@
 """What nytp-spy's commands show of programs, and how they refuse."""
 
 import argparse
-import contextlib
 import csv
 import ctypes
 import errno
-import fcntl
 import os
 import pathlib
-import pty
 import re
 import resource
 import signal
 import stat
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 import time
 
 import pytest
@@ -499,14 +494,22 @@ sub files {
     opendir my $folder, "/proc/$spy/fd" or die $!;
     return grep { $_ =~ $like } map { readlink("/proc/$spy/fd/$_") // "" } readdir $folder;
 }
-sub data { open my $status, "<", "/proc/$spy/status" or die $!; return map { /^VmData:\s+(\d+)/ } <$status> }
+sub status { my ($pid, $what) = @_; open my $status, "<", "/proc/$pid/status" or die $!; return map { /^$what:\s+(\w+)/ } <$status> }
+sub data { return (status($spy, "VmData"))[0] }
+sub switches { return (status($spy, "voluntary_ctxt_switches"))[0] }
 sub wait_until {
     my ($is) = @_;
     my $end = time + 600;
     select undef, undef, undef, 0.005 until $is->() || time > $end;
 }
 my %seen;       # a file of each thread, which is there until that ends
-sub sampled { my ($n) = @_; wait_until(sub { $seen{$_}++ for files(qr/nytp-spy\./); keys %seen >= $n }) }
+# Such a file is there before the first sample; between two samples nytp-spy sleeps.
+sub sampled {
+    my ($n) = @_;
+    wait_until(sub { $seen{$_}++ for files(qr/nytp-spy\./); keys %seen >= $n });
+    my $before = switches();
+    wait_until(sub { switches() > $before + 20 });
+}
 sub child {
     my ($code) = @_;
     pipe my $read, my $write or die $!;
@@ -521,15 +524,11 @@ sub over { my ($pid) = @_; waitpid $pid, 0; wait_until(sub { !files(qr{/task/$pi
 REUSES = OF_SPY + r"""
 sub first { sysread $_[0], my $byte, 1 }
 sub second { sysread $_[0], my $byte, 1 }
-sub status { my ($pid, $what) = @_; open my $status, "<", "/proc/$pid/status" or die $!; return map { /^$what:\s+(\w+)/ } <$status> }
-sub switches { return (status($spy, "voluntary_ctxt_switches"))[0] }
-# It was sampled at first before it was in its sub, maybe; between two samples nytp-spy sleeps.
+# It was sampled at first before it was in its sub, maybe.
 sub sampled_asleep {
     my ($n, $pid) = @_;
     wait_until(sub { (status($pid, "State"))[0] eq "S" });
     sampled($n);
-    my $before = switches();
-    wait_until(sub { switches() > $before + 20 });
 }
 my ($pid, $end) = child(\&first);
 sampled_asleep(2, $pid);
@@ -608,18 +607,6 @@ def test_the_target_is_never_stopped_nor_traced(script, tmp_path):
                 states.add((re.search(r"State:\t(.)", status)[1], re.search(r"TracerPid:\t(\d+)", status)[1]))
     assert recording.returncode == 0
     assert states <= {("R", "0"), ("S", "0"), ("D", "0")} and states
-
-
-def test_a_target_that_is_killed_leaves_a_profile(script, tmp_path):
-    with spied.running(PERL, script(SHARES)) as process:
-        process.wait_for("ready")
-        with subprocess.Popen([spied.SPY, "record", str(process.pid), "-o", tmp_path / "out", "-r", "1000"],
-                              stderr=subprocess.PIPE) as recording:
-            spied.wait_until_it_samples(recording.pid)
-            process.popen.kill()
-            recording.wait(30)
-    assert recording.returncode == 0
-    assert any(int(row["samples"]) > 0 for row in csv.DictReader(exported(tmp_path / "out", "--csv").splitlines()))
 
 
 def test_a_killed_spy_leaves_the_target_as_it_was(script, tmp_path):
@@ -944,21 +931,7 @@ def test_a_recording_of_what_is_no_perl_ends(tmp_path):
     assert "there is no perl in this process" in message and "nothing was recorded" in message
 
 
-def test_a_recording_whose_terminal_goes_is_written(script, tmp_path):
-    with spied.running(PERL, script(SHARES)) as process:
-        process.wait_for("ready")
-        with subprocess.Popen([spied.SPY, "record", str(process.pid), "-o", tmp_path / "out"], stderr=subprocess.PIPE,
-                              preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL)) as spy:
-            spied.wait_until_it_samples(spy.pid)
-            spy.send_signal(signal.SIGHUP)
-            try:
-                assert spy.wait(60) == 0
-            finally:
-                process.popen.kill()    # which ends a recording that goes on
-    assert " samples, " in exported(tmp_path / "out", "--top")
-
-
-AT_ONCE = "for (1 .. 25) { fork or exec $^X, '-e', '1 for 1 .. 2e7' } 1 while wait > 0"
+AT_ONCE = "for (1 .. 25) { fork or exec $^X, '-e', '1 for 1 .. 5e6' } 1 while wait > 0"
 
 
 def test_threads_that_cannot_be_recorded_are_told_and_the_others_are(tmp_path):
@@ -975,7 +948,7 @@ def test_threads_that_cannot_be_recorded_are_told_and_the_others_are(tmp_path):
 def test_what_was_recorded_before_a_disk_was_full_is_kept(tmp_path):
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 14, 1 << 14))
     with spied.running(PERL, "-e", "sub f { my $n = shift; $n ? f($n - 1) : do { 1 for 1 .. 100 } } $| = 1; print qq(ready\n); f(int rand 300) while 1") as process:
         process.wait_for("ready")
         ran = subprocess.run([spied.SPY, "record", str(process.pid), "-r", "10000", "-d", "2s", "-o", "-"], capture_output=True, preexec_fn=limit)

@@ -17,7 +17,7 @@ def need(missing):
         pytest.skip("not installed: " + ", ".join(missing))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser(export_command, recorder):
     lacking = devtools.missing()
     if lacking:
@@ -26,7 +26,7 @@ def browser(export_command, recorder):
         yield running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def report(tmp_path_factory):
     """The folder of a profile's report, or with one=True its single file; written once."""
     @functools.lru_cache(maxsize=None)

@@ -49,7 +49,7 @@ class Session:
     def _load(self):
         loaded = self._run("load", str(self.path))
         deadline = time.monotonic() + 600
-        while self._run("status").returncode:       # a large file takes longer than load waits
+        while loaded.returncode and self._run("status").returncode:     # a large file takes longer than load waits
             if time.monotonic() > deadline:
                 raise FirefoxError(f"{self.path.name}: {loaded.stdout}{loaded.stderr}")
             time.sleep(0.2)

@@ -201,19 +201,29 @@ def test_under_the_policy_of_jenkins_it_can_be_read(browser, report):
 
 # -------------------------------------------------------------------- for everybody
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_axe_finds_no_violation(page, report, dark):
+def violations(one):
+    """What axe-core finds on a page."""
     if not AXE.exists():
         pytest.skip("not installed: npm axe-core")
-    folder = report("mixed-blocks")
-    for path in (folder / "index.html", report_pages.main_source(folder)):
+    one.eval(AXE.read_text() + "; 0")
+    return one.eval("axe.run({preload: false}).then(r => r.violations.map(v => [v.id, v.nodes.length,"
+                    " v.nodes[0].html.slice(0, 200), v.nodes[0].failureSummary]))")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_no_violation(page, report, dark):
+    """Neither on an index, also where one can jump to files, nor on a source page."""
+    index = page(report("requires") / "index.html", dark=dark)
+    report_pages.drawn(index)
+    jump = "document.querySelector('nav[aria-label=\"Source files\"] details')"
+    assert index.eval(f"{jump}.querySelectorAll('a').length") >= 10
+    index.eval(f"{jump}.open = true")
+    assert violations(index) == []
+    for path in (report("mixed-blocks") / "index.html", report_pages.main_source(report("mixed-blocks"))):
         one = page(path, dark=dark)
         if path.name == "index.html":
             report_pages.drawn(one)
-        one.eval(AXE.read_text() + "; 0")
-        found = one.eval("axe.run({preload: false}).then(r => r.violations.map(v => [v.id, v.nodes.length,"
-                         " v.nodes[0].html.slice(0, 200), v.nodes[0].failureSummary]))")
-        assert found == [], path.name
+        assert violations(one) == [], path.name
 
 
 @pytest.mark.parametrize("name", ["mixed-blocks", "evals", "names", "made-hostile-names"])
@@ -224,19 +234,6 @@ def test_the_markup_is_valid(report, name):
     done = subprocess.run(["tidy", "-errors", "-quiet", "-utf8", "--show-warnings", "no",
                            *map(str, pages)], capture_output=True, check=False)
     assert done.returncode < 2, done.stderr.decode()[:2000]
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_axe_finds_no_violation_where_one_can_jump_to_files(page, report, dark):
-    if not AXE.exists():
-        pytest.skip("not installed: npm axe-core")
-    one = page(report("requires") / "index.html", dark=dark)
-    report_pages.drawn(one)
-    jump = "document.querySelector('nav[aria-label=\"Source files\"] details')"
-    assert one.eval(f"{jump}.querySelectorAll('a').length") >= 10
-    one.eval(f"{jump}.open = true")
-    one.eval(AXE.read_text() + "; 0")
-    assert one.eval("axe.run({preload: false}).then(r => r.violations.map(v => [v.id, v.nodes.length, v.nodes[0].html.slice(0, 200)]))") == []
 
 
 # -------------------------------------------------------------------- the single file
@@ -273,51 +270,40 @@ def test_one_file_without_script_shows_everything(page, report):
 
 # -------------------------------------------------------------------- differences
 
+SOURCE = ["", "f(); g();", "sub f {", "    1 }", "sub g { 1 }"]
+# sub, its line, and in its call what comes before so many statements, each at its line
+VALUES = [("main::f", 4, [("nytp-svs 30 1 4", 4), ("nytp-svs -10 1 3", 4)]), ("main::g", 5, [("nytp-svs 400 1 5", 5)])]
+BYTES = [("main::f", 4, [("nytp-alloc 40 9000 1 1 4", 4), ("nytp-alloc 41 800 1 1 4\nnytp-free 41", 4)]),
+         ("main::g", 5, [("nytp-alloc 50 2000000 1 1 5", 5), ("nytp-alloc 51 800 1 1 5\nnytp-free 51", 5)])]
+
+
 @pytest.mark.parametrize("width", [1200, 420])
-def test_what_values_lines_kept_stands_beside_their_code(page, tmp_path, width):
+@pytest.mark.parametrize("calls, key, subs, wanted", [
+    (VALUES, "svs", ["400", "20", "0"], [["20", "made less freed: 30"], ["400", "made less freed: 400"]]),
+    (BYTES, "inuse", ["2000000", "9000", "0 B"], [["9.0 kB", "allocated: 9.8 kB"], ["2.0 MB", "allocated: 2.0 MB"]]),
+], ids=["values", "bytes"])
+def test_what_lines_keep_stands_beside_their_code(page, tmp_path, calls, key, subs, wanted, width):
     stream = nytpwrite.Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(7, 1, 1000.0).fid(1, "/x/app.pl")
-    for number, text in enumerate(["", "f(); g();", "sub f {", "    1 }", "sub g { 1 }"]):
-        stream.source(1, number + 1, text + "\n")
-    for sub, line, svs in (("main::f", 4, [30, -10]), ("main::g", 5, [400])):
+    for number, text in enumerate(SOURCE, 1):
+        stream.source(1, number, text + "\n")
+    for sub, line, statements in calls:
         stream.time(10, 1, 2).entry(1, 2).time(5, 1, 2)
-        for n in svs:
-            stream.comment(f"nytp-svs {n} 1 {line if n > 0 else line - 1}").time(10, 1, line)
+        for comments, at in statements:
+            for comment in comments.split("\n"):
+                stream.comment(comment)
+            stream.time(10, 1, at)
         stream.leave(1, 50, 50, sub).sub(1, sub, line - (sub == "main::f"), line).callers(1, 2, "main::RUNTIME", sub, 1, 5e-6, 5e-6)
     (tmp_path / "s.out").write_bytes(stream.time(10, 1, 2).pid_end(7, 2000.0).data())
     code, _, errors = exports.nytp_export("--html", "-q", "-o", f"{tmp_path}/r/", tmp_path / "s.out")
     assert code == 0, errors
     one = page(tmp_path / "r" / "index-subs-excl.html", width=width)
-    one.click_on("#subs th[data-key=svs] button")
-    assert report_pages.column(one, "subs", 6) == ["400", "20", "0"]
+    one.click_on(f"#subs th[data-key={key}] button")
+    assert report_pages.column(one, "subs", 6) == subs
     one.open(f"file://{next((tmp_path / 'r').glob('*-line.html'))}")
     lines = one.eval("[...document.querySelectorAll('.src tr[class] td:nth-child(6)')].map(cell => { const text = document.createRange();"
                      " text.selectNodeContents(cell.nextElementSibling); return [cell.textContent, cell.title,"
                      " cell.getBoundingClientRect().right <= text.getBoundingClientRect().left]; })")
-    assert ["20", "made less freed: 30", True] in lines and ["400", "made less freed: 400", True] in lines
-    assert all(beside for _, _, beside in lines)
-
-
-@pytest.mark.parametrize("width", [1200, 420])
-def test_what_bytes_lines_have_in_use_stands_beside_their_code(page, tmp_path, width):
-    stream = nytpwrite.Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(7, 1, 1000.0).fid(1, "/x/app.pl")
-    for number, text in enumerate(["", "f(); g();", "sub f {", "    1 }", "sub g { 1 }"]):
-        stream.source(1, number + 1, text + "\n")
-    for sub, line, size in ("main::f", 4, 9000), ("main::g", 5, 2000000):
-        stream.time(10, 1, 2).entry(1, 2).time(5, 1, 2).comment(f"nytp-alloc {line}0 {size} 1 1 {line}").time(10, 1, line)
-        stream.comment(f"nytp-alloc {line}1 800 1 1 {line}").comment(f"nytp-free {line}1").time(10, 1, line)
-        stream.leave(1, 50, 50, sub).sub(1, sub, line - (sub == "main::f"), line).callers(1, 2, "main::RUNTIME", sub, 1, 5e-6, 5e-6)
-    (tmp_path / "b.out").write_bytes(stream.time(10, 1, 2).pid_end(7, 2000.0).data())
-    code, _, errors = exports.nytp_export("--html", "-q", "-o", f"{tmp_path}/r/", tmp_path / "b.out")
-    assert code == 0, errors
-    one = page(tmp_path / "r" / "index-subs-excl.html", width=width)
-    one.click_on("#subs th[data-key=inuse] button")
-    assert report_pages.column(one, "subs", 6) == ["2000000", "9000", "0 B"]
-    one.open(f"file://{next((tmp_path / 'r').glob('*-line.html'))}")
-    lines = one.eval("[...document.querySelectorAll('.src tr[class] td:nth-child(6)')].map(cell => { const text = document.createRange();"
-                     " text.selectNodeContents(cell.nextElementSibling); return [cell.textContent, cell.title,"
-                     " cell.getBoundingClientRect().right <= text.getBoundingClientRect().left]; })")
-    assert ["9.0 kB", "allocated: 9.8 kB", True] in lines and ["2.0 MB", "allocated: 2.0 MB", True] in lines
-    assert all(beside for _, _, beside in lines)
+    assert all(cell + [True] in lines for cell in wanted) and all(beside for _, _, beside in lines)
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -332,13 +318,9 @@ def test_differences_can_be_sorted_and_followed(page, tmp_path, dark):
     one.click_on("#diff th[data-key=dcalls] button")
     assert [int(re.sub("[^-0-9]", "", text)) for text in report_pages.column(one, "diff", 2)] == sorted(changes, reverse=True)
     assert "diff.sort=dcalls" in one.eval("location.hash")
-    if AXE.exists():
-        one.eval(AXE.read_text() + "; 0")
-        assert one.eval("axe.run({preload: false}).then(r => r.violations.map(v => [v.id, v.nodes[0].html.slice(0, 200)]))") == []
+    assert violations(one) == []
     one.follow(lambda: one.click_on("#diff a"), "document.querySelector('.src .here')")
     margin = one.eval("[...document.querySelectorAll('.wider .grew, .wider .shrank')].map(cell => [cell.textContent, cell.className,"
                       " cell.getBoundingClientRect().right <= cell.nextElementSibling.getBoundingClientRect().left + 1])")
     assert margin and all(cls == ("grew" if text[0] == "+" else "shrank") and beside for text, cls, beside in margin)
-    if AXE.exists():
-        one.eval(AXE.read_text() + "; 0")
-        assert one.eval("axe.run({preload: false}).then(r => r.violations.map(v => [v.id, v.nodes[0].html.slice(0, 200)]))") == []
+    assert violations(one) == []

@@ -15,7 +15,7 @@ import profiles
 from nytpwrite import Writer
 from totals import ROOT
 
-PROFILES = ["mixed-calls2", "recurse", "evals", "names", "forks-merged", "made-callers-on-one-line"]
+PROFILES = ["recurse", "evals", "names", "forks-merged", "made-callers-on-one-line"]
 
 
 @pytest.fixture(autouse=True)
@@ -77,18 +77,6 @@ def test_every_number_of_the_function_table(totals, fresh, name):
     check_window(kcachegrind.look(fresh(name)), totals(name))
 
 
-@pytest.mark.parametrize("how", [
-    "--callgrind {}", "--callgrind -o - {}",
-    "--callgrind < {}",                # is not read: the default input is a file
-])
-def test_through_a_pipe(totals, tmp_path, how):
-    if "<" in how:
-        how = "--callgrind - < {}"
-    command = f"{exports.COMMAND} " + how.format(shlex.quote(str(profiles.profile("evals"))))
-    seen = kcachegrind.look("/dev/stdin", command=command)
-    check_window(seen, totals("evals"))
-
-
 def test_through_a_slow_pipe(totals):
     profile = shlex.quote(str(profiles.profile("evals")))
     command = f"(sleep 1; {exports.COMMAND} --callgrind {profile}) | (sleep 0.5; cat)"
@@ -122,9 +110,12 @@ def test_plain_names_show_the_same(totals, tmp_path):
     check_window(kcachegrind.look(out), totals("evals"))
 
 
-def test_lines_callers_and_callees_of_a_sub(totals, fresh):
+def test_lines_callers_callees_and_events_of_a_sub(totals, fresh):
     name = "mixed-calls2"
     seen = kcachegrind.look(fresh(name), subs=["main::busy", "main::lines"])
+    check_window(seen, totals(name))
+    types = {row[0]: row[2] for row in seen["subs"]["main::busy"]["types"]}
+    assert len(types) == 2 and all(re.search(r"[a-z]{4}", long_name) for long_name in types), types
     shown = exports.read(name, "callgrind")
     want = totals(name)
     busy = seen["subs"]["main::busy"]
@@ -151,13 +142,6 @@ def test_lines_callers_and_callees_of_a_sub(totals, fresh):
         own = [row for row in seen["subs"]["main::lines"]["source"]
                if row["line"] == line and row["text"] == text[line - 1]]
         assert [row["cost"] for row in own] == [cost], line
-
-
-def test_both_events_have_their_long_names(fresh):
-    seen = kcachegrind.look(fresh("mixed-calls2"), subs=["main::busy"])
-    types = {row[0]: row[2] for row in seen["subs"]["main::busy"]["types"]}
-    assert len(types) == 2, types
-    assert all(re.search(r"[a-z]{4}", name) for name in types), types
 
 
 def test_bytes_are_events_of_their_own(tmp_path):

@@ -8,7 +8,6 @@ import xml.etree.ElementTree as tree
 
 import pytest
 
-import devtools
 import profiles
 from command import good, run
 from recordings import record
@@ -177,14 +176,6 @@ def test_a_name_without_room_loses_its_package_first(opened, tmp_path):
 
 
 # ---- in a browser ----
-
-@pytest.fixture(scope="module")
-def browser():
-    if devtools.missing():
-        pytest.skip("chromium is not installed")
-    with devtools.Browser() as started:
-        yield started
-
 
 @pytest.fixture
 def opened(browser, tmp_path):
