@@ -75,10 +75,10 @@ uint32_t nytp_diff_counts(const struct nytp_diff *diff, enum nytp_weight asked,
 
 static const char *count_remark(const struct nytp_diff *diff, enum nytp_weight weight)
 {
-    return nytp_weight_is_bytes(weight) ? "estimated from samples"
-           : diff->profile->sampled     ? "sampled"
-           : diff->total.varies         ? "median, the runs differ"
-                                        : "exact";
+    return nytp_measures[weight].nature == NYTP_MEASURE_ESTIMATE ? "estimated from samples"
+           : diff->profile->sampled                              ? "sampled"
+           : diff->total.varies                                  ? "median, the runs differ"
+                                                                 : "exact";
 }
 
 struct nytp_diff_count_text nytp_diff_count_text(const struct nytp_diff *diff,

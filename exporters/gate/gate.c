@@ -54,7 +54,7 @@ static double most_allowed(const struct checking *c, const struct nytp_gate_rule
 
 static double least_growth(const struct checking *c, enum nytp_weight value)
 {
-    if (value == NYTP_WEIGHT_SVS)
+    if (nytp_measures[value].nature == NYTP_MEASURE_NET)
         return 0; /* the sum may be negative, so it has no share */
     return (double)nytp_diff_value(&c->diff->total.median[NYTP_DIFF_BASE], value) * LEAST_SHARE;
 }
@@ -105,7 +105,7 @@ static const char *counted(const struct nytp_diff *diff, const struct nytp_gate_
 {
     return rule->counted == NYTP_GATE_QUERIES ? "SQL statements"
            : rule->counted == NYTP_GATE_LOOPS ? "SQL statements in a loop"
-           : nytp_diff_weight_title(diff, rule->value);
+                                              : nytp_diff_weight_title(diff, rule->value);
 }
 
 static void put_amount(const struct nytp_diff *diff, const struct nytp_gate_rule *rule,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A sheet with a row for each sub and a column for each measure, for --top, --markdown and
- * --csv.
+ * A sheet with a row for each sub and a column for each measure: --top, --markdown, --csv.
  */
 #ifndef NYTP_SUB_ROWS_H
 #define NYTP_SUB_ROWS_H
@@ -27,6 +26,7 @@ enum nytp_sub_column {
     NYTP_SUB_PLACE,
     NYTP_SUB_COLUMNS
 };
+_Static_assert(NYTP_SUB_COLUMNS <= (int)NYTP_MOST_COLUMNS, "a sheet has room for all columns");
 
 /* Arrays are by sub, and NULL if not recorded. Owned. */
 struct nytp_sub_rows {

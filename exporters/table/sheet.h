@@ -56,7 +56,7 @@ struct nytp_column {
     const char *words; /* its title in Markdown and HTML, NULL = `title` */
 };
 
-#define NYTP_MOST_COLUMNS 24
+#define NYTP_MOST_COLUMNS 28
 
 struct nytp_sheet {
     const char *name; /* of the list in JSON: "waits" */

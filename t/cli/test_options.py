@@ -138,7 +138,8 @@ def test_bash_completes_values(tmp_path):
     assert sorted(complete("--format", "")) == sorted(formats())
     assert complete("--format", "=", "callg") == ["callgrind"]
     assert complete("--unit", "m") == ["ms"]
-    assert complete("--weight", "") == ["time", "calls", "statements", "ops", "cpu", "svs", "alloc_space", "alloc_objects", "inuse_space", "inuse_objects"]
+    weights = set(re.findall(r'^NYTP_MEASURE\(\w+, "(\w+)"', (ROOT / "formats/model/measures.def").read_text(), re.M)) - {"incl"}
+    assert set(complete("--weight", "")) == weights <= set(re.findall(r"\\fB(\w+)\\fP", (ROOT / "doc/nytp-export.1").read_text()))
     assert complete("--sort", "p") == ["percall"]
     (tmp_path / "nytprof.out.7").touch()
     assert complete(str(tmp_path / "ny")) == [str(tmp_path / "nytprof.out.7")]
