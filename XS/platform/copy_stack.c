@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a tick copies of perl; see copy_stack.h.
+ * Copies perl's state at a tick; see copy_stack.h.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -116,7 +116,7 @@ static int find_places(const struct nytp_ring *ring, const PERL_SI *si, struct p
     return n;
 }
 
-/* What is read of the program, in this order. */
+/* The pieces of the program's memory to read, in this order. */
 struct pieces {
     struct iovec to[STACKS + 3], from[STACKS + 3];
     unsigned n;

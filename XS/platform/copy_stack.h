@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a tick copies of perl: which op, statement and pad are current, the innermost calls, and
- * what an entersub calls.
+ * Copies perl's state at a tick: the current op, statement and pad, the innermost calls, and
+ * the sub that an entersub calls.
  *
  * perl's safe points come too late for that: leavesub is none, so a sub whose last statement
  * takes the time has been left by then, together with its caller's caller perhaps. The stacks

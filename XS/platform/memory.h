@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <sys/uio.h>
 
-/* What the two below need is made, or in a child of fork() made anew. From a thread of the
- * program. */
+/* Makes what the two functions below need, or makes it anew in a child of fork(). To be called
+ * from a thread of the program. */
 void nytp_memory_begin(void);
 
 /* In the tick thread: copy as many of the parts, in order, as

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Which calls an interpreter has open, looked at from a thread beside it, or in a signal, while
- * it executes nothing: what a program hangs in.
+ * Reads the open calls of an interpreter that executes nothing, from another thread or in a
+ * signal handler: the calls in which a program hangs.
  *
  * perl is not asked for anything. Its structures are copied by the kernel as in memory.h, so
  * that memory which goes away meanwhile is told instead of crashing us; whoever looks makes

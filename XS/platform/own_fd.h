@@ -26,7 +26,7 @@ int nytp_own_fd_move(int fd, int lowest);
 
 /* These two are for the tick thread, too, and leave errno alone. */
 
-/* What this descriptor, which was moved there, leads to. */
+/* Notes the file to which this descriptor leads, after it was moved. */
 struct nytp_own_fd nytp_own_fd_of(int fd);
 
 /* Its number, or -1 if that leads elsewhere by now: no system call does anything with it. */

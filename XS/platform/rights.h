@@ -20,7 +20,7 @@ struct nytp_rights {
     bool may_change; /* it can take on others */
 };
 
-/* Those of the calling thread of the program. */
+/* Returns the rights of the calling thread of the program. */
 struct nytp_rights nytp_rights_now(void);
 
 bool nytp_rights_are_same(const struct nytp_rights *a, const struct nytp_rights *b);

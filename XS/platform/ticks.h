@@ -39,9 +39,8 @@ struct nytp_tick_call {
     int32_t depth;           /* of recursion, from 1; 0: not a sub but a file or string eval */
 };
 
-/* What a ring's owner lets the tick thread copy of the stacks that the program works with. It
- * is a moment later than the words, and each part may be half of what was before and half of
- * what came after: nothing of it is to be believed without a check. */
+/* A copy of the program's stacks by the tick thread. It is made a moment after the words were
+ * read, and each part may be half old and half new: every value needs a check before use. */
 struct nytp_tick_copy {
     int n_calls;       /* outermost first; -1: nothing could be copied */
     int n_there;       /* of them were there yet; those above may be over */
@@ -56,7 +55,7 @@ struct nytp_tick_copy {
     struct nytp_tick_call calls[NYTP_TICK_CALLS];
 };
 
-/* What was seen, and until when it stayed so. */
+/* A state of the program that one or more ticks saw. */
 struct nytp_tick {
     _Atomic uint64_t ns;     /* of the ring's clock, at the last tick that saw this */
     _Atomic uint64_t cpu_ns; /* processor time of the thread that is looked at */

@@ -7,7 +7,7 @@
 
 #include <sys/time.h>
 
-/* What was left of the program's timers at nytp_timers_stop(). */
+/* The rest of the program's timers at nytp_timers_stop(). */
 enum {
     NYTP_TIMERS = 3
 };

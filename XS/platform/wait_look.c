@@ -82,8 +82,8 @@ static enum nytp_wait_reason of_socket(int fd, struct nytp_wait_seen *seen)
                                                                : NYTP_WAIT_FOR_SOCKET;
 }
 
-/* What kind of file it is, as far as that is known here: a server that does not answer is not
- * asked, for which all threads would wait. 0: not known. */
+/* Returns the file's type if this machine knows it, or 0. It asks no server: if that does not
+ * answer, all threads would wait. */
 static unsigned mode_of(int fd)
 {
 #ifdef STATX_TYPE

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a thread of the program waits for, seen from beside: the kernel says which system call
- * it is in (/proc/thread-self/syscall), and the call's descriptor what that leads to.
+ * Finds what a thread of the program waits for. The kernel names its system call
+ * (/proc/thread-self/syscall), and the call's descriptor names the file.
  *
- * Where the kernel does not say, nothing is known.
+ * If the kernel names no call, the reason is unknown.
  */
 #ifndef NYTP_WAIT_LOOK_H
 #define NYTP_WAIT_LOOK_H

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* What a spreadsheet would take for a formula, as the file "-e" or a package "=1+1" would be.
- */
+/* Returns true if a spreadsheet would take the text for a formula, as the file "-e". */
 static bool looks_like_formula(struct nytp_name text)
 {
     return text.len > 0 && text.ptr[0] != '\0' && strchr("=+-@\t\r", text.ptr[0]) != NULL;

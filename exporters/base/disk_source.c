@@ -14,8 +14,8 @@
 
 #define MAX_DISK_SOURCE (64 << 20) /* bytes of a file that is read for its source */
 
-/* What the kernel makes up, and devices. Mounts inside them are on devices of their own, which
- * the path tells; a path that leads there otherwise is told by the device. */
+/* Returns true for devices and for files that the kernel makes up. The path shows mounts inside
+ * these folders, and the device a path that leads there by a link. */
 static bool is_special(const char *path, const struct stat *st)
 {
     static const char *const folders[] = {"/proc", "/sys", "/dev"};

@@ -27,7 +27,7 @@ FILE *nytp_disk_source_open(const struct nytp_profile *profile,
                             const struct nytp_export_options *options, uint32_t f,
                             enum nytp_disk_source *state);
 
-/* Of how many files such text was wanted, by state. `changed` is the first that was. */
+/* The number of files whose text was wanted, by state. `changed` is the first changed one. */
 struct nytp_disk_sources {
     uint32_t n[NYTP_DISK_SOURCE_CHANGED + 1], changed;
 };

@@ -34,14 +34,13 @@ enum nytp_form {
 struct nytp_diff;
 struct nytp_label_row;
 
-/* Of how many labels label_parts are at most, those that took longest, and of how many texts of
- * statements, which are within them. Each is another two readings of the inputs, of which there
- * are so many bytes at most. */
+/* label_parts has at most so many labels, those that took longest, so many texts of SQL within
+ * them, and inputs of at most so many bytes: each part is another two readings of the inputs. */
 #define NYTP_LABEL_PARTS       12
 #define NYTP_STATEMENT_PARTS   6
 #define NYTP_LABEL_PARTS_BYTES (4 << 20)
 
-/* What the user asked for; zeroed = defaults. One struct for all exporters, so that an option
+/* The user's options; zeroed = defaults. One struct serves all exporters, so that an option
  * means the same everywhere. */
 struct nytp_export_options {
     const struct nytp_unit *unit; /* NULL = the format's own */

@@ -38,7 +38,7 @@ static bool is_treacherous(uint32_t c)
            (c >= 0xfdd0 && c <= 0xfdef) || (c & 0xfffe) == 0xfffe;
 }
 
-/* What makes a control character visible; the character itself when it is none. */
+/* Writes the picture of a control character, or the character itself if it is none. */
 static void put_visible(struct nytp_out *out, uint32_t c)
 {
     if (c < ' ' && c != '\t')

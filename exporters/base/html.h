@@ -3,7 +3,7 @@
  * The only place where bytes of a profile become HTML, XML, a URL or JSON inside a script:
  * names and sources are whatever a program made them, markup and script included.
  *
- * What every function here does to text:
+ * Every function here treats text so:
  * - A byte that is no part of valid UTF-8 is taken for Latin-1.
  * - A control character (NUL too) is shown as its picture, U+2400 to U+2421; a tab stays.
  * - Characters that change how the rest of a line reads (bidirectional controls, C1 controls,

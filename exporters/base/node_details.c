@@ -71,7 +71,7 @@ static bool mostly_waited(const struct nytp_profile *profile, const struct nytp_
     return profile->sampled && cpu < node->excl_ticks - cpu;
 }
 
-/* What the rows are asked for; NYTP_DETAIL_NONE: nothing is known of such a context. */
+/* Returns the kind of rows to search, or NYTP_DETAIL_NONE if no rows have such a context. */
 static enum nytp_detail_kind question(const struct nytp_profile *profile,
                                       const struct nytp_node *node, uint32_t *kind)
 {

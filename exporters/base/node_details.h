@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a recording knows of a context besides its name: the regular expression of a builtin
- * that matches (option regex=1 of the recorder), or what a builtin or an xsub waited for
- * (samples).
+ * Details of a context besides its name: the regular expression of a matching builtin (option
+ * regex=1 of the recorder), or the reason for which a builtin or an xsub waited (samples).
  */
 #ifndef NYTP_NODE_DETAILS_H
 #define NYTP_NODE_DETAILS_H

@@ -299,7 +299,8 @@ static bool open_temp(struct nytp_out *out, char *final_path)
     return false;
 }
 
-/* What a symbolic link to a file that does not exist yet leads to, NULL with errno. */
+/* Returns the target of a symbolic link to a file that does not exist yet, or NULL with errno.
+ */
 static char *link_target(const char *path)
 {
     char target[PATH_MAX];

@@ -42,7 +42,7 @@ struct nytp_output_set {
     uint32_t n_kept;
 };
 
-/* What a signal handler needs: set while there is a hidden folder. */
+/* The state for signal handlers. It is set while there is a hidden folder. */
 static struct {
     char temp[4096];    /* "" = none */
     char current[4096]; /* the temporary file of the member being written */

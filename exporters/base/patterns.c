@@ -63,7 +63,7 @@ static bool prepare_match(struct nytp_pattern *pattern)
     pcre2_set_match_limit(pattern->context, MATCH_LIMIT);
     pcre2_set_depth_limit(pattern->context, DEPTH_LIMIT);
     pcre2_set_heap_limit(pattern->context, HEAP_KIB);
-    /* What cannot be compiled to machine code is interpreted. */
+    /* If compiling to machine code fails, PCRE2 interprets. */
     if (may_use_machine_code() && pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE) == 0)
         pattern->stack = pcre2_jit_stack_create(JIT_STACK / 32, JIT_STACK, NULL);
     if (pattern->stack != NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Which process began which; see process_tree.h.
+ * Finds the parents of processes; see process_tree.h.
  */
 #include "process_tree.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Which process began which. Pids return, and each container counts its own from 1: a process
- * is known by its host, pid, thread and start.
+ * Finds the parent of each process. Pids return, and each container counts its own from 1, so a
+ * process is identified by its host, pid, thread and start.
  */
 #ifndef NYTP_PROCESS_TREE_H
 #define NYTP_PROCESS_TREE_H

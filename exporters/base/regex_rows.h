@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What regular expressions took, over all processes (option regex=1 of the recorder): a row for
- * each operation at a place with a pattern; of compilations, one for each place.
+ * Sums of regular expressions over all processes (option regex=1 of the recorder). Each
+ * operation at a place with a pattern has a row; compilations have one row for each place.
  */
 #ifndef NYTP_REGEX_ROWS_H
 #define NYTP_REGEX_ROWS_H
@@ -31,7 +31,7 @@ struct nytp_regex_rows {
 bool nytp_regex_rows_init(struct nytp_regex_rows *rows, const struct nytp_profile *profile);
 void nytp_regex_rows_free(struct nytp_regex_rows *rows);
 
-/* What to do about a row, in a few words of ASCII; "" if nothing is known. */
+/* Writes advice on a row, in a few words of ASCII; "" if there is none. */
 void nytp_regex_remark(const struct nytp_regex_row *row, char text[100]);
 
 /* The profile's total in nanoseconds. */

@@ -113,7 +113,7 @@ static bool skip_value(struct reader *r)
     return true;
 }
 
-/* What was written ends in the word IN. */
+/* Returns true if the output ends in the word IN. */
 static bool ends_in_in(const struct reader *r)
 {
     const char *last = r->out;

@@ -15,8 +15,8 @@ struct nytp_substitute;
 struct nytp_substitute *nytp_substitute_new(const char *expression, struct nytp_error *error);
 void nytp_substitute_free(struct nytp_substitute *substitute);
 
-/* What becomes of the text; it lives until the next call. The text itself where nothing
- * matches, where it is no UTF-8, and where a match would take too long. */
+/* Returns the changed text, which lives until the next call. Returns the text itself if nothing
+ * matches, if it is no UTF-8, or if a match would take too long. */
 struct nytp_str nytp_substitute_apply(struct nytp_substitute *substitute, struct nytp_str text);
 
 #endif

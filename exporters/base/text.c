@@ -72,7 +72,7 @@ uint32_t nytp_text_put(struct nytp_out *out, struct nytp_name text, uint32_t wid
     return kept + dots;
 }
 
-/* What stands around the folders in "main::__ANON__[/x/y.pl:3]". */
+/* Finds the parts before and behind the folders in "main::__ANON__[/x/y.pl:3]". */
 static bool split_at_folders(struct nytp_name text, struct nytp_name *before,
                              struct nytp_name *behind)
 {
@@ -395,8 +395,7 @@ static void put_waiting(struct nytp_out *out, const struct nytp_profile *profile
     nytp_puts(out, " of it waiting");
 }
 
-/* Of samples it is known how long the processes ran, and of calls only that there were as many.
- */
+/* Samples say how long the processes ran; their counts of calls are lower bounds. */
 static void put_counts(struct nytp_out *out, const struct nytp_profile *profile,
                        const struct nytp_export_options *options)
 {

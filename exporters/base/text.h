@@ -69,8 +69,8 @@ enum nytp_style {
 /* Escape sequence that begins (or, with PLAIN, ends) a style; nothing without `color`. */
 void nytp_text_style(struct nytp_out *out, bool color, enum nytp_style style);
 
-/* What "statements" of a profile are: where processes were sampled and others not, numbers of
- * one and the other are added up. */
+/* The meaning of a profile's "statements". If some processes were sampled and others not, the
+ * sum has both. */
 enum nytp_counted {
     NYTP_COUNTED_STATEMENTS,
     NYTP_COUNTED_SAMPLES,
@@ -85,7 +85,7 @@ const char *nytp_text_stmts(const struct nytp_profile *profile);
 const char *nytp_text_calls(const struct nytp_profile *profile);
 const char *nytp_text_statements(const struct nytp_profile *profile);
 
-/* What was taken off all processes' times for what recording them cost. */
+/* Returns the cost of recording that was taken off the times of all processes. */
 int64_t nytp_recording_ticks(const struct nytp_profile *profile);
 
 /* "/path/file.pl:12" of the place; "" without a file. At most `size` bytes with the NUL; a

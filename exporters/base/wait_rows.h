@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What sampled processes waited for, over all processes: a row for each reason, other side of a
- * socket, and line.
+ * Sums of waits over all sampled processes. Each reason, peer of a socket, and line has a row.
  */
 #ifndef NYTP_WAIT_ROWS_H
 #define NYTP_WAIT_ROWS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What the system and the files beside the inputs tell of them: which are still being written,
+ * Facts about inputs from the system and from files beside them: which are still being written,
  * and which processes belong to a run. A forked process's profile has its parent's name with
  * ".PID" behind it.
  */

@@ -36,7 +36,7 @@ struct nytp_count {
 
 void nytp_count_init(struct nytp_count *count, struct nytp_sink *next);
 
-/* What --stats prints of one input. */
+/* Prints --stats of one input. */
 void nytp_put_stats(struct nytp_out *out, const struct nytp_profile *profile,
                     const struct nytp_count *count);
 

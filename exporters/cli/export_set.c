@@ -109,7 +109,7 @@ static bool is_time_format(const char *format)
     return n == 1;
 }
 
-/* What Devel::NYTProf's reports look for in the environment. */
+/* Reads the variables that Devel::NYTProf's reports read. */
 static void read_environment(struct run *run)
 {
     const char *trim = getenv("NYTPROF_FNAME_TRIM"), *format = getenv("NYTPROF_FMT_TIME");
@@ -124,8 +124,8 @@ static void read_environment(struct run *run)
             "NYTPROF_FMT_TIME is not the format of one number, such as %%.3f: not used");
 }
 
-/* Of a comparison's profile the side that is reported on, whose processes come first; the
- * profile itself without a comparison. NULL with *error set. */
+/* Returns the reported side of a comparison's profile, whose processes come first, or without a
+ * comparison the profile itself. Returns NULL with *error set. */
 static struct nytp_profile *shown_side(struct nytp_profile *profile,
                                        const struct nytp_diff *diff, struct nytp_error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What --help and --list-formats print; see options.h. Both are made from the tables of
- * options and exporters, so that they cannot go out of date.
+ * Prints --help and --list-formats; see options.h. Both are made from the tables of options and
+ * exporters, so they cannot go out of date.
  */
 #include "help.h"
 

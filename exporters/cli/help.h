@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What --help and --list-formats print.
+ * Prints --help and --list-formats.
  */
 #ifndef NYTP_HELP_H
 #define NYTP_HELP_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What each label took, in the formats that programs read: --by=label with --json, --csv,
- * --markdown and --rows.
+ * Writes --by=label in the formats that programs read: --json, --csv, --markdown and --rows.
  */
 #ifndef NYTP_LABEL_FORMATS_H
 #define NYTP_LABEL_FORMATS_H

@@ -385,7 +385,7 @@ static struct nytp_profile *load_merged(struct run *run, const char *const *path
 
 /* ---- what is shown of it ---- */
 
-/* Of a comparison both sides must have them. */
+/* Returns true if the profile has these data; both sides of a comparison must. */
 static bool has(const struct nytp_cli *cli, const struct nytp_profile *profile,
                 enum nytp_has what)
 {

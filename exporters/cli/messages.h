@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What the command says on standard error, and its exit status. Only the files of this folder
- * print and choose a status.
+ * Messages on standard error, and the exit status. Only the files of this folder print and
+ * choose a status.
  */
 #ifndef NYTP_MESSAGES_H
 #define NYTP_MESSAGES_H

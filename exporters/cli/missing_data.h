@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What an exporter would use and a recording does not hold, such as call events for a time
- * line, so that the user can be told which option to record with. Each reason is told once,
- * however many inputs there are.
+ * Data that an exporter would use and a recording lacks, such as call events for a time line. A
+ * message names the option to record with. Each reason is reported once, however many inputs
+ * there are.
  */
 #ifndef NYTP_MISSING_DATA_H
 #define NYTP_MISSING_DATA_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a run of nytp-export can do. main.c calls one of these after the command line has been
- * read. Each says on standard error what went wrong, and returns the exit status.
+ * The modes of nytp-export. main.c reads the command line and calls one of them. Each reports
+ * errors on standard error, and returns the exit status.
  */
 #ifndef NYTP_MODES_H
 #define NYTP_MODES_H

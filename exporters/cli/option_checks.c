@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What does not go together, with the message that says so; see option_checks.h.
+ * Refuses options that do not go together; see option_checks.h.
  */
 #include "option_checks.h"
 

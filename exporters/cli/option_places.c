@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What was chosen, in the words of `where`. */
+/* The chosen format and mode, in the words of `where`. */
 struct chosen {
     const struct nytp_cli *cli;
     const char *name; /* of the format or the mode */

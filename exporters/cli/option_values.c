@@ -51,7 +51,7 @@ static struct nearest nearest_to(const char *text, size_t len)
     return (struct nearest){.text = text, .len = len, .distance = limit};
 }
 
-/* What other programs, and people, call a format or an option. */
+/* Names that other programs, and people, use for a format or an option. */
 static const struct {
     const char *typed, *meant;
 } other_words[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What an option's value becomes: read as the option's kind says, stored in its member of the
- * command line's struct. What is unknown or malformed is told with what was probably meant.
+ * Reads the value of an option as its kind says, and stores it in the option's member of the
+ * command line's struct. Errors name the option or value that was probably meant.
  */
 #ifndef NYTP_OPTION_VALUES_H
 #define NYTP_OPTION_VALUES_H
@@ -16,7 +16,7 @@ bool nytp_option_set(struct nytp_cli *cli, const struct nytp_option *option, con
 /* True, with a message that says what to use instead, if `argument` is an option that went. */
 bool nytp_former_option(const char *argument, struct nytp_error *error);
 
-/* Of "--nosuch": a message with the option or format that is spelled most like it. False. */
+/* Sets an error that names the option or format spelled most like this one. Returns false. */
 bool nytp_unknown_option(const char *argument, size_t name_len, struct nytp_error *error);
 
 /* The exporter of this name, or NULL. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a run says of its inputs; see run.h. That an input ends early is told once for all of
- * them, and makes the exit status 3.
+ * Messages about the inputs of a run; see run.h. One message reports all inputs that end early,
+ * and the exit status is then 3.
  */
 #include "run.h"
 
@@ -81,7 +81,7 @@ void nytp_cli_say_partial(struct run *run)
     run->n_partial = 0;
 }
 
-/* What the inputs lack of what the exporter would use. */
+/* Reports the data that the exporter would use and the inputs lack. */
 static void say_what_lacks(const struct run *run)
 {
     char text[4096];

@@ -31,8 +31,8 @@ void nytp_cli_say_partial(struct run *run);
 /* One ends where it does because a process still writes it. */
 void note_recording(struct run *run, const char *path, uint32_t pid);
 
-/* What is to be said of the inputs when they are read: that some end early, that standard input
- * is not read, and what they lack of what the exporter would use. */
+/* Reports on the inputs after reading: some end early, standard input is not read, data that the
+ * exporter would use are missing. */
 void nytp_cli_say_of_inputs(struct run *run);
 
 /* The status when all went as well as the inputs allowed. */

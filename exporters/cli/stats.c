@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What --stats prints of an input: when and by what it was recorded, how much is in it, and
- * how many records of each kind; see dump.h.
+ * Prints --stats of an input: when and by what it was recorded, how much is in it, and how many
+ * records of each kind; see dump.h.
  */
 #include "dump.h"
 
@@ -59,7 +59,7 @@ static void put_if_known(struct nytp_out *out, const char *label, struct nytp_na
     nytp_putc(out, '\n');
 }
 
-/* What is known of the input as a whole. */
+/* Prints the facts about the input as a whole. */
 static void put_recording(struct nytp_out *out, const struct nytp_profile *profile,
                           const struct nytp_recording *recording)
 {
@@ -128,7 +128,7 @@ static void put_count(struct nytp_out *out, const char *label, uint64_t n)
     nytp_putc(out, '\n');
 }
 
-/* What few recordings have. */
+/* Prints facts that few recordings have. */
 static void put_oddities(struct nytp_out *out, const struct nytp_profile *profile)
 {
     if (profile->negative_times > 0)
@@ -139,9 +139,8 @@ static void put_oddities(struct nytp_out *out, const struct nytp_profile *profil
         put_count(out, "unreturned", profile->unreturned_frames);
 }
 
-/* What read the time: the recorder tells the clock source of the kernel that is the processor's
- * counter, or clock_gettime; and when it gave that counter up, by how much it was ahead then.
- */
+/* Prints the recorder's clock: the kernel's clock source whose counter it read, or
+ * clock_gettime. If it gave the counter up, by how much that was ahead. */
 static void put_clock(struct nytp_out *out, const struct nytp_profile *profile)
 {
     const struct nytp_name *const clock = nytp_profile_attribute(profile, "clock");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Who calls a sub and what it calls, and what its lines cost: rows for tables, summed over
- * the inputs of the profile.
+ * Rows for tables of a sub's callers, its callees and the costs of its lines, summed over the
+ * inputs of the profile.
  */
 #ifndef NYTP_CALLS_H
 #define NYTP_CALLS_H
@@ -51,7 +51,7 @@ struct nytp_call_rows nytp_calls_from(const struct nytp_profile *profile,
 struct nytp_call_rows nytp_calls_by_line(const struct nytp_profile *profile,
                                          const struct nytp_callers *callers, uint32_t sub);
 
-/* What a line cost. */
+/* The cost of a line. */
 struct nytp_line_row {
     uint32_t file, line;
     uint64_t statements;

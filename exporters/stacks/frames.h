@@ -49,8 +49,8 @@ static inline uint32_t nytp_frames_of_node(const struct nytp_frames *frames,
 void nytp_frames_json_name(const struct nytp_profile *profile, struct nytp_named_frame frame,
                            struct nytp_out *out);
 
-/* What to call a process, as a JSON string: its script's name without folders, or the input's;
- * its pid, and which thread of it this is. `remark` is put behind that. */
+/* Writes a process's name as a JSON string: the name of its script or of the input, without
+ * folders; its pid; the number of the thread; then `remark`. */
 void nytp_process_json_label(const struct nytp_profile *profile, uint32_t process,
                              const char *remark, struct nytp_out *out);
 /* The same of all threads of a process. */

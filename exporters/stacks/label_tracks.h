@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What of a process's time line was under labels, a track for each key: what a key's values are
- * never overlaps, what different keys are may. On the axis of timeline.h, and within it.
+ * The spans of labels on a process's time line, a track for each key. Spans of one key never
+ * overlap; those of different keys may. They lie on the axis of timeline.h.
  */
 #ifndef NYTP_LABEL_TRACKS_H
 #define NYTP_LABEL_TRACKS_H

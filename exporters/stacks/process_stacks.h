@@ -19,7 +19,7 @@ struct nytp_process_stack {
     struct nytp_svs svs;
 };
 
-/* What a stack's last frame spent on one line. */
+/* The costs of a stack's last frame on one line. */
 struct nytp_process_line {
     uint32_t stack, file, line;
     uint64_t statements;

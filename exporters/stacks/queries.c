@@ -135,7 +135,7 @@ static uint32_t stretch_at(const struct nytp_profile *profile, struct nytp_name 
     return i;
 }
 
-/* Which request a call belongs to that begins at `ticks`: the row, and in `in` the stretch. */
+/* Finds the request of a call that begins at `ticks`: the row, and in `in` the stretch. */
 static bool find_request(struct walk *w, int64_t ticks)
 {
     const struct nytp_profile *const profile = w->profile;

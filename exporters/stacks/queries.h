@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a program asks databases for through DBI, request by request: how many statements, how
- * long, and which of them again and again.
+ * SQL statements that a program sends through DBI, by request: their number and time, and those
+ * that are sent again and again.
  *
  * A request is a stretch of the label "request" (DB::label()), of the first label that the
  * profile has if it has none of that name, or a whole process. A statement is a call of a

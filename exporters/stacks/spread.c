@@ -133,7 +133,7 @@ static void put_name(const struct nytp_sheet *sheet, uint32_t row, uint32_t pad,
     nytp_text_named(out, sheet->profile, sheet->options, &named, nytp_sheet_fixed(sheet));
 }
 
-/* Of the process that had the most. */
+/* Prints the peak of the process that had the most. */
 static void put_memory(struct nytp_out *out, const struct nytp_profile *profile)
 {
     const struct nytp_process *most = NULL;

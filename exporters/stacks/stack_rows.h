@@ -19,7 +19,7 @@ enum nytp_row_flag {
     NYTP_ROW_SAMPLED = 8, /* statements are samples, calls at least so many, cpu_ns is known */
 };
 
-/* What all rows of a process begin with. */
+/* The columns with which all rows of a process begin. */
 struct nytp_row_process {
     char profile[17]; /* hash of host, pid, thread, start and application: 16 hex digits */
     struct nytp_name host, service, application, script, perl, recorder;
