@@ -12,6 +12,7 @@
 #include "XS/options/file_name.h"
 #include "XS/lifecycle/life.h"
 #include "XS/lifecycle/load.h"
+#include "XS/platform/ticks.h"
 #include "XS/exact/switch_ops.h"
 #include "XS/perl/safe_point.h"
 #include "XS/output/say.h"
@@ -267,7 +268,7 @@ static void catch_toggle(struct nytp_recorder *rec)
 
 static void watch_forks(void)
 {
-    pthread_atfork(NULL, NULL, on_fork_in_child);
+    pthread_atfork(nytp_ticks_hold, nytp_ticks_let_go, on_fork_in_child);
     atexit(nytp_control_remove_name); /* perl skips its own list while threads run */
 }
 

@@ -368,10 +368,7 @@ static void let_in(uint64_t now_ns)
         return;
     }
     const unsigned i = make_room();
-    const struct nytp_own_fd own = nytp_own_fd_of(fd);
-    clients[i].own.fd = own.fd;
-    clients[i].own.dev = own.dev;
-    clients[i].own.ino = own.ino;
+    clients[i].own = nytp_own_fd_of(fd);
     clients[i].request.n = 0;
     clients[i].until_ns = now_ns + idle_ns;
     clients[i].waits = false;
@@ -535,6 +532,8 @@ void nytp_control_forked(struct nytp_control_target *only)
     targets = only;
     is_inherited = true;
     nytp_heap_copies_forget();
+    for (unsigned i = 1; i < watch.n; i++)
+        drop(i);
     if (only == NULL)
         return;
     only->next = NULL;

@@ -37,7 +37,7 @@ struct nytp_control_target {
 void nytp_control_add_target(struct nytp_control_target *target);
 void nytp_control_remove_target(struct nytp_control_target *target);
 
-/* In a fork's child: leaves only this target, or NULL for none. */
+/* In a fork's child: leaves only this target, or NULL for none, and no client. */
 void nytp_control_forked(struct nytp_control_target *only);
 
 /* Makes the socket, for this user and root only, and listens. A file at `path` stays, unless it

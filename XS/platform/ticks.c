@@ -135,11 +135,7 @@ static void prepare_wait(struct awaited *wait, uint64_t now_ns, uint64_t until_n
     if (ticks.watch != NULL) {
         wait->watch = ticks.watch;
         wait->n = ticks.watch->n;
-        for (unsigned i = 0; i < wait->n; i++) {
-            wait->fds[i].fd = ticks.watch->fds[i].fd;
-            wait->fds[i].events = ticks.watch->fds[i].events;
-            wait->fds[i].revents = 0;
-        }
+        memcpy(wait->fds, ticks.watch->fds, sizeof wait->fds);
         if (ticks.watch->again_ms > 0)
             wait->again_ns = planned_ns != UINT64_MAX
                                  ? planned_ns

@@ -144,12 +144,13 @@ struct nytp_tick_watch {
  * False as for nytp_ticks_add(). */
 bool nytp_ticks_watch(struct nytp_tick_watch *watch, char *error, size_t size);
 
-/* Between these two on_ready() does not run, so that what it looks at can be changed. */
+/* Between these two on_ready() does not run, so that what it looks at can be changed. A fork is
+ * between them, so its child inherits nothing half done. */
 void nytp_ticks_hold(void);
 void nytp_ticks_let_go(void);
 
-/* In the child, from the handler of a fork: the thread stayed behind. What was put into the
- * rings is forgotten. nytp_ticks_run() starts it again. */
+/* In the child, from the handler of a fork, in place of nytp_ticks_let_go(): the thread stayed
+ * behind. What was put into the rings is forgotten. nytp_ticks_run() starts it again. */
 void nytp_ticks_forked(void);
 
 /* Start the thread if something is wanted of it and it does not run. Cheap if it does. */

@@ -25,7 +25,7 @@ our @EXPORT = qw(
   impl run_prog run_plain run_perl profile_in read_profile arc_lines stmt_lines stmt_counts
   sub_lines script_fid fid_named return_names check_sums matrix long_tests loaded_from root
   run_on_terminal stock_command
-  stmt_total scenario slow_scenario sanitized stepping_clock fifo_reader begin_prog end_prog ctl_in await
+  stmt_total scenario slow_scenario sanitized preloaded stepping_clock fifo_reader begin_prog end_prog ctl_in await
 );
 
 my $ROOT = abs_path(dirname(__FILE__) . '/../..');
@@ -67,18 +67,18 @@ sub sees_waits {
     return $^O eq 'linux' && $Config{archname} =~ /\A(?:x86_64|aarch64)/ && !$ENV{NYTP_NO_KERNEL_CALLS} && -r '/proc/thread-self/syscall';
 }
 
-# For env: the clock of t/xs/clock_steps.c, which no busy machine moves on and for which nobody
-# waits. Not together with AddressSanitizer, which wants to be the only library that is preloaded.
-my $stepping_clock;
-
-sub stepping_clock {
-    return (LD_PRELOAD => $stepping_clock) if defined $stepping_clock;
-    my $object = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1) . '/clock_steps.so';
-    system $Config{cc}, '-shared', '-fPIC', '-o', $object, "$ROOT/t/xs/clock_steps.c";
-    die "clock_steps.c does not compile\n" if $?;
-    $stepping_clock = $object;
+# For env: preloads a library of C source. Not together with AddressSanitizer, which must be the only one.
+sub preloaded {
+    my $object = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1) . '/preloaded.so';
+    open my $cc, '|-', $Config{cc}, qw(-w -shared -fPIC -D_GNU_SOURCE -include dlfcn.h -x c -o), $object, qw(- -ldl) or die;
+    print {$cc} @_;
+    close $cc or die "the source of a test does not compile\n";
     return (LD_PRELOAD => $object);
 }
+
+# The clock of t/xs/clock_steps.c, which no busy machine moves on and for which nobody waits.
+my @stepping_clock;
+sub stepping_clock { return @stepping_clock = @stepping_clock ? @stepping_clock : preloaded(slurp("$ROOT/t/xs/clock_steps.c")) }
 
 # Slow variants run only when asked for.
 sub long_tests { return $ENV{NYTP_LONG} }

@@ -188,6 +188,32 @@ scenario 'children have sockets and profiles of their own' => sub {
     is join(' ', glob "$dir/ctl*"), '', 'no socket is left';
 };
 
+# accept4() returns when a fork() that waits for it is done, or after half a second, in which the recorder has kept the fork waiting.
+my $ACCEPTS_WHILE_FORKING = <<'C';
+static volatile int accepted, forked;
+int accept4(int fd, void *address, void *len, int flags)
+{
+    const int client = ((int (*)())dlsym(RTLD_NEXT, "accept4"))(fd, address, len, flags);
+    accepted = 1;
+    for (int ms = 0; !forked && ms < 500; ms++) usleep(1000);
+    return client;
+}
+int fork(void)
+{
+    while (!accepted) usleep(1000);
+    const int child = ((int (*)())dlsym(RTLD_NEXT, "fork"))();
+    return forked = 1, child;
+}
+C
+
+scenario 'a child has no client of its parent, be it let in while the program forks' => sub {
+    plan skip_all => 'Linux has accept4() and /proc; a sanitizer is to be preloaded alone' if $^O ne 'linux' || sanitized();
+    (undef, local $ENV{LD_PRELOAD}) = preloaded($ACCEPTS_WHILE_FORKING);
+    my $run = begin_prog($WORK . 'print "runs\n"; if (my $pid = fork) { waitpid $pid, 0 } else { work(); print scalar grep { (readlink // "") =~ /^socket/ } glob "/proc/self/fd/*" }', 'start=no:control=ctl');
+    my $client = connected($run);
+    is end($run), '01', 'its only socket is its own';
+};
+
 scenario 'a family is told at once, and listed' => sub {
     my $run = begin_prog('$0 = "prog.pl \e[31m\xc2\x9b"; my @pid = map { my $p = fork // die; if (!$p) { ' . $WORK . 'run(); exit } $p } 1, 2; $| = 1; print "@pid\n"; wait for @pid; print "end\n"', 'start=no:control=ctl');
     my ($dir, $pid) = @$run{qw(dir pid)};
@@ -229,13 +255,12 @@ scenario 'threads obey, each for itself; one that sleeps when it wakes' => sub {
         like ctl($pid, 'rotate'), qr/^thread 2: goes on in \S+2\z/m, 'rotate';
         like ctl($pid, 'off'), qr/^thread 1: off \S+\nthread 2: off \S+\z/m, 'off';
         is ctl($pid, 'on') =~ s/.*\n//r, join("\n", map {"$_.3"} @workers), 'on again';
-        open my $fh, '>', "$dir/stop" or die;
-        close $fh;
+        NYTPTest::put("$dir/stop", '');
         ok await(sub { ctl($pid, 'status') =~ /\A0 pid $pid recording into .*\z/ }), 'the threads have ended';
         my $round = -s "$dir/rounds";
         ok await(sub { -s "$dir/rounds" > $round + 2 }), 'main goes on';
         is ctl($pid, 'off'), "0 off $dir/" . $name->(0), 'main has obeyed what was asked last when it woke';
-        open $fh, '>', "$dir/end" or die;
+        open my $fh, '>', "$dir/end" or die;
         is end($run), "0end\n", 'and runs to its end';
         for my $n (1, 2) {
             my @files = map { $name->($n) . $_ } '', '.checkpoint', '.2', '.3';

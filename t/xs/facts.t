@@ -406,9 +406,7 @@ P
 # Lay the module and the pieces that AutoSplit makes of it into the folder.
 sub autosplit {
     my ($dir) = @_;
-    open my $fh, '>', "$dir/Spl.pm" or die "$dir/Spl.pm: $!";
-    print $fh $SPLIT;
-    close $fh or die "$dir/Spl.pm: $!";
+    NYTPTest::put("$dir/Spl.pm", $SPLIT);
     mkdir "$dir/auto" or die "$dir/auto: $!";
     system "cd '$dir' && $^X -MAutoSplit -e 'AutoSplit::autosplit(q(Spl.pm), q(auto), 0, 0, 0)' >/dev/null";
     die 'AutoSplit failed' if $?;
@@ -444,9 +442,7 @@ sub autosplit_elsewhere {
         $text =~ s/^package Spl;/package Foo::Spl;/m;
         $text =~ s{"Spl\.pm \(autosplit into auto/Spl/}{"${prefix}Foo/Spl.pm (autosplit into ${prefix}auto/Foo/Spl/};
         my $to = $name =~ s{(?=Spl)}{Foo/}r;
-        open my $fh, '>', "$dir/$to" or die "$dir/$to: $!";
-        print $fh $text;
-        close $fh or die "$dir/$to: $!";
+        NYTPTest::put("$dir/$to", $text);
     }
     return;
 }

@@ -80,10 +80,10 @@ scenario 'a symbolic link is followed or kept, its target not replaced by surpri
 
 scenario 'a FIFO is opened in place' => sub {
     my $run = run_prog(code => $CODE, opts => 'file=pipe',
-        shell => fifo_reader('pipe', 'cat > copy.out'), everyone => 1);
+        shell => fifo_reader('pipe', 'cat > part; mv part copy.out'), everyone => 1);
     ran($run, 'FIFO', 0);
     ok -p "$run->{dir}/pipe", 'still a FIFO';
-    my $p = profile_in($run, 'copy.out');
+    my $p = profile_in($run, await(sub { -e "$run->{dir}/copy.out" && 'copy.out' }));
     is join('; ', $p ? check_sums($p) : 'nothing'), '', 'the reader has a whole profile';
 };
 

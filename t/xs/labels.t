@@ -320,9 +320,7 @@ scenario 'a stream that is cut off anywhere, and merged ones' => sub {
     my $at = index $whole, 'nytp-label ';
     my ($n_last, $worst) = (0, 0);
     for my $size (map { $at + 37 * $_ } 0 .. 40) {
-        open my $fh, '>:raw', "$run->{dir}/cut.out" or die;
-        print $fh substr $whole, 0, $size;
-        close $fh;
+        NYTPTest::put("$run->{dir}/cut.out", substr $whole, 0, $size);
         my ($by, $r) = by_label($run, 'label', 'cut.out');
         my $n = sum0(map { $_->[0] } values %{ $by->{request} });
         $worst++ if $n < $n_last || $r->{status} !~ /^[03]\z/;

@@ -51,10 +51,7 @@ sub looks {
 sub rows_of {
     my ($text, $release, @command) = @_;
     my $out = "$folder/" . ++$n_profiles . '.out';
-    my $program = "$folder/app.pl";
-    open my $fh, '>', $program or die $!;
-    print $fh "use strict; use warnings; $text";
-    close $fh or die $!;
+    my $program = NYTPTest::put("$folder/app.pl", "use strict; use warnings; $text");
     pipe my $ready, my $tell or die $!;
     my $pid = fork // die $!;
     if (!$pid) {
