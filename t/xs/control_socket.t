@@ -9,7 +9,7 @@ use FindBin;
 use lib "$FindBin::Bin/../lib";
 use File::Temp qw(tempdir);
 use IO::Socket::UNIX;
-use POSIX qw(:sys_wait_h);
+use POSIX ();
 use Test::More;
 
 use NYTPTest;

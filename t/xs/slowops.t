@@ -162,6 +162,10 @@ P
     cmp_ok $f->{excl}, '>', 0.19, 'slowops=0: in the sub';
 };
 
+scenario 'a pack that perl has folded is a call, of none' => sub {
+    is_deeply [arc_lines(profile_in(run_prog(code => 'my $x = pack "A1", "a";')), ops => 1)], ['main::NULL 1 main::CORE:pack x1'], 'arcs';
+};
+
 scenario 'findcaller=1 names perl\'s running sub, never a slowop' => sub {
     my $run = run_prog(opts => 'findcaller=1', code => <<'P');
 sub key { $_[0] }
