@@ -46,6 +46,12 @@
 #define NYTP_HV_HAS_AUX SVf_OOK
 #endif
 
+#if PERL_VERSION >= 24 /* contexts.c finds it there */
+_Static_assert(offsetof(PERL_CONTEXT, blk_sub.cv) ==
+                   offsetof(PERL_CONTEXT, blk_sub.prevcomppad) + sizeof(PAD *),
+               "the caller's pad lies before the code of a sub");
+#endif
+
 #if PERL_VERSION >= 36 /* the second part of a hash's body follows the first */
 #define NYTP_HV_AUX_IN_BODY offsetof(struct xpvhv_with_aux, xhv_aux)
 #else
