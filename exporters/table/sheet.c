@@ -251,7 +251,8 @@ static void put_line(const struct nytp_sheet *sheet, uint32_t row,
             put_tail(sheet, row, pad + column->gap, column, cells, out);
             return;
         }
-        nytp_text_pad(out, pad + column->gap);
+        const uint32_t blank = !is_text(column) && after_number; /* however long a number is */
+        nytp_text_pad(out, pad + column->gap + blank);
         pad = 0;
         after_number = !is_text(column);
         if (is_text(column) && cells == NULL)
@@ -260,9 +261,9 @@ static void put_line(const struct nytp_sheet *sheet, uint32_t row,
         else if (is_text(column))
             pad = put_text(sheet, column, &cells[sheet->shown[i]], width, out);
         else if (cells == NULL)
-            nytp_printf(out, " %*s", (int)width - 1, column->title);
+            nytp_printf(out, "%*s", (int)(width - blank), column->title);
         else
-            nytp_sheet_put_number(sheet, column, &cells[sheet->shown[i]], width, out);
+            nytp_sheet_put_number(sheet, column, &cells[sheet->shown[i]], width - blank, out);
     }
 }
 
@@ -276,13 +277,12 @@ static void put_head(const struct nytp_sheet *sheet, struct nytp_out *out)
 
 static void put_row(const struct nytp_sheet *sheet, uint32_t at, struct nytp_out *out)
 {
-    const uint32_t row = row_at(sheet, at);
     struct nytp_cell cells[NYTP_MOST_COLUMNS];
     nytp_sheet_cells(sheet, at, cells);
-    put_line(sheet, row, cells, out);
+    put_line(sheet, row_at(sheet, at), cells, out);
     nytp_putc(out, '\n');
     if (sheet->below != NULL)
-        sheet->below(sheet, row, out);
+        sheet->below(sheet, row_at(sheet, at), out);
 }
 
 /* Writes the sums of the rows that are not shown, up to the first text. */

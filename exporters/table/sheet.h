@@ -47,7 +47,7 @@ struct nytp_column {
      * at least one blank. The first text without a width takes the rest of the line, and what
      * is behind it is in other forms only. On a narrow terminal a number with `narrow` 0 is not
      * shown. */
-    uint8_t width, narrow;
+    uint32_t width, narrow;
     bool dashes_zero;  /* on terminals 0 is "-" */
     bool is_cut;       /* on terminals a longer text loses its start */
     bool is_summed;    /* in the row for all rows that are not shown */
