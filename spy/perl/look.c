@@ -137,7 +137,8 @@ static bool is_there(const struct nytp_look *look, uint32_t i, const uint8_t *in
 static bool plan_all(struct nytp_look *look)
 {
     int32_t moved = 0;
-    if (nytp_look_is_deep(look)) { /* its top is soon elsewhere */
+    if (nytp_look_is_deep(look) && look->infos[0].top != look->last_top) {
+        /* its top is soon elsewhere */
         if (!see_move(look, &moved))
             return false;
         plan(&look->infos[0], moved, true);
@@ -339,7 +340,7 @@ static bool is_as_guessed(struct nytp_look *look, const struct seen *seen)
         if (!is_there(look, 0, seen->infos[0][i]) || tops[i] < -1)
             return false;
     }
-    info->top = tops[AFTER_FIRST];
+    info->top = look->last_top = tops[AFTER_FIRST];
     info->low_first = lower(info->top, (int32_t)info->n_first - 1);
     info->low_second = lower(lower(tops[AFTER_FIRST], tops[AFTER_SECOND]), n - 1);
     int32_t lowest = info->low_second;

@@ -37,6 +37,7 @@ struct nytp_look {
     uint64_t main_cv;       /* PL_main_cv when the stacks were last found */
     int64_t began_ns;       /* of this sample: when, and how often was looked */
     uint32_t n_looks;       /* so far */
+    int32_t last_top;       /* of the stack in use at the last look: a deep one may rest */
     uint32_t n_first_found; /* samples to come for which stacks are not guessed but found */
     int64_t fastest_ns;     /* of all looks; 0: none yet */
 };
