@@ -236,6 +236,11 @@ subtest 'a recording that cannot be merged stays in its folder' => sub {
     ok $kept && !-e 'kept.out', 'the folder';
     delete local $ENV{NYTP_EXPORT};
     like +(shell("$bin/nytp-export -q $kept"))[0], qr/ 6 .*main::busy/, 'is an input';
+    put('nytprofmerge', 'kill TERM => getppid; sleep 600;');
+    local $ENV{NYTP_EXPORT} = "$folder/nytp-export"; # beside this nytprofmerge
+    (undef, undef, $status) = shell("exec $bin/nytp-run -q -o ended.out app.pl");
+    is $status >> 8, 7, 'nor does a signal while it is merged end nytp-run, but the merging';
+    like +(shell("$bin/nytp-export -q ended.out.*.d"))[0], qr/ 6 .*main::busy/, 'with all recordings there';
 };
 
 subtest 'prove' => sub {

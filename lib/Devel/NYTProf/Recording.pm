@@ -174,7 +174,7 @@ sub merge {
     my $command = ($bin // '') . 'nytprofmerge';
     return 0 if !-e $command;
     my @libs = map {"-I$_"} grep { !ref } @INC;
-    my $status = system $^X, @libs, $command, '-o', $out, @arguments;
+    my $status = run_and_wait(sub { exec $^X, @libs, $command, '-o', $out, @arguments });
     return $status == 0 || $status >> 8 == 3;
 }
 
