@@ -4,7 +4,8 @@
  */
 #include "call_memory.h"
 
-/* The second half of a key. Slots are found by hash, and what is found is compared. */
+/* The second half of a key. Slots are found by hash. A slot may name a call that another has
+ * replaced meanwhile, so each call that is found is compared. */
 enum by {
     BY_PAD,
     BY_CALLER,
@@ -27,7 +28,7 @@ static uint32_t slot_of(uint64_t pad, enum by by, uint64_t with)
 static const struct nytp_seen_call *find(const struct nytp_call_memory *memory, uint64_t pad,
                                          uint64_t stack, uint32_t slot)
 {
-    const struct nytp_seen_call *const seen = &memory->slots[slot];
+    const struct nytp_seen_call *const seen = &memory->calls[memory->slots[slot]];
     const bool is_it =
         pad != 0 && seen->caller != 0 && seen->call.pad == pad && seen->call.stack == stack;
     return is_it ? seen : NULL;
@@ -97,6 +98,13 @@ const struct nytp_seen_call *nytp_seen_same(const struct nytp_call_memory *memor
     return seen != NULL && is_same(seen, wanted) ? seen : NULL;
 }
 
+static bool is_equal(const struct nytp_seen_call *a, const struct nytp_seen_call *b)
+{
+    return a->call.pad == b->call.pad && a->call.stack == b->call.stack &&
+           a->call.place == b->call.place && a->caller_place == b->caller_place &&
+           is_same(a, b);
+}
+
 void nytp_remember_call(struct nytp_call_memory *memory, const struct nytp_seen_call *seen)
 {
     const uint64_t pad = seen->call.pad;
@@ -107,6 +115,14 @@ void nytp_remember_call(struct nytp_call_memory *memory, const struct nytp_seen_
         slot_of(pad, BY_PLACE, (uint32_t)seen->call.place),
         slot_of(pad, BY_SITE, with_site(seen)),
     };
-    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
-        memory->slots[slots[i]] = *seen;
+    const size_t n = sizeof slots / sizeof *slots;
+    size_t same = 0;
+    while (same < n && !is_equal(&memory->calls[memory->slots[slots[same]]], seen))
+        same++;
+    const uint16_t at = same < n ? memory->slots[slots[same]] : memory->next;
+    if (same == n)
+        memory->next = (uint16_t)((at + 1) % NYTP_CALLS_KEPT);
+    memory->calls[at] = *seen;
+    for (size_t i = 0; i < n; i++)
+        memory->slots[slots[i]] = at;
 }

@@ -22,12 +22,15 @@ struct nytp_seen_call {
 };
 
 enum {
+    NYTP_CALLS_KEPT = 4096,
     NYTP_CALL_SLOTS = 16384, /* a power of two; a call takes five */
 };
 
-/* All zero at first. */
+/* All zero at first. Pages are touched only as calls come. */
 struct nytp_call_memory {
-    struct nytp_seen_call slots[NYTP_CALL_SLOTS];
+    uint16_t slots[NYTP_CALL_SLOTS]; /* index into `calls` */
+    uint16_t next;                   /* the next call is put here */
+    struct nytp_seen_call calls[NYTP_CALLS_KEPT];
 };
 
 void nytp_remember_call(struct nytp_call_memory *memory, const struct nytp_seen_call *seen);

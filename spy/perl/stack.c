@@ -9,6 +9,7 @@
  * in. A sub that has just begun is shown at its first statement; after one that has just ended
  * we look anew.
  */
+#define _GNU_SOURCE
 #include "stack.h"
 
 #include "compiled.h"
@@ -18,6 +19,7 @@
 #include "formats/base/arena.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 enum {
     LOOKS = 16,
@@ -30,14 +32,18 @@ void nytp_walker_init(struct nytp_walker *walker, struct nytp_names *names,
                       const struct nytp_interpreter *of)
 {
     *walker = (struct nytp_walker){.names = names,
-                                   .look = {.perl = names->perl, .of = *of},
-                                   .memory = calloc(1, sizeof *walker->memory)};
+                                   .look = {.perl = names->perl, .of = *of}};
+    /* malloc() would touch all of it if it has freed as much before */
+    void *const memory = mmap(NULL, sizeof *walker->memory, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    walker->memory = memory == MAP_FAILED ? NULL : memory;
 }
 
 void nytp_walker_free(struct nytp_walker *walker)
 {
     nytp_look_free(&walker->look);
-    free(walker->memory);
+    if (walker->memory != NULL)
+        munmap(walker->memory, sizeof *walker->memory);
     free(walker->calls);
     free(walker->stack.frames);
     *walker = (struct nytp_walker){0};

@@ -55,7 +55,7 @@ my %EVALS = (
 for my $name (sort keys %EVALS) {
     scenario "string evals $name" => sub {
         my ($body, $opts) = ref $EVALS{$name} ? @{ $EVALS{$name} } : $EVALS{$name};
-        my $bytes = bytes_per_round(5_000, 15_000, $body, opts => $opts);
+        my $bytes = bytes_per_round(20_000, 50_000, $body, opts => $opts);
         cmp_ok $bytes, '<', $name =~ /within|compile/ ? 100 : 75, sprintf '%.0f bytes each', $bytes;
     };
 }
