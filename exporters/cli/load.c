@@ -578,8 +578,9 @@ enum exit_status nytp_cli_select_judged(struct run *run, struct nytp_profile *co
     selection.min_percent = -1;
     if (!nytp_child_waits(profiles, n, true, &ticks, &error))
         return selection_failed(&error);
+    cli->export.unselected_ticks = 0;
     for (uint32_t i = 0; i < n; i++) {
-        cli->export.unselected_ticks = profiles[i]->total_ticks;
+        cli->export.unselected_ticks += profiles[i]->total_ticks;
         if (!nytp_select(profiles[i], &selection, &error))
             return selection_failed(&error);
         pruned.of_s += (double)profiles[i]->total_ticks / (double)profiles[i]->ticks_per_sec;

@@ -13,6 +13,7 @@ import statistics
 import pytest
 
 from command import good, messages, run
+from nytpwrite import Writer
 from recordings import record
 from written import write_run
 
@@ -586,6 +587,12 @@ def test_a_saved_base_is_text_whatever_the_recording_says(tmp_path):
     good("-q", "--save-base", "-o", tmp_path / "base.json", file)
     assert "main::\xff\xf0" in (tmp_path / "base.json").read_text("utf-8")
     assert run("-q", "--diff", tmp_path / "base.json", "--fail-over=1%:ops", file).returncode == 0
+
+
+def test_a_selection_of_nothing_is_one_whatever_the_last_base_holds(tmp_path):
+    run_, idle = write_run(tmp_path / "a.out", {"Foo::x": (3, 9)}), Writer().pid_start(7, 1).pid_end(7).save(tmp_path / "b.out")
+    for bases in [run_, idle], [idle, run_]:
+        assert run("-q", "--focus=nobody", *[f"--diff={base}" for base in bases], run_).returncode == 1
 
 
 # ---- errors ----
