@@ -147,7 +147,7 @@ def test_what_a_damaged_file_tells_of_memory_and_time_is_not_summed_beyond_what_
     row, = rows(tmp_path, "--by=request", inputs=("a.out",))
     assert row.get("memory_grown") is None and (row["n"], row["total_ns"], row["median_ns"]) == (3, 9000000000000000000, 9000000000000000000)
     table = by(tmp_path, "--by=request", inputs=("a.out",)).stdout.decode()
-    assert re.search(r"^ +3(9000000000 s +){4}- .*huge$", table, re.M), table     # the longest that is shown
+    assert re.search(r"^ +3 (9000000000 s +){4}- .*huge$", table, re.M), table     # the longest that is shown
 
 
 def test_which_part_is_the_databases_and_which_is_waiting(tmp_path):

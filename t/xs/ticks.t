@@ -44,7 +44,7 @@ for my $kind (['as here', ''], ['as on other systems', '-DNYTP_NO_KERNEL_CALLS']
     my @lines = qx{ASAN_OPTIONS=detect_leaks=0 $dir/ticks 2>&1};
     is $?, 0, "$name: status";
     is join('', grep {/^not ok/} @lines), '', "$name: nothing failed";
-    cmp_ok scalar(grep {/^ok/} @lines), '>', 20, "$name: enough was tested" or diag @lines;
+    cmp_ok scalar(grep {/^ok/} @lines), '>=', 20, "$name: enough was tested" or diag @lines;
 }
 
 done_testing;
