@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What is alive of what a tick copied; see alive.h.
+ * Tests of copied addresses; see alive.h.
  */
 #include "alive.h"
 

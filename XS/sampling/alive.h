@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a tick copied may be gone. Nothing of it is dereferenced unchecked.
+ * Tests of addresses that a tick copied; nothing is dereferenced untested.
  *
  * perl keeps the heads of all its SVs in memory that stays until the interpreter goes: what was
  * an SV once can be looked at for ever, to see what it is now. Whether an address is one is

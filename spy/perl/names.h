@@ -51,8 +51,8 @@ struct nytp_names {
 bool nytp_name_cache_init(struct nytp_names *names, struct nytp_perl *perl);
 void nytp_name_cache_free(struct nytp_names *names);
 
-/* Of one stack: first tell all that will be asked, then have it looked at, then ask. Statements
- * `may_last` if their code does. */
+/* Call these for one stack: begin, expect all that will be asked, look, then ask. A statement
+ * may last if its code does. */
 void nytp_name_cache_begin(struct nytp_names *names);
 bool nytp_name_cache_expect_sub(struct nytp_names *names, uint64_t cv);
 bool nytp_name_cache_expect_place(struct nytp_names *names, uint64_t cop, bool may_last);
