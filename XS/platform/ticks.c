@@ -2,7 +2,7 @@
  *
  * Ticks; see ticks.h.
  *
- * What the thread and the program share is under a lock that the thread only ever tries: while
+ * A lock guards what the thread and the program share. The thread only ever tries it: while
  * somebody else holds it, a tick is left out. The others spin, for the thread holds it for less
  * than a microsecond, or while it answers a descriptor.
  */
@@ -112,7 +112,7 @@ static void tick_all(void)
     unlock();
 }
 
-/* What is waited for, copied so that it may be changed meanwhile. */
+/* A copy of what the thread waits for: the original may change meanwhile. */
 struct awaited {
     struct nytp_tick_watch *watch; /* NULL: no descriptors */
     struct pollfd fds[NYTP_TICK_FDS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What the program blocks in; see blocked.h. It is read as from beside (open_stack.h) and
+ * Calls the program blocks in; see blocked.h. It is read as from beside (open_stack.h) and
  * written as records, without a frame.
  */
 #include "blocked.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What the program blocks in when it ends in a signal: calls of which no tick may have seen a
+ * The calls the program blocks in when a signal ends it: calls of which no tick may have seen a
  * safe point. perl may be in the middle of anything: nothing is asked of it, and nothing
  * allocated.
  */

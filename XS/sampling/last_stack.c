@@ -25,7 +25,7 @@ static char body[NYTP_HANG_ROOM - LONGEST_HEAD], room[NYTP_HANG_ROOM];
 
 /* ---- in the thread ---- */
 
-/* What separates is not in names. */
+/* Names do not contain the separators. */
 static void end_part(struct nytp_fixed_text *text, size_t begin)
 {
     for (size_t i = begin; i < text->n; i++)
@@ -112,7 +112,7 @@ static void put_calls(struct nytp_fixed_text *text)
     }
 }
 
-/* What the latest tick saw it wait for. */
+/* Writes what the latest tick saw it wait for. */
 static void put_reason(struct nytp_fixed_text *text, const struct nytp_wait_seen *wait)
 {
     static char peer[NYTP_MAX_PEER + 1];

@@ -22,7 +22,7 @@ struct nytp_last_stack {
     struct nytp_own_fd file;
     bool by_cpu; /* processor time is what counts */
 
-    /* Of the thread. */
+    /* The thread's own. */
     bool has_ticked;
     uint32_t tail;                   /* of the ring, as it was */
     uint64_t tick_ns, tick_cpu_ns;   /* CLOCK_MONOTONIC and processor time at the last tick */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Which calls were open at a tick; see tick_stack.h.
+ * Calls that were open at a tick; see tick_stack.h.
  */
 #include "tick_stack.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Which calls were open at a tick: made from what the tick copied and from perl's stack as it
+ * Calls that were open at a tick: made from what the tick copied and from perl's stack as it
  * is at the safe point that came after it.
  *
  * The innermost calls are the tick's own copy; the rest is believed to be as it is now.
@@ -46,7 +46,7 @@ struct nytp_tick_stack {
  * however deep the stack is. */
 void nytp_tick_stack_look(pTHX_ struct nytp_tick_stack *stack);
 
-/* What a tick before this safe point saw. Everything in it can be dereferenced now. */
+/* Sets *moment to what a tick before this safe point saw. All of it can be dereferenced. */
 void nytp_moment_of(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
                     const struct nytp_tick *tick, struct nytp_moment *moment);
 

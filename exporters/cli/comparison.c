@@ -78,7 +78,7 @@ static size_t numbered_len(const char *name, const char **rest)
     return end;
 }
 
-/* Of `--diff old.*.out new.*.out` the shell makes one base, and inputs of both sides. */
+/* The shell makes one base of `--diff old.*.out new.*.out`, and inputs of both sides. */
 static void note_expanded_base(struct sides *sides)
 {
     const struct nytp_cli *cli = &sides->run->cli;
@@ -242,7 +242,7 @@ static enum exit_status load_both(struct comparison *comparison, struct sides *s
     return comparison->profile != NULL ? EXIT_DONE : EXIT_INPUT;
 }
 
-/* What limits judge is the same beside each format. */
+/* Limits judge the same copy beside each format. */
 static enum exit_status copy_for_limits(struct run *run, struct comparison *comparison)
 {
     struct nytp_error error = {0};
@@ -332,7 +332,7 @@ static enum exit_status put_answers(const struct nytp_cli *cli,
     return status;
 }
 
-/* Who broke which rule, and which rules nobody could judge. A breach begins with FILE:LINE,
+/* Reports broken rules, and rules that nobody could judge. A breach begins with FILE:LINE,
  * which editors and CI make a link of. */
 static void report_breaches(const struct nytp_gate *gate, const struct nytp_gate_result *result)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What an export is made of: the inputs, and with --diff their base beside them. Between
+ * The parts of an export: the inputs, and with --diff their base beside them. Between
  * loading and writing stands the comparison with its limits; behind the writing is told what
  * became of them.
  */

@@ -282,7 +282,7 @@ static bool fits(struct nytp_perl *perl, const struct nytp_layout *layout)
            arena_fits(&reader, variable(perl, &first, NYTP_PL_sv_arenaroot));
 }
 
-/* What a perl with assertions alone exports. */
+/* Only a perl with assertions exports it. */
 static bool is_debugging(const struct nytp_perl *perl)
 {
     return nytp_symbol(&perl->image, "Perl_get_debug_opts") != 0;

@@ -27,7 +27,7 @@ enum {
     MAGIC_BYTES = 48,
 };
 
-/* What values of a type are called, and how long their bodies are. */
+/* The name of values of a type, and how long their bodies are. */
 struct type {
     const char *word;
     uint32_t body, row; /* of those that are no objects; UINT32_MAX: none yet */
@@ -168,7 +168,7 @@ static uint64_t string_buffer(struct counting *counting, const struct nytp_value
     return is_shared ? len / (others + 1u) : len;
 }
 
-/* What a value has beside head and body. */
+/* Returns the bytes that a value has beside head and body. */
 static uint64_t buffer_of(struct counting *counting, const struct nytp_value *value,
                           const uint8_t *body)
 {

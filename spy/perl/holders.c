@@ -271,7 +271,7 @@ static void visit_code(struct search *search, uint32_t node, const struct nytp_v
         visit_pad(search, node, nytp_look_u64(reader, list + i * 8), names);
 }
 
-/* What is in a glob that has no name, as those of sockets. */
+/* Visits the slots of a glob without a name, as those of sockets. */
 static void visit_slots(struct search *search, uint32_t node, const struct nytp_value *value)
 {
     const struct nytp_layout *const layout = search->reader.layout;
@@ -284,7 +284,7 @@ static void visit_slots(struct search *search, uint32_t node, const struct nytp_
         visit(search, nytp_u64(gp, slots[i]), REFERENCE, node, 0);
 }
 
-/* What a variable is tied to. */
+/* Visits what a variable is tied to. */
 static void visit_magic(struct search *search, uint32_t node, const struct nytp_value *value)
 {
     const struct nytp_layout *const layout = search->reader.layout;

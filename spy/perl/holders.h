@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What holds an object: the way to it from a variable that has a name, as
+ * Holders of an object: the way to it from a variable that has a name, as
  * %My::App::sessions{...}[...].
  */
 #ifndef NYTP_SPY_HOLDERS_H

@@ -421,7 +421,7 @@ static void lay_out(struct nytp_names *names)
     }
 }
 
-/* What is not as it was remembered is found anew. */
+/* Finds anew whatever is not as remembered. */
 static void compare(struct nytp_names *names, size_t n_read)
 {
     uint32_t piece = 0, at = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What an interpreter is doing: its stack of calls, as it was at one moment.
+ * The state of an interpreter: its stack of calls, as it was at one moment.
  */
 #ifndef NYTP_SPY_STACK_H
 #define NYTP_SPY_STACK_H

@@ -40,13 +40,13 @@ void nytp_words_read(struct nytp_words *words); /* all that were asked for */
 /* The same, with other pieces in the same system call. False: not all of those can be read. */
 bool nytp_words_read_with(struct nytp_words *words, const struct nytp_piece *others, size_t n);
 
-/* What was there when it was last read; 0: nothing, or it is not known. */
+/* Returns the word last read there, or 0 if none is known. */
 uint64_t nytp_word_guess(const struct nytp_words *words, uint64_t address);
 
 /* Whether this look has read the word, and which it is. 0: there is nothing to be read. */
 bool nytp_words_has(const struct nytp_words *words, uint64_t address, uint64_t *value);
 
-/* What is there in this look; it is read now if it was not asked for. */
+/* Returns the word in this look. Reads it now if it was not asked for. */
 uint64_t nytp_word(struct nytp_words *words, uint64_t address);
 
 #endif

@@ -12,7 +12,7 @@
 
 struct nytp_sampled_stream;
 
-/* What the stream tells of its process. */
+/* Facts of the process that the stream states. */
 struct nytp_stream_facts {
     const char *application, *host;
     const char *cwd; /* of the process, for relative names of files */

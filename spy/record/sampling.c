@@ -276,7 +276,7 @@ void nytp_pace_look(struct nytp_pace *pace)
     pace->n_late += nytp_spy_now_ns() - pace->next_ns > LATE_NS;
 }
 
-/* What we have taken since the last round, and how much is left. */
+/* Charges what we have taken since the last round, and returns it. */
 static int64_t account(struct nytp_pace *pace, int64_t now)
 {
     const int64_t ran = our_own_ns(), took = ran - pace->ran_ns;
@@ -297,7 +297,7 @@ static int64_t distance_to_next(struct nytp_pace *pace)
     return pace->period_ns / 2 + (int64_t)(pace->random % (uint64_t)pace->period_ns);
 }
 
-/* Those that were missed are not made up for. */
+/* Missed looks are not made up for. */
 void nytp_pace_next(struct nytp_pace *pace)
 {
     const int64_t now = nytp_spy_now_ns(), took = account(pace, now);
