@@ -49,7 +49,7 @@ static bool read_call(const PERL_CONTEXT *cx, struct nytp_tick_call *call)
     return call->code != NULL;
 }
 
-/* Of the contexts of a stack take those that are calls, as many as there is room for. perl
+/* Takes the contexts of a stack that are calls, as many as there is room for. perl
  * leaves a context as it was when its call is over: above the top when it was looked at again
  * is what was there, until the next call. */
 static void copy_calls(struct nytp_tick_copy *copy, struct found_calls *found,

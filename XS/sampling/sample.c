@@ -248,9 +248,9 @@ static struct nytp_place place_of(pTHX_ struct nytp_recorder *rec,
     return *nytp_sampled_place_of(aTHX_ rec, moment->cop, NYTP_FID_VIA_STMT);
 }
 
-/* What was allocated at one moment. In other calls than those of the last sample it is a sample
- * without time, so that its statement has begun in them: only then it has what is allocated
- * (formats/stream/comments/bytes_records.h). The event that comes next. */
+/* Takes what was allocated at one moment. In other calls than those of the last sample it
+ * writes a sample without time first, since allocations belong to a statement that has begun
+ * (formats/stream/comments/bytes_records.h). Returns the next event. */
 static const struct nytp_malloc_event *take_allocs(pTHX_ struct nytp_recorder *rec,
                                                    const struct nytp_malloc_event *event)
 {
@@ -276,7 +276,7 @@ static const struct nytp_malloc_event *take_allocs(pTHX_ struct nytp_recorder *r
     return event;
 }
 
-/* What was allocated up to this reading of the clock, and freed. The event that comes next. */
+/* Takes allocations up to this reading of the clock, and frees. Returns the next event. */
 static const struct nytp_malloc_event *
 take_bytes(pTHX_ struct nytp_recorder *rec, const struct nytp_malloc_event *event, uint64_t ns)
 {
@@ -341,7 +341,7 @@ static void open_wait_look_again(struct nytp_ring *ring)
     nytp_ticks_let_go();
 }
 
-/* What ticks between two safe points saw, a program that did not sleep in between was doing. */
+/* A program that did not sleep between two safe points was doing what the ticks there saw. */
 static void see_sleeps(struct nytp_sampler *sampler)
 {
     const int64_t n_sleeps = nytp_platform_times_slept();

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* What reading may take until perl is found in a process, and until its threads are: some
+/* The work of reading until perl is found in a process, and until its threads are: some
  * 50,000 calls of the system. A perl with many modules takes 3,000, one with 1,000 threads
  * 13,000. */
 #define MOST_WORK    UINT64_C(60000000)
@@ -376,7 +376,7 @@ static bool is_glibcs_number(const uint8_t *pthread, size_t at)
            (int64_t)nytp_u64(pthread, (int32_t)at + 24) == GLIBC_LINK_TO_LOCK;
 }
 
-/* Which task a pthread_t is: its number is somewhere in what that points to. In a container
+/* Finds the task of a pthread_t: its number is somewhere in what that points to. In a container
  * numbers are small, so others may look like one; musl has it in front of such. */
 static pid_t look_for_task(struct nytp_perl *perl, uint64_t thread, struct tasks *tasks)
 {

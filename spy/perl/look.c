@@ -77,8 +77,8 @@ static int32_t lower(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
-/* What to read of a stack whose top has moved by `moved` contexts from one call of the system
- * to the next: it moves on like that until the variables are read. */
+/* Plans the parts of a stack to read. Its top has moved by `moved` contexts from one system
+ * call to the next, and is taken to move on like that until the variables are read. */
 static void plan(struct nytp_stack_info *info, int32_t moved, bool is_in_use)
 {
     const int32_t ahead = moved * MOVES_AHEAD;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Which sub a CV is and which place a statement is, remembered. perl frees subs and statements
+ * Memory of which sub a CV is and which place a statement is. perl frees subs and statements
  * and uses their memory again, so what is remembered holds only as long as all the memory that
  * it was read from is the same: for all frames of a stack one system call tells.
  */

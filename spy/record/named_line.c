@@ -159,7 +159,7 @@ static size_t find_char(struct code code, size_t from, char c)
     return from;
 }
 
-/* What lies in quotes is no code. A quote behind a sigil or a word is none: $' or Package'name.
+/* Quoted text is no code. A quote behind a sigil or a word is none: $' or Package'name.
  */
 static size_t skip_quoted(struct code code, size_t at)
 {
