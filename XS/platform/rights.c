@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Whose rights a thread has; see rights.h.
+ * Rights of threads; see rights.h.
  *
  * On Linux a process changes its users and groups by capabilities, and loses these when it
  * stops being root. capget(2) tells those of any thread, without /proc, which a program that

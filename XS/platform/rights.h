@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Whose rights a thread has. The C library carries setuid() and its like out in every thread,
+ * Rights of threads. The C library carries setuid() and its like out in every thread,
  * but Linux has rights of each thread: a program that calls the kernel itself changes those of
  * one thread, and capabilities may stay in one when they go from another. Our thread must have
  * none that the program has given up.

@@ -478,7 +478,7 @@ static int by_calls(const void *x, const void *y)
     return compare_places(a, b);
 }
 
-/* One of what is the same in several processes, or below several callers. */
+/* Joins equal repeats of several processes, or below several callers. */
 static void join_repeats(struct nytp_queries *queries)
 {
     struct nytp_repeat *const all = queries->repeats;
@@ -531,7 +531,7 @@ static int by_request_and_time(const void *x, const void *y)
     return order != 0 ? order : by_way(a, b);
 }
 
-/* One of what goes the same way in several processes; then each request gets its own. */
+/* Joins what is sent the same way in several processes; then each request gets its own. */
 static void join_sent(struct nytp_queries *queries)
 {
     struct nytp_sent *const all = queries->sent;
