@@ -99,9 +99,10 @@ static int64_t count_at(const struct counter *counter, const struct nytp_memory_
 
 /* A sample is the difference to the previous one. */
 static void put_counter(struct nytp_out *out, const struct nytp_profile *profile,
-                        const struct counter *counter, const struct nytp_memory_point *first,
-                        uint32_t n, uint32_t thread, int64_t offset_ns)
+                        const struct counter *counter, struct nytp_slice points,
+                        uint32_t thread, int64_t offset_ns)
 {
+    const struct nytp_memory_point *const first = &profile->memory_points[points.first];
     struct nytp_scale scale;
     nytp_scale_init(&scale, nytp_unit_find("ns"), profile->ticks_per_sec);
     nytp_printf(out,
@@ -110,17 +111,17 @@ static void put_counter(struct nytp_out *out, const struct nytp_profile *profile
                 "\"sampleGroups\":[{\"id\":0,\"samples\":{\"time\":[",
                 counter->name, counter->description, counter->color,
                 profile->processes[first->process].pid, thread);
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < points.n; i++) {
         nytp_puts(out, i > 0 ? "," : "");
         nytp_json_fixed(
             out, nytp_ticks_sum(offset_ns, nytp_scale_once(&scale, first[i].at_ticks)), 6);
     }
     nytp_puts(out, "],\"count\":[");
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < points.n; i++)
         nytp_printf(out, "%s%lld", i > 0 ? "," : "",
                     (long long)(count_at(counter, &first[i]) -
                                 (i > 0 ? count_at(counter, &first[i - 1]) : 0)));
-    nytp_printf(out, "],\"length\":%u}}]}", n);
+    nytp_printf(out, "],\"length\":%u}}]}", points.n);
 }
 
 /* Writes counters of processes with a timeline. */
@@ -137,8 +138,7 @@ static void write_counters(const struct nytp_profile *profile,
         for (size_t c = 0; c < sizeof counters / sizeof *counters; c++)
             if (timeline && of.n > 0 && (has & counters[c].needs) == counters[c].needs) {
                 nytp_puts(out, before);
-                put_counter(out, profile, &counters[c], &profile->memory_points[of.first], of.n,
-                            thread,
+                put_counter(out, profile, &counters[c], of, thread,
                             nytp_process_offset_ns(&profile->processes[i], first_start_s));
                 before = ",\n";
             }

@@ -108,8 +108,9 @@ static void put_part(struct parts *parts, unsigned number, char kind, const char
             offer(parts, sub);
     const int len = snprintf(id, sizeof id, "top%u%c top", number, kind);
     begin_part(parts->report->out, id + 3, (size_t)len - strlen("top top"));
-    nytp_report_part_table(parts->report, id, caption, parts->sums, parts->total, parts->top,
-                           parts->n_top);
+    nytp_report_part_table(
+        parts->report, id, caption,
+        (struct nytp_report_part){parts->sums, parts->total, parts->top, parts->n_top});
     nytp_puts(parts->report->out, "</div>\n");
 }
 

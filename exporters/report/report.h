@@ -303,10 +303,14 @@ void nytp_report_plural(struct nytp_out *out, uint64_t n, const char *one, const
 /* Write a table of these subs (`id` is top or subs), or of subs that were never called. */
 void nytp_report_sub_table(struct nytp_report *report, const char *id, const char *caption,
                            const uint32_t *subs, uint32_t n);
-/* The same for a part of the program, with its sums of all subs and its total. */
+struct nytp_report_part { /* of the program: the sums of all its subs, and those to show */
+    const struct nytp_report_sub *sums;
+    int64_t total;
+    const uint32_t *subs;
+    uint32_t n;
+};
 void nytp_report_part_table(struct nytp_report *report, const char *id, const char *caption,
-                            const struct nytp_report_sub *sums, int64_t total,
-                            const uint32_t *subs, uint32_t n);
+                            struct nytp_report_part part);
 void nytp_report_never_table(struct nytp_report *report);
 void nytp_report_file_table(struct nytp_report *report);
 void nytp_report_package_table(struct nytp_report *report);

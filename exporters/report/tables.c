@@ -193,14 +193,13 @@ static void put_part_row(struct nytp_report *report, uint32_t sub,
 }
 
 void nytp_report_part_table(struct nytp_report *report, const char *id, const char *caption,
-                            const struct nytp_report_sub *sums, int64_t total,
-                            const uint32_t *subs, uint32_t n)
+                            struct nytp_report_part part)
 {
     nytp_report_table_begin(report, id, caption, "excl", sub_columns,
                             sizeof sub_columns / sizeof *sub_columns);
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < part.n; i++) {
         nytp_report_row_begin(report->out, i);
-        put_part_row(report, subs[i], &sums[subs[i]], total);
+        put_part_row(report, part.subs[i], &part.sums[part.subs[i]], part.total);
     }
     nytp_puts(report->out, "</table></div>");
 }
@@ -485,28 +484,6 @@ static int compare_packages(const void *left, const void *right)
     return nytp_compare_names(a->name, b->name);
 }
 
-static bool add_to_package(struct nytp_report *report, struct nytp_strings *strings,
-                           struct package **packages, uint32_t *n, uint32_t *capacity,
-                           uint32_t *of_id, uint32_t sub)
-{
-    const struct nytp_name name = nytp_report_sub_name(report, sub);
-    const uint32_t len = nytp_package_len(name);
-    const uint32_t id = nytp_strings_intern(strings, name.ptr, len);
-    if (id == UINT32_MAX)
-        return false;
-    if (of_id[id] == 0) {
-        if (!nytp_grow(packages, capacity, *n, sizeof **packages))
-            return false;
-        (*packages)[*n] = (struct package){.name = {name.ptr, len}};
-        of_id[id] = ++*n;
-    }
-    struct package *package = &(*packages)[of_id[id] - 1];
-    package->subs++;
-    package->calls += report->subs[sub].calls;
-    package->excl_ticks += report->subs[sub].excl_ticks;
-    return true;
-}
-
 static const struct nytp_report_column package_columns[] = {
     {"subs", "Number of subs that were called", "Subs", false},
     {"calls", "Number of calls of these subs", "Calls", false},
@@ -544,18 +521,29 @@ static void put_packages(struct nytp_report *report, struct package *packages, u
 void nytp_report_package_table(struct nytp_report *report)
 {
     struct nytp_strings *strings = nytp_strings_new();
-    uint32_t *of_id = calloc((size_t)report->n_called + 2, sizeof *of_id);
-    struct package *packages = NULL;
-    uint32_t n = 0, capacity = 0;
-    bool ok = strings != NULL && of_id != NULL;
-    for (uint32_t i = 0; ok && i < report->n_called; i++)
-        ok = add_to_package(report, strings, &packages, &n, &capacity, of_id,
-                            report->subs_by_time[i]);
-    if (ok)
+    struct package *packages = calloc((size_t)report->n_called + 1, sizeof *packages);
+    uint32_t n = 1; /* a package stands at its name's id */
+    bool ok = strings != NULL && packages != NULL;
+    for (uint32_t i = 0; ok && i < report->n_called; i++) {
+        const uint32_t sub = report->subs_by_time[i];
+        const struct nytp_name name = nytp_report_sub_name(report, sub);
+        const uint32_t len = nytp_package_len(name);
+        const uint32_t id = nytp_strings_intern(strings, name.ptr, len);
+        if (!(ok = id != UINT32_MAX))
+            break;
+        packages[id].name = (struct nytp_name){name.ptr, len};
+        packages[id].subs++;
+        packages[id].calls += report->subs[sub].calls;
+        packages[id].excl_ticks += report->subs[sub].excl_ticks;
+        if (id == n)
+            n++;
+    }
+    if (ok && packages[0].subs == 0) /* no sub without a package */
+        put_packages(report, packages + 1, n - 1);
+    else if (ok)
         put_packages(report, packages, n);
     else
         nytp_out_of_memory(&report->out->error);
     free(packages);
-    free(of_id);
     nytp_strings_free(strings);
 }
