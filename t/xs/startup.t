@@ -211,7 +211,7 @@ subtest 'names steer no terminal' => sub {
 };
 
 subtest 'what the terminal sends both is the program\'s alone' => sub {
-    put('interrupts.pl', 'local @SIG{qw(INT QUIT)} = ("IGNORE") x 2; kill $_ => getppid for qw(INT QUIT); print STDERR "goes on\n";');
+    put('interrupts.pl', '@SIG{qw(INT QUIT)} = ("IGNORE") x 2; kill $_ => getppid for qw(INT QUIT); print STDERR "goes on\n";');
     local @SIG{qw(INT QUIT)} = ('DEFAULT') x 2;
     my ($out, $err, $status) = startup('--run interrupts.pl');
     is "$err$status", "goes on\n0", 'the program has handled it';
