@@ -4,7 +4,7 @@
 # so there is no list here that could fall behind.
 
 _nytp_export() {
-    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words= value=
     # bash splits at "=": --unit=ns arrives as three words
     if [[ $cur == "=" ]]; then
         cur=
@@ -12,43 +12,24 @@ _nytp_export() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     COMPREPLY=()
-    case $prev in
-    --format)
-        words=$("$1" --list-formats 2>/dev/null | sed -n '/^Output:/,/^Input:/s/^  \([a-z][^ ]*\).*/\1/p') ;;
-    --as)
-        words="text csv json markdown html" ;;
-    --unit)
-        words="ns us ms s ticks" ;;
-    --weight)
-        words="time calls statements ops cpu svs alloc_space alloc_objects inuse_space inuse_objects" ;;
-    --clock)
-        words="user system real" ;;
-    --sort)
-        words="self incl calls percall name ops svs alloc_space alloc_objects inuse_space inuse_objects" ;;
-    --labels)
-        words="pid,script pid script none" ;;
-    --annotations)
-        words="github" ;;
-    --by)
-        words="label" ;;
-    --*)
-        case $("$1" --help 2>/dev/null | sed -n "s/^ \{2,6\}\(-[a-zA-Z], \)\{0,1\}$prev \([A-Z][A-Z]*\) .*/\2/p") in
-        DIR)
-            compopt -o filenames 2>/dev/null
-            mapfile -t COMPREPLY < <(compgen -d -- "$cur")
-            return ;;
-        "" | FILE) ;; # it takes no value, or a file
-        *)
-            return ;;
-        esac ;;&
-    *)
-        if [[ $cur != -* ]]; then
-            compopt -o filenames 2>/dev/null
-            mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-            return
-        fi
-        words=$("$1" --help 2>/dev/null | sed -n 's/^ \{2,6\}\(-[a-zA-Z], \)\{0,1\}\(--[a-z][a-z-]*\).*/\2/p') ;;
-    esac
+    if [[ $prev == --format ]]; then
+        words=$("$1" --list-formats 2>/dev/null | sed -n '/^Output:/,/^Input:/s/^  \([a-z][^ ]*\).*/\1/p')
+    elif [[ $prev == --* ]]; then # an empty value is answered with the words that there are
+        words=$("$1" --help "$prev=" 2>&1 >/dev/null | sed -n 's/.*unknown --.* "": \([^A-Z(]*[a-z]\).*/\1/p')
+        words=${words//, / }
+        value=$("$1" --help 2>/dev/null | sed -n "s/^ \{2,6\}\(-[a-zA-Z], \)\{0,1\}$prev \([A-Z][A-Z]*\) .*/\2/p")
+    fi
+    if [[ -z $words && $value == DIR ]]; then
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+        return
+    elif [[ -z $words && $cur != -* && $value == @(|FILE) ]]; then
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+        return
+    elif [[ -z $words && $value == @(|FILE) ]]; then
+        words=$("$1" --help 2>/dev/null | sed -n 's/^ \{2,6\}\(-[a-zA-Z], \)\{0,1\}\(--[a-z][a-z-]*\).*/\2/p')
+    fi
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 }
 complete -F _nytp_export nytp-export

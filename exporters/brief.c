@@ -636,11 +636,11 @@ static bool write_brief(const struct nytp_profile *profile,
 const struct nytp_exporter nytp_exporter_brief = {
     .name = "brief",
     .title = "what matters in 8 kB of Markdown, for people in a hurry and for agents",
-    .suffixes = "",
     .wants_sources = true,
     .wants_statements = true,
     .adds_processes = true,
     .needs = NYTP_HAS_ARCS,
     .write = write_brief,
     .no_diff = "use --markdown or --json",
+    .takes = "no-source-files source-files wait",
 };

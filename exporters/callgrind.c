@@ -522,4 +522,7 @@ const struct nytp_exporter nytp_exporter_callgrind = {
     .viewer = "kcachegrind|qcachegrind",
     .no_diff = "its costs have no sign; use --pprof",
     .write = write_callgrind,
+    .takes = "open unit",
+    .options = NYTP_OPTIONS(
+        NYTP_OWN_OPTION("plain-names", FLAG, plain_names, "", "no name compression")),
 };

@@ -491,4 +491,5 @@ const struct nytp_exporter nytp_exporter_chrome_trace = {
     .wants_spans = true,
     .no_diff = "two runs have no common time axis; use --speedscope",
     .write = write_chrome_trace,
+    .takes = "aggregate max-calls wait",
 };

@@ -345,4 +345,6 @@ const struct nytp_exporter nytp_exporter_collapsed = {
     .write_diff = write_collapsed_diff,
     .shows_stacks = true,
     .sums_runs = true,
+    .takes = "lines unit weight",
+    .takes_diff = "lines normalize unit weight",
 };

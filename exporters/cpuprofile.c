@@ -314,4 +314,5 @@ const struct nytp_exporter nytp_exporter_cpuprofile = {
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_CALLS,
     .no_diff = "use --speedscope or --pprof",
     .write = write_cpuprofile,
+    .takes = "lines",
 };

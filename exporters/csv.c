@@ -206,4 +206,6 @@ const struct nytp_exporter nytp_exporter_csv = {
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS,
     .write = write_csv,
     .write_diff = write_csv_diff,
+    .takes = "unit",
+    .takes_diff = "lines unit",
 };

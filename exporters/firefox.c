@@ -172,4 +172,5 @@ const struct nytp_exporter nytp_exporter_firefox = {
     .wants_spans = true,
     .no_diff = "two runs have no common time axis; use --speedscope",
     .write = write_firefox,
+    .takes = "aggregate max-calls wait",
 };

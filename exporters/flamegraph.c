@@ -491,4 +491,6 @@ const struct nytp_exporter nytp_exporter_flamegraph = {
     .write = write_flamegraph,
     .write_diff = write_flamegraph_diff,
     .shows_stacks = true,
+    .takes = "flame-width lines open title unit weight",
+    .takes_diff = "flame-width lines normalize open title unit weight",
 };

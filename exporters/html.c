@@ -16,4 +16,14 @@ const struct nytp_exporter nytp_exporter_html = {
     .adds_processes = true,
     .viewer = NYTP_BROWSERS,
     .write_set = nytp_report_write,
+    .takes = "flame-width no-source-files open source-files title",
+    .takes_diff = "flame-width no-source-files open source-files title",
+    .refuses = "per-process",
+    .options = NYTP_OPTIONS(
+        NYTP_OWN_OPTION("lib", LIST, libs, "DIR",
+                        "show file names without this folder; may be given again"),
+        NYTP_OWN_OPTION("minimal", FLAG, minimal, "", "no pages by block and by sub"),
+        NYTP_OWN_OPTION("no-flame", FLAG, no_flame, "", "no flame graph"),
+        NYTP_OWN_OPTION("replace", FLAG, replace, "",
+                        "remove what an earlier report left in DIR, and nothing else")),
 };

@@ -522,4 +522,6 @@ const struct nytp_exporter nytp_exporter_json = {
     .wants_statements = true,
     .write_diff = nytp_diff_write_json,
     .write = write_json,
+    .takes = "spread unit",
+    .takes_diff = "lines unit",
 };

@@ -422,9 +422,12 @@ static bool list_write(const struct nytp_profile *profile,
 const struct nytp_exporter nytp_exporter_list = {
     .name = "list",
     .title = "annotated source of subs, for the terminal",
-    .suffixes = "",
     .adds_processes = true,
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS | NYTP_HAS_SOURCE,
     .wants_sources = true,
     .write = list_write,
+    .takes = "no-source-files source-files unit wait",
+    .options = NYTP_OPTIONS(
+        NYTP_OWN_OPTION("list", SUBS, names, "[=REGEX]",
+                        "annotated source of matching subs; without REGEX the hottest")),
 };

@@ -59,4 +59,6 @@ const struct nytp_exporter nytp_exporter_markdown = {
     .write = write_markdown,
     .write_diff = nytp_diff_write_markdown,
     .shows_limits = true,
+    .takes = "unit",
+    .takes_diff = "lines weight",
 };

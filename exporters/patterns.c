@@ -117,8 +117,12 @@ const struct nytp_exporter nytp_exporter_patterns = {
     .name = "patterns",
     .title =
         "regular expressions with the most time, in the terminal; of recordings with regex=1",
-    .suffixes = "",
     .adds_processes = true,
     .write = write_patterns,
     .no_diff = "it has no runs to compare; use --top",
+    .takes = "as",
+    .refuses = "focus ignore show show-from no-wait",
+    .options = NYTP_OPTIONS(
+        NYTP_OWN_OPTION("patterns", ROWS, top, "[=N]",
+                        "the N regular expressions with the most time, default 20; 0 is all")),
 };

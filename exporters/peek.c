@@ -190,9 +190,11 @@ static bool peek_write(const struct nytp_profile *profile,
 const struct nytp_exporter nytp_exporter_peek = {
     .name = "peek",
     .title = "callers and callees of subs, for the terminal",
-    .suffixes = "",
     .adds_processes = true,
     .wants_names = true,
     .needs = NYTP_HAS_ARCS,
     .write = peek_write,
+    .takes = "unit wait",
+    .options = NYTP_OPTIONS(
+        NYTP_OWN_OPTION("peek", SUBS, names, "REGEX", "callers and callees of matching subs")),
 };

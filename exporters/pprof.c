@@ -123,4 +123,6 @@ const struct nytp_exporter nytp_exporter_pprof = {
     .write_diff = write_pprof_diff,
     .shows_stacks = true,
     .sums_runs = true,
+    .takes = "label labels open unit wait",
+    .takes_diff = "label labels open unit wait",
 };

@@ -115,4 +115,5 @@ const struct nytp_exporter nytp_exporter_pprof_text = {
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS | NYTP_HAS_CALLS | NYTP_HAS_ENTRIES,
     .no_diff = "use --pprof",
     .write = write_pprof_text,
+    .takes = "label labels unit wait",
 };

@@ -134,4 +134,6 @@ const struct nytp_exporter nytp_exporter_rows = {
     .merges_evals = true,
     .no_diff = "load both sides and ask the engine, or use --json",
     .write = write_rows,
+    .takes = "lines",
+    .refuses = "no-merge-evals",
 };

@@ -93,4 +93,6 @@ const struct nytp_exporter nytp_exporter_save_base = {
     .write = write_base,
     .stable_names = true,
     .no_diff = "it is what --diff takes",
+    .takes = "merge-runs",
+    .refuses = "no-merge-evals",
 };

@@ -342,4 +342,6 @@ const struct nytp_exporter nytp_exporter_speedscope = {
     .write_diff = write_speedscope_diff,
     .shows_stacks = true,
     .sums_runs = true,
+    .takes = "aggregate max-calls open unit",
+    .takes_diff = "normalize open unit",
 };

@@ -353,9 +353,12 @@ static bool write_sql(const struct nytp_profile *profile,
 const struct nytp_exporter nytp_exporter_sql = {
     .name = "sql",
     .title = "what requests ask of databases (DBI), and statements in a loop, in the terminal",
-    .suffixes = "",
     .needs = NYTP_HAS_CALLS,
     .wants_statements = true,
     .write = write_sql,
     .no_diff = "it has no runs to compare; use --top",
+    .takes = "as max-calls unit",
+    .options = NYTP_OPTIONS(NYTP_OWN_OPTION("sql", ROWS, top, "[=N]",
+                                            "the N requests and statements that take most "
+                                            "of the database, default 20; 0 is all")),
 };

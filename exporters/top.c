@@ -192,9 +192,12 @@ static bool top_write(const struct nytp_profile *profile,
 const struct nytp_exporter nytp_exporter_top = {
     .name = "top",
     .title = "subs with the most time, for the terminal",
-    .suffixes = "",
     .needs = NYTP_HAS_ARCS,
     .write_diff = nytp_diff_write_table,
     .adds_processes = true,
     .write = top_write,
+    .takes = "as lines no-source-files sort source-files spread unit wait",
+    .takes_diff = "lines no-source-files source-files weight",
+    .options = NYTP_OPTIONS(NYTP_OWN_OPTION(
+        "top", ROWS, top, "[=N]", "the N subs with the most time, default 20; 0 is all")),
 };

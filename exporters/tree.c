@@ -469,10 +469,10 @@ static bool tree_write(const struct nytp_profile *profile,
 const struct nytp_exporter nytp_exporter_tree = {
     .name = "tree",
     .title = "call tree with times, for the terminal",
-    .suffixes = "",
     .needs = NYTP_HAS_ARCS | NYTP_HAS_CALLS,
     .no_diff = "use --top",
     .prunes_itself = true,
     .adds_processes = true,
     .write = tree_write,
+    .takes = "sort unit wait",
 };

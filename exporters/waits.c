@@ -77,7 +77,11 @@ static bool write_waits(const struct nytp_profile *profile,
 const struct nytp_exporter nytp_exporter_waits = {
     .name = "waits",
     .title = "what a sampled program waited for, in the terminal",
-    .suffixes = "",
     .write = write_waits,
     .no_diff = "it has no runs to compare; use --top",
+    .takes = "as unit",
+    .refuses = "focus ignore show show-from no-wait",
+    .options = NYTP_OPTIONS(
+        NYTP_OWN_OPTION("waits", ROWS, top, "[=N]",
+                        "the N longest waits and their reasons, default 20; 0 is all")),
 };

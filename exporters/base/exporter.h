@@ -15,6 +15,8 @@
 #include "output_set.h"
 #include "patterns.h"
 
+#include <stddef.h>
+
 /* Texts of an option that may be given several times. They belong to the command line. */
 struct nytp_texts {
     const char **at;
@@ -35,7 +37,8 @@ struct nytp_diff;
 struct nytp_label_row;
 
 /* label_parts has at most so many labels, those that took longest, so many texts of SQL within
- * them, and inputs of at most so many bytes: each part is another two readings of the inputs. */
+ * them, and inputs of at most so many bytes: each part is another two readings of the inputs.
+ */
 #define NYTP_LABEL_PARTS       12
 #define NYTP_STATEMENT_PARTS   6
 #define NYTP_LABEL_PARTS_BYTES (4 << 20)
@@ -55,8 +58,8 @@ struct nytp_export_options {
     bool plain_names;         /* callgrind: no name compression */
     bool aggregate;           /* speedscope: no timeline */
     bool spread;              /* top, json: how the calls of a sub differ; build a timeline */
-    bool lines; /* collapsed, flamegraph: frames carry call lines; top: lines, not subs */
-    bool by_query;            /* sql: each statement of each request */
+    bool lines;    /* collapsed, flamegraph: frames carry call lines; top: lines, not subs */
+    bool by_query; /* sql: each statement of each request */
     struct nytp_name request_key; /* so: the label that requests are told by, "" = the usual */
     uint32_t top;                 /* top: how many rows; 0 = default */
     enum nytp_form as;            /* lists: their form */
@@ -71,11 +74,11 @@ struct nytp_export_options {
     const struct nytp_name *source_paths; /* html: and as what, by file; or NULL */
     struct nytp_texts libs;               /* html: folders that file names are shown without */
     const char *title;                    /* html, flamegraph: what was profiled, or NULL */
-    bool minimal;                       /* html: no pages by block and by sub */
-    bool no_flame;                      /* html: no flame graph */
-    bool source_files, no_source_files; /* files of this machine are read for source that
-                                           was not kept; neither: as far as it is proved */
-    bool no_merge_evals;                /* html: a page for each string eval */
+    bool minimal;                         /* html: no pages by block and by sub */
+    bool no_flame;                        /* html: no flame graph */
+    bool source_files, no_source_files;   /* files of this machine are read for source that
+                                             was not kept; neither: as far as it is proved */
+    bool no_merge_evals;                  /* html: a page for each string eval */
     bool replace; /* html: remove what an earlier report left in the folder */
     const struct nytp_label_row *label_rows; /* html: what labels took, n_label_rows; or NULL */
     uint32_t n_label_rows;
@@ -90,6 +93,59 @@ struct nytp_export_options {
     const struct nytp_patterns *waits; /* subs that wait besides those of waits.def, or NULL */
     struct nytp_patterns names;        /* list, peek: which subs; list: none = the hottest */
 };
+
+/* How the value of an option is read, and so what the member at `target` is. */
+enum nytp_option_kind {
+    NYTP_OPTION_FLAG,
+    NYTP_OPTION_TEXT,
+    NYTP_OPTION_COUNT,
+    NYTP_OPTION_PERCENT,
+    NYTP_OPTION_WORD, /* one of the words of `value`; so are the next five */
+    NYTP_OPTION_SORT,
+    NYTP_OPTION_UNIT,
+    NYTP_OPTION_WEIGHT,
+    NYTP_OPTION_CLOCK,
+    NYTP_OPTION_FORM,
+    NYTP_OPTION_PATTERN,
+    NYTP_OPTION_LIST, /* a text each time it is given */
+    NYTP_OPTION_FORMAT,
+    NYTP_OPTION_ROWS,       /* chooses the format of the same name; the value is optional */
+    NYTP_OPTION_SUBS,       /* so does this, with a regular expression */
+    NYTP_OPTION_BY,         /* a mode with the key of labels */
+    NYTP_OPTION_WHERE,      /* KEY=~REGEX of labels, each time it is given */
+    NYTP_OPTION_SUBSTITUTE, /* s/REGEX/TEXT/ */
+    NYTP_OPTION_MODE,
+};
+
+struct nytp_option {
+    const char *name; /* NULL: `help` is a section's title */
+    char letter;      /* the short form, 0: none */
+    enum nytp_option_kind kind;
+    size_t target;     /* offset in struct nytp_cli (of an exporter's own: in struct
+                          nytp_export_options); the mode itself for NYTP_OPTION_MODE */
+    const char *value; /* what --help calls the value, "[=N]" where it is optional */
+    unsigned where;    /* bits of modes (cli/options.def), or NYTP_OF_EXPORTER */
+    const char
+        *beside; /* beside this option or format it means something everywhere, or NULL */
+    const char *help;
+};
+
+#define NYTP_OF_EXPORTER (1u << 31)
+
+/* Options that one exporter has; `target` is a member of struct nytp_export_options. */
+#define NYTP_OPTIONS(...)                                                                      \
+    (const struct nytp_option[])                                                               \
+    {                                                                                          \
+        __VA_ARGS__,                                                                           \
+        {                                                                                      \
+            0                                                                                  \
+        }                                                                                      \
+    }
+#define NYTP_OWN_OPTION(name, kind, target, value, help)                                       \
+    {                                                                                          \
+        name, 0, NYTP_OPTION_##kind, offsetof(struct nytp_export_options, target), value,      \
+            NYTP_OF_EXPORTER, NULL, help                                                       \
+    }
 
 /* A viewer for what any browser shows: the desktop's own way to one, then browsers by name.
  * macOS has open. */
@@ -128,10 +184,14 @@ struct nytp_exporter {
     bool (*write_diff)(const struct nytp_diff *diff, const struct nytp_export_options *options,
                        struct nytp_out *out);
     const char *no_diff;
-    bool shows_limits; /* Markdown, before which a table of limits may stand */
-    bool shows_stacks; /* write_diff() does, so that the base must be recordings */
-    bool sums_runs;    /* it adds up the stacks of all runs of a side */
-    bool merges_evals; /* string evals are merged unless the user says otherwise */
+    const struct nytp_option *options; /* its own; the last has no name */
+    const char *takes;      /* options of cli/options.def that write() heeds, with blanks */
+    const char *takes_diff; /* and those of write_diff() */
+    const char *refuses;    /* and those that all others heed */
+    bool shows_limits;      /* Markdown, before which a table of limits may stand */
+    bool shows_stacks;      /* write_diff() does, so that the base must be recordings */
+    bool sums_runs;         /* it adds up the stacks of all runs of a side */
+    bool merges_evals;      /* string evals are merged unless the user says otherwise */
     bool stable_names; /* wants names that do not change when code moves, and evals merged */
 };
 

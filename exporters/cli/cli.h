@@ -24,12 +24,12 @@ enum nytp_mode {
     NYTP_MODE_HELP,
 };
 
-#define NYTP_MOST_OPTIONS 96 /* rows of options.def */
+#define NYTP_MOST_OPTIONS 128
 
 /* Zeroed before parsing. Texts point into argv. */
 struct nytp_cli {
     enum nytp_mode mode;
-    bool given[NYTP_MOST_OPTIONS]; /* which rows of options.def are on the command line */
+    bool given[NYTP_MOST_OPTIONS]; /* nytp_option_at(i) is on the command line */
     const struct nytp_exporter *exporter; /* NYTP_MODE_EXPORT: never NULL */
     const char *output;                   /* -o; NULL = not given */
     bool per_process, open, strict, as_recorded, quiet, all_runs;

@@ -5,7 +5,7 @@
  */
 #include "help.h"
 
-#include "option_places.h"
+#include "option_table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 /* A row whose right side is continued below itself where it is too long. */
 static void put_row(struct nytp_out *out, const char *left, const char *right)
 {
-    size_t column = strlen(left);
+    size_t column = strlen(left) < HELP_COLUMN ? strlen(left) : HELP_WIDTH;
     nytp_printf(out, "  %s", left);
     for (const char *end; *right != '\0'; right = end + strspn(end, " ")) {
         end = right + strcspn(right, " ");
@@ -61,11 +61,12 @@ void nytp_cli_put_help(struct nytp_out *out)
         snprintf(left, sizeof left, "    --%s", nytp_exporters[i]->name);
         put_row(out, left, nytp_exporters[i]->title);
     }
-    for (size_t i = 0; i < nytp_n_options; i++) {
-        if (nytp_options[i].name == NULL)
-            nytp_printf(out, "\n%s:\n", nytp_options[i].help);
+    const struct nytp_option *option;
+    for (size_t i = 0; (option = nytp_option_at(i)) != NULL; i++) {
+        if (option->name == NULL)
+            nytp_printf(out, "\n%s:\n", option->help);
         else
-            put_option(out, &nytp_options[i]);
+            put_option(out, option);
     }
     nytp_puts(out,
               "\nExit status: 0 done, 1 unusable input, 2 usage, 3 partial input exported,\n"

@@ -1,45 +1,27 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The rows of options.def as a table, and what looks at it: parsing, the values, --help.
+ * All options: the rows of options.def, then those of the exporters. For parsing, the values,
+ * --help, and the refusal of what would be ignored.
  */
 #ifndef NYTP_OPTION_TABLE_H
 #define NYTP_OPTION_TABLE_H
 
 #include "cli.h"
 
-/* How the value is read, and so what the member at `target` is (option_values.c). */
-enum nytp_option_kind {
-    NYTP_OPTION_FLAG,
-    NYTP_OPTION_TEXT,
-    NYTP_OPTION_COUNT,
-    NYTP_OPTION_PERCENT,
-    NYTP_OPTION_UNIT,
-    NYTP_OPTION_WEIGHT,
-    NYTP_OPTION_CLOCK,
-    NYTP_OPTION_FORM,
-    NYTP_OPTION_PATTERN,
-    NYTP_OPTION_LIST, /* a text each time it is given */
-    NYTP_OPTION_FORMAT,
-    NYTP_OPTION_ROWS,       /* chooses the format of the same name; the value is optional */
-    NYTP_OPTION_SUBS,       /* so does this, with a regular expression */
-    NYTP_OPTION_BY,         /* a mode with the key of labels */
-    NYTP_OPTION_WHERE,      /* KEY=~REGEX of labels, each time it is given */
-    NYTP_OPTION_SUBSTITUTE, /* s/REGEX/TEXT/ */
-    NYTP_OPTION_MODE,
-};
+/* The option or section's title number `i`, or NULL behind the last. */
+const struct nytp_option *nytp_option_at(size_t i);
 
-struct nytp_option {
-    const char *name; /* NULL: `help` is a section's title */
-    char letter;      /* the short form, 0: none */
-    enum nytp_option_kind kind;
-    size_t target;     /* offset in struct nytp_cli; the mode itself for NYTP_OPTION_MODE */
-    const char *value; /* what --help calls the value, "[=N]" where it is optional */
-    const char *where; /* for which formats and modes it means something (options.def) */
-    const char *help;
-};
+/* False with *error set when an option was given that means nothing for what was chosen. */
+bool nytp_options_fit(const struct nytp_cli *cli, struct nytp_error *error);
 
-extern const struct nytp_option nytp_options[];
-extern const size_t nytp_n_options;
+/* The formats and modes of an option that is for some only, as "top, tree"; "" for one that is
+ * for all formats. */
+void nytp_option_places(const struct nytp_option *option, char *text, size_t size);
+
+static inline bool nytp_exporter_compares(const struct nytp_exporter *exporter)
+{
+    return exporter->write_diff != NULL || exporter->write_set != NULL;
+}
 
 /* "[=N]": a value can only be attached, so that what follows is a FILE. */
 static inline bool nytp_has_optional_value(const struct nytp_option *option)

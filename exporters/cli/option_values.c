@@ -3,7 +3,6 @@
  * Turns the text of an option's value into what the option's kind says, and suggests the
  * nearest name where a name is not known; see option_values.h.
  */
-#include "exporters/table/sheet.h"
 #include "option_values.h"
 
 #include "exporters/base/near.h"
@@ -95,9 +94,10 @@ static void consider_other_words(struct nearest *nearest)
 bool nytp_unknown_option(const char *argument, size_t name_len, struct nytp_error *error)
 {
     struct nearest nearest = nearest_to(argument + 2, name_len);
-    for (size_t i = 0; i < nytp_n_options; i++)
-        if (nytp_options[i].name != NULL)
-            nearest_consider(&nearest, nytp_options[i].name);
+    const struct nytp_option *option;
+    for (size_t i = 0; (option = nytp_option_at(i)) != NULL; i++)
+        if (option->name != NULL)
+            nearest_consider(&nearest, option->name);
     for (size_t i = 0; nytp_exporters[i] != NULL; i++)
         nearest_consider(&nearest, nytp_exporters[i]->name);
     consider_other_words(&nearest);
@@ -179,45 +179,36 @@ static bool set_percent(double *target, const struct nytp_option *option, const 
     return true;
 }
 
-static bool set_unit(const struct nytp_unit **target, const char *value,
+/* The words that an option takes, with | between them. */
+static const char *words_of(const struct nytp_option *option, char *text, size_t size)
+{
+    if (option->kind == NYTP_OPTION_WEIGHT)
+        return nytp_measures_list("", "incl", "|", text, size);
+    if (option->kind != NYTP_OPTION_SORT)
+        return option->value;
+    return nytp_measures_list("self|incl|calls|percall|name|ops",
+                              "time calls statements ops incl cpu", "|", text, size);
+}
+
+/* The index of `value` among the words of `option`, or -1 with *error set. */
+static int find_word(const struct nytp_option *option, const char *value,
                      struct nytp_error *error)
 {
-    *target = nytp_unit_find(value);
-    if (*target == NULL)
-        return usage_error(error, "unknown unit \"%s\": ns, us, ms, s or ticks", value);
-    return true;
-}
-
-static bool set_weight(enum nytp_weight *target, const char *value, struct nytp_error *error)
-{
-    char known[200];
-    *target = nytp_measure_named(value, strlen(value));
-    if (*target != NYTP_WEIGHT_INCL && *target < NYTP_N_WEIGHTS)
-        return true;
-    *target = NYTP_WEIGHT_TIME;
-    return usage_error(error, "unknown weight \"%s\": %s", value,
-                       nytp_measures_list("", "incl", known, sizeof known));
-}
-
-static bool set_clock(char *target, const char *value, struct nytp_error *error)
-{
-    static const char *const names[] = {"user", "system", "real"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(value, names[i]) == 0) {
-            *target = names[i][0];
-            return true;
-        }
-    return usage_error(error, "unknown clock \"%s\": user, system or real", value);
-}
-
-static bool set_form(enum nytp_form *target, const char *value, struct nytp_error *error)
-{
-    for (int i = 0; i < NYTP_N_FORMS; i++)
-        if (strcmp(value, nytp_form_names[i]) == 0) {
-            *target = (enum nytp_form)i;
-            return true;
-        }
-    return usage_error(error, "unknown form \"%s\": text, csv, json, markdown or html", value);
+    char text[256], known[400] = "";
+    const char *at = words_of(option, text, sizeof text);
+    size_t used = 0;
+    for (int i = 0;; i++) {
+        const size_t len = strcspn(at, "|");
+        if (len == strlen(value) && memcmp(at, value, len) == 0)
+            return i;
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%.*s", i > 0 ? ", " : "",
+                                 (int)len, at);
+        if (at[len] == '\0')
+            break;
+        at += len + 1;
+    }
+    usage_error(error, "unknown --%s \"%s\": %s", option->name, value, known);
+    return -1;
 }
 
 static bool choose_mode(struct nytp_cli *cli, enum nytp_mode mode,
@@ -243,7 +234,7 @@ static bool set_by(struct nytp_cli *cli, const char **key, const struct nytp_opt
     cli->export.by_query = len > end && strcmp(name + len - end, statements) == 0;
     *key = strcmp(value, "label") == 0 ? NULL : name;
     if (len == 0)
-        return usage_error(error, "--by takes label or the KEY of labels, not \"%s\"", value);
+        return find_word(option, value, error) >= 0;
     if (!cli->export.by_query)
         return choose_mode(cli, NYTP_MODE_BY_LABEL, option, error);
     cli->export.request_key = (struct nytp_name){name, (uint32_t)(len - end)};
@@ -287,14 +278,12 @@ static bool add_text(struct nytp_texts *texts, const char *value, struct nytp_er
 static bool selects(const struct nytp_option *option)
 {
     const size_t first = offsetof(struct nytp_cli, selection);
-    if (option->target == offsetof(struct nytp_cli, selection.detail))
-        return false;
+    const bool is_common =
+        option->kind != NYTP_OPTION_MODE && option->where != NYTP_OF_EXPORTER;
     return option->kind == NYTP_OPTION_WHERE ||
-           (option->kind != NYTP_OPTION_MODE &&
-            ((option->target >= first &&
-              option->target < first + sizeof(struct nytp_selection)) ||
-             option->target == offsetof(struct nytp_cli, export.max_depth) ||
-             option->target == offsetof(struct nytp_cli, export.collapse_recursion)));
+           (is_common && option->target >= first &&
+            option->target < first + sizeof(struct nytp_selection) &&
+            option->target != offsetof(struct nytp_cli, selection.detail));
 }
 
 /* Adds "--focus=Foo" to what a report says of itself. */
@@ -320,14 +309,37 @@ bool nytp_option_set(struct nytp_cli *cli, const struct nytp_option *option, con
 {
     if (selects(option) && !note_selection(cli, option, value, error))
         return false;
-    cli->given[option - nytp_options] = true;
-    void *target = (char *)cli + (option->kind == NYTP_OPTION_MODE ? 0 : option->target);
+    size_t index = 0;
+    while (nytp_option_at(index) != option)
+        index++;
+    cli->given[index] = true;
+    char *const base = option->where == NYTP_OF_EXPORTER ? (char *)&cli->export : (char *)cli;
+    void *const target = base + (option->kind == NYTP_OPTION_MODE ? 0 : option->target);
+    const bool has_words = option->kind >= NYTP_OPTION_WORD && option->kind <= NYTP_OPTION_FORM;
+    const int word = has_words ? find_word(option, value, error) : 0;
+    if (word < 0)
+        return false;
     switch (option->kind) {
     case NYTP_OPTION_FLAG:
         *(bool *)target = true;
         return true;
     case NYTP_OPTION_TEXT:
+    case NYTP_OPTION_WORD:
+    case NYTP_OPTION_SORT:
         *(const char **)target = value;
+        return true;
+    case NYTP_OPTION_UNIT:
+        *(const struct nytp_unit **)target = nytp_unit_find(value);
+        return true;
+    case NYTP_OPTION_WEIGHT:
+        cli->export.weight_given = true;
+        *(enum nytp_weight *)target = nytp_measure_named(value, strlen(value));
+        return true;
+    case NYTP_OPTION_FORM:
+        *(enum nytp_form *)target = (enum nytp_form)word;
+        return true;
+    case NYTP_OPTION_CLOCK:
+        *(char *)target = value[0];
         return true;
     case NYTP_OPTION_LIST:
         return add_text(target, value, error);
@@ -335,15 +347,6 @@ bool nytp_option_set(struct nytp_cli *cli, const struct nytp_option *option, con
         return set_count(target, option, value, error);
     case NYTP_OPTION_PERCENT:
         return set_percent(target, option, value, error);
-    case NYTP_OPTION_UNIT:
-        return set_unit(target, value, error);
-    case NYTP_OPTION_WEIGHT:
-        cli->export.weight_given = true;
-        return set_weight(target, value, error);
-    case NYTP_OPTION_FORM:
-        return set_form(target, value, error);
-    case NYTP_OPTION_CLOCK:
-        return set_clock(target, value, error);
     case NYTP_OPTION_PATTERN:
         return nytp_patterns_add(target, option->name, value, error);
     case NYTP_OPTION_FORMAT:

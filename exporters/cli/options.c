@@ -4,7 +4,6 @@
  * getopt_long() is not in POSIX, and the flags of formats are known only at run time.
  */
 #include "options.h"
-#include "option_checks.h"
 #include "option_values.h"
 
 #include <stddef.h>
@@ -45,11 +44,12 @@ static bool apply_option(struct nytp_cli *cli, const struct nytp_option *option,
 
 static const struct nytp_option *find_name(const char *name, size_t len)
 {
-    for (size_t i = 0; i < nytp_n_options; i++)
-        if (nytp_options[i].name != NULL && strlen(nytp_options[i].name) == len &&
-            memcmp(nytp_options[i].name, name, len) == 0)
-            return &nytp_options[i];
-    return NULL;
+    const struct nytp_option *option;
+    for (size_t i = 0; (option = nytp_option_at(i)) != NULL; i++)
+        if (option->name != NULL && strlen(option->name) == len &&
+            memcmp(option->name, name, len) == 0)
+            break;
+    return option;
 }
 
 static bool parse_long(struct nytp_cli *cli, const char *argument, struct words *words,
@@ -73,10 +73,11 @@ static bool parse_long(struct nytp_cli *cli, const char *argument, struct words 
 
 static const struct nytp_option *find_letter(char letter)
 {
-    for (size_t i = 0; i < nytp_n_options; i++)
-        if (nytp_options[i].name != NULL && nytp_options[i].letter == letter)
-            return &nytp_options[i];
-    return NULL;
+    const struct nytp_option *option;
+    for (size_t i = 0; (option = nytp_option_at(i)) != NULL; i++)
+        if (option->letter == letter)
+            break;
+    return option;
 }
 
 /* A long name behind one hyphen is what other programs take. */
@@ -203,6 +204,104 @@ static bool choose_exporter(struct nytp_cli *cli, struct nytp_error *error)
     return usage_error(error, "%s: the name tells no format; see --list-formats", cli->output);
 }
 
+/* ---- what goes together; after all was read, so that the order does not matter ---- */
+
+/* Comparing and limits. */
+static bool check_comparison(const struct nytp_cli *cli, struct nytp_error *error)
+{
+    const bool gate = cli->limits.n + cli->gate_files.n > 0;
+    const int n_answers = nytp_cli_n_answers(cli);
+    if (cli->bases.n > 0 && !nytp_exporter_compares(cli->exporter))
+        return usage_error(
+            error, "--diff: %s cannot show a difference: %s", cli->exporter->name,
+            cli->exporter->no_diff != NULL ? cli->exporter->no_diff : "use --json or --pprof");
+    const enum nytp_weight weight = cli->export.weight;
+    if (cli->bases.n > 0 && !cli->exporter->shows_stacks && weight == NYTP_WEIGHT_CPU)
+        return usage_error(
+            error, "--diff: processor times (--weight cpu) are compared by stacks only: "
+                   "--collapsed or --flamegraph");
+    if (cli->export.spread && cli->export.lines)
+        return usage_error(error, "--spread is of subs, not of --lines");
+    if (cli->limits.n > 0 && cli->bases.n == 0)
+        return usage_error(error, "--fail-over needs a base: --diff BASE");
+    if ((n_answers > 0 || cli->gate_junit != NULL) && !gate)
+        return usage_error(error, "there is no limit: --fail-over LIMIT or --gate FILE");
+    const bool to_stdout = cli->output == NULL || strcmp(cli->output, "-") == 0;
+    if (n_answers > 0 && (cli->format_given || cli->output != NULL) && to_stdout)
+        return usage_error(error,
+                           "--gate-tap, --annotations and --gate-junit=- write to standard "
+                           "output: use -o FILE for %s",
+                           cli->exporter->name);
+    if (n_answers > 1)
+        return usage_error(error, "--gate-tap, --annotations and --gate-junit=-: one of them");
+    return true;
+}
+
+static bool check_labels(const struct nytp_cli *cli, struct nytp_error *error)
+{
+    for (uint32_t i = 0; i < cli->export.labels.n; i++) {
+        const char *text = cli->export.labels.at[i];
+        if (strchr(text, '=') == NULL || text[0] == '=')
+            return usage_error(error, "--label takes KEY=VALUE, not \"%s\"", text);
+    }
+    return true;
+}
+
+/* A format where none is written, or one that labels have no place in. */
+static bool check_mode(const struct nytp_cli *cli, struct nytp_error *error)
+{
+    static const char *const of_labels[] = {"json", "csv", "markdown", "rows"};
+    if (cli->mode == NYTP_MODE_EXPORT || cli->exporter == NULL)
+        return true;
+    if (cli->mode != NYTP_MODE_BY_LABEL)
+        return usage_error(error,
+                           "%s is a format, and what is asked for instead of exporting is text",
+                           cli->exporter->name);
+    if (cli->export.unit != NULL && strcmp(cli->exporter->name, "rows") == 0)
+        return usage_error(error, "--unit means nothing for --rows, which are in ns");
+    for (size_t i = 0; i < sizeof of_labels / sizeof *of_labels; i++)
+        if (strcmp(cli->exporter->name, of_labels[i]) == 0)
+            return true;
+    return usage_error(error,
+                       "--by has a table of its own, or --json, --csv, --markdown, "
+                       "--rows; not --%s",
+                       cli->exporter->name);
+}
+
+static bool check(struct nytp_cli *cli, struct nytp_error *error)
+{
+    if (cli->mode == NYTP_MODE_HELP || cli->mode == NYTP_MODE_VERSION)
+        return true;
+    if (!check_labels(cli, error) || !check_mode(cli, error))
+        return false;
+    if (cli->mode == NYTP_MODE_EXPORT && cli->exporter->wants_names && cli->export.names.n == 0)
+        return usage_error(error, "%s of which subs? --%s=REGEX", cli->exporter->name,
+                           cli->exporter->name);
+    if (cli->mode == NYTP_MODE_EXPORT && !check_comparison(cli, error))
+        return false;
+    if (!nytp_options_fit(cli, error))
+        return false;
+    if (cli->export.sort != NULL && strcmp(cli->export.sort, "ops") == 0 &&
+        strcmp(cli->exporter->name, "top") != 0)
+        return usage_error(error, "--sort ops is of --top only");
+    if (cli->export.as != NYTP_FORM_TEXT && cli->export.by_query)
+        return usage_error(error, "--as: the statements of requests are text only");
+    if (cli->per_process && (cli->output == NULL || strcmp(cli->output, "-") == 0) &&
+        cli->mode == NYTP_MODE_EXPORT)
+        return usage_error(error, "--per-process needs -o FILE");
+    if (cli->open &&
+        (cli->per_process || (cli->output != NULL && strcmp(cli->output, "-") == 0)))
+        return usage_error(error, "--open shows one file");
+    int n_stdin = 0;
+    for (int i = 0; i < cli->n_files; i++)
+        n_stdin += strcmp(cli->files[i], "-") == 0;
+    for (uint32_t i = 0; i < cli->bases.n; i++)
+        n_stdin += strcmp(cli->bases.at[i], "-") == 0;
+    if (n_stdin > 1)
+        return usage_error(error, "standard input (-) can be read only once");
+    return true;
+}
+
 bool nytp_cli_parse(struct nytp_cli *cli, int argc, char **argv, struct nytp_error *error)
 {
     static char default_file[] = "nytprof.out";
@@ -227,9 +326,9 @@ bool nytp_cli_parse(struct nytp_cli *cli, int argc, char **argv, struct nytp_err
     if (cli->exporter != NULL && cli->exporter->prunes_itself)
         cli->selection.min_percent = -1;
     cli->export.waits = &cli->selection.waits;
-    cli->selection.max_depth = cli->export.max_depth;
-    cli->selection.collapse_recursion = cli->export.collapse_recursion;
-    return nytp_cli_check(cli, error);
+    cli->export.max_depth = cli->selection.max_depth;
+    cli->export.collapse_recursion = cli->selection.collapse_recursion;
+    return check(cli, error);
 }
 
 void nytp_cli_free(struct nytp_cli *cli)

@@ -36,7 +36,7 @@ static bool find_value(const char *text, size_t len, enum nytp_weight *value)
 
 static const char *values_known(char *text, size_t size)
 {
-    return nytp_measures_list("queries, loops, waits, ", "cpu", text, size);
+    return nytp_measures_list("queries, loops, waits, ", "cpu", ", ", text, size);
 }
 
 /* Things to count other than values of subs. */

@@ -54,17 +54,16 @@ int64_t nytp_sub_memory(const struct nytp_sub *sub, enum nytp_weight weight)
     return nytp_measures[weight].own(NULL, &memory);
 }
 
-const char *nytp_measures_list(const char *first, const char *except, char *text, size_t size)
+const char *nytp_measures_list(const char *first, const char *except, const char *separator,
+                               char *text, size_t size)
 {
-    const char *separator = "";
     size_t len = (size_t)snprintf(text, size, "%s", first);
     for (int i = 0; i < NYTP_N_WEIGHTS && len < size; i++) {
         const char *const name = nytp_measures[i].name;
         const char *const at = strstr(except, name);
-        if (*name == '\0' || (at != NULL && strcspn(at, " ") == strlen(name)))
-            continue;
-        len += (size_t)snprintf(text + len, size - len, "%s%s", separator, name);
-        separator = i + 2 == NYTP_MEMORY_END ? " or " : ", ";
+        if (*name != '\0' && (at == NULL || strcspn(at, " ") != strlen(name)))
+            len +=
+                (size_t)snprintf(text + len, size - len, "%s%s", i > 0 ? separator : "", name);
     }
     return text;
 }

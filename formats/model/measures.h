@@ -51,8 +51,9 @@ enum nytp_weight nytp_measure_named(const char *name, size_t len);
 enum nytp_weight nytp_memory_named(const char *name);
 
 /* Stores `first` and the names of all measures but those in `except` (with blanks between
- * them): "time, calls or svs". Returns `text`. */
-const char *nytp_measures_list(const char *first, const char *except, char *text, size_t size);
+ * them), with `separator` before each but the first measure. Returns `text`. */
+const char *nytp_measures_list(const char *first, const char *except, const char *separator,
+                               char *text, size_t size);
 
 /* Returns true if the profile has a measure of memory. */
 static inline bool nytp_profile_has(const struct nytp_profile *profile, enum nytp_weight weight)

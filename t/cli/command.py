@@ -63,20 +63,56 @@ def messages(done):
     return done.stderr.decode().splitlines()
 
 
+def common_options():
+    """Rows of options.def: name, short, kind, value, where, beside."""
+    return re.findall(r'^NYTP_(?:OPTION|BESIDE|MODE)\("([^"]+)", (?:0|\'(.)\'), (?:(\w+), [\w.]+, "([^"]*)", ([A-Z_ |]+)(?:, "([^"]*)")?, ")?',
+                      (ROOT / "exporters" / "cli" / "options.def").read_text(), re.MULTILINE)
+
+
+def exporter_sources():
+    """The text of each exporter's descriptor, by the exporter's name."""
+    texts = [path.read_text() for path in sorted((ROOT / "exporters").glob("*.c"))]
+    found = [text[text.index("\nconst struct nytp_exporter nytp_exporter_"):] for text in texts]
+    return {re.search(r'\.name = "(.*)"', text)[1]: text for text in found}
+
+
+def own_options(source):
+    return re.findall(r'NYTP_OWN_OPTION\(\s*"([^"]+)", (\w+), \w+, "([^"]*)"', source)
+
+
 def options_table():
-    """Rows of options.def: name -> (short, kind, value)."""
-    text = (ROOT / "exporters" / "cli" / "options.def").read_text()
-    rows = re.findall(r'^NYTP_OPTION\("([^"]+)", (0|\'.\'), (\w+), [\w.]+, "([^"]*)", "', text,
-                      re.MULTILINE)
-    assert len(rows) == len(re.findall(r"^NYTP_OPTION", text, re.MULTILINE)) > 20
-    return {name: (short.strip("'") if short != "0" else None, kind, value)
-            for name, short, kind, value in rows}
+    """All options: name -> (short, kind, value), those of options.def, then those that an exporter brings."""
+    return {**{name: (short or None, kind or "MODE", value) for name, short, kind, value, *_ in common_options()},
+            **{row[0]: (None, *row[1:]) for source in exporter_sources().values() for row in own_options(source)}}
 
 
-def where():
-    """The column `where` of options.def: name -> for which formats and modes."""
-    text = (ROOT / "exporters" / "cli" / "options.def").read_text()
-    return dict(re.findall(r'^NYTP_OPTION\("([^"]+)", [^"]*"[^"]*", "([^"]*)", ', text, re.MULTILINE))
+def comparing():
+    """The formats that can show a difference."""
+    return [name for name, text in exporter_sources().items() if re.search(r"\.write_(diff|set)", text)]
+
+
+def beside():
+    """Options that mean something beside another option or format: name -> that."""
+    return {row[0]: row[5].strip('"') for row in common_options() if row[5]}
+
+
+def places(option):
+    """The formats and modes ("csv", "csv --diff", "stats") in which the option is said to mean something."""
+    sources, difference = exporter_sources(), {f"{name} --diff" for name in comparing()}
+    names = {"PLAIN": set(sources), "DIFF": difference, "STATS": {"stats"}, "CHECK": {"check"}, "DUMP": {"dump"}, "BY_LABEL": {"by"}}
+    names.update(FORMATS=set(sources) | difference, ANYWHERE=set().union(*names.values()), BY_EXPORTERS=set())
+    where = {row[0]: row[4] or "ANYWHERE" for row in common_options()}.get(option, "BY_EXPORTERS")
+    found = set().union(*(names[word] for word in where.split(" | "))) | {beside().get(option)} & {*sources, "by"}
+    for name, source in sources.items():
+        words = {key: text.split() for key, text in re.findall(r'\.(takes|takes_diff|refuses) = "(.*)"', source)}
+        owned = option in [row[0] for row in own_options(source)] or option == "diff" and name in comparing()
+        if option in words.get("refuses", []):
+            found -= {name, f"{name} --diff"}
+        if owned or option in words.get("takes", []):
+            found.add(name)
+        if owned or option in words.get("takes_diff", []):
+            found |= {f"{name} --diff"} & difference
+    return found
 
 
 def formats():

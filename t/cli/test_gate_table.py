@@ -283,7 +283,7 @@ def show_table(table):
 def selections_there_are():
     text = (ROOT / "exporters" / "cli" / "options.def").read_text()
     section = text.split('NYTP_GROUP("Selection')[1].split("NYTP_GROUP(")[0]
-    return re.findall(r'^NYTP_OPTION\("([a-z-]+)"', section, re.M)
+    return re.findall(r'^NYTP_\w+\("([a-z-]+)"', section, re.M)
 
 
 def test_each_selection_is_in_the_table():

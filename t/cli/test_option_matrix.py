@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """Each option with each format and mode: it changes what comes out, or is refused with one line.
 
-The places where an option means something are the column `where` of options.def, read here with other
-means than the command's. A new option without a row in GIVEN fails.
+The places where an option means something are the column `where` of options.def and the exporters' own lists,
+read here with other means than the command's. A new option without a row in GIVEN fails.
 """
 
 import pytest
 
-from command import asking_for, formats, messages, options_table, run, where
+from command import asking_for, comparing, messages, options_table, places, run
 from recordings import record
 
 PROGRAM = """use lib 'lib'; use Foo;
@@ -61,7 +61,7 @@ ALWAYS_SO = {
     "detail": {"patterns", "processes", "sql", "waits", "massif"},
     "max-calls": {"sql"},                           # the program asks no database
     "merge-runs": {"collapsed --diff", "pprof --diff", "speedscope --diff"},
-    "merge-evals": {"waits", "patterns", "processes", "rows", "save-base", "sql", *(f"{name} --diff" for name in where()["diff"].split())},
+    "merge-evals": {"waits", "patterns", "processes", "rows", "save-base", "sql", *(f"{name} --diff" for name in comparing())},
     "no-merge-evals": {"waits", "patterns", "processes", "sql"},
     "trim-path": {"collapsed --diff", "flamegraph", "flamegraph --diff", "list", "markdown --diff", "patterns", "processes", "save-base", "sql", "waits", "top --diff",
                   "tree"},
@@ -69,25 +69,6 @@ ALWAYS_SO = {
 # No bytes were sampled, so that massif has the curve alone and no stacks.
 for _option in ("collapse-recursion", "hide", "max-depth", "merge-evals", "min-percent", "no-builtins", "no-merge-evals", "trim-path", "where"):
     ALWAYS_SO.setdefault(_option, set()).add("massif")
-
-
-def places(option):
-    """The modes ("csv", "csv --diff", "stats") for which the option is said to mean something."""
-    plain = set(formats())
-    difference = {name + " --diff" for name in where()["diff"].split()}
-    if not where()[option]:
-        return plain | difference | set(MODES) - {"list-formats"}
-    found = set()
-    for word in where()[option].split():
-        name = word.lstrip("!").removeprefix("--").replace("+diff", "").replace("-diff", "")
-        group = plain | difference if name == "formats" else {name, name + " --diff"} & (
-            plain | difference | set(MODES))
-        if "+diff" in word:
-            group = {mode for mode in group if mode.endswith(" --diff")}
-        if "-diff" in word:
-            group = {mode for mode in group if not mode.endswith(" --diff")}
-        found = found - group if word.startswith("!") else found | group
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """The command line: options.def is the one list, and everything else agrees with it."""
 
+import functools
 import os
 import pty
 import re
@@ -10,7 +11,7 @@ import subprocess
 
 import pytest
 
-from command import COMMAND, ROOT, formats, good, messages, options_table, run, where
+from command import COMMAND, ROOT, beside, comparing, formats, good, messages, options_table, places, run
 
 
 def refused(*arguments):
@@ -32,15 +33,8 @@ def test_help_lists_each_option_with_its_value():
     for name, (short, _, value) in options_table().items():
         left = f"--{name}{value if value.startswith('[') else ' ' + value if value else ''}"
         start = f"  -{short}, {left}" if short else f"      {left}"
-        rows = [line for line in text.splitlines() if line.startswith(start + " ")]
+        rows = [line for line in text.splitlines() if f"{line} ".startswith(f"{start} ")]
         assert rows, left
-
-
-def test_help_lists_each_format():
-    text = good("--help").decode()
-    assert len(formats()) >= 5
-    for name in formats():
-        assert re.search(rf"^      --{name} ", text, re.MULTILINE)
 
 
 def test_short_options_are_unique():
@@ -71,7 +65,7 @@ def test_the_manual_describes_each_option_and_no_other():
     entries = {}
     for entry in section("OPTIONS").split(".TP\n")[1:]:
         head, _, body = entry.partition("\n")
-        for name, value in re.findall(r"--([a-z-]+) *(\[?=?[A-Z]*\]?)", plain(head)):
+        for name, value in re.findall(r"--([a-z-]+) *(\[=[A-Z]*\]|[^-,\s]\S*|)(?=,|$)", plain(head)):
             entries[name] = value
         assert len(plain(body).split()) >= 3, head
     assert entries == {name: value for name, (_, _, value) in options_table().items()}
@@ -79,19 +73,16 @@ def test_the_manual_describes_each_option_and_no_other():
 
 def test_the_help_tells_what_an_option_is_for():
     help_ = re.sub(r"\n {20,}", " ", good("--help").decode())
-    seen = 0
-    for name, words in where().items():
-        if not words or words.startswith("formats"):
-            continue
-        shown = ", ".join(re.sub("-diff$", "", word).replace("+diff", " --diff") for word in words.split())
-        assert re.search(rf"(?m)^ +(-\w, )?--{name}\b.* \[{shown}\]$", help_), name
-        seen += 1
-    assert len(re.findall(r" \[.*\]\n", help_)) == seen > 15
+    shown = re.findall(r"(?m)^ +(?:-\w, )?--([a-z-]+).* \[(.*)\]$", help_)
+    for name, words in shown:
+        found = {place for place in places(name) if place.removesuffix(" --diff") == place or place.split()[0] not in places(name)}
+        assert {word.lstrip("-") for word in words.split(", ")} == (found | {beside().get(name)}) - {None}, name
+    assert len(shown) == 30
 
 
 def test_the_manual_tells_how_each_format_shows_a_difference():
     described = headed_by_flags(section("FORMATS OF A DIFFERENCE", "nytp-gate.7"))
-    assert sorted(described) == where()["diff"].split()
+    assert sorted(described) == sorted(comparing())
 
 
 def test_the_rules_in_the_manual_can_be_read(profile, tmp_path):
@@ -117,15 +108,19 @@ def test_the_manual_is_well_formed(page):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def complete(*words):
-    """What bash offers for the last of these words."""
-    script = ('source "$0"; PATH=$1:$PATH; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
-              '_nytp_export nytp-export; printf "%s\\n" "${COMPREPLY[@]}"')
-    done = subprocess.run(
-        ["bash", "-c", script, str(ROOT / "completions" / "nytp-export.bash"),
-         str(COMMAND.parent), "nytp-export", *words], capture_output=True, text=True, check=True)
+def complete_by(name, command, *words):
+    """What the function of this completion offers behind these words."""
+    script = ('source "$0"; compopt() { :; }; name=$1; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
+              '"_${name//-/_}" "$1"; printf "%s\\n" "${COMPREPLY[@]}"')
+    done = subprocess.run(["bash", "-c", script, str(ROOT / "completions" / f"{name}.bash"), name, str(command), *words],
+                          capture_output=True, text=True, check=True, env={**os.environ, "PERL5LIB": f"{ROOT}/lib"})
     assert done.stderr == ""
     return done.stdout.split()
+
+
+complete = functools.partial(complete_by, "nytp-export", COMMAND)
+complete_nytp, complete_spy, complete_ctl = (
+    functools.partial(complete_by, name, ROOT / "bin" / name) for name in ("nytp", "nytp-spy", "nytp-ctl"))
 
 
 def test_bash_completes_each_option_and_format():
@@ -138,6 +133,11 @@ def test_bash_completes_values(tmp_path):
     assert sorted(complete("--format", "")) == sorted(formats())
     assert complete("--format", "=", "callg") == ["callgrind"]
     assert complete("--unit", "m") == ["ms"]
+    assert complete("--clock", "") == ["user", "system", "real"]
+    assert complete("--labels", "=", "pid") == ["pid,script", "pid"]
+    assert complete("--annotations", "") == ["github"] and complete("--by", "") == ["label"]
+    assert complete("--as", "") == ["text", "csv", "json", "markdown", "html"]
+    assert complete("--focus", "") == [] and "--focus" in complete("--strict", "--fo")
     weights = set(re.findall(r'^NYTP_MEASURE\(\w+, "(\w+)"', (ROOT / "formats/model/measures.def").read_text(), re.M)) - {"incl"}
     assert set(complete("--weight", "")) == weights <= set(re.findall(r"\\fB(\w+)\\fP", (ROOT / "doc/nytp-export.1").read_text()))
     assert complete("--sort", "p") == ["percall"]
@@ -145,28 +145,10 @@ def test_bash_completes_values(tmp_path):
     assert complete(str(tmp_path / "ny")) == [str(tmp_path / "nytprof.out.7")]
 
 
-def complete_by(name, command, *words):
-    """What the function of this completion offers behind these words."""
-    script = ('source "$0"; compopt() { :; }; name=$1; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
-              '"_${name//-/_}" "$1"; printf "%s\\n" "${COMPREPLY[@]}"')
-    done = subprocess.run(["bash", "-c", script, str(ROOT / "completions" / f"{name}.bash"), name, str(command), *words],
-                          capture_output=True, text=True, check=True)
-    assert done.stderr == ""
-    return done.stdout.split()
-
-
-def complete_nytp(*words):
-    return complete_by("nytp", ROOT / "bin" / "nytp", *words)
-
-
 def test_bash_completes_the_commands_of_a_command():
     assert sorted(set(complete_nytp("spy", ""))) == ["dump", "heap", "record", "top"]
     assert complete_nytp("spy", "d") == ["dump"]
     assert "--rate" in complete_nytp("spy", "top", "--")
-
-
-def complete_spy(*words):
-    return complete_by("nytp-spy", ROOT / "bin" / "nytp-spy", *words)
 
 
 def test_bash_completes_what_looks_at_running_programs(tmp_path):
@@ -179,10 +161,6 @@ def test_bash_completes_what_looks_at_running_programs(tmp_path):
     (tmp_path / "core.7").touch()
     assert complete_spy("heap", "--core", str(tmp_path / "co")) == [str(tmp_path / "core.7")]
     assert str(os.getpid()) not in complete_spy("heap", "--core", "")
-
-
-def complete_ctl(*words):
-    return complete_by("nytp-ctl", "nytp-ctl", *words)
 
 
 def test_bash_completes_what_a_program_is_told():
@@ -222,7 +200,7 @@ class Zsh:
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
             os.chdir(folder)
-            os.environ.update(TERM="dumb", PATH=f"{ROOT}/bin:{os.environ['PATH']}")
+            os.environ.update(TERM="dumb", PERL5LIB=f"{ROOT}/lib", PATH=f"{ROOT}/bin:{os.environ['PATH']}")
             os.execvp("zsh", ["zsh", "-f", "-i"])
         self.type(f"PS1=''; fpath=({ROOT}/completions $fpath); autoload -Uz compinit; compinit -u -D; "
                   "show() { print -r -- \"<$BUFFER>\" }; zle -N show; bindkey '^T' show; print loa''ded\n")
@@ -261,7 +239,7 @@ def zsh(tmp_path_factory):
 
 @pytest.mark.parametrize("typed, completed", [
     ("nytp-export --per-p", "nytp-export --per-process "), ("nytp-export --callg", "nytp-export --callgrind "),
-    ("nytp-export --weight=st", "nytp-export --weight=statements "), ("nytp-export --sort pe", "nytp-export --sort percall "),
+    ("nytp-export --weight=st", "nytp-export --weight=statements "), ("nytp-export --labels scr", "nytp-export --labels script"), ("nytp-export --sort pe", "nytp-export --sort percall "),
     ("nytp-export --format=callg", "nytp-export --format=callgrind "), ("nytp-export --by l", "nytp-export --by label "),
     ("nytp-export a/on", "nytp-export a/only.out "),
     ("nytp-ctl 4711 che", "nytp-ctl 4711 checkpoint "), ("nytp-ctl --vers", "nytp-ctl --version "),
@@ -304,10 +282,10 @@ def test_refusals_say_what_is_wrong():
     assert "unknown format nonsense" in refused("--format", "nonsense")
     assert "two formats: top and tree" in refused("--top", "--tree")
     assert "--unit needs a value" in refused("--unit")
-    assert 'unknown unit "hours": ns, us, ms, s or ticks' in refused("--unit=hours")
-    assert 'unknown weight "gold"' in refused("--weight=gold")
-    assert 'unknown clock "sun"' in refused("--clock=sun")
-    assert 'unknown --sort key "size"' in refused("--top", "--sort=size")
+    assert 'unknown --unit "hours": ns, us, ms, s, ticks (' in refused("--unit=hours")
+    assert 'unknown --weight "gold": time, calls, ' in refused("--weight=gold")
+    assert 'unknown --clock "sun": user, system, real (' in refused("--clock=sun")
+    assert 'unknown --sort "size": self, incl, ' in refused("--top", "--sort=size")
     assert "--max-depth takes a number from 1" in refused("--max-depth=0")
     assert "--max-depth takes a number from 1" in refused("--max-depth=12x")
     assert "--min-percent takes a number from 0 to 100" in refused("--min-percent=101")
