@@ -4,21 +4,16 @@
 # Before and after, Starman's are not recorded and those of Mojolicious's hypnotoad are sampled. Each
 # leaves whole profiles, and every request is answered.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use File::Temp qw(tempdir);
+use NYTPTest;
+
 use IO::Socket::INET;
 use POSIX qw(:sys_wait_h);
-use Test::More;
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
-
-use NYTPTest;
 use WebServer qw(free_port put wait_until);
 
-my @OURS   = map { "-I$_" } NYTPTest::lib_dirs('ours');
+my @OURS   = ours();
 my $CTL    = root() . '/bin/nytp-ctl';
 my $EXPORT = root() . '/bin/nytp-export';
 
@@ -133,7 +128,7 @@ sub scenario_of {
     my ($name, $module, $is_sampled, $program, $arguments) = @_;
     scenario $name => sub {
         plan skip_all => "$module is not installed" if !eval "require $module";
-        my $dir  = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+        my $dir  = new_dir();
         my $port = free_port();
         put("$dir/app", $program =~ s/PORT/$port/r =~ s/DIR/$dir/r);
         my ($server) = grep {-x} map {"$_/$name"} split /:/, $ENV{PATH};

@@ -3,19 +3,16 @@
 # A real Apache with mod_perl 2 runs under the profiler, with processes and with threads: each
 # server process, and each interpreter of its pool, leaves a whole profile, and together they
 # have every request.
-use strict;
-use warnings;
 
-use Config;
-use Cwd qw(getcwd);
-use FindBin ();
-use IO::Socket::INET;
+use FindBin;
 use lib "$FindBin::Bin/../lib";
 use NYTPTest ();
 use Recorded qw(folder run_script slurp);
-use Test::More;
-use WebServer qw(free_port put wait_until);
 
+use Config;
+use Cwd qw(getcwd);
+use IO::Socket::INET;
+use WebServer qw(free_port put wait_until);
 use Devel::NYTProf::Data;
 
 my $modules = '/usr/lib/apache2/modules';

@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # The same programs and commands on the stock modules and on ours say the same. What may differ
 # is listed, with the reason, in api/differences.md.
-use strict;
-use warnings;
 
-use Cwd qw(getcwd);
-use FindBin ();
+use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Recorded qw(shared folder slurp);
-use Test::More;
+
+use Cwd qw(getcwd);
 
 my $here = 't/interop/api';
 my $top = getcwd();

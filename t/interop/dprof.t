@@ -5,15 +5,11 @@
 # differs on purpose is said in the manuals (dprofpp, DIFFERENCES; Devel::DProf, LIMITS): the
 # programs load no module and leave no sub by next, at which the old one panics, and -f and -G match none of the last subs.
 
-use strict;
-use warnings;
-
-use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-
 use NYTPTest;
+
+use File::Temp qw(tempdir);
 
 my $PEER = '/usr/bin/dprofpp';
 plan skip_all => 'Devel::DProf is not installed'

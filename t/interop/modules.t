@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Modules that suspend subs, swap perl's stacks or leave scopes in ways of their own: what uses
 # them runs as without us, and their statements and calls are counted.
-use strict;
-use warnings;
 
-use FindBin ();
+use FindBin;
 use lib "$FindBin::Bin/../lib";
 use NYTPTest;
-use Test::More;
 
 # name, modules, program, how often subs are called, how many statements of lines are run
 my @PROGRAMS = (

@@ -3,13 +3,8 @@
 # not depend on time is equal, but for what DIFFERENCES.md lists. A row there that no difference
 # needs any more fails, as does a difference without a row.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-
 use NYTPTest;
 
 # Ours with use_db_sub=1 is held against the other's normal mode: it is to tell the same.

@@ -12,7 +12,7 @@ use warnings;
 
 use Config;
 use Cwd qw(abs_path);
-use Exporter qw(import);
+use parent 'Exporter';
 use File::Basename qw(dirname);
 use File::Temp qw(tempdir);
 use POSIX ();
@@ -21,14 +21,27 @@ use Time::HiRes qw(time);
 
 use NYTPStream;
 
+# What uses this has strict, warnings and Test::More, too.
+sub import {
+    my ($class, @names) = @_;
+    $_->import for qw(strict warnings);
+    Test::More->export_to_level(1, 'Test::More');
+    $class->export_to_level(1, $class, @names);
+    return;
+}
+
 our @EXPORT = qw(
   impl run_prog run_plain run_perl profile_in read_profile arc_lines stmt_lines stmt_counts
   sub_lines script_fid fid_named return_names check_sums matrix long_tests loaded_from root
   run_on_terminal stock_command
   stmt_total scenario slow_scenario sanitized preloaded stepping_clock fifo_reader begin_prog end_prog ctl_in await
+  new_dir ours exported run_in
 );
 
 my $ROOT = abs_path(dirname(__FILE__) . '/../..');
+
+# A new folder, removed at the end.
+sub new_dir { return tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1) }
 
 # Seconds after which a run hangs, however busy the machine.
 use constant HANGS => 900;
@@ -69,7 +82,7 @@ sub sees_waits {
 
 # For env: preloads a library of C source. Not together with AddressSanitizer, which must be the only one.
 sub preloaded {
-    my $object = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1) . '/preloaded.so';
+    my $object = new_dir() . '/preloaded.so';
     open my $cc, '|-', $Config{cc}, qw(-w -shared -fPIC -D_GNU_SOURCE -include dlfcn.h -x c -o), $object, qw(- -ldl) or die;
     print {$cc} @_;
     close $cc or die "the source of a test does not compile\n";
@@ -106,6 +119,23 @@ sub installed {
     return $installed = $dir;
 }
 
+# Switches of a perl that is to find the recorder.
+sub ours {
+    return map {"-I$_"} lib_dirs('ours');
+}
+
+# Runs a command in the folder of a run, or in this folder; what run_prog() returns.
+sub run_in {
+    my ($run, @command) = @_;
+    return run_command(\@command, dir => ref $run ? $run->{dir} : $run, env => {%ENV});
+}
+
+# What nytp-export prints there.
+sub exported {
+    my ($run, @options) = @_;
+    return run_in($run, "$ROOT/bin/nytp-export", @options)->{out};
+}
+
 # The option matrix: every value of every option that changes how events are gathered or
 # written appears, and most pairs, in few runs.
 my @MATRIX = (
@@ -131,7 +161,7 @@ sub matrix { return @MATRIX }
 # Returns {out, err, status, signal, timeout, dir, seconds}.
 sub run_prog {
     my (%o) = @_;
-    my $dir = $o{dir} || tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $dir = $o{dir} || new_dir();
     my %files = %{ $o{files} || {} };
     my $script = $o{script} || 'prog.pl';
     $files{$script} = $o{code} if defined $o{code};
@@ -192,7 +222,7 @@ sub stock_command {
 # the file "stop" is in its folder. Returns {dir, pid, first, in (its standard input), out}.
 sub begin_prog {
     my ($code, $opts) = @_;
-    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $dir = new_dir();
     put("$dir/prog.pl", $code);
     pipe my $out, my $prints or die;
     pipe my $reads, my $in or die;
@@ -205,7 +235,7 @@ sub begin_prog {
         open STDERR, '>',  'err'   or die;
         $ENV{NYTPROF} = $opts if defined $opts;
         alarm 300; # is kept by exec: nobody waits for a program for ever
-        exec $^X, defined $opts ? ((map {"-I$_"} lib_dirs('ours')), '-d:NYTProf') : (), 'prog.pl' or die;
+        exec $^X, defined $opts ? (ours(), '-d:NYTProf') : (), 'prog.pl' or die;
     }
     close $prints;
     return { dir => $dir, pid => $pid, in => $in, out => $out, first => scalar readline $out };
@@ -224,7 +254,7 @@ sub end_prog {
 # Runs nytp-ctl in a folder: "STATUS OUTPUT".
 sub ctl_in {
     my ($dir, @args) = @_;
-    my @ours = map {"-I$_"} lib_dirs('ours');
+    my @ours = ours();
     my $out = qx{cd '$dir' && $^X @ours $ROOT/bin/nytp-ctl @args 2>&1};
     return ($? >> 8) . " $out";
 }
@@ -259,7 +289,7 @@ sub run_plain { return run_prog(@_, impl => 'plain') }
 
 sub run_perl {
     my (%o) = @_;
-    my $dir  = $o{dir} || tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $dir  = $o{dir} || new_dir();
     my $impl = $o{impl} || impl();
     my $how  = $impl eq 'plain' ? 'plain' : $o{how} || '-d';
     my %env  = %ENV;

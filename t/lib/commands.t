@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # The classic commands: options, pipes, exit status, and nothing but data on standard output.
 # That they give what the stock commands give is for t/interop/api.t.
-use strict;
-use warnings;
 
-use FindBin ();
+use FindBin;
 use lib $FindBin::Bin;
 use Recorded qw(put record write_profile run_script slurp folder);
-use Test::More;
 
 use Devel::NYTProf::Data;
 use Devel::NYTProf::Reader;

@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Some hundred damaged files: loading, streaming and merging end with a result or with an error
 # that names the file, and what is loaded can be walked over.
-use strict;
-use warnings;
 
-use FindBin ();
+use FindBin;
 use lib $FindBin::Bin;
 use Recorded qw(record put folder slurp);
-use Test::More;
 
 use Devel::NYTProf::Data;
 use Devel::NYTProf::ReadStream qw(for_chunks);

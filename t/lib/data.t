@@ -2,15 +2,12 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Devel::NYTProf::Data, ::FileInfo, ::SubInfo: profiles of this tree's own recorder, and
 # hostile ones. That they say what the stock modules say is for t/interop/api.t.
-use strict;
-use warnings;
 
-use Cwd qw(getcwd);
-use FindBin ();
+use FindBin;
 use lib $FindBin::Bin;
 use Recorded qw(put record write_profile slurp folder in_folder);
-use Test::More;
 
+use Cwd qw(getcwd);
 use Devel::NYTProf::Data;
 
 my $double = sub { pack 'd', @_ };

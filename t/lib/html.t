@@ -2,15 +2,13 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # nytprofhtml: its options, and programs that run it the way plug-ins of web frameworks do. What is on the pages
 # is for t/exporters/test_html.py.
-use strict;
-use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use Recorded qw(put record run_script slurp folder);
 
 use Cwd qw(getcwd);
 use File::Path qw(remove_tree);
-use FindBin ();
-use lib $FindBin::Bin;
-use Recorded qw(put record run_script slurp folder);
-use Test::More;
 
 my $top = getcwd();
 my $folder = folder();

@@ -1,14 +1,12 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # nytp, nytp run, nytp prove: the program is left as it is, and nothing of the recording is lost.
-use strict;
-use warnings;
 
-use Cwd ();
-use FindBin ();
+use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Recorded qw(folder put slurp);
-use Test::More;
+
+use Cwd ();
 
 my $root = Cwd::abs_path(__FILE__ =~ s{/?[^/]*\z}{/../..}r);
 my $bin  = "$root/blib/script"; # whose first lines name the perl that this was built for

@@ -1,13 +1,10 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Devel::NYTProf::ReadStream: chunks as Perl code sees them.
-use strict;
-use warnings;
 
-use FindBin ();
+use FindBin;
 use lib $FindBin::Bin;
 use Recorded qw(record write_profile folder);
-use Test::More;
 
 use Devel::NYTProf::ReadStream qw(for_chunks);
 

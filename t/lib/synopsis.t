@@ -1,14 +1,12 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # The SYNOPSIS of each module runs as it stands, in a folder with a profile called nytprof.out.
-use strict;
-use warnings;
 
-use Cwd qw(getcwd);
-use FindBin ();
+use FindBin;
 use lib $FindBin::Bin;
 use Recorded qw(put record folder slurp in_folder);
-use Test::More;
+
+use Cwd qw(getcwd);
 
 my %said = (
     Constants => qr/\A\z/,

@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # memory=BYTES with libnytp-malloc.so: samples of what is allocated, by line, and what of it is freed.
 
-use strict;
-use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use NYTPTest;
 
 use Config;
-use File::Temp qw(tempdir);
-use FindBin;
 use JSON::PP qw(decode_json);
-use lib "$FindBin::Bin/../lib";
-use Test::More;
-
-use NYTPTest;
 
 plan skip_all => 'the sanitizer has memory of its own' if sanitized();
 my $LIBRARY = root() . '/blib/arch/auto/Devel/NYTProf/libnytp-malloc.so';
@@ -265,7 +260,7 @@ P
 scenario 'merged recordings keep them' => sub {
     my $run = record($PLANTED);
     my $out = "$run->{dir}/merged.out";
-    system $^X, (map { "-I$_" } NYTPTest::lib_dirs('ours')), root() . '/bin/nytprofmerge', '--out', $out, "$run->{dir}/nytprof.out";
+    system $^X, ours(), root() . '/bin/nytprofmerge', '--out', $out, "$run->{dir}/nytprof.out";
     my $plain = `${\ root()}/bin/nytp-export --dump '$out'`;
     is scalar(() = $plain =~ /nytp-alloc/g), scalar(() = NYTPTest::slurp("$run->{dir}/nytprof.out") =~ /#nytp-alloc/g), 'all of them';
 };
@@ -589,7 +584,7 @@ our @keep; push @keep, eval "pack 'A300', $_" for 1 .. $ARGV[0]; DB::rotate_prof
 P
     local $ENV{NYTPROF} = "memory=50:svs=0:flush=0:compress=0:file=$dir/nytprof.out";
     local $ENV{LD_PRELOAD} = $LIBRARY;
-    my @ours = map {"-I$_"} NYTPTest::lib_dirs('ours');
+    my @ours = ours();
     my %n;
     for my $evals (2000, 6000) {
         my $said = qx{valgrind --tool=callgrind --toggle-collect=XS_DB_rotate_profile --callgrind-out-file=/dev/null $^X @ours -d:NYTProf $dir/prog.pl $evals 2>&1};
@@ -617,7 +612,7 @@ P
 };
 
 scenario 'a signal that ends the program within malloc() allocates and frees nothing' => sub {
-    my $allocator = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1) . '/signal_in_malloc.so';
+    my $allocator = new_dir() . '/signal_in_malloc.so';
     is system($Config{cc}, '-shared', '-fPIC', '-fno-builtin', '-o', $allocator, root() . '/t/xs/signal_in_malloc.c'), 0, 'an allocator';
     my $run = record(<<'P', mean => 2, allocator => $allocator, opts => 'sigexit=term');
 our @keep = map { "k" x (1000 + $_) } 1 .. 50; our $large = 6_000_000;

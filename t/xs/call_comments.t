@@ -2,13 +2,8 @@
 # Calls are told in comments unless calls= is written out: the same entries and returns in the same
 # order as by the format's own records, and times that add up to the tick.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-
 use NYTPTest;
 
 my %PROGRAM = (

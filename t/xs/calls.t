@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Who called whom, from where and how often, in syntax that every perl has.
 
-use strict;
-use warnings;
-use utf8;
-
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
+use NYTPTest;
 
 use CallRows;
-use NYTPTest;
+use utf8;
 
 row 'nested subs, with the main program as main::RUNTIME whatever the package', {}, <<'P', <<'A', '1:1 2:1 3:1 5:1';
 sub one { two() }

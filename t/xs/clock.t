@@ -4,19 +4,14 @@
 # (clock.c), and a recorded program whose counter and clock counter_moves.c moves on. Nothing here takes time: each run
 # is the same.
 
-use strict;
-use warnings;
-
-use Config;
-use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-
-use Devel::NYTProf::ReadStream qw(for_chunks);
 use NYTPTest;
 
-my $dir  = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+use Config;
+use Devel::NYTProf::ReadStream qw(for_chunks);
+
+my $dir  = new_dir();
 my $root = "$FindBin::Bin/../..";
 
 # False where it does not compile, which is told.

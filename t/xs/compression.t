@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # How small a real program's recording becomes, and that zlib reads each level's stream.
 
-use strict;
-use warnings;
-
-use Compress::Zlib ();
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
+use NYTPTest;
 use Extended;
 
-use NYTPTest;
+use Compress::Zlib ();
 
 # Formats the POD of a module that comes with perl: some 200,000 statements.
 my $CODE = <<'P';

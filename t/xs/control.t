@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Turning the profiler on and off, and every way in which a process ends or becomes two.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-
 use NYTPTest;
 
 sub arcs { return join '; ', arc_lines(@_, want => qr/^(?:main|DB|P)::/) }

@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Steering a running program from outside: nytp-ctl, the socket, the signal; checkpoint and rotate.
 
-use strict;
-use warnings;
-
-use Config;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use File::Temp qw(tempdir);
-use IO::Socket::UNIX;
-use POSIX ();
-use Test::More;
-
 use NYTPTest;
 
-my @OURS = map { "-I$_" } NYTPTest::lib_dirs('ours');
+use Config;
+use IO::Socket::UNIX;
+use POSIX ();
+
+my @OURS = ours();
 my $CTL  = root() . '/bin/nytp-ctl';
 
 # A program that works until the file "stop" is there. Each line that it prints is an event.
@@ -296,7 +291,7 @@ scenario 'keep=N, changed while the program runs' => sub {
 
 scenario 'control=1: in the folder for such things, or beside the profile' => sub {
     my $code = 'print join " ", map { s/$$/PID/r } grep { -S } glob "run%/* *"';
-    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $dir = new_dir();
     mkdir "$dir/run%" or die;
     my $in = run_prog(dir => $dir, opts => 'start=no:control=1', env => { XDG_RUNTIME_DIR => "$dir/run%" }, code => $code);
     is "$in->{err}$in->{out}", 'run%/nytp.PID', 'XDG_RUNTIME_DIR';
@@ -305,7 +300,7 @@ scenario 'control=1: in the folder for such things, or beside the profile' => su
 };
 
 scenario 'what is there already' => sub {
-    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $dir = new_dir();
     my $code = 'print -S "ctl" ? 1 : 0';
     IO::Socket::UNIX->new(Local => "$dir/ctl", Listen => 1) or die; # closed at once
     my $run = run_prog(dir => $dir, opts => 'start=no:control=ctl', code => $code);
@@ -476,7 +471,7 @@ sub stand_in {
 }
 
 scenario 'what was asked of one process is not asked of the next that has its socket' => sub {
-    my $path = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1) . '/ctl';
+    my $path = new_dir() . '/ctl';
     my @pids = stand_in("$path.next", sub { print { $_[0] } "ok $path\n" });
     push @pids, stand_in($path, sub { rename "$path.next", $path; print { $_[0] } "ok on x\n" });
     is ctl($path, 'on', '--seconds', 0.01), "1 nytp-ctl: $path: is another process's by now\non x", 'it is told';
@@ -485,7 +480,7 @@ scenario 'what was asked of one process is not asked of the next that has its so
 };
 
 scenario 'nor does what is no profiler, but says so' => sub {
-    my $path = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1) . '/ctl';
+    my $path = new_dir() . '/ctl';
     my $pid = stand_in($path, sub { print { $_[0] } "error \e[31m\n" });
     is ctl($path, 'on'), "1 nytp-ctl: $path: ?[31m", 'an error';
     is ctl($path, 'heap'), "1 nytp-ctl: $path: ?[31m", 'also of heap' if -x root() . '/bin/nytp-spy';

@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # What recording costs stands in the profile: behind each process's start and before its end.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
+use NYTPTest;
 
 use Devel::NYTProf::ReadStream qw(for_chunks);
-use NYTPTest;
 
 my @KINDS = qw(stmt leave call_in call_out xsub_in xsub_out op_in op_out);
 my $CODE = "sub f { my \$n = shift; return \$n + 1 }\nmy \$x = 0;\n\$x = f(\$x) for 1 .. 50;\nprint \"\$x\\n\";\n";

@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # perl -d:DProf: what is in its tmon.out, read by the description of the format alone.
 
-use strict;
-use warnings;
-
-use Config;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-
 use NYTPTest;
+
+use Config;
 
 # {header => {name => value}, tree => "a(b(c))a()", open => depth at the end, times => [u, s, r]}
 sub tmon_in {

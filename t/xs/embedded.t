@@ -2,17 +2,14 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # A process that makes one interpreter after another leaves a whole profile of each. (With -M: the
 # switch -d:NYTProf opens perl's own debugger in a process that embeds perl.)
-use strict;
-use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Recorded qw(folder put slurp);
 
 use Config;
 use Cwd qw(getcwd);
 use ExtUtils::Embed qw(ccopts ldopts);
-use FindBin ();
-use lib "$FindBin::Bin/../lib";
-use Recorded qw(folder put slurp);
-use Test::More;
-
 use Devel::NYTProf::Data;
 
 my $embedded = folder() . '/embedded';

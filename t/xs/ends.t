@@ -6,18 +6,13 @@
 #   none     there is no file, or an empty one
 # `perl -Mblib t/xs/ends.t --table` prints the table as it was found.
 
-use strict;
-use warnings;
-
-use Config;
-use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use POSIX ();
-use Test::More;
-use Time::HiRes qw(sleep);
-
 use NYTPTest;
+
+use Config;
+use POSIX ();
+use Time::HiRes qw(sleep);
 
 my $prints_table = grep { $_ eq '--table' } @ARGV;
 my $library      = root() . '/blib/arch/auto/Devel/NYTProf/libnytp-malloc.so';
@@ -125,7 +120,7 @@ sub send_signals {
 sub run_it {
     my ($end, $mode) = @_;
     my (undef, undef, undef, %is) = @$end;
-    my ($dir, $program) = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my ($dir, $program) = new_dir();
     my $opts = join ':', grep { length } $mode->{opts} // (), $is{full} ? 'file=/dev/full' : ();
     my %run = (dir => $dir, files => { 'prog.pl' => program($end) }, env => $mode->{env} || {}, timeout => 60, how => $mode->{command} ? 'command' : '-d', switches => ['-I/nosuch']);
     $run{on_start} = \&go_on_when_stopped if $is{stops};

@@ -3,13 +3,8 @@
 # sub, a call site) is cut out of the program's time. The clock is that of clock_steps.c: what is
 # cut out goes from one reading to the next, so that the overhead says how often that was.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-
 use NYTPTest;
 
 plan skip_all => 'two libraries to preload' if sanitized();

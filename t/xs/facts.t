@@ -8,15 +8,10 @@
 #   arc FID:LINE CALLER -> CALLEE xCOUNT        stmt FID LINE:COUNT ...
 # A row compares those that its `want` matches.
 
-use strict;
-use warnings;
-
-use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-
 use NYTPTest;
+
 
 my $USUAL = 'savesrc=0:slowops=0:start=init';
 
@@ -524,7 +519,7 @@ for my $row (grep { !$_->{only} || $_->{only} eq impl() } @ROWS) {
     scenario $row->{name} => sub {
         plan skip_all => 'Sub::Util is of perl 5.22 and later' if $row->{code} =~ /Sub::Util/ && $] < 5.022;
         for my $opts (@{ $row->{opts} }) {
-            my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+            my $dir = new_dir();
             $row->{prepare}->($dir) if $row->{prepare};
             my $run = run_prog(%$row, opts => $opts, dir => $dir);
             $run->{err} = '' if $row->{says} && $run->{err} =~ $row->{says};

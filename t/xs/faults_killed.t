@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Processes that are killed: what the file still holds, and that the way of dying is unchanged.
 
-use strict;
-use warnings;
-
-use Config;
-use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
+use NYTPTest;
 use Extended;
 
-use NYTPTest;
+use Config;
 
 plan skip_all => 'bin/nytp-export is not built' if !-x root() . '/bin/nytp-export';
 
@@ -79,7 +74,7 @@ P
 # Runs $ROUNDS, and kills it so many seconds after the 500th.
 sub kill_at {
     my ($opts, $seconds) = @_;
-    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $dir = new_dir();
     my $run = run_prog(
         code => $ROUNDS, opts => $opts, dir => $dir,
         on_start => sub {
@@ -251,7 +246,7 @@ scenario 'sigexit while perl is busy or asleep in one op' => sub {
         matching => '("a" x 9999) =~ /a*a*a*a*[bc]/',
     );
     for my $name (sort keys %op) {
-        my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+        my $dir = new_dir();
         my $run = run_prog(
             dir => $dir, opts => 'sigexit=term',
             code => "sub f { open my \$ready, '>', 'ready'; $op{$name} } f();\n",

@@ -1,15 +1,10 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Names and sizes: long, binary, many.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-use Extended;
-
 use NYTPTest;
+use Extended;
 
 binmode $_, ':utf8' for Test::More->builder->output, Test::More->builder->failure_output;
 

@@ -4,18 +4,13 @@
 #
 # Never run the peer here: it unlinks what it is pointed at, device nodes included.
 
-use strict;
-use warnings;
-
-use Fcntl qw(O_RDONLY O_NONBLOCK);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use File::Temp qw(tempdir);
-use POSIX ();
-use Test::More;
+use NYTPTest;
 use Extended;
 
-use NYTPTest;
+use Fcntl qw(O_RDONLY O_NONBLOCK);
+use POSIX ();
 
 plan skip_all => 'the peer would delete device nodes' if impl() eq 'peer';
 
@@ -98,7 +93,7 @@ scenario 'a FIFO that nobody reads, and one whose reader leaves' => sub {
 };
 
 scenario 'a FIFO whose reader never reads' => sub {
-    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $dir = new_dir();
     POSIX::mkfifo("$dir/pipe", 0600) && sysopen my $reader, "$dir/pipe", O_RDONLY | O_NONBLOCK or die;
     my $run = run_prog(dir => $dir, code => $CODE, opts => 'file=pipe:compress=0');
     ran($run, 'reader asleep', 1);

@@ -2,15 +2,10 @@
 # Several processes, descriptors and signals: no profile lost, nothing written where it does not
 # belong, no program changed.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-use Extended;
-
 use NYTPTest;
+use Extended;
 
 my $F = "sub f { g() } sub g { 1 }\n";
 

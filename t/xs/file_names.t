@@ -2,17 +2,12 @@
 # Which file a process writes: placeholders, several programs that are given one name, links; and
 # what is said about a profile that is missing or empty.
 
-use strict;
-use warnings;
-
-use Config;
-use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Sys::Hostname qw(hostname);
-use Test::More;
-
 use NYTPTest;
+
+use Config;
+use Sys::Hostname qw(hostname);
 
 my $F = "sub f { g() } sub g { 1 }\n";
 
@@ -86,7 +81,7 @@ scenario 'prove -j2 with the profiler for its tests keeps every profile' => sub 
     plan skip_all => 'no prove' if !-x $prove;
     my %files = map { ("t/$_.t" => "use Test::More tests => 1;\nsub t$_ { 1 }\nok t$_();\n") } 1 .. 4;
     $files{'t/4.t'} .= "my \$pid = fork;\nif (!\$pid) { sub kid { 1 } kid(); POSIX::_exit(0) if require POSIX }\nwaitpid \$pid, 0;\n";
-    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $dir = new_dir();
     mkdir "$dir/t";
     my $run = run_prog(impl => 'plain', dir => $dir, files => \%files, code => '1');
     $run = NYTPTest::run_command(
@@ -135,7 +130,7 @@ scenario 'an unknown placeholder' => sub {
 scenario 'in a folder of everybody\'s, a symbolic link is not followed to a file' => sub {
     my %target = ('nothing' => undef, 'an empty file' => '', 'another file' => "precious\n");
     for my $what (sort keys %target) {
-        my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+        my $dir = new_dir();
         symlink 'victim', "$dir/nytprof.out" or die;
         chmod 01777, $dir;
         my $run = run_prog(dir => $dir, code => $F . "f();\n", files => defined $target{$what} ? { victim => $target{$what} } : {});
@@ -149,7 +144,7 @@ scenario 'in a folder of everybody\'s, a symbolic link is not followed to a file
 
 scenario 'in a folder of everybody\'s, a file of somebody else\'s is not written to' => sub {
     plan skip_all => 'needs root' if $> != 0;
-    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $dir = new_dir();
     open my $fh, '>', "$dir/nytprof.out" or die;
     chown 12345, 12345, "$dir/nytprof.out" or die;
     chmod 01777, $dir;
@@ -196,7 +191,7 @@ scenario 'comments of the header tell host and hash seed' => sub {
     $p = profile_in(run_prog(code => $F . "f();\n", env => { PERL_HASH_SEED => undef }));
     is $p->{attr_record}{hash_seed}, 'random', 'none';
     my $run = run_prog(code => $F . 'f(); fork; f(); wait;');
-    my $merge = NYTPTest::run_command([$^X, (map { "-I$_" } NYTPTest::lib_dirs('ours')), root() . '/bin/nytprofmerge', '-o', 'merged', names($run)],
+    my $merge = NYTPTest::run_command([$^X, ours(), root() . '/bin/nytprofmerge', '-o', 'merged', names($run)],
         dir => $run->{dir}, env => {%ENV});
     is "$merge->{err}$merge->{status}", 0, 'profiles are merged in silence';
     is_deeply profile_in($run, 'merged')->{attr_record}, $p->{attr_record}, 'and keep them';

@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Files, string evals, sources and the names of both.
 
-use strict;
-use warnings;
-
-use Cwd qw(abs_path);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-
 use NYTPTest;
+
+use Cwd qw(abs_path);
 
 my %F = (IS_PMC => 1, VIA_STMT => 2, VIA_SUB => 4, HAS_SRC => 0x10, SAVE_SRC => 0x20, IS_EVAL => 0x100);
 

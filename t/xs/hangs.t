@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Programs that hang and are killed: the profile shows where.
 
-use strict;
-use warnings;
-
-use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-use Time::HiRes qw(time);
-
 use NYTPTest;
+
+use Time::HiRes qw(time);
 
 my $EXPORT = root() . '/bin/nytp-export';
 plan skip_all => 'bin/nytp-export is not built' if !-x $EXPORT;
@@ -26,7 +21,7 @@ sub blocks {
 # Runs $code, which creates the file `ready` as the last thing before it blocks, and kills it.
 sub hang {
     my ($code, %o) = @_;
-    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $dir = new_dir();
     my $run = run_prog(
         code => $code, dir => $dir, %o,
         on_start => sub {
@@ -209,7 +204,7 @@ sub await_note {
 # Runs $code until $o{see} is done with it, and kills it.
 sub hang_sampled {
     my ($code, %o) = @_;
-    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $dir = new_dir();
     return run_prog(
         code => $code, dir => $dir, opts => 'sample=100' . ($o{opts} // ''),
         on_start => sub {
@@ -347,7 +342,7 @@ scenario 'sampled: no room where it could not be written over, or nobody wants i
         my $run = run_prog(code => "1;\n", opts => $opts);
         cmp_ok -s "$run->{dir}/nytprof.out", '<', 4096, $opts;
     }
-    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $dir = new_dir();
     my $run = run_prog(code => "select undef, undef, undef, 0.3;\n", dir => $dir, opts => 'sample=100:file=pipe', shell => 'mkfifo pipe; cat pipe > copy & exec 9> pipe');
     is "$run->{status} $run->{err}", '0 ', 'a FIFO';
 };

@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # nytp-ctl PID heap: a copy of the program is counted, of which the program sees nothing.
 
-use strict;
-use warnings;
-
-use Config;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Fcntl qw(:flock);
-use IO::Socket::UNIX;
-use Test::More;
+use NYTPTest;
 use Extended;
 
-use NYTPTest;
+use Config;
+use Fcntl qw(:flock);
+use IO::Socket::UNIX;
 
-my @OURS = map { "-I$_" } NYTPTest::lib_dirs('ours');
+my @OURS = ours();
 my $CTL  = root() . '/bin/nytp-ctl';
 my $SPY  = root() . '/bin/nytp-spy';
 plan skip_all => 'copies are made on Linux, x86-64 and arm64' if "$^O $Config{archname}" !~ /\Alinux (?:x86_64|aarch64)/;

@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # goto &xsub: jumps that die, jumps inside jumps, and xsubs that are not to be recorded.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-
 use NYTPTest;
 
 sub calls_of {

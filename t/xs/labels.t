@@ -2,17 +2,13 @@
 # DB::label() and DB::label_profile(): what the stream holds, and what --by=label makes of it,
 # compared with sums from the stream's own records.
 
-use strict;
-use warnings;
-
-use Config;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use List::Util qw(sum0);
-use Test::More;
-
-use Devel::NYTProf::ReadStream qw(for_chunks);
 use NYTPTest;
+
+use Config;
+use List::Util qw(sum0);
+use Devel::NYTProf::ReadStream qw(for_chunks);
 
 my $EXPORT = root() . '/bin/nytp-export';
 plan skip_all => 'nytp-export is not built' if !-x $EXPORT;
@@ -36,7 +32,7 @@ P
 # Returns nytp-export's table: key => { value => [n, total, median, p95, own in ns, slowest sub] }.
 sub by_label {
     my ($run, $what, @files) = @_;
-    my $r = NYTPTest::run_command([$EXPORT, '--unit=ns', "--by=$what", @files], dir => $run->{dir}, env => {%ENV});
+    my $r = run_in($run, $EXPORT, '--unit=ns', "--by=$what", @files);
     my (%by, $has_file, $key);
     for my $line (split /\n/, $r->{out}) {
         if ($line =~ /^ +n .* slowest sub +(slowest in +)?(.*)\z/) { ($has_file, $key) = ($1, $2); next }
@@ -277,13 +273,13 @@ P
     my @files = sort glob "$run->{dir}/prof/*.out";
     is @files, 2, 'each has its file';
     for my $file (@files) {
-        my $r = NYTPTest::run_command([$EXPORT, '--json', $file], dir => $run->{dir}, env => {%ENV});
+        my $r = run_in($run, $EXPORT, '--json', $file);
         like $r->{out}, qr/"name":"main::served"[^{}]*"calls":7,/, 'with all calls';
         unlike $r->{out}, qr/"sampled":true/, 'and no samples';
     }
     my ($by) = by_label($run, 'request', @files);
     is_deeply [sort keys %{ $by->{request} }], ['GET /1 200', 'GET /2 200'], 'and its label';
-    my $r = NYTPTest::run_command([$EXPORT, '--top', 'nytprof.out'], dir => $run->{dir}, env => {%ENV});
+    my $r = run_in($run, $EXPORT, '--top', 'nytprof.out');
     like $r->{out}, qr/\bmain::spin\b/, 'what runs between them is in the samples';
     like $r->{err} . $r->{status}, qr/\A0\z/, 'whose profile is whole';
 };
@@ -327,7 +323,7 @@ scenario 'a stream that is cut off anywhere, and merged ones' => sub {
         $n_last = $n;
     }
     is $worst, 0, 'cut: what came before is shown, and the status tells';
-    my $merge = NYTPTest::run_command([$^X, (map { "-I$_" } NYTPTest::lib_dirs('ours')), root() . '/bin/nytprofmerge', '-o', 'm.out', 'nytprof.out', 'nytprof.out'], dir => $run->{dir}, env => {%ENV});
+    my $merge = run_in($run, $^X, ours(), root() . '/bin/nytprofmerge', '-o', 'm.out', 'nytprof.out', 'nytprof.out');
     is $merge->{status} . $merge->{err}, 0, 'merged';
     my ($one) = by_label($run, 'label', 'nytprof.out');
     my ($merged) = by_label($run, 'label', 'm.out');
@@ -376,7 +372,7 @@ P
 # Returns nytp-export's output in the given format.
 sub exported {
     my ($run, @args) = @_;
-    return NYTPTest::run_command([$EXPORT, @args], dir => $run->{dir}, env => {%ENV})->{out};
+    return run_in($run, $EXPORT, @args)->{out};
 }
 
 scenario 'labels of a profile in other formats' => sub {
@@ -402,12 +398,12 @@ scenario 'usage' => sub {
     my %said = ('--by=label' => '0 nytp-export: no labels in the input: a program sets them with DB::label(KEY => VALUE)',
         '--by=label=x' => '1 nytp-export: no label x in the input');
     for my $option (sort keys %said) {
-        my $r = NYTPTest::run_command([$EXPORT, $option], dir => $run->{dir}, env => {%ENV});
+        my $r = run_in($run, $EXPORT, $option);
         is "$r->{status} $r->{out}$r->{err}", "$said{$option}\n", $option;
     }
     for my $options (['--by=label='], ['--by'], ['--by=label', '--focus=x'], ['--by=label', '--stats'], ['--by=label', '--top'],
         ['--by=label', '--group=x'], ['--by=label', '--group=s/a/b'], ['--by=label', '--group=s/(/x/'], ['--by=label', '--group=s/a/b/e']) {
-        my $r = NYTPTest::run_command([$EXPORT, @$options], dir => $run->{dir}, env => {%ENV});
+        my $r = run_in($run, $EXPORT, @$options);
         is $r->{status}, 2, "@$options";
     }
 };

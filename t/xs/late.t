@@ -2,13 +2,8 @@
 # Code that was compiled before the profiler was loaded, deep trees of ops, and what the recorder
 # must not touch while it looks at perl's own tables.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-
 use NYTPTest;
 
 my $DEEP = "sub { return 0 " . '+ $x' x 300_000 . ' }';
@@ -56,7 +51,7 @@ P
 };
 
 scenario 'the text of string evals under taint mode' => sub {
-    my $run = run_prog(switches => ['-T', map { "-I$_" } NYTPTest::lib_dirs('ours')], how => 'use', code => <<'P', env => { SOME => 'sub made { 41 + 1 } 1' });
+    my $run = run_prog(switches => ['-T', ours()], how => 'use', code => <<'P', env => { SOME => 'sub made { 41 + 1 } 1' });
 my $text = $ENV{SOME};
 ($text) = $ENV{SOME} =~ /(.*)/;
 eval $text or die $@;
@@ -76,7 +71,7 @@ push @INC, sub { return if $_[1] ne 'Hooked.pm'; open my $fh, '<', \$text or die
 sub tainted { return substr($ENV{PATH}, 0, 0) . '1' }
 1;
 P
-    my $run = run_prog(switches => ['-T', '-I.', map { "-I$_" } NYTPTest::lib_dirs('ours')], how => 'use', files => \%files, code => "use Hook;\nrequire Hooked;\nprint Hooked::later();\n");
+    my $run = run_prog(switches => ['-T', '-I.', ours()], how => 'use', files => \%files, code => "use Hook;\nrequire Hooked;\nprint Hooked::later();\n");
     is "$run->{status} $run->{out}", '0 seen', 'runs' or diag $run->{err};
     my $p = profile_in($run);
     my ($fid) = grep { $p->{fid}{$_}{name} =~ /Hooked/ } keys %{ $p->{fid} };

@@ -2,13 +2,8 @@
 # Statements that last longer than the 32 bits of ticks that a record holds: 429 s, or 214 s
 # signed. Nobody waits: sleep() and the clock are those of clock_steps.c.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-
 use NYTPTest;
 
 plan skip_all => 'two libraries to preload' if sanitized();
@@ -49,7 +44,7 @@ sub csv_facts {
     return line_facts(\%found);
 }
 
-my @blib = map { "-I$_" } NYTPTest::lib_dirs('ours');
+my @blib = ours();
 my @stock = stock_command('nytprofcsv');
 
 for my $opts ('', 'slowops=0:calls=1', 'leave=0', 'blocks=1:compress=0') {

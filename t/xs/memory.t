@@ -2,15 +2,10 @@
 # What the recorder needs grows with what is distinct and alive, not with what has been; and what
 # it lets go of is in the profile all the same.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-use Extended;
-
 use NYTPTest;
+use Extended;
 
 plan skip_all => 'needs /proc' if !-r '/proc/self/status';
 plan skip_all => 'the sanitizer has memory of its own' if sanitized();

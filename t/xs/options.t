@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Options: where they come from, what they do to the file, and what bad ones do.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-
 use NYTPTest;
 
 my $CODE = "sub f { 1 }\nf();\nf();\nprint \"ran\\n\";\n";

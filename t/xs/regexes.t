@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # regex=1: what the comments of the stream tell of each regular expression, by place and pattern.
 
-use strict;
-use warnings;
-
-use Config;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use List::Util qw(sum0);
-use Test::More;
+use NYTPTest;
 use Extended;
 
+use Config;
+use List::Util qw(sum0);
 use Devel::NYTProf::ReadStream qw(for_chunks);
-use NYTPTest;
 
 # [kind, line, pattern] => {calls, found, compiled, ns, max_ns, max_len, sizes}, added up.
 sub regexes {

@@ -2,23 +2,17 @@
 # Programs that perl or the system trusts less than others, or more: with -T, set-user-ID, with two
 # users, with capabilities.
 
-use strict;
-use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use NYTPTest;
+use Extended;
 
 use Config;
 use Fcntl qw(O_RDONLY O_NONBLOCK);
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use File::Copy qw(copy);
-use File::Temp qw(tempdir);
-use Test::More;
-use Extended;
-
-use NYTPTest;
-
 use constant NOBODY => 65534;
 
-my @OURS = map { "-I$_" } NYTPTest::lib_dirs('ours');
+my @OURS = ours();
 my $CODE = <<'P';
 sub f { my $sum = 0; $sum += $_ for 1 .. 1000; return $sum }
 f() for 1 .. 20;
@@ -29,7 +23,7 @@ my @KINDS = ('', 'sample=1000', 'control=ctl', 'sample=1000:control=ctl');
 
 # A folder of everybody's, as /tmp is, with a link of somebody's in the place of the profile.
 sub folder_with_link {
-    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $dir = new_dir();
     symlink 'victim', "$dir/nytprof.out" or die;
     chmod 01777, $dir;
     return $dir;
@@ -111,7 +105,7 @@ scenario 'a program with the rights of another user runs without libnytp-malloc.
 scenario 'nor is a perl with capabilities, but for root and where they were handed down' => sub {
     plan skip_all => 'needs root' if !may_become_nobody();
     plan skip_all => 'such a program gets no AddressSanitizer' if sanitized();
-    my $bin = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $bin = new_dir();
     my $perl = "$bin/perl";
     copy($^X, $perl) or die "$perl: $!";
     chmod 0755, $bin, $perl;
@@ -165,7 +159,7 @@ scenario 'where others may write, nothing of theirs is opened: the profile gets 
     for my $whose (sort keys %FOLDERS) {
         for my $what (sort keys %LAID) {
             my ($command, $why) = @{ $LAID{$what} };
-            my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+            my $dir = new_dir();
             open my $victim, '>', "$dir/victim" or die;
             chmod 01777, $dir;
             as_nobody($dir, $command =~ s/NAME/$_/r) for 'there.out', 'there.log';
@@ -186,7 +180,7 @@ scenario 'where others may write, nothing of theirs is opened: the profile gets 
 };
 
 scenario 'where others may write, a file with a second name is not written to, a FIFO of one\'s own is' => sub {
-    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $dir = new_dir();
     my $run = run_prog(dir => $dir, code => 'print "ran"', opts => 'file=there.out', shell => ': > victim; ln victim there.out; chmod 1777 .');
     like $run->{err}, qr/second name.*, writing \S+there\.out\.$run->{pid}\n\z/, 'is said';
     is -s "$dir/victim", 0, 'nothing is written';
@@ -235,7 +229,7 @@ scenario 'no thread of ours keeps rights that the program has given up, nor a so
             for my $is_open (0, 1) { # whether the folder is his
                 next if $is_open && $kind !~ /control/;
                 my $is_refused = $kind =~ /control/ && !$is_open && $name =~ /setuid|both|chroot/;
-                my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+                my $dir = new_dir();
                 chmod $is_open ? 0777 : 0755, $dir;
                 my $run = run_prog(dir => $dir, opts => $kind, code => $CHANGES =~ s/CHANGE/$changes{$name}/r);
                 is $run->{out}, 'changed at rest', "'$kind', $name: all threads have the program's rights";

@@ -2,15 +2,10 @@
 # Exact recording for a while in a program that is sampled: the exact profile is a whole file of its
 # own, sampling goes on in its file, and each moment is in one of them.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-use Extended;
-
 use NYTPTest;
+use Extended;
 
 my $EXPORT = root() . '/bin/nytp-export';
 plan skip_all => 'nytp-export is not built' if !-x $EXPORT;

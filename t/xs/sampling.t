@@ -2,19 +2,16 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # NYTPROF=sample=HZ: the shares of subs and lines are right where the hot op is the last of its sub;
 # the program behaves as without us; nothing that sleeps is interrupted.
-use strict;
-use warnings;
 
-use Config;
-use Cwd qw(getcwd);
-use FindBin ();
+use FindBin;
 use lib "$FindBin::Bin/../lib";
 use NYTPTest qw(stock_command);
 use Recorded qw(folder in_folder put slurp);
-use Test::More;
 use Extended;
-use Time::HiRes qw(time);
 
+use Config;
+use Cwd qw(getcwd);
+use Time::HiRes qw(time);
 use Devel::NYTProf::Data;
 use Devel::NYTProf::ReadStream qw(for_chunks);
 

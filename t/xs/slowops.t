@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # perl's slow builtins as calls: names for slowops=0, 1 and 2, every opcode of the list.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-
 use NYTPTest;
 
 # Statement => opcodes that it must show. Statements run inside eval { } in a scratch folder.

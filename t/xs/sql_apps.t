@@ -2,13 +2,8 @@
 # nytp-export --sql of real programs (DBI and DBD::SQLite): five that batch rightly have no loop, with and without
 # their texts; what a loop is in is found; the share of the database is DBI::Profile's.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-
 use NYTPTest;
 
 plan skip_all => 'DBI and DBD::SQLite are not installed' if !eval { require DBI; require DBI::Profile; require DBD::SQLite; 1 };

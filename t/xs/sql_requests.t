@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # nytp-export --sql: statements by request, and those that are sent in a loop.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-
 use NYTPTest;
 
 # DBI's methods, as the recorder sees them.

@@ -1,17 +1,15 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # nytp startup: every file that is loaded, once, where perl loads it, and all of the time.
-use strict;
-use warnings;
 
-use Cwd ();
-use FindBin ();
-use JSON::PP ();
-use List::Util qw(sum0);
+use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Recorded qw(folder put slurp);
-use Test::More;
 use Extended;
+
+use Cwd ();
+use JSON::PP ();
+use List::Util qw(sum0);
 
 my $root = Cwd::abs_path(__FILE__ =~ s{/?[^/]*\z}{/../..}r);
 my $bin  = "$root/blib/script";

@@ -2,15 +2,10 @@
 # The stock commands of Devel::NYTProf, where installed, read our files without a complaint and
 # tell the numbers that the stream holds.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-use Extended;
-
 use NYTPTest;
+use Extended;
 
 my ($PERL) = stock_command() or plan skip_all => 'no stock commands installed';
 
@@ -83,8 +78,8 @@ for my $opts ('', 'compress=0', 'calls=1:leave=0', 'blocks=1:slowops=0', 'use_db
         my $with_calls = 'nytprof.out';
         if ($opts !~ /calls=/) {
             $with_calls = 'expanded.out';
-            my @merge = ($^X, (map { "-I$_" } NYTPTest::lib_dirs('ours')), root() . '/bin/nytprofmerge');
-            is NYTPTest::run_command([@merge, '-o', $with_calls, 'nytprof.out'], dir => $run->{dir}, env => {%ENV})->{status}, 0, 'expanded';
+            my @merge = ($^X, ours(), root() . '/bin/nytprofmerge');
+            is run_in($run, @merge, '-o', $with_calls, 'nytprof.out')->{status}, 0, 'expanded';
             is_deeply calls_of(profile_in($run, $with_calls)), calls_of($p), 'with the same calls';
         }
         my $calls = stock($run, 'nytprofcalls', $with_calls);

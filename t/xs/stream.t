@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # The file itself: header, attributes, options, order of records, compression, times.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-use Time::HiRes ();
-
-use Devel::NYTProf::ReadStream qw(for_chunks);
 use NYTPTest;
+
+use Time::HiRes ();
+use Devel::NYTProf::ReadStream qw(for_chunks);
 
 my $CODE = <<'P';
 use strict;

@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # memory=1: SVs made less freed, by sub, line and call, of programs of which they are known.
 
-use strict;
-use warnings;
-
-use Config;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
+use NYTPTest;
+
+use Config;
 use JSON::PP ();
 use List::Util qw(sum0);
-use Test::More;
-
-use NYTPTest;
 
 my $EXPORT = root() . '/bin/nytp-export';
 plan skip_all => 'nytp-export is not built' if !-x $EXPORT;
@@ -139,7 +135,7 @@ P
 scenario 'merged recordings keep them' => sub {
     my $run = run_prog(opts => 'memory=1', code => 'our @k; sub f { push @k, [1]; 1 } f() for 1 .. 3; 1;');
     my $out = "$run->{dir}/merged.out";
-    system $^X, (map { "-I$_" } NYTPTest::lib_dirs('ours')), root() . '/bin/nytprofmerge', '--out', $out, ("$run->{dir}/nytprof.out") x 2;
+    system $^X, ours(), root() . '/bin/nytprofmerge', '--out', $out, ("$run->{dir}/nytprof.out") x 2;
     is svs_of($out)->{subs}{f}, '18 18', 'twice';
 };
 

@@ -2,15 +2,10 @@
 # Recording is switched on and off in the ops that exist: what that costs a program that is not
 # recorded, what is seen of code that is older, and the calls that were open just then.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
-use Extended;
-
 use NYTPTest;
+use Extended;
 
 my @OPTS = ('', 'leave=0', 'stmts=0', 'calls=1', 'blocks=1', 'use_db_sub=1');
 
@@ -51,7 +46,7 @@ DB::finish_profile() if $ARGV[0] eq 'finished';
 my $sum = 1 + bless [], 'Overloaded';
 P
     my $dir = run_prog(code => $code, impl => 'plain')->{dir};
-    my @ours = map { "-I$_" } NYTPTest::lib_dirs('ours');
+    my @ours = ours();
     my $plain = instructions($dir, $^X, '-MList::Util', "$dir/prog.pl", 'plain');
     cmp_ok scalar(keys %$plain), '>', 10, 'perl\'s functions were counted';
     for my $case (['start=no', '-d:NYTProf', 'never'], ['', '-d:NYTProf', 'paused'], ['blocks=1', '-MDevel::NYTProf', 'finished']) {
@@ -65,7 +60,7 @@ P
 
 scenario 'all of a program that is there before the profiler is recorded' => sub {
     my %files = ('Older.pm' => "package Older;\nsub new { my \$x = shift;\n bless [], \$x }\nsub get {\n 7 }\n1;\n");
-    my $run = run_prog(how => 'late', opts => undef, switches => [ '-I.', map { "-I$_" } NYTPTest::lib_dirs('ours') ], files => \%files, code => <<'P');
+    my $run = run_prog(how => 'late', opts => undef, switches => [ '-I.', ours() ], files => \%files, code => <<'P');
 use Older;
 sub f { 1 }
 my @closures = map { my $n = $_; sub { f(); $n } } 1 .. 3;
@@ -99,7 +94,7 @@ P
 
 scenario 'in the middle of a file that is being compiled' => sub {
     my %files = ('Half.pm' => "package Half;\nour \$n = 0;\n\$n++;\nsub early { \$n++ }\nBEGIN { DB::enable_profile() }\n\$n++;\nearly();\n1;\n");
-    my $run = run_prog(opts => 'start=no', switches => [ '-I.', map { "-I$_" } NYTPTest::lib_dirs('ours') ], files => \%files, code => <<'P');
+    my $run = run_prog(opts => 'start=no', switches => [ '-I.', ours() ], files => \%files, code => <<'P');
 my $x = 1;
 sub early { my $y = 2;
   use Half;

@@ -2,16 +2,12 @@
 # Each ithread has a profile of its own, NAME.tN, whole at the thread's end however it ends and
 # whoever joins it.
 
-use strict;
-use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use NYTPTest;
 
 use Config;
-use FindBin;
 use JSON::PP ();
-use lib "$FindBin::Bin/../lib";
-use Test::More;
-
-use NYTPTest;
 
 plan skip_all => 'this perl has no threads' if !$Config{useithreads};
 

@@ -4,17 +4,13 @@
 # A third element names the options under which perl itself behaves otherwise: with any bit in $^P,
 # as use_db_sub=1 needs, perl clones every anonymous sub.
 
-use strict;
-use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use NYTPTest;
+use Extended;
 
 use Config;
 use File::Temp qw(tempdir);
-use FindBin;
-use lib "$FindBin::Bin/../lib";
-use Test::More;
-use Extended;
-
-use NYTPTest;
 
 my @PROGRAMS = (
     [ 'caller at every depth and from evals', <<'P' ],
