@@ -2,7 +2,8 @@
 package CallRows;
 
 # Tables of who called whom, from where and how often: one program per situation, each run with half
-# of the option matrix. Arcs are "CALLER LINE CALLEE xCOUNT [rDEPTH]" (see NYTPTest::arc_lines).
+# of the option matrix. Behind "#>" a line of the program says what is called from it, "CALLER: SUB
+# [xTIMES] [rDEPTH], SUB ...; CALLER: ..."; names without a package are in main.
 #
 # A caller written {CALLER|OP} is the slowop frame of OP where slowops are on, else CALLER.
 
@@ -23,16 +24,31 @@ my @ROWS;
 # Pragmas call subs of their own while they load, differently from perl to perl.
 my $NOT_CORE = qr{^(?!(?:warnings|strict|utf8|feature|overload|vars|Carp|Exporter)::)};
 
-# row NAME, {what it needs}, PROGRAM, ARCS [, STATEMENT COUNTS]
-# {since}: the first perl that has the syntax or module; {lines_since}: the first that numbers its
-# lines so; {features}: what is to be enabled; {want}: which subs' arcs are looked at; {not}: with
-# which options the program is not run; {files}: what lies beside it
+# row NAME, PROGRAM, what it needs:
+# since: the first perl that has the syntax or module; lines_since: the first that numbers its lines
+# so; features: what is to be enabled; want: which subs' arcs are looked at; not: with which options
+# the program is not run; files: what lies beside it; stmts: counts of statements; arcs: calls that
+# are from no line of the program, as "CALLER LINE CALLEE xCOUNT [rDEPTH]" (NYTPTest::arc_lines)
 sub row {
-    my ($name, $o, $code, $arcs, $stmts) = @_;
-    utf8::encode($code);
-    push @ROWS, { name => $name, %$o, code => $code, arcs => $arcs, stmts => $stmts };
+    my ($name, $code, %o) = @_;
+    $o{arcs} //= '';
+    my @lines = split /^/, $code;
+    for my $line (1 .. @lines) {
+        $lines[$line - 1] =~ s/ +#> (.*)// or next;
+        for (split /; /, $1) {
+            my ($caller, $called) = split /: /, $_, 2;
+            for (split /, /, $called) {
+                my ($callee, $times, $depth) = /\A(.*?)(?: x(\d+))?( r\d+)?\z/;
+                $o{arcs} .= join(' ', named($caller), $line, named($callee), 'x' . ($times || 1)) . ($depth // '') . "\n";
+            }
+        }
+    }
+    utf8::encode($code = join '', @lines);
+    push @ROWS, { name => $name, %o, code => $code };
     return;
 }
+
+sub named { return $_[0] =~ /::/ ? $_[0] : "main::$_[0]" }
 
 sub expand {
     my ($row, $opts) = @_;
