@@ -14,6 +14,103 @@ sub good {
 
 my $F = "sub f { g() } sub g { 1 }\n";
 
+# Programs that switch, finish, fork or end, each in half of the option matrix: NAME, PROGRAM, "STATUS OUTPUT", then for each
+# file its calls, in which the name of a sub of main stands for itself; a "..." stands for any calls.
+my $n_rows = 0;
+sub row {
+    my ($name, $code, $want, %calls) = @_;
+    my ($first, @others) = matrix();
+    my @options = ($first, @others[grep { ($_ + $n_rows) % 2 } 0 .. $#others]);
+    $n_rows++;
+    scenario $name => sub {
+        for my $opts (@options) {
+            my $run = run_prog(opts => $opts, code => $F . $code);
+            is "$run->{status} $run->{out}", $want, "$opts: status and output";
+            for my $file (sort keys %calls) {
+                my $p = profile_in($run, $file);
+                good($p, "$opts: $file");
+                my $pattern = join '.*', map {quotemeta} split /\.\.\./, $calls{$file}, -1;
+                is scalar(grep { $_->[2] < 0 || $_->[2] > $_->[1] } @{ $p->{ret} }), 0, "$opts: $file: no call has more of its own than with others";
+                like arcs($p) =~ s/main::(?=[a-z])//gr, qr/\A$pattern\z/s, "$opts: $file: calls";
+            }
+        }
+    };
+}
+
+row 'disable and enable: calls in between do not exist, open frames report their return', <<'P', "0 done\n",
+sub outer { DB::disable_profile(); f(); 1 }
+outer();
+f();
+DB::enable_profile();
+f();
+print "done\n";
+P
+    'nytprof.out' => 'main::RUNTIME 3 outer x1; main::RUNTIME 6 f x1; f 1 g x1; outer 2 DB::disable_profile x1';
+
+row 'enable_profile(FILE) closes the old file and starts its own counts', <<'P', '0 ',
+f(); f();
+DB::enable_profile("second.out");
+f();
+P
+    'nytprof.out' => 'main::RUNTIME 2 f x2; f 1 g x2', 'second.out' => 'main::RUNTIME 4 f x1; f 1 g x1';
+
+row 'a frame open while the file changes returns in both', <<'P', '0 ',
+sub sw { f(); DB::enable_profile("second.out"); f(); 1 }
+sw();
+f();
+P
+    'nytprof.out' => '...main::RUNTIME 3 sw x1...', 'second.out' => '...main::RUNTIME 4 f x1...f 1 g x2...sw 2 f x1...';
+
+row 'finish_profile completes the file; profiling can start again elsewhere', <<'P', "0 there\n",
+f();
+DB::finish_profile();
+print -s "nytprof.out" ? "there\n" : "missing\n";
+f();
+DB::enable_profile("again.out");
+f(); f(); f();
+DB::finish_profile();
+f();
+P
+    'nytprof.out' => 'main::RUNTIME 2 f x1; f 1 g x1', 'again.out' => 'main::RUNTIME 7 f x3; f 1 g x3';
+
+row 'finish_profile in an open frame closes the frame', <<'P', '0 ',
+sub deep { f(); DB::finish_profile(); f(); 1 }
+deep();
+P
+    'nytprof.out' => 'main::RUNTIME 3 deep x1; deep 2 f x1; f 1 g x1';
+
+row 'exec finishes the file', <<'P', "5 execed\n",
+sub run { f(); exec $^X, '-e', 'print "execed\n"; exit 5' }
+f();
+run();
+P
+    'nytprof.out' => 'main::RUNTIME 3 f x1; main::RUNTIME 4 run x1; f 1 g x2; run 2 f x1';
+
+row 'an exec that fails goes on being profiled', <<'P', "0 2\n",
+no warnings;
+f();
+{ exec './does-not-exist' }
+print $!+0, "\n";
+f() for 1 .. 20;
+P
+    'nytprof.out' => 'main::NULL 2 main::BEGIN@2 x1; main::RUNTIME 3 f x1; main::RUNTIME 6 f x20; f 1 g x21';
+
+row 'an exec that dies goes on being profiled', <<'P', '0 ' . "died 2\n" x 3,
+use warnings FATAL => 'exec';
+sub try_it { eval { exec './does-not-exist' }; print $@ ? 'died ' : 'returned ', $! + 0, "\n" }
+try_it() for 1 .. 3;
+f() for 1 .. 2000;
+P
+    'nytprof.out' => '...main::RUNTIME 4 try_it x3; main::RUNTIME 5 f x2000...';
+
+row 'POSIX::_exit at any depth', <<'P', '9 ',
+use POSIX ();
+sub leave { f(); POSIX::_exit(9) }
+f();
+leave();
+P
+    'nytprof.out' => '...main::RUNTIME 5 leave x1...leave 3 f x1...';
+
 scenario '$! stays what it was, whether it works or not' => sub {
     for my $opts (matrix()) {
         my $run = run_prog(opts => $opts, code => <<'P');
@@ -23,24 +120,6 @@ kept($_) for \&DB::disable_profile, \&DB::enable_profile, sub { DB::enable_profi
 print "@errors\n";
 P
         is $run->{out}, join(' ', (7) x 10) . "\n", "$opts: \$!";
-    }
-};
-
-scenario 'disable and enable: calls in between do not exist, open frames report their return' => sub {
-    for my $opts (matrix()) {
-        my $run = run_prog(opts => $opts, code => $F . <<'P');
-sub outer { DB::disable_profile(); f(); 1 }
-outer();
-f();
-DB::enable_profile();
-f();
-print "done\n";
-P
-        is $run->{out}, "done\n", "$opts: output";
-        my $p = profile_in($run);
-        good($p, $opts);
-        is arcs($p), 'main::RUNTIME 3 main::outer x1; main::RUNTIME 6 main::f x1; '
-          . 'main::f 1 main::g x1; main::outer 2 DB::disable_profile x1', "$opts: arcs";
     }
 };
 
@@ -88,71 +167,6 @@ f();
 P
     is $run->{out}, '11001', 'what was on before';
     good(profile_in($run), 'after it all');
-};
-
-scenario 'enable_profile(FILE) closes the old file and starts its own counts' => sub {
-    for my $opts (matrix()) {
-        my $run = run_prog(opts => $opts, code => $F . <<'P');
-f(); f();
-DB::enable_profile("second.out");
-f();
-P
-        my ($one, $two) = map { profile_in($run, $_) } 'nytprof.out', 'second.out';
-        good($one, "$opts: first");
-        good($two, "$opts: second");
-        is arcs($one), 'main::RUNTIME 2 main::f x2; main::f 1 main::g x2', "$opts: first arcs";
-        is arcs($two), 'main::RUNTIME 4 main::f x1; main::f 1 main::g x1', "$opts: second arcs";
-        is $two->{opt}{forkdepth}, -1, "$opts: options again";
-    }
-};
-
-scenario 'a frame open while the file changes returns in both' => sub {
-    my $run = run_prog(code => $F . <<'P');
-sub sw { f(); DB::enable_profile("second.out"); f(); 1 }
-sw();
-f();
-P
-    my ($one, $two) = map { profile_in($run, $_) } 'nytprof.out', 'second.out';
-    good($one, 'first');
-    good($two, 'second');
-    like arcs($one), qr/main::RUNTIME 3 main::sw x1/, 'closed in the first';
-    like arcs($two), qr/main::RUNTIME 4 main::f x1.*main::f 1 main::g x2.*main::sw 2 main::f x1/,
-      'its calls afterwards are in the second';
-    for my $p ($one, $two) {
-        is scalar(grep { $_->[1] < 0 || $_->[2] < 0 || $_->[2] > $_->[1] } @{ $p->{ret} }), 0,
-          'no exclusive time beyond the inclusive';
-    }
-};
-
-scenario 'finish_profile completes the file; profiling can start again elsewhere' => sub {
-    for my $opts (matrix()) {
-        my $run = run_prog(opts => $opts, code => $F . <<'P');
-f();
-DB::finish_profile();
-print -s "nytprof.out" ? "there\n" : "missing\n";
-f();
-DB::enable_profile("again.out");
-f(); f(); f();
-DB::finish_profile();
-f();
-P
-        is $run->{out}, "there\n", "$opts: output";
-        my ($one, $two) = map { profile_in($run, $_) } 'nytprof.out', 'again.out';
-        good($one, "$opts: first");
-        good($two, "$opts: second");
-        is arcs($one), 'main::RUNTIME 2 main::f x1; main::f 1 main::g x1', "$opts: first arcs";
-        is arcs($two), 'main::RUNTIME 7 main::f x3; main::f 1 main::g x3', "$opts: second arcs";
-    }
-};
-
-scenario 'finish_profile in an open frame closes the frame' => sub {
-    my $run = run_prog(code => $F . <<'P');
-sub deep { f(); DB::finish_profile(); f(); 1 }
-deep();
-P
-    my $p = profile_in($run);
-    good($p, 'file');
-    is arcs($p), 'main::RUNTIME 3 main::deep x1; main::deep 2 main::f x1; main::f 1 main::g x1', 'arcs';
 };
 
 scenario 'finish, then enable without a name: the first profile is not lost' => sub {
@@ -264,53 +278,6 @@ scenario 'perl -c, a compile error, a die at top: whole files' => sub {
     }
 };
 
-scenario 'exec finishes the file in every mode' => sub {
-    for my $opts (matrix()) {
-        my $run = run_prog(opts => $opts, code => $F . <<'P');
-sub run { f(); exec $^X, '-e', 'print "execed\n"; exit 5' }
-f();
-run();
-P
-        is "$run->{status} $run->{out}", "5 execed\n", "$opts: the program that was execed ran";
-        my $p = profile_in($run);
-        good($p, $opts);
-        is arcs($p), 'main::RUNTIME 3 main::f x1; main::RUNTIME 4 main::run x1; '
-          . 'main::f 1 main::g x2; main::run 2 main::f x1', "$opts: open frames too";
-    }
-};
-
-scenario 'an exec that fails goes on being profiled' => sub {
-    for my $opts (matrix()) {
-        my $run = run_prog(opts => $opts, code => $F . <<'P');
-no warnings;
-f();
-{ exec './does-not-exist' }
-print $!+0, "\n";
-f() for 1 .. 20;
-P
-        is $run->{out}, "2\n", "$opts: errno is exec's";
-        my $p = profile_in($run);
-        good($p, $opts);
-        is arcs($p), 'main::NULL 2 main::BEGIN@2 x1; main::RUNTIME 3 main::f x1; '
-          . 'main::RUNTIME 6 main::f x20; main::f 1 main::g x21', "$opts: all calls";
-    }
-};
-
-slow_scenario 'an exec that dies goes on being profiled' => sub {
-    for my $opts (matrix()) {
-        my $run = run_prog(opts => $opts, code => $F . <<'P');
-use warnings FATAL => 'exec';
-sub try_it { eval { exec './does-not-exist' }; print $@ ? 'died ' : 'returned ', $! + 0, "\n" }
-try_it() for 1 .. 3;
-f() for 1 .. 2000;
-P
-        is $run->{out}, "died 2\n" x 3, "$opts: it dies of exec's warning";
-        my $p = profile_in($run);
-        good($p, $opts);
-        like arcs($p), qr/main::RUNTIME 4 main::try_it x3; main::RUNTIME 5 main::f x2000/, "$opts: all calls";
-    }
-};
-
 slow_scenario 'a warning of exec may run any code, on and off the profile' => sub {
     for my $handler ('f() for 1 .. 9', 'DB::finish_profile()', 'DB::disable_profile()', 'DB::enable_profile()',
         'if (!fork) { f() for 1 .. 9; exit } wait', 'exec "./nor-this"', 'sleep 1; f() for 1 .. 9', 'die "x\n"') {
@@ -327,20 +294,6 @@ P
         my $p = profile_in($run);
         good($p, $handler);
         like arcs($p), qr/main::RUNTIME 6 main::f x2000/, "$handler: all calls after it";
-    }
-};
-
-scenario 'POSIX::_exit at any depth' => sub {
-    for my $opts (matrix(), 'subs=0') {
-        my $run = run_prog(opts => $opts, code => "use POSIX ();\n$F" . <<'P');
-sub leave { f(); POSIX::_exit(9) }
-f();
-leave();
-P
-        is $run->{status}, 9, "$opts: status";
-        my $p = profile_in($run);
-        good($p, $opts);
-        like arcs($p), qr/main::RUNTIME 5 main::leave x1.*main::leave 3 main::f x1/, "$opts: open frames" if $opts ne 'subs=0';
     }
 };
 

@@ -86,8 +86,7 @@ P
 };
 
 scenario 'what is not recorded when it is called is not when it is jumped to' => sub {
-    my @quits = (['', 'POSIX::_exit(7)'], ['', 'goto &POSIX::_exit']);
-    push @quits, map { ["$_:subs=0:posix_exit=1", $quits[1][1]] } 'stmts=1';
+    my @quits = map { my $quit = $_; map { [$_, $quit] } '', 'subs=0', 'stmts=1:subs=0:posix_exit=1' } 'POSIX::_exit(7)', 'goto &POSIX::_exit';
     for my $case (@quits) {
         my ($opts, $quit) = @$case;
         my $run = run_prog(opts => $opts, code => "use POSIX ();\nsub f { 1 }\nsub quit { $quit }\nf();\nquit(7);\n");
