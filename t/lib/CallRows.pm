@@ -15,7 +15,7 @@ use Test::More;
 
 use NYTPTest;
 
-our @EXPORT = qw(row run_rows);
+our @EXPORT = qw(row run_rows marked);
 
 binmode $_, ':utf8' for Test::More->builder->output, Test::More->builder->failure_output;
 
@@ -24,6 +24,21 @@ my @ROWS;
 # Pragmas call subs of their own while they load, differently from perl to perl.
 my $NOT_CORE = qr{^(?!(?:warnings|strict|utf8|feature|overload|vars|Carp|Exporter)::)};
 
+# The arcs of such a mark; `line`: where they are from, or a sub that tells it of a caller.
+sub marked {
+    my ($marks, $line) = @_;
+    return map {
+        my ($caller, $called) = split /: /, $_, 2;
+        map {
+            my ($callee, $times, $depth) = /\A(.*?)(?: x(\d+))?( r\d+)?\z/;
+            my $from = ref $line ? $line->($caller) : $line;
+            join(' ', named($caller), $from, named($callee), 'x' . ($times || 1)) . ($depth // '') . "\n";
+        } split /, /, $called;
+    } split /; /, $marks;
+}
+
+sub named { return $_[0] =~ /::/ ? $_[0] : "main::$_[0]" }
+
 # row NAME, PROGRAM, what it needs:
 # since: the first perl that has the syntax or module; lines_since: the first that numbers its lines
 # so; features: what is to be enabled; want: which subs' arcs are looked at; not: with which options
@@ -31,24 +46,14 @@ my $NOT_CORE = qr{^(?!(?:warnings|strict|utf8|feature|overload|vars|Carp|Exporte
 # are from no line of the program, as "CALLER LINE CALLEE xCOUNT [rDEPTH]" (NYTPTest::arc_lines)
 sub row {
     my ($name, $code, %o) = @_;
-    $o{arcs} //= '';
     my @lines = split /^/, $code;
     for my $line (1 .. @lines) {
-        $lines[$line - 1] =~ s/ +#> (.*)// or next;
-        for (split /; /, $1) {
-            my ($caller, $called) = split /: /, $_, 2;
-            for (split /, /, $called) {
-                my ($callee, $times, $depth) = /\A(.*?)(?: x(\d+))?( r\d+)?\z/;
-                $o{arcs} .= join(' ', named($caller), $line, named($callee), 'x' . ($times || 1)) . ($depth // '') . "\n";
-            }
-        }
+        $o{arcs} .= join '', marked($1, $line) if $lines[$line - 1] =~ s/ +#> (.*)//;
     }
     utf8::encode($code = join '', @lines);
-    push @ROWS, { name => $name, %o, code => $code };
+    push @ROWS, { name => $name, arcs => '', %o, code => $code };
     return;
 }
-
-sub named { return $_[0] =~ /::/ ? $_[0] : "main::$_[0]" }
 
 sub expand {
     my ($row, $opts) = @_;

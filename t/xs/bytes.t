@@ -257,14 +257,6 @@ P
     };
 }
 
-scenario 'merged recordings keep them' => sub {
-    my $run = record($PLANTED);
-    my $out = "$run->{dir}/merged.out";
-    system $^X, ours(), root() . '/bin/nytprofmerge', '--out', $out, "$run->{dir}/nytprof.out";
-    my $plain = `${\ root()}/bin/nytp-export --dump '$out'`;
-    is scalar(() = $plain =~ /nytp-alloc/g), scalar(() = NYTPTest::slurp("$run->{dir}/nytprof.out") =~ /#nytp-alloc/g), 'all of them';
-};
-
 for my $kind (@KINDS) {
     my ($name, @how) = @$kind;
     scenario 'paused recording samples nothing' . $name => sub {

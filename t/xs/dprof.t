@@ -56,18 +56,6 @@ P
     ok $p->{magic}, 'the first line';
 };
 
-scenario 'AUTOLOAD, methods, xsubs, closures' => sub {
-    my $run = dprof(code => <<'P');
-package P; our $AUTOLOAD; sub AUTOLOAD { main::c() } sub DESTROY { main::c() } sub new { bless {} }
-package main; sub c { 1 }
-P->new->any; P::other(); my $o = P->new; UNIVERSAL::can($o, 'new'); my @s = sort { c() } 2, 1;
-P
-    my $p = tmon_in($run);
-    is $p->{bad}, '', 'every mark makes sense';
-    is $p->{tree} =~ s/P:://gr,
-        'new()AUTOLOAD(c())DESTROY(c())AUTOLOAD(c())new()UNIVERSAL::can()c()DESTROY(c())', 'calls';
-};
-
 scenario 'times: processor time where it works, real time where it waits' => sub {
     my $run = dprof(code => <<'P');
 sub busy { my $x = 0; $x += $_ for 1 .. 3e6 } sub waits { select undef, undef, undef, 0.3 }

@@ -29,37 +29,6 @@ sleep 5;
 P
 }
 
-sub cut_facts {
-    my ($p) = @_;
-    my %names = map { $_ => 1 } keys %{ $p->{sub} }, map { $_->[3] } @{ $p->{ret} };
-    $names{ $_->{callee} } = 1 for @{ $p->{arc} };
-    return (stmt_total($p), \%names);
-}
-
-# Returns the run of nytp-export with this option.
-sub export {
-    my ($run, $what) = @_;
-    return run_perl(impl => 'plain', dir => $run->{dir}, args => ['-e', 'exec @ARGV', root() . '/bin/nytp-export', $what]);
-}
-
-scenario 'killed after a long run: at least 99 % of the statements' => sub {
-    for my $signal (qw(KILL TERM INT PIPE SEGV ABRT)) {
-        my $long = long_tests() || $signal eq 'KILL';
-        my $rounds = $long ? 50_000 : 3_000;
-        my $expected = $rounds * 7;
-        my $run = run_prog(code => program($rounds, $signal));
-        is $run->{signal}, $NUMBER{$signal}, "$signal: dies by that signal";
-        is $run->{err}, '', "$signal: silently";
-        my ($n) = export($run, '--stats')->{out} =~ /^statements +(\d+)/m;
-        my $subs = export($run, '--csv')->{out};
-        # 16 kB may be missing: a statement and its share of the calls take 7 bytes or more
-        my $least = $long ? 0.99 * $expected : $expected - 16_384 / 7;
-        cmp_ok $n, '>=', $least, sprintf '%s: %d of %d statements', $signal, $n, $expected;
-        like $subs, qr/^$_,/m, "$signal: $_" for 'main::inner', 'main::outer';
-        unlike $subs, qr/^(?:main::)?,/m, "$signal: no nameless sub";
-    }
-};
-
 # Says each round that is behind it with a byte.
 my $ROUNDS = <<'P';
 sub inner { my $n = shift; return $n + 1 }
@@ -83,7 +52,7 @@ sub kill_at {
             kill KILL => $_[0];
         },
     );
-    my ($stats, $csv) = map { export($run, $_) } '--stats', '--csv';
+    my ($stats, $csv) = map { run_in($run, root() . '/bin/nytp-export', $_) } '--stats', '--csv';
     my ($bytes) = $stats->{err} =~ /: byte (\d+)\D.*\n\z/;
     my ($statements) = $stats->{out} =~ /^statements +(\d+)/m;
     return {
@@ -125,44 +94,22 @@ for my \$i (1 .. $_) {
 }
 kill KILL => \$\$;
 P
-        my ($n) = cut_facts(profile_in($run));
-        $n / (4 * $_);
+        stmt_total(profile_in($run)) / (4 * $_);
     } map { 1000 + 50 * $_ } 0 .. 20;
     my ($least) = sort { $a <=> $b } @kept;
     cmp_ok $least, '>=', 0.992, sprintf 'at least %.4f of the statements', $least;
 };
 
-scenario 'a slow program that is killed has what happened before' => sub {
-    my $run = run_prog(code => <<'P');
-sub f { 1 }
-f() for 1 .. 10;
-select undef, undef, undef, 1.5;
-my $x = 1;
-f();
-kill KILL => $$;
-P
-    my $p = profile_in($run);
-    my ($n, $names) = cut_facts($p);
-    cmp_ok $n, '>=', 11, 'statements before the wait';
-    ok $names->{'main::f'}, 'the sub';
-};
-
+# t/xs/ends.t has the others.
 scenario 'sigexit finishes and dies by the same signal' => sub {
-    my %case = (
-        'sigexit=1'        => [qw(INT HUP TERM PIPE BUS SEGV)],
-        'sigexit=term,usr1' => [qw(TERM USR1)],
-        'sigexit=TERM'     => ['TERM'],
-    );
-    for my $opts (sort keys %case) {
-        for my $signal (@{ $case{$opts} }) {
-            my $run = run_prog(code => program(200, $signal), opts => $opts);
-            is $run->{signal}, $NUMBER{$signal}, "$opts: $signal: dies by it"
-              or diag "status $run->{status} $run->{err}";
-            my $p = profile_in($run);
-            is join('; ', check_sums($p)), '', "$opts: $signal: whole";
-            my ($arc) = grep { $_->{callee} eq 'main::inner' } @{ $p->{arc} };
-            is $arc && $arc->{count}, 200, "$opts: $signal: arcs";
-        }
+    for (['sigexit=1', 'BUS'], ['sigexit=term,usr1', 'USR1']) {
+        my ($opts, $signal) = @$_;
+        my $run = run_prog(code => program(200, $signal), opts => $opts);
+        is $run->{signal}, $NUMBER{$signal}, "$opts: $signal: dies by it" or diag "status $run->{status} $run->{err}";
+        my $p = profile_in($run);
+        is join('; ', check_sums($p)), '', "$opts: $signal: whole";
+        my ($arc) = grep { $_->{callee} eq 'main::inner' } @{ $p->{arc} };
+        is $arc && $arc->{count}, 200, "$opts: $signal: arcs";
     }
 };
 
@@ -321,21 +268,6 @@ kill KILL => $$;
 P
     my $p = profile_in($run, "nytprof.out.$run->{out}");
     is join('; ', $p ? check_sums($p) : 'no file'), '', 'child';
-};
-
-scenario 'every byte at which a finished file can be cut' => sub {
-    my $run = run_prog(code => program(300, 'CONT') =~ s/sleep 5/1/r);
-    my $path = "$run->{dir}/nytprof.out";
-    my $whole = read_profile($path);
-    ok $whole->{complete}, 'whole at first' or return;
-    open my $fh, '<:raw', $path or die;
-    my $bytes = do { local $/; <$fh> };
-    my $more = 1;
-    for my $i (1 .. 40) {
-        my $p = NYTPStream::read_profile_bytes(substr $bytes, 0, int length($bytes) * $i / 41);
-        $more = 0 if stmt_total($p) > stmt_total($whole);
-    }
-    ok $more, 'a cut file never tells more than the whole';
 };
 
 done_testing;

@@ -12,26 +12,6 @@ my $F = "sub f { g() } sub g { 1 }\n";
 sub profiles { return sort grep { -f && !-l } glob "$_[0]{dir}/*nytprof.out*" }
 sub whole { return grep { read_profile($_)->{complete} } @_ }
 
-scenario 'a child perl through PERL5OPT writes its own file' => sub {
-    my $run = run_prog(how => 'opt', code => $F . <<'P', files => { 'kid.pl' => "sub k { 1 }\nk() for 1 .. 3;\nprint \"kid\\n\";\n" });
-$| = 1;
-f();
-system $^X, 'kid.pl';
-print `$^X kid.pl`;
-f();
-P
-    is $run->{out}, "kid\nkid\n", 'output';
-    is $run->{status}, 0, 'status';
-    my @files = profiles($run);
-    is scalar(@files), 3, 'three files' or diag "@files";
-    is scalar(whole(@files)), scalar @files, 'all whole';
-    my %app;
-    $app{ read_profile($_)->{attr}{application} }++ for @files;
-    is_deeply \%app, { 'prog.pl' => 1, 'kid.pl' => 2 }, 'one of the parent, two of the children';
-    like join(' ', arc_lines(profile_in($run), want => qr/main::f/)), qr/x1.*x1/, 'the parent has the plain name';
-    is $run->{err}, '', 'nothing on a standard error that some program may read';
-};
-
 my %FAMILY = (
     code => $F . 'f(); system $^X, "kid.pl" for 1 .. 2; my $p = fork; if (!$p) { f(); exit 0 } waitpid $p, 0; f();',
     files => { 'kid.pl' => "sub k { 1 }\nk(); system \$^X, '-e', '1';\n", 'nytprof.out.7' => 'an old one' },
@@ -41,7 +21,11 @@ scenario 'child processes\' profiles are said by the first process, once' => sub
     my $run = run_prog(%FAMILY, how => 'opt', opts => 'log=log');
     my @files = profiles($run);
     is scalar @files, 7, 'six profiles and an old file' or diag "@files";
-    is $run->{err}, '', 'nothing on standard error';
+    is $run->{err}, '', 'nothing on standard error, which some program may read';
+    my %app;
+    $app{ read_profile($_)->{attr}{application} }++ for whole(grep { !/\.7\z/ } @files);
+    is_deeply \%app, { 'prog.pl' => 2, 'kid.pl' => 2, '-e' => 2 }, 'whole, of each process';
+    like join(' ', arc_lines(profile_in($run), want => qr/main::f/)), qr/main::RUNTIME 2 main::f x2/, 'the parent has the plain name';
     my @lines = split /\n/, NYTPTest::slurp("$run->{dir}/log");
     is scalar(grep { /a process above is writing the profile, writing \S+nytprof\.out\.\d+$/ } @lines), 4, 'the log: each perl that was started'
       or diag "@lines";
@@ -72,16 +56,6 @@ KID
     is $run->{out}, "kid\nkid\nstatus 0\n", 'both run';
     my @kids = grep { read_profile($_)->{attr}{application} eq 'kid.pl' } profiles($run);
     is scalar(whole(@kids)), 2, 'both have a whole profile' or diag join "\n", profiles($run);
-};
-
-scenario 'a second run replaces the first one\'s profile' => sub {
-    my $first = run_prog(code => $F . "f();\n");
-    # When a process began is told to 10 ms; this one is to be of before beyond doubt.
-    utime time - 60, time - 60, "$first->{dir}/nytprof.out" or die $!;
-    my $second = run_prog(code => $F . "f(); f();\n", dir => $first->{dir});
-    is $second->{err}, '', 'silently';
-    is join(' ', map { s{.*/}{}r } profiles($second)), 'nytprof.out', 'one file';
-    like join(' ', arc_lines(profile_in($second), want => qr/main::f/)), qr/ x2/, 'the new one';
 };
 
 scenario 'chdir, then fork: the child\'s file is beside the parent\'s' => sub {

@@ -73,6 +73,7 @@ scenario 'programs of one script that are profiled each by itself replace the pr
             env => { PATH => $ENV{PATH}, PERL5LIB => join(':', NYTPTest::lib_dirs('ours')), %$env },
         );
         is join(' ', names($run)), $names, "$switch: $names";
+        is subs_in($run), 'main::three:1', 'of the last one' if $names !~ / /;
     }
 };
 

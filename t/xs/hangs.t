@@ -40,7 +40,7 @@ sub hang {
 # The names of the calls that were open at the end, outermost first.
 sub open_calls {
     my ($dir) = @_;
-    my $dump = run_perl(impl => 'plain', dir => $dir, args => ['-e', 'exec @ARGV', $EXPORT, '--dump'])->{out};
+    my $dump = exported($dir, '--dump');
     my @open;
     for (split /\n/, $dump) {
         push @open, '?' if /\bSUB_ENTRY\b/;
@@ -66,7 +66,7 @@ sub hang_told {
 # Returns sub => calls, by --top.
 sub calls_of {
     my ($dir) = @_;
-    my $top = run_perl(impl => 'plain', dir => $dir, args => ['-e', 'exec @ARGV', $EXPORT, '--top=0', '--unit=ns'])->{out};
+    my $top = exported($dir, '--top=0', '--unit=ns');
     return { map { /^\s*\S+(?: \w+)?\s+\S+%\s+\S+(?: \w+)?\s+\S+%\s+(\d+)\s+\S+(?: ns| s)?\s+(\S+)/ ? ($2 => $1) : () } split /\n/, $top };
 }
 
@@ -113,9 +113,9 @@ scenario 'the calls that were open stand before every table' => sub {
     # `main::waiter` has been in no sample that a safe point came after.
     my $sampled = sub {
         my ($dir) = @_;
-        my $rows = run_perl(impl => 'plain', dir => $dir, args => ['-e', 'exec @ARGV', $EXPORT, '--collapsed'])->{out};
+        my $rows = exported($dir, '--collapsed');
         like $rows, qr/^main::RUNTIME;main::job;main::waiter;main::CORE:sleep [1-9]/m, 'what blocks is a sample, with its time';
-        like run_perl(impl => 'plain', dir => $dir, args => ['-e', 'exec @ARGV', $EXPORT, '--check'])->{out}, qr/: ok$/, 'and it adds up';
+        like exported($dir, '--check'), qr/: ok$/, 'and it adds up';
     };
     for my $name (sort keys %way) {
         my ($signal, $opts, $head, $last) = @{ $way{$name} };
@@ -126,7 +126,7 @@ scenario 'the calls that were open stand before every table' => sub {
         my $line = 1 + ($BUSY =~ tr/\n//);
         $sampled->($dir) if ($opts // '') =~ /sample/;
         for my $format ('--top', '--tree', '--top --lines', '--list=waiter', '--peek=waiter') {
-            my $out = run_perl(impl => 'plain', dir => $dir, args => ['-e', 'exec @ARGV', $EXPORT, split ' ', $format])->{out};
+            my $out = exported($dir, split ' ', $format);
             my ($ends) = (split /\n\n/, $out)[1];
             like $ends, qr{\A$head \S*:@{[ $line + 4 ]} > main::job \S*:@{[ $line + 2 ]} > main::waiter \S*:@{[ $line + 1 ]} > $last\z}, "$name: $format";
         }
@@ -136,7 +136,7 @@ scenario 'the calls that were open stand before every table' => sub {
 scenario 'a recursion that was open is told once' => sub {
     my (undef, $dir) = hang_told(join(' ', ('main::deep') x 41, 'main::CORE:sleep'), {},
         "sub deep { my \$n = shift;\nsleep 60 if !\$n;\ndeep(\$n - 1) }\n${BUSY}ready();\ndeep(40);\n");
-    my $out = run_perl(impl => 'plain', dir => $dir, args => ['-e', 'exec @ARGV', $EXPORT, '--top'])->{out};
+    my $out = exported($dir, '--top');
     like $out, qr{main::RUNTIME \S+ > main::deep \S+:3 \(40 times\) > main::deep \S+:2 > main::CORE:sleep$}m, 'with its count';
 };
 
@@ -215,16 +215,11 @@ sub hang_sampled {
     );
 }
 
-sub export {
-    my ($dir, @arguments) = @_;
-    return run_perl(impl => 'plain', dir => $dir, args => ['-e', 'exec @ARGV', $EXPORT, @arguments])->{out};
-}
-
 # Returns stack => ticks, by --collapsed.
 sub stacks_of {
     my ($dir, $file) = @_;
     my %ticks;
-    for (split /\n/, export($dir, '--collapsed', '--unit=ns', $file // 'nytprof.out')) {
+    for (split /\n/, exported($dir, '--collapsed', '--unit=ns', $file // 'nytprof.out')) {
         my ($stack, $ns) = /^(.*) (\d+)$/ or next;
         $stack =~ s/_\[unreturned\]//g;
         $ticks{$stack} += $ns / 100;
@@ -244,18 +239,18 @@ for my $opts ('', ':compress=0', ':slowops=1', ':sample_clock=cpu') {
             $seen = time;
         });
         is $run->{signal}, 9, 'killed';
-        like export($run->{dir}, '--top'), qr{open at its end \(killed, or still running\): main::RUNTIME prog.pl:3 > main::job prog.pl:2 > main::waiter prog.pl:1 > \S*CORE:+sysread},
+        like exported($run->{dir}, '--top'), qr{open at its end \(killed, or still running\): main::RUNTIME prog.pl:3 > main::job prog.pl:2 > main::waiter prog.pl:1 > \S*CORE:+sysread},
             'where it hangs';
         my $told = note_of("$run->{dir}/nytprof.out");
         is $told->{depth}, 2, 'calls of subs';
         return if $opts =~ /cpu/; # it has had none
         my $stack = $opts =~ /slowops/ ? $HANG =~ s/main::CORE:/CORE::/r : $HANG;
         is stacks_of($run->{dir})->{$stack}, $told->{ticks}, 'with the time that the note tells';
-        my ($all, $cpu, $waited) = export($run->{dir}, '--waits', '--unit=us') =~ /^([\d.]+) in all: ([\d.]+) on a processor, ([\d.]+) waiting$/m;
+        my ($all, $cpu, $waited) = exported($run->{dir}, '--waits', '--unit=us') =~ /^([\d.]+) in all: ([\d.]+) on a processor, ([\d.]+) waiting$/m;
         cmp_ok abs($all - $cpu - $waited), '<=', 0.2, 'which is processor time and waiting';
         SKIP: {
             skip 'here samples do not tell it', 1 if !NYTPTest::sees_waits();
-            like export($run->{dir}, '--waits'), qr/ pipe +\S*prog\.pl:1$/m, 'and for what';
+            like exported($run->{dir}, '--waits'), qr/ pipe +\S*prog\.pl:1$/m, 'and for what';
         }
         cmp_ok $told->{ticks}, '>=', $note->{ticks}, 'which grows';
         cmp_ok $note->{ticks}, '<=', ($seen - $began + 1) * 1e7, 'and is no more than has passed';
@@ -277,10 +272,10 @@ scenario 'sampled: what ran before, and hangs one after the other' => sub {
     my $ticks = stacks_of($run->{dir});
     cmp_ok $ticks->{'main::RUNTIME;main::busy'}, '>', 0, 'what ran';
     cmp_ok $ticks->{'main::RUNTIME;main::CORE:open'}, '>=', $first->{ticks} * 0.99, 'the hang that is over';
-    my ($longest) = sort { $b <=> $a } export($run->{dir}, '--dump') =~ /TIME_LINE ticks=(\d+)/g;
+    my ($longest) = sort { $b <=> $a } exported($run->{dir}, '--dump') =~ /TIME_LINE ticks=(\d+)/g;
     cmp_ok $longest, '>=', $first->{ticks} * 0.99, 'on its line as well';
     cmp_ok $ticks->{$HANG}, '>=', $second->{ticks}, 'the one that is not';
-    like export($run->{dir}, '--top'), qr/> main::CORE:sysread$/m, 'which is open';
+    like exported($run->{dir}, '--top'), qr/> main::CORE:sysread$/m, 'which is open';
 };
 
 scenario 'sampled: looked at while it hangs, and once it is over' => sub {
@@ -289,12 +284,12 @@ scenario 'sampled: looked at while it hangs, and once it is over' => sub {
         my ($pid, $dir) = @_;
         $live = await_note($pid, "$dir/nytprof.out",
             sub { -p "$dir/fifo" && $_[0]{depth} == 1 && $_[0]{ticks} != ($before //= $_[0]{ticks}) && $_[0]{ticks} > 2_000_000 });
-        $live_top = export($dir, '--top');
+        $live_top = exported($dir, '--top');
         open my $fh, '>', "$dir/fifo" or die $!;
     });
     is "$run->{out} $run->{status} $run->{err}", 'done 0 ', 'the program ends as ever';
     like $live_top, qr/main::waiter prog.pl:3 > main::CORE:open$/m, 'live';
-    unlike export($run->{dir}, '--top'), qr/open at its end/, 'over';
+    unlike exported($run->{dir}, '--top'), qr/open at its end/, 'over';
     is note_of("$run->{dir}/nytprof.out"), undef, 'the note is none any more';
     cmp_ok stacks_of($run->{dir})->{'main::RUNTIME;main::waiter;main::CORE:open'}, '>=', $live->{ticks} * 0.99, 'its time is';
     is join('; ', check_sums(profile_in($run))), '', 'whole';

@@ -310,7 +310,7 @@ P
     is_deeply [labels("$run->{dir}/nytprof.out")], ['early=1', 'paused=1'], 'what is in the profile';
 };
 
-scenario 'a stream that is cut off anywhere, and merged ones' => sub {
+scenario 'a stream that is cut off anywhere' => sub {
     my $run = run_prog(code => $CODE, opts => 'compress=0');
     my $whole = NYTPTest::slurp("$run->{dir}/nytprof.out");
     my $at = index $whole, 'nytp-label ';
@@ -323,13 +323,6 @@ scenario 'a stream that is cut off anywhere, and merged ones' => sub {
         $n_last = $n;
     }
     is $worst, 0, 'cut: what came before is shown, and the status tells';
-    my $merge = run_in($run, $^X, ours(), root() . '/bin/nytprofmerge', '-o', 'm.out', 'nytprof.out', 'nytprof.out');
-    is $merge->{status} . $merge->{err}, 0, 'merged';
-    my ($one) = by_label($run, 'label', 'nytprof.out');
-    my ($merged) = by_label($run, 'label', 'm.out');
-    my ($both) = by_label($run, 'label', 'nytprof.out', 'nytprof.out');
-    is_deeply $merged, $both, 'a merged profile says the same as its parts together';
-    is $merged->{request}{'GET /slow'}[0], 2 * $one->{request}{'GET /slow'}[0], 'twice as many';
 };
 
 scenario 'sql=1: the statements that DBI runs' => sub {
@@ -368,12 +361,6 @@ P
     is scalar(grep { /secret\d/ } labels("$run->{dir}/nytprof.out")), 0, 'no bound value';
     is_deeply [grep { /^sql/ } labels(run_prog(code => $code)->{dir} . '/nytprof.out')], [], 'only if asked for';
 };
-
-# Returns nytp-export's output in the given format.
-sub exported {
-    my ($run, @args) = @_;
-    return run_in($run, $EXPORT, @args)->{out};
-}
 
 scenario 'labels of a profile in other formats' => sub {
     require JSON::PP;

@@ -29,37 +29,10 @@ sub rows {
     return map { /^ +(\d+|-) +(\d+) +(\d+) +(\d+) +.*  (\S.*)$/ ? [$1, $2, $3, $4, $5] : () } split /\n/, (split /\n\n/, $text)[1];
 }
 
-scenario 'statements, the most in one and different ones, by request' => sub {
-    my $text = sql_of(<<'P');
-DBI::db->do('create table t');
-for my $r (1 .. 3) { DB::label(request => 'GET /a'); ask("select $_ from t where x = '$r''s' -- why") for 1 .. $r; DBI::db->begin_work; }
-DB::label(request => 'GET /b'); ask('select a from t where b in (1, 2, 3)'); ask("select  a\nfrom t where b in (?,?)"); ask('select c'); DB::label(request => undef);
-P
-    is_deeply [sort @{ requests($text) }], ['- 1 1 1 (no request)', '1 3 3 2 GET /b', '3 6 3 1 GET /a'], 'each row' or diag $text;
-    unlike $text, qr/again and again/, 'no loop of ten';
-};
-
-scenario 'a statement in a loop, with the line of the loop' => sub {
-    my $text = sql_of(<<'P');
-sub name { ask("select n from t where id = $_[0]") }
-sub list {
-    for my $id (1 .. $_[0]) {
-        name($id);
-    }
-}
-sub page { list($_[0]) for 1 .. 2; ask('select 1') }
-for my $n (12, 15, 4) { DB::label(request => "GET /$n"); page($n) }
-P
-    my ($loops) = $text =~ /again and again.*?\n(.*)/s;
-    like $loops, qr/^ +54 +15 .*  select n from t where id = \?\n.*DBI::db::selectrow_array at \S*prog\.pl:4 in main::ask\n +the loop: \S*prog\.pl:8 in main::list, as in GET \/15\n/,
-        'calls, most, text, place, loop' or diag $text;
-    is scalar(() = $loops =~ /the loop/g), 1, 'and no other';
-    is_deeply [sort @{ requests($text) }], ['1 25 25 2 GET /12', '1 31 31 2 GET /15', '1 9 9 2 GET /4'], 'its requests';
-};
-
 scenario 'without labels the program is one request; one that batches has no loop' => sub {
     my $text = sql_of('sub f { DBI::st::execute(); DBI::st::fetch() } f() for 1 .. 11; for my $n (1 .. 9) { ask("select $n") }');
     is_deeply requests($text), ['- 20 20 2 (all)'], 'one';
+    is_deeply requests(sql_of('ask(1); DB::label(request => "r"); ask($_) for 2, 3')), ['1 2 2 1 r', '- 1 1 1 (no request)'], 'what comes before the first';
     like $text, qr/ 11 +11 .*NYTPROF=sql=1 tells which/, 'no text is known';
     unlike $text, qr/ 9 +9 /, 'nine are no loop';
     like sql_of('sub f { 1 } f();'), qr/^No statement was sent through DBI\.$/m, 'none';

@@ -64,14 +64,6 @@ scenario 'layout over the matrix' => sub {
     }
 };
 
-scenario 'two runs have the same facts' => sub {
-    my @facts = map {
-        my $p = profile_in(run_prog(code => $CODE));
-        join "\n", stmt_lines($p), arc_lines($p, ops => 1), sub_lines($p), return_names($p);
-    } 1, 2;
-    is $facts[0], $facts[1], 'counts, arcs, ranges, order of returns';
-};
-
 scenario 'every fid is defined before it is used, parents before their evals' => sub {
     my $run = run_prog(opts => 'compress=0:calls=2', code => $CODE . "eval 'eval q{1;\nf(3)}';\n");
     my $p = profile_in($run);

@@ -132,13 +132,6 @@ P
     is join(' ', map { svs_of($_)->{subs}{f} } sort glob "$run->{dir}/nytprof.out*"), '6 6 18 18', 'the first and the second';
 };
 
-scenario 'merged recordings keep them' => sub {
-    my $run = run_prog(opts => 'memory=1', code => 'our @k; sub f { push @k, [1]; 1 } f() for 1 .. 3; 1;');
-    my $out = "$run->{dir}/merged.out";
-    system $^X, ours(), root() . '/bin/nytprofmerge', '--out', $out, ("$run->{dir}/nytprof.out") x 2;
-    is svs_of($out)->{subs}{f}, '18 18', 'twice';
-};
-
 scenario 'what it does not go with is said' => sub {
     for (qw(subs=0 stmts=0 calls=1)) {
         my $run = run_prog(opts => "memory=1:$_", code => '1;');

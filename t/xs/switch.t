@@ -5,6 +5,7 @@
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use NYTPTest;
+use CallRows qw(marked);
 use Extended;
 
 my @OPTS = ('', 'leave=0', 'stmts=0', 'calls=1', 'blocks=1', 'use_db_sub=1');
@@ -135,88 +136,43 @@ sub gone { leaf(); 2 }
 P
 my $END = "no strict 'refs'; sub top { &{\$_[0]}(2); leaf(); 1 }\ntop('start');\nleaf();\nprint \"end\\n\";\n";
 
-# Called in all of them.
-my $ALWAYS = <<'F';
-main::RUNTIME 7 main::top x1
-main::RUNTIME 8 main::leaf x1
-main::top 6 main::leaf x1
-main::top 6 main::start x1
-F
-
-# A start() of each kind, and the calls that are in the profile besides.
-my %OPEN = (
-    'left by return' => ["sub start { on(); return leaf() }\n", <<'F'],
-main::on 2 main::leaf x1
-main::start 5 main::leaf x1
-main::start 5 main::on x1
-F
-    'left by an exception' => ["sub start { eval { dies() }; leaf(); 1 }\n", <<'F'],
-main::dies 3 main::on x1
-main::on 2 main::leaf x1
-main::start 5 main::dies x1
-main::start 5 main::leaf x1
-F
-    'left by last' => ["sub skips { on(); no warnings; last } sub start { for (1) { skips() } leaf() }\n", <<'F'],
-main::on 2 main::leaf x1
-main::skips 5 main::on x1
-main::start 5 main::leaf x1
-main::start 5 main::skips x1
-F
-    'left by goto to a sub' => ["sub start { on(); leaf(); goto &gone }\n", <<'F'],
-main::gone 4 main::leaf x1
-main::on 2 main::leaf x1
-main::start 5 main::leaf x1
-main::start 5 main::on x1
-main::top 5 main::gone x1
-F
-    'left by goto to an xsub' => ["use List::Util; sub start { on(); \@_ = (3, 4); goto &List::Util::sum }\n", <<'F'],
-main::on 2 main::leaf x1
-main::start 5 main::on x1
-main::top 5 List::Util::sum x1
-F
-    'of one sub in itself' => ["sub start { my \$n = shift; \$n ? start(\$n - 1) : on(); leaf(); 1 }\n", <<'F'],
-main::on 2 main::leaf x1
-main::start 5 main::leaf x3
-main::start 5 main::on x1
-main::start 5 main::start x2 r2
-F
-    'around a signal handler' => ["sub start { local \$SIG{USR1} = sub { on() }; kill USR1 => \$\$; 1 while !\$seen++; leaf() }\n", <<'F'],
-main::__ANON__[prog.pl:5] 5 main::on x1
-main::on 2 main::leaf x1
-main::start 5 main::__ANON__[prog.pl:5] x1
-main::start 5 main::leaf x1
-F
-    'around the block of a sort' => ["sub start { my \@x = sort { on(); leaf(); \$a <=> \$b } 2, 1; leaf() }\n", <<'F'],
-main::on 2 main::leaf x1
-main::start 5 main::leaf x2
-main::start 5 main::on x1
-F
-    'where recording stops and goes on' => ["sub again { leaf(); DB::enable_profile(); leaf() } sub start { on(); DB::disable_profile(); leaf(); again(); leaf() }\n", <<'F'],
-main::again 5 main::leaf x1
-main::on 2 main::leaf x1
-main::start 5 main::again x1
-main::start 5 main::leaf x1
-main::start 5 main::on x1
-F
-    'where it stops in one and goes on in another' => ["sub off { DB::disable_profile() } sub inner { on(); off() } sub start { inner(); on() }\n", <<'F'],
-main::inner 5 main::off x1
-main::inner 5 main::on x1
-main::on 2 main::leaf x2
-main::start 5 main::inner x1
-main::start 5 main::on x1
-F
+# A start() of each kind, what is called besides, and by a goto in line 5. Each of %LINE is on a line of its own.
+my %LINE = (on => 2, dies => 3, gone => 4, top => 6);
+my @OPEN = (
+    ['left by return', 'sub start { on(); return leaf() }',
+        'on: leaf; start: leaf, on'],
+    ['left by an exception', 'sub start { eval { dies() }; leaf(); 1 }',
+        'dies: on; on: leaf; start: dies, leaf'],
+    ['left by last', 'sub skips { on(); no warnings; last } sub start { for (1) { skips() } leaf() }',
+        'on: leaf; skips: on; start: leaf, skips'],
+    ['left by goto to a sub', 'sub start { on(); leaf(); goto &gone }',
+        'gone: leaf; on: leaf; start: leaf, on', 'main::gone'],
+    ['left by goto to an xsub', 'use List::Util; sub start { on(); @_ = (3, 4); goto &List::Util::sum }',
+        'on: leaf; start: on', 'List::Util::sum'],
+    ['of one sub in itself', 'sub start { my $n = shift; $n ? start($n - 1) : on(); leaf(); 1 }',
+        'on: leaf; start: leaf x3, on, start x2 r2'],
+    ['around a signal handler', 'sub start { local $SIG{USR1} = sub { on() }; kill USR1 => $$; 1 while !$seen++; leaf() }',
+        '__ANON__[prog.pl:5]: on; on: leaf; start: __ANON__[prog.pl:5], leaf'],
+    ['around the block of a sort', 'sub start { my @x = sort { on(); leaf(); $a <=> $b } 2, 1; leaf() }',
+        'on: leaf; start: leaf x2, on'],
+    ['where recording stops and goes on', 'sub again { leaf(); DB::enable_profile(); leaf() } sub start { on(); DB::disable_profile(); leaf(); again(); leaf() }',
+        'again: leaf; on: leaf; start: again, leaf, on'],
+    ['where it stops in one and goes on in another', 'sub off { DB::disable_profile() } sub inner { on(); off() } sub start { inner(); on() }',
+        'inner: off, on; on: leaf x2; start: inner, on'],
 );
 
-for my $name (sort keys %OPEN) {
-    my ($start, $besides) = @{ $OPEN{$name} };
-    my $want = join '', sort map { "$_\n" } split /\n/, $ALWAYS . $besides;
+for (@OPEN) {
+    my ($name, $start, $besides, $jumped_to) = @$_;
+    my $always = 'main::RUNTIME 7 main::top x1|main::RUNTIME 8 main::leaf x1|main::top 6 main::leaf x1|main::top 6 main::start x1';
+    my @calls = (split(/\|/, $always), map { s/\n//r } marked($besides, sub { $LINE{ $_[0] } // 5 }));
+    push @calls, "main::top 5 $jumped_to x1" if $jumped_to;
     scenario "calls that are open when recording begins: $name" => sub {
         for my $opts (@OPTS) {
-            my $run = run_prog(opts => "start=no:$opts", code => $SUBS . $start . $END);
+            my $run = run_prog(opts => "start=no:$opts", code => "$SUBS$start\n$END");
             is "$run->{status}$run->{err}$run->{out}", "0end\n", "$opts: runs";
             my $p = profile_in($run);
             good($p, $opts);
-            is arcs($p), $want, "$opts: calls";
+            is arcs($p), join("\n", sort(@calls), ''), "$opts: calls";
         }
     };
 }

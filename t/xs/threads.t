@@ -255,14 +255,11 @@ P
 };
 
 # Returns what nytp-export makes of the run's profiles, or of one file.
-sub exported {
+sub export {
     my ($run, $format, @names) = @_;
-    my @paths = map { "$run->{dir}/$_" } @names ? @names : split ' ', outputs($run);
-    open my $fh, '-|', root() . '/bin/nytp-export', "--$format", '-o', '-', @paths or die "nytp-export: $!";
-    local $/;
-    my $text = <$fh>;
-    close $fh or die "nytp-export: status $?";
-    return $text;
+    my $made = run_in($run, root() . '/bin/nytp-export', "--$format", '-o', '-', @names ? @names : split ' ', outputs($run));
+    die "nytp-export: status $made->{status}" if $made->{status};
+    return $made->{out};
 }
 
 scenario 'exporters: a track a thread; merged into one file' => sub {
@@ -273,32 +270,32 @@ $_->join for map { threads->create('outer') } 1 .. 2;
 work(0);
 P
     is outputs($run), join(' ', 'nytprof.out', map { "nytprof.out.t$_" } 1 .. 4), 'files';
-    my $all = JSON::PP::decode_json(exported($run, 'json'));
+    my $all = JSON::PP::decode_json(export($run, 'json'));
     my ($work) = grep { $_->{name} eq 'main::work' } @{ $all->{subs} };
     is $work->{calls}, 13, 'calls of all';
     my %maker = map { $_->{thread} => $_->{parent_thread} } grep { $_->{thread} } @{ $all->{processes} };
     is join(' ', sort values %maker), join(' ', sort 0, 0, grep { $maker{$_} == 0 } 1 .. 4), 'who made which';
 
-    my @names = map { $_->{name} } @{ JSON::PP::decode_json(exported($run, 'speedscope'))->{profiles} };
+    my @names = map { $_->{name} } @{ JSON::PP::decode_json(export($run, 'speedscope'))->{profiles} };
     is join(' ', grep { $_ } map { /\(pid \d+, thread (\d+)\)\z/ && $1 } @names), '1 2 3 4', 'speedscope: a profile each'
         or diag explain \@names;
-    my @rows = @{ JSON::PP::decode_json(exported($run, 'chrome-trace'))->{traceEvents} };
+    my @rows = @{ JSON::PP::decode_json(export($run, 'chrome-trace'))->{traceEvents} };
     my %track = map { $_->{tid} => $_->{args}{name} } grep { $_->{name} eq 'thread_name' } @rows;
     is join(' ', map { $track{$_} =~ /thread (\d+)/ } sort keys %track), '1 2 3 4', 'Chrome trace: tracks of one process';
     is scalar(grep { $_->{name} eq 'process_name' } @rows), 1, 'which is named once';
-    my $firefox = JSON::PP::decode_json(exported($run, 'firefox'));
+    my $firefox = JSON::PP::decode_json(export($run, 'firefox'));
     is scalar(grep { $_->{isMainThread} } @{ $firefox->{threads} }), 1, 'Firefox: one main thread';
     my %process = map { $_->{processName} => 1 } @{ $firefox->{threads} };
     is scalar(keys %process), 1, 'of one process';
 
-    my @rows_of = map { JSON::PP::decode_json($_) } split /\n/, exported($run, 'rows');
+    my @rows_of = map { JSON::PP::decode_json($_) } split /\n/, export($run, 'rows');
     my %work = map { ($_->{thread} || 0) => $_->{calls} } grep { $_->{sub} eq 'main::work' } @rows_of;
     is join(' ', map { "$_:$work{$_}" } sort keys %work),
         join(' ', '0:1', map { "$_:" . ($maker{$_} ? 5 : 1) } 1 .. 4), 'rows: which thread';
     my %profile = map { $_->{profile} => 1 } @rows_of;
     is scalar(keys %profile), 5, 'each a profile of its own';
 
-    my @tree = grep { /prog\.pl\z/ } split /\n/, exported($run, 'processes');
+    my @tree = grep { /prog\.pl\z/ } split /\n/, export($run, 'processes');
     is join(' ', map { /complete( +)(?:thread (\d+))?/ ? length($1) - 1 . ':' . ($2 || 'main') : () } @tree),
         join(' ', '0:main', map { my $outer = $_; "2:$outer", map { "4:$_" } grep { $maker{$_} == $outer } 1 .. 4 }
             sort { start_of($run, $a) <=> start_of($run, $b) } grep { $maker{$_} == 0 } 1 .. 4),
@@ -307,7 +304,7 @@ P
     my @paths = map { "$run->{dir}/$_" } split ' ', outputs($run);
     is system($^X, '-Mblib=' . root() . '/blib', root() . '/blib/script/nytprofmerge', '-o', "$run->{dir}/merged", @paths), 0,
         'nytprofmerge';
-    is join("\n", grep { s/prog\.pl \(5 recordings\)\z/prog.pl/ } split /\n/, exported($run, 'processes', 'merged')), join("\n", @tree),
+    is join("\n", grep { s/prog\.pl \(5 recordings\)\z/prog.pl/ } split /\n/, export($run, 'processes', 'merged')), join("\n", @tree),
         'the same processes';
     is calls(profile_in($run, 'merged'), 'main::work'), 13, 'and calls';
 };
