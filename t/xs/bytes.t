@@ -89,11 +89,6 @@ for my $allocator (qw(libjemalloc.so.2 libtcmalloc_minimal.so.4)) {
     };
 }
 
-sub exported {
-    my ($run, @options) = @_;
-    return qx{${\ root()}/bin/nytp-export -q @options '$run->{dir}/nytprof.out'};
-}
-
 # A sub's last statement allocates long before perl looks whether anybody wants anything of it: all
 # of these have been left by then, but the recursion's outermost calls.
 scenario 'a sampled recording has the calls that were open when a block was allocated' => sub {
