@@ -373,14 +373,13 @@ sub slurp {
     my ($path) = @_;
     open my $fh, '<:raw', $path or return '';
     local $/;
-    my $text = <$fh>;
-    return defined $text ? $text : '';
+    return scalar(<$fh>) // '';
 }
 
 # The facts of a profile that a run left (default nytprof.out), or undef where there is none.
 sub profile_in {
     my ($run, $name) = @_;
-    my $path = "$run->{dir}/" . (defined $name ? $name : 'nytprof.out');
+    my $path = "$run->{dir}/" . ($name // 'nytprof.out');
     return -f $path ? read_profile($path) : undef;
 }
 
@@ -409,8 +408,7 @@ sub script_fid { return fid_named($_[0], $_[1] || 'prog.pl') }
 # A file as the tests name it: the last part of a path, an eval's whole name.
 sub short_file {
     my ($p, $fid) = @_;
-    my $f = $p->{fid}{$fid} or return "?$fid";
-    my $name = $f->{name};
+    my $name = ($p->{fid}{$fid} or return "?$fid")->{name};
     $name =~ s{\A/(?:.*/)?}{}s if $name !~ /\A\(eval/;
     return $name;
 }

@@ -8,21 +8,10 @@ use strict;
 use warnings;
 
 use Cwd qw(getcwd);
-use parent 'Exporter';
 use File::Temp qw(tempdir);
-
-use NYTPTest ();
+use parent 'NYTPTest'; # whose import() brings strict, warnings and Test::More
 
 our @EXPORT_OK = qw(put record shared write_profile folder run_script slurp in_folder);
-
-# As NYTPTest does.
-sub import {
-    my ($class, @names) = @_;
-    $_->import for qw(strict warnings);
-    Test::More->export_to_level(1, 'Test::More');
-    $class->export_to_level(1, $class, @names);
-    return;
-}
 
 # Where the stock modules are installed, a blib that is not complete would test those.
 require Devel::NYTProf::Data;
@@ -101,8 +90,7 @@ sub slurp {
     my ($path) = @_;
     open my $fh, '<:raw', $path or die "$path: $!";
     local $/;
-    my $text = <$fh>;
-    return defined $text ? $text : '';
+    return scalar(<$fh>) // '';
 }
 
 1;

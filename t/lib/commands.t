@@ -27,16 +27,21 @@ sub runs {
     return ref $want ? like($got, $want, $name) : is($got, $want, $name);
 }
 
+# Runs code whose commands have a file as their standard input.
+sub on_stdin {
+    my ($path, $code) = @_;
+    open my $old, '<&', \*STDIN or die;
+    open STDIN, '<', $path or die;
+    my @result = $code->();
+    open STDIN, '<&', $old or die;
+    return @result;
+}
+
 for my $script (map {s{.*/}{}r} glob 'bin/nytprof{cg,calls,csv,html,merge}') {
-    my ($status, $out, $err) = run_script($script, '--help');
-    is("$status$err", 0, "$script --help succeeds");
-    like($out, qr/^\s*$script /m, 'and prints its usage');
-    is(slurp("bin/$script") =~ /^=head1 NAME\n\n$script - /m, 1, 'it has a man page');
-    ($status, $out, $err) = run_script($script, '--nosuch');
-    is("$status$out", 2, "$script with an unknown option is wrong usage");
-    like($err, qr/nosuch/, 'which is said on standard error');
-    ($status, $out) = run_script($script, '--version');
-    is($out, "$script 6.14\n", "$script --version");
+    runs("$script --help succeeds and prints its usage", qr/\A0\s*(?:Usage:\s*)?$script .*\n\z/s, $script, '--help');
+    runs("$script with an unknown option is wrong usage, which is said", qr/\A2.*nosuch/s, $script, '--nosuch');
+    runs("$script --version", "0$script 6.14\n", $script, '--version');
+    like(slurp("bin/$script"), qr/^=head1 NAME\n\n$script - /m, 'it has a man page');
 }
 
 # -- nytprofmerge
@@ -46,8 +51,7 @@ my $program = 'sub w { 1 } w(); for my $n (1 .. 3) { my $pid = fork; '
 my $parent = record('fork', $program);
 my @all = ($parent, sort grep { !/\.out\z/ } glob "$parent.*");
 is(scalar @all, 4, 'a run that forked three times has four profiles');
-my ($status, $out, $err) = run_script('nytprofmerge', '-o', "$folder/merged.out", @all);
-is("$status$out$err", 0, 'they are merged without a word');
+runs('they are merged without a word', 0, 'nytprofmerge', '-o', "$folder/merged.out", @all);
 my $merged = profile("$folder/merged.out");
 is($merged->subinfo_of('main::w')->calls, 1 + 1 + 2 + 3 + 3, 'calls are added up');
 is($merged->attributes->{complete}, 1, 'all processes are complete');
@@ -63,20 +67,13 @@ is($of_merged, $statements, 'no statement is lost');
 cmp_ok(abs($merged->attributes->{total_stmts_duration} - $time), '<', 1e-9, 'nor time');
 is(scalar(grep { $_->filename =~ /fork\.pl\z/ } $merged->noneval_fileinfos), 1,
     'files are unified by name');
-($status) = run_script('nytprofmerge', '-o', "$folder/again.out", "$folder/merged.out", $parent);
-is($status, 0, 'what was merged can be merged');
+runs('what was merged can be merged', 0, 'nytprofmerge', '-o', "$folder/again.out", "$folder/merged.out", $parent);
 is(profile("$folder/again.out")->subinfo_of('main::w')->calls, 11, 'and calls are added up');
 run_script('nytprofmerge', '-o', "$folder/$_.out", @all) for 'm1', 'm2';
 is(slurp("$folder/m1.out"), slurp("$folder/m2.out"), 'the same inputs give the same bytes');
-($status, $out) = run_script('nytprofmerge', '-o', '-', '--compress=0', $parent);
-like($out, qr/\ANYTProf 5 0\n.*p/s, '-o - is standard output');
-{
-    open my $old, '<&', \*STDIN or die;
-    open STDIN, '<', $parent or die;
-    ($status) = run_script('nytprofmerge', '-o', "$folder/stdin.out", '-');
-    open STDIN, '<&', $old or die;
-    is(profile("$folder/stdin.out")->subinfo_of('main::w')->calls, 1, '- is standard input');
-}
+runs('-o - is standard output', qr/\A0NYTProf 5 0\n.*p/s, 'nytprofmerge', '-o', '-', '--compress=0', $parent);
+on_stdin($parent, sub { run_script('nytprofmerge', '-o', "$folder/stdin.out", '-') });
+is(profile("$folder/stdin.out")->subinfo_of('main::w')->calls, 1, '- is standard input');
 
 my $others = write_profile('others', $start, $file, "+\x05\x01\x03", $end);
 my $usec = put('usec.out', slurp($others) =~ s/ticks_per_sec=\d+/ticks_per_sec=1000000/r);
@@ -84,35 +81,28 @@ runs('profiles of other clocks can be merged', 0, 'nytprofmerge', '-o', "$folder
 is(profile("$folder/ticks.out")->attributes->{total_stmts_duration}, 0.5e-6 + 5e-6,
     'ticks are converted');
 my $plain = record('plain', '1;', 'stmts=0');
-($status, $out, $err) = run_script('nytprofmerge', '-o', "$folder/mixed.out", $parent, $plain);
-is("$status$out", 0, 'profiles of other options can be merged');
-is($err, "nytprofmerge: option stmts is 0 in $plain and was 1 before\n", 'what that means is said');
+runs('profiles of other options can be merged, what that means is said',
+    "0nytprofmerge: option stmts is 0 in $plain and was 1 before\n", 'nytprofmerge', '-o', "$folder/mixed.out", $parent, $plain);
 
 my $before = slurp("$folder/merged.out");
-($status, $out, $err) = run_script('nytprofmerge', '-o', "$folder/merged.out", $parent, $cut);
-is("$status$out", 1, 'a damaged input is an error');
-like($err, qr/^nytprofmerge: \Q$cut\E: byte \d+: Profile data incomplete/, 'that says where');
+runs('a damaged input is an error that says where', qr/\A1nytprofmerge: \Q$cut\E: byte \d+: Profile data incomplete/,
+    'nytprofmerge', '-o', "$folder/merged.out", $parent, $cut);
 is(slurp("$folder/merged.out"), $before, 'and the output is left alone');
-($status, $out, $err) =
-    run_script('nytprofmerge', '--partial', '-o', "$folder/part.out", $cut, $parent);
-is($status, 3, '--partial takes what there is, and the status tells');
+runs('--partial takes what there is, and the status tells', qr/\A3/, 'nytprofmerge', '--partial', '-o', "$folder/part.out", $cut, $parent);
 my $part = profile("$folder/part.out");
 is($part->attributes->{complete}, '', 'the result is not complete');
 is($part->fileinfo_of('/x.p')->line_time_data->[3][1], 1, 'the sound part is in it');
 is($part->subinfo_of('main::w')->calls, 1, 'so are the other inputs');
-($status, $out, $err) = run_script('nytprofmerge', '-o', "$folder/no/such", $parent);
-is("$status$out", 1, 'an output that cannot be written is an error');
-($status, $out, $err) = run_script('nytprofmerge', "$folder/nosuch");
-like("$status$err", qr/^1nytprofmerge: \S+nosuch: cannot open: No such file/, 'so is no input');
-is((run_script('nytprofmerge'))[0], 2, 'nothing to merge is wrong usage');
+runs('an output that cannot be written is an error', qr/\A1nytprofmerge: /, 'nytprofmerge', '-o', "$folder/no/such", $parent);
+runs('so is no input', qr/\A1nytprofmerge: \S+nosuch: cannot open: No such file/, 'nytprofmerge', "$folder/nosuch");
+runs('nothing to merge is wrong usage', qr/\A2/, 'nytprofmerge');
 {
     my $input = put('input.out', slurp($parent));
     symlink $input, "$folder/symbolic.out" or die;
     link $input, "$folder/hard.out" or die;
     for my $name (qw(input symbolic hard)) {
-        ($status, $out, $err) = run_script('nytprofmerge', '-o', "$folder/$name.out", $all[1], $input);
-        is("$status$out$err", "2nytprofmerge: $folder/$name.out is the input $input: it is not replaced\n",
-            "an input is not replaced: $name");
+        runs("an input is not replaced: $name", "2nytprofmerge: $folder/$name.out is the input $input: it is not replaced\n",
+            'nytprofmerge', '-o', "$folder/$name.out", $all[1], $input);
     }
     is(slurp($input), slurp($parent), 'it is as it was');
     ok(-l "$folder/symbolic.out", 'so is the link');
@@ -158,8 +148,7 @@ is_deeply([grep {/\.tmp\z/} glob "$folder/*"], [], 'no temporary file is left');
 # Two programs, each with a sub of that name: where call entries are missing the lines of both
 # are needed to tell whose the statements are.
 my @twins = map { record("twin$_", "\n" x $_ . 'sub f { my $x = shift; return $x }' . "\nf(\$_) for 1 .. $_;\n", 'calls=1') } 2, 3;
-($status) = run_script('nytprofmerge', '-o', "$folder/twins.out", @twins);
-is($status, 0, 'subs of one name in two programs are merged');
+runs('subs of one name in two programs are merged', 0, 'nytprofmerge', '-o', "$folder/twins.out", @twins);
 like(qx{bin/nytp-export --csv $folder/twins.out}, qr/^main::f,.*twin2\.pl,3,5,10,/m, 'with the statements of both');
 
 # An eval that comes before the file that ran it, and one whose file never comes.
@@ -172,8 +161,7 @@ is($evals->fileinfo_of('(eval 1)[/x.p:3]')->eval_fi->filename, '/x.p', 'and find
 is($evals->attributes->{total_stmts_measured}, 3, 'no event is lost');
 my $ring = write_profile('ring', $start, "\@\x01\x02\x01\x00\x00\x00'\x01a",
     "\@\x02\x01\x01\x00\x00\x00'\x01b", "+\x01\x01\x01+\x01\x02\x01", $end);
-is((run_script('nytprofmerge', '-o', "$folder/ring-merged.out", $ring))[0], 0,
-    'files that ran each other are no loop');
+runs('files that ran each other are no loop', 0, 'nytprofmerge', '-o', "$folder/ring-merged.out", $ring);
 
 # -- nytprofcsv
 
@@ -202,9 +190,8 @@ my $eval_blocks = record('evalblocks', 'eval "1" for 1, 2;', 'blocks=1:start=ini
 run_script('nytprofcsv', '-f', $eval_blocks, '-o', "$folder/evalblocks");
 is_deeply([map {/-(\w+)\.csv\z/} sort grep {/eval \d/} glob "\Q$folder\E/evalblocks/*"], ['line'],
     'a string eval has one by line, which is the sum of those that were merged');
-($status, $out, $err) = run_script('nytprofcsv', '-f', $cut, '-o', "$folder/csv-of-cut");
-like("$status$out$err", qr/\A3nytprofcsv: \Q$cut\E: byte \d+: Profile data incomplete.*; going on with what came before\n\z/,
-    'a profile that ends early is partial');
+runs('a profile that ends early is partial', qr/\A3nytprofcsv: \Q$cut\E: byte \d+: Profile data incomplete.*; going on with what came before\n\z/,
+    'nytprofcsv', '-f', $cut, '-o', "$folder/csv-of-cut");
 like(slurp("$folder/csv-of-cut/x-p-1-line.csv"), qr/^0\.\d+,1,0\.\d+,$/m, 'what came before is reported');
 runs('what is no profile is an error', qr/\A1nytprofcsv: \S+noprofile: /,
     'nytprofcsv', '-f', put('noprofile', "none\n"), '-o', "$folder/csv");
@@ -307,42 +294,30 @@ ok(-s "blib/$_", "with its man page $_") for qw(man1/nytp-export.1 share/man/man
 SKIP: {
     skip 'bin/nytp-export is not built', 10 if !-x 'bin/nytp-export';
     my $calls = record('calls', 'sub a { b() } sub b { 1 } a() for 1 .. 3; eval "sub { b() }->()" for 1, 2;');
-    ($status, $out, $err) = run_script('nytprofcalls', '--calls', $calls);
-    is("$status$err", 0, 'nytprofcalls succeeds');
-    is($out, "main::__ANON__[(eval 0)[calls.pl:1]:1] 2\nmain::__ANON__[(eval 0)[calls.pl:1]:1];main::b 2\n"
-            . "main::a 3\nmain::a;main::b 3\n",
-        'it prints sorted stacks; evals differ not by their number');
+    runs('nytprofcalls prints sorted stacks; evals differ not by their number', "0main::__ANON__[(eval 0)[calls.pl:1]:1] 2\n"
+            . "main::__ANON__[(eval 0)[calls.pl:1]:1];main::b 2\nmain::a 3\nmain::a;main::b 3\n", 'nytprofcalls', '--calls', $calls);
     my $many = record('stable', <<'PERL', 'start=init:slowops=0');
 sub leaf { 1 }
 for my $n ('a' .. 'n') { eval "sub s_$n { leaf(); 1 }"; &{"s_$n"}() }
 PERL
     my $want = join '', map {"main::s_$_ 1\nmain::s_$_;main::leaf 1\n"} 'i' .. 'n', 'a' .. 'h';
-    for my $input ($many, '-') {
-        open my $old, '<&', \*STDIN or die;
-        open STDIN, '<', $many or die;
-        ($status, $out, $err) = run_script('nytprofcalls', '--calls', '--stable', $input);
-        open STDIN, '<&', $old or die;
-        is("$status$err$out", "0$want", '--stable is the order of first returns, as text');
-    }
-    like((run_script('nytprofcalls', '--calls', $many))[1], qr/\Amain::s_a 1\n/, 'else it is that of names');
+    on_stdin($many, sub { runs('--stable is the order of first returns, as text', "0$want", 'nytprofcalls', '--calls', '--stable', $_) })
+        for $many, '-';
+    runs('else it is that of names', qr/\A0main::s_a 1\n/, 'nytprofcalls', '--calls', $many);
     my ($all) = (run_script('nytprofcalls', $calls))[1];
     my $ticks = 0;
     $ticks += /(\d+)$/ ? $1 : 0 for split /\n/, $all;
     my $excl = 0;
     $excl += $_->excl_time for values %{profile($calls)->subname_subinfo_map};
     is($ticks, sprintf('%.0f', $excl * 1e7), 'without --calls it is exclusive time in ticks');
-    ($status, $out) = run_script('nytprofcalls', '--calls', $calls, $calls);
-    like($out, qr/^main::a 6$/m, 'several files are added up');
-    ($status, $out, $err) = run_script('nytprofcalls', "$folder/nosuch");
-    is("$status$out", 1, 'no file is an error');
-    like($err, qr/nosuch/, 'that names it');
-    is((run_script('nytprofcalls'))[0], 2, 'no argument is wrong usage');
+    runs('several files are added up', qr/^main::a 6$/m, 'nytprofcalls', '--calls', $calls, $calls);
+    runs('no file is an error that names it', qr/\A1nytp-export: \S*nosuch/, 'nytprofcalls', "$folder/nosuch");
+    runs('no argument is wrong usage', qr/\A2/, 'nytprofcalls');
 
     runs('nytprofcg is silent, but on a terminal', 0, 'nytprofcg', '-f', $calls, '-o', "$folder/calls.cg");
     (qx{script --version 2>&1} || '') =~ /util-linux/ and like(scalar qx{script -qec '$^X -Mblib bin/nytprofcg -f $calls -o $folder/calls.cg' /dev/null}, qr/nytprofcg: written to \S+calls.cg/, 'where it says where');
     like(slurp("$folder/calls.cg"), qr/^c?fn=.*main::a$/m, 'and writes a callgrind file');
-    ($status, $out) = run_script('nytprofcg', '-f', $calls, '-o', '-');
-    is($out, slurp("$folder/calls.cg"), '-o - is standard output');
+    runs('-o - is standard output', '0' . slurp("$folder/calls.cg"), 'nytprofcg', '-f', $calls, '-o', '-');
 }
 
 done_testing();

@@ -1,13 +1,10 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Devel::NYTProf::Util and ::Constants: helpers that reports are made with.
-use strict;
-use warnings;
 
-use FindBin ();
+use FindBin;
 use lib $FindBin::Bin;
-use Recorded ();
-use Test::More;
+use Recorded qw(slurp);
 
 use Devel::NYTProf::Constants qw(const_bits2names NYTP_FIDf_HAS_SRC NYTP_SCi_elements
     NYTP_SIi_CALLED_BY NYTP_FIDi_SUBS_CALLED NYTP_ZLIB_VERSION NYTP_DEFAULT_COMPRESSION);
@@ -104,7 +101,7 @@ ok(NYTP_ZLIB_VERSION, 'compression is there');
 ok(!eval { Devel::NYTProf::Constants->import('NYTP_nosuch'); 1 }, 'an unknown name croaks');
 
 # The positions are written down once more in C, where the arrays are made.
-my $c = Recorded::slurp('XS/glue/data.c');
+my $c = slurp('XS/glue/data.c');
 my %position;
 for my $enum ($c =~ /enum (?:file|sub)_index \{(.*?)\}/gs) {
     my $n = -1;
