@@ -2,6 +2,8 @@
 """What the tests of nytp-spy share: programs that run while they are looked at."""
 
 import contextlib
+import csv
+import ctypes
 import functools
 import os
 import pathlib
@@ -11,12 +13,102 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+PERL = "/usr/bin/perl"
+EXPORT = ROOT / "bin" / "nytp-export"
 SPY = pathlib.Path(os.environ.get("NYTP_SPY", ROOT / "bin" / "nytp-spy"))  # the variable names one with sanitizers
+
+WAITS = """
+use strict; $| = 1;
+sub inner { my ($in) = @_; sysread STDIN, my $byte, 1; return 1 }
+my sub lexical { inner(1) }
+sub outer { lexical() for 1 .. 2 }
+print "ready\\n";
+outer();
+"""
+
+THREADS = """
+use strict; use threads; $| = 1;
+pipe my $in, my $out or die;
+sub waits { my ($n) = @_; print "ready\\n"; sysread $in, my $byte, 1; $n }
+my @threads = map { my $n = $_; threads->create(sub { waits($n) }) } 1 .. 3;
+print "all\\n";
+$_->join for @threads;
+"""
+
+# Three subs whose shares of the time are 60, 30 and 10 %, as the program's own clock tells it. With an argument it begins
+# each round at an even millisecond, in step with whoever looks at even distances.
+SHARES = """
+use strict; use Time::HiRes qw(clock_gettime clock_nanosleep CLOCK_MONOTONIC CLOCK_THREAD_CPUTIME_ID TIMER_ABSTIME); $| = 1;
+sub now { clock_gettime(CLOCK_THREAD_CPUTIME_ID) }
+my %spent;
+sub most { my $x = 0; $x += $_ for 1 .. 60000; $x }
+sub some { my $x = 0; $x += $_ for 1 .. 30000; $x }
+sub least { my $x = 0; $x += $_ for 1 .. 10000; $x }
+print "ready\\n";
+my $stop = 0;
+$SIG{USR1} = sub { $stop = 1 };
+until ($stop) {
+    clock_nanosleep(CLOCK_MONOTONIC, 4e6 * int(1 + clock_gettime(CLOCK_MONOTONIC) / 4e-3), TIMER_ABSTIME) if @ARGV;
+    for my $sub (qw(most some least)) {
+        my $from = now();
+        no strict 'refs';
+        &$sub();
+        $spent{$sub} += now() - $from;
+    }
+}
+my $sum = 0;
+$sum += $_ for values %spent;
+printf "%s %.4f\\n", $_, $spent{$_} / $sum for sort keys %spent;
+"""
+
+# How often nytp-spy, which has started the program, has looked at it.
+LOOKS = r"""sub looks {
+    open my $status, '<', "/proc/" . getppid . "/status" or return 1e9;
+    my ($n) = map { /^voluntary_ctxt_switches:\s+(\d+)/ } <$status>;
+    return $n;
+}
+"""
+
+# nytp-spy, which has started the program: how many of its files have this name, and its bytes of data.
+OF_SPY = r"""use strict; use POSIX (); $| = 1;
+my $spy = getppid;
+sub files {
+    my ($like) = @_;
+    opendir my $folder, "/proc/$spy/fd" or die $!;
+    return grep { $_ =~ $like } map { readlink("/proc/$spy/fd/$_") // "" } readdir $folder;
+}
+sub status { my ($pid, $what) = @_; open my $status, "<", "/proc/$pid/status" or die $!; return map { /^$what:\s+(\w+)/ } <$status> }
+sub data { return (status($spy, "VmData"))[0] }
+sub switches { return (status($spy, "voluntary_ctxt_switches"))[0] }
+sub wait_until {
+    my ($is) = @_;
+    my $end = time + 600;
+    select undef, undef, undef, 0.005 until $is->() || time > $end;
+}
+my %seen;       # a file of each thread, which is there until that ends
+# Such a file is there before the first sample; between two samples nytp-spy sleeps.
+sub sampled {
+    my ($n) = @_;
+    wait_until(sub { $seen{$_}++ for files(qr/nytp-spy\./); keys %seen >= $n });
+    my $before = switches();
+    wait_until(sub { switches() > $before + 20 });
+}
+sub child {
+    my ($code) = @_;
+    pipe my $read, my $write or die $!;
+    my $pid = fork // die $!;
+    return ($pid, $write) if $pid;
+    close $write;
+    $code->($read);
+    POSIX::_exit(0);
+}
+sub over { my ($pid) = @_; waitpid $pid, 0; wait_until(sub { !files(qr{/task/$pid/}) }) }
+"""
 
 
 def perls():
     """This machine's perl, and those that NYTP_SPY_PERLS names (commands, one a line)."""
-    return ["/usr/bin/perl"] + [line for line in os.environ.get("NYTP_SPY_PERLS", "").splitlines() if line]
+    return [PERL] + [line for line in os.environ.get("NYTP_SPY_PERLS", "").splitlines() if line]
 
 
 @functools.cache
@@ -88,8 +180,72 @@ def running(perl, *arguments, **options):
         popen.stdout.close()
 
 
+@contextlib.contextmanager
+def ready(perl, *arguments, **options):
+    """A program that has said so; its standard input is a pipe."""
+    with running(perl, *arguments, stdin=subprocess.PIPE, **options) as process:
+        process.wait_for("ready")
+        yield process
+
+
+@contextlib.contextmanager
+def waiting(perl, *arguments, **options):
+    """A program that has said "ready" and sleeps now."""
+    with ready(perl, *arguments, **options) as process:
+        process.wait_until_it_waits()
+        yield process
+
+
+def run(*arguments, **options):
+    return subprocess.run([SPY, *map(str, arguments)], capture_output=True, text=True, timeout=600, **options)
+
+
 def spy(*arguments, status=0, **options):
     """Runs nytp-spy; what it printed, or, where it is to fail, its message."""
-    ran = subprocess.run([SPY, *map(str, arguments)], capture_output=True, text=True, timeout=600, **options)
+    ran = run(*arguments, **options)
     assert ran.returncode == status, ran.stderr
     return ran.stdout if status == 0 else ran.stderr
+
+
+def exported(profile, *options):
+    return subprocess.run([EXPORT, "-q", *options, profile], check=True, capture_output=True, text=True).stdout
+
+
+def rows(profile):
+    """Those of its subs, as --csv has them."""
+    return list(csv.DictReader(exported(profile, "--csv").splitlines()))
+
+
+def as_nobody(*command):
+    return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *map(str, command)]
+
+
+def opens(path, during):
+    """How often anybody opens the file meanwhile, by the kernel's count. A look at it without opening it is none (O_PATH)."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    watch = libc.inotify_init1(os.O_NONBLOCK)
+    assert watch >= 0 and libc.inotify_add_watch(watch, os.fsencode(path), 0x20) >= 0     # IN_OPEN
+    during()
+    with open(watch, "rb", buffering=0) as events:
+        return len(events.read(1 << 16) or b"") // 16
+
+
+# Runs a command to which the kernel refuses a system call, as an old one or a container's filter does: a program of four
+# instructions for seccomp(2).
+FILTERED = """
+import ctypes, os, struct, sys
+errno, number, libc = int(sys.argv[1]), int(sys.argv[2]), ctypes.CDLL(None, use_errno=True)
+code = struct.pack("=HBBI", 0x20, 0, 0, 0) + struct.pack("=HBBI", 0x15, 0, 1, number) \\
+    + struct.pack("=HBBI", 0x06, 0, 0, 0x00050000 | errno) + struct.pack("=HBBI", 0x06, 0, 0, 0x7fff0000)
+buffer = ctypes.create_string_buffer(code)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+assert libc.prctl(22, 2, struct.pack("HxxxxxxP", 4, ctypes.addressof(buffer)), 0, 0) == 0
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+NUMBERS = {"process_vm_readv": {"x86_64": 310, "aarch64": 270}, "access": {"x86_64": 21, "aarch64": 48},
+           "openat2": {"x86_64": 437, "aarch64": 437}}
+
+
+def without(call, errno):
+    """What stands before a command that is to be refused the call."""
+    return ["/usr/bin/python3", "-c", FILTERED, str(errno), str(NUMBERS[call][os.uname().machine])]

@@ -2,7 +2,6 @@
 """nytp spy dump: stacks and processes that are folded, source, and what a wait is for."""
 
 import contextlib
-import ctypes
 import os
 import re
 import socket
@@ -11,13 +10,11 @@ import subprocess
 import pytest
 
 import spied
-from test_commands import PERL, WAITS, script  # noqa: F401
+from spied import PERL
 
 
 def dumped(program, *arguments, options=(), **to_run):
-    with spied.running(PERL, program, *arguments, stdin=subprocess.PIPE, **to_run) as process:
-        process.wait_for("ready")
-        process.wait_until_it_waits()
+    with spied.waiting(PERL, program, *arguments, **to_run) as process:
         return spied.spy("dump", *options, process.pid)
 
 
@@ -33,30 +30,17 @@ down(shift);
 """
 
 
-@contextlib.contextmanager
-def opens_of(path):
-    """How often the file is opened meanwhile, by the kernel's count (inotify, IN_OPEN)."""
-    libc, opens = ctypes.CDLL(None), []
-    fd = libc.inotify_init1(os.O_NONBLOCK)
-    assert libc.inotify_add_watch(fd, os.fsencode(path), 0x20) >= 0
-    yield opens
-    with contextlib.suppress(BlockingIOError):
-        opens.extend(range(len(os.read(fd, 65536)) // 16))
-    os.close(fd)
-
-
 def test_a_recursion_is_told_once_however_deep_it_is(script):
     """300,000 calls deep were 600,010 lines, for each of which the file was opened and read: 63 s."""
     path = script(DEEP)
-    with spied.running(PERL, path, 300_000, stdin=subprocess.PIPE) as process:
-        process.wait_for("ready")
-        process.wait_until_it_waits()
-        with opens_of(path) as opens:
-            text = spied.spy("dump", process.pid)
+    with spied.waiting(PERL, path, 300_000) as process:
+        shown = []
+        opens = spied.opens(path, lambda: shown.append(spied.spy("dump", process.pid)))
+    text, = shown
     assert frames(text) == ["CORE::sysread", "main::bottom (app.pl:2)", "main::down (app.pl:4)", "main::down, 300,000 more of these",
                             "(main program) (app.pl:5)"]
     assert len(text.splitlines()) < 20 and text.count("$n ? down($n - 1) : bottom() }") == 1
-    assert len(opens) == 1
+    assert opens == 1
 
 
 def test_subs_that_call_each_other_in_a_circle_are_told_once(script):
@@ -154,8 +138,7 @@ def test_of_a_unix_client_the_server_is_told(script, tmp_path):
     server = script("""use Socket; $| = 1; socket my $s, PF_UNIX, SOCK_STREAM, 0; bind $s, sockaddr_un($ARGV[0]); listen $s, 1;
         print "ready\\n"; accept my $new, $s; print "accepted\\n"; sysread $new, my $byte, 1;""", "server.pl")
     path = tmp_path / "a socket"
-    with spied.running(PERL, server, path) as serving:
-        serving.wait_for("ready")
+    with spied.ready(PERL, server, path) as serving:
         with spied.running(PERL, client, path) as asking:
             for process, said in (serving, "accepted"), (asking, "ready"):
                 process.wait_for(said)
@@ -194,8 +177,7 @@ print "ready\\n"; sysread STDIN, my $byte, 1;
 @pytest.mark.parametrize("how", ["flock", "fcntl"])
 def test_of_a_lock_who_holds_it_is_told(how, script, tmp_path):
     path = script(LOCKS)
-    with spied.running(PERL, path, tmp_path / "lock", how, "holds", stdin=subprocess.PIPE) as holder:
-        holder.wait_for("ready")
+    with spied.ready(PERL, path, tmp_path / "lock", how, "holds") as holder:
         text = waits_for(path, tmp_path / "lock", how, "waits")
         assert text == f"{how} of {tmp_path}/lock (fd 3), held by process {holder.pid} ({PERL} {path} {tmp_path}/lock {how} holds)"
 

@@ -11,8 +11,7 @@ import subprocess
 import pytest
 
 import spied
-
-PERL = "/usr/bin/perl"
+from spied import PERL
 
 PROGRAM = """
 use strict; $| = 1;
@@ -81,15 +80,6 @@ LEAKS_HEAD = "use strict; $| = 1; sub waits { print qq{ready\\n}; my $line = <ST
              "package Leaked { sub new { bless { n => 1 }, shift } } package App;\n"
 
 
-@pytest.fixture
-def script(tmp_path):
-    def write(text):
-        path = tmp_path / "app.pl"
-        path.write_text(text)
-        return path
-    return write
-
-
 def rows(path):
     lines = open(path).read().splitlines()
     assert lines[0] == "nytp-heap 1"
@@ -98,9 +88,7 @@ def rows(path):
 
 
 def test_values_are_counted_as_perl_counts_them_and_by_class(script):
-    with spied.running(PERL, script(PROGRAM), stdin=subprocess.PIPE) as process:
-        process.wait_for("ready")
-        process.wait_until_it_waits()
+    with spied.waiting(PERL, script(PROGRAM)) as process:
         text = spied.spy("heap", process.pid)
     counted, of_perl = re.search(r"^([\d,]+) values, .*\(perl counts ([\d,]+)\)", text, re.M).groups()
     assert counted == of_perl
@@ -135,16 +123,13 @@ def test_values_of_all_threads_are_counted(script, tmp_path):
 
 def test_a_string_of_more_than_a_gigabyte_is_counted(tmp_path):
     """Its memory is reserved by a read that finds nothing, and not used."""
-    with spied.running(PERL, "-e", "open my $none, '<', '/dev/null' or die; read $none, our $long, 1_200_000_000; $| = 1; print qq(ready\n); <STDIN>",
-                       stdin=subprocess.PIPE) as process:
-        process.wait_for("ready")
+    with spied.ready(PERL, "-e", "open my $none, '<', '/dev/null' or die; read $none, our $long, 1_200_000_000; $| = 1; print qq(ready\n); <STDIN>") as process:
         spied.spy("heap", process.pid, "-o", tmp_path / "heap")
     assert 1_200_000_000 < sum(size for _, size, _ in rows(tmp_path / "heap").values()) < 1_300_000_000
 
 
 def test_what_grows_is_named_with_what_holds_it(script, tmp_path):
-    with spied.running(PERL, script(PROGRAM), stdin=subprocess.PIPE) as process:
-        process.wait_for("ready")
+    with spied.ready(PERL, script(PROGRAM)) as process:
         spied.spy("heap", process.pid, "-o", tmp_path / "before")
         process.popen.stdin.write("\n")
         process.popen.stdin.flush()
@@ -159,16 +144,14 @@ def test_what_grows_is_named_with_what_holds_it(script, tmp_path):
 @pytest.mark.parametrize("leak", LEAKS)
 def test_what_holds_a_leak_is_named(leak, script, tmp_path):
     program, holder = LEAKS[leak]
-    with spied.running(PERL, script(f"{LEAKS_HEAD}{program}\nleak() for 1 .. 100; main::waits();"), stdin=subprocess.PIPE) as process:
-        process.wait_for("ready")
+    with spied.ready(PERL, script(f"{LEAKS_HEAD}{program}\nleak() for 1 .. 100; main::waits();")) as process:
         spied.spy("heap", process.pid, "-o", tmp_path / "heap")
     n, _, held_by = rows(tmp_path / "heap")["hash", "Leaked"]
     assert (n, held_by) == (100, holder)
 
 
 def test_the_count_is_near_where_values_come_and_go(script):
-    with spied.running(PERL, script(CHURNS)) as process:
-        process.wait_for("ready")
+    with spied.ready(PERL, script(CHURNS)) as process:
         for _ in range(5):
             counted, *of_perl = counts(spied.spy("heap", process.pid))
             # the loop makes and frees a hundred values at a time, beside 880,000
@@ -183,8 +166,7 @@ def counts(text):
 
 def test_where_the_count_changes_both_are_told(script):
     """At some look it does: the program makes and frees a hundred values again and again."""
-    with spied.running(PERL, script(CHURNS)) as process:
-        process.wait_for("ready")
+    with spied.ready(PERL, script(CHURNS)) as process:
         spied.wait_until(lambda: len(counts(spied.spy("heap", process.pid))) == 3)
 
 
@@ -223,9 +205,7 @@ def core(tmp_path_factory):
         pytest.skip("core files go elsewhere on this machine")
     (folder / "app.pl").write_text(PROGRAM)
     unlimited = lambda: resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    with spied.running(PERL, "app.pl", stdin=subprocess.PIPE, cwd=folder, preexec_fn=unlimited) as process:
-        process.wait_for("ready")
-        process.wait_until_it_waits()
+    with spied.waiting(PERL, "app.pl", cwd=folder, preexec_fn=unlimited) as process:
         said = spied.spy("dump", process.pid, "--no-source")
         spied.spy("heap", process.pid, "-o", folder / "heap")
         os.kill(process.pid, signal.SIGABRT)
@@ -306,16 +286,15 @@ def test_a_core_file_that_leads_in_circles_is_given_up(tmp_path):
     """All hashes together are looked through in minutes; the heap is told as far as it goes."""
     path = core_in(tmp_path, [PERL, "-e", CIRCLES + "kill ABRT => $$"])
     cpu = lambda: resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
-    ran = subprocess.run([spied.SPY, "heap", "--core", path], capture_output=True, text=True, preexec_fn=cpu)
+    ran = spied.run("heap", "--core", path, preexec_fn=cpu)
     assert ran.returncode == 1 and ran.stderr == f"nytp-spy: {path}: reading it was given up, as it leads in circles: it is damaged\n", ran.stderr
     assert re.search(r"^ +30 +\S+ \wB +hash +Lost$", ran.stdout, re.M)
 
 
 def test_a_process_that_leads_in_circles_is_given_up():
     cpu = lambda: resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
-    with spied.running(PERL, "-e", CIRCLES + '$| = 1; print "ready\\n"; <STDIN>', stdin=subprocess.PIPE) as process:
-        process.wait_for("ready")
-        ran = subprocess.run([spied.SPY, "heap", str(process.pid)], capture_output=True, text=True, preexec_fn=cpu)
+    with spied.ready(PERL, "-e", CIRCLES + '$| = 1; print "ready\\n"; <STDIN>') as process:
+        ran = spied.run("heap", process.pid, preexec_fn=cpu)
     line = f"nytp-spy: process {process.pid}: reading it was given up: it takes longer than any program of its size does\n"
     assert (ran.returncode, ran.stderr) == (1, line)
     assert re.search(r"^ +30 +\S+ \wB +hash +Lost$", ran.stdout, re.M)

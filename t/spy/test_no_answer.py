@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import spied
-from test_commands import PERL, as_nobody, exported, open_spy  # noqa: F401
+from spied import PERL, as_nobody, exported
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists("/dev/fuse"), reason="needs root and FUSE")
 

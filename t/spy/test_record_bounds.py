@@ -12,16 +12,14 @@ import time
 import pytest
 
 import spied
-from test_commands import FILTERED, OF_SPY, PERL, exported, script  # noqa: F401
+from spied import OF_SPY, PERL, exported
 from test_dump import DEEP
 
 
 def test_of_a_deep_stack_fewer_samples_come_and_no_more_than_a_tenth_of_a_processor_is_taken(script, tmp_path):
     """It was three quarters. Half a second of processor time is for finding perl and for writing, which take 0.15 s. How many samples were due
     is reckoned from 500 random distances, which are together some 3 distances off (standard deviation)."""
-    with spied.running(PERL, script(DEEP), 300_000, stdin=subprocess.PIPE) as process:
-        process.wait_for("ready")
-        process.wait_until_it_waits()
+    with spied.waiting(PERL, script(DEEP), 300_000) as process:
         ran = subprocess.Popen([spied.SPY, "record", str(process.pid), "-d", "5s", "-o", tmp_path / "out"], stderr=subprocess.PIPE, text=True)
         said = ran.stderr.read()
         _, status, usage = os.wait4(ran.pid, 0)
@@ -50,8 +48,7 @@ def test_children_are_looked_for_without_reading_of_other_processes(script, tmp_
         command = [*filtered, spied.SPY, "record", "-s", "-r", "20", "-o", tmp_path / name, "--", PERL, script(READS)]
         return map(int, subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout.split())
     n_alone, sleeps_alone, _ = record("alone")
-    with spied.running(PERL, "-e", '$| = 1; for (1 .. 300) { fork or exit !sleep 600 } print "ready\n"; sleep 600', start_new_session=True) as others:
-        others.wait_for("ready")
+    with spied.ready(PERL, "-e", '$| = 1; for (1 .. 300) { fork or exit !sleep 600 } print "ready\n"; sleep 600', start_new_session=True) as others:
         n, sleeps, _ = record("among")
         assert n / sleeps < n_alone / sleeps_alone + 5
         n, sleeps, seconds = record("unlisted", UNLISTED)
@@ -61,7 +58,7 @@ def test_children_are_looked_for_without_reading_of_other_processes(script, tmp_
 
 
 # Runs a command to which the kernel says that no file may be asked for by access(2), and so not whether it lists children.
-UNLISTED = ["/usr/bin/python3", "-c", FILTERED.replace('"x86_64": 310, "aarch64": 270', '"x86_64": 21, "aarch64": 48'), str(errno.ENOENT)]
+UNLISTED = spied.without("access", errno.ENOENT)
 CHILD = OF_SPY + r"""
 my ($pid) = child(sub { in_child() });
 sub in_child { wait_until(sub { files(qr{/task/$$/}) }); 1 for 1 .. 5e6 }
@@ -113,8 +110,7 @@ def in_container(tmp_path_factory):
 
     @contextlib.contextmanager
     def run(n):
-        with spied.running("unshare -pf --kill-child", "env", f"LD_PRELOAD={folder}/many.so", f"N_THREADS={n}", PERL, "-e", IN_CONTAINER) as unshare:
-            unshare.wait_for("ready")
+        with spied.ready("unshare -pf --kill-child", "env", f"LD_PRELOAD={folder}/many.so", f"N_THREADS={n}", PERL, "-e", IN_CONTAINER) as unshare:
             process = spied.Process(unshare.popen)
             process.pid = int(open(f"/proc/{unshare.pid}/task/{unshare.pid}/children").read())
             process.wait_until_it_waits()

@@ -5,7 +5,6 @@ comes back, and what is on disk. `pytest -s` prints the table."""
 import contextlib
 import os
 import pathlib
-import pty
 import re
 import resource
 import signal
@@ -15,18 +14,13 @@ import time
 import pytest
 
 import spied
+from jobs import Job
+from spied import EXPORT, LOOKS, PERL, exported
 
-PERL = "/usr/bin/perl"
-EXPORT = spied.ROOT / "bin" / "nytp-export"
 
 # A signal's meaning: "saves": works on until nytp-spy has looked at it there, tells how many came and exits with 7; "leaves": exits with 7;
 # "stays": tells each.
-APP = r"""use strict; $| = 1;
-sub looks {
-    open my $status, '<', '/proc/' . getppid . '/status' or return 1e9;
-    my ($n) = map { /^voluntary_ctxt_switches:\s+(\d+)/ } <$status>;
-    return $n;
-}
+APP = "use strict; $| = 1;\n" + LOOKS + r"""
 my ($how, $n) = (shift, 0);
 sub saving { my $before = looks(); 1 until looks() > $before + 20; print "got $n\n"; exit 7 }
 sub work { my $x = 0; $x += $_ for 1 .. 20000; $x }
@@ -59,7 +53,7 @@ def note(end, status, out):
         return None
     checked = subprocess.run([EXPORT, "--check", out], capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    csv = subprocess.run([EXPORT, "-q", "--csv", out], check=True, capture_output=True, text=True).stdout
+    csv = exported(out, "--csv")
     subs = set(re.findall(r"\bmain::\w+", csv))
     TABLE.append((end, status, "whole, to the end" if "main::saving" in subs else "whole"))
     return subs
@@ -120,7 +114,7 @@ def test_a_command_that_cannot_be_run(end, mode, status, tmp_path):
     if mode is not None:
         command.write_text("#!/bin/sh\n")
         command.chmod(mode)
-    ran = subprocess.run([spied.SPY, "record", "-o", out, "--", command], capture_output=True, text=True)
+    ran = spied.run("record", "-o", out, "--", command)
     assert ran.returncode == status and note(end, ran.returncode, out) is None and f"{command}: " in ran.stderr
 
 
@@ -172,63 +166,13 @@ def test_a_command_that_a_signal_ends(name, app, tmp_path):
     assert "main::work" in note(f"SIG{name} to nytp-spy, COMMAND does not", status, out)
 
 
-class Terminal:
-    """nytp-spy as the foreground job of a shell in a terminal: only so Ctrl-Z stops it."""
-
-    def __init__(self, *arguments):
-        self.told, tell = os.pipe()
-        self.shell, self.fd = pty.fork()
-        if self.shell == 0:
-            self.be_shell([str(word) for word in (spied.SPY, "record", *arguments)], tell)
-        os.close(tell)
-        self.pid = self.ask()
-        self.said = ""
-
-    @staticmethod
-    def be_shell(words, tell):
-        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-        pid = os.fork()
-        if pid == 0:
-            os.setpgid(0, 0)
-            os.tcsetpgrp(0, os.getpid())
-            signal.signal(signal.SIGTTOU, signal.SIG_DFL)
-            with_signals_as_by_default()
-            os.execv(words[0], words)
-        os.write(tell, f"{pid}\n".encode())
-        while True:
-            _, status = os.waitpid(pid, os.WUNTRACED)
-            os.write(tell, b"-1\n" if os.WIFSTOPPED(status) else f"{os.waitstatus_to_exitcode(status)}\n".encode())
-            if not os.WIFSTOPPED(status):
-                os._exit(0)
-
-    def ask(self):
-        """What the shell is told next: the pid, and then -1 for a stop, or a status."""
-        return int(os.read(self.told, 100))
-
-    def wait_for(self, text):
-        while text not in self.said:
-            self.said += os.read(self.fd, 4096).decode()
-
-    def press(self, key):
-        os.write(self.fd, key)
-
-    def end(self):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGKILL)
-        os.waitpid(self.shell, 0)
-        os.close(self.fd)
-        os.close(self.told)
-
-
 @contextlib.contextmanager
 def terminal(*arguments):
-    shown = Terminal(*arguments)
-    try:
-        shown.wait_for("ready")
+    """nytp-spy record in a terminal, which has taken a sample."""
+    with contextlib.closing(Job("record", *arguments)) as shown:
+        shown.wait_for(rb"ready")
         spied.wait_until_it_samples(shown.pid)
         yield shown
-    finally:
-        shown.end()
 
 
 def test_ctrl_c_is_commands_and_its_end_is_recorded(app, tmp_path):
@@ -236,10 +180,10 @@ def test_ctrl_c_is_commands_and_its_end_is_recorded(app, tmp_path):
     out = tmp_path / "out"
     with terminal("-o", out, "--", PERL, app, "saves") as shown:
         shown.press(b"\x03")
-        status = shown.ask()
-        shown.wait_for("got ")
-        assert status == 7 and "got 1" in shown.said
-    assert "main::saving" in note("Ctrl-C", status, out)
+        assert shown.line() == "7"
+        shown.drain()
+        assert b"got 1" in shown.shown
+    assert "main::saving" in note("Ctrl-C", 7, out)
 
 
 def test_a_second_ctrl_c_leaves_at_once(app, tmp_path):
@@ -247,12 +191,11 @@ def test_a_second_ctrl_c_leaves_at_once(app, tmp_path):
     with terminal("-o", out, "--", PERL, app, "stays") as shown:
         command, witness = children_of(shown)[:2]
         shown.press(b"\x03")
-        shown.wait_for("SIGINT 1")
+        shown.wait_for(b"SIGINT 1")
         spied.wait_until(lambda: not has_to_handle(witness, signal.SIGINT))
         shown.press(b"\x03")
-        status = shown.ask()
-        assert status == 130 and state_of(command) in "RS"
-    assert "main::work" in note("Ctrl-C twice, COMMAND goes on", status, out)
+        assert shown.line() == "130" and state_of(command) in "RS"
+    assert "main::work" in note("Ctrl-C twice, COMMAND goes on", 130, out)
 
 
 def test_ctrl_z_stops_both_and_they_go_on(app, tmp_path):
@@ -260,14 +203,13 @@ def test_ctrl_z_stops_both_and_they_go_on(app, tmp_path):
     with terminal("-o", out, "--", PERL, app, "saves") as shown:
         command = command_of(shown)
         shown.press(b"\x1a")
-        assert shown.ask() == -1
+        assert shown.line() == "stopped"
         spied.wait_until(lambda: state_of(command) == "T")
         os.killpg(shown.pid, signal.SIGCONT)
         spied.wait_until(lambda: state_of(command) in "RS" and state_of(shown.pid) in "RS")
         shown.press(b"\x03")
-        status = shown.ask()
-        assert status == 7
-    assert "main::saving" in note("Ctrl-Z, fg, Ctrl-C", status, out)
+        assert shown.line() == "7"
+    assert "main::saving" in note("Ctrl-Z, fg, Ctrl-C", 7, out)
 
 
 def test_the_time_in_which_a_recording_stood_still_is_nobodys(app, tmp_path):
@@ -286,7 +228,7 @@ def test_the_time_in_which_a_recording_stood_still_is_nobodys(app, tmp_path):
         spy.send_signal(signal.SIGTERM)
         assert spy.wait(60) == 7
         whole = time.monotonic() - before
-    ticks = [int(n) for n in re.findall(r"TIME_LINE ticks=(\d+)", subprocess.run([EXPORT, "-q", "--dump", out], check=True, capture_output=True, text=True).stdout)]
+    ticks = [int(n) for n in re.findall(r"TIME_LINE ticks=(\d+)", exported(out, "--dump"))]
     assert max(ticks) / 1e7 < max(whole - still, 1)
     TABLE.append(("nytp-spy is stopped (SIGSTOP) and goes on", 7, "whole, to the end"))
 
@@ -318,8 +260,7 @@ def test_a_signal_after_the_recording_is_over_is_passed_on_too(app, tmp_path):
 @pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "QUIT"])
 def test_a_recording_of_what_runs_already_ends_and_leaves_it(name, app, tmp_path):
     out = tmp_path / "out"
-    with spied.running(PERL, app) as process:
-        process.wait_for("ready")
+    with spied.ready(PERL, app) as process:
         with recording(process.pid, "-o", out) as spy:
             spy.send_signal(getattr(signal, f"SIG{name}"))
             assert spy.wait(60) == 0
@@ -329,8 +270,7 @@ def test_a_recording_of_what_runs_already_ends_and_leaves_it(name, app, tmp_path
 
 def test_a_target_that_goes_ends_the_recording(app, tmp_path):
     out = tmp_path / "out"
-    with spied.running(PERL, app) as process:
-        process.wait_for("ready")
+    with spied.ready(PERL, app) as process:
         with recording(process.pid, "-o", out) as spy:
             process.popen.kill()
             assert spy.wait(60) == 0
@@ -338,7 +278,7 @@ def test_a_target_that_goes_ends_the_recording(app, tmp_path):
 
 
 def test_a_full_disk_is_told_and_the_status_is_4(tmp_path):
-    ran = subprocess.run([spied.SPY, "record", "-o", "/dev/full", "--", PERL, "-e", "1 for 1 .. 2e7"], capture_output=True, text=True)
+    ran = spied.run("record", "-o", "/dev/full", "--", PERL, "-e", "1 for 1 .. 2e7")
     assert ran.returncode == 4 and "No space left on device" in ran.stderr
     TABLE.append(("the disk is full", 4, "none"))
 

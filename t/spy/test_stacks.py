@@ -13,7 +13,7 @@ import spied
 
 def sub_lines(program):
     """The lines of each sub; `main` and evals may be anywhere."""
-    lines, name, package = {}, None, "main"
+    lines, name = {}, None
     for number, line in enumerate(program.read_text().splitlines(), 1):
         begins = re.match(r"(?:my )?sub ([\w:]+) ?{", line)
         if begins:
@@ -72,8 +72,7 @@ class Known:
 @pytest.mark.parametrize("perl", spied.perls())
 def test_every_sample_is_a_stack_that_there_is(perl, kind, rate, n, least, tmp_path):
     told = tmp_path / "told"
-    with spied.running(perl, spied.HERE / "stacks.pl", told, kind) as process:
-        process.wait_for("ready")
+    with spied.ready(perl, spied.HERE / "stacks.pl", told, kind) as process:
         ran = subprocess.run([spied.sampler(), str(process.pid), str(rate), str(n)], capture_output=True, text=True, check=True)
     known = Known(told.read_text().splitlines(), spied.HERE / "stacks.pl")
     samples = ran.stdout.splitlines()
@@ -87,9 +86,7 @@ def test_every_sample_is_a_stack_that_there_is(perl, kind, rate, n, least, tmp_p
 
 def dumped(perl, program):
     """The frames that a dump of a program shows which sleeps in the end: (sub, line), innermost first."""
-    with spied.running(perl, "-e", program) as process:
-        process.wait_for("ready")
-        process.wait_until_it_waits()
+    with spied.waiting(perl, "-e", program) as process:
         ran = subprocess.run([spied.ROOT / "bin" / "nytp-spy", "dump", str(process.pid)], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     return [(name, int(line)) for name, line in re.findall(r"^    (.*) \(-e:(\d+)\)$", ran.stdout, re.M)]
@@ -140,8 +137,7 @@ def test_an_eval_that_is_over_is_in_no_other_sub(perl):
     None of 20,000 samples is torn on one machine, a tenth on another; a fifth may be. Chance: 1e-9"""
     main, evals, other = "main:6", "main::evals:4", "main::other:5"
     may_be = re.compile(rf"{main}(;{evals}(;\(eval\):[124](;main::work:2)?)?|;{other}(;main::inner:3)?)?")
-    with spied.running(perl, "-e", EVALS) as process:
-        process.wait_for("ready")
+    with spied.ready(perl, "-e", EVALS) as process:
         ran = subprocess.run([spied.sampler(), str(process.pid), "10000", "20000"], capture_output=True, text=True, check=True)
     print(ran.stderr)
     samples = ran.stdout.splitlines()
@@ -158,8 +154,7 @@ def test_a_program_is_seen_while_it_is_compiled(tmp_path):
     """perl computes what is constant and goes through what it has compiled, as if it ran: nine of ten samples were left out. None of
     500 was torn; 15 of 300 may be. Chance: 1e-9"""
     (tmp_path / "long.pl").write_text('BEGIN { $| = 1; print "ready\\n" }\n' + 300_000 * COMPILED)
-    with spied.running("/usr/bin/perl", tmp_path / "long.pl") as process:
-        process.wait_for("ready")
+    with spied.ready("/usr/bin/perl", tmp_path / "long.pl") as process:
         ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "300"], capture_output=True, text=True, check=True)
     print(ran.stderr)
     lines = [int(line) for line in re.findall(r"^main:(\d+)$", ran.stdout, re.M)]
@@ -171,9 +166,7 @@ def pieces_of(depth, tmp_path):
     program = tmp_path / "chain.pl"
     program.write_text("".join(f"sub f{i} {{ f{i - 1}() }}\n" for i in range(1, depth)) +
                        f'sub f0 {{ $| = 1; print "ready\\n"; sysread STDIN, my $byte, 1 }}\nf{depth - 1}();\n')
-    with spied.running("/usr/bin/perl", program, stdin=subprocess.PIPE) as process:
-        process.wait_for("ready")
-        process.wait_until_it_waits()
+    with spied.waiting("/usr/bin/perl", program) as process:
         ran = subprocess.run([spied.sampler(), str(process.pid), "10000", "50", "ends"], capture_output=True, text=True, check=True)
     pieces = re.search(r"([\d.]+) pieces each", ran.stderr)[1]
     frames = [name for name, _ in map(lambda frame: frame.rsplit(":", 1), ran.stdout.splitlines()[0].split(";"))]
@@ -191,8 +184,7 @@ def test_only_those_frames_of_a_deep_stack_are_named_that_are_kept(tmp_path):
 def test_at_100_hz_samples_are_whole(deep, tmp_path):
     """How many looks each takes depends on what else the machine does: who is not run meanwhile looks again. Of 24,000 of the recursion
     4 were torn, two and two one after the other. If pairs come once in 12,000, eleven of 1000 are six pairs. Chance: 1e-9"""
-    with spied.running("/usr/bin/perl", spied.HERE / "stacks.pl", tmp_path / "told", *(["deep"] if deep else [])) as process:
-        process.wait_for("ready")
+    with spied.ready("/usr/bin/perl", spied.HERE / "stacks.pl", tmp_path / "told", *(["deep"] if deep else [])) as process:
         ran = subprocess.run([spied.sampler(), str(process.pid), "100", "1000"], capture_output=True, text=True, check=True)
     print(ran.stderr)
     assert int(re.match(r"(\d+) whole, ", ran.stderr)[1]) >= 990, ran.stderr
@@ -204,8 +196,7 @@ def test_on_one_processor_samples_are_whole_after_one_more_look(deep, tmp_path):
     contexts are read half a microsecond after its variables, when a call as short as these is over. A sample needs more looks if the kernel
     moves on the program within two system calls: in none of 1000, in 20 of them a fault. Chance: 1e-9"""
     processor = min(os.sched_getaffinity(0))
-    with spied.running("/usr/bin/perl", spied.HERE / "stacks.pl", tmp_path / "told", *(["deep"] if deep else [])) as process:
-        process.wait_for("ready")
+    with spied.ready("/usr/bin/perl", spied.HERE / "stacks.pl", tmp_path / "told", *(["deep"] if deep else [])) as process:
         os.sched_setaffinity(process.pid, {processor})
         ran = subprocess.run(["taskset", "-c", str(processor), spied.sampler(), str(process.pid), "400", "1000"], capture_output=True, text=True, check=True)
     print(ran.stderr)
@@ -233,9 +224,7 @@ rests(5);
 def test_a_sample_takes_few_system_calls_at_rest(depth, n_calls):
     """One for the stack, one for what its parts are called, where nothing is new; they are most of what it costs. They were four.
     A deep stack is found first; it was seen twice besides, to know how it moves."""
-    with spied.running("/usr/bin/perl", "-e", RESTS.replace("rests(5)", f"rests({depth})")) as process:
-        process.wait_for("ready")
-        process.wait_until_it_waits()
+    with spied.waiting("/usr/bin/perl", "-e", RESTS.replace("rests(5)", f"rests({depth})")) as process:
         def calls(n):
             ran = subprocess.run([spied.sampler(), str(process.pid), "10000", str(n)], capture_output=True, text=True, check=True)
             assert ran.stderr.startswith(f"{n} whole, "), ran.stderr    # a second look is one more
@@ -246,8 +235,7 @@ def test_a_sample_takes_few_system_calls_at_rest(depth, n_calls):
 
 def test_a_sample_of_what_runs_takes_few_system_calls():
     """Those that learn new code besides. It was 27."""
-    with spied.running("/usr/bin/perl", "-e", RECURSION) as process:
-        process.wait_for("ready")
+    with spied.ready("/usr/bin/perl", "-e", RECURSION) as process:
         ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "2000"], capture_output=True, text=True, check=True)
     assert float(re.search(r"([\d.]+) calls each", ran.stderr)[1]) < 7, ran.stderr
 
@@ -262,8 +250,7 @@ while (1) { a_sub_named_0(1) }
 
 def test_names_that_stay_are_hardly_ever_read_again():
     """Of each sub's name eleven words and texts; read again in each sample they were 74 pieces, where they lie near each other as one."""
-    with spied.running("/usr/bin/perl", "-e", NAMES) as process:
-        process.wait_for("ready")
+    with spied.ready("/usr/bin/perl", "-e", NAMES) as process:
         ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "2000"], capture_output=True, text=True, check=True)
     assert float(re.search(r"([\d.]+) pieces each", ran.stderr)[1]) < 30, ran.stderr
 
@@ -281,8 +268,7 @@ while (1) { eval "$text\n1" or die }
 def test_what_is_compiled_is_seen_whole():
     """perl goes through the statements of a sub that it has compiled as if they ran; of these samples a tenth was left out. None of 3,000
     was torn; 20 of 1000 may be. Chance: 1e-9"""
-    with spied.running("/usr/bin/perl", "-e", COMPILES) as process:
-        process.wait_for("ready")
+    with spied.ready("/usr/bin/perl", "-e", COMPILES) as process:
         ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "1000"], capture_output=True, text=True, check=True)
     print(ran.stderr)
     assert int(re.match(r"(\d+) whole, ", ran.stderr)[1]) >= 980, ran.stderr
@@ -320,8 +306,7 @@ def test_a_sample_that_takes_long_is_given_up(tmp_path):
     """After four looks, if these took 50 ms (LONGEST_NS), and is counted; without that it would be sixteen."""
     (tmp_path / "slow.c").write_text(SLOW)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "slow.so", tmp_path / "slow.c"], check=True)
-    with spied.running("/usr/bin/perl", "-e", RECURSION) as process:
-        process.wait_for("ready")
+    with spied.ready("/usr/bin/perl", "-e", RECURSION) as process:
         ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "60"], capture_output=True, text=True, check=True,
                              env={**os.environ, "LD_PRELOAD": str(tmp_path / "slow.so")})
     print(ran.stderr)

@@ -2,15 +2,11 @@
 """nytp spy top: its table, and how it leaves the terminal, however it ends."""
 
 import contextlib
-import fcntl
 import os
 import pathlib
-import pty
 import re
 import resource
-import select
 import signal
-import struct
 import subprocess
 import termios
 import time
@@ -18,7 +14,8 @@ import time
 import pytest
 
 import spied
-from test_commands import PERL, SHARES, script  # noqa: F401
+from jobs import Job
+from spied import PERL, SHARES
 
 LONG = "Some_package_with_a_very_long_name_that_somebody_has_made_up::And_its_part::that_is_longer"
 LONG_SUB = f"""
@@ -30,8 +27,7 @@ print "ready\\n";
 
 
 def test_top_tells_what_is_hot_and_watches_a_process_named_twice_once(script):
-    with spied.running(PERL, script(SHARES)) as process:
-        process.wait_for("ready")
+    with spied.ready(PERL, script(SHARES)) as process:
         text = spied.spy("top", process.pid, process.pid, "-r", 500, "-d", "2s", "-i", "1s")
     tables = text.split("Process ")[1:]
     assert len(tables) >= 2
@@ -40,33 +36,19 @@ def test_top_tells_what_is_hot_and_watches_a_process_named_twice_once(script):
     assert re.search(r"^ +\d+\.\d% +(?:100\.0|99\.\d)%  \(main program\)", tables[-1], re.M)
 
 
+TABLE = rb"  sub\x1b\[K\r\n[ \d.%]*  "
+DRAWN = rb"\x1b\[\?1049h"
+
+
 @pytest.mark.parametrize("columns", [80, 60])
 def test_top_in_a_terminal_leaves_it_as_it_was(columns, script):
     """On the other screen, no wider than it; 2 sorts by the second column, q leaves."""
-    shown = b""
-    with spied.running(PERL, script(SHARES)) as process:
-        process.wait_for("ready")
-        is_known, know = os.pipe()
-        pid, terminal = pty.fork()
-        if pid == 0:
-            os.read(is_known, 1)
-            os.execv(spied.SPY, ["nytp-spy", "top", str(process.pid), "-i", "200ms"])
-        before = termios.tcgetattr(terminal)
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        os.write(know, b"!")
-        until = time.monotonic() + 600
+    with spied.ready(PERL, script(SHARES)) as process, contextlib.closing(Job("top", process.pid, "-i", "200ms", columns=columns)) as top:
         for first, key in (rb"\w", b"2"), (rb"\(main program\)", b"q"):    # which sub has most is the processor's affair
-            while not re.search(rb"  sub\x1b\[K\r\n[ \d.%]*  " + first, shown):
-                assert time.monotonic() < until, shown[-2000:]
-                shown += os.read(terminal, 65536)
-            os.write(terminal, key)
-        with contextlib.suppress(OSError):
-            while part := os.read(terminal, 65536):
-                shown += part
-        assert os.waitpid(pid, 0)[1] == 0
-        assert before[3] & termios.ECHO and termios.tcgetattr(terminal) == before
-    for fd in terminal, is_known, know:
-        os.close(fd)
+            top.wait_for(TABLE + first)
+            top.press(key)
+        assert (top.line(), top.state()) == ("0", "as it was") and top.before[3] & termios.ECHO
+    shown = top.shown
     assert shown.startswith(b"\x1b[?1049h") and shown.count(b"\x1b[?1049l") == 1
     last = shown.rpartition(b"\x1b[?7h\x1b[?25h\x1b[?1049l")[2]
     assert last.startswith(b"Process ") and b"(main program)" in last and b"\x1b" not in last    # it stays there
@@ -75,13 +57,11 @@ def test_top_in_a_terminal_leaves_it_as_it_was(columns, script):
     assert max(map(len, rows)) <= max(columns, 80) and b"\x1b[?7l" in shown    # of the head, more is cut by the terminal
 
 
-
 def test_lines_are_whole_where_no_terminal_is(script, tmp_path):
     """Those of a terminal are cut to its columns."""
     (tmp_path / LONG).mkdir()
     path = script(LONG_SUB, f"{LONG}/app.pl")
-    with spied.running(PERL, path) as process:
-        process.wait_for("ready")
+    with spied.ready(PERL, path) as process:
         for text in spied.spy("top", process.pid, "-d", "1s"), spied.spy("dump", process.pid), dumped_to(tmp_path / "out", process.pid):
             assert re.search(rf"{LONG}::works \({path}:3\)$", text, re.M), text
             assert f"Process {process.pid}: {PERL} {path}\n" in text
@@ -89,11 +69,8 @@ def test_lines_are_whole_where_no_terminal_is(script, tmp_path):
 
 def dumped_to(file, pid):
     """From a terminal, but into a file: neither colours nor its columns."""
-    child, terminal = pty.fork()
-    if child == 0:
-        os.execv(spied.SPY, ["nytp-spy", "dump", str(pid), "-o", str(file)])
-    assert os.waitpid(child, 0)[1] == 0
-    os.close(terminal)
+    with contextlib.closing(Job("dump", pid, "-o", file)) as dump:
+        assert dump.line() == "0"
     return file.read_text()
 
 
@@ -109,103 +86,14 @@ print "ready\n";
 """
 
 
-class Top:
-    """top in a terminal, as a shell runs it: in a process group of its own, which is in front."""
-
-    def __init__(self, *arguments, ready=None, **to_run):
-        self.told, tell = os.pipe()
-        self.asked, self.ask = os.pipe()
-        self.shown = b""
-        self.leader, self.terminal = pty.fork()
-        if self.leader == 0:
-            self.lead(tell, [spied.SPY, "top", *map(str, arguments)], **to_run)
-        os.close(tell)
-        self.before = termios.tcgetattr(self.terminal)
-        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        os.write(self.ask, b"!")
-        self.pid = int(self.line())
-
-    def lead(self, tell, command, stdout=None, ignores=()):
-        """The shell. Whoever it starts may be stopped, as it is there to wait for that."""
-        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        os.read(self.asked, 1)
-        pid = os.fork()
-        if pid == 0:
-            os.setpgid(0, 0)
-            os.tcsetpgrp(0, os.getpid())
-            for number in signal.SIGTTOU, signal.SIGHUP:
-                signal.signal(number, signal.SIG_IGN if number in ignores else signal.SIG_DFL)
-            if stdout:
-                os.dup2(os.open(stdout, os.O_WRONLY), 1)
-            os.execv(command[0], command)
-        os.write(tell, b"%d\n" % pid)
-        while True:
-            status = os.waitpid(pid, os.WUNTRACED)[1]
-            os.write(tell, b"stopped\n" if os.WIFSTOPPED(status) else b"%d\n" % os.waitstatus_to_exitcode(status))
-            if not os.WIFSTOPPED(status):
-                os._exit(0)
-
-    def line(self):
-        """What the shell tells. Meanwhile what is shown is read, as a terminal does."""
-        line, until = b"", time.monotonic() + 60
-        while not line.endswith(b"\n"):
-            assert time.monotonic() < until, self.shown[-2000:]
-            for fd in select.select([self.told, self.terminal], [], [], 1)[0]:
-                if fd == self.told:
-                    line += os.read(self.told, 1)
-                else:
-                    self.read()
-        return line.decode().strip()
-
-    def read(self):
-        with contextlib.suppress(OSError):
-            self.shown += os.read(self.terminal, 65536)
-
-    def wait_for(self, expression, n=1):
-        until = time.monotonic() + 60
-        while len(re.findall(expression, self.shown)) < n:
-            assert time.monotonic() < until, self.shown[-2000:]
-            if select.select([self.terminal], [], [], 1)[0]:
-                self.read()
-
-    def drain(self):
-        while select.select([self.terminal], [], [], 0)[0]:
-            before = len(self.shown)
-            self.read()
-            if len(self.shown) == before:
-                break
-
-    def state(self):
-        """Of the terminal: as it was before, or what is not."""
-        self.drain()
-        modes = dict(re.findall(rb"\x1b\[\?(\d+)([hl])", self.shown))
-        wrong = [name for name, code, normal in (("screen", b"1049", b"l"), ("cursor", b"25", b"h"), ("wrap", b"7", b"h"))
-                 if modes.get(code, normal) != normal]
-        if termios.tcgetattr(self.terminal) != self.before:
-            wrong.append("raw")
-        return " ".join(wrong) or "as it was"
-
-    def close(self):
-        for fd in self.told, self.asked, self.ask, self.terminal:
-            with contextlib.suppress(OSError):
-                os.close(fd)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.leader, 0)
-
-
-TABLE = rb"  sub\x1b\[K\r\n[ \d.%]*  "
-DRAWN = rb"\x1b\[\?1049h"
-
 ENDS = {  # how: what is done, the status then
-    "q": (lambda top, target: os.write(top.terminal, b"q"), "0"),
-    "Ctrl-C": (lambda top, target: os.write(top.terminal, b"\x03"), "0"),
-    "Ctrl-\\": (lambda top, target: os.write(top.terminal, b"\x1c"), "0"),
+    "q": (lambda top, target: top.press(b"q"), "0"),
+    "Ctrl-C": (lambda top, target: top.press(b"\x03"), "0"),
+    "Ctrl-\\": (lambda top, target: top.press(b"\x1c"), "0"),
     "SIGTERM": (lambda top, target: os.kill(top.pid, signal.SIGTERM), "0"),
     "SIGHUP": (lambda top, target: os.kill(top.pid, signal.SIGHUP), "0"),
     "target ends": (lambda top, target: target.popen.kill(), "0"),
-    "Ctrl-Z": (lambda top, target: os.write(top.terminal, b"\x1a"), "stopped"),
+    "Ctrl-Z": (lambda top, target: top.press(b"\x1a"), "stopped"),
     "Ctrl-Z, fg, q": (lambda top, target: go_on(top), "0"),
     "Ctrl-Z, killed": (lambda top, target: killed_while_stopped(top), "-9"),
     "write error": (None, "4"),
@@ -214,24 +102,24 @@ ENDS = {  # how: what is done, the status then
 
 def go_on(top):
     """What was there is drawn anew; keys are taken again."""
-    os.write(top.terminal, b"\x1a")
+    top.press(b"\x1a")
     assert top.line() == "stopped" and top.state() == "as it was"
     n = len(re.findall(TABLE, top.shown))
     os.kill(top.pid, signal.SIGCONT)
     top.wait_for(DRAWN, 2)
     top.wait_for(TABLE, n + 1)
-    os.write(top.terminal, b"q")
+    top.press(b"q")
 
 
 def killed_while_stopped(top):
-    os.write(top.terminal, b"\x1a")
+    top.press(b"\x1a")
     assert top.line() == "stopped"
     os.kill(top.pid, signal.SIGKILL)
 
 
 def end_of(name, end, expected, target):
     """A row of the table, and whether it is right."""
-    with contextlib.closing(Top(target.pid, "-i", "100ms", stdout="/dev/full" if end is None else None)) as top:
+    with contextlib.closing(Job("top", target.pid, "-i", "100ms", stdout="/dev/full" if end is None else None)) as top:
         if end is not None:
             top.wait_for(TABLE)
             end(top, target)
@@ -247,8 +135,7 @@ def end_of(name, end, expected, target):
 def test_however_top_ends_or_stops_the_terminal_is_as_it_was(script):
     rows, path = [("end              status   terminal", True)], script(SHARES)
     for name, (end, expected) in ENDS.items():
-        with spied.running(PERL, path) as target:
-            target.wait_for("ready")
+        with spied.ready(PERL, path) as target:
             rows.append(end_of(name, end, expected, target))
     table = "\n".join(row for row, _ in rows)
     print(table)
@@ -265,13 +152,11 @@ def sleeps(pid):
 
 def test_where_the_input_has_ended_top_waits_for_its_next_look(script):
     """The terminal is gone, and SIGHUP is ignored. Each look reads some tens of times; without the wait there are 100,000 reads a second."""
-    with spied.running(PERL, script(SHARES)) as target:
-        target.wait_for("ready")
-        with contextlib.closing(Top(target.pid, "-i", "1h", "-r", "5", ignores=[signal.SIGHUP])) as top:
+    with spied.ready(PERL, script(SHARES)) as target:
+        with contextlib.closing(Job("top", target.pid, "-i", "1h", "-r", "5", ignores=[signal.SIGHUP])) as top:
             top.wait_for(DRAWN)
             spied.wait_until(lambda: sleeps(top.pid) > 5)
-            os.close(top.terminal)
-            top.terminal = -1
+            top.hang_up()
             before, slept = io_count(top.pid), sleeps(top.pid)
             spied.wait_until(lambda: sleeps(top.pid) - slept >= 15)
             assert io_count(top.pid) - before < 15 * 200
@@ -313,8 +198,7 @@ def wait_for_table(top, expression):
 
 
 def test_children_are_in_the_table_where_they_are_asked_for(script):
-    with spied.running(PERL, script(WORKER), "parent") as process:
-        process.wait_for("ready")
+    with spied.ready(PERL, script(WORKER), "parent") as process:
         with spied.running(str(spied.SPY), "top", process.pid, "-s", "-i", "200ms", stderr=subprocess.PIPE) as top:
             text = wait_for_table(top, r"^3 processes: .*(?=.*main::in_one)(?=.*main::in_two)")
             assert "main::in_parent" in text
@@ -341,8 +225,7 @@ def test_of_very_many_processes_the_first_are_looked_at_which_is_told(tmp_path):
     """Each has descriptors, more than the limit allows at first. They end with their parent."""
     code = '$| = 1; pipe R, W; for (1 .. 520) { next if fork; close W; exit <R> } print "ready\\n"; sleep 600'
     few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-    with spied.running(PERL, "-e", code) as process:
-        process.wait_for("ready")
+    with spied.ready(PERL, "-e", code) as process:
         with spied.running(str(spied.SPY), "top", process.pid, "-s", "-i", "200ms", stderr=subprocess.PIPE, preexec_fn=few) as top:
             text = wait_for_table(top, "^500 processes: ")
             spied.wait_until(lambda: len(os.listdir(f"/proc/{top.pid}/fd")) > 1000)
@@ -353,8 +236,7 @@ def test_where_names_are_made_for_ever_the_table_begins_anew_which_is_told(scrip
     """Stacks of a thousand subs each, which are all other ones."""
     code = """no strict; $| = 1; print "ready\\n"; while ($n++ < 1e6) { my $code = join "", map { "sub f${n}_$_ { &f${n}_" . ($_ + 1) . " }" } 1 .. 900;
               eval "$code sub f${n}_901 { select undef, undef, undef, 0.2 } 1" or die; &{"f${n}_1"} }"""
-    with spied.running(PERL, script(code)) as process:
-        process.wait_for("ready")
+    with spied.ready(PERL, script(code)) as process:
         with spied.running(str(spied.SPY), "top", process.pid, "-i", "200ms", stderr=subprocess.PIPE) as top:
             text = wait_for_table(top, "There are more than 10000 names")
     assert re.search(r"^There are more than 10000 names: shares are those since sample \d+$", text.splitlines()[2])
@@ -366,5 +248,5 @@ def test_processes_that_are_named_are_summed_and_one_that_is_none_is_told(script
         two.wait_for("ready")
         text = spied.spy("top", one.pid, two.pid, "-d", "1s")
         assert text.startswith("2 processes: ") and "main::in_one" in text and "main::in_two" in text
-        ran = subprocess.run([spied.SPY, "top", str(one.pid), "999999999", "-d", "500ms"], capture_output=True, text=True)
+        ran = spied.run("top", one.pid, "999999999", "-d", "500ms")
         assert ran.returncode == 1 and ran.stderr == "nytp-spy: there is no process 999999999\n" and "main::in_one" in ran.stdout

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import spied
-from test_commands import EXPORT, PERL, WAITS, exported, script  # noqa: F401
+from spied import EXPORT, PERL, WAITS, exported
 
 RECORDED = [PERL, "-e", "sub f { 1 for 1 .. 2e7 } f()"]
 
@@ -28,9 +28,7 @@ def test_a_word_of_another_tool_is_answered_with_the_way(words):
 
 def test_words_of_another_tool_are_taken(script, tmp_path):
     """-p and --pid name the process; what they ask for by --nonblocking, --full-filenames and --idle is so in any case."""
-    with spied.running(PERL, script(WAITS), stdin=subprocess.PIPE) as process:
-        process.wait_for("ready")
-        process.wait_until_it_waits()
+    with spied.waiting(PERL, script(WAITS)) as process:
         for words in ["-p", process.pid], ["--pid", process.pid], ["--nonblocking", "--full-filenames", process.pid]:
             assert "main::inner" in spied.spy("dump", *words)
         spied.spy("record", "--no-idle", "--idle", "-d", "100ms", "-r", 1000, "-o", tmp_path / "out", "--pid", process.pid)
