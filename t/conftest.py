@@ -20,8 +20,7 @@ import totals as totals_module  # noqa: E402
 @pytest.fixture(scope="session")
 def export_command():
     """bin/nytp-export, which must have been built: without it there is nothing to test."""
-    command = pathlib.Path(os.environ.get("NYTP_EXPORT",
-                                          profiles.TESTS.parent / "bin" / "nytp-export"))
+    command = pathlib.Path(os.environ.get("NYTP_EXPORT", profiles.TESTS.parent / "bin" / "nytp-export"))
     if not os.access(command, os.X_OK):
         pytest.fail(f"{command} is not built")
     return command

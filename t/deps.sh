@@ -43,6 +43,7 @@ pm:Syntax::Keyword::Dynamically       libsyntax-keyword-dynamically-perl
 pm:Syntax::Keyword::Try               libsyntax-keyword-try-perl
 pm:Variable::Magic                    libvariable-magic-perl
 py:pytest                             python3-pytest
+py:jsonschema                         python3-jsonschema
 py:google.protobuf                    python3-protobuf
 py:gi                                 python3-gi
 /usr/libexec/at-spi-bus-launcher      at-spi2-core

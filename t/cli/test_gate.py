@@ -619,48 +619,10 @@ def test_a_limit_on_inputs_of_which_one_is_unusable_is_not_kept(files, tmp_path)
 MS = 10000                                      # ticks
 
 
-def a_parent_and_its_child(folder):
-    """A parent works 2 ms and waits 50 ms for a child, which works as long."""
-    folder.mkdir()
-    parent = Writer().pid_start(70, 1, 1000.0).fid(1, "/x/a.pl").time(2 * MS, 1, 1).entry(1, 2)
-    parent.time(50 * MS, 1, 2).leave(1, 50 * MS, 50 * MS, "main::CORE:waitpid").time(0, 1, 2).discount()
-    parent.callers(1, 2, "main::RUNTIME", "main::CORE:waitpid", 1, 5, 5).callers(0, 0, "", "main::CORE:waitpid", 0, 0, 0)
-    child = Writer().pid_start(71, 70, 1000.001).fid(1, "/x/a.pl").time(50 * MS, 1, 3).pid_end(71, 1000.05)
-    return parent.pid_end(70, 1000.06).save(folder / "f.out"), child.save(folder / "f.out.71")
-
-
-@pytest.mark.parametrize("words", [[asking_for(name)] for name in formats()] + [["--json", "--diff", "BASE"], ["--per-process", "--csv"]])
-def test_what_processes_wait_for_each_other_is_no_time_of_a_limit_beside_any_format(tmp_path, words):
-    """The sum is 52 ms; with the wait for the child it is 102."""
-    inputs = a_parent_and_its_child(tmp_path / "in")
-    (tmp_path / "rules").write_text("time total <= 60 ms\ntime total <= 40 ms\n")
-    words = [inputs[0] if word == "BASE" else word for word in words]
-    done = run("-q", *words, "--gate", tmp_path / "rules", "--gate-tap", "--merge-runs", "-o", tmp_path / "out.%p", *inputs)
-    assert done.stdout.decode().splitlines()[1].startswith("ok 1"), done
-    assert "# total: 52.0 ms" in done.stdout.decode(), done
-    assert done.returncode == 10
-
-
-def test_an_expression_that_no_wait_can_match_is_not_kept(tmp_path):
-    stream = Writer().pid_start(70).attribute("sampled", 1).fid(1, "/x/a.pl")
-    stream.comment("nytp-wait socket 127.0.0.1:5432").comment("cpu 0").time(9 * MS, 1, 3)
-    file = stream.pid_end(70).save(tmp_path / "s.out")
-    for rule, status in (("waits /sockett/ <= 1 ms", 2), ("waits /disk/ <= 1 ms", 0), ("waits /:5432$/ <= 1 ms", 10),
-                         ("waits /:5433$/ <= 1 ms", 2), ("waits /:5433$/ <= 1 ms or absent", 0), ("waits /sock/ <= 9 ms", 0)):
-        assert judge(tmp_path, [rule], [], [file])[0] == status, rule
-
-
 def test_growth_that_is_accepted_of_subs_is_not_of_the_total(files, tmp_path):
     for rule, status in (("calls total <= 5", 10), ("calls /all/ <= 0", 0), ("calls Foo:: <= 0", 0)):
         assert judge(tmp_path, ["accept [tol] any", "accept . any", rule], [], [files["new"]])[0] == status, rule
     assert judge(tmp_path, ["accept total any", "calls total <= 5"], [], [files["new"]])[0] == 0
-
-
-def test_bytes_of_a_sampled_recording_are_judged(tmp_path):
-    stream = Writer().pid_start(70).attribute("sampled", 1).fid(1, "/x/a.pl").comment("nytp-alloc 3 2000 1 1 2")
-    file = stream.comment("cpu 9").time(9 * MS, 1, 3).pid_end(70).save(tmp_path / "s.out")
-    for rule, status in (("alloc_space total <= 1 kB", 10), ("alloc_space total <= 2 kB", 0), ("calls total <= 9", 2)):
-        assert judge(tmp_path, [rule], [], [file])[0] == status, rule
 
 
 @pytest.mark.parametrize("words, junit", [

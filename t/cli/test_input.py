@@ -19,7 +19,6 @@ import pytest
 from command import COMMAND, ROOT, formats, good, messages, read_all, run
 from nytpread import RECORD_NAMES, Reader
 from nytpwrite import Writer
-from profiles import processes
 
 
 @pytest.fixture
@@ -184,13 +183,6 @@ def test_what_is_no_profile(tmp_path, content):
         assert messages(done)[0].startswith(f"nytp-export: {tmp_path}/bad: ")
 
 
-def test_a_missing_file(tmp_path):
-    done = run("--top", tmp_path / "gone")
-    assert done.returncode == 1
-    assert messages(done) == [f"nytp-export: {tmp_path}/gone: cannot open: "
-                              "No such file or directory"]
-
-
 # ---- partial ----
 
 @pytest.mark.parametrize("name", ["cut-plain", "cut-deflated", "killed-plain"])
@@ -257,15 +249,6 @@ def test_calls_that_never_were(tmp_path):
 
 
 # ---- several ----
-
-def test_files_are_merged(profile):
-    files = processes("forks")
-    text = good("--top=0", *files).decode()
-    calls = 0
-    for file in files:
-        calls += int(re.search(r"(\d+) calls", good("--top", file).decode())[1])
-    assert int(re.search(r"(\d+) calls, %d processes" % len(files), text)[1]) == calls
-
 
 def test_one_unusable_of_several_is_left_out(mixed, tmp_path):
     (tmp_path / "bad").write_bytes(b"nonsense")
@@ -463,10 +446,6 @@ def test_dump_prints_every_record(profile, name):
     inflated_from = next((i for i, line in enumerate(lines) if line[1] == "START_DEFLATE"), -1)
     assert offsets[:inflated_from + 1] == sorted(set(offsets[:inflated_from + 1]))
     assert offsets[inflated_from + 1:] == sorted(set(offsets[inflated_from + 1:]))
-
-
-def test_check_says_ok(mixed):
-    assert good("--check", mixed) == f"{mixed}: ok\n".encode()
 
 
 def test_inspections_write_files_too(mixed, tmp_path):

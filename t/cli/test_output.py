@@ -16,7 +16,6 @@ import pytest
 from instructions import instructions
 from command import COMMAND, asking_for, formats, good, messages, run, run_on_terminal
 from nytpwrite import Writer
-from profiles import processes
 
 
 @pytest.fixture
@@ -308,12 +307,6 @@ def test_per_process_names(profile, tmp_path):
     assert leftovers(tmp_path) == sorted(wanted)
 
 
-def test_per_process_of_files(profile, tmp_path):
-    files = processes("forks")
-    good("--per-process", "--callgrind", "-o", tmp_path / "%p", *files)
-    assert len(leftovers(tmp_path)) == len(files) > 1
-
-
 def test_many_processes_are_each_taken_out_in_the_time_of_one(tmp_path):
     """The calls of all of them were gone through for each: sixteen times as long for four times as many."""
     def work(n):
@@ -326,13 +319,6 @@ def test_many_processes_are_each_taken_out_in_the_time_of_one(tmp_path):
         return instructions("--check", "--per-process", stream.pid_end(1).save(tmp_path / "many.out"))
     few, many = work(50), work(200)
     assert many < 6 * few, (few, many)
-
-
-def test_two_processes_of_one_pid(mixed, tmp_path):
-    good("--per-process", "--top", "-o", tmp_path / "x.%p", mixed, mixed)
-    names = leftovers(tmp_path)
-    assert len(names) == 2
-    assert names[1] == names[0] + "-2"
 
 
 # ---- --open ----
@@ -396,18 +382,6 @@ def test_qcachegrind_where_there_is_no_kde(mixed, tmp_path, viewer):
         (tmp_path / "tools" / tool).symlink_to(shutil.which(tool))
     assert run("--callgrind", "--open", mixed, env=dict(viewer, PATH=path)).returncode == 0
     assert (tmp_path / "viewed").read_bytes() == good("--callgrind", mixed)
-
-
-def test_open_where_there_is_no_xdg_open(mixed, tmp_path, viewer):
-    """As on macOS: a program of that name in a PATH without any other of those that show pages."""
-    (tmp_path / "bin" / "kcachegrind").rename(tmp_path / "bin" / "open")
-    (tmp_path / "tools").mkdir()
-    for tool in "sh", "cp", "ls":
-        (tmp_path / "tools" / tool).symlink_to(shutil.which(tool))
-    done = run("--flamegraph", "--open", mixed, env=dict(viewer, PATH=f"{tmp_path}/bin:{tmp_path}/tools"), cwd=tmp_path)
-    name = (tmp_path / "viewed.path").read_text()
-    assert (done.returncode, messages(done)) == (0, [f"nytp-export: --open: written to {name}"])
-    assert (tmp_path / "viewed").read_bytes() == (tmp_path / name).read_bytes() == good("--flamegraph", mixed)
 
 
 @pytest.mark.parametrize("format_, program", [("flamegraph", "xdg-open"), ("speedscope", "speedscope")])

@@ -63,14 +63,6 @@ def test_hidden_time_is_on_the_call_line(whole, profile, tmp_path, regex):
     assert pprof_top(file, "-lines", scratch=tmp_path) == wanted
 
 
-def test_selections_combine_as_in_pprof(whole, profile, tmp_path):
-    options = ["focus=busy", "ignore=caller_two", "hide=caller_one", "show=main::"]
-    file = selected(profile, "mixed-calls2", tmp_path, *("--" + o for o in options))
-    wanted = pprof_top(whole("mixed-calls2"), *("-" + o for o in options), scratch=tmp_path)
-    assert wanted
-    assert pprof_top(file, scratch=tmp_path) == wanted
-
-
 def test_file_names_match_too(whole, profile, tmp_path):
     wanted = {stack: value for stack, value in pprof_stacks(whole("mixed-calls2"),
                                                             tmp_path).items()
@@ -104,36 +96,6 @@ def test_pruning_keeps_the_total_and_shows_the_rest(whole, profile, tmp_path, na
     kept = {frame for stack in after for frame in stack} - {"(pruned)"}
     assert kept <= {frame for stack in before for frame in stack}
     assert any(stack[-1] == "(pruned)" for stack in after)
-
-
-@pytest.mark.parametrize("name", PROFILES)
-@pytest.mark.parametrize("depth", [1, 3])
-def test_depth_is_limited_and_time_goes_to_the_caller(whole, profile, tmp_path, name, depth):
-    wanted = {}
-    for stack, value in pprof_stacks(whole(name), tmp_path).items():
-        wanted[stack[:depth]] = wanted.get(stack[:depth], 0) + value
-    after = pprof_stacks(selected(profile, name, tmp_path, f"--max-depth={depth}"), tmp_path)
-    assert after == wanted
-
-
-@pytest.mark.parametrize("name", ["recurse", "recurse-calls1", "mixed-calls2"])
-def test_direct_recursion_is_one_frame(whole, profile, tmp_path, name):
-    wanted = {}
-    for stack, value in pprof_stacks(whole(name), tmp_path).items():
-        once = tuple(frame for i, frame in enumerate(stack) if i == 0 or frame != stack[i - 1])
-        wanted[once] = wanted.get(once, 0) + value
-    after = pprof_stacks(selected(profile, name, tmp_path, "--collapse-recursion"), tmp_path)
-    assert after == wanted
-
-
-def test_builtins_are_hidden(whole, profile, tmp_path):
-    builtin = r"(^|::)CORE::?[a-z]+$"
-    file = selected(profile, "mixed-calls2", tmp_path, "--no-builtins")
-    before = pprof_top(whole("mixed-calls2"), scratch=tmp_path)
-    after = pprof_top(file, scratch=tmp_path)
-    assert any("CORE:" in name for name in before)
-    assert not any("CORE:" in name for name in after)
-    assert after == pprof_top(whole("mixed-calls2"), f"-hide={builtin}", scratch=tmp_path)
 
 
 @pytest.mark.parametrize("name", ["evals", "evals-calls1", "evals-calls0"])

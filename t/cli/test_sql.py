@@ -280,19 +280,6 @@ def test_a_comparison_without_all_calls_tells_none(recording, tmp_path):
         assert "SQL statements" not in good("-q", "--diff", base, now).decode()
 
 
-@pytest.mark.parametrize("option, status", [
-    ("--focus=page", 2), ("--ignore=get", 2), ("--show=page", 2), ("--show-from=page", 2), ("--min-percent=60", 2), ("--max-depth=1", 2),
-    ("--hide=DBI", 2), ("--hide=^main::get$", 10), ("--no-builtins", 10), ("--collapse-recursion", 10), ("--merge-evals", 10),
-    ("--detail", 10), ("--where=request=~list", 10), ("-q", 10)])
-def test_a_limit_on_statements_of_which_a_selection_leaves_out_calls_is_not_kept(recording, tmp_path, option, status):
-    (tmp_path / "rules").write_text("queries total <= 10\n")
-    for beside in ["--top"], ["--json"], ["--speedscope"], ["--csv"], ["--diff", recording]:
-        done = run("-q", *beside, "--gate", tmp_path / "rules", option, recording)
-        assert done.returncode == status, (beside, done.stderr)
-    done = run("-q", "--diff", recording, "--fail-over=10%:queries", option, recording)
-    assert done.returncode == (2 if status == 2 else 0)
-
-
 @pytest.mark.parametrize("form", ["json", "brief", "html"])
 def test_statements_that_a_selection_takes_away_are_told_even_if_quiet(tmp_path, form):
     """Once, also where there are pages of each request."""

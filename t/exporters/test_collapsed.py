@@ -35,14 +35,6 @@ def own(stacks):
     return sums
 
 
-def test_lines_are_sorted_bytewise(export_command, profile):
-    for name in ("evals", "made-hostile-names", "perltidy"):
-        done = subprocess.run([export_command, "--collapsed", "--unit=ns", profile(name)],
-                              check=True, capture_output=True)
-        lines = done.stdout.split(b"\n")[:-1]
-        assert len(lines) > 10 and lines == sorted(lines)
-
-
 @pytest.mark.parametrize("unit, per_sec", [("ns", 10**9), ("us", 10**6), ("ms", 10**3)])
 def test_every_unit_keeps_the_total(stacks, totals, unit, per_sec):
     want = totals("perltidy")
@@ -50,42 +42,6 @@ def test_every_unit_keeps_the_total(stacks, totals, unit, per_sec):
     assert want.overclaimed or abs(total(stacks("perltidy", f"--unit={unit}")) - exact) <= 0.5
     if unit == "us":
         assert stacks("perltidy") == stacks("perltidy", "--unit=us")
-
-
-def test_hostile_names_stay_apart(stacks):
-    subs = {frames[-1] for frames, _ in stacks("made-hostile-names", "--unit=ns")}
-    subs -= {"main::RUNTIME"}
-    import hostile
-    assert len(subs) == len(hostile.NAMES)
-    assert "main::digits_12" in subs and "main::semi:colon" in subs
-
-
-def test_max_depth_counts_what_is_deeper_in_the_last_frame(stacks):
-    whole, cut = stacks("recurse"), stacks("recurse", "--max-depth=3")
-    assert max(len(frames) for frames, _ in cut) == 3 < max(len(frames) for frames, _ in whole)
-    assert total(whole) == total(cut)
-    shortened = collections.Counter()
-    for frames, weight in stacks("recurse", "--unit=ns"):
-        shortened[tuple(frames[:3])] += weight
-    assert {tuple(frames): weight for frames, weight
-            in stacks("recurse", "--max-depth=3", "--unit=ns")} == shortened
-
-
-def test_a_recursion_is_one_frame_when_collapsed(stacks):
-    whole = stacks("recurse", "--unit=ns")
-    folded = stacks("recurse", "--collapse-recursion", "--unit=ns")
-    assert any(a == b for frames, _ in whole for a, b in zip(frames, frames[1:]))
-    assert not any(a == b for frames, _ in folded for a, b in zip(frames, frames[1:]))
-    assert own(whole) == own(folded)
-
-
-def test_a_deep_recursion_stays_small_and_exact(stacks, totals):
-    want = totals("deep-calls1")
-    shown = stacks("deep-calls1", "--unit=ns")
-    assert max(len(frames) for frames, _ in shown) <= 300
-    scale = 1000000000 // want.ticks_per_sec
-    deepest = max(want.subs, key=lambda name: want.subs[name].calls)
-    assert own(shown)[deepest] == want.subs[deepest].self * scale
 
 
 def deep(path, names, levels=3000, pid=7):

@@ -8,10 +8,8 @@ What the pages look like and do in a browser is for t/viewers.
 import collections
 import json
 import os
-import pathlib
 import re
 import shutil
-import subprocess
 import urllib.parse
 
 import pytest
@@ -481,14 +479,7 @@ def test_one_file_needs_no_other(command, report, tmp_path, name):
         assert f"{tag}-src 'sha256-{digest}'" in policy
 
 
-# ---- the same again; options ----
-
-def test_the_same_profile_gives_the_same_bytes(command, tmp_path):
-    for name in ("a", "b"):
-        made(command, tmp_path / name, profiles.profile("evals"))
-    for file in sorted(os.listdir(tmp_path / "a")):
-        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes(), file
-
+# ---- options ----
 
 def test_minimal_and_no_flame_leave_out_what_they_say(report):
     names = set(report("mixed-blocks", "--minimal", "--no-flame").names)
@@ -501,17 +492,6 @@ def test_evals_of_one_line_are_merged_unless_not_wanted(report):
     merged = {n for n in report("evals").names if n.startswith("(eval")}
     apart = {n for n in report("evals", "--no-merge-evals").names if n.startswith("(eval")}
     assert merged < apart
-
-
-def test_a_log_of_devel_dprof_has_subs_and_a_flame_graph(command, tmp_path):
-    tmon = tmp_path / "tmon.out"
-    assert run(command, "--tmon", "-o", tmon, profiles.profile("recurse")).returncode == 0
-    report = made(command, tmp_path / "r", tmon)
-    assert list(htmlpages.problems(report)) == []
-    want = Totals(profiles.profile("recurse"))
-    calls = {row[6].own_text().split()[0]: row[0].number() for row in report.pages["index-subs-excl.html"].table("subs")}
-    assert calls["main::fib"] == want.subs["main::fib"].calls
-    assert "main::fib" in (report.folder / "flame.js").read_text()
 
 
 @pytest.mark.parametrize("arguments", [["--focus=inner|sum"], ["--hide=busy", "--no-builtins"], ["--no-wait"],
@@ -550,24 +530,3 @@ def test_open_starts_a_browser_on_the_first_page(command, tmp_path, name):
         (tmp_path / "r").mkdir(exist_ok=True)
         assert run(command, "--html", "--open", "-o", output, profiles.profile("recurse"), env=environment).returncode == 0
         assert (tmp_path / "opened").read_text() == page
-
-
-def test_source_that_was_not_kept_comes_from_the_disk(report):
-    pages = report("mixed-nosource", "--source-files").pages
-    page = next(p for n, p in pages.items() if n.startswith("List-Util"))
-    assert "from this machine" in page.root.elements("dl", "about")[0].text()
-    module = subprocess.run(["perl", "-MList::Util", "-e", "print $INC{'List/Util.pm'}"], check=True,
-                            capture_output=True, text=True, env=profiles.stock_environment()).stdout
-    lines = pathlib.Path(module).read_text().split("\n")
-    shown = page.lines()
-    assert [shown[n][-1].own_text().rstrip("\n") for n in range(1, 30) if len(shown[n]) > 1] == \
-        [text for text in lines[:29] if text]
-
-
-def test_unpacked_sources_are_what_file_links_lead_to(command, tmp_path, report):
-    pages = made(command, tmp_path / "r", "--source-dir", tmp_path / "s", *(f"--lib={x}" for x in LIBS), profiles.profile("evals"))
-    assert pages.names == report("evals").names         # pages are called as ever
-    links = [a.get("href") for page in pages.pages.values() for a in page.root.elements("a")
-             if a.get("href", "").startswith(f"file://{tmp_path}/s/")]
-    assert len(links) > 5
-    assert all(pathlib.Path(urllib.parse.unquote(link[len("file://"):])).is_file() for link in links)

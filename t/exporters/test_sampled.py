@@ -121,28 +121,6 @@ def test_collapsed_by_processor_time(path):
     assert sum(folded("--lines", path).values()) == sum(sampled.FOLDED_CPU.values())
 
 
-def test_callgrind_has_a_second_event(path):
-    text = good("--callgrind", path)
-    assert "events: ns cpu samples\n" in text
-    wall, cpu = (NS * sum(values) for values in zip(*sampled.TOTAL.values()))
-    assert f"totals: {wall} {cpu} {sampled.SAMPLES}\n" in text
-
-
-def test_pprof_has_a_fourth_sample_type(path):
-    text = good("--pprof-text", path)
-    types = text[:text.index("Samples")] if "Samples" in text else text
-    assert "cpu" in types
-
-
-def test_speedscope_has_a_second_list_of_totals(path):
-    export = json.loads(good("--speedscope", path))
-    first, second = [profile for profile in export["profiles"] if profile["type"] == "sampled"]
-    assert first["name"].endswith(", totals") and "processor time" in second["name"]
-    for profile, clock in ((first, 0), (second, 1)):
-        assert sum(profile["weights"]) == NS * sum(value[clock] for value in
-                                                   sampled.TOTAL.values())
-
-
 def test_top_has_a_column(path):
     text = good("--top", "--unit=ticks", path)
     title, _, head, *rows = text.splitlines()

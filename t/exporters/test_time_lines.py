@@ -9,32 +9,20 @@ import random
 
 import pytest
 
+import readers
 from command import good, run
 from nytpwrite import Writer
 
 
-
 def time_lines(data):
-    """(title, self ticks by name, calls by name) of each evented profile of a speedscope file, by
-    its events alone."""
+    """(title, self ticks by name, calls by name) of each time line of a speedscope file."""
     document = json.loads(data)
-    frames = [frame["name"] for frame in document["shared"]["frames"]]
     for profile in document["profiles"]:
-        if profile["type"] != "evented":
-            continue
-        own, calls, stack, last = collections.Counter(), collections.Counter(), [], 0
-        for event in profile["events"]:
-            if stack:
-                own[stack[-1]] += event["at"] - last
-            last = event["at"]
-            name = frames[event["frame"]]
-            if event["type"] == "O":
-                calls[name] += 1
-                stack.append(name)
-            else:
-                assert stack.pop() == name
-        assert not stack
-        yield profile["name"], +own, calls
+        if profile["type"] == "evented":
+            shown = readers.Export()
+            readers.add_evented(shown, profile, document["shared"]["frames"])
+            yield profile["name"], +shown.self, shown.calls
+
 
 
 def self_ticks(data):

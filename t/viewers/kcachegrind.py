@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-NEEDS = ["kcachegrind", "Xvfb", "xdotool", "import", "dbus-run-session",
+NEEDS = ["kcachegrind", "Xvfb", "xdotool", "dbus-run-session",
          "/usr/libexec/at-spi-bus-launcher"]
 CONFIG = "[TipOfDay]\nRunOnStart=false\n\n[GeneralSettings]\nShowPercentage=false\n" \
          "MaxListCount=100000\n"
@@ -38,7 +38,7 @@ def missing():
     return lacking
 
 
-def look(argument, subs=(), shot=None, command=None, source_tab=True, timeout=600):
+def look(argument, subs=(), command=None, timeout=600):
     """Open `argument` and return what the window shows. `command` is a shell command whose
     output is piped into KCachegrind's standard input, for an argument of /dev/stdin, or run by
     bash with `$VIEW` as the viewer when it holds that. `subs` are shown one after the other."""
@@ -65,8 +65,8 @@ def look(argument, subs=(), shot=None, command=None, source_tab=True, timeout=60
             os.environ, HOME=str(home), XDG_CONFIG_HOME=str(home / ".config"),
             XDG_RUNTIME_DIR=str(run), XDG_CACHE_HOME=str(home / ".cache"), LC_ALL="C.UTF-8",
             QT_QPA_PLATFORM="xcb", DISPLAY=":" + number)
-        job = {"argument": str(argument), "subs": list(subs), "shot": str(shot) if shot else None,
-               "command": command, "source_tab": source_tab, "out": str(home / "out.json"),
+        job = {"argument": str(argument), "subs": list(subs),
+               "command": command, "out": str(home / "out.json"),
                "errors": str(home / "errors"), "wait": timeout / 2}
         done = subprocess.run(
             ["dbus-run-session", "--", "/usr/bin/python3", __file__, json.dumps(job)],
@@ -224,15 +224,11 @@ class Window:
         self.select(name)
         seen = {}
         for what, title in (("callers", "Caller"), ("callees", "Callee")):
-            seen[what] = [{"cost": number_of(row[0]), "second": number_of(row[2]),
-                           "count": number_of(row[4]), "name": row[5]}
+            seen[what] = [{"cost": number_of(row[0]), "count": number_of(row[4]), "name": row[5]}
                           for row in self.shown_rows(title + "s", "Count", title)]
-        if self.job["source_tab"]:
-            seen["source"] = [{"line": number_of(row[0]), "cost": number_of(row[1]),
-                               "second": number_of(row[2]), "text": row[4]}
-                              for row in self.shown_rows("Source Code", "Source")]
-            seen["types"] = [row[:4] for row in
-                             self.shown_rows("Types", "Short", "", "Formula")]
+        seen["source"] = [{"line": number_of(row[0]), "cost": number_of(row[1]), "text": row[4]}
+                          for row in self.shown_rows("Source Code", "Source")]
+        seen["types"] = [row[:4] for row in self.shown_rows("Types", "Short", "", "Formula")]
         return seen
 
     def read(self):
@@ -254,11 +250,6 @@ class Window:
         seen["functions"] = self.functions()
         for name in job["subs"]:
             seen["subs"][name] = self.describe(name)
-        if job["shot"]:
-            if job["subs"]:
-                self.shown_rows("Source Code", "Source")
-                self.shown_rows("Callees", "Count", "Callee")
-            subprocess.run(["import", "-window", "root", job["shot"]], check=True)
         return seen
 
     def close(self):

@@ -71,18 +71,15 @@ def top(path, *arguments, pipe=None):
 class Server:
     """pprof's web interface on a free port, as a context."""
 
-    def __init__(self, path, *arguments, everything=True):
-        """Unless `everything`, what is small is left out as pprof does by itself."""
+    def __init__(self, path):
         self.path = path
-        self.arguments = [*(ALL if everything else []), *arguments]
 
     def __enter__(self):
         self.home = tempfile.mkdtemp(prefix="nytp-pprof.")
         port, = ports.free_ports(1)
         self.url = f"http://127.0.0.1:{port}/ui/"
         self.process = subprocess.Popen(
-            [tool(), f"-http=127.0.0.1:{port}", "-no_browser", *self.arguments,
-             str(self.path)],
+            [tool(), f"-http=127.0.0.1:{port}", "-no_browser", *ALL, str(self.path)],
             env=environment(self.home), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             stdin=subprocess.DEVNULL, cwd="/")
         for _ in range(600):                    # it says nowhere that it listens

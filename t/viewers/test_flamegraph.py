@@ -10,7 +10,6 @@ import subprocess
 import pytest
 
 import exports
-import profiles
 
 FLAMEGRAPH = pathlib.Path("/usr/share/perl5/Devel/NYTProf/flamegraph.pl")
 
@@ -35,7 +34,7 @@ def draw(data):
 
 @pytest.mark.parametrize("name", ["mixed-calls2", "mixed-calls0", "recurse", "evals", "names",
                                   "forks-merged", "unreturned", "requires", "jumps",
-                                  "made-hostile-names", "made-hostile-files", "killed-deflated"])
+                                  "made-hostile-names", "made-hostile-files", "killed-deflated", "deep-calls1"])
 def test_every_frame_is_drawn_with_its_time(name):
     shown = exports.read(name, "collapsed")
     boxes, _ = draw(exports.export(name, "collapsed").read_bytes())
@@ -47,15 +46,3 @@ def test_every_frame_is_drawn_with_its_time(name):
             # flamegraph.pl draws angle brackets as parentheses
             wanted[frame.replace("<", "(").replace(">", ")")] += int(weight)
     assert boxes == wanted
-
-
-def test_a_deep_recursion_stays_small():
-    path = exports.export("deep-calls1", "collapsed")
-    assert path.stat().st_size < 20_000_000
-    code, data, errors = exports.nytp_export("--collapsed", "--unit=ns", "--collapse-recursion",
-                                             profiles.profile("deep-calls1"))
-    assert code == 0, errors
-    assert len(data) < 20000
-    assert sum(int(line.rpartition(b" ")[2]) for line in data.splitlines()) == \
-        exports.read("deep-calls1", "collapsed").total
-    draw(data)

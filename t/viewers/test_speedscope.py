@@ -11,7 +11,6 @@ import subprocess
 import pytest
 
 import exports
-import hostile
 import profiles
 import readers
 import speedscope
@@ -96,13 +95,6 @@ def test_every_view_draws(tmp_path, view):
     assert int(colours) > 20, "the page is blank"
 
 
-def test_hostile_names_stay_apart():
-    seen = opened(exports.export("made-hostile-names", "speedscope"))
-    names = [frame["name"] for frame in seen["exported"]["shared"]["frames"]]
-    # it repeats them for each of the two profiles
-    assert len(set(names)) == len(hostile.NAMES) + 1
-
-
 def test_the_timeline_is_in_true_order(totals):
     """First come the compile phase's calls, then the main program's, in the order of the lines."""
     seen = opened(exports.export("mixed-calls2", "speedscope"))
@@ -173,40 +165,7 @@ def test_standard_input_through_the_command(tmp_path):
 
 def test_schema(totals):
     """Against the JSON schema that speedscope ships."""
+    jsonschema = pytest.importorskip("jsonschema", reason="not installed: python3-jsonschema")
     schema = json.loads((speedscope.PAGE.parent / "file-format-schema.json").read_text())
     for name in PROFILES:
-        document = json.loads(exports.export(name, "speedscope").read_text())
-        assert violations(document, schema, schema) == [], name
-
-
-def violations(value, schema, root, where="$"):
-    """The few keywords of JSON schema that this one uses."""
-    if "$ref" in schema:
-        target = root
-        for key in schema["$ref"].lstrip("#/").split("/"):
-            target = target[key]
-        return violations(value, target, root, where)
-    if "anyOf" in schema:
-        tries = [violations(value, option, root, where) for option in schema["anyOf"]]
-        return [] if [] in tries else min(tries, key=len)
-    kinds = {"object": dict, "array": list, "string": str, "number": (int, float),
-             "integer": int, "boolean": bool}
-    if "type" in schema and not isinstance(value, kinds[schema["type"]]):
-        return [f"{where}: not {schema['type']}"]
-    if "enum" in schema and value not in schema["enum"]:
-        return [f"{where}: {value!r} is none of {schema['enum']}"]
-    if "const" in schema and value != schema["const"]:
-        return [f"{where}: {value!r} is not {schema['const']!r}"]
-    wrong = []
-    if isinstance(value, dict):
-        wrong += [f"{where}: no {key}" for key in schema.get("required", []) if key not in value]
-        known = schema.get("properties", {})
-        for key, part in value.items():
-            if key in known:
-                wrong += violations(part, known[key], root, f"{where}.{key}")
-            elif schema.get("additionalProperties") is False:
-                wrong.append(f"{where}: unknown {key}")
-    if isinstance(value, list) and isinstance(schema.get("items"), dict):
-        for index, part in enumerate(value):
-            wrong += violations(part, schema["items"], root, f"{where}[{index}]")
-    return wrong
+        jsonschema.validate(json.loads(exports.export(name, "speedscope").read_text()), schema)
