@@ -7,23 +7,10 @@
 #include "exporters/compare/diff_amounts.h"
 #include "exporters/compare/diff_formats.h"
 #include "exporters/compare/diff_lines.h"
-#include "exporters/base/csv_field.h"
 #include "exporters/base/exporter.h"
 #include "exporters/base/json.h"
 #include "exporters/base/text.h"
 #include "exporters/stacks/sub_rows.h"
-
-static void put_number(struct nytp_out *out, int64_t value)
-{
-    nytp_putc(out, ',');
-    nytp_put_i64(out, value);
-}
-
-static void put_time(struct nytp_out *out, const struct nytp_json_times *times, int64_t ticks)
-{
-    nytp_putc(out, ',');
-    nytp_json_time(out, times, ticks);
-}
 
 static bool write_csv(const struct nytp_profile *profile,
                       const struct nytp_export_options *options, struct nytp_out *out)
@@ -56,146 +43,135 @@ static bool write_csv(const struct nytp_profile *profile,
 
 /* ---- comparisons ---- */
 
-static void put_pair(struct nytp_out *out, int64_t base, int64_t now)
-{
-    put_number(out, base);
-    put_number(out, now);
-}
+enum {
+    SUB,
+    FILE_NAME,
+    LINE,
+    STATUS,
+    CALLS,
+    STATEMENTS,
+    SELF,
+    INCL,
+    P,
+    SIGNIFICANT,
+    MEMORY, /* and the others of memory */
+    KIND = MEMORY + NYTP_MEMORY_END - NYTP_MEMORY_FIRST,
+    NAME,
+    AMOUNT,
+    N_COLUMNS
+};
 
-static void put_time_pair(struct nytp_out *out, const struct nytp_diff *diff,
-                          const struct nytp_json_times *times, int64_t base, int64_t now)
-{
-    if (diff->base_has_times)
-        put_time(out, times, base);
-    else
-        nytp_putc(out, ',');
-    put_time(out, times, now);
-}
+static const struct nytp_column columns[N_COLUMNS] = {
+    [SUB] = {"sub", .kind = NYTP_CELL_CODE},
+    [FILE_NAME] = {"file", .kind = NYTP_CELL_CODE},
+    [LINE] = {"line"},
+    [STATUS] = {"status", .kind = NYTP_CELL_WORD},
+    [CALLS] = {"calls", .differs = true},
+    [STATEMENTS] = {"statements", .differs = true},
+    [SELF] = {"exclusive", .kind = NYTP_CELL_TICKS, .differs = true},
+    [INCL] = {"inclusive", .kind = NYTP_CELL_TICKS, .differs = true},
+    [P] = {"p", .kind = NYTP_CELL_WORD},
+    [SIGNIFICANT] = {"significant"},
+    [KIND] = {"kind", .kind = NYTP_CELL_WORD},
+    [NAME] = {"name", .kind = NYTP_CELL_CODE},
+    [AMOUNT] = {"", .differs = true},
+};
 
-static bool is_column(const struct nytp_diff *diff, enum nytp_weight weight)
-{
-    return nytp_diff_side_has(diff, NYTP_DIFF_BASE, weight) ||
-           nytp_diff_side_has(diff, NYTP_DIFF_NEW, weight);
-}
-
-static void put_memory_names(const struct nytp_diff *diff, struct nytp_out *out)
-{
-    for (int weight = NYTP_MEMORY_FIRST; weight < NYTP_MEMORY_END; weight++)
-        if (is_column(diff, weight))
-            nytp_printf(out, ",base_%s,new_%s", nytp_measures[weight].name,
-                        nytp_measures[weight].name);
-}
-
-/* `cells` has both sides, or is NULL for empty fields. */
-static void put_memory(const struct nytp_diff *diff, const struct nytp_diff_cell *cells,
-                       struct nytp_out *out)
-{
-    for (int weight = NYTP_MEMORY_FIRST; weight < NYTP_MEMORY_END; weight++)
-        for (int side = 0; is_column(diff, weight) && side < NYTP_DIFF_SIDES; side++) {
-            nytp_putc(out, ',');
-            if (cells != NULL && nytp_diff_side_has(diff, side, weight))
-                nytp_put_i64(out, nytp_diff_value(&cells[side], weight));
-        }
-}
-
-static void put_diff_row(const struct nytp_diff *diff, const struct nytp_diff_row *row,
-                         const struct nytp_json_times *times, struct nytp_out *out)
-{
-    const struct nytp_diff_cell *base = &row->median[NYTP_DIFF_BASE];
-    const struct nytp_diff_cell *now = &row->median[NYTP_DIFF_NEW];
-    nytp_csv_field(out, row->name);
-    nytp_putc(out, ',');
-    nytp_csv_field(out, row->shown_file);
-    put_number(out, row->line);
-    nytp_printf(out, ",%s", nytp_diff_status_names[row->status]);
-    put_pair(out, base->calls, now->calls);
-    put_pair(out, base->statements, now->statements);
-    put_time_pair(out, diff, times, base->ticks, now->ticks);
-    put_time_pair(out, diff, times, base->incl_ticks, now->incl_ticks);
-    nytp_putc(out, ',');
-    if (row->p >= 0)
-        nytp_json_double(out, row->p);
-    nytp_printf(out, ",%d", row->significant);
-    put_memory(diff, row->median, out);
-}
-
-static void put_diff_line(const struct nytp_diff *diff, const struct nytp_diff_line *line,
-                          const struct nytp_json_times *times, struct nytp_out *out)
-{
-    const struct nytp_diff_row *row = &diff->rows[line->row];
-    const struct nytp_diff_cell *base = &line->mean[NYTP_DIFF_BASE];
-    const struct nytp_diff_cell *now = &line->mean[NYTP_DIFF_NEW];
-    nytp_csv_field(out, row->name);
-    nytp_putc(out, ',');
-    nytp_csv_field(out, row->file);
-    put_number(out, line->line);
-    put_pair(out, base->statements, now->statements);
-    put_time_pair(out, diff, times, base->ticks, now->ticks);
-    put_memory(diff, line->mean, out);
-    nytp_putc(out, '\n');
-}
-
-static bool write_csv_diff_lines(const struct nytp_diff *diff, const struct nytp_unit *unit,
-                                 const struct nytp_json_times *times, struct nytp_out *out)
-{
+struct difference {
+    const struct nytp_diff *diff;
+    struct nytp_diff_amounts amounts;
     struct nytp_diff_lines lines;
-    if (nytp_diff_lines_init(&lines, diff)) {
-        nytp_printf(out,
-                    "sub,file,line,base_statements,new_statements,base_exclusive_%s,"
-                    "new_exclusive_%s",
-                    unit->name, unit->name);
-        put_memory_names(diff, out);
-        nytp_putc(out, '\n');
-        for (uint32_t i = 0; i < lines.n; i++)
-            put_diff_line(diff, &lines.lines[i], times, out);
-    } else {
-        nytp_out_of_memory(&out->error);
-    }
-    nytp_diff_lines_free(&lines);
-    return out->error.status == NYTP_OK;
+    char *p; /* of the row that is filled in */
+};
+
+static void set_pair(struct nytp_cell *cell, int64_t base, int64_t now)
+{
+    *cell = (struct nytp_cell){.value = base, .of = now};
 }
 
-/* Writes a row without a sub, so that columns of subs still add up. */
-static void put_amount(const struct nytp_diff *diff, const struct nytp_diff_amount *amount,
-                       const struct nytp_json_times *times, struct nytp_out *out)
+static void fill_values(const struct nytp_diff *diff, const struct nytp_diff_cell sides[],
+                        struct nytp_cell *cells)
 {
-    nytp_puts(out, ",,,,,,,,,,,,,"); /* the 14 columns up to `significant` */
-    put_memory(diff, NULL, out);
-    nytp_printf(out, ",%s,", nytp_diff_amount_names[amount->kind]);
-    nytp_csv_field(out, amount->name);
-    for (int side = 0; side < NYTP_DIFF_SIDES; side++)
-        if (amount->kind == NYTP_DIFF_WAIT)
-            put_time(out, times, amount->median[side]);
-        else
-            put_number(out, amount->median[side]);
-    nytp_putc(out, '\n');
+    const struct nytp_diff_cell *const base = &sides[NYTP_DIFF_BASE];
+    const struct nytp_diff_cell *const now = &sides[NYTP_DIFF_NEW];
+    set_pair(&cells[CALLS], base->calls, now->calls);
+    set_pair(&cells[STATEMENTS], base->statements, now->statements);
+    set_pair(&cells[SELF], base->ticks, now->ticks);
+    set_pair(&cells[INCL], base->incl_ticks, now->incl_ticks);
+    cells[SELF].is_none = cells[INCL].is_none = !diff->base_has_times;
+    for (int w = NYTP_MEMORY_FIRST; w < NYTP_MEMORY_END; w++) {
+        struct nytp_cell *const cell = &cells[MEMORY + w - NYTP_MEMORY_FIRST];
+        set_pair(cell, nytp_diff_value(base, w), nytp_diff_value(now, w));
+        cell->is_none = !nytp_diff_side_has(diff, NYTP_DIFF_BASE, w);
+        cell->of_is_none = !nytp_diff_side_has(diff, NYTP_DIFF_NEW, w);
+    }
+}
+
+/* An amount is a row without a sub, so that columns of subs still add up. */
+static void fill_row(const struct nytp_sheet *sheet, uint32_t at, struct nytp_cell *cells)
+{
+    const struct difference *const d = sheet->context;
+    for (int i = 0; i < N_COLUMNS; i++)
+        cells[i].is_none = cells[i].of_is_none = true;
+    if (at >= d->diff->n_rows) {
+        const struct nytp_diff_amount *const amount = &d->amounts.list[at - d->diff->n_rows];
+        cells[KIND].text = nytp_name_of_text(nytp_diff_amount_names[amount->kind]);
+        cells[NAME].text = amount->name;
+        set_pair(&cells[AMOUNT], amount->median[NYTP_DIFF_BASE], amount->median[NYTP_DIFF_NEW]);
+        cells[AMOUNT].kind = amount->kind == NYTP_DIFF_WAIT ? NYTP_CELL_TICKS : 0;
+        return;
+    }
+    const struct nytp_diff_row *const row = &d->diff->rows[at];
+    fill_values(d->diff, row->median, cells);
+    cells[SUB].text = row->name;
+    cells[FILE_NAME].text = row->shown_file;
+    cells[LINE] = (struct nytp_cell){.value = row->line};
+    cells[STATUS].text = nytp_name_of_text(nytp_diff_status_names[row->status]);
+    cells[SIGNIFICANT] = (struct nytp_cell){.value = row->significant};
+    if (row->p >= 0)
+        cells[P].text = nytp_name_of_text(nytp_double_text(row->p, d->p));
+}
+
+static void fill_line(const struct nytp_sheet *sheet, uint32_t at, struct nytp_cell *cells)
+{
+    const struct difference *const d = sheet->context;
+    const struct nytp_diff_line *const line = &d->lines.lines[at];
+    fill_values(d->diff, line->mean, cells);
+    cells[SUB].text = d->diff->rows[line->row].name;
+    cells[FILE_NAME].text = d->diff->rows[line->row].file;
+    cells[LINE].value = line->line;
 }
 
 static bool write_csv_diff(const struct nytp_diff *diff,
                            const struct nytp_export_options *options, struct nytp_out *out)
 {
-    const struct nytp_unit *unit = options->unit != NULL ? options->unit : nytp_unit_find("ns");
-    struct nytp_json_times times;
-    nytp_json_times_init(&times, unit, diff->ticks_per_sec);
-    if (options->lines && diff->base_has_times)
-        return write_csv_diff_lines(diff, unit, &times, out);
-    struct nytp_diff_amounts amounts;
-    if (!nytp_diff_amounts_init(&amounts, diff))
+    static const uint8_t of_lines[] = {SUB, FILE_NAME, LINE, STATEMENTS, SELF};
+    char p[NYTP_DOUBLE_TEXT];
+    struct difference d = {.diff = diff, .p = p};
+    const bool by_line = options->lines && diff->base_has_times;
+    struct nytp_sheet sheet = nytp_sheet_of(diff->profile, options, columns, MEMORY);
+    if (!(by_line ? nytp_diff_lines_init(&d.lines, diff)
+                  : nytp_diff_amounts_init(&d.amounts, diff)))
         nytp_out_of_memory(&out->error);
-    nytp_printf(out,
-                "sub,file,line,status,base_calls,new_calls,base_statements,new_statements,"
-                "base_exclusive_%s,new_exclusive_%s,base_inclusive_%s,new_inclusive_%s,p,"
-                "significant",
-                unit->name, unit->name, unit->name, unit->name);
-    put_memory_names(diff, out);
-    nytp_puts(out, amounts.n > 0 ? ",kind,name,base,new\n" : "\n");
-    for (uint32_t i = 0; i < diff->n_rows; i++) {
-        put_diff_row(diff, &diff->rows[i], &times, out);
-        nytp_puts(out, amounts.n > 0 ? ",,,,\n" : "\n");
+    memcpy(sheet.columns, columns, sizeof columns);
+    sheet.context = &d;
+    sheet.fill = by_line ? fill_line : fill_row;
+    sheet.n = by_line ? d.lines.n : diff->n_rows + d.amounts.n;
+    if (by_line)
+        nytp_sheet_show_only(&sheet, of_lines, sizeof of_lines);
+    for (int w = NYTP_MEMORY_FIRST; w < NYTP_MEMORY_END; w++) {
+        const int column = MEMORY + w - NYTP_MEMORY_FIRST;
+        sheet.columns[column] = (struct nytp_column){nytp_measures[w].name, .differs = true};
+        nytp_sheet_show(&sheet, column,
+                        nytp_diff_side_has(diff, NYTP_DIFF_BASE, w) ||
+                            nytp_diff_side_has(diff, NYTP_DIFF_NEW, w));
     }
-    for (uint32_t i = 0; i < amounts.n; i++)
-        put_amount(diff, &amounts.list[i], &times, out);
-    nytp_diff_amounts_free(&amounts);
+    for (int column = KIND; column < N_COLUMNS; column++)
+        nytp_sheet_show(&sheet, column, d.amounts.n > 0);
+    if (out->error.status == NYTP_OK)
+        nytp_sheet_put_csv(&sheet, out);
+    nytp_diff_lines_free(&d.lines);
+    nytp_diff_amounts_free(&d.amounts);
     return out->error.status == NYTP_OK;
 }
 

@@ -157,17 +157,19 @@ char *nytp_json_append_17_digits(char *at, double value)
     return nytp_json_append_fixed(at, (int64_t)digits, decimals);
 }
 
-void nytp_json_double(struct nytp_out *out, double value)
+const char *nytp_double_text(double value, char text[NYTP_DOUBLE_TEXT])
 {
-    if (!isfinite(value)) {
-        nytp_puts(out, "null");
-        return;
-    }
-    char text[40];
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
+    snprintf(text, NYTP_DOUBLE_TEXT, "null");
+    for (int digits = 1; digits <= 17 && isfinite(value); digits++) {
+        snprintf(text, NYTP_DOUBLE_TEXT, "%.*g", digits, value);
         if (strtod(text, NULL) == value)
             break;
     }
-    nytp_puts(out, text);
+    return text;
+}
+
+void nytp_json_double(struct nytp_out *out, double value)
+{
+    char text[NYTP_DOUBLE_TEXT];
+    nytp_puts(out, nytp_double_text(value, text));
 }

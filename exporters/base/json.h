@@ -43,5 +43,7 @@ char *nytp_json_append_17_digits(char *at, double value);
 
 /* The shortest decimal that reads back as the same double; null for infinity and NaN. */
 void nytp_json_double(struct nytp_out *out, double value);
+#define NYTP_DOUBLE_TEXT 40
+const char *nytp_double_text(double value, char text[NYTP_DOUBLE_TEXT]);
 
 #endif

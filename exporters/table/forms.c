@@ -46,7 +46,7 @@ static void put_number(const struct form *form, const struct nytp_column *column
                        const struct nytp_cell *cell)
 {
     const bool in_ticks = unit_of(form->sheet)->per_sec == 0;
-    if (column->kind == NYTP_CELL_TICKS)
+    if (column->kind == NYTP_CELL_TICKS || cell->kind == NYTP_CELL_TICKS)
         nytp_json_time(form->out, &form->ticks, cell->value);
     else if (column->kind == NYTP_CELL_NS)
         nytp_json_time(form->out, &form->ns,
@@ -57,9 +57,10 @@ static void put_number(const struct form *form, const struct nytp_column *column
 }
 
 static void put_name(const struct nytp_sheet *sheet, const struct nytp_column *column,
-                     struct nytp_out *out)
+                     const char *side, struct nytp_out *out)
 {
-    nytp_puts(out, column->name);
+    nytp_printf(out, "%s%s%s", side, *side != '\0' && *column->name != '\0' ? "_" : "",
+                column->name);
     if (column->kind == NYTP_CELL_NS || column->kind == NYTP_CELL_TICKS)
         nytp_printf(out, "_%s", unit_of(sheet)->name);
 }
@@ -101,7 +102,17 @@ static void put_csv_line(const struct form *form, const struct nytp_cell *cells)
         else if (column->kind == NYTP_CELL_PLACE)
             nytp_printf(out, "%sfile,%sline", column->name, column->name);
         else
-            put_name(sheet, column, out);
+            put_name(sheet, column, column->differs ? "base" : "", out);
+        if (!column->differs)
+            continue;
+        nytp_putc(out, ',');
+        if (cells == NULL)
+            put_name(sheet, column, "new", out);
+        else
+            put_field(form, column,
+                      &(struct nytp_cell){.kind = cells[sheet->shown[i]].kind,
+                                          .value = cells[sheet->shown[i]].of,
+                                          .is_none = cells[sheet->shown[i]].of_is_none});
     }
     nytp_putc(out, '\n');
 }
@@ -129,7 +140,7 @@ static void put_json_member(const struct form *form, const struct nytp_column *c
         return;
     }
     nytp_putc(out, '"');
-    put_name(sheet, column, out);
+    put_name(sheet, column, "", out);
     nytp_puts(out, "\":");
     if (is_text(column))
         nytp_json_string(out, cell->text.ptr, cell->text.len);

@@ -28,8 +28,10 @@ struct nytp_cell {
     struct nytp_name text;
     int64_t value, of;
     uint32_t file, line;
-    bool is_none;  /* not known: "-", or an empty field */
-    bool is_about; /* a time with "~" before it */
+    uint8_t kind;    /* not 0: an enum nytp_cell_kind instead of the column's */
+    bool is_none;    /* not known: "-", or an empty field */
+    bool of_is_none; /* so is `of`, of a column that differs */
+    bool is_about;   /* a time with "~" before it */
 };
 
 struct nytp_sheet;
@@ -51,6 +53,7 @@ struct nytp_column {
     bool dashes_zero;  /* on terminals 0 is "-" */
     bool is_cut;       /* on terminals a longer text loses its start */
     bool is_summed;    /* in the row for all rows that are not shown */
+    bool differs;      /* `value` is the base's, `of` the new side's: two fields of CSV */
     bool joins;        /* stands in the cell before it, in Markdown and HTML */
     uint8_t gap;       /* more blanks before a text */
     const char *words; /* its title in Markdown and HTML, NULL = `title` */
