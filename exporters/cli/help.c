@@ -3,9 +3,8 @@
  * Prints --help and --list-formats; see options.h. Both are made from the tables of options and
  * exporters, so they cannot go out of date.
  */
-#include "help.h"
+#include "options.h"
 
-#include "option_table.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,16 @@
  *
  * Replaces folders among the inputs by the profiles in them; see inputs.h. What a profile is,
  * is decided by the first bytes, never by the name.
+ *
+ * Of each file that may be from an earlier run only the beginning is read, which tells the
+ * process, its parent and when recording began. A file PATH.N of another process than N is one
+ * that PATH's process has finished by rotation, or that another program of the same run wrote
+ * before: it is kept, and may have children.
  */
 #include "inputs.h"
+
+#include "formats/base/platform.h"
+#include "messages.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define HEAD_SIZE 64
 
@@ -140,4 +149,210 @@ bool nytp_expand_inputs(struct nytp_cli *cli, const char **failed, struct nytp_e
         cli->owns_bases = true;
     }
     return true;
+}
+
+/* ---- beside the inputs ---- */
+
+bool nytp_is_being_recorded(const char *path, const struct nytp_profile *profile)
+{
+    struct stat file;
+    return profile->n_processes > 0 && profile->processes[0].end_s <= 0 &&
+           stat(path, &file) == 0 &&
+           nytp_platform_has_open((long)profile->processes[0].pid, &file);
+}
+
+/* Whether a name is `parent` with ".PID" behind it. */
+static bool is_child_name(const char *name, const char *parent)
+{
+    const size_t len = strlen(parent);
+    if (strncmp(name, parent, len) != 0 || name[len] != '.')
+        return false;
+    const char *const pid = name + len + 1;
+    return *pid != '\0' && pid[strspn(pid, "0123456789")] == '\0';
+}
+
+static double seconds_of(const struct timespec *time)
+{
+    return (double)time->tv_sec + (double)time->tv_nsec / 1e9;
+}
+
+/* One input alone: the profiles of its children that were written since it began. */
+static void say_children(const char *path, const struct nytp_profile *profile)
+{
+    const char *const slash = strrchr(path, '/');
+    const char *const base = slash != NULL ? slash + 1 : path;
+    const size_t len = (size_t)(base - path);
+    unsigned n = 0;
+    char name[4096];
+    struct stat status;
+    if (len + 300 > sizeof name)
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)len, path);
+    DIR *const folder = opendir(len > 0 ? name : ".");
+    if (folder == NULL)
+        return;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        if (!is_child_name(entry->d_name, base))
+            continue;
+        snprintf(name + len, sizeof name - len, "%s", entry->d_name);
+        n += stat(name, &status) == 0 &&
+             seconds_of(&status.st_mtim) > profile->processes[0].start_s &&
+             nytp_input_is(name, "nytprof");
+    }
+    closedir(folder);
+    if (n > 0)
+        nytp_cli_say("%u child process%s own beside this one: nytp export %s*", n,
+                     n == 1 ? " has a profile of its" : "es have profiles of their", path);
+}
+
+void nytp_say_files_beside(const char *const *paths, int n_paths,
+                           const struct nytp_profile *profile)
+{
+    if (n_paths == 1 && profile->n_processes == 1)
+        say_children(paths[0], profile);
+}
+
+/* ---- earlier runs ---- */
+
+/* The first process of an input; pid 0: not known. */
+struct beginning {
+    struct nytp_sink sink;
+    uint32_t pid, ppid;
+    double start_s;
+    size_t len;        /* of the name */
+    size_t parent_len; /* of that before ".N"; 0: it has no such end */
+    uint32_t number;   /* N */
+    bool is_kept;
+};
+
+static bool see_process(struct nytp_sink *sink, const struct nytp_event *event)
+{
+    struct beginning *const b = (struct beginning *)sink;
+    if (event->tag != NYTP_TAG_PID_START)
+        return true;
+    b->pid = event->u.pid_start.pid;
+    b->ppid = event->u.pid_start.ppid;
+    b->start_s = event->u.pid_start.time_s;
+    return false;
+}
+
+static void read_beginning(const char *path, struct beginning *beginning)
+{
+    const struct nytp_read_options options = {.one_of_several = true};
+    struct nytp_error error = {0};
+    struct nytp_source *const source = nytp_source_open(path, &error);
+    if (source == NULL)
+        return; /* it is told when it is to be read */
+    beginning->sink.event = see_process;
+    nytp_read(source, &options, &beginning->sink, &error);
+    nytp_source_free(source);
+}
+
+/* "PATH.N" is taken apart. */
+static void read_name(const char *path, struct beginning *beginning)
+{
+    const char *const dot = strrchr(path, '.');
+    beginning->len = strlen(path);
+    if (dot == NULL || dot == path || dot[1] == '\0' ||
+        dot[1 + strspn(dot + 1, "0123456789")] != '\0' || strlen(dot) > 10)
+        return;
+    beginning->parent_len = (size_t)(dot - path);
+    beginning->number = (uint32_t)strtoul(dot + 1, NULL, 10);
+}
+
+static bool is_named_after(const struct nytp_cli *cli, const struct beginning *all, int child,
+                           int parent)
+{
+    return all[child].parent_len == all[parent].len &&
+           memcmp(cli->files[child], cli->files[parent], all[parent].len) == 0;
+}
+
+/* Whether a process that is kept started it: the parent's or one of those beside it. */
+static bool has_kept_parent(const struct nytp_cli *cli, const struct beginning *all, int child,
+                            int parent)
+{
+    for (int i = 0; i < cli->n_files; i++)
+        if (all[i].is_kept && all[i].pid == all[child].ppid &&
+            (i == parent || is_named_after(cli, all, i, parent)))
+            return true;
+    return false;
+}
+
+/* Finds those of an earlier run than that of `parent`, which are all that are not kept. */
+static void judge_children(const struct nytp_cli *cli, struct beginning *all, int parent)
+{
+    for (int i = 0; i < cli->n_files; i++)
+        if (is_named_after(cli, all, i, parent))
+            all[i].is_kept = all[i].pid == 0 || all[i].pid != all[i].number ||
+                             all[i].start_s >= all[parent].start_s;
+    for (bool more = true; more;) {
+        more = false;
+        for (int i = 0; i < cli->n_files; i++)
+            if (!all[i].is_kept && is_named_after(cli, all, i, parent) &&
+                has_kept_parent(cli, all, i, parent))
+                more = all[i].is_kept = true;
+    }
+}
+
+static void say_left_out(const struct nytp_cli *cli, const struct beginning *all)
+{
+    const char *first = NULL;
+    double since_s = 0;
+    unsigned n = 0;
+    for (int i = 0; i < cli->n_files; i++) {
+        if (all[i].is_kept)
+            continue;
+        n++;
+        first = first == NULL ? cli->files[i] : first;
+        since_s = n == 1 || all[i].start_s < since_s ? all[i].start_s : since_s;
+    }
+    char more[40] = " is", began[40] = "";
+    const time_t when = (time_t)since_s;
+    struct tm local;
+    if (n > 1)
+        snprintf(more, sizeof more, " and %u more are", n - 1);
+    if (localtime_r(&when, &local) != NULL)
+        strftime(began, sizeof began, " (%Y-%m-%d %H:%M:%S)", &local);
+    if (n > 0)
+        nytp_cli_say("%s%s of an earlier run%s: left out; --all-runs takes %s", first, more,
+                     began, n > 1 ? "them" : "it");
+}
+
+static void keep_kept(struct nytp_cli *cli, const struct beginning *all)
+{
+    int n = 0;
+    for (int i = 0; i < cli->n_files; i++)
+        if (all[i].is_kept)
+            cli->files[n++] = cli->files[i];
+        else if (cli->owns_files)
+            free(cli->files[i]);
+    cli->n_files = n;
+}
+
+void nytp_leave_out_earlier_runs(struct nytp_cli *cli)
+{
+    const bool may_be = cli->n_files > 1 && !cli->all_runs;
+    struct beginning *const all = may_be ? calloc((size_t)cli->n_files, sizeof *all) : NULL;
+    if (all == NULL)
+        return;
+    for (int i = 0; i < cli->n_files; i++) {
+        all[i].is_kept = true;
+        read_name(cli->files[i], &all[i]);
+    }
+    for (int parent = 0; parent < cli->n_files; parent++) {
+        bool has_children = false;
+        for (int i = 0; i < cli->n_files; i++) {
+            if (!is_named_after(cli, all, i, parent))
+                continue;
+            read_beginning(cli->files[i], &all[i]);
+            has_children = true;
+        }
+        if (!has_children)
+            continue;
+        read_beginning(cli->files[parent], &all[parent]);
+        judge_children(cli, all, parent);
+    }
+    say_left_out(cli, all);
+    keep_kept(cli, all);
+    free(all);
 }

@@ -19,4 +19,18 @@ bool nytp_expand_inputs(struct nytp_cli *cli, const char **failed, struct nytp_e
  */
 bool nytp_input_is(const char *path, const char *format);
 
+/* Whether the (first) process of the profile is running and has the file open. */
+bool nytp_is_being_recorded(const char *path, const struct nytp_profile *profile);
+
+/* Say when processes that belong to the run are not among the inputs. */
+void nytp_say_files_beside(const char *const *paths, int n_paths,
+                           const struct nytp_profile *profile);
+
+/* A recording replaces the one of an earlier run that has its name, but not those of the
+ * processes that the earlier run had forked, whose names end in ".PID". This takes
+ * what is left from an earlier run out of cli->files, and says so. It is a recording PATH.N of
+ * process N where PATH is an input, too, which began later, and whose process, or one that is
+ * kept beside it, did not start N. */
+void nytp_leave_out_earlier_runs(struct nytp_cli *cli);
+
 #endif

@@ -4,16 +4,15 @@
  * early is used as far as it goes.
  */
 #include "load.h"
-#include "beside.h"
+#include "inputs.h"
 #include "progress.h"
 
 #include "exporters/base/database_calls.h"
 #include "exporters/base/disk_source.h"
 #include "exporters/base/helper_thread.h"
-#include "exporters/select/child_waits.h"
+#include "exporters/select/select.h"
 #include "exporters/select/rename.h"
 #include "exporters/select/sandbox.h"
-#include "exporters/select/trim.h"
 
 #include "formats/build/build.h"
 #include "formats/build/label_selection.h"

@@ -7,9 +7,8 @@
  */
 #define _DEFAULT_SOURCE /* madvise(): must come before any header */
 
-#include "earlier_runs.h"
-#include "help.h"
 #include "inputs.h"
+#include "options.h"
 #include "modes.h"
 #include "outputs.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The rows of options.def and of the exporters as one table; see option_table.h.
+ * The rows of options.def and of the exporters as one table; see options.h.
  */
-#include "option_table.h"
+#include "options.h"
 
 #include <stddef.h>
 #include <stdio.h>

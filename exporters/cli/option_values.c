@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * Turns the text of an option's value into what the option's kind says, and suggests the
- * nearest name where a name is not known; see option_values.h.
+ * nearest name where a name is not known; see options.h.
  */
-#include "option_values.h"
+#include "options.h"
 
 #include "exporters/base/near.h"
 #include "exporters/base/number.h"

@@ -4,7 +4,6 @@
  * getopt_long() is not in POSIX, and the flags of formats are known only at run time.
  */
 #include "options.h"
-#include "option_values.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -18,8 +18,6 @@
 #include "rank_test.h"
 #include "formats/base/strings.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,21 +39,6 @@ struct comparing {
     uint32_t *row_of_sub;
     uint32_t rows_capacity;
 };
-
-void nytp_diff_note(struct nytp_diff *diff, const char *format, ...)
-{
-    if (diff->n_notes == NYTP_DIFF_MAX_NOTES)
-        return;
-    char *text = diff->notes[diff->n_notes];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof diff->notes[0], format, args);
-    va_end(args);
-    for (uint32_t i = 0; i < diff->n_notes; i++)
-        if (strcmp(diff->notes[i], text) == 0)
-            return;
-    diff->n_notes++;
-}
 
 /* ---- runs ---- */
 
@@ -651,30 +634,6 @@ static void note_samples(struct nytp_diff *diff)
     }
     if (diff->counts != NULL)
         diff->sampled[NYTP_DIFF_BASE] = diff->counts->sampled;
-}
-
-static bool is_new_program(const struct nytp_diff *diff, struct nytp_name program)
-{
-    for (uint32_t i = 0; i < diff->profile->n_recordings; i++)
-        if (diff->side_of_recording[i] == NYTP_DIFF_NEW &&
-            nytp_compare_names(nytp_base_name(diff->profile->recordings[i].application),
-                               program) == 0)
-            return true;
-    return false;
-}
-
-bool nytp_diff_other_program(const struct nytp_diff *diff)
-{
-    if (diff->counts != NULL) {
-        const char *program = diff->counts->application;
-        return program != NULL &&
-               !is_new_program(diff, (struct nytp_name){program, (uint32_t)strlen(program)});
-    }
-    for (uint32_t i = 0; i < diff->profile->n_recordings; i++)
-        if (diff->side_of_recording[i] == NYTP_DIFF_BASE &&
-            is_new_program(diff, nytp_base_name(diff->profile->recordings[i].application)))
-            return false;
-    return diff->n_runs[NYTP_DIFF_BASE] > 0;
 }
 
 struct nytp_diff *nytp_diff_new(const struct nytp_profile *profile,

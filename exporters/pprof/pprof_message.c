@@ -15,7 +15,6 @@
 #include "pprof_comments.h"
 #include "pprof_entries.h"
 #include "pprof_tables.h"
-#include "pprof_times.h"
 
 #include "formats/stream/comments/label_records.h"
 #include "exporters/stacks/stacks.h"
@@ -114,6 +113,52 @@ struct message {
 static bool ok(const struct message *m)
 {
     return m->out->error.status == NYTP_OK && !m->tables.no_memory && !m->entries.no_memory;
+}
+
+/* ---- time and duration ---- */
+
+/* Converts seconds of a clock to nanoseconds; 0 if they are no time of day. */
+static int64_t nanoseconds(double seconds)
+{
+    return seconds > 0 && seconds < 9e9 ? (int64_t)(seconds * 1e9) : 0;
+}
+
+/* Returns the start of the first process since 1970, or 0 if unknown. */
+static int64_t start_nanoseconds(const struct nytp_profile *profile)
+{
+    int64_t start = 0;
+    for (uint32_t i = 0; i < profile->n_processes; i++) {
+        const struct nytp_process *process = &profile->processes[i];
+        int64_t s = nanoseconds(process->start_s);
+        if (s == 0)
+            s = nanoseconds(profile->recordings[process->recording].basetime_s);
+        if (s != 0 && (start == 0 || s < start))
+            start = s;
+    }
+    return start;
+}
+
+/* Returns the time from the first start, `start`, to the last end. For a single process it is
+ * at least the profiled time, since pprof prints that as a percentage of it. */
+static int64_t duration_nanoseconds(const struct nytp_profile *profile, int64_t start)
+{
+    int64_t end = 0;
+    for (uint32_t i = 0; i < profile->n_processes; i++) {
+        const int64_t s = nanoseconds(profile->processes[i].end_s);
+        end = s > end ? s : end;
+    }
+    struct nytp_scale scale;
+    nytp_scale_init(&scale, nytp_unit_find("ns"), profile->ticks_per_sec);
+    const int64_t total = nytp_scale_once(&scale, profile->total_ticks);
+    const int64_t wall = end > start && start > 0 ? end - start : 0;
+    return wall > total || (profile->n_processes > 1 && wall > 0) ? wall : total;
+}
+
+/* Returns the length of a tick, at least 1. */
+static int64_t tick_nanoseconds(const struct nytp_profile *profile)
+{
+    const int64_t ns = profile->ticks_per_sec > 0 ? 1000000000 / profile->ticks_per_sec : 0;
+    return ns > 0 ? ns : 1;
 }
 
 /* ---- tables ---- */
@@ -587,12 +632,12 @@ static void put_message(struct message *m)
     put_locations(m);
     put_functions(m);
     put_strings(m);
-    const int64_t start = nytp_pprof_start_nanoseconds(profile);
+    const int64_t start = start_nanoseconds(profile);
     put_integer(m, FIELD(PROFILE, time_nanos), start);
     put_integer(m, FIELD(PROFILE, duration_nanos),
-                nytp_pprof_duration_nanoseconds(profile, start));
+                duration_nanoseconds(profile, start));
     put_value_type(m, FIELD(PROFILE, period_type), S_WALL, S_NANOSECONDS);
-    put_integer(m, FIELD(PROFILE, period), nytp_pprof_tick_nanoseconds(profile));
+    put_integer(m, FIELD(PROFILE, period), tick_nanoseconds(profile));
     if (m->comments.n > 0)
         e->integers(e, FIELD(PROFILE, comment), m->comments.ids, m->comments.n);
     put_integer(m, FIELD(PROFILE, default_sample_type), S_WALL);

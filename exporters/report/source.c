@@ -5,8 +5,8 @@
  * summed up at the first line of the block or sub.
  */
 #include "report.h"
-#include "source_text.h"
 
+#include "exporters/base/disk_source.h"
 #include "formats/base/strings.h"
 #include "formats/model/profile.h"
 #include "formats/model/svs.h"
@@ -19,6 +19,88 @@
 
 #define LINES_IN_BODY     150 /* a body of the table ends after so many, or before a sub … */
 #define MIN_LINES_IN_BODY 100 /* … once it has this many */
+
+/* ---- the text of lines: recorded, or from this machine (disk_source.h) ---- */
+
+/* A file of this machine, line by line. */
+struct disk {
+    FILE *stream;       /* NULL: no file, or no line left */
+    const char *remark; /* where the source is from, or why there is none, as HTML; or NULL */
+    char *line;
+    size_t size;
+    ssize_t len;
+};
+
+static void disk_open(const struct nytp_report *report, uint32_t f, struct disk *disk)
+{
+    static const char *const remarks[] = {
+        [NYTP_DISK_SOURCE_READ] = "from this machine, as the recording kept none",
+        [NYTP_DISK_SOURCE_REFUSED] =
+            "the recording kept none; with <code>--source-files</code> "
+            "it is read from this machine",
+        [NYTP_DISK_SOURCE_CHANGED] =
+            "the recording kept none, and the file here was changed since",
+    };
+    enum nytp_disk_source state;
+    *disk = (struct disk){
+        .stream = nytp_disk_source_open(report->profile, report->options, f, &state)};
+    disk->remark = state == NYTP_DISK_SOURCE_NONE ? NULL : remarks[state];
+}
+
+static void disk_close(struct disk *disk)
+{
+    if (disk->stream != NULL)
+        fclose(disk->stream);
+    free(disk->line);
+}
+
+static bool disk_next(struct disk *disk)
+{
+    if (disk->stream == NULL)
+        return false;
+    disk->len = getline(&disk->line, &disk->size, disk->stream);
+    if (disk->len >= 0)
+        return true;
+    fclose(disk->stream);
+    disk->stream = NULL;
+    return false;
+}
+
+static struct nytp_name without_newline(const char *text, uint32_t len)
+{
+    while (len > 0 && (text[len - 1] == '\n' || text[len - 1] == '\r'))
+        len--;
+    return (struct nytp_name){text, len};
+}
+
+static struct nytp_name disk_line(const struct disk *disk)
+{
+    if (disk->stream == NULL || disk->len < 0)
+        return (struct nytp_name){NULL, 0};
+    return without_newline(disk->line, (uint32_t)disk->len);
+}
+
+static bool begins_with_word(struct nytp_name text, const char *word)
+{
+    const size_t len = strlen(word);
+    return text.len >= len && memcmp(text.ptr, word, len) == 0;
+}
+
+/* Returns true for POD and comment lines. Call it line by line; *in_pod is first false. */
+static bool is_comment(struct nytp_name text, bool *in_pod)
+{
+    if (text.len > 1 && text.ptr[0] == '=' &&
+        ((text.ptr[1] | 32) >= 'a' && (text.ptr[1] | 32) <= 'z')) {
+        *in_pod = !begins_with_word(text, "=cut");
+        return true;
+    }
+    if (*in_pod)
+        return true;
+    uint32_t i = 0;
+    while (i < text.len && (text.ptr[i] == ' ' || text.ptr[i] == '\t'))
+        i++;
+    return i < text.len && text.ptr[i] == '#';
+}
 
 /* ---- head of the page ---- */
 
@@ -118,8 +200,7 @@ static void put_eval_facts(struct nytp_report *report, uint32_t f)
                 mine->src_varied ? "; their source differs, this is that of the first" : "");
 }
 
-static void put_facts(struct nytp_report *report, uint32_t f,
-                      const struct nytp_report_disk *disk)
+static void put_facts(struct nytp_report *report, uint32_t f, const struct disk *disk)
 {
     struct nytp_out *out = report->out;
     nytp_puts(out, "<dl class=\"about\">\n");
@@ -187,7 +268,7 @@ struct cursor { /* the position on a page */
     int64_t hottest_ticks;        /* of the page's cells */
     uint32_t in_body;
     bool in_pod;
-    struct nytp_report_disk disk;
+    struct disk disk;
 };
 
 static uint32_t subs_until(const struct nytp_report *report, const struct cursor *cursor,
@@ -359,7 +440,7 @@ static void put_cells(struct nytp_report *report, struct cursor *cursor,
     const bool noted = line->subs_end > cursor->next_sub ||
                        line->calls_end > cursor->next_call ||
                        line->evals_end > cursor->next_eval;
-    const bool comment = nytp_report_is_comment(text, &cursor->in_pod);
+    const bool comment = is_comment(text, &cursor->in_pod);
     if (ran || nytp_report_more_statements(&line->change) != 0) {
         put_statement_cells(report, line->row);
         put_call_cells(report, cursor->next_call, line->calls_end, cursor->hottest_ticks);
@@ -382,9 +463,9 @@ static struct nytp_name text_at(const struct nytp_report *report, struct cursor 
                                               ? &report->profile->sources[cursor->next_text]
                                               : NULL;
     if (kept == NULL || kept->line != line)
-        return nytp_report_disk_line(&cursor->disk);
+        return disk_line(&cursor->disk);
     cursor->next_text++;
-    return nytp_report_without_newline(kept->text, kept->len);
+    return without_newline(kept->text, kept->len);
 }
 
 static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t number)
@@ -491,7 +572,7 @@ static void put_lines(struct nytp_report *report, struct cursor *cursor)
     if (report->files[cursor->file].has_line_0)
         put_line(report, cursor, 0);
     for (uint32_t line = 1; line < n || cursor->disk.stream != NULL; line++) {
-        nytp_report_disk_next(&cursor->disk);
+        disk_next(&cursor->disk);
         line = next_line(report, cursor, line);
         if (line >= n && cursor->disk.stream == NULL)
             break;
@@ -514,7 +595,7 @@ static int64_t hottest_of(const struct nytp_report *report, const struct cursor 
 }
 
 static void put_table(struct nytp_report *report, uint32_t f, enum nytp_level level,
-                      const struct nytp_report_disk *disk)
+                      const struct disk *disk)
 {
     const struct nytp_report_file *file = &report->files[f];
     const struct nytp_file *kept = &report->profile->files[f];
@@ -562,7 +643,7 @@ static void put_table(struct nytp_report *report, uint32_t f, enum nytp_level le
     if (cursor.rows.rows == NULL)
         nytp_out_of_memory(&report->out->error);
     put_lines(report, &cursor);
-    nytp_report_disk_close(&cursor.disk);
+    disk_close(&cursor.disk);
     put_foreign_subs(report, &cursor);
     nytp_puts(report->out, "</table></div>\n");
     if (level != NYTP_LEVEL_LINE)
@@ -578,8 +659,8 @@ void nytp_report_source(struct nytp_report *report, uint32_t file, enum nytp_lev
     report->explained = false;
     nytp_report_page_begin(report, &page);
     put_level_links(report, file, level);
-    struct nytp_report_disk disk;
-    nytp_report_disk_open(report, file, &disk);
+    struct disk disk;
+    disk_open(report, file, &disk);
     put_facts(report, file, &disk);
     put_subs(report, file);
     if (report->flame)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Finds what processes wait for each other, and takes it out if asked to; see child_waits.h.
+ * Finds what processes wait for each other, and takes it out if asked to; see select.h.
  */
-#include "child_waits.h"
+#include "select.h"
 
 #include "formats/base/wide.h"
 #include "formats/model/profile.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Adds a sub for each detail of each builtin, and rewrites the tree to them; see detail.h.
+ * Adds a sub for each detail of each builtin, and rewrites the tree to them; see select.h.
  */
-#include "detail.h"
+#include "select.h"
 
 #include "exporters/base/node_details.h"
 #include "formats/base/arena.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Merges the string evals of one place; see merge_evals.h. Files and subs get new numbers,
+ * Merges the string evals of one place; see select.h. Files and subs get new numbers,
  * then the tree is rewritten to them (rewrite.h).
  */
-#include "merge_evals.h"
+#include "select.h"
 
 #include "formats/model/eval_files.h"
 #include "formats/base/strings.h"

@@ -9,8 +9,6 @@
 
 #include "formats/base/strings.h"
 #include "exporters/base/waits.h"
-#include "detail.h"
-#include "merge_evals.h"
 #include "plan.h"
 #include "sub_list.h"
 

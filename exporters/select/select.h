@@ -19,7 +19,7 @@
  * the rest, but loses its own time and call where pprof would drop the sample. */
 struct nytp_selection {
     bool merge_evals; /* string evals run by one line become one file "(eval 0)[...]" */
-    bool detail;      /* builtins and xsubs become subs by detail: see detail.h */
+    bool detail;      /* builtins and xsubs become subs by detail: see select.h */
     struct nytp_patterns focus, ignore; /* whole stacks: some frame must / none may match */
     struct nytp_patterns waits;         /* subs that wait besides those of waits.def */
     bool no_wait;              /* own time of what waits is dropped, what is below it stays */
@@ -42,5 +42,31 @@ struct nytp_selection {
  * much, NYTP_ERR_LIMIT); the profile is then only good for nytp_profile_free(). */
 bool nytp_select(struct nytp_profile *profile, const struct nytp_selection *selection,
                  struct nytp_error *error);
+
+/* ---- steps of it, and what else changes a profile in place: false with *error set, when memory is
+ * out; the profile is then only good for nytp_profile_free() ---- */
+
+/* String evals that one line ran become one file "(eval 0)[...]", and their subs of one name
+ * become one sub: the numbers of evals differ from run to run and from process to process, and
+ * hide that it is the same code. */
+bool nytp_merge_evals(struct nytp_profile *profile, struct nytp_error *error);
+
+/* Builtins and xsubs get names with what the recording knows of them besides: "main::CORE:match
+ * /^\s+/", "main::CORE:sysread (socket 127.0.0.1:5432)". Each such name is a sub of its own, so
+ * that any format can show it. */
+bool nytp_add_details(struct nytp_profile *profile, struct nytp_error *error);
+
+/* Cut each of the n prefixes from names of files, from what is in the brackets of string evals
+ * and anonymous subs, and from the programs' own paths. False with *error set, as
+ * nytp_rename(). */
+bool nytp_trim_paths(struct nytp_profile *profile, const char *const *prefixes, uint32_t n,
+                     struct nytp_error *error);
+
+/* Add to *ticks what each process waited for its children (wait, waitpid, system, backticks;
+ * see base/waits.def), as far as the times of those that are in one of the profiles go. With
+ * `take_out` the profiles are without it from then on, but for their time lines. False with
+ * *error set; they are then only good for nytp_profile_free(). */
+bool nytp_child_waits(struct nytp_profile *const *profiles, uint32_t n, bool take_out,
+                      int64_t *ticks, struct nytp_error *error);
 
 #endif

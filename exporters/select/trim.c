@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Cuts prefixes off paths; see trim.h.
+ * Cuts prefixes off paths; see select.h.
  */
-#include "trim.h"
+#include "select.h"
 
 #include "formats/base/strings.h"
 #include "rename.h"

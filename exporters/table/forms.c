@@ -4,7 +4,6 @@
  */
 #include "sheet.h"
 
-#include "exporters/base/csv_field.h"
 #include "exporters/base/html.h"
 #include "exporters/base/json.h"
 #include "exporters/base/markdown.h"
@@ -70,16 +69,46 @@ static struct nytp_name file_of(const struct nytp_sheet *sheet, const struct nyt
     return sheet->profile->files[cell->file].name;
 }
 
+/* Returns true if a spreadsheet would take the text for a formula, as the file "-e". */
+static bool looks_like_formula(struct nytp_name text)
+{
+    return text.len > 0 && text.ptr[0] != '\0' && strchr("=+-@\t\r", text.ptr[0]) != NULL;
+}
+
+/* Writes a text in quotes where it needs them, and with an apostrophe before what a spreadsheet
+ * would take for a formula. */
+static void put_csv_field(struct nytp_out *out, struct nytp_name text)
+{
+    const char *const mark = looks_like_formula(text) ? "'" : "";
+    bool quote = false;
+    for (uint32_t i = 0; i < text.len && !quote; i++)
+        quote = text.ptr[i] == '\0' || strchr(",\"\r\n ", text.ptr[i]) != NULL;
+    if (!quote) {
+        nytp_puts(out, mark);
+        nytp_put(out, text.ptr, text.len);
+        return;
+    }
+    nytp_putc(out, '"');
+    nytp_puts(out, mark);
+    for (uint32_t i = 0; i < text.len; i++) {
+        const char c = text.ptr[i];
+        if (c == '"')
+            nytp_putc(out, '"');
+        nytp_putc(out, c == '\0' ? ' ' : c); /* spreadsheets end the file at a NUL */
+    }
+    nytp_putc(out, '"');
+}
+
 static void put_field(const struct form *form, const struct nytp_column *column,
                       const struct nytp_cell *cell)
 {
     struct nytp_out *const out = form->out;
     if (column->kind == NYTP_CELL_PLACE) {
-        nytp_csv_field(out, file_of(form->sheet, cell));
+        put_csv_field(out, file_of(form->sheet, cell));
         nytp_putc(out, ',');
         nytp_put_u64(out, cell->line);
     } else if (is_text(column)) {
-        nytp_csv_field(out, cell->text);
+        put_csv_field(out, cell->text);
     } else if (!cell->is_none) {
         put_number(form, column, cell);
     }
