@@ -29,3 +29,10 @@ def record(folder, program, name="a.pl", out=None, options="", seed="0", steps=T
     assert done.returncode == 0, done.stderr
     assert out.exists()
     return out
+
+
+def merge(out, *files, **options):
+    """What nytprofmerge makes of the files; its path."""
+    subprocess.run(["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", ROOT / "bin" / "nytprofmerge", "-o", out, *files],
+                   check=True, capture_output=True, **options)
+    return out

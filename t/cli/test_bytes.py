@@ -4,13 +4,13 @@
 import functools
 import json
 import re
-import subprocess
 
 import pytest
 
 import test_measures_of_memory
-from command import ROOT, good
+from command import good
 from nytpwrite import Writer
+from recordings import merge
 from test_measures_of_memory import of_subs
 
 OWN = test_measures_of_memory.OWN["bytes"]
@@ -158,8 +158,7 @@ def test_files_that_share_memory_count_it_once(tmp_path):
 
 def test_a_stream_of_several_processes_counts_what_they_share_once(tmp_path):
     parts = recording(tmp_path / "p.out"), child_file(tmp_path / "c.out", 80), child_file(tmp_path / "d.out", 81)
-    good_merge = subprocess.run(["perl", "-Mblib", "bin/nytprofmerge", "--out", str(tmp_path / "m.out"), *map(str, parts)], cwd=ROOT, capture_output=True)
-    assert good_merge.returncode == 0, good_merge.stderr
+    merge(tmp_path / "m.out", *parts)
     assert in_use(tmp_path / "m.out") == in_use(*parts) == {"main::RUNTIME": (1, 20), "main::f": (5, 52400)}
     assert in_use(tmp_path / "m.out", child_file(tmp_path / "e.out", 82)) == {"main::RUNTIME": (1, 20), "main::f": (6, 53100)}
 

@@ -2,15 +2,14 @@
 """A recording whose calls are told in comments, and the same events told by the format's own records,
 are the same to every exporter."""
 
-import subprocess
 
 import hostile
 import nytpread
 import nytpwrite
 import pytest
 
-from command import ROOT, asking_for, formats, good, run
-from recordings import record
+from command import asking_for, formats, good, run
+from recordings import merge, record
 
 PROGRAM = """
 use List::Util qw(first);
@@ -113,8 +112,7 @@ def test_a_merge_is_expanded_and_the_same(pairs):
     merged = []
     for form in ("comments", "records"):
         out = folder / form / "merged"
-        subprocess.run(["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", ROOT / "bin/nytprofmerge",
-                        "-o", out, *names], cwd=folder / form, check=True, capture_output=True)
+        merge(out, *names, cwd=folder / form)
         merged.append([r for r in nytpread.Reader(out, calls_in_comments=False) if r[0] != "#"])
     assert merged[0] == merged[1]
     assert sum(r[0] == "<" for r in merged[0]) > 60

@@ -19,6 +19,7 @@ import pytest
 from command import COMMAND, ROOT, formats, good, messages, read_all, run
 from nytpread import RECORD_NAMES, Reader
 from nytpwrite import Writer
+from recordings import merge
 
 
 @pytest.fixture
@@ -53,9 +54,7 @@ def test_recordings_one_behind_the_other_are_so_many_inputs(profile, tmp_path):
         assert good("--tree", "--min-percent=0", file) == good("--tree", "--min-percent=0", *paths), name
         assert good("--top", "-", stdin=open(file, "rb")) == good("--top", file)
         assert good("--stats", file).count(b"state         complete\n") == len(paths)
-    merged = tmp_path / "merged"
-    subprocess.run(["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", ROOT / "bin" / "nytprofmerge", "-o", merged,
-                    tmp_path / "plain"], check=True)
+    merged = merge(tmp_path / "merged", tmp_path / "plain")
     assert good("--stats", merged).count(b", parent ") == 2
 
 

@@ -9,12 +9,12 @@ import io
 import json
 import os
 import re
-import subprocess
 
 import pytest
 
-from command import ROOT, good, messages, run
+from command import good, messages, run
 from nytpwrite import START, Writer
+from recordings import merge
 
 
 def stream(pid=7, ticks=100, **attributes):
@@ -170,9 +170,7 @@ def test_what_a_hook_in_inc_delivers_is_one_file(tmp_path):
     """perl names it by the hook's address, which each process has somewhere else."""
     files = [Writer().pid_start(pid).fid(1, f"/loader/0x{pid}f/HH.pm").time(50, 1, 3).sub(1, "HH::f", 3, 4)
              .callers(1, 9, "main::RUNTIME", "HH::f", pid, 5, 5).pid_end(pid).save(tmp_path / f"{pid}.out") for pid in (70, 71)]
-    merged = tmp_path / "merged.out"
-    subprocess.run(["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", ROOT / "bin/nytprofmerge", "--out", merged, *files],
-                   check=True, capture_output=True)
+    merged = merge(tmp_path / "merged.out", *files)
     for inputs in files, [merged]:
         rows = [row for row in csv.DictReader(io.StringIO(good("--csv", *inputs).decode())) if row["sub"] == "HH::f"]
         assert [row["calls"] for row in rows] == ["141"], rows
@@ -182,10 +180,7 @@ def test_an_option_that_is_no_number_does_not_stop_the_merger(tmp_path):
     """nytprofmerge writes options as integers: 1e300 is none."""
     file = Writer(options={"calls": "1e300"}).pid_start(7, 1, START).fid(1, "/x/a.pl")
     path = file.time(5, 1, 3).pid_end(7).save(tmp_path / "in.out")
-    merged = tmp_path / "merged.out"
-    done = subprocess.run(["perl", f"-Mblib={ROOT}", ROOT / "bin" / "nytprofmerge", "-o", merged, path],
-                          capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr
+    merged = merge(tmp_path / "merged.out", path)
     assert b"calls" in good("--dump", merged) and b"-9223372036854775808" not in good(
         "--dump", merged)
 
@@ -200,8 +195,7 @@ def test_counts_of_samples_are_those_of_all_recordings(tmp_path):
             for key, count in counts.items():
                 w.attribute(key, count * n * times)
         files.append(w.pid_end(n).save(tmp_path / f"{n}.out"))
-    merged = tmp_path / "merged.out"
-    subprocess.run(["perl", f"-Mblib={ROOT}", ROOT / "bin" / "nytprofmerge", "-o", merged, *files], check=True)
+    merged = merge(tmp_path / "merged.out", *files)
     for inputs in files, [merged]:
         told = json.loads(good("--json", *inputs))["attributes"]
         assert {key: value for key, value in told if key in counts} == {key: str(111 * count) for key, count in counts.items()}
@@ -231,7 +225,7 @@ def test_a_module_that_changed_and_was_loaded_again_keeps_its_two_texts(kept, bo
     two, one = (reloaded(tmp_path / f"{n}.out", tmp_path / "M.pm", kept, *texts[:n]) for n in (2, 1))
     merged = tmp_path / "merged.out"
     for files in [two] * both + [one] * first, [one] * first + [two] * both:
-        subprocess.run(["perl", f"-Mblib={ROOT}", ROOT / "bin" / "nytprofmerge", "-o", merged, *files], check=True, capture_output=True)
+        merge(merged, *files)
         for inputs in files, [merged]:
             listed = re.findall(r"in \S*/M\.pm\n +(\d+) .* 2 +(.*)\n", good("-q", "--list", *inputs).decode())
             assert listed == [(str(both + first), "sub f { 'one' }" if kept else ""), (str(both), "sub f { 'second' }")]

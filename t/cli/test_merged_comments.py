@@ -3,12 +3,12 @@
 
 import json
 import re
-import subprocess
 
 import pytest
 
 from command import ROOT, good
 from nytpwrite import Writer
+from recordings import merge
 
 # head of a comment -> one that a recorder could write; `None`: it is told by another when it is read
 EXAMPLES = {
@@ -22,12 +22,6 @@ EXAMPLES = {
     "nytp-hangs": "nytp-hangs 500 30 20 1 socket 10.0.0.1:80\tbuiltin main::CORE:sleep\tmain::f\t/x/a.pl:5\t\t/x/a.pl:9",
     "nytp-hang-note": None, "nytp-source": "nytp-source 1 " + 32 * "0f",
 }
-
-
-def merge(out, *files):
-    subprocess.run(["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", ROOT / "bin/nytprofmerge", "--out", out, *files],
-                   check=True, capture_output=True)
-    return out
 
 
 def recording(path, *comments, pid=70, ticks=10**7):

@@ -3,14 +3,13 @@
 
 import json
 import re
-import subprocess
 
 import pytest
 
-from command import ROOT, good, run
+from command import good, run
 from nytpwrite import Writer
 from readers import PprofReader
-from recordings import record
+from recordings import merge, record
 
 
 def regex(kind="match", line=7, calls=10, found=4, compiled=0, ns=5000, longest=900, length=30, sizes="-", pattern="a+b", fid=1):
@@ -84,9 +83,7 @@ def test_processes_and_inputs_are_added_up(tmp_path):
     a = recording(tmp_path / "a.out", regex(sizes="10:5000:900:300"), regex("tr", pattern=""))
     b = recording(tmp_path / "b.out", regex(calls=5, found=1, ns=4000, longest=2000, length=9, sizes="5:4000:2000:150"),
                   regex(fid=2, ns=7), pid=78)
-    merged = tmp_path / "m.out"
-    subprocess.run(["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", ROOT / "blib" / "script" / "nytprofmerge", "-o", merged, a, b],
-                   check=True, capture_output=True)
+    merged = merge(tmp_path / "m.out", a, b)
     for files in (a, b), (merged,):
         names = [file["name"] for file in json.loads(good("-q", "--json", *files))["files"]]
         seen = {(names[row["file"]], row["op"]): row for row in rows(*files)}

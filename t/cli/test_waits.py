@@ -3,13 +3,12 @@
 
 import json
 import re
-import subprocess
 
 import pytest
 
 from command import ROOT, good, pprof_top, run
 from nytpwrite import Writer
-from recordings import record
+from recordings import merge, record
 from test_totals import EXACT
 
 MS = 10000                                      # ticks
@@ -148,8 +147,7 @@ def crowded(path, *processor_ms):
 
 def test_processor_time_stands_beside_wall_time(tmp_path):
     file = crowded(tmp_path / "crowded.out", 20, 50)
-    merged = tmp_path / "merged.out"
-    subprocess.run(["perl", "-Mblib", ROOT / "bin" / "nytprofmerge", "-o", merged, file], check=True, capture_output=True, cwd=ROOT)
+    merged = merge(tmp_path / "merged.out", file)
     for profile in file, merged:
         text = run("-q", "--processes", "--unit=ms", profile).stdout.decode()
         assert re.search(r"start +wall +cpu +own", text)

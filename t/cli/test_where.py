@@ -2,14 +2,13 @@
 """--where: only what happened under a label, as if nothing else had been recorded."""
 
 import json
-import subprocess
 
 import pytest
 
 from instructions import instructions
-from command import ROOT, messages, run
+from command import messages, run
 from nytpwrite import Writer
-from recordings import record
+from recordings import merge, record
 
 PROGRAM = """sub spin { my $t = 0; for my $i (1 .. $_[0]) { $t += $i } return $t }
 sub fast { spin(300) }
@@ -76,9 +75,7 @@ def test_a_process_with_the_label_is_taken_whole_and_others_are_left_out(tmp_pat
         (tmp_path / name).mkdir()
         record(tmp_path / name, program)
     inputs = ["a/a.pl.out", "b/a.pl.out"]
-    merged = subprocess.run(["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", f"{ROOT}/bin/nytprofmerge", "-o", "m.out",
-                             *inputs], cwd=tmp_path, capture_output=True, check=False)
-    assert merged.returncode == 0, merged.stderr
+    merge("m.out", *inputs, cwd=tmp_path)
     alone = json.loads(run("--json", "a/a.pl.out", cwd=tmp_path).stdout)
     for given in inputs, ["m.out"]:
         found = json.loads(run("--json", "--where=run=nightly", *given, cwd=tmp_path).stdout)

@@ -49,6 +49,13 @@ def nytp_export(*arguments, input=None, timeout=600):
     return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
 
 
+def exported(*arguments, statuses=(0, 3)):
+    """What a run writes to standard output; 3: the recording ends early."""
+    code, out, errors = nytp_export(*arguments)
+    assert code in statuses, errors
+    return out
+
+
 @functools.lru_cache(maxsize=None)
 def export(name, form):
     CACHE.mkdir(parents=True, exist_ok=True)

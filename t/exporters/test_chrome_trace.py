@@ -3,20 +3,15 @@
 
 import collections
 import json
-import subprocess
 
 import pytest
+
+import exports
 
 
 @pytest.fixture
 def events(export_command, profile):
-    def read(name, *arguments):
-        done = subprocess.run([export_command, "--chrome-trace", *arguments, profile(name)],
-                              check=False, capture_output=True)
-        assert done.returncode in (0, 3), done.stderr
-        document = json.loads(done.stdout.decode("utf-8"))
-        return document["traceEvents"]
-    return read
+    return lambda name, *arguments: json.loads(exports.exported("--chrome-trace", *arguments, profile(name)))["traceEvents"]
 
 
 def nested(events):

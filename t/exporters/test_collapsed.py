@@ -4,10 +4,10 @@
 import collections
 import itertools
 import json
-import subprocess
 
 import pytest
 
+import exports
 from instructions import instructions
 from nytpwrite import Writer
 
@@ -16,10 +16,7 @@ from nytpwrite import Writer
 def stacks(export_command, profile):
     """stacks(profile name, options…) -> [(frames, weight)], in order."""
     def read(name, *arguments):
-        done = subprocess.run([export_command, "--collapsed", *arguments, profile(name)],
-                              check=False, capture_output=True)
-        assert done.returncode in (0, 3), done.stderr
-        lines = [line.rpartition(" ") for line in done.stdout.decode("utf-8").split("\n")[:-1]]
+        lines = [line.rpartition(" ") for line in exports.exported("--collapsed", *arguments, profile(name)).decode().split("\n")[:-1]]
         return [(stack.split(";"), int(weight)) for stack, _, weight in lines]
     return read
 
@@ -59,8 +56,7 @@ def deep(path, names, levels=3000, pid=7):
 @pytest.mark.parametrize("names, depth", [(["m::ping", "m::pong"], 300), (["m::self"], 3)], ids=["mutual", "of one sub"])
 def test_a_bounded_recursion_counts_each_context_on_a_frame_of_its_own_sub(export_command, tmp_path, names, depth):
     def stacks(*arguments):
-        text = subprocess.run([export_command, "-q", "--collapsed", "--weight=calls", *arguments, deep(tmp_path / "d", names)],
-                              check=True, capture_output=True, text=True).stdout
+        text = exports.exported("-q", "--collapsed", "--weight=calls", *arguments, deep(tmp_path / "d", names)).decode()
         return [(stack.split(";"), int(n)) for stack, _, n in (line.rpartition(" ") for line in text.splitlines())]
     calls = {"main::CORE:print": 3000, **{name: 3000 // len(names) for name in names}}
     for arguments, most in ([], 300), (["--collapse-recursion"], depth):
@@ -71,7 +67,7 @@ def test_a_bounded_recursion_counts_each_context_on_a_frame_of_its_own_sub(expor
 
 def test_a_process_is_bounded_by_itself_as_among_others(export_command, tmp_path):
     def totals(*files):
-        text = subprocess.run([export_command, "-q", "--firefox", *files], check=True, capture_output=True).stdout
+        text = exports.exported("-q", "--firefox", *files)
         return [(thread["stackTable"], thread["samples"]["weight"]) for thread in json.loads(text)["threads"] if "totals" in thread["name"]]
     files = [deep(tmp_path / "shallow", ["m::s"], 250, 7), deep(tmp_path / "deep", ["m::d"], 3000, 8)]
     assert [len(weights) for _, weights in totals(*files)] == [502, 511]
@@ -103,28 +99,22 @@ def killed_in_a_callback(tmp_path, *comments):
     for comment in comments:
         w.comment(comment)
     w.time(60, 1, 3)
-    path = tmp_path / "killed"
-    path.write_bytes(w.data())
-    return path
+    return w.save(tmp_path / "killed")
 
 
-def stacks_of(export_command, path):
-    done = subprocess.run([export_command, "--collapsed", "--unit=ns", path], check=False,
-                          capture_output=True, text=True)
-    assert done.returncode == 3, done.stderr
-    return {line.rpartition(" ")[0] for line in done.stdout.splitlines()}
+def stacks_of(path):
+    return {line.rpartition(" ")[0] for line in exports.exported("--collapsed", "--unit=ns", path, statuses=[3]).decode().splitlines()}
 
 
 def test_an_open_xsub_is_not_named_after_its_caller(export_command, tmp_path):
-    shown = stacks_of(export_command, killed_in_a_callback(tmp_path))
+    shown = stacks_of(killed_in_a_callback(tmp_path))
     assert ("main::RUNTIME;EV::start_[unreturned];(call_at_EV.pm:36)_[unreturned];"
             "main::back_[unreturned]") in shown
     assert not any(stack.count("EV::start") > 1 for stack in shown)
 
 
 def test_names_that_the_recorder_told_before_it_was_killed(export_command, tmp_path):
-    shown = stacks_of(export_command, killed_in_a_callback(
-        tmp_path, "nytp-open 3 perl main::other", "nytp-open 2 xsub EV::run"))
+    shown = stacks_of(killed_in_a_callback(tmp_path, "nytp-open 3 perl main::other", "nytp-open 2 xsub EV::run"))
     assert ("main::RUNTIME;EV::start_[unreturned];EV::run_[unreturned];"
             "main::other_[unreturned]") in shown
 
@@ -140,7 +130,7 @@ def test_names_of_open_calls_do_not_walk_over_all_open_calls(export_command, tmp
         for depth in depths:
             w.comment(f"nytp-open {depth} perl main::f")
         (tmp_path / name).write_bytes(w.time(7, 1, 3).data())
-        return instructions("--collapsed", "-o", tmp_path / "out", tmp_path / name), stacks_of(export_command, tmp_path / name)
+        return instructions("--collapsed", "-o", tmp_path / "out", tmp_path / name), stacks_of(tmp_path / name)
     (told, shown), (one, of_one) = work("many", depths), work("one", [depths[-1]])
     assert shown == of_one and any("f_[unreturned]" in stack for stack in shown)
     assert told < one + 40_000_000, (one, told)    # three instructions for each name and call are 108 million
@@ -151,19 +141,16 @@ def test_names_of_open_calls_do_not_walk_over_all_open_calls(export_command, tmp
     "nytp-open 99999999999 xsub a::b", "nytp-open 999999999 xsub a::b", "nytp-open 2 xsub",
     "nytp-open 2 xsub ", "nytp-opened 2 xsub a::b"])
 def test_comments_that_tell_no_open_call_change_nothing(export_command, tmp_path, comment):
-    plain = stacks_of(export_command, killed_in_a_callback(tmp_path))
-    assert stacks_of(export_command, killed_in_a_callback(tmp_path, comment)) == plain
+    plain = stacks_of(killed_in_a_callback(tmp_path))
+    assert stacks_of(killed_in_a_callback(tmp_path, comment)) == plain
 
 
 def test_processes_are_folded_under_one_root(stacks, totals):
     assert {frames[0] for frames, _ in stacks("forks-merged")} == {"main::RUNTIME"}
 
 
-def hand_written_lines(export_command, tmp_path, stream):
-    file = stream.save(tmp_path / "hand.out")
-    done = subprocess.run([export_command, "--collapsed", "--lines", "--unit=ticks", "-q", file],
-                          capture_output=True, check=True)
-    return done.stdout.decode().splitlines()
+def hand_written_lines(tmp_path, stream):
+    return exports.exported("--collapsed", "--lines", "--unit=ticks", "-q", stream.save(tmp_path / "hand.out")).decode().splitlines()
 
 
 def test_lines_of_string_evals_keep_the_eval_and_lose_the_folders(export_command, tmp_path):
@@ -172,7 +159,7 @@ def test_lines_of_string_evals_keep_the_eval_and_lose_the_folders(export_command
     w.fid(4, "(eval 3)[(eval 2)[/d/a.pl:17]:1]", 3, 1)
     for fid in (2, 3, 4):
         w.time(fid, fid, 1)
-    assert hand_written_lines(export_command, tmp_path, w.time(1, 1, 18).pid_end(7)) == [
+    assert hand_written_lines(tmp_path, w.time(1, 1, 18).pid_end(7)) == [
         "main::RUNTIME:(eval_1)[a.pl:17]:1 2", "main::RUNTIME:(eval_2)[a.pl:17]:1 3",
         "main::RUNTIME:(eval_3)[(eval_2)[a.pl:17]:1]:1 4", "main::RUNTIME:1 1",
         "main::RUNTIME:18 1"]
@@ -185,7 +172,7 @@ def test_lines_that_read_the_same_are_one(export_command, tmp_path):
     for fid in (2, 3):
         w.time(fid, fid, 1).time(10 * fid, fid, 2).entry(fid, 2).time(1, fid, 2).time(7, 1, 5)
         w.leave(1, 7, 7, "main::f").time(1, 1, 3)
-    lines = hand_written_lines(export_command, tmp_path, w.pid_end(7).sub(1, "main::f", 5, 5))
+    lines = hand_written_lines(tmp_path, w.pid_end(7).sub(1, "main::f", 5, 5))
     stacks = [line.rpartition(" ")[0] for line in lines]
     assert len(set(stacks)) == len(stacks)
     assert "main::RUNTIME:X.pm:2;main::f:5" in stacks

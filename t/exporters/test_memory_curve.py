@@ -5,14 +5,13 @@ a trace and of the Firefox Profiler, on the axis of the calls."""
 import collections
 import json
 import re
-import subprocess
 
 import pytest
 
-from command import ROOT, good, run
+from command import good, run
 from nytpread import Reader
 from nytpwrite import Writer
-from recordings import record
+from recordings import merge, record
 
 RESIDENT, IN_USE, VALUES = "resident memory", "allocated memory in use", "values kept"
 MOST = 65536
@@ -91,8 +90,7 @@ def test_several_inputs_and_a_merged_stream_keep_them(tmp_path):
     files = [called(small(pid), pid).save(tmp_path / f"{pid}.out") for pid in (7, 8)]
     curves, _ = trace(*files)
     assert curves[7, RESIDENT] == curves[8, RESIDENT] == [(0, 4096), (100, 5000000), (140, 3000000)]
-    subprocess.run(["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", ROOT / "bin/nytprofmerge", "-o", tmp_path / "m.out", *files],
-                   check=True, capture_output=True)
+    merge(tmp_path / "m.out", *files)
     assert trace(tmp_path / "m.out")[0] == curves
     good("--chrome-trace", "--per-process", "-o", tmp_path / "%p.json", *files)
     one = json.loads((tmp_path / "8.json").read_text())["traceEvents"]

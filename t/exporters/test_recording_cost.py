@@ -392,7 +392,7 @@ def test_reports_of_merged_recordings_are_corrected(export, pages, tmp_path):
                " return lc \"$n\"\n}\nouter() for 1 .. 40;\n")
     each = [str(recordings.record(tmp_path / "ours", program, out=f"{i}.out", steps=False)) for i in range(2)]
     merged = str(tmp_path / "merged.out")
-    subprocess.run(["perl", "-Mblib", "bin/nytprofmerge", "--out", merged, *each], check=True, cwd=ROOT, capture_output=True)
+    recordings.merge(merged, *each)
     models = [json.loads(export("--json", "--unit=ns", file)) for file in each]
     parts = [pages(file) for file in each]
     costs = [model["processes"][0]["recording_cost"] for model in models]

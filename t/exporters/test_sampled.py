@@ -11,6 +11,7 @@ import pytest
 
 import exports
 import sampled
+from recordings import merge
 
 ROOT = exports.profiles.TESTS.parent
 
@@ -104,9 +105,7 @@ def test_coarser_ticks_count_as_much(path, tmp_path):
 
 
 def test_a_merged_stream_keeps_it(path, tmp_path):
-    merged = tmp_path / "merged.out"
-    subprocess.run(["perl", "-Mblib", ROOT / "bin" / "nytprofmerge", "-o", merged, path],
-                   check=True, cwd=ROOT, capture_output=True)
+    merged = merge(tmp_path / "merged.out", path)
     assert clocks(merged) == in_ns(sampled.TOTAL)
 
 
@@ -156,7 +155,7 @@ def test_a_builtin_that_only_had_no_processor_has_what_it_took(tmp_path):
     path = out.leave(1, 2010, 10, "main::burn").pid_end(7).save(tmp_path / "busy.out")
     subst = clocks(path)["main::CORE:subst"]
     assert subst[0] == 1000 * NS and subst[1] > 100 * NS and clocks(path)["main::CORE:sleep"] == (1000 * NS, 0)
-    subprocess.run(["perl", "-Mblib", ROOT / "bin" / "nytprofmerge", "-o", tmp_path / "merged.out", path], check=True, capture_output=True, cwd=ROOT)
+    merge(tmp_path / "merged.out", path)
     assert clocks(tmp_path / "merged.out") == clocks(path)
 
 

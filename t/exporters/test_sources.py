@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+import exports
 from nytpread import Reader
 from nytpwrite import Writer
 
@@ -23,13 +24,6 @@ def recorded_sources(path):
     return sources
 
 
-def export(command, *arguments):
-    done = subprocess.run([command, *map(str, arguments)], capture_output=True, check=False,
-                          cwd="/", timeout=600)
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout
-
-
 def named_files(callgrind):
     return set(re.findall(rb"^(?:fl|fi|fe|cfi|cfl)=(?:\(\d+\) )?([^(\n][^\n]*)$", callgrind, re.M))
 
@@ -43,7 +37,7 @@ def lines_of(recorded):
 def unpacked(request, export_command, profile, tmp_path):
     path = profile(request.param)
     folder = tmp_path / "sources"
-    out = export(export_command, "--callgrind", "--source-dir", folder, path)
+    out = exports.exported("--callgrind", "--source-dir", folder, path)
     return path, folder, out
 
 
@@ -71,12 +65,12 @@ def test_no_eval_with_source_keeps_its_name(unpacked):
 def test_a_second_run_changes_nothing(unpacked, export_command):
     path, folder, out = unpacked
     before = {file: file.stat().st_mtime_ns for file in folder.rglob("*")}
-    assert export(export_command, "--callgrind", "--source-dir", folder, path) == out
+    assert exports.exported("--callgrind", "--source-dir", folder, path) == out
     assert {file: file.stat().st_mtime_ns for file in folder.rglob("*")} == before
 
 
 def test_without_the_option_names_are_as_recorded(export_command, profile, tmp_path):
-    out = export(export_command, "--callgrind", profile("evals"))
+    out = exports.exported("--callgrind", profile("evals"))
     assert any(name.startswith(b"(eval ") or b"/evals.pl" in name for name in named_files(out))
     assert list(tmp_path.iterdir()) == []
 
@@ -92,12 +86,12 @@ def test_a_folder_that_cannot_be_made_is_an_output_error(export_command, profile
     assert not out.exists()
 
 
-def unpack(command, tmp_path, *names, folder="s"):
+def unpack(tmp_path, *names, folder="s"):
     """Unpacks a recording of files of these names, each of one line, its number. Where each is now, by the export."""
     stream = Writer().pid_start(7)
     for number, name in enumerate(names, 1):
         stream.fid(number, name, *((1, 24) if "eval" in name else ())).time(number, number, 1).source(number, 1, f"{number}\n")
-    text = export(command, "-q", "--callgrind", "--plain-names", "--unit=ticks", "--source-dir", tmp_path / folder,
+    text = exports.exported("-q", "--callgrind", "--plain-names", "--unit=ticks", "--source-dir", tmp_path / folder,
                   stream.pid_end(7).save(tmp_path / "r.out")).decode()
     at = {int(ticks): file for file, ticks in re.findall(r"^f[il]=(\S+)\n(?:fn=main::RUNTIME\n)?1 (\d+) 1$", text, re.M)}
     where = [at[number].removeprefix(f"{tmp_path}/{folder}/") for number in range(1, len(names) + 1)]
@@ -114,7 +108,7 @@ UNPACKED = {
 
 
 def test_names_are_safe(export_command, tmp_path):
-    assert unpack(export_command, tmp_path, *UNPACKED) == list(UNPACKED.values())
+    assert unpack(tmp_path, *UNPACKED) == list(UNPACKED.values())
 
 
 def test_what_is_there_stays_and_files_of_one_name_are_two(export_command, tmp_path):
@@ -122,7 +116,7 @@ def test_what_is_there_stays_and_files_of_one_name_are_two(export_command, tmp_p
     (tmp_path / "s/x/a.pl").write_text("of somebody else\n")
     names = "(eval 1)[/x/a.pl:3]", "(eval 1)[/y/a.pl:3]", "/x/a.pl"
     for _ in range(2):      # a second run finds everything there
-        assert unpack(export_command, tmp_path, *names) == ["eval-1-a.pl-3.pl", "eval-1-a.pl-3-2.pl", "x/a-2.pl"]
+        assert unpack(tmp_path, *names) == ["eval-1-a.pl-3.pl", "eval-1-a.pl-3-2.pl", "x/a-2.pl"]
         assert {file.name for file in (tmp_path / "s").rglob("*.pl")} == {"eval-1-a.pl-3.pl", "eval-1-a.pl-3-2.pl", "a-2.pl", "a.pl"}
     assert (tmp_path / "s/x/a.pl").read_text() == "of somebody else\n"
 
@@ -134,21 +128,21 @@ def test_no_link_is_followed(export_command, tmp_path):
     (tmp_path / "s/file").write_text("where a folder should be\n")
     (tmp_path / "s/link").symlink_to("../outside")
     (tmp_path / "s/leaf.pl").symlink_to("../outside/target")
-    assert unpack(export_command, tmp_path, "/link/a.pl", "/leaf.pl", "/file/b.pl") == ["link_a.pl", "leaf-2.pl", "file_b.pl"]
+    assert unpack(tmp_path, "/link/a.pl", "/leaf.pl", "/file/b.pl") == ["link_a.pl", "leaf-2.pl", "file_b.pl"]
     assert [file.name for file in (tmp_path / "outside").iterdir()] == ["target"]
     assert (tmp_path / "outside/target").read_text() == "untouched\n"
 
 
 def test_long_names_are_cut_and_deep_paths_that_end_alike_are_two(export_command, tmp_path):
     deep = [f"/root{n}" + "/folder" * 180 + "/a.pl" for n in (0, 1)]
-    assert len(set(unpack(export_command, tmp_path, *deep, folder="deep"))) == 2
-    assert len(unpack(export_command, tmp_path, "x" * 9999)[0]) < 300
+    assert len(set(unpack(tmp_path, *deep, folder="deep"))) == 2
+    assert len(unpack(tmp_path, "x" * 9999)[0]) < 300
 
 
 def test_lines_are_on_their_numbers_and_one_far_off_makes_no_huge_file(export_command, tmp_path):
     w = Writer().pid_start(7).fid(1, "/a.pl").fid(2, "/b.pl").time(1, 1, 1).source(2, 4000000000, "far\n")
     for line, text in (3, "third\n"), (4, ""), (5, "fi\nfth"), (6, "\n"):
         w.source(1, line, text)
-    export(export_command, "-q", "--callgrind", "--source-dir", tmp_path / "s", w.pid_end(7).save(tmp_path / "r.out"))
+    exports.exported("-q", "--callgrind", "--source-dir", tmp_path / "s", w.pid_end(7).save(tmp_path / "r.out"))
     assert (tmp_path / "s/a.pl").read_text() == "\n\nthird\n\nfi fth\n\n"
     assert (tmp_path / "s/b.pl").read_text() == ""

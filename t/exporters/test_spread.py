@@ -12,8 +12,7 @@ import pytest
 from nytpread import Reader
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-from command import ROOT  # noqa: E402
-from recordings import record  # noqa: E402
+from recordings import merge, record  # noqa: E402
 
 PROGRAM = """sub grows { my $n = shift; for my $i (1 .. $n) { 1 } }
 sub same { 1 }
@@ -85,9 +84,7 @@ def test_memory_of_each_process(export, tmp_path):
     """At the start and at most; also in a merged file, and of a process whose parent had more."""
     record(tmp_path, MEMORY)
     files = sorted(tmp_path.glob("a.pl.out*"))
-    merged = tmp_path / "merged"
-    subprocess.run(["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", ROOT / "bin/nytprofmerge", "--out", merged, *files],
-                   check=True, capture_output=True)
+    merged = merge(tmp_path / "merged", *files)
     for inputs in files, [merged]:
         parent, child = sorted(json.loads(export("--json", *inputs))["processes"], key=lambda process: process["start"])
         assert 1e6 < parent["memory_start"] < 29e6 and 30e6 < parent["memory_peak"] < 89e6

@@ -9,16 +9,15 @@ import subprocess
 
 import pytest
 
+import exports
 from nytpwrite import Writer
 
 PROFILES = ["mixed-calls2", "mixed-calls1", "recurse", "evals", "names", "jumps", "forks-merged",
             "unreturned", "deep-calls1"]
 
 
-def export(command, form, path):
-    done = subprocess.run([command, "-q", "--" + form, path], check=False, capture_output=True)
-    assert done.returncode in (0, 3), done.stderr
-    return done.stdout.decode("utf-8")
+def export(form, path):
+    return exports.exported("-q", "--" + form, path).decode("utf-8")
 
 
 def read_log(text):
@@ -46,8 +45,8 @@ def read_log(text):
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_every_call_and_tick_is_there(export_command, profile, name):
-    calls, own = read_log(export(export_command, "tmon", profile(name)))
-    totals = json.loads(export(export_command, "json", profile(name)))
+    calls, own = read_log(export("tmon", profile(name)))
+    totals = json.loads(export("json", profile(name)))
     tick = 1000000000 // totals["ticks_per_sec"]
     for sub in totals["subs"]:
         word = sub["name"].replace(" ", "_")
@@ -64,7 +63,7 @@ def test_dprofpp_counts_the_same_calls(export_command, profile, name, tmp_path):
         if os.environ.get("CI") == "true":
             pytest.fail("dprofpp is not installed")
         pytest.skip("dprofpp is not installed")
-    text = export(export_command, "tmon", profile(name))
+    text = export("tmon", profile(name))
     (tmp_path / "tmon.out").write_text(text)
     done = subprocess.run(["dprofpp", "-l", "-O", "10000", "tmon.out"], cwd=tmp_path, check=True,
                           capture_output=True, text=True)
@@ -80,9 +79,9 @@ def test_dprofpp_counts_the_same_calls(export_command, profile, name, tmp_path):
 
 @pytest.mark.parametrize("name", ["mixed-calls2", "recurse", "forks-merged"])
 def test_what_we_write_we_read(export_command, profile, name, tmp_path):
-    (tmp_path / "tmon.out").write_text(export(export_command, "tmon", profile(name)))
-    before = json.loads(export(export_command, "json", profile(name)))
-    after = json.loads(export(export_command, "json", str(tmp_path / "tmon.out")))
+    (tmp_path / "tmon.out").write_text(export("tmon", profile(name)))
+    before = json.loads(export("json", profile(name)))
+    after = json.loads(export("json", str(tmp_path / "tmon.out")))
     assert after["total"] == before["total"]
     kept = {(sub["name"], sub["calls"], sub["exclusive"]) for sub in before["subs"]
             if sub["calls"] and sub["kind"] != "runtime"}
@@ -113,8 +112,8 @@ def test_contexts_without_a_call_take_none_from_the_sum(export_command, tmp_path
     w.callers(1, 1, "main::leaf", "main::leaf", 1, 20, 20, 20, 1)
     w.callers(1, 1, "main::leaf", "main::one", 1, 20, 20, 0, 1)
     path = w.pid_end(7).save(tmp_path / "in.out")
-    totals = json.loads(export(export_command, "json", path))
-    calls, _ = read_log(export(export_command, "tmon", path))
+    totals = json.loads(export("json", path))
+    calls, _ = read_log(export("tmon", path))
     assert calls == {sub["name"]: sub["calls"] for sub in totals["subs"] if sub["kind"] == "perl"}
 
 
@@ -123,11 +122,11 @@ def test_names_longer_than_a_line_are_cut_and_kept_apart(export_command, tmp_pat
     for i, name in enumerate(["main::" + "\u00e9" * 35000 + "a", "main::" + "\u00e9" * 35000 + "b",
                               "P" * 70000 + "::f", "main::after"]):
         w.entry(1, 1).time(5 + i, 1, 2).leave(1, 5 + i, 5 + i, name, utf8=True).time(1, 1, 1)
-    text = export(export_command, "tmon", w.pid_end(7).save(tmp_path / "in.out"))
+    text = export("tmon", w.pid_end(7).save(tmp_path / "in.out"))
     assert max(len(line.encode()) for line in text.splitlines()) < 61000
     (tmp_path / "tmon.out").write_text(text)
     calls, own = read_log(text)
     assert len(calls) == 4 and set(calls.values()) == {1}
-    subs = json.loads(export(export_command, "json", tmp_path / "tmon.out"))["subs"]
+    subs = json.loads(export("json", tmp_path / "tmon.out"))["subs"]
     assert sum(sub["calls"] for sub in subs if sub["kind"] != "runtime") == 4
     assert "main::after" in [sub["name"] for sub in subs]

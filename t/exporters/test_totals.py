@@ -357,8 +357,7 @@ def test_several_files_are_merged(form, tmp_path):
     files = profiles.processes("forks")
     each = [Totals(file) for file in files]
     out = tmp_path / ("all." + exports.SUFFIX[form.partition("-")[0]])
-    code, _, errors = exports.nytp_export(*exports.ARGUMENTS[form], "-o", out, *files)
-    assert code == 0, errors
+    exports.exported(*exports.ARGUMENTS[form], "-o", out, *files)
     shown = readers.READERS[form.partition("-")[0]](out.read_bytes())
     names = {name for totals in each for name in totals.subs} - {ROOT}
     wanted = {name: sum(totals.subs[name].self for totals in each if name in totals.subs) * 100

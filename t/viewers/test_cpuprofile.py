@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 
+import exports
 import readers
 import speedscope
 
@@ -23,10 +24,8 @@ NODE = HERE.parent / ".cache" / "node"
 @pytest.fixture
 def document(export_command, profile):
     def read(name, *options):
-        done = subprocess.run([export_command, "--cpuprofile", "-q", *options, profile(name)], check=False,
-                              capture_output=True)
-        assert done.returncode in (0, 3), done.stderr
-        return done.stdout, json.loads(done.stdout)
+        text = exports.exported("--cpuprofile", "-q", *options, profile(name))
+        return text, json.loads(text)
     return read
 
 
@@ -43,9 +42,7 @@ def self_times(read):
 @pytest.mark.parametrize("name", PROFILES)
 def test_times_are_those_of_the_subs(document, export_command, profile, name):
     _, read = document(name)
-    done = subprocess.run([export_command, "--json", "--merge-evals", "-q", profile(name)], check=False,
-                          capture_output=True)
-    want = json.loads(done.stdout)
+    want = json.loads(exports.exported("--json", "--merge-evals", "-q", profile(name)))
     times = self_times(read)
     wanted = collections.Counter()
     for sub in want["subs"]:

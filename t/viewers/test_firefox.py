@@ -5,14 +5,13 @@ the sub profiler's numbers in them."""
 import collections
 import json
 import math
-import subprocess
 
 import pytest
 
+import exports
 import spans
 import firefox
 import recordings
-from command import COMMAND
 from nytpwrite import Writer
 
 MARK = " [unreturned]"
@@ -30,8 +29,7 @@ def session(export_command, profile, tmp_path):
     """session(name, *arguments) -> an open Session of that export."""
     def opened(name, *arguments, suffix=".json"):
         out = tmp_path / f"{name}{suffix}"
-        subprocess.run([export_command, *arguments, "-o", out, profile(name)], check=True,
-                       capture_output=True)
+        exports.exported(*arguments, "-o", out, profile(name))
         return firefox.Session(out)
     return opened
 
@@ -100,7 +98,7 @@ handle();
 
 def test_labels_are_markers_around_their_calls(tmp_path):
     out = recordings.record(tmp_path, LABELLED)
-    subprocess.run([COMMAND, "--firefox", "-o", tmp_path / "a.json", out], check=True, capture_output=True)
+    exports.exported("--firefox", "-o", tmp_path / "a.json", out)
     with firefox.Session(tmp_path / "a.json") as opened:
         kinds = json.loads(opened.ask("thread", "markers", "--json"))["byType"]
     found = {kind["markerName"]: kind["topMarkers"] for kind in kinds}
@@ -119,7 +117,7 @@ idle(); grow(); idle();
 
 def test_memory_is_a_track(tmp_path):
     out = recordings.record(tmp_path, GROWS)
-    subprocess.run([COMMAND, "--firefox", "-o", tmp_path / "a.json", out], check=True, capture_output=True)
+    exports.exported("--firefox", "-o", tmp_path / "a.json", out)
     with firefox.Session(tmp_path / "a.json") as opened:
         (counter,) = json.loads(opened.ask("counter", "list", "--json"))["counters"]
     assert (counter["unit"], counter["category"], counter["mainThreadHandle"]) == ("bytes", "Memory", "t-0")
@@ -136,8 +134,8 @@ ALLOCATES = (Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(7, 1
 @pytest.mark.parametrize("mode", [[], ["--aggregate"]])
 def test_allocations_have_their_call_trees(tmp_path, mode):
     (tmp_path / "a.out").write_bytes(ALLOCATES)
-    subprocess.run([COMMAND, "-q", "--firefox", *mode, "-o", tmp_path / "a.json", tmp_path / "a.out"], check=True, capture_output=True)
-    subs = json.loads(subprocess.run([COMMAND, "-q", "--json", tmp_path / "a.out"], check=True, capture_output=True).stdout)["subs"]
+    exports.exported("-q", "--firefox", *mode, "-o", tmp_path / "a.json", tmp_path / "a.out")
+    subs = json.loads(exports.exported("-q", "--json", tmp_path / "a.out"))["subs"]
     with firefox.Session(tmp_path / "a.json") as opened:
         thread = opened.threads()[-1][0]
         allocated, retained, freed, freed_at = (opened.functions(thread, "native-" + strategy) for strategy in (

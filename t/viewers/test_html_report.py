@@ -55,8 +55,7 @@ def nasty(tmp_path_factory):
     profile = folder / "nytprof.out"
     profile.write_bytes(hostile.names_everywhere([text.encode() for text in XSS]))
     for out in (f"{folder}/report/", f"{folder}/report.html"):
-        code, _, errors = exports.nytp_export("--html", "-q", "--title", XSS[0], "-o", out, profile)
-        assert code == 0, errors
+        exports.exported("--html", "-q", "--title", XSS[0], "-o", out, profile)
     return folder
 
 
@@ -294,8 +293,7 @@ def test_what_lines_keep_stands_beside_their_code(page, tmp_path, calls, key, su
             stream.time(10, 1, at)
         stream.leave(1, 50, 50, sub).sub(1, sub, line - (sub == "main::f"), line).callers(1, 2, "main::RUNTIME", sub, 1, 5e-6, 5e-6)
     (tmp_path / "s.out").write_bytes(stream.time(10, 1, 2).pid_end(7, 2000.0).data())
-    code, _, errors = exports.nytp_export("--html", "-q", "-o", f"{tmp_path}/r/", tmp_path / "s.out")
-    assert code == 0, errors
+    exports.exported("--html", "-q", "-o", f"{tmp_path}/r/", tmp_path / "s.out")
     one = page(tmp_path / "r" / "index-subs-excl.html", width=width)
     one.click_on(f"#subs th[data-key={key}] button")
     assert report_pages.column(one, "subs", 6) == subs
@@ -309,9 +307,7 @@ def test_what_lines_keep_stands_beside_their_code(page, tmp_path, calls, key, su
 @pytest.mark.parametrize("dark", [False, True])
 def test_differences_can_be_sorted_and_followed(page, tmp_path, dark):
     out = tmp_path / "r"
-    code, _, errors = exports.nytp_export("--diff", profiles.profile("mixed-calls1"), "--html", "-q", "-o", f"{out}/",
-                                          profiles.profile("recurse"))
-    assert code == 0, errors
+    exports.exported("--diff", profiles.profile("mixed-calls1"), "--html", "-q", "-o", f"{out}/", profiles.profile("recurse"))
     one = page(out / "index-subs-excl.html", dark=dark)
     changes = [int(re.sub("[^-0-9]", "", text)) for text in report_pages.column(one, "diff", 2)]
     assert len(changes) > 10

@@ -110,8 +110,7 @@ def test_finding_in_the_flame_graph(page, report):
 def test_a_time_half_way_between_two_roundings(page, tmp_path):
     out = tmp_path / "report.html"
     (tmp_path / "nytprof.out").write_bytes(hostile.simple(["main::half"], ticks=6605).data())
-    code, _, errors = exports.nytp_export("--html", "-q", "-o", out, tmp_path / "nytprof.out")
-    assert code == 0, errors
+    exports.exported("--html", "-q", "-o", out, tmp_path / "nytprof.out")
     assert report_pages.time_text(660500) == "661µs"
     assert found(page(out), "half").startswith("1 frames, 661µs, ")
 
@@ -331,8 +330,7 @@ def test_folding_is_remembered(page, report):
 def test_the_library_folds_by_a_button(page, tmp_path):
     out = tmp_path / "r"
     libs = subprocess.run(["perl", "-e", 'print join "\\n", grep { $_ ne "." } @INC'], check=True, capture_output=True, text=True).stdout.split("\n")
-    code, _, errors = exports.nytp_export("--html", "-q", *(f"--lib={lib}" for lib in libs), "-o", f"{out}/", profiles.profile("requires"))
-    assert code == 0, errors
+    exports.exported("--html", "-q", *(f"--lib={lib}" for lib in libs), "-o", f"{out}/", profiles.profile("requires"))
     text = (out / "flame.js").read_text()
     data = json.loads(text[text.index("{"):text.rindex("}") + 1])
     inside = [name for name, fid in zip(data["names"], data["fids"]) if fid in data["library"]]
@@ -527,8 +525,7 @@ def crowded(tmp_path_factory, export_command, recorder):
     text = "".join(f"sub s{i} {{\n" + "    # nothing\n" * 297 + f"    my $x = 0; $x += $_ for 1 .. {10 ** (1 + i % 5)};\n}}\n" for i in range(10))
     (folder / "p.pl").write_text(text + "".join(f"s{i}();\n" for i in range(10)))
     profiles.run_recorder([str(folder / "p.pl")], "", folder / "p.out")
-    code, _, errors = exports.nytp_export("--html", "-q", "-o", f"{folder}/r/", str(folder / "p.out"))
-    assert code == 0, errors
+    exports.exported("--html", "-q", "-o", f"{folder}/r/", str(folder / "p.out"))
     return report_pages.main_source(folder / "r")
 
 

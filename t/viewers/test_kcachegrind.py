@@ -103,9 +103,7 @@ def test_a_gzipped_export(totals, tmp_path):
 
 def test_plain_names_show_the_same(totals, tmp_path):
     out = tmp_path / "callgrind.out.plain"
-    code, _, errors = exports.nytp_export("--callgrind", "--plain-names", "-o", out,
-                                          profiles.profile("evals"))
-    assert code == 0, errors
+    exports.exported("--callgrind", "--plain-names", "-o", out, profiles.profile("evals"))
     assert b"fn=(" not in out.read_bytes()
     check_window(kcachegrind.look(out), totals("evals"))
 
@@ -149,8 +147,7 @@ def test_bytes_are_events_of_their_own(tmp_path):
     stream.comment("nytp-alloc 1 50000 3 1 5").time(10, 1, 5).comment("nytp-alloc 2 800 1 1 6").comment("nytp-free 2").time(10, 1, 6)
     stream.leave(1, 20, 20, "main::f").time(10, 1, 1).sub(1, "main::f", 5, 6).callers(1, 1, "main::RUNTIME", "main::f", 1, 2e-6, 2e-6)
     (tmp_path / "b.out").write_bytes(stream.pid_end(7, 2000.0).data())
-    code, _, errors = exports.nytp_export("--callgrind", "-q", "-o", tmp_path / "callgrind.out.b", tmp_path / "b.out")
-    assert code == 0, errors
+    exports.exported("--callgrind", "-q", "-o", tmp_path / "callgrind.out.b", tmp_path / "b.out")
     seen = kcachegrind.look(tmp_path / "callgrind.out.b", subs=["main::f"])
     assert seen["errors"] == [] and seen["dialogs"] == []
     types = {row[3]: (row[0], kcachegrind.number_of(row[1])) for row in seen["subs"]["main::f"]["types"]}
@@ -176,9 +173,7 @@ def test_files_whose_names_break_line_formats(fresh):
 
 def test_source_of_an_eval_is_shown_from_the_source_folder(totals, tmp_path):
     out, sources = tmp_path / "callgrind.out.src", tmp_path / "src"
-    code, _, errors = exports.nytp_export("--callgrind", "--source-dir", sources, "-o", out,
-                                          profiles.profile("evals"))
-    assert code == 0, errors
+    exports.exported("--callgrind", "--source-dir", sources, "-o", out, profiles.profile("evals"))
     seen = kcachegrind.look(out, subs=["main::named_in_eval"])
     check_window(seen, totals("evals"))
     shown = {row["line"]: row for row in seen["subs"]["main::named_in_eval"]["source"]
@@ -197,8 +192,7 @@ def test_several_files_are_parts_of_one_profile(tmp_path):
     import readers
     out = tmp_path / "callgrind.out.forks"
     files = profiles.processes("forks")
-    code, _, errors = exports.nytp_export("--callgrind", "-o", out, *files)
-    assert code == 0, errors
+    exports.exported("--callgrind", "-o", out, *files)
     ours = readers.read_callgrind(out.read_bytes())
     seen = kcachegrind.look(out)
     assert seen["errors"] == [] and seen["dialogs"] == []

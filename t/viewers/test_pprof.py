@@ -95,9 +95,7 @@ def test_list_shows_time_on_statements_and_calls(totals, tmp_path):
 
 def test_list_of_an_eval_from_the_source_folder(tmp_path):
     out = tmp_path / "evals.pb.gz"
-    code, _, errors = exports.nytp_export("--pprof", "--source-dir", tmp_path / "src", "-o", out,
-                                          profiles.profile("evals"))
-    assert code == 0, errors
+    exports.exported("--pprof", "--source-dir", tmp_path / "src", "-o", out, profiles.profile("evals"))
     listed, _ = pprof.run("-list", "named_in_eval", "-unit=ns", out)
     assert re.search(r"\d+ns\s+\S+\s+6:\s+\$t \+= \$i;", listed), listed
 

@@ -3,10 +3,10 @@
 
 import collections
 import json
-import subprocess
 
 import pytest
 
+import exports
 import spans
 import readers
 import recordings
@@ -24,8 +24,7 @@ def installed(export_command, recorder):
 @pytest.mark.parametrize("name", ["mixed-calls2", "made-hostile-names"])
 def test_speedscope_finds_the_times(export_command, profile, totals, tmp_path, name):
     out = tmp_path / "profile.trace.json"
-    subprocess.run([export_command, "--chrome-trace", "-o", out, profile(name)], check=True,
-                   capture_output=True)
+    exports.exported("--chrome-trace", "-o", out, profile(name))
     seen = speedscope.look(out)
     assert seen["title"].endswith(" - speedscope") and seen["alerts"] == [], seen
     shown = readers.read_speedscope(json.dumps(seen["exported"]).encode())
@@ -47,7 +46,7 @@ def test_labels_are_a_track_of_their_own(export_command, tmp_path):
     program = "sub f { my $x = 0; $x += $_ for 1 .. 200 } DB::label(request => 'GET /'); f(); DB::label(request => undef); f()"
     recording = recordings.record(tmp_path, program)
     out = tmp_path / "profile.trace.json"
-    subprocess.run([export_command, "--chrome-trace", "-o", out, recording], check=True, capture_output=True)
+    exports.exported("--chrome-trace", "-o", out, recording)
     seen = speedscope.look(out)
     assert seen["alerts"] == [], seen
     frames = [frame["name"] for frame in seen["exported"]["shared"]["frames"]]
@@ -76,7 +75,7 @@ def deep(path, depth=8000, short=500):
 @pytest.mark.parametrize("format_", ["chrome-trace", "speedscope"])
 def test_deep_calls_and_calls_of_no_time_load(export_command, tmp_path, format_):
     out = tmp_path / ("profile.trace.json" if format_ == "chrome-trace" else "profile.speedscope.json")
-    subprocess.run([export_command, "-q", f"--{format_}", "--as-recorded", "-o", out, deep(tmp_path / "n.out")], check=True)
+    exports.exported("-q", f"--{format_}", "--as-recorded", "-o", out, deep(tmp_path / "n.out"))
     seen = speedscope.look(out)
     assert seen["title"].endswith(" - speedscope") and seen["alerts"] == [] and seen["errors"] == [], seen
     line = seen["exported"]["profiles"][0]
@@ -98,7 +97,7 @@ def test_a_call_that_begins_where_several_end_is_not_taken_for_one_of_them(expor
         stream.leave(2, 20, 20, "main::d").leave(1, 20, 0, "main::b")
     out = tmp_path / "profile.trace.json"
     (tmp_path / "n.out").write_bytes(stream.time(5, 1, 9).pid_end(7).data())
-    subprocess.run([export_command, "-q", "--chrome-trace", "--as-recorded", *options, "-o", out, tmp_path / "n.out"], check=True)
+    exports.exported("-q", "--chrome-trace", "--as-recorded", *options, "-o", out, tmp_path / "n.out")
     seen = speedscope.look(out)
     assert seen["title"].endswith(" - speedscope") and seen["alerts"] == seen["errors"] == [], seen
     stacks = collections.Counter()
