@@ -127,8 +127,7 @@ struct keyed {
 static int by_ticks(const void *x, const void *y)
 {
     const struct keyed *a = x, *b = y;
-    if (a->ticks != b->ticks)
-        return a->ticks < b->ticks ? 1 : -1;
+    NYTP_RETURN_ORDER(b->ticks, a->ticks);
     return (a->sub > b->sub) - (a->sub < b->sub);
 }
 

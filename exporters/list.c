@@ -358,8 +358,7 @@ static int by_self(const void *x, const void *y)
 {
     const struct nytp_sub *a = *(const struct nytp_sub *const *)x;
     const struct nytp_sub *b = *(const struct nytp_sub *const *)y;
-    if (a->excl_ticks != b->excl_ticks)
-        return a->excl_ticks < b->excl_ticks ? 1 : -1;
+    NYTP_RETURN_ORDER(b->excl_ticks, a->excl_ticks);
     return (a > b) - (a < b);
 }
 

@@ -207,8 +207,7 @@ static double key_of(const struct branch *branch, const char *sort)
 static int by_key(const void *x, const void *y)
 {
     const struct branch *a = x, *b = y;
-    if (a->key != b->key)
-        return a->key < b->key ? 1 : -1;
+    NYTP_RETURN_ORDER(b->key, a->key);
     return (a->sub > b->sub) - (a->sub < b->sub);
 }
 
@@ -219,8 +218,7 @@ struct sub_node {
 static int by_sub(const void *x, const void *y)
 {
     const struct sub_node *a = x, *b = y;
-    if (a->sub != b->sub)
-        return a->sub > b->sub ? 1 : -1;
+    NYTP_RETURN_ORDER(a->sub, b->sub);
     return (a->node > b->node) - (a->node < b->node);
 }
 

@@ -16,16 +16,14 @@ struct by_pid {
 static int by_start(const void *x, const void *y)
 {
     const struct by_pid *a = x, *b = y;
-    if (a->start_s != b->start_s)
-        return a->start_s > b->start_s ? 1 : -1;
+    NYTP_RETURN_ORDER(a->start_s, b->start_s);
     return (a->process > b->process) - (a->process < b->process);
 }
 
 static int by_pid_and_start(const void *x, const void *y)
 {
     const struct by_pid *a = x, *b = y;
-    if (a->pid != b->pid)
-        return a->pid > b->pid ? 1 : -1;
+    NYTP_RETURN_ORDER(a->pid, b->pid);
     return by_start(x, y);
 }
 

@@ -91,8 +91,7 @@ static int by_place_and_pattern(const void *x, const void *y)
 static int by_time(const void *x, const void *y)
 {
     const struct nytp_regex_row *a = x, *b = y;
-    if (a->sums.total_ns != b->sums.total_ns)
-        return a->sums.total_ns < b->sums.total_ns ? 1 : -1;
+    NYTP_RETURN_ORDER(b->sums.total_ns, a->sums.total_ns);
     return by_place_and_pattern(x, y);
 }
 

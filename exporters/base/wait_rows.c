@@ -23,8 +23,7 @@ static int by_what(const void *x, const void *y)
 static int by_time(const void *x, const void *y)
 {
     const struct nytp_waited *a = x, *b = y;
-    if (a->ns != b->ns)
-        return a->ns < b->ns ? 1 : -1;
+    NYTP_RETURN_ORDER(b->ns, a->ns);
     return by_what(x, y);
 }
 

@@ -30,9 +30,9 @@ bool nytp_counts_is_one(const char *path)
 
 /* ---- reading ---- */
 
-static bool read_field(struct nytp_json_scan *scan, const char *key,
-                       struct nytp_counts_sub *sub)
+static bool read_field(struct nytp_json_scan *scan, const char *key, void *to)
 {
+    struct nytp_counts_sub *const sub = to;
     size_t len;
     const bool is_sub = strcmp(key, "sub") == 0;
     if ((is_sub && sub->name == NULL) || (strcmp(key, "file") == 0 && sub->file == NULL)) {
@@ -48,19 +48,29 @@ static bool read_field(struct nytp_json_scan *scan, const char *key,
     return nytp_json_scan_skip(scan);
 }
 
-static bool read_sub(struct nytp_json_scan *scan, struct nytp_counts_sub *sub)
+/* Reads an object; `read` reads the value of each key. */
+typedef bool read_member_fn(struct nytp_json_scan *scan, const char *key, void *to);
+
+static bool read_object(struct nytp_json_scan *scan, read_member_fn *read, void *to)
 {
-    if (!nytp_json_scan_expect(scan, '{'))
-        return false;
-    bool ok = true;
-    do {
+    bool ok = nytp_json_scan_expect(scan, '{');
+    if (ok && nytp_json_scan_take(scan, '}'))
+        return true;
+    while (ok) {
         char *key = NULL;
         size_t len;
         ok = nytp_json_scan_string(scan, &key, &len) && nytp_json_scan_expect(scan, ':') &&
-             read_field(scan, key, sub);
+             read(scan, key, to);
         free(key);
-    } while (ok && nytp_json_scan_take(scan, ','));
-    if (!ok || !nytp_json_scan_expect(scan, '}'))
+        if (!nytp_json_scan_take(scan, ','))
+            break;
+    }
+    return ok && nytp_json_scan_expect(scan, '}');
+}
+
+static bool read_sub(struct nytp_json_scan *scan, struct nytp_counts_sub *sub)
+{
+    if (!read_object(scan, read_field, sub))
         return false;
     if (sub->name == NULL)
         return nytp_error_at(&scan->error, NYTP_ERR_FORMAT, (uint64_t)(scan->at - scan->start),
@@ -89,9 +99,9 @@ static bool read_subs(struct nytp_json_scan *scan, struct nytp_counts *counts)
 }
 
 /* Unknown conditions are ignored, as in the other objects. */
-static bool read_condition(struct nytp_json_scan *scan, const char *key,
-                           struct nytp_conditions *conditions)
+static bool read_condition(struct nytp_json_scan *scan, const char *key, void *to)
 {
+    struct nytp_conditions *const conditions = to;
     for (uint32_t i = 0; i < NYTP_N_CONDITIONS; i++) {
         char *text;
         size_t len;
@@ -106,23 +116,6 @@ static bool read_condition(struct nytp_json_scan *scan, const char *key,
     return nytp_json_scan_skip(scan);
 }
 
-static bool read_conditions(struct nytp_json_scan *scan, struct nytp_conditions *conditions)
-{
-    if (!nytp_json_scan_expect(scan, '{'))
-        return false;
-    if (nytp_json_scan_take(scan, '}'))
-        return true;
-    bool ok;
-    do {
-        char *key = NULL;
-        size_t len;
-        ok = nytp_json_scan_string(scan, &key, &len) && nytp_json_scan_expect(scan, ':') &&
-             read_condition(scan, key, conditions);
-        free(key);
-    } while (ok && nytp_json_scan_take(scan, ','));
-    return ok && nytp_json_scan_expect(scan, '}');
-}
-
 static bool read_sampled(struct nytp_json_scan *scan, struct nytp_counts *counts)
 {
     int64_t sampled = 0;
@@ -131,16 +124,16 @@ static bool read_sampled(struct nytp_json_scan *scan, struct nytp_counts *counts
     return ok;
 }
 
-static bool read_member(struct nytp_json_scan *scan, const char *key,
-                        struct nytp_counts *counts, int64_t *version)
+static bool read_member(struct nytp_json_scan *scan, const char *key, void *to)
 {
+    struct nytp_counts *const counts = to;
     size_t len;
     if (strcmp(key, "nytp_counts") == 0)
-        return nytp_json_scan_count(scan, version);
+        return nytp_json_scan_count(scan, &counts->version);
     if (strcmp(key, "application") == 0 && counts->application == NULL)
         return nytp_json_scan_string(scan, &counts->application, &len);
     if (strcmp(key, "facts") == 0)
-        return read_conditions(scan, &counts->conditions);
+        return read_object(scan, read_condition, &counts->conditions);
     if (strcmp(key, "sampled") == 0)
         return read_sampled(scan, counts);
     if (strcmp(key, "statements") == 0)
@@ -154,25 +147,13 @@ static bool read_member(struct nytp_json_scan *scan, const char *key,
 
 static bool scan_counts(struct nytp_json_scan *scan, struct nytp_counts *counts)
 {
-    int64_t version = 0;
-    bool ok = nytp_json_scan_expect(scan, '{');
-    const bool empty = ok && nytp_json_scan_take(scan, '}');
-    while (ok && !empty) {
-        char *key = NULL;
-        size_t len;
-        ok = nytp_json_scan_string(scan, &key, &len) && nytp_json_scan_expect(scan, ':') &&
-             read_member(scan, key, counts, &version);
-        free(key);
-        if (!nytp_json_scan_take(scan, ','))
-            break;
-    }
-    if (!ok || (!empty && !nytp_json_scan_expect(scan, '}')))
+    if (!read_object(scan, read_member, counts))
         return false;
-    if (version != NYTP_COUNTS_VERSION)
+    if (counts->version != NYTP_COUNTS_VERSION)
         return nytp_error_set(&scan->error, NYTP_ERR_FORMAT,
                               "no table of counts of version %d (nytp_counts=%lld); "
                               "nytp-export --save-base writes one",
-                              NYTP_COUNTS_VERSION, (long long)version);
+                              NYTP_COUNTS_VERSION, (long long)counts->version);
     return true;
 }
 

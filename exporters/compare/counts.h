@@ -33,7 +33,7 @@ struct nytp_counts {
     char *application;
     struct nytp_conditions conditions; /* of the recordings; owned by the table */
     bool sampled;                      /* the counts are samples */
-    int64_t statements, calls;
+    int64_t version, statements, calls;
     struct nytp_counts_sub *subs;
     uint32_t n_subs;
 };

@@ -101,8 +101,7 @@ static int by_change(const void *x, const void *y)
 {
     const struct nytp_diff_amount *const a = x, *const b = y;
     NYTP_RETURN_ORDER(a->kind, b->kind);
-    if (change(a) != change(b))
-        return change(a) < change(b) ? 1 : -1;
+    NYTP_RETURN_ORDER(change(b), change(a));
     return nytp_compare_names(a->name, b->name);
 }
 

@@ -109,10 +109,8 @@ struct keyed_row {
 static int by_key(const void *x, const void *y)
 {
     const struct keyed_row *a = x, *b = y;
-    if (a->key != b->key)
-        return a->key < b->key ? 1 : -1;
-    if (a->ticks != b->ticks)
-        return a->ticks < b->ticks ? 1 : -1;
+    NYTP_RETURN_ORDER(b->key, a->key);
+    NYTP_RETURN_ORDER(b->ticks, a->ticks);
     return (a->row > b->row) - (a->row < b->row);
 }
 

@@ -634,8 +634,7 @@ static void put_message(struct message *m)
     put_strings(m);
     const int64_t start = start_nanoseconds(profile);
     put_integer(m, FIELD(PROFILE, time_nanos), start);
-    put_integer(m, FIELD(PROFILE, duration_nanos),
-                duration_nanoseconds(profile, start));
+    put_integer(m, FIELD(PROFILE, duration_nanos), duration_nanoseconds(profile, start));
     put_value_type(m, FIELD(PROFILE, period_type), S_WALL, S_NANOSECONDS);
     put_integer(m, FIELD(PROFILE, period), tick_nanoseconds(profile));
     if (m->comments.n > 0)

@@ -5,6 +5,7 @@
  * passes no context, so sort keys are first copied beside each index.
  */
 #include "report.h"
+#include "flame_tree.h"
 
 #include "exporters/base/waits.h"
 #include "exporters/stacks/samples.h"
@@ -33,23 +34,11 @@ bool nytp_report_sub_ran(const struct nytp_report *report, uint32_t sub)
     return s->calls > 0 || s->excl_ticks != 0 || s->incl_ticks != 0;
 }
 
-/* Subs are sorted by name from index 1 on. */
 uint32_t nytp_report_sub_named(const struct nytp_report *report, struct nytp_name name)
 {
-    const struct nytp_profile *profile = report->profile;
-    uint32_t low = 1, high = profile->n_subs;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (nytp_compare_names(profile->subs[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == profile->n_subs || nytp_compare_names(profile->subs[low].name, name) != 0)
-        low = nytp_compare_names(profile->subs[0].name, name) == 0 ? 0 : NONE;
-    if (low != NONE && report->subs[low].merged_into != NONE)
-        low = report->subs[low].merged_into;
-    return low;
+    const uint32_t sub = nytp_flame_sub_of_name(report->profile, name);
+    return sub != NONE && report->subs[sub].merged_into != NONE ? report->subs[sub].merged_into
+                                                                : sub;
 }
 
 /* ---- sorted indices ---- */

@@ -43,8 +43,8 @@ struct nytp_selection {
 bool nytp_select(struct nytp_profile *profile, const struct nytp_selection *selection,
                  struct nytp_error *error);
 
-/* ---- steps of it, and what else changes a profile in place: false with *error set, when memory is
- * out; the profile is then only good for nytp_profile_free() ---- */
+/* ---- steps of it, and what else changes a profile in place: false with *error set, when
+ * memory is out; the profile is then only good for nytp_profile_free() ---- */
 
 /* String evals that one line ran become one file "(eval 0)[...]", and their subs of one name
  * become one sub: the numbers of evals differ from run to run and from process to process, and

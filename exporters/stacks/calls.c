@@ -66,10 +66,8 @@ static int by_place_and_sub(const void *x, const void *y)
 static int by_time(const void *x, const void *y)
 {
     const struct nytp_call_row *a = x, *b = y;
-    if (a->incl_ticks != b->incl_ticks)
-        return a->incl_ticks < b->incl_ticks ? 1 : -1;
-    if (a->calls != b->calls)
-        return a->calls < b->calls ? 1 : -1;
+    NYTP_RETURN_ORDER(b->incl_ticks, a->incl_ticks);
+    NYTP_RETURN_ORDER(b->calls, a->calls);
     return nytp_compare_u64(a->sub, b->sub);
 }
 

@@ -18,18 +18,15 @@
 static int compare_times(const void *x, const void *y)
 {
     const struct nytp_line_row *a = x, *b = y;
-    if (a->self_ticks != b->self_ticks)
-        return a->self_ticks < b->self_ticks ? 1 : -1;
-    if (a->file != b->file)
-        return a->file > b->file ? 1 : -1;
+    NYTP_RETURN_ORDER(b->self_ticks, a->self_ticks);
+    NYTP_RETURN_ORDER(a->file, b->file);
     return (a->line > b->line) - (a->line < b->line);
 }
 
 static int compare_keys(const void *x, const void *y)
 {
     const struct nytp_line_row *a = x, *b = y;
-    if (a->key != b->key)
-        return a->key < b->key ? 1 : -1;
+    NYTP_RETURN_ORDER(b->key, a->key);
     return compare_times(x, y);
 }
 

@@ -447,8 +447,7 @@ static int by_database(const void *x, const void *y)
     const struct nytp_request *const a = x, *const b = y;
     if ((a->n == 0) != (b->n == 0))
         return a->n == 0 ? 1 : -1;
-    if (a->database_ticks != b->database_ticks)
-        return a->database_ticks < b->database_ticks ? 1 : -1;
+    NYTP_RETURN_ORDER(b->database_ticks, a->database_ticks);
     return nytp_compare_names(a->value, b->value);
 }
 
@@ -473,8 +472,7 @@ static int by_place(const void *x, const void *y)
 static int by_calls(const void *x, const void *y)
 {
     const struct nytp_repeat *const a = x, *const b = y;
-    if (a->calls != b->calls)
-        return a->calls < b->calls ? 1 : -1;
+    NYTP_RETURN_ORDER(b->calls, a->calls);
     return compare_places(a, b);
 }
 
@@ -525,8 +523,7 @@ static int by_request_and_time(const void *x, const void *y)
 {
     const struct nytp_sent *const a = x, *const b = y;
     NYTP_RETURN_ORDER(a->request, b->request);
-    if (a->ticks != b->ticks)
-        return a->ticks < b->ticks ? 1 : -1;
+    NYTP_RETURN_ORDER(b->ticks, a->ticks);
     const int order = nytp_compare_names(a->text, b->text);
     return order != 0 ? order : by_way(a, b);
 }

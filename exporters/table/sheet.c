@@ -73,8 +73,7 @@ struct keyed {
 static int by_key(const void *x, const void *y)
 {
     const struct keyed *a = x, *b = y;
-    if (a->key != b->key)
-        return a->key < b->key ? 1 : -1;
+    NYTP_RETURN_ORDER(b->key, a->key);
     return (a->at > b->at) - (a->at < b->at);
 }
 

@@ -64,8 +64,7 @@ static void put_bytes(struct nytp_out *out, int64_t bytes, bool with_sign, int w
 static int by_bytes(const void *left, const void *right)
 {
     const struct kind *const a = left, *const b = right;
-    if (a->bytes != b->bytes)
-        return a->bytes < b->bytes ? 1 : -1;
+    NYTP_RETURN_ORDER(b->bytes, a->bytes);
     const int type = strcmp(a->type, b->type);
     return type != 0 ? type : strcmp(a->class, b->class);
 }

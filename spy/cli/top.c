@@ -205,10 +205,8 @@ static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t
 static int by_self(const void *left, const void *right)
 {
     const struct row *const a = left, *const b = right;
-    if (a->self != b->self)
-        return a->self < b->self ? 1 : -1;
-    if (a->total != b->total)
-        return a->total < b->total ? 1 : -1;
+    NYTP_RETURN_ORDER(b->self, a->self);
+    NYTP_RETURN_ORDER(b->total, a->total);
     return a->name < b->name ? -1 : a->name > b->name;
 }
 
