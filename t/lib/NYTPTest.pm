@@ -35,7 +35,7 @@ our @EXPORT = qw(
   sub_lines script_fid fid_named return_names check_sums matrix long_tests loaded_from root
   run_on_terminal stock_command
   stmt_total scenario slow_scenario sanitized preloaded stepping_clock fifo_reader begin_prog end_prog ctl_in await
-  new_dir ours exported run_in
+  new_dir ours exported run_in whole_in
 );
 
 my $ROOT = abs_path(dirname(__FILE__) . '/../..');
@@ -381,6 +381,15 @@ sub profile_in {
     my ($run, $name) = @_;
     my $path = "$run->{dir}/" . ($name // 'nytprof.out');
     return -f $path ? read_profile($path) : undef;
+}
+
+# The same, which must be whole, with sums that are right.
+sub whole_in {
+    my ($run, $label, $name) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    my $p = profile_in($run, $name);
+    Test::More::is(join('; ', $p ? check_sums($p) : 'no file'), '', $label);
+    return $p || {};
 }
 
 # The path of the Devel::NYTProf that a run of impl() really loads.

@@ -27,8 +27,7 @@ sub row {
             my $run = run_prog(opts => $opts, code => $F . $code);
             is "$run->{status} $run->{out}", $want, "$opts: status and output";
             for my $file (sort keys %calls) {
-                my $p = profile_in($run, $file);
-                good($p, "$opts: $file");
+                my $p = whole_in($run, "$opts: $file", $file);
                 my $pattern = join '.*', map {quotemeta} split /\.\.\./, $calls{$file}, -1;
                 is scalar(grep { $_->[2] < 0 || $_->[2] > $_->[1] } @{ $p->{ret} }), 0, "$opts: $file: no call has more of its own than with others";
                 like arcs($p) =~ s/main::(?=[a-z])//gr, qr/\A$pattern\z/s, "$opts: $file: calls";
@@ -136,8 +135,7 @@ for (1 .. 7) {
     $x++;
 }
 P
-    my $p = profile_in($run);
-    good($p, 'off and on');
+    my $p = whole_in($run, 'off and on');
     my $n = stmt_counts($p);
     is $n->{5}, undef, 'the loop while off has no counts';
     is $n->{9}, 7, 'the loop afterwards has all';
@@ -150,8 +148,7 @@ DB::enable_profile('core.out');
 print eval 'sub f { 3 } f() + f()';
 P
     is "$run->{out}$run->{err}", '6', 'output';
-    my $p = profile_in($run, 'core.out');
-    good($p, 'core');
+    my $p = whole_in($run, 'core', 'core.out');
     my ($f) = grep { $_->{callee} eq 'main::f' } @{ $p->{arc} };
     is $f && $f->{count}, 2, 'what is compiled from then on is recorded';
 };
@@ -166,7 +163,7 @@ print DB::enable_profile() ? 1 : 0;
 f();
 P
     is $run->{out}, '11001', 'what was on before';
-    good(profile_in($run), 'after it all');
+    whole_in($run, 'after it all');
 };
 
 scenario 'finish, then enable without a name: the first profile is not lost' => sub {
@@ -210,13 +207,13 @@ print "ran\n";
 P
             is "$run->{status} $run->{out}", "0 ran\n", "$what, $opts: the program runs";
             like $run->{err}, $why, "$what, $opts: is said";
-            good(profile_in($run, "$_.out"), "$what, $opts: $_") for 'one', 'two';
+            whole_in($run, "$what, $opts: $_", "$_.out") for 'one', 'two';
             like arcs(profile_in($run, 'two.out')), qr/\Amain::RUNTIME 11 main::f x7; main::f 1 main::g x7\z/, "$what, $opts: the last" if $opts !~ /sample/;
         }
     }
     my $run = run_prog(opts => 'file=/dev/full:compress=0', code => $F . "f() for 1 .. 9000; DB::enable_profile(); f() for 1 .. 9000; DB::enable_profile('two.out'); f();\n");
     is scalar(() = $run->{err} =~ /cannot write/g), 2, 'each is said';
-    good(profile_in($run, 'two.out'), 'after two failures');
+    whole_in($run, 'after two failures', 'two.out');
 };
 
 scenario 'what is to follow cannot be opened: the profile goes on' => sub {
@@ -225,11 +222,10 @@ scenario 'what is to follow cannot be opened: the profile goes on' => sub {
             my $run = run_prog(opts => $opts, code => $F . "f();\n$how;\nf();\nDB::rotate_profile() and print 'next';\nf();\n");
             is "$run->{status} $run->{out}", '0 next', "$opts: the next one can";
             like $run->{err}, qr/\ADevel::NYTProf: cannot open \S+nodir\/x: No such file or directory; the profile goes on in \S+nytprof\.out\n\z/, "$opts: is said";
-            my $p = profile_in($run);
-            good($p, "$opts: the profile");
+            my $p = whole_in($run, "$opts: the profile");
             my ($n) = map { $_->{count} } grep { $_->{caller} eq 'main::RUNTIME' && $_->{callee} eq 'main::f' && $_->{line} == 4 } @{ $p->{arc} };
             is $n, 1, "$opts: has what came after" if $opts !~ /sample/;
-            good(profile_in($run, 'nytprof.out.2'), "$opts: the next");
+            whole_in($run, "$opts: the next", 'nytprof.out.2');
         }
     }
     my $run = run_prog(code => $F . "f();\nDB::rotate_profile('nytprof.out');\nf();\n");
@@ -251,8 +247,7 @@ P
         end   => '4:1',
     );
     for my $start (sort keys %want) {
-        my $p = profile_in(run_prog(code => $code, opts => "start=$start"));
-        good($p, $start);
+        my $p = whole_in(run_prog(code => $code, opts => "start=$start"), $start);
         my %calls = map { $_->{line} => $_->{count} } grep { $_->{callee} eq 'main::f' } @{ $p->{arc} };
         is join(' ', map { "$_:$calls{$_}" } sort keys %calls), $want{$start}, "start=$start";
     }
@@ -268,12 +263,12 @@ scenario 'perl -c, a compile error, a die at top: whole files' => sub {
     for my $opts (matrix()) {
         my $run = run_prog(code => $F . "f();\n", switches => ['-c'], opts => $opts);
         is $run->{status}, 0, "$opts: -c";
-        good(profile_in($run), "$opts: -c");
+        whole_in($run, "$opts: -c");
         for my $code ("my \$x = ;\n", "die \"x\\n\";\n", "exit 7;\n", "BEGIN { exit 3 }\n") {
             my $plain = run_plain(code => $code);
             $run = run_prog(code => $code, opts => $opts);
             is "$run->{status} $run->{err}", "$plain->{status} $plain->{err}", "$opts: $code as plain";
-            good(profile_in($run), "$opts: $code");
+            whole_in($run, "$opts: $code");
         }
     }
 };
@@ -291,8 +286,7 @@ print "end\\n";
 P
         like $run->{out}, qr/\A(?:warned\n)+end\n\z/, "$handler: runs on" or diag explain $run;
         unlike $run->{err}, qr/NYTProf/, "$handler: nothing said";
-        my $p = profile_in($run);
-        good($p, $handler);
+        my $p = whole_in($run, $handler);
         like arcs($p), qr/main::RUNTIME 6 main::f x2000/, "$handler: all calls after it";
     }
 };
@@ -353,8 +347,7 @@ waitpid $pid, 0;
 P
     is $run->{out}, "112\n", 'one while paused, two when it goes on';
     my ($child) = map { m{([^/]+)\z} } glob "$run->{dir}/*.out.*";
-    my $p = profile_in($run, $child);
-    is join('; ', check_sums($p)), '', 'the profile of the child is whole';
+    my $p = whole_in($run, 'the profile of the child is whole', $child);
     cmp_ok $p->{attr}{samples}, '>', 0, 'and has samples';
 };
 
@@ -389,7 +382,7 @@ print "@pids";
 P
     my @pids = split ' ', $run->{out};
     is scalar @pids, 3, 'three children';
-    good(profile_in($run), 'parent');
+    whole_in($run, 'parent');
     for my $pid (@pids) {
         my $child = profile_in($run, "nytprof.out.$pid") or do { fail "file of $pid"; next };
         good($child, 'child');
@@ -401,7 +394,7 @@ if (!$pid) { f(); exec $^X, '-e', '1' }
 waitpid $pid, 0;
 print $pid;
 P
-    good(profile_in($exec, "nytprof.out.$exec->{out}"), 'child that execs');
+    whole_in($exec, 'child that execs', "nytprof.out.$exec->{out}");
 };
 
 scenario 'open "-|" without a command forks; system, backticks and pipes leave no file of their own' => sub {
@@ -413,7 +406,7 @@ my @l = <$fh>;
 print "$pid @l";
 P
     my ($pid) = $run->{out} =~ /^(\d+) child$/ or fail "output: $run->{out}";
-    good(profile_in($run), 'parent');
+    whole_in($run, 'parent');
     my $child = profile_in($run, "nytprof.out.$pid");
     ok $child, 'child file' and like arcs($child), qr/main::f 1 main::g x1/, 'child\'s calls';
     is scalar(() = glob "$run->{dir}/nytprof.out*"), 2, 'and no other file';

@@ -106,8 +106,7 @@ scenario 'sigexit finishes and dies by the same signal' => sub {
         my ($opts, $signal) = @$_;
         my $run = run_prog(code => program(200, $signal), opts => $opts);
         is $run->{signal}, $NUMBER{$signal}, "$opts: $signal: dies by it" or diag "status $run->{status} $run->{err}";
-        my $p = profile_in($run);
-        is join('; ', check_sums($p)), '', "$opts: $signal: whole";
+        my $p = whole_in($run, "$opts: $signal: whole");
         my ($arc) = grep { $_->{callee} eq 'main::inner' } @{ $p->{arc} };
         is $arc && $arc->{count}, 200, "$opts: $signal: arcs";
     }
@@ -204,8 +203,7 @@ scenario 'sigexit while perl is busy or asleep in one op' => sub {
             },
         );
         is "$run->{signal} $run->{timeout}", "$NUMBER{TERM} 0", "$name: dies of it at once" or diag $run->{err};
-        my $p = profile_in($run);
-        is join('; ', check_sums($p)), '', "$name: whole";
+        my $p = whole_in($run, "$name: whole");
         like join('; ', arc_lines($p)), qr/main::RUNTIME 1 main::f x1/, "$name: the call is in it";
     }
 };
@@ -230,7 +228,7 @@ P
 scenario 'sigexit when the program faults' => sub {
     my $run = run_prog(opts => 'sigexit=1', code => "sub f { unpack 'p', pack 'J', 16 }\nf();\n");
     is $run->{signal}, $NUMBER{SEGV}, 'dies of it';
-    is join('; ', check_sums(profile_in($run))), '', 'whole';
+    whole_in($run, 'whole');
 };
 
 scenario 'sigexit in a file that began inside a call' => sub {
@@ -240,8 +238,7 @@ scenario 'sigexit in a file that began inside a call' => sub {
         files => { 'M.pm' => "package M; sub f { DB::enable_profile('new'); kill TERM => \$\$; sleep 1 }\n1;\n" },
     );
     is $run->{signal}, $NUMBER{TERM}, 'dies of it';
-    my $p = profile_in($run, 'new');
-    is join('; ', check_sums($p)), '', 'whole, the calling place is in a file of its own';
+    my $p = whole_in($run, 'whole, the calling place is in a file of its own', 'new');
     like join('; ', arc_lines($p)), qr/main::RUNTIME 2 M::f x1/, 'the call';
 };
 

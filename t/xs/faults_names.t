@@ -34,8 +34,7 @@ do "./\${at}mod.pl" or die \$@;
 print 'ok';
 P
         is "$run->{status} $run->{signal} $run->{out}", '0 0 ok', "$n: runs" or next;
-        my $p = profile_in($run);
-        is join('; ', check_sums($p)), '', "$n: whole";
+        my $p = whole_in($run, "$n: whole");
         ok((grep { $_->{callee} =~ m{^main::__ANON__\[(?:\./)?\Q$path\E/?mod\.pl:1\]$} } @{ $p->{arc} }), "$n: whole name")
           or diag join ' ', map { $_->{callee} } @{ $p->{arc} };
     }
@@ -47,8 +46,7 @@ scenario 'blanks, semicolons, newlines, NUL in names' => sub {
       . join '', map { sprintf "{ my \$s = Sub::Util::set_subname(\"main::\" . pack('H*', '%s'), sub { 1 }); \$s->(); }\n", unpack 'H*', $name{$_} } sort keys %name;
     my $run = run_prog(code => $code);
     is "$run->{status} $run->{signal}", '0 0', 'runs' or diag $run->{err};
-    my $p = profile_in($run);
-    is join('; ', check_sums($p)), '', 'whole';
+    my $p = whole_in($run, 'whole');
     my %have = map { $_->{callee} => $_->{count} } @{ $p->{arc} };
     for my $k (sort keys %name) {
         (my $perl = "main::$name{$k}") =~ s/'/::/;
@@ -63,8 +61,7 @@ scenario 'blanks, semicolons, newlines, NUL in names' => sub {
 scenario 'UTF-8 in names, packages, files, sources; Latin-1 source' => sub {
     my $run = run_prog(script => "caf\xc3\xa9.pl", code => "use utf8; package \xc3\x9cn\xc3\xaf; sub \xc3\xa9t\xc3\xa9 { 1 } sub \xe6\x97\xa5 { \xc3\xa9t\xc3\xa9() } package main; \xc3\x9cn\xc3\xaf::\xe6\x97\xa5(); my \$f = sub { 1 }; \$f->();\n");
     is $run->{status}, 0, 'runs' or diag $run->{err};
-    my $p = profile_in($run);
-    is join('; ', check_sums($p)), '', 'whole';
+    my $p = whole_in($run, 'whole');
     my $sub = "\x{dc}n\x{ef}::\x{e9}t\x{e9}";
     ok $p->{sub}{$sub}, 'range under the decoded name';
     ok((grep { $_->{callee} eq $sub } @{ $p->{arc} }), 'arc under the same name');
@@ -77,8 +74,7 @@ scenario 'UTF-8 in names, packages, files, sources; Latin-1 source' => sub {
 scenario 'a newline in the script\'s name, and in $0' => sub {
     my $run = run_prog(script => "a\nb.pl", code => "sub f { 1 }\nf();\n");
     is $run->{status}, 0, 'runs';
-    my $p = profile_in($run);
-    is join('; ', check_sums($p)), '', 'whole';
+    my $p = whole_in($run, 'whole');
     is $p->{attr}{application} =~ tr/\n//, 0, 'application has no newline';
     ok((grep { $_->{name} =~ /a\nb\.pl$/ } values %{ $p->{fid} }), 'the file\'s name is kept');
     $run = run_prog(code => "BEGIN { \$0 = qq{x\\ny=z\\n:ticks_per_sec=1} } DB::enable_profile(); sub f { 1 } f();\n", opts => 'start=no');
@@ -99,8 +95,7 @@ scenario 'deep recursion' => sub {
     my $n = 10_000;
     my $run = run_prog(code => "no warnings; sub r { my \$n = shift; \$n ? r(\$n - 1) + 1 : 0 } print r($n);\n");
     is "$run->{signal} $run->{out}", "0 $n", 'runs';
-    my $p = profile_in($run);
-    is join('; ', check_sums($p)), '', 'whole';
+    my $p = whole_in($run, 'whole');
     like join(' ', arc_lines($p)), qr/main::r 1 main::r x$n r$n\b/, 'depth';
 };
 
@@ -108,8 +103,7 @@ scenario 'thousands of subs, files and packages' => sub {
     my $n = 3000;
     my $run = run_prog(code => "for my \$i (1 .. $n) { eval \"#line 1 \\\"file\$i\\\"\\npackage P\$i; sub s\$i { 1 } s\$i(); 1\" or die }\nprint 'ok';\n");
     is $run->{out}, 'ok', 'runs';
-    my $p = profile_in($run);
-    is join('; ', check_sums($p)), '', 'whole';
+    my $p = whole_in($run, 'whole');
     is scalar(grep { $_->{callee} =~ /^P(\d+)::s\1$/ } @{ $p->{arc} }), $n, 'all arcs';
     is scalar(grep { /^P(\d+)::s\1$/ } keys %{ $p->{sub} }), $n, 'all ranges';
 };

@@ -163,7 +163,7 @@ Time::HiRes::setitimer(Time::HiRes::ITIMER_REAL(), 0);
 print "ok\n";
 P
     is "$run->{status} $run->{signal} $run->{out}", "0 0 ok\n", 'runs';
-    is join('; ', check_sums(profile_in($run))), '', 'whole, sums right';
+    whole_in($run, 'whole, sums right');
 };
 
 slow_scenario 'finishing the profile takes no time from a timer' => sub {
@@ -181,7 +181,7 @@ slow_scenario 'finishing the profile takes no time from a timer' => sub {
         );
         is "$run->{status} $run->{signal}", '3 0', "$name: the program ends before it" or diag $run->{err};
         cmp_ok $run->{seconds}, '>', 0.5, "$name: finishing took longer";
-        is join('; ', check_sums(profile_in($run, await(sub { -e "$run->{dir}/copy.out" && 'copy.out' })))), '', "$name: whole, sums right";
+        whole_in($run, "$name: whole, sums right", await(sub { -e "$run->{dir}/copy.out" && 'copy.out' }));
     }
 };
 
@@ -193,7 +193,7 @@ scenario 'closed standard descriptors' => sub {
         my @got = map { open my $fh, '<', "$_->{dir}/result" or die; <$fh> } $run, $plain;
         # perl itself keeps a module's handle open that it got as descriptor 1 or 2
         is $got[0], $got[1], "$shell: same descriptors" if $shell !~ /1>/;
-        is join('; ', check_sums(profile_in($run))), '', "$shell: whole";
+        whole_in($run, "$shell: whole");
     }
 };
 
@@ -232,8 +232,7 @@ scenario 'destructors that run in global destruction are recorded' => sub {
     for my $opts (matrix()) {
         my $run = run_prog(code => "$F$LATE\nf();\n", opts => $opts);
         is "$run->{status} $run->{err}", '0 ', "$opts: runs";
-        my $p = profile_in($run);
-        is join('; ', check_sums($p)), '', "$opts: whole, sums right";
+        my $p = whole_in($run, "$opts: whole, sums right");
         is stmt_counts($p)->{4}, 6, "$opts: statements of three destructors" if $opts !~ /stmts=0/;
         my ($arc) = grep { $_->{callee} eq 'Late::DESTROY' } @{ $p->{arc} };
         is "$arc->{count} $arc->{caller} $arc->{line}", '3 main::NULL 0', "$opts: their calls";

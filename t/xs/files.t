@@ -52,8 +52,7 @@ eval 'syntax error (';
 print "$x\n";
 P
         is $run->{out}, "7\n", "$opts: output";
-        my $p = profile_in($run);
-        is join('; ', check_sums($p)), '', "$opts: sums";
+        my $p = whole_in($run, "$opts: sums");
         next if $opts =~ /stmts=0/;
         my %parent = (
             '(eval 1)[prog.pl:3]' => ['prog.pl', 3],
@@ -84,8 +83,7 @@ P
     for my $opts ('', 'nameevals=0', 'nameanonsubs=0', 'nameevals=0:nameanonsubs=0', 'savesrc=0') {
         my $run = run_prog(code => $code, opts => $opts);
         is $run->{out}, $plain->{out}, "$opts: what the program sees";
-        my $p = profile_in($run);
-        is join('; ', check_sums($p)), '', "$opts: sums";
+        my $p = whole_in($run, "$opts: sums");
         my @evals = sort grep { /^\(eval/ } map { $_->{name} } values %{ $p->{fid} };
         my @anons = sort grep { /__ANON__/ } map { $_->{callee} } @{ $p->{arc} };
         if ($opts =~ /nameevals=0/) {
@@ -268,8 +266,7 @@ scenario '#line near 2**31 and backwards' => sub {
     my $limit = sanitized() ? '' : 'ulimit -v 2000000';
     my $run = run_prog(code => $code, shell => $limit);
     is "$run->{status} $run->{out}", '0 ok', 'runs in bounded memory' or diag $run->{err};
-    my $p = profile_in($run);
-    is join('; ', check_sums($p)), '', 'whole';
+    my $p = whole_in($run, 'whole');
     is stmt_lines($p, file_of($p, 'far')->{fid}), '2147483600:1 2147483602:1 2147483603:1', 'lines kept';
     cmp_ok $p->{file_size}, '<', 100_000, 'small file';
 };
@@ -352,8 +349,7 @@ P
     for my $opts ('', 'compress=0:calls=0:slowops=0', 'blocks=1', 'leave=0', 'use_db_sub=1', 'perldb=1024', 'savesrc=0') {
         my $run = run_prog(code => $code, opts => $opts);
         is $run->{out}, $plain->{out}, "$opts: the program's output" if $opts !~ /perldb|use_db/;
-        my $p = profile_in($run);
-        is join('; ', check_sums($p)), '', "$opts: whole";
+        my $p = whole_in($run, "$opts: whole");
         my %text = map { m{/loader/0x[0-9a-f]+/(\w+)} ? ($1 => text_of($p, $_)) : () } map { $_->{name} } values %{ $p->{fid} };
         if ($opts eq 'savesrc=0') {
             is join('', values %text), '', "$opts: none";

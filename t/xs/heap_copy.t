@@ -89,7 +89,7 @@ scenario 'two counts name what grew and what holds it, and the program goes on a
         ok await(sub { !children($run->{pid}) }), 'no zombie';
         is end($run), "${LAST}5", 'its output and status';
         next if $opts eq 'start=no';
-        is join('; ', check_sums(profile_in($run))), '', 'the profile is whole';
+        whole_in($run, 'the profile is whole');
     }
 };
 
@@ -149,7 +149,7 @@ scenario 'the program ends while the copy stands: nothing of it is held, and the
     like scalar `$SPY heap $copy`, qr/^ +3,000 +\S+ kB +hash +My::Session\n +held by %My::App::sessions/m, 'what it held';
     close $socket;
     ok await(sub { !is_there($copy) }), 'the copy ends';
-    is join('; ', check_sums(profile_in($run))), '', 'the profile is whole';
+    whole_in($run, 'the profile is whole');
 };
 
 scenario 'the program becomes another while the copy stands, which does not see it' => sub {

@@ -51,8 +51,7 @@ for my $opts ('', 'slowops=0:calls=1', 'leave=0', 'blocks=1:compress=0') {
     scenario "clock=1:$opts" => sub {
         my $run = run_prog(code => $CODE, opts => "clock=1:$opts", env => { stepping_clock() });
         is $run->{status}, 0, 'runs' or diag $run->{err};
-        my $p = profile_in($run);
-        is join('; ', check_sums($p)), '', 'whole';
+        my $p = whole_in($run, 'whole');
         my $tps = $p->{attr}{ticks_per_sec};
         my %lines = map { $_ => [$p->{stmt}{ script_fid($p) }{$_}[0], $p->{stmt}{ script_fid($p) }{$_}[1] / $tps] }
           keys %{ $p->{stmt}{ script_fid($p) } };
@@ -82,8 +81,7 @@ P
 scenario 'what comes behind a block that next left is the outer statement\'s' => sub {
     for my $opts ('', 'calls=2') {
         my $run = run_prog(code => $NEXT, opts => "clock=1:$opts", env => { stepping_clock() });
-        my $p = profile_in($run);
-        is join('; ', check_sums($p)), '', "'$opts': whole";
+        my $p = whole_in($run, "'$opts': whole");
         my $lines = $p->{stmt}{ script_fid($p) };
         is_deeply [map { sprintf '%.0f', ($lines->{$_}[1] || 0) / $p->{attr}{ticks_per_sec} } 2, 3], [400, 0], "'$opts': seconds";
     }

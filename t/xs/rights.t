@@ -57,8 +57,7 @@ scenario 'with -T' => sub {
     for my $kind (@KINDS) {
         my $run = run_prog(switches => ['-T', @OURS], code => $CODE, opts => $kind);
         is "$run->{status}$run->{err}$run->{out}", $kind =~ /control/ ? '01 ctl 600' : '01', "'$kind': runs, a socket is for its user alone";
-        my $p = profile_in($run);
-        is join('; ', check_sums($p)), '', "'$kind': the profile is whole";
+        my $p = whole_in($run, "'$kind': the profile is whole");
         is join('', arc_lines($p, want => qr/main::f/)), "main::RUNTIME 2 main::f x20main::g (eval 1)[prog.pl:3]:1 main::f x1", "'$kind': the calls" if $kind !~ /sample/;
         my $dir = folder_with_link();
         my $linked = run_prog(dir => $dir, switches => ['-T', @OURS], code => $CODE, opts => $kind);
@@ -121,7 +120,7 @@ scenario 'nor is a perl with capabilities, but for root and where they were hand
             my ($who, $command, $with) = @$case;
             $run = run_by($command, dir => folder_with_link(), opts => $opts, perl => $with);
             is "$run->{status}$run->{err}", '0', "'$opts', $who: runs, and nothing is said";
-            is join('; ', check_sums(profile_in($run, 'other.out'))), '', "'$opts', $who: is profiled, whole";
+            whole_in($run, "'$opts', $who: is profiled, whole", 'other.out');
         }
     }
 };
@@ -134,7 +133,7 @@ scenario 'started by root as somebody else: a profile of that user\'s' => sub {
     is "$run->{status}$run->{out}", '00', 'it runs';
     my ($name) = map { s{.*/}{}r } glob "$dir/nytprof.out.*";
     is ((stat "$dir/$name")[4], NOBODY, 'the file is the effective user\'s');
-    is join('; ', check_sums(profile_in($run, $name))), '', 'and whole';
+    whole_in($run, 'and whole', $name);
     for my $kind (grep { $_ ne '' } @KINDS) {
         $run = run_by([become('$>')], dir => folder_with_link(), opts => $kind);
         is "$run->{status}$run->{out}", '00', "'$kind': it runs";
@@ -186,7 +185,7 @@ scenario 'where others may write, a file with a second name is not written to, a
     is -s "$dir/victim", 0, 'nothing is written';
     $run = run_prog(code => 'print "ran"', opts => 'file=pipe', everyone => 1, shell => 'chmod 1777 .; ' . fifo_reader('pipe', 'cat > part; mv part copy.out'));
     is "$run->{status} $run->{err}", '0 ', 'a FIFO';
-    is join('; ', check_sums(profile_in($run, await(sub { -e "$run->{dir}/copy.out" && 'copy.out' })))), '', 'has a whole profile';
+    whole_in($run, 'has a whole profile', await(sub { -e "$run->{dir}/copy.out" && 'copy.out' }));
 };
 
 scenario 'Devel::NYTProf::Apache\'s file in /tmp: a link that lies there is not followed' => sub {
@@ -267,7 +266,7 @@ scenario 'unshare() of a user namespace, setns() to that of a child' => sub {
         for my $kind (@KINDS) {
             my $run = run_prog(opts => $kind, code => $work . $code{$call} . ($kind eq '' ? '' : $threads));
             is $run->{out}, $kind eq '' ? 'done' : 'done 2', "'$kind', $call: is done, and the thread is there again";
-            is join('; ', check_sums(profile_in($run))), '', "'$kind', $call: the profile is whole";
+            whole_in($run, "'$kind', $call: the profile is whole");
         }
     }
 };
@@ -284,12 +283,12 @@ scenario 'unshare() of process ids' => sub {
         my $run = run_prog(opts => $kind, code => "$work print syscall($unshare, 0x20000000), ' ', threads(0); $fork");
         is $run->{out}, '0 2 2', "'$kind': the thread stays";
         is $run->{err}, '', 'without a word';
-        is join('; ', check_sums(profile_in($run))), '', 'the profile is whole';
+        whole_in($run, 'the profile is whole');
         next if !$has_users;
         $run = run_prog(opts => $kind, code => "$work print syscall($unshare, 0x30000000), ' ', threads(0); $fork");
         is $run->{out}, '0 1 2', "'$kind', with users: only the child has it again";
         like $run->{err}, qr/\ADevel::NYTProf: sampling and control end here, children have them: no thread can be started: [^\n]+\n\z/, 'which is said';
-        is join('; ', check_sums(profile_in($run))), '', 'the profile is whole';
+        whole_in($run, 'the profile is whole');
     }
     return if !$has_users;
     # One a second: hardly ever there is a sample before the thread has ended.

@@ -30,8 +30,7 @@ scenario 'layout over the matrix' => sub {
         my $run = run_prog(code => $CODE, opts => $opts);
         is $run->{out}, "446\n", "$opts: output" or diag $run->{err};
         is $run->{err}, '', "$opts: nothing on stderr";
-        my $p = profile_in($run);
-        is join('; ', check_sums($p)), '', "$opts: sums";
+        my $p = whole_in($run, "$opts: sums");
         is $p->{version}, '5.0', "$opts: version";
         is join(' ', grep { defined $p->{opt}{$_} } @OPTIONS), join(' ', @OPTIONS), "$opts: the stock options";
         my %set = map { split /=/ } split /:/, $opts;
@@ -182,8 +181,7 @@ for my $i (1 .. 10000) {
 }
 print now() - $began;
 P
-    my $p = profile_in($run);
-    is join('; ', check_sums($p)), '', 'sums';
+    my $p = whole_in($run, 'sums');
     my $tps = $p->{attr}{ticks_per_sec};
     my $stmt = 0;
     for my $lines (values %{ $p->{stmt} }) { $stmt += $_->[1] for values %$lines }

@@ -12,11 +12,6 @@ my @OPTS = ('', 'leave=0', 'stmts=0', 'calls=1', 'blocks=1', 'use_db_sub=1');
 
 sub arcs { return join "\n", (arc_lines(@_, want => qr/^(?:main|List)::/)), '' }
 
-sub good {
-    my ($p, $label) = @_;
-    is join('; ', check_sums($p)), '', "$label: whole, sums right";
-}
-
 # ---- what it costs ----
 
 # Instructions that perl's ops and our handlers executed inside an overloaded operator, each function's; other
@@ -83,8 +78,7 @@ my @s = sort { f(); $a <=> $b } 2, 1;
 write;
 P
     is "$run->{status}$run->{err}$run->{out}", "0xb7\n1\n", 'runs as without us';
-    my $p = profile_in($run);
-    good($p, 'profile');
+    my $p = whole_in($run, 'profile');
     my $where = sub { join ' ', map { /^\S+ (.+) main::f / ? $1 : () } arc_lines($p, want => qr/^main::f\z/) };
     like $where->(), qr/^(?=.*\(eval 1\)\S*:1\b)(?=.*\(eval 1\)\S*:2\b)(?=.*(?<!:)\b3\b)(?=.*\b5\b)(?=.*\b7\b)(?=.*\b18\b)(?=.*\b12\b)/, 'calls in the eval, closures, a replacement, a pattern, sort and a format';
     like arcs($p), qr/^main::made \(eval 1\)\S* main::f/m, 'with the caller that was open';
@@ -105,8 +99,7 @@ early();
 print $x;
 P
     is "$run->{status}$run->{err}$run->{out}", '02', 'runs';
-    my $p = profile_in($run);
-    good($p, 'profile');
+    my $p = whole_in($run, 'profile');
     is stmt_lines($p), '1:1 2:1 3:1 4:1 5:1 6:1 7:1', 'the program and a sub that had been begun';
     is stmt_lines($p, fid_named($p, qr/Half\.pm/)), '2:1 3:1 4:1 5:1 6:1 7:1 8:1', 'and the module';
 };
@@ -123,7 +116,7 @@ DB::enable_profile(); all(); DB::disable_profile(); all(); DB::enable_profile();
 print $n, ' ', $o->a;
 P
     is "$run->{status}$run->{err}$run->{out}", '0' . run_plain(code => "sub DB::enable_profile {} sub DB::disable_profile {}\n$code")->{out}, 'runs as without us';
-    good(profile_in($run), 'profile');
+    whole_in($run, 'profile');
 };
 
 # ---- calls that are open ----
@@ -170,8 +163,7 @@ for (@OPEN) {
         for my $opts (@OPTS) {
             my $run = run_prog(opts => "start=no:$opts", code => "$SUBS$start\n$END");
             is "$run->{status}$run->{err}$run->{out}", "0end\n", "$opts: runs";
-            my $p = profile_in($run);
-            good($p, $opts);
+            my $p = whole_in($run, $opts);
             is arcs($p), join("\n", sort(@calls), ''), "$opts: calls";
         }
     };
@@ -179,9 +171,8 @@ for (@OPEN) {
 
 scenario 'a new file in the middle has the calls that are open' => sub {
     my $run = run_prog(opts => 'start=no', code => $SUBS . "sub start { on(); DB::enable_profile('second.out'); leaf() }\n" . $END);
-    good(profile_in($run), 'first');
-    my $p = profile_in($run, 'second.out');
-    good($p, 'second');
+    whole_in($run, 'first');
+    my $p = whole_in($run, 'second', 'second.out');
     like arcs($p), qr/^main::start 5 main::leaf x1\nmain::top 6 main::leaf x1\nmain::top 6 main::start x1\n/m, 'with their callers';
 };
 
@@ -209,7 +200,7 @@ P
 scenario 'POSIX::_exit in a pause leaves a whole profile' => sub {
     my $run = run_prog(code => "use POSIX ();\nsub f { 1 }\nf();\nDB::disable_profile();\nf();\nPOSIX::_exit(3);\n");
     is $run->{status}, 3, 'status';
-    good(profile_in($run), 'profile');
+    whole_in($run, 'profile');
 };
 
 done_testing;
