@@ -44,6 +44,13 @@ sub record {
     return run_prog(code => $code, opts => $opts, env => { LD_PRELOAD => $preload, %{ $how{env} // {} } });
 }
 
+# The same, of which nothing is said.
+sub recorded {
+    my $run = record(@_);
+    is "$run->{status} $run->{err}", '0 ', 'runs';
+    return $run;
+}
+
 sub near {
     my ($got, $want, $name) = @_;
     ok $got > 0.9 * $want && $got < 1.1 * $want, $name or diag "got $got, not some $want";
@@ -62,8 +69,7 @@ keeper(); churn(); big();
 P
 
 sub holds_what_was_planted {
-    my $run = record($PLANTED, @_);
-    is "$run->{status} $run->{err}", '0 ', 'runs';
+    my $run = recorded($PLANTED, @_);
     my $bytes = bytes_of("$run->{dir}/nytprof.out");
     near $bytes->{2}{space}, 22_000_000, 'what one line keeps';
     near $bytes->{2}{inuse}, 22_000_000, 'is in use';
@@ -77,10 +83,16 @@ sub holds_what_was_planted {
 # Ways to record, and their options.
 my @KINDS = ([''], [', sampled', sampled => 1], [', without SVs', opts => 'svs=0']);
 
-for my $kind (@KINDS) {
-    my ($name, @how) = @$kind;
-    scenario 'planted lines have what they allocate' . $name => sub { holds_what_was_planted(@how) };
+sub each_kind {
+    my ($name, $code) = @_;
+    for (@KINDS) {
+        my ($kind, @how) = @$_;
+        scenario $name . $kind => sub { $code->(@how) };
+    }
+    return;
 }
+
+each_kind 'planted lines have what they allocate' => sub { holds_what_was_planted(@_) };
 
 for my $allocator (qw(libjemalloc.so.2 libtcmalloc_minimal.so.4)) {
     scenario "and with $allocator" => sub {
@@ -172,8 +184,7 @@ P
 # A record of each of twenty thousand places that call, which takes megabytes; the calls themselves take nothing. At the last line
 # perl frees the code, for which perl 5.24 needs megabytes.
 scenario 'what the profiler allocates is left out' => sub {
-    my $run = record('sub f { return } eval "# line 1000\n" . "f();\n" x 20000 . "1" or die; 1;');
-    is "$run->{status} $run->{err}", '0 ', 'runs';
+    my $run = recorded('sub f { return } eval "# line 1000\n" . "f();\n" x 20000 . "1" or die; 1;');
     my $bytes = bytes_of("$run->{dir}/nytprof.out");
     my $space = 0;
     $space += $bytes->{$_}{space} // 0 for grep { $_ >= 1000 && $_ < 21_000 } keys %$bytes;
@@ -181,15 +192,12 @@ scenario 'what the profiler allocates is left out' => sub {
     cmp_ok $space, '<', 300_000, 'and what ran took little';
 };
 
-for my $kind (@KINDS) {
-    my ($name, @how) = @$kind;
-    scenario 'the program behaves as without' . $name => sub {
-        my $code = 'my %h = map { $_ => "x" x $_ } 1 .. 3000; print length join("", @h{sort { $a <=> $b } keys %h}), "\n"; print STDERR "err\n"; exit 3;';
-        my $plain = run_prog(code => $code, impl => 'plain');
-        my $run   = record($code, mean => 16, @how);
-        is_deeply [@$run{qw(out err status)}], [@$plain{qw(out err status)}], 'output, errors and status';
-    };
-}
+each_kind 'the program behaves as without' => sub {
+    my $code = 'my %h = map { $_ => "x" x $_ } 1 .. 3000; print length join("", @h{sort { $a <=> $b } keys %h}), "\n"; print STDERR "err\n"; exit 3;';
+    my $plain = run_prog(code => $code, impl => 'plain');
+    my $run   = record($code, mean => 16, @_);
+    is_deeply [@$run{qw(out err status)}], [@$plain{qw(out err status)}], 'output, errors and status';
+};
 
 # Returns the environment of a shell that the program starts. `before` and `after` stand beside our library.
 sub given_on {
@@ -227,61 +235,51 @@ scenario 'a program without a loader runs without it' => sub {
     is "$run->{out}$run->{err}$run->{status}", "static\n3\n0", 'as without us';
 };
 
-for my $kind (@KINDS) {
-    my ($name, @how) = @$kind;
-    scenario 'a fork and a thread have samples of their own' . $name => sub {
-        my $run = record(<<'P', @how);
+each_kind 'a fork and a thread have samples of their own' => sub {
+    my $run = record(<<'P', @_);
 our @k; sub f { push @k, "a" x (20000 + $_) for 1 .. 500; return }
 f(); if (my $pid = fork) { waitpid $pid, 0 } else { f(); f(); exit }
 f();
 1;
 P
-        near bytes_of("$run->{dir}/nytprof.out")->{1}{space}, 20_000_000, 'the parent';
-        my ($child) = glob "$run->{dir}/nytprof.out.*";
-        near bytes_of($child)->{1}{space}, 20_000_000, 'the child';
-        plan skip_all => 'perl without threads' if !$Config{useithreads};
-        $run = record(<<'P', @how);
+    near bytes_of("$run->{dir}/nytprof.out")->{1}{space}, 20_000_000, 'the parent';
+    my ($child) = glob "$run->{dir}/nytprof.out.*";
+    near bytes_of($child)->{1}{space}, 20_000_000, 'the child';
+    plan skip_all => 'perl without threads' if !$Config{useithreads};
+    $run = record(<<'P', @_);
 use threads;
 our @k; sub f { push @k, "a" x (20000 + $_) for 1 .. 500; return }
 f(); threads->create(sub { f(); f(); 1 })->join;
 f();
 1;
 P
-        near bytes_of("$run->{dir}/nytprof.out")->{2}{space}, 20_000_000, 'the first thread, before and after it joins the second';
-        near bytes_of("$run->{dir}/nytprof.out.t1")->{2}{space}, 20_000_000, 'the second';
-    };
-}
+    near bytes_of("$run->{dir}/nytprof.out")->{2}{space}, 20_000_000, 'the first thread, before and after it joins the second';
+    near bytes_of("$run->{dir}/nytprof.out.t1")->{2}{space}, 20_000_000, 'the second';
+};
 
-for my $kind (@KINDS) {
-    my ($name, @how) = @$kind;
-    scenario 'paused recording samples nothing' . $name => sub {
-        my $run = record(<<'P', @how);
+each_kind 'paused recording samples nothing' => sub {
+    my $run = record(<<'P', @_);
 our @k; sub f { push @k, "a" x (20000 + $_) for 1 .. 500; return }
 DB::disable_profile(); f(); f(); DB::enable_profile();
 f();
 1;
 P
-        near bytes_of("$run->{dir}/nytprof.out")->{1}{space}, 10_000_000, 'of what ran in between';
-    };
-}
+    near bytes_of("$run->{dir}/nytprof.out")->{1}{space}, 10_000_000, 'of what ran in between';
+};
 
-for my $kind (@KINDS) {
-    my ($name, @how) = @$kind;
-    scenario 'a file that rotate begins has its own' . $name => sub {
-        my $run = record(<<'P', @how);
+each_kind 'a file that rotate begins has its own' => sub {
+    my $run = recorded(<<'P', @_);
 our @k; sub f { push @k, "a" x (20000 + $_) for 1 .. 500; return }
 f(); splice @k, 0, 250; DB::rotate_profile() or die;
 f(); splice @k, 0, 350;
 P
-        is "$run->{status} $run->{err}", '0 ', 'runs';
-        for (['', 5_000_000], ['.2', 8_000_000]) {
-            my ($file, $kept) = @$_;
-            my $line = bytes_of("$run->{dir}/nytprof.out$file")->{1};
-            near $line->{space}, 10_000_000, "nytprof.out$file: what was allocated while it was written";
-            near $line->{inuse}, $kept, 'and what was in use at its end';
-        }
-    };
-}
+    for (['', 5_000_000], ['.2', 8_000_000]) {
+        my ($file, $kept) = @$_;
+        my $line = bytes_of("$run->{dir}/nytprof.out$file")->{1};
+        near $line->{space}, 10_000_000, "nytprof.out$file: what was allocated while it was written";
+        near $line->{inuse}, $kept, 'and what was in use at its end';
+    }
+};
 
 # {ID => SPACE} of the sampled blocks that are in use at the end, as these files' comments say: those that were allocated while they
 # were written and, with `before`, those that they say were in use before.
@@ -299,22 +297,17 @@ sub in_use {
 
 # The recorder keeps some words for each block in use. The array has its room from the line before, and no string here is
 # as long as a page of the values that perl takes at once.
-for my $kind (@KINDS) {
-    my ($name, @how) = @$kind;
-    scenario "what the recorder needs to know of the blocks in use is not the program's$name" => sub {
-        my $run = record("our (\@keep, \$size); \$size = 50;\n\$#keep = 30_000;\nfor (1 .. 30_000) { \$keep[\$_] = 'x' x \$size }\n1;\n", @how, mean => 2);
-        is "$run->{status} $run->{err}", '0 ', 'runs';
-        my $lines = bytes_of("$run->{dir}/nytprof.out");
-        my @sizes = map { $_->[0] } @{ $lines->{3}{samples} };
-        cmp_ok scalar(grep { $_ < 100 } @sizes), '>', 29_000, 'of the strings nearly all are sampled';
-        is join(' ', grep { $_ > 5000 } @sizes), '', 'and nothing larger';
-    };
-}
+each_kind 'what the recorder needs to know of the blocks in use is not the program\'s' => sub {
+    my $run = recorded("our (\@keep, \$size); \$size = 50;\n\$#keep = 30_000;\nfor (1 .. 30_000) { \$keep[\$_] = 'x' x \$size }\n1;\n", @_, mean => 2);
+    my $lines = bytes_of("$run->{dir}/nytprof.out");
+    my @sizes = map { $_->[0] } @{ $lines->{3}{samples} };
+    cmp_ok scalar(grep { $_ < 100 } @sizes), '>', 29_000, 'of the strings nearly all are sampled';
+    is join(' ', grep { $_ > 5000 } @sizes), '', 'and nothing larger';
+};
 
 # Perl's own stacks grow by less than to the double, that of temporary values before 5.22 page by page.
 scenario "nor is what it needs to know of the calls in progress the program's" => sub {
-    my $run = record('no warnings; sub deep { $_[0] && deep($_[0] - 1) } deep(20_000); 1;', mean => 2);
-    is "$run->{status} $run->{err}", '0 ', 'runs';
+    my $run = recorded('no warnings; sub deep { $_[0] && deep($_[0] - 1) } deep(20_000); 1;', mean => 2);
     my %size = map { ($_->[0] => 1) } map { @{ $_->{samples} // [] } } values %{ bytes_of("$run->{dir}/nytprof.out") };
     cmp_ok scalar(grep { $_ > 16_000 } keys %size), '>', 4, 'stacks of perl are among what it allocates';
     is join(' ', sort { $a <=> $b } grep { $_ > 16_000 && $size{ 2 * $_ } && $size{ 4 * $_ } && !$size{ $_ + 4096 } } keys %size), '', 'and none of ours';
@@ -344,34 +337,30 @@ fill(100); other(100);
 1;
 P
 
-for my $kind (@KINDS) {
-    my ($name, @how) = @$kind;
-    scenario "a later file knows what is in use from before$name" => sub {
-        my $run = record($CACHE =~ s/NEXT/DB::rotate_profile() or die/gr, @how, mean => 2);
-        is "$run->{status} $run->{err}", '0 ', 'runs';
-        is_deeply in_use($run, 1, ".$_"), in_use($run, 0, map { $_ == 1 ? '' : ".$_" } 1 .. $_), "file $_ knows of all that is in use at its end" for 2, 3;
-        my ($fill, $refill, $add) = map {"main::RUNTIME;main::$_"} qw(fill;main::add refill;main::add add);
-        for my $file ('.2', '.3') {
-            my ($in_use, $allocated) = map { collapsed($run, $file, $_) } qw(inuse_space alloc_space);
-            my %want = ($fill => 250, $refill => 100, $add => 500);
-            near $in_use->{$_} / 20000, $want{$_}, "$file: in use, by $_" for sort keys %want;
-            my %new = $file eq '.2' ? ($add => 500) : ($fill => 100);
-            is join(' ', sort grep { $allocated->{$_} > 100_000 } keys %$allocated), join(' ', keys %new), "$file: allocated, only its own";
-            near $allocated->{$_} / 20000, $new{$_}, 'as much as was' for keys %new;
-        }
-        my ($line) = qx{${\ root()}/bin/nytp-export -q --top --lines --sort=inuse_space '$run->{dir}/nytprof.out.3'} =~ m{[\d.]+ MB +([\d.]+) MB \S+/prog\.pl:4\b};
-        near $line, 17, 'on the line that allocated it';
-    };
+each_kind 'a later file knows what is in use from before' => sub {
+    my $run = recorded($CACHE =~ s/NEXT/DB::rotate_profile() or die/gr, @_, mean => 2);
+    is_deeply in_use($run, 1, ".$_"), in_use($run, 0, map { $_ == 1 ? '' : ".$_" } 1 .. $_), "file $_ knows of all that is in use at its end" for 2, 3;
+    my ($fill, $refill, $add) = map {"main::RUNTIME;main::$_"} qw(fill;main::add refill;main::add add);
+    for my $file ('.2', '.3') {
+        my ($in_use, $allocated) = map { collapsed($run, $file, $_) } qw(inuse_space alloc_space);
+        my %want = ($fill => 250, $refill => 100, $add => 500);
+        near $in_use->{$_} / 20000, $want{$_}, "$file: in use, by $_" for sort keys %want;
+        my %new = $file eq '.2' ? ($add => 500) : ($fill => 100);
+        is join(' ', sort grep { $allocated->{$_} > 100_000 } keys %$allocated), join(' ', keys %new), "$file: allocated, only its own";
+        near $allocated->{$_} / 20000, $new{$_}, 'as much as was' for keys %new;
+    }
+    my ($line) = qx{${\ root()}/bin/nytp-export -q --top --lines --sort=inuse_space '$run->{dir}/nytprof.out.3'} =~ m{[\d.]+ MB +([\d.]+) MB \S+/prog\.pl:4\b};
+    near $line, 17, 'on the line that allocated it';
+};
 
-    scenario "and so does one that begins after the one before was finished$name" => sub {
-        my $run = record($CACHE =~ s/NEXT/DB::finish_profile(); other(1); DB::enable_profile()/gr, @how, mean => 2);
-        is $run->{status}, 0, 'runs';
-        my $in_use = collapsed($run, '.3', 'inuse_space');
-        my $sum = 0;
-        $sum += $in_use->{$_} for grep {/main::add\z/} keys %$in_use;
-        near $sum / 20000, 848, 'without what was freed in between';
-    };
-}
+each_kind 'and so does one that begins after the one before was finished' => sub {
+    my $run = record($CACHE =~ s/NEXT/DB::finish_profile(); other(1); DB::enable_profile()/gr, @_, mean => 2);
+    is $run->{status}, 0, 'runs';
+    my $in_use = collapsed($run, '.3', 'inuse_space');
+    my $sum = 0;
+    $sum += $in_use->{$_} for grep {/main::add\z/} keys %$in_use;
+    near $sum / 20000, 848, 'without what was freed in between';
+};
 
 # By sub and line, as SUB:LINE.
 sub in_use_by_line {
@@ -380,10 +369,8 @@ sub in_use_by_line {
     return { map { ("$data->{subs}[$_->{sub}]{name}:$_->{line}" => $_->{inuse_space}) } grep { $_->{inuse_space} } @{ $data->{lines} } };
 }
 
-for my $kind (@KINDS) {
-    my ($name, @how) = @$kind;
-    scenario 'in the calls and on the lines of the file that told the allocation' . $name => sub {
-        my $run = record(<<'P', @how, mean => 2);
+each_kind 'in the calls and on the lines of the file that told the allocation' => sub {
+    my $run = record(<<'P', @_, mean => 2);
 our (@keep, $text);
 sub keep { my ($value) = @_; push @keep, $value; return "r" x 700 }
 sub argument {
@@ -396,16 +383,15 @@ for (1 .. 40) { argument(); deep(2); deep($_ % 5); $closure->(); eval 'push @kee
 DB::rotate_profile() or die;
 1;
 P
-        is "$run->{status} $run->{err}", '0 ', 'runs';
-        my ($first, $second) = map { collapsed($run, $_, 'inuse_space') } '', '.2';
-        delete @$_{'main::RUNTIME'} for $first, $second;
-        is_deeply $second, $first, 'each stack';
-        my ($before, $after) = map { in_use_by_line($run, $_) } '', '.2';
-        delete @$_{ grep {/\Amain::RUNTIME:/} keys %$_ } for $before, $after;
-        is_deeply $after, $before, 'each line of a sub';
-        cmp_ok scalar keys %$after, '>', 4, 'of which there are some';
-    };
-}
+    is "$run->{status} $run->{err}", '0 ', 'runs';
+    my ($first, $second) = map { collapsed($run, $_, 'inuse_space') } '', '.2';
+    delete @$_{'main::RUNTIME'} for $first, $second;
+    is_deeply $second, $first, 'each stack';
+    my ($before, $after) = map { in_use_by_line($run, $_) } '', '.2';
+    delete @$_{ grep {/\Amain::RUNTIME:/} keys %$_ } for $before, $after;
+    is_deeply $after, $before, 'each line of a sub';
+    cmp_ok scalar keys %$after, '>', 4, 'of which there are some';
+};
 
 scenario 'an exact file beside a sampled one knows what is in use from before, and the sampled one what happened meanwhile' => sub {
     plan skip_all => 'no signals' if $^O eq 'MSWin32';
@@ -455,44 +441,39 @@ sub child_of {
     return $pid;
 }
 
-for my $kind (@KINDS) {
-    my ($name, @how) = @$kind;
-    scenario 'a child of a fork knows what is in use of its parent\'s' . $name => sub {
-        my $run = record($FORK =~ s/FIRST/1/r =~ s/NEXT/DB::rotate_profile() or die/r, @how, mean => 2);
-        is "$run->{status} $run->{err}", '0 ', 'runs';
-        my $child = child_of($run);
-        my $inherited = told($run, ".$child", 'inherited', 15_000);
-        my ($of) = map {/ of (\d+)\z/} @$inherited;
-        is_deeply $inherited, [map {"$_ of $of"} @{ told($run, '', 'alloc', 15_000) }], 'each of them, of one process';
-        near blocks_in_use($run, ".$child", "main::$_->[0]", $_->[1]), $_->[2], "the child: $_->[0]" for [get => 20_000, 70], [own => 10_000, 50];
-        is_deeply [grep {/main::get/} keys %{ collapsed($run, ".$child", 'alloc_space') }], [], 'of which it allocated its own';
-        near blocks_in_use($run, '', 'main::get', 20_000), 90, 'the parent';
-        my %freed = map { ("$_ of $of" => 1) } NYTPTest::slurp("$run->{dir}/nytprof.out.$child") =~ /#nytp-free (\d+)\n/g;
-        is_deeply told($run, ".$child.2", 'inherited', 15_000), [grep { !$freed{$_} } @$inherited], 'its next file tells them apart, too';
-        is_deeply told($run, ".$child.2", 'in-use', 9_000), [grep { !$freed{"$_ of $of"} } @{ told($run, ".$child", 'alloc', 9_000) }], 'from its own';
-        near blocks_in_use($run, ".$child.2", 'main::get', 20_000), 50, 'and at its end';
-        near blocks_in_use($run, '*', 'main::get', 20_000), 90, 'all files together count them once';
-        near blocks_in_use($run, '*', 'main::own', 10_000), 50, 'and the child\'s';
-    };
+each_kind 'a child of a fork knows what is in use of its parent\'s' => sub {
+    my $run = recorded($FORK =~ s/FIRST/1/r =~ s/NEXT/DB::rotate_profile() or die/r, @_, mean => 2);
+    my $child = child_of($run);
+    my $inherited = told($run, ".$child", 'inherited', 15_000);
+    my ($of) = map {/ of (\d+)\z/} @$inherited;
+    is_deeply $inherited, [map {"$_ of $of"} @{ told($run, '', 'alloc', 15_000) }], 'each of them, of one process';
+    near blocks_in_use($run, ".$child", "main::$_->[0]", $_->[1]), $_->[2], "the child: $_->[0]" for [get => 20_000, 70], [own => 10_000, 50];
+    is_deeply [grep {/main::get/} keys %{ collapsed($run, ".$child", 'alloc_space') }], [], 'of which it allocated its own';
+    near blocks_in_use($run, '', 'main::get', 20_000), 90, 'the parent';
+    my %freed = map { ("$_ of $of" => 1) } NYTPTest::slurp("$run->{dir}/nytprof.out.$child") =~ /#nytp-free (\d+)\n/g;
+    is_deeply told($run, ".$child.2", 'inherited', 15_000), [grep { !$freed{$_} } @$inherited], 'its next file tells them apart, too';
+    is_deeply told($run, ".$child.2", 'in-use', 9_000), [grep { !$freed{"$_ of $of"} } @{ told($run, ".$child", 'alloc', 9_000) }], 'from its own';
+    near blocks_in_use($run, ".$child.2", 'main::get', 20_000), 50, 'and at its end';
+    near blocks_in_use($run, '*', 'main::get', 20_000), 90, 'all files together count them once';
+    near blocks_in_use($run, '*', 'main::own', 10_000), 50, 'and the child\'s';
+};
 
-    scenario 'and so does the child of that' . $name => sub {
-        my $run = record($FORK =~ s/FIRST/1/r =~ s/NEXT/if (my \$pid = fork) { waitpid \$pid, 0; exit }/r, @how, mean => 2);
-        is "$run->{status} $run->{err}", '0 ', 'runs';
-        my %inherited = map { m{/nytprof\.out\.(\d+)\z} ? ($1 => told($run, ".$1", 'inherited', 9_000)) : () } glob "$run->{dir}/nytprof.out.*";
-        my ($middle, $last) = sort { @{ $inherited{$a} } <=> @{ $inherited{$b} } || $a <=> $b } keys %inherited;
-        is scalar(grep { !/ of $middle\z/ } @{ $inherited{$last} }), 0, 'all are its own parent\'s';
-        near blocks_in_use($run, ".$last", 'main::get', 20_000), 50, 'what it holds of the first';
-        near blocks_in_use($run, ".$last", 'main::own', 10_000), 50, 'and of the second';
-        near blocks_in_use($run, '*', 'main::get', 20_000), 90, 'all files together count each once';
-        near blocks_in_use($run, '*', 'main::own', 10_000), 50, 'whoever allocated it';
-    };
+each_kind 'and so does the child of that' => sub {
+    my $run = recorded($FORK =~ s/FIRST/1/r =~ s/NEXT/if (my \$pid = fork) { waitpid \$pid, 0; exit }/r, @_, mean => 2);
+    my %inherited = map { m{/nytprof\.out\.(\d+)\z} ? ($1 => told($run, ".$1", 'inherited', 9_000)) : () } glob "$run->{dir}/nytprof.out.*";
+    my ($middle, $last) = sort { @{ $inherited{$a} } <=> @{ $inherited{$b} } || $a <=> $b } keys %inherited;
+    is scalar(grep { !/ of $middle\z/ } @{ $inherited{$last} }), 0, 'all are its own parent\'s';
+    near blocks_in_use($run, ".$last", 'main::get', 20_000), 50, 'what it holds of the first';
+    near blocks_in_use($run, ".$last", 'main::own', 10_000), 50, 'and of the second';
+    near blocks_in_use($run, '*', 'main::get', 20_000), 90, 'all files together count each once';
+    near blocks_in_use($run, '*', 'main::own', 10_000), 50, 'whoever allocated it';
+};
 
-    scenario 'and one that records when its parent does no more' . $name => sub {
-        my $run = record($FORK =~ s/FIRST/DB::finish_profile()/r =~ s/NEXT/DB::enable_profile()/r, @how, mean => 2);
-        is $run->{status}, 0, 'runs';
-        near blocks_in_use($run, '.2', 'main::get', 20_000), 50, 'less what it freed before it did, and after';
-    };
-}
+each_kind 'and one that records when its parent does no more' => sub {
+    my $run = record($FORK =~ s/FIRST/DB::finish_profile()/r =~ s/NEXT/DB::enable_profile()/r, @_, mean => 2);
+    is $run->{status}, 0, 'runs';
+    near blocks_in_use($run, '.2', 'main::get', 20_000), 50, 'less what it freed before it did, and after';
+};
 
 # This fork is not seen as a call.
 scenario 'a child inherits what the statement allocated that forked' => sub {

@@ -30,7 +30,16 @@ sub folder_with_link {
 }
 
 # Root of a container may be the only user that there is; others may be nobody already.
-sub may_become_nobody { return $> == 0 && system($^X, '-e', '$< = $ARGV[0]; exit($< != $ARGV[0])', NOBODY) == 0 }
+my $may_become_nobody = $> == 0 && system($^X, '-e', '$< = $ARGV[0]; exit($< != $ARGV[0])', NOBODY) == 0;
+
+# What root only can try; a program with other rights gets no AddressSanitizer.
+sub root_scenario {
+    my ($name, $code) = @_;
+    return scenario $name => sub {
+        plan skip_all => 'needs root, and no sanitizer' if !$may_become_nobody || sanitized();
+        $code->();
+    };
+}
 
 # A program that makes nobody the real ($<) user, the effective ($>) one or both, and then runs a command.
 sub become { my ($users) = @_; return $^X, '-e', "$users = " . NOBODY . '; exec { $ARGV[0] } @ARGV or die' }
@@ -66,9 +75,7 @@ scenario 'with -T' => sub {
     }
 };
 
-scenario 'a set-user-ID program is not told by its caller where to write' => sub {
-    plan skip_all => 'needs root' if !may_become_nobody();
-    plan skip_all => 'a set-user-ID program gets no AddressSanitizer' if sanitized();
+root_scenario 'a set-user-ID program is not told by its caller where to write' => sub {
     for my $kind (@KINDS) {
         my $dir = folder_with_link();
         my $run = run_by([become('$<')], dir => $dir, opts => "$kind:file=other.out:log=log");
@@ -101,9 +108,7 @@ scenario 'a program with the rights of another user runs without libnytp-malloc.
     like $done->{err}, qr/\A\S+ memory= counts values only; [^\n]*\n\z/, 'which is said';
 };
 
-scenario 'nor is a perl with capabilities, but for root and where they were handed down' => sub {
-    plan skip_all => 'needs root' if !may_become_nobody();
-    plan skip_all => 'such a program gets no AddressSanitizer' if sanitized();
+root_scenario 'nor is a perl with capabilities, but for root and where they were handed down' => sub {
     my $bin = new_dir();
     my $perl = "$bin/perl";
     copy($^X, $perl) or die "$perl: $!";
@@ -125,9 +130,7 @@ scenario 'nor is a perl with capabilities, but for root and where they were hand
     }
 };
 
-scenario 'started by root as somebody else: a profile of that user\'s' => sub {
-    plan skip_all => 'needs root' if !may_become_nobody();
-    plan skip_all => 'such a program gets no AddressSanitizer' if sanitized();
+root_scenario 'started by root as somebody else: a profile of that user\'s' => sub {
     my $dir = folder_with_link();
     my $run = run_by([become('$>')], dir => $dir, opts => '');
     is "$run->{status}$run->{out}", '00', 'it runs';
@@ -153,8 +156,7 @@ my %LAID = (
 );
 my %FOLDERS = (q(everybody's) => [0, 0, 01777], q(the other user's) => [NOBODY, 0, 0755], q(a group's) => [0, NOBODY, 0775]);
 
-scenario 'where others may write, nothing of theirs is opened: the profile gets another name, messages go to standard error' => sub {
-    plan skip_all => 'needs root' if !may_become_nobody();
+root_scenario 'where others may write, nothing of theirs is opened: the profile gets another name, messages go to standard error' => sub {
     for my $whose (sort keys %FOLDERS) {
         for my $what (sort keys %LAID) {
             my ($command, $why) = @{ $LAID{$what} };
@@ -189,7 +191,7 @@ scenario 'where others may write, a file with a second name is not written to, a
 };
 
 scenario 'Devel::NYTProf::Apache\'s file in /tmp: a link that lies there is not followed' => sub {
-    plan skip_all => 'needs root' if !may_become_nobody() || !-k '/tmp';
+    plan skip_all => 'needs root' if !$may_become_nobody || !-k '/tmp';
     my $lay = join ' ', map { "'$_'" } become('$< = $>'), 'ln', '-s';
     my $run = run_prog(code => 'print $$', how => 'late', opts => undef, switches => ['-MDevel::NYTProf::Apache'],
         shell => qq(: > victim; chmod 777 . victim; $lay "\$PWD/victim" /tmp/nytprof.\$\$.out));
@@ -215,8 +217,7 @@ my $is_other = rights("/proc/$$/status") ne $before;
 print join ' ', $is_other ? 'changed' : 'the same', is_at_rest() ? 'at rest' : ('threads', all_rights(), 'socket', -e $socket ? (stat $socket)[4] : 'none');
 P
 
-scenario 'no thread of ours keeps rights that the program has given up, nor a socket' => sub {
-    plan skip_all => 'needs root' if !may_become_nobody();
+root_scenario 'no thread of ours keeps rights that the program has given up, nor a socket' => sub {
     my %changes = (
         'setuid' => 'POSIX::setuid(65534)', 'setgid' => 'POSIX::setgid(65534)', 'setgroups' => '$) = "0 1 2 3"',
         'both' => '$( = $) = "65534 65534"; ($<, $>) = (65534, 65534)', 'setregid' => '$( = $) = "65534 65534"',
@@ -239,8 +240,7 @@ scenario 'no thread of ours keeps rights that the program has given up, nor a so
     }
 };
 
-scenario 'a program that gives up its rights and ends at once leaves no socket' => sub {
-    plan skip_all => 'needs root' if !may_become_nobody();
+root_scenario 'a program that gives up its rights and ends at once leaves no socket' => sub {
     my %changes = ('setuid' => 'POSIX::setuid(65534)', 'both' => '($<, $>) = (65534, 65534)', 'for a while' => '$> = 65534');
     for my $name (sort keys %changes) {
         for my $end ('exit 7', 'exec "sh", "-c", "exit 7"') {

@@ -1,49 +1,27 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # What a sampled program waits for, and with whom: planted programs that wait until they were seen to.
-use strict;
-use warnings;
 
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use NYTPTest;
+
+use Config;
 use Fcntl qw(:flock);
-use File::Temp qw(tempdir);
-use FindBin ();
 use IO::Socket::INET;
 use POSIX ();
-use Config;
-use Test::More;
-use Time::HiRes qw(sleep time);
-
-use lib "$FindBin::Bin/../lib";
-use NYTPTest ();
 
 plan skip_all => 'here samples do not tell it' if !NYTPTest::sees_waits();
-my $top = "$FindBin::Bin/../..";
-my $export = "$top/bin/nytp-export";
+my $export = root() . '/bin/nytp-export';
 plan skip_all => 'nytp-export is not built' if !-x $export;
-my $folder = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+my $folder = new_dir();
+my $libs = join ':', NYTPTest::lib_dirs('ours'), $ENV{PERL5LIB} // ();
 my $n_profiles = 0;
-
-sub wait_until {
-    my ($is_so) = @_;
-    my $end = time + 600;
-    until ($is_so->()) {
-        return 0 if time > $end;
-        sleep 0.005;
-    }
-    return 1;
-}
-
-sub slurp {
-    my ($path) = @_;
-    open my $fh, '<', $path or return '';
-    local $/;
-    return <$fh> // '';
-}
 
 # How often the thread of ours that looks has come to look.
 sub looks {
     my ($pid) = @_;
-    my ($status) = grep {/^Name:\tnytp-ticks$/m} map { slurp($_) } glob "/proc/$pid/task/*/status";
+    my ($status) = grep {/^Name:\tnytp-ticks$/m} map { NYTPTest::slurp($_) } glob "/proc/$pid/task/*/status";
     return ($status // '') =~ /^voluntary_ctxt_switches:\t(\d+)$/m ? $1 : 0;
 }
 
@@ -57,15 +35,15 @@ sub rows_of {
     if (!$pid) {
         POSIX::dup2(fileno $tell, 1);
         $ENV{NYTPROF} = "sample=1000:file=$out";
-        $ENV{PERL5LIB} = join ':', "$top/blib/lib", "$top/blib/arch", $ENV{PERL5LIB} // ();
+        $ENV{PERL5LIB} = $libs;
         exec @command, $^X, '-d:NYTProf', $program or POSIX::_exit(127);
     }
     close $tell;
     if ($release) {
         my $line = <$ready>; # it is about to wait
-        ok wait_until(sub { slurp("/proc/$pid/syscall") =~ /^\d/ }), 'it waits';
+        ok await(sub { NYTPTest::slurp("/proc/$pid/syscall") =~ /^\d/ }), 'it waits';
         my $before = looks($pid);
-        ok wait_until(sub { looks($pid) >= $before + 100 }), 'and is looked at';
+        ok await(sub { looks($pid) >= $before + 100 }), 'and is looked at';
         $release->($pid);
     }
     waitpid $pid, 0;
@@ -152,7 +130,7 @@ SKIP: {
 # The program's own descriptors have the numbers that they have without us.
 my $plain = qx{$^X -e 'open my \$f, "<", "/dev/null"; print fileno \$f'};
 {
-    local $ENV{PERL5LIB} = "$top/blib/lib:$top/blib/arch";
+    local $ENV{PERL5LIB} = $libs;
     local $ENV{NYTPROF} = "sample=1000:file=$folder/fd.out";
     is qx{$^X -d:NYTProf -e 'open my \$f, "<", "/dev/null"; print fileno \$f'}, $plain, 'the number of the next descriptor';
 }
