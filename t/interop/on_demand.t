@@ -1,16 +1,14 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # One request on demand: when, answer, slower_than and keep of Plack::Middleware::NYTP and Mojolicious::Plugin::NYTP.
-use strict;
-use warnings;
 
-use FindBin ();
-use File::Temp qw(tempdir);
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use NYTPTest qw(new_dir);
+use WebServer qw(find_command free_port get put start_server stop_server);
+
 use IO::Socket::INET;
 use POSIX ();
-use lib "$FindBin::Bin/../lib";
-use Test::More;
-use WebServer qw(find_command free_port get put start_server stop_server);
 
 my $top = "$FindBin::Bin/../..";
 plan skip_all => 'nytp-export is not built' if !-x "$top/bin/nytp-export";
@@ -25,8 +23,6 @@ sub run_in {
     local $ENV{NYTPROF} = 'start=no';
     return scalar qx{cd $folder && $^X @switches app.pl 2>&1};
 }
-
-sub new_folder { return tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1) }
 
 sub profiles { return sort map {m{([^/]+)\z}} glob "$_[0]/*.out" }
 
@@ -91,7 +87,7 @@ sub asking {
 my $ASK_ALL = 'print "$_: ", ask($_, %env) =~ s/(died: .*? at ).*/$1/r, "\n" for grep { $_ ne "/long" } sort keys %page; print "@said\n";';
 
 subtest 'the answer stays as it is, with a header where it is asked for' => sub {
-    my $folder = new_folder();
+    my $folder = new_dir();
     put("$folder/text", "of a file\n");
     my $options = q{header => 'X-Profile', when => sub { my ($env) = @_; die "odd\n" if $env->{DIES}; $env->{WANTED} }};
     my $plain = run_in($folder, asking($options, 'my %env;' . $ASK_ALL));
@@ -110,7 +106,7 @@ subtest 'the answer stays as it is, with a header where it is asked for' => sub 
 };
 
 subtest 'the report is the answer, and has the application\'s in it' => sub {
-    my $folder = new_folder();
+    my $folder = new_dir();
     put("$folder/text", "of a file\n");
     my $text = run_in($folder, asking(q{answer => 1, header => 'X-Profile', when => sub { 1 }}, <<'P'), '-d:NYTProf');
 for my $path (sort keys %page) {
@@ -155,7 +151,7 @@ T
 };
 
 subtest 'the application\'s own children, folders and exceptions' => sub {
-    my $folder = new_folder();
+    my $folder = new_dir();
     my $text = run_in($folder, asking(q{answer => 1, when => sub { 1 }}, <<'P'), '-d:NYTProf');
 use POSIX ();
 my ($mine, @ended);
@@ -186,13 +182,13 @@ P
 
 subtest 'no nytp-export: a page that says so' => sub {
     local $ENV{NYTP_EXPORT} = '/nowhere/nytp-export';
-    my $text = run_in(new_folder(), asking(q{answer => 1, when => sub { 1 }}, 'print ask("/list");'), '-d:NYTProf');
+    my $text = run_in(new_dir(), asking(q{answer => 1, when => sub { 1 }}, 'print ask("/list");'), '-d:NYTProf');
     like $text, qr/\A500 \[Content-Type text\/html; charset=utf-8 Content-Length \d+ Cache-Control no-store\] .*There is no report/s, 'status 500';
     like $text, qr/the application answered 200, 2 bytes.*\n\nab<\/pre>/s, 'with what the application answered';
 };
 
 subtest 'slower_than and keep' => sub {
-    my $folder = new_folder();
+    my $folder = new_dir();
     my $text = run_in($folder, asking(q{slower_than => 0.25, keep => 2, header => 'X-Profile'}, <<'P'), '-d:NYTProf');
 my $now = 0;
 { no warnings qw(once prototype redefine); *Time::HiRes::time = sub { return $now } }
@@ -214,7 +210,7 @@ subtest 'options' => sub {
         'slower_than => "x"' => "slower_than is a number of seconds, not 'x'", 'dir => undef, keep => 2' => 'keep needs dir',
         'dir => undef, when => sub { 1 }' => 'when needs dir');
     for my $options (sort keys %said) {
-        like run_in(new_folder(), asking($options, '')), qr/^NYTP: \Q$said{$options}\E at /, $options;
+        like run_in(new_dir(), asking($options, '')), qr/^NYTP: \Q$said{$options}\E at /, $options;
     }
 };
 
@@ -240,7 +236,7 @@ sub example {
 
 subtest 'starman: reports for an admin, and 1,000 requests beside them' => sub {
     my $starman = find_command('starman') or plan skip_all => 'starman is not installed';
-    my $folder = new_folder();
+    my $folder = new_dir();
     my $port = free_port();
     mkdir "$folder/lib" and mkdir "$folder/lib/Plack" and mkdir "$folder/lib/Plack/Middleware" or die;
     put("$folder/lib/Plack/Middleware/Session.pm", $SESSION);
@@ -257,10 +253,7 @@ P
     my @children = map { my $child = $_; my $pid = fork // die; exit_with_odd($server, $child) if !$pid; $pid } 1 .. 4;
     my @reports = map { ask_as($server, "/admin/$_?nytprof=1", 'id=of-an-admin') } 1 .. 10;
     my $odd = 0;
-    for my $child (@children) {
-        waitpid $child, 0;
-        $odd += $? >> 8 || $?;
-    }
+    waitpid($_, 0), $odd += $? for @children;
     is $odd, 0, 'each of 1,000 others has its own answer';
     my @right = grep { my $n = $_ + 1; $reports[$_] =~ m{\A200 .*: the application answered 200.*\n\n/admin/$n of \d+</pre>.*::</i>echo.*</html>\s*\z}s } 0 .. 9;
     is @right, 10, 'ten reports, each with its own answer' or diag substr $reports[0], 0, 300;
@@ -318,7 +311,7 @@ subtest 'Mojolicious' => sub {
     plan skip_all => 'Mojolicious is not installed' if !eval { require Test::Mojo };
     my $stranger = "stranger /slow?nytprof=1 200 <slow> own\nstranger /later?nytprof=1 202 <slow>\nstranger /pieces?nytprof=1 200 piece\n"
         . "stranger /dies?nytprof=1 500 error page\nstranger /slow 200 <slow> own\n";
-    my $folder = new_folder();
+    my $folder = new_dir();
     is run_in($folder, $MOJO =~ s/ANSWER//r, '-d:NYTProf'), $stranger . <<'T', 'the answer as it is, with a header';
 admin /slow?nytprof=1 200 <slow> named own cookie
 admin /later?nytprof=1 202 <slow> named cookie
@@ -327,7 +320,7 @@ admin /dies?nytprof=1 500 error page named cookie
 admin /slow 200 <slow> own cookie
 T
     is scalar(() = profiles("$folder/prof")), 4, 'four profiles';
-    is run_in(new_folder(), $MOJO =~ s/ANSWER/answer => 1,/r, '-d:NYTProf'), $stranger . <<'T', 'the report as the answer';
+    is run_in(new_dir(), $MOJO =~ s/ANSWER/answer => 1,/r, '-d:NYTProf'), $stranger . <<'T', 'the report as the answer';
 admin /slow?nytprof=1 200 GET /slow: the application answered 200, 6 bytes named cookie
 admin /later?nytprof=1 200 GET /later: the application answered 202, 6 bytes named cookie
 admin /pieces?nytprof=1 200 piece named cookie

@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Real web servers with Plack::Middleware::NYTP and Mojolicious::Plugin::NYTP: a profile for each
 # request, or labels in the profiles of the workers, through restarts, graceful stops and kills.
-use strict;
-use warnings;
 
-use FindBin ();
-use File::Temp qw(tempdir);
+use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More;
+use NYTPTest qw(new_dir);
 use WebServer qw(find_command free_port get get_pid put start_server stop_server wait_until);
 
 my $export = "$FindBin::Bin/../../bin/nytp-export";
@@ -88,6 +85,16 @@ builder {
 };
 P
 
+# The folder and the server.
+sub starman {
+    my ($nytprof, $workers, $options) = @_;
+    my $starman = find_command('starman') or plan skip_all => 'starman is not installed';
+    my ($folder, $port) = (new_dir(), free_port());
+    put("$folder/app.psgi", $PSGI =~ s/DIR_OPTION/$options/r);
+    my $server = start_server($folder, $port, $nytprof, $starman, '--workers', $workers, '--listen', "127.0.0.1:$port", 'app.psgi');
+    return ok($server, 'it starts') ? ($folder, $server) : diag(qx{cat $folder/server.log}) && ();
+}
+
 my %PAGES = ('/fast' => '200 fast', '/slow/7' => '200 slow', '/body' => '200 latelatelate', '/delayed' => '202 delayed',
     '/stream' => '200 latelatelate', '/fork' => '200 forked', '/none' => '404 none');
 
@@ -127,7 +134,7 @@ P
 
 subtest 'in one process: which requests are recorded' => sub {
     plan skip_all => 'Plack is not installed' if !eval { require Plack };
-    my $folder = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $folder = new_dir();
     put("$folder/app.pl", $IN_PROCESS);
     my $blib = "$FindBin::Bin/../../blib";
     my $command = "cd $folder && PERL5LIB=$blib/lib:$blib/arch";
@@ -146,7 +153,7 @@ subtest 'in one process: which requests are recorded' => sub {
 subtest 'paths are characters if they are UTF-8' => sub {
     plan skip_all => 'Plack is not installed' if !eval { require Plack };
     for my $dir ('', "dir => 'prof', ") {
-        my $folder = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+        my $folder = new_dir();
         put("$folder/app.pl", <<"P");
 use Plack::Builder;
 my \$app = builder { enable 'NYTP', ${dir}label => sub { "\\x{263a} \$_[0]" =~ s/ 200//r }; sub { [200, [], ['ok']] } };
@@ -162,12 +169,7 @@ P
 };
 
 subtest 'starman: a profile for each request' => sub {
-    my $starman = find_command('starman') or plan skip_all => 'starman is not installed';
-    my $folder = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
-    put("$folder/app.psgi", $PSGI =~ s/DIR_OPTION/dir => 'prof',/r);
-    my $port = free_port();
-    my $server = start_server($folder, $port, 'start=no', $starman, '--workers', 2, '--listen', "127.0.0.1:$port", 'app.psgi');
-    ok $server, 'it starts' or return diag qx{cat $folder/server.log};
+    my ($folder, $server) = starman('start=no', 2, "dir => 'prof',") or return;
     for my $round (1, 2) {
         my %got = map { $_ => get($server, $_) } sort keys %PAGES;
         is_deeply \%got, \%PAGES, 'the answers are the application\'s' or diag qx{tail -5 $folder/server.log};
@@ -189,12 +191,7 @@ subtest 'starman: a profile for each request' => sub {
 };
 
 subtest 'starman: labels in the profiles of the workers, one of which is killed' => sub {
-    my $starman = find_command('starman') or plan skip_all => 'starman is not installed';
-    my $folder = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
-    put("$folder/app.psgi", $PSGI =~ s/DIR_OPTION//r);
-    my $port = free_port();
-    my $server = start_server($folder, $port, 'file=w.out', $starman, '--workers', 1, '--listen', "127.0.0.1:$port", 'app.psgi');
-    ok $server, 'it starts' or return diag qx{cat $folder/server.log};
+    my ($folder, $server) = starman('file=w.out', 1, '') or return;
     for my $round (1 .. 3) {
         is get($server, $_), $PAGES{$_}, $_ for sort keys %PAGES;
         next if $round != 2;
@@ -244,7 +241,7 @@ my %MOJO = ('/fast' => '200 fast', '/slow/7' => '200 slow', '/later' => '202 lat
 
 subtest 'hypnotoad: a profile for each request, through an upgrade' => sub {
     my $hypnotoad = find_command('hypnotoad') or plan skip_all => 'hypnotoad is not installed';
-    my $folder = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $folder = new_dir();
     my $port = free_port();
     put("$folder/app.pl", $MOJO =~ s/PORT/$port/r =~ s/PLUGIN_OPTIONS/dir => 'prof', header => 'X-Profile'/r);
     my $server = start_server($folder, $port, 'start=no', $hypnotoad, '-f', 'app.pl');
@@ -271,31 +268,11 @@ subtest 'hypnotoad: a profile for each request, through an upgrade' => sub {
     is calls_of('late', "$folder/prof"), 2 * (1 + 3), 'with what is rendered later';
 };
 
-subtest 'hypnotoad: labels, and a kill' => sub {
-    my $hypnotoad = find_command('hypnotoad') or plan skip_all => 'hypnotoad is not installed';
-    my $folder = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
-    my $port = free_port();
-    put("$folder/app.pl", $MOJO =~ s/PORT/$port/r =~ s/PLUGIN_OPTIONS/every => 1/r =~ s/workers => 2/workers => 1/r);
-    my $server = start_server($folder, $port, 'file=h.out', $hypnotoad, '-f', 'app.pl');
-    ok $server, 'it starts' or return diag qx{cat $folder/server.log};
-    for my $round (1, 2) {
-        is_deeply {map { $_ => get($server, $_) } keys %MOJO}, \%MOJO, 'the answers are the application\'s';
-        next if $round > 1;
-        my $pid = get_pid($server);
-        kill KILL => $pid;
-        ok wait_until(sub { my $other = get_pid($server); $other && $other != $pid }), 'a worker is killed, another comes';
-    }
-    is stop_server($server, 'QUIT'), 0, 'QUIT ends it well';
-    my ($by, $status, $table) = by_label('label=request', glob "$folder/h.out*");
-    is $status, 3, 'one worker has no end';
-    is_deeply [map { $by->{"GET $_"}[0] } sort keys %MOJO], [2, 2, 2], 'each request is there' or diag $table;
-};
-
 subtest 'a WebSocket that stays open: whole profiles, of which it is none' => sub {
     plan skip_all => 'Mojolicious is not installed' if !eval { require Mojolicious };
     my %options = ('start=no' => "dir => 'prof'", 'file=w.out' => '', 'file=w.out:calls=0' => '', 'file=w.out:sample=500' => '');
     for my $nytprof (sort keys %options) {
-        my $folder = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+        my $folder = new_dir();
         my $port = free_port();
         put("$folder/app.pl", $MOJO =~ s/PLUGIN_OPTIONS/$options{$nytprof}/r);
         my $server = start_server($folder, $port, $nytprof, 'app.pl', 'daemon', '-l', "http://127.0.0.1:$port");

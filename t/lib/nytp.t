@@ -137,9 +137,8 @@ subtest 'run --memory' => sub {
 
 subtest 'dprofpp -p' => sub {
     put('dies.pl', 'sub f { 1 } f(); die "dead\n"');
-    my ($out, $err, $status) = shell("$bin/dprofpp -p dies.pl");
-    is $status >> 8, 255, 'a program that fails, as with the dprofpp of old';
-    like $out, qr/main::f/, 'is shown even so';
+    my ($out, undef, $status) = shell("$bin/dprofpp -p dies.pl");
+    like +($status >> 8) . $out, qr/\A255.*main::f/s, 'a program that fails is shown even so, as with the dprofpp of old';
     is +(shell("$bin/dprofpp -Q -p dies.pl"))[2] >> 8, 255, 'also with -Q';
     is +(shell("$bin/dprofpp -Q -p child.pl"))[2], 0, 'one that does not';
 };
@@ -175,8 +174,6 @@ subtest 'run: --open' => sub {
 };
 
 subtest 'run: signals' => sub {
-    my (undef, undef, $status) = shell("exec $bin/nytp run -q -- -e 'kill TERM => \$\$; sleep 9'");
-    is $status & 127 || $status >> 8, 143, 'a program that a signal ended';
     my (undef, $said) = shell("exec $bin/nytp run -o killed.out -- -e 'sub f { kill TERM => \$\$; sleep 9 } f()'");
     like $said, qr/^nytp-run: -e was killed by SIGTERM after \d+\.\d s$/m, 'is said to have been';
     like $said, qr/^killed by SIGTERM in main::RUNTIME -e:1 > main::f -e:1/m, 'and where it stood';
@@ -427,13 +424,10 @@ subtest 'nytp finds commands' => sub {
     chmod 0755, 'nytp-hello';
     local $ENV{PATH} = "$folder:$ENV{PATH}";
     my ($out, $err, $status) = shell("$bin/nytp hello 'a  b'");
-    is $out, "hello a  b\n", 'in PATH';
-    is $status >> 8, 5, 'its exit status';
-    ($out) = shell("$bin/nytp --help");
-    like $out, qr/^Commands here: compare ctl export hello prove run (?:spy )?startup$/m, 'and lists them';
-    ($out, $err, $status) = shell("$bin/nytp nothing");
-    is $status >> 8, 2, 'none of that name';
-    like $err, qr/no command nothing; here are: compare ctl export hello/, 'is said';
+    is +($status >> 8) . $out, "5hello a  b\n", 'in PATH, with its exit status';
+    like +(shell("$bin/nytp --help"))[0], qr/^Commands here: compare ctl export hello prove run (?:spy )?startup$/m, 'and lists them';
+    (undef, $err, $status) = shell("$bin/nytp nothing");
+    like +($status >> 8) . $err, qr/\A2.*no command nothing; here are: compare ctl export hello/, 'none of that name';
     like +(shell("$bin/nytp exprot"))[1], qr/no command exprot; did you mean export\?/, 'a transposition';
     (undef, my $door, $status) = shell("$bin/nytp");
     is $status >> 8, 2, 'no name';

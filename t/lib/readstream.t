@@ -21,9 +21,8 @@ my $made = write_profile('made', "!calls=1\n", "#text\n", $start, $file,
 my (@chunks, @numbers);
 for_chunks { push @chunks, [@_]; push @numbers, $. } filename => $made, quiet => 1;
 is_deeply(\@numbers, [0 .. $#chunks], '$. counts the chunks from 0');
-is_deeply(
-    \@chunks,
-    [   [VERSION => 5, 0],
+is_deeply(\@chunks, [
+        [VERSION => 5, 0],
         [ATTRIBUTE => ticks_per_sec => 10000000],
         [ATTRIBUTE => nv_size => 8],
         [ATTRIBUTE => application => 'made'],
@@ -40,23 +39,12 @@ is_deeply(
         [SUB_INFO => 1, 5, 9, 'a::b'],
         [SUB_CALLERS => 1, 5, 2, 1, 2, 3, 4, 'a::b', 'm::'],
         [PID_END => 7, 1700000001.5],
-    ],
-    'every chunk has its fields, in the documented order, with signed ticks'
-);
+    ], 'every chunk has its fields, in the documented order, with signed ticks');
 
 my @tags;
-ok(!defined Devel::NYTProf::Data->new(
-        {   filename => $made,
-            quiet => 1,
-            callback => {
-                map {
-                    my $tag = $_;
-                    ($tag => sub { push @tags, "$tag @_" })
-                } qw(TIME_LINE PID_END all_loaded)
-            },
-        }),
-    'a profile that is streamed is not loaded'
-);
+my %callback = map { my $tag = $_; ($tag => sub { push @tags, "$tag @_" }) } qw(TIME_LINE PID_END all_loaded);
+ok(!defined Devel::NYTProf::Data->new({filename => $made, quiet => 1, callback => \%callback}),
+    'a profile that is streamed is not loaded');
 is_deeply(\@tags,
     ['TIME_LINE TIME_LINE -2 1 5', 'PID_END PID_END 7 1700000001.5', 'all_loaded all_loaded'],
     'with a hash only the named tags are called, all_loaded last');
@@ -92,12 +80,8 @@ for my $case (
     ['no such file', folder() . '/nosuch', qr/could not locate file for processing/],
     ['a folder', folder(), qr/could not locate file for processing/],
     ['no profile', $0, qr/\Q$0\E: .*Profile format error/],
-    [   'an unknown tag', write_profile('tag', $start, 'Q'),
-        qr{/tag\.out: byte \d+: Profile format error: }
-    ],
-    [   'a cut record', write_profile('cut', $start, '+'),
-        qr{/cut\.out: byte \d+: Profile data incomplete, }
-    ],
+    ['an unknown tag', write_profile('tag', $start, 'Q'), qr{/tag\.out: byte \d+: Profile format error: }],
+    ['a cut record', write_profile('cut', $start, '+'), qr{/cut\.out: byte \d+: Profile data incomplete, }],
 ) {
     my ($what, $path, $error) = @$case;
     ok(!eval { for_chunks { } filename => $path, quiet => 1; 1 }, "$what croaks");
