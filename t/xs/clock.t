@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
-# Which clock is read, and that time only goes ahead where the processor's counter does not: the time axis by itself
-# (clock.c), and a recorded program whose counter and clock counter_moves.c moves on. Nothing here takes time: each run
-# is the same.
+# Which clock is read (clock.c), and that time only goes ahead where the processor's counter does not, in a recorded
+# program whose counter and clock counter_moves.c moves on. Nothing here takes time: each run is the same.
 
 use FindBin;
 use lib "$FindBin::Bin/../lib";
@@ -22,24 +21,26 @@ sub compile {
     return 0;
 }
 
-scenario 'the time axis by itself' => sub {
+scenario 'which clock is chosen' => sub {
     ok compile('clock', "$FindBin::Bin/clock.c", "$root/XS/platform/counter.c", '-lm'), 'it compiles' or return;
     my @lines = split /\n/, `$dir/clock`;
     is $?, 0, 'its status';
-    cmp_ok scalar(grep {/^ok /} @lines), '>', 50, 'its tests';
+    cmp_ok scalar(grep {/^ok /} @lines), '>', 30, 'its tests';
     is join("\n", grep {/^not ok/} @lines), '', 'none failed';
 };
 
 # Returns the profile's facts of a program of 40 ms, by the clock of counter_moves.c, whose counter moves after
 # half of it: TIME records, calls, and times in milliseconds.
 sub moved {
-    my ($move) = @_;
-    my $run = run_prog(opts => 'compress=0', code => <<'P', env => { LD_PRELOAD => "$dir/moves.so", NYTP_MOVE => $move });
+    my ($move, @in_pause) = @_;
+    my $run = run_prog(opts => 'compress=0', code => <<'P', args => \@in_pause, env => { LD_PRELOAD => "$dir/moves.so", NYTP_MOVE => $move });
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
 sub f { my $n = shift; return $n + 1 }
 my ($begun, $n) = (clock_gettime(CLOCK_MONOTONIC), 0);
 while (clock_gettime(CLOCK_MONOTONIC) - $begun < 0.02) { $n = f($n) for 1 .. 10; binmode STDIN }
+DB::disable_profile() if @ARGV;
 times;
+DB::enable_profile() if @ARGV;
 while (clock_gettime(CLOCK_MONOTONIC) - $begun < 0.04) { $n = f($n) for 1 .. 10; binmode STDIN }
 printf "%.6f", clock_gettime(CLOCK_MONOTONIC) - $begun;
 P
@@ -56,10 +57,12 @@ P
 }
 
 # How the counter moves; by how many milliseconds it is ahead when that is seen, from and to; how much of it was told.
-# The program is looked at each half a millisecond, and may be a tenth of one apart without a word.
+# The program is looked at each half a millisecond, and may be a tenth of one apart without a word. What went far ahead in a
+# pause is seen when the next second is over.
 my @MOVES = (
     ['none'], ['back 3', -3, -3, 0], ['back 100000', -100_000, -100_000, 0], ['ahead 3', 3, 3, 0],
-    ['ahead 0.3', 0.3, 0.3, 0.3], ['ahead 100000', 100_000, 100_000, 0], ['rate 2', 0.1, 1, 0.5], ['rate 0.5', -1, -0.1, 0],
+    ['ahead 0.3', 0.3, 0.3, 0.3], ['ahead 86400000', 86_400_000, 86_400_000, 0], ['rate 2', 0.1, 1, 0.5], ['rate 0.5', -1, -0.1, 0],
+    ['rate 0.1', -5, -0.1, 0], ['rate 1.05', 0.1, 0.3, 0.3], ['rate 1.0005'], # as much as NTP slows a clock
 );
 
 scenario 'a counter that moves while a program is recorded' => sub {
@@ -67,17 +70,17 @@ scenario 'a counter that moves while a program is recorded' => sub {
         if $Config{archname} !~ /^x86_64-linux/ || sanitized() || $ENV{LD_PRELOAD};
     ok compile('moves.so', '-shared -fPIC', "$FindBin::Bin/counter_moves.c", '-ldl'), 'it compiles' or return;
     my $rest_ms;
-    for (@MOVES) {
+    for (@MOVES, map { my ($move, @more) = @$_; [ "$move, paused", @more ] } grep { $_->[0] !~ /86400000/ } @MOVES) {
         my ($move, $from, $to, $told) = @$_;
-        my $found = moved($move);
+        my $found = moved($move =~ s/(, paused)//r, $1 // ());
         my $p     = $found->{p};
+        $rest_ms = $found->{rest_ms} if $move =~ /none/;
         is $found->{run}{err}, '', "$move: the program says nothing";
         is join('; ', check_sums($p)), '', "$move: the sums";
         is $found->{negative}, 0, "$move: no time is negative";
         is $p->{attr_record}{clock}, 'tsc', "$move: it began with the counter";
         my ($at, $apart) = split / /, $p->{attr_record}{clock_parted} // '';
         is defined $apart, defined $from, "$move: whether the clocks parted";
-        $rest_ms //= $found->{rest_ms};
         next if !defined $apart;
         ok $apart / 1e6 >= $from - 0.1 && $apart / 1e6 <= $to + 0.1, "$move: by $apart ns";
         my $more_ms = $found->{rest_ms} - $rest_ms;
