@@ -93,27 +93,4 @@ P
     }
 };
 
-scenario 'the wait of a server in accept() is time of a builtin, within the sub that calls it' => sub {
-    my $p = profile_in(run_prog(code => <<'P'));
-use Socket;
-sub serve { my $s = shift; accept my $c, $s or die "accept: $!"; return 1 }
-socket my $s, PF_INET, SOCK_STREAM, 0 or die "socket: $!";
-bind $s, pack_sockaddr_in(0, INADDR_LOOPBACK) or die "bind: $!";
-listen $s, 1 or die "listen: $!";
-DB::disable_profile();
-my $pid = fork // die "fork: $!";
-if (!$pid) {
-    socket my $c, PF_INET, SOCK_STREAM, 0;
-    select undef, undef, undef, 0.1; # so that there is a wait
-    connect $c, getsockname $s;
-    POSIX::_exit(0) if eval { require POSIX };
-}
-DB::enable_profile();
-serve($s);
-P
-    is join('; ', check_sums($p)), '', 'whole, sums right to the tick';
-    my %incl = map { ($_->[3] => $_->[1]) } @{ $p->{ret} };
-    ok $incl{'main::CORE:accept'} && $incl{'main::serve'} >= $incl{'main::CORE:accept'}, 'the wait is in' or diag explain \%incl;
-};
-
 done_testing;

@@ -296,21 +296,6 @@ scenario 'flags' => sub {
     ok file_of($p, '-e')->{flags} & $F{IS_EVAL}, 'IS_EVAL on -e';
 };
 
-scenario 'code that is not in a file: require hook, DATA, CODE in @INC' => sub {
-    my $p = profile_in(run_prog(code => <<'P'));
-unshift @INC, sub {
-    return if $_[1] ne 'Virtual.pm';
-    my @l = ("package Virtual;\n", "sub f { 1 }\n", "1;\n");
-    return sub { $_ = shift @l; defined $_ ? 1 : 0 };
-};
-require Virtual;
-Virtual::f();
-P
-    is join('; ', check_sums($p)), '', 'whole';
-    like join(' ', arc_lines($p, want => qr/Virtual/)), qr/main::RUNTIME 7 Virtual::f x1/, 'called';
-    like join(' ', map { $_->{name} } values %{ $p->{fid} }), qr{/loader/0x[0-9a-f]+/Virtual\.pm}, 'its file';
-};
-
 # Modules that exist nowhere but in the program: as a handle, line by line, as a text in parts.
 my $HOOK = <<'P';
 BEGIN {

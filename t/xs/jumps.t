@@ -86,9 +86,6 @@ scenario 'what is not recorded when it is called is not when it is jumped to' =>
         ok $p->{complete}, "$quit $opts: whole";
         is calls_of($p, 'POSIX::_exit'), 0, "$quit $opts: the call itself is not there";
     }
-    my $paused = run_prog(code => "use POSIX ();\nsub f { 1 }\nf();\nDB::disable_profile();\nPOSIX::_exit(7);\n");
-    is $paused->{status}, 7, 'while recording is paused: status';
-    whole_in($paused, 'while recording is paused');
     my $run = run_prog(code => "sub end { goto &DB::finish_profile }\nsub g { 1 }\ng();\nend();\ng();\n");
     my $p = whole_in($run, 'goto &DB::finish_profile');
     is calls_of($p, 'DB::finish_profile'), 0, 'goto &DB::finish_profile is no call';

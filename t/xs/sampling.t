@@ -470,21 +470,6 @@ PERL
     ok abs($seen - $share) < $share / 3, "a builtin has its processor time: $seen of $share";
 }
 
-# ---- paused, off, options ----
-
-{
-    my $program = put('paused.pl', <<'PERL');
-sub busy { my $until = time + 1; my $n = 0; for (1 .. 60000) { $n += $_ } } sub quiet { my $n = 0; for (1 .. 400000) { $n += $_ } }
-busy() for 1 .. 50; DB::disable_profile(); quiet(); DB::enable_profile(); busy() for 1 .. 50;
-PERL
-    like run($program, 'sample=2000'), qr/^status 0$/, 'a pause';
-    my %subs = map { $_->subname => $_->calls } values %{ load()->subname_subinfo_map };
-    ok $subs{'main::busy'}, 'before and after it is sampled';
-    ok !$subs{'main::quiet'}, 'in it not';
-    like run($program, 'sample=100:sample_clock=sun'), qr/sample_clock: 'sun' is not wall or cpu/, 'a clock that there is not';
-    like run($program, 'sample=100:blocks=1'), qr{option blocks=1 does nothing}, 'options for exact profiles';
-}
-
 SKIP: {
     skip 'no stock commands', 2 if !stock_command();
     run("$tails 100", 'sample=2000');

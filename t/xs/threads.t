@@ -187,24 +187,6 @@ P
         . 'main::made (eval)[prog.pl:3]:3 main::work x1', 'arcs';
 };
 
-scenario 'threads::shared, a queue' => sub {
-    my $run = run_same(label => 'queue', code => $WORK . <<'P');
-use Thread::Queue;
-my ($in, $out) = map { Thread::Queue->new } 1 .. 2;
-sub consume { while (defined(my $job = $in->dequeue)) { $out->enqueue(work($job)) } }
-my @t = map { threads->create('consume') } 1 .. 3;
-$in->enqueue($_) for 1 .. 60;
-$in->end;
-$_->join for @t;
-my $sum = 0;
-while (defined(my $x = $out->dequeue_nb)) { $sum += $x }
-print "$sum\n";
-P
-    my $n = 0;
-    $n += calls(numbered($run, $_), 'main::work') for 1 .. 3;
-    is $n, 60, 'calls of all workers';
-};
-
 scenario 'off in a thread is for that thread; start=no and on in a thread' => sub {
     my $run = run_same(label => 'disable', opts => '', code => "BEGIN { *DB::disable_profile = *DB::enable_profile = sub {} if !defined &DB::disable_profile }\n" . $WORK . <<'P');
 sub quiet { work(1); DB::disable_profile(); work(2); DB::enable_profile(); work(3) }
@@ -342,19 +324,6 @@ scenario 'many threads at a time' => sub {
     for my $opts ('start=no', 'sample=1000') {
         my $run = run_same(label => "'$opts'", opts => $opts, code => $TREES);
         is outputs($run), '', 'no file' if $opts eq 'start=no';
-    }
-};
-
-scenario 'threads are sampled, each for itself' => sub {
-    my $run = run_same(label => 'sample', opts => 'sample=1000', code => $WORK . <<'P');
-use Time::HiRes qw(clock_gettime CLOCK_THREAD_CPUTIME_ID);
-sub spin { my $n = 0; while (clock_gettime(CLOCK_THREAD_CPUTIME_ID) < $_[0]) { $n += $_ for 1 .. 500 } return $n }
-sub once { return spin(shift) }
-$_->join for map { threads->create('once', $_) } 0.1, 0.15;
-P
-    for my $n (1, 2) {
-        cmp_ok calls(numbered($run, $n), 'main::spin'), '>=', 1, "thread $n is in its profile";
-        is numbered($run, $n)->{attr}{sampled}, 1, 'as samples';
     }
 };
 
