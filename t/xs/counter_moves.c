@@ -151,20 +151,15 @@ static int open_by(const char *name, const char *path, int flags, mode_t mode)
     return fd;
 }
 
-int open(const char *path, int flags, ...)
-{
-    va_list list;
-    va_start(list, flags);
-    const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(list, mode_t) : 0;
-    va_end(list);
-    return open_by("open", path, flags, mode);
-}
+#define OPEN(name)                                                                             \
+    int name(const char *path, int flags, ...)                                                 \
+    {                                                                                          \
+        va_list list;                                                                          \
+        va_start(list, flags);                                                                 \
+        const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(list, mode_t) : 0;                 \
+        va_end(list);                                                                          \
+        return open_by(#name, path, flags, mode);                                              \
+    }
 
-int open64(const char *path, int flags, ...)
-{
-    va_list list;
-    va_start(list, flags);
-    const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(list, mode_t) : 0;
-    va_end(list);
-    return open_by("open64", path, flags, mode);
-}
+OPEN(open)
+OPEN(open64)

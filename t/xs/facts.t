@@ -41,15 +41,14 @@ sub facts {
 
 # row NAME, {opts (a list: each run), want, prepare (called with the folder), profile, says (what may
 # be said on standard error), only (whose fact it is), match (in place of FACTS), and what run_prog()
-# takes}, PROGRAM, FACTS
+# takes}, PROGRAM, FACTS; or both in one text, with a line -- between
 my @ROWS;
 
 sub row {
     my ($name, $o, $code, $facts) = @_;
+    ($code, $facts) = split /^--\n/m, $code if !defined $facts;
     push @ROWS, { name => $name, %$o, code => $code, facts => $facts };
 }
-
-# ---- the statement that stops the recording
 
 my $SWITCHING = <<'P';
 sub w { return 1 }
@@ -80,8 +79,6 @@ row 'it is the first record of the file that recording goes on in',
 row 'and not in the file before', { opts => ["$USUAL:leave=0"], want => qr/^stmt/ },
   $NEW_FILE, "stmt 1 2:1\n";
 
-# ---- empty statements
-
 row 'an empty statement with a label counts',
   { opts => ["$USUAL:leave=0", "$USUAL:leave=1", "$USUAL:use_db_sub=1"], want => qr/^stmt/ },
   <<'P', "stmt 1 1:4 2:1 3:1 4:1 5:1\n";
@@ -92,18 +89,16 @@ second:;
 f();
 P
 
-# ---- builtins that never return
-
 row 'a builtin is one, however it ends', { opts => ["$USUAL:slowops=2"], want => qr/CORE:unpack/ },
-  <<'P', <<'F';
+  <<'P';
 eval { my $x = unpack 'w', "\xff" x 20; };
 sub f { 1 }
 f();
-P
+--
 sub 1 0-0 main::CORE:unpack
 mark main::CORE:unpack
 arc 1:1 main::RUNTIME -> main::CORE:unpack x1
-F
+P
 row 'also where perl code ends it', { opts => ["$USUAL:slowops=2"], want => qr/^(?:sub|mark).*CORE:/ },
   <<'P', join '', map { my $kind = $_; map {"$kind main::CORE:$_\n"} qw(open print sort) } 'sub 1 0-0', 'mark';
 package H; sub TIEHANDLE { bless [] } sub OPEN { die } sub PRINT { die }
@@ -115,8 +110,6 @@ eval { my @x = sort { die } 2, 1 };
 sub f { 1 }
 f();
 P
-
-# ---- BEGIN blocks that ran unrecorded
 
 my $BLOCKS = <<'P';
 package Two;
@@ -178,19 +171,17 @@ for my $kind (qw(CHECK UNITCHECK INIT END)) {
       "sub f { 1 }\nf();\n$kind { 1 }\n", "${SWITCH}sub 1 3-3 main::$kind\n";
 }
 row 'code that all has names of other files', { opts => [$USUAL], only => 'ours', want => qr/^(?:file|sub)/ },
-  <<'P', <<'F';
+  <<'P';
 #line 1 "other.pl"
 sub f { 1 }
 f();
-P
+--
 file 1 0 0 2 other.pl
 file 2 0 0 4 prog.pl
 sub 2 0-0 main::BEGIN
 sub 2 1-1 main::RUNTIME
 sub 1 1-1 main::f
-F
-
-# ---- the file of builtins and xsubs
+P
 
 row 'a builtin is shown in a file rather than in a string eval',
   { opts => ["$USUAL:slowops=2"], want => qr/^sub.*CORE/ }, <<'P', "sub 1 0-0 main::CORE:ftis\n";
@@ -204,10 +195,8 @@ eval qq{package Q;\n#line 1 "c.pl"\nsub a { -e "." } sub b { 1 } a()};
 eval qq{package Q;\n#line 1 "a.pl"\nsub c { 1 } c()};
 P
 
-# ---- constants by name
-
 row 'a constant that is called by its name is an xsub',
-  { opts => [$USUAL], want => qr/(?:FOO|Z)$|-> (?:main::FOO|Q::Z)/ }, <<'P', <<'F';
+  { opts => [$USUAL], want => qr/(?:FOO|Z)$|-> (?:main::FOO|Q::Z)/ }, <<'P';
 use constant FOO => 3;
 package Q;
 use constant Z => [1];
@@ -216,22 +205,20 @@ my $f = 'Q::Z';
 &$f() for 1, 2;
 $f = 'FOO';
 $f->();
-P
+--
 sub 1 0-0 Q::Z
 sub 1 0-0 main::FOO
 mark Q::Z
 mark main::FOO
 arc 1:6 main::RUNTIME -> Q::Z x2
 arc 1:8 main::RUNTIME -> main::FOO x1
-F
+P
 row 'so are those of Fcntl in File::Temp', { opts => ['savesrc=0:slowops=0'], want => qr/O_NOFOLLOW/ },
   <<'P', '';
 use File::Temp;
 my $t = File::Temp->new;
 P
 $ROWS[-1]{match} = qr/\Asub \d+ 0-0 Fcntl::O_NOFOLLOW\nmark Fcntl::O_NOFOLLOW\narc \S+ \S+ -> Fcntl::O_NOFOLLOW x1\n\z/;
-
-# ---- named closures
 
 my $ACCESSORS = <<'P';
 BEGIN { require Sub::Util }
@@ -252,7 +239,7 @@ sub 1 3-3 Acc::__ANON__[prog.pl:3]
 sub 1 3-3 Acc::a
 sub 1 3-3 Acc::b
 F
-row 'a sub keeps each name that it had', { any_eval => 1, opts => [$USUAL, "$USUAL:subs=0"], want => qr/^sub.*Acc::(?!BEGIN)/ }, <<'P', <<'F';
+row 'a sub keeps each name that it had', { any_eval => 1, opts => [$USUAL, "$USUAL:subs=0"], want => qr/^sub.*Acc::(?!BEGIN)/ }, <<'P';
 BEGIN { require Sub::Util }
 package Acc;
 sub jumps { goto &Sub::Util::set_subname }
@@ -263,7 +250,7 @@ $k = Sub::Util::set_subname('Acc::second', $k);
 jumps('Acc::jumped', sub { $k });
 eval q{Sub::Util::set_subname('Acc::inner', sub { 9 })};
 Sub::Util::set_subname('Acc::last', sub { 9 });
-P
+--
 sub 2 1-1 Acc::__ANON__[(eval N)[prog.pl:9]:1]
 sub 1 10-10 Acc::__ANON__[prog.pl:10]
 sub 1 6-6 Acc::__ANON__[prog.pl:6]
@@ -276,16 +263,16 @@ sub 1 10-10 Acc::last
 sub 1 4-4 Acc::named
 sub 1 4-4 Acc::other
 sub 1 6-6 Acc::second
-F
+P
 row 'a file that is loaded at run time brings them as well', { opts => [$USUAL, "$USUAL:subs=0"],
-    want => qr/^sub.*Acc::(?!BEGIN)/ }, <<'P', <<'F';
+    want => qr/^sub.*Acc::(?!BEGIN)/ }, <<'P';
 my $n = 1;
 my $f = sub { $n };
 require Sub::Util;
 Sub::Util::set_subname('Acc::late', $f);
-P
+--
 sub 1 2-2 Acc::late
-F
+P
 row 'while nothing is recorded, too', { opts => [$USUAL], want => qr/^sub.*Acc::(?!BEGIN)/ },
   "BEGIN {\n$ACCESSORS}\nAcc::a({})", <<'F';
 sub 1 4-4 Acc::__ANON__[prog.pl:4]
@@ -314,7 +301,7 @@ row 'and so has the first', { %ONLY, opts => ["$USUAL:leave=0", $USUAL] },
 row 'what is finished is not overwritten', { %ONLY, opts => [$USUAL], profile => 'new.out.2' },
   $FILES, "arc 1:8 $W\nstmt 1 1:1 7:1 8:1\n";
 row 'an xsub is one, whatever became of its first call',
-  { %ONLY, opts => [$USUAL], want => qr/upgrade/ }, <<'P', <<'F';
+  { %ONLY, opts => [$USUAL], want => qr/upgrade/ }, <<'P';
 my $s = 'x';
 sub f { eval { utf8::upgrade(@_) } }
 eval { &utf8::upgrade() };
@@ -322,14 +309,12 @@ utf8::upgrade($s);
 package utf8;
 sub g { 1 }
 g();
-P
+--
 sub 1 0-0 utf8::upgrade
 mark utf8::upgrade
 arc 1:3 main::RUNTIME -> utf8::upgrade x1
 arc 1:4 main::RUNTIME -> utf8::upgrade x1
-F
-
-# ---- a pause elsewhere
+P
 
 row 'with blocks, the record of the paused statement has its block',
   { opts => ["$USUAL:blocks=1"], want => qr/^stmt/ }, $SWITCHING, "stmt 1 1:3 2:1 3:1 5:1 6:1 8:1 9:1\n";
@@ -344,40 +329,38 @@ $x++;
 rename glob('nytprof.out.*'), 'child.out';
 P
 
-# ---- ids
-
 row 'a string eval without a known place has a lower id than the parent that is invented for it',
-  { opts => [$USUAL], want => qr/^file/ }, <<'P', <<'F';
+  { opts => [$USUAL], want => qr/^file/ }, <<'P';
 my $x = 1;
 #line 7 "(eval 99)"
 $x++;
-P
+--
 file 1 0 0 2 prog.pl
 file 3 0 0 418 /unknown-eval-invoker
 file 2 3 1 34 (eval 99)
-F
+P
 row 'with flags that tell how it was seen', { opts => ["$USUAL:stmts=0"], want => qr/^file/ },
-  <<'P', <<'F';
+  <<'P';
 sub f { 1 }
 f();
 #line 7 "(eval 99)"
 f();
-P
+--
 file 1 0 0 4 prog.pl
 file 3 0 0 420 /unknown-eval-invoker
 file 2 3 1 36 (eval 99)
-F
+P
 row 'so has one that is seen before what runs it', { opts => ['savesrc=0:start=no'], want => qr/^(?:file|stmt)/ },
-  <<'P', <<'F';
+  <<'P';
 sub f { 1 }
 eval 'eval "BEGIN { DB::enable_profile() }\n1;\nf();\nDB::disable_profile(); 1"; 2';
-P
+--
 file 3 0 0 290 prog.pl
 file 2 3 2 290 (eval 1)[prog.pl:2]
 file 1 2 1 34 (eval 2)[(eval 1)[prog.pl:2]:1]
 stmt 1 1:1 3:1
 stmt 3 1:1
-F
+P
 
 # ---- AutoSplit
 
@@ -474,7 +457,7 @@ stmt 3 1:1
 F
 }
 row 'of several files the module is the one with most of the path',
-  { opts => [$USUAL], want => qr/^(?:file|stmt)/ }, <<'P', <<'F';
+  { opts => [$USUAL], want => qr/^(?:file|stmt)/ }, <<'P';
 sub f { 1 }
 #line 1 "/old/Foo/Spl.pm"
 f();
@@ -482,37 +465,37 @@ f();
 f();
 #line 3 "blib/lib/Foo/Spl.pm (autosplit into blib/lib/auto/Foo/Spl/x.al)"
 f();
-P
+--
 file 1 0 0 2 Spl.pm
 file 2 0 0 2 prog.pl
 file 3 0 0 2 Spl.pm
 stmt 1 1:1
 stmt 2 1:3
 stmt 3 2:1 3:1
-F
+P
 row 'names that AutoSplit does not write are files of their own',
-  { opts => [$USUAL], want => qr/^stmt/, only => 'ours' }, <<'P', <<'F';
+  { opts => [$USUAL], want => qr/^stmt/, only => 'ours' }, <<'P';
 sub f { 1 }
 for my $name ('', 'a', '.pm', '/', 'a/' x 20_000) { eval qq{#line 1 "$name (autosplit into "\nf(); 1} or die }
-P
+--
 stmt 1 1:5 2:6
 stmt 2 1:2
 stmt 3 1:2
 stmt 4 1:2
 stmt 5 1:2
 stmt 6 1:2
-F
+P
 row 'without the module in the profile, a piece is a file of its own',
-  { opts => [$USUAL], want => qr/^(?:file|stmt)/ }, <<'P', <<'F';
+  { opts => [$USUAL], want => qr/^(?:file|stmt)/ }, <<'P';
 sub f { 1 }
 #line 1 "No.pm (autosplit into auto/No/x.al)"
 f();
-P
+--
 file 1 0 0 10 x.al)
 file 2 0 0 2 prog.pl
 stmt 1 1:1
 stmt 2 1:1
-F
+P
 
 # The other recorder takes any of several files.
 for my $row (grep { !$_->{only} || $_->{only} eq impl() } @ROWS) {

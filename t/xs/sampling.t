@@ -39,8 +39,6 @@ sub is_whole {
     return $? == 0;
 }
 
-# ---- shares ----
-
 # Returns each part's share of a program's time, in percent: the program says so itself when
 # it runs without us and reads the clock of its thread before and after each part. Profiled it
 # makes so many rounds and reads no clock: on a busy machine programs are stopped in system calls
@@ -135,8 +133,6 @@ PERL
     ok is_whole(folder() . '/out'), 'tails: the profile adds up';
 }
 
-# ---- lines ----
-
 {
     my $program = put('lines.pl', <<'PERL');
 use strict; use Time::HiRes qw(clock_gettime CLOCK_THREAD_CPUTIME_ID);
@@ -193,8 +189,6 @@ sub callers_of {
     return map { [$map->{$_}] } grep { $map->{$_} } sort keys %callers;
 }
 
-# ---- which subs are described ----
-
 {
     my $never = join '', map { "sub never_$_ { return $_ }\n" } 1 .. 300;
     my $program = put('many.pl', <<'PERL' . $never);
@@ -210,8 +204,6 @@ PERL
     is join(' ', grep { /^main::never/ } sort keys %$subs), '', 'no other subs are described';
 }
 
-# ---- after the end ----
-
 {
     my $program = put('late.pl', <<'PERL');
 use strict; use Time::HiRes 'clock';
@@ -224,8 +216,6 @@ PERL
     cmp_ok $destroy ? $destroy->incl_time : 0, '>', 0.2, 'what global destruction runs for long is sampled';
     ok is_whole(folder() . '/out'), 'and the profile has an end behind it';
 }
-
-# ---- what sleeps ----
 
 my $sleeper = put('sleeper.pl', <<'PERL');
 use strict; use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC usleep nanosleep); use IO::Poll qw(POLLIN);
@@ -265,8 +255,6 @@ PERL
     %time = map { $_->subname => $_->incl_time } values %{ load()->subname_subinfo_map };
     cmp_ok $time{'main::CORE:sleep'} // 0, '<', 0.1, 'sample_clock=cpu: it took no processor time';
 }
-
-# ---- programs run as ever ----
 
 my %programs = (
     'touches no %SIG' => <<'PERL',
@@ -370,8 +358,6 @@ PERL
     is run($program, 'sample=20000:start=no'), "done\nstatus 0\n", 'Coro: begun in a coroutine, which frees its stacks when it ends';
 }
 
-# ---- many files, and the budget ----
-
 # How many samples there are in a file: the calls of the first begin with a time record of nothing.
 sub times_in {
     my ($file) = @_;
@@ -421,8 +407,6 @@ PERL
         'the budget makes samples rarer, for as long as it is needed';
 }
 
-# ---- the block of a sort ----
-
 # It has a stack of its own, and the pad of the sub that it stands in.
 {
     my $program = put('sorting.pl', <<'PERL');
@@ -434,8 +418,6 @@ PERL
     like $stacks, qr/^main::RUNTIME;main::sorter;main::CORE:sort \d+$/m, 'is in its sub';
     unlike $stacks, qr/main::sorter;main::sorter/, 'once';
 }
-
-# ---- processor time on a busy machine ----
 
 # A builtin that computes is not one that waits, though two other programs have its processor most of the time. Without an argument
 # the program says what share of its processor time the builtin has.
