@@ -24,16 +24,6 @@ sub ran {
     like $run->{err}, qr/nytprof|NYTProf/i, "$label: which say who speaks" if $lines;
 }
 
-scenario 'disk full: /dev/full' => sub {
-    my @before = stat '/dev/full';
-    for my $opts ('file=/dev/full', 'file=/dev/full:compress=0') {
-        ran(run_prog(code => $CODE, opts => $opts), $opts, 1);
-    }
-    my @after = stat '/dev/full';
-    is "@after[1,2,6]", "@before[1,2,6]", 'the device is as before';
-    ok -c _, 'and a device';
-};
-
 scenario '/dev/null swallows it in silence' => sub {
     ran(run_prog(code => $CODE, opts => 'file=/dev/null'), '/dev/null', 0);
     ok -c '/dev/null', 'still a device';
@@ -71,15 +61,6 @@ scenario 'a symbolic link is followed or kept, its target not replaced by surpri
     is scalar(<$fh>), "precious\n", 'a foreign target is kept';
     is $run->{status}, 3, 'and the program runs';
     like $run->{err}, qr/: the file is there and is no profile, writing/, 'which says why';
-};
-
-scenario 'a FIFO is opened in place' => sub {
-    my $run = run_prog(code => $CODE, opts => 'file=pipe',
-        shell => fifo_reader('pipe', 'cat > part; mv part copy.out'), everyone => 1);
-    ran($run, 'FIFO', 0);
-    ok -p "$run->{dir}/pipe", 'still a FIFO';
-    my $p = profile_in($run, await(sub { -e "$run->{dir}/copy.out" && 'copy.out' }));
-    is join('; ', $p ? check_sums($p) : 'nothing'), '', 'the reader has a whole profile';
 };
 
 scenario 'a FIFO that nobody reads, and one whose reader leaves' => sub {

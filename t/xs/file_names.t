@@ -143,19 +143,6 @@ scenario 'in a folder of everybody\'s, a symbolic link is not followed to a file
     is "$run->{status} $run->{err}", '0 ', 'a link to a device is opened as ever';
 };
 
-scenario 'in a folder of everybody\'s, a file of somebody else\'s is not written to' => sub {
-    plan skip_all => 'needs root' if $> != 0;
-    my $dir = new_dir();
-    open my $fh, '>', "$dir/nytprof.out" or die;
-    chown 12345, 12345, "$dir/nytprof.out" or die;
-    chmod 01777, $dir;
-    my $run = run_prog(dir => $dir, code => $F . "f();\n");
-    like $run->{err}, qr/writing \S+nytprof\.out\.\d+\n\z/, 'is said';
-    is -s "$dir/nytprof.out", 0, 'nothing in it';
-    chmod 0755, $dir;
-    is run_prog(dir => $dir, code => $F . "f();\n")->{err}, '', 'in a folder of our own it is ours';
-};
-
 scenario 'looking whether the module is there does not cost a large profile' => sub {
     my $dir = run_prog(opts => 'compress=0', code => $F . "f() for 1 .. 9000;\n")->{dir};
     my $size = -s "$dir/nytprof.out";

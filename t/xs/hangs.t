@@ -152,29 +152,6 @@ P
     is calls_of($dir)->{'main::waiter'}, 101, 'all calls';
 };
 
-scenario 'the program is not disturbed' => sub {
-    my $code = <<'P';
-$! = 7;
-my @before = times;
-my $was = select undef, undef, undef, 0;
-print 0 + $!, " $was\n";
-$SIG{ALRM} = sub { print "alarm\n" };
-alarm 1;
-print sleep(60) < 5 ? "woken\n" : "slept\n";
-my $pid = fork;
-if (!$pid) { exit 3 }
-waitpid $pid, 0;
-print $? >> 8, "\n";
-system 'exit 5';
-print $? >> 8, "\n";
-print `echo here`;
-P
-    my $run = run_prog(code => $code);
-    is $run->{out}, run_plain(code => $code)->{out}, 'same output';
-    is "$run->{status} $run->{err}", '0 ', 'same end';
-    whole_in($run, 'whole');
-};
-
 scenario 'flush=0 leaves it to the size' => sub {
     my (undef, $dir) = hang("${BUSY}ready();\nsub waiter { sleep 60 }\nwaiter();\n", opts => 'flush=0');
     is open_calls($dir), '', 'nothing was told';

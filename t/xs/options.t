@@ -67,9 +67,31 @@ scenario 'unknown names and values that cannot be: one line, the program runs' =
         my $run = run_prog(code => $CODE, opts => $pair->[0]);
         like $run->{err}, qr/\b$pair->[1]\b/, "$pair->[0]: the line names the option";
     }
-    my $run = run_prog(code => $CODE, opts => 'foo=1:calls=1');
-    ok profile_in($run)->{complete}, 'an unknown option: still profiled';
-    is profile_in($run)->{opt}{calls}, 1, 'and the others hold';
+};
+
+# How it is told; the file; which options are in it.
+my %TOLD = (
+    'beside an unknown one' => [{ opts => 'foo=1:calls=1' }, undef, calls => 1],
+    'numbers in other bases' => [{ opts => 'compress=0x3:trace=00' }, undef, compress => 3],
+    'escapes in values' => [{ opts => 'calls=1:file=x\:y\=z:compress=0' }, 'x:y=z', calls => 1, compress => 0],
+    'endatexit' => [{ opts => 'endatexit=1' }], 'libcexit' => [{ opts => 'libcexit=1' }],
+    impl() eq 'peer' ? () : ( # which ignores them
+        'on the switch' => [{ d => '-d:NYTProf=file=sw.out,calls=1,compress=0' }, 'sw.out', calls => 1, compress => 0],
+        'on the switch, with those of the environment' => [{ d => '-d:NYTProf=calls=1', opts => 'compress=0' }, undef, calls => 1, compress => 0],
+    ),
+);
+for my $name (sort keys %TOLD) {
+    my ($how, $file, %want) = @{ $TOLD{$name} };
+    scenario "options: $name" => sub {
+        my $run = run_prog(code => $CODE, %$how);
+        ran($run, $name);
+        my $p = whole_in($run, 'whole', $file);
+        is $p->{opt}{$_}, $want{$_}, $_ for sort keys %want;
+    };
+}
+
+scenario 'DB::set_option is there for frameworks' => sub {
+    is run_prog(code => 'print defined &DB::set_option ? 1 : 0')->{out}, 1, 'a function';
 };
 
 scenario 'a mistake in what decides how a program is recorded leaves it unprofiled' => sub {
@@ -97,11 +119,6 @@ scenario 'usecputime=1 is refused: a line, no profile, the program runs' => sub 
     ran($run, 'usecputime');
     like $run->{err}, qr/usecputime/, 'line';
     ok !-s "$run->{dir}/nytprof.out", 'no profile';
-};
-
-scenario 'numbers in other bases' => sub {
-    my $p = profile_in(run_prog(code => $CODE, opts => 'compress=0x3:trace=00'));
-    is $p->{opt}{compress}, 3, 'hexadecimal';
 };
 
 scenario 'subs=0, stmts=0, both' => sub {
@@ -157,44 +174,12 @@ scenario 'trace and log' => sub {
     $run = run_prog(code => $CODE, opts => 'trace=3:log=trace.log');
     is $run->{err}, '', 'or to log=';
     ok -s "$run->{dir}/trace.log", 'which is written';
-    $run = run_prog(code => $CODE, opts => 'trace=3:log=/nosuch/dir/x');
-    ran($run, 'log that cannot be opened');
-};
-
-scenario 'options on the switch' => sub {
-    plan skip_all => 'the peer ignores them' if impl() eq 'peer';
-    my $run = run_prog(code => $CODE, d => '-d:NYTProf=file=sw.out,calls=1,compress=0');
-    ran($run, 'switch');
-    my $p = profile_in($run, 'sw.out');
-    ok $p, 'file' or return;
-    is "$p->{opt}{calls} $p->{opt}{compress}", '1 0', 'options';
-    $run = run_prog(code => $CODE, d => '-d:NYTProf=calls=1', opts => 'compress=0');
-    $p = profile_in($run);
-    is "$p->{opt}{calls} $p->{opt}{compress}", '1 0', 'with those of the environment';
-};
-
-scenario 'endatexit, libcexit' => sub {
-    my $code = $CODE . "require POSIX;\n";
-    for my $opts ('endatexit=1', 'libcexit=1', 'endatexit=1:libcexit=1') {
-        my $run = run_prog(code => $code, opts => $opts);
-        ran($run, $opts);
-        whole_in($run, "$opts: whole");
-    }
 };
 
 scenario 'loading brings in no module that would be missing from the profile' => sub {
     my $run = run_perl(opts => 'start=no', args => ['-e', 'print join " ", sort keys %INC']);
     is join(' ', grep { /^(?:Exporter|AutoLoader|AutoSplit|DynaLoader|Carp|POSIX|Config|List)/ } split ' ', $run->{out}),
       '', "\%INC: $run->{out}";
-};
-
-scenario 'escapes in values; DB::set_option is there for frameworks' => sub {
-    my $run = run_prog(code => $CODE, opts => 'calls=1:file=x\:y\=z:compress=0');
-    ran($run, 'escapes');
-    my $p = profile_in($run, 'x:y=z');
-    is "$p->{opt}{calls} $p->{opt}{compress}", '1 0', 'what follows an escaped value';
-    $run = run_prog(code => 'print defined &DB::set_option ? 1 : 0');
-    is $run->{out}, 1, 'DB::set_option';
 };
 
 done_testing;

@@ -178,6 +178,9 @@ root_scenario 'where others may write, nothing of theirs is opened: the profile 
             is join('; ', check_sums(read_profile($profile))), '', "$what in $whose folder: the profile is whole";
         }
     }
+    my $dir = new_dir();
+    chown NOBODY, 0, NYTPTest::put("$dir/there.out", '') or die;
+    is run_prog(dir => $dir, code => '1', opts => 'file=there.out')->{err}, '', 'in a folder of our own it is ours';
 };
 
 scenario 'where others may write, a file with a second name is not written to, a FIFO of one\'s own is' => sub {
@@ -187,6 +190,7 @@ scenario 'where others may write, a file with a second name is not written to, a
     is -s "$dir/victim", 0, 'nothing is written';
     $run = run_prog(code => 'print "ran"', opts => 'file=pipe', everyone => 1, shell => 'chmod 1777 .; ' . fifo_reader('pipe', 'cat > part; mv part copy.out'));
     is "$run->{status} $run->{err}", '0 ', 'a FIFO';
+    ok -p "$run->{dir}/pipe", 'stays one';
     whole_in($run, 'has a whole profile', await(sub { -e "$run->{dir}/copy.out" && 'copy.out' }));
 };
 

@@ -73,6 +73,8 @@ eval { die "x\n" }; f(); print $@; eval { die { a => 1 } }; print ref $@, "\n";
 "abc" =~ /(b)/; f(); print "$1 $& $`\n"; { "xyz" =~ /(y)/; print "$1\n" } print "$1\n";
 system 'exit 3'; print $? >> 8, "\n"; `true`; print "$?\n";
 my $bad = unlink '/nosuch/x'; print $! + 0, "\n"; -e '/nosuch'; print $! + 0, "\n";
+require Time::HiRes; $SIG{ALRM} = sub { print "alarm\n" }; Time::HiRes::ualarm(50_000); print sleep(60) < 5 ? "woken\n" : "slept\n";
+$! = 7; my $none = select undef, undef, undef, 0; print $! + 0, " $none\n"; print `echo here`;
 print 'x' if !eval { require No::Such; 1 }; print $@ =~ /^Can't locate No\/Such.pm in \@INC/ ? "ok\n" : $@;
 P
     [ 'order of destruction', <<'P' ],
