@@ -20,10 +20,10 @@ const struct nytp_exporter nytp_exporter_html = {
     .takes_diff = "flame-width no-source-files open source-files title",
     .refuses = "per-process",
     .options = NYTP_OPTIONS(
-        NYTP_OWN_OPTION("lib", LIST, libs, "DIR",
+        NYTP_OWN_OPTION("lib", LIST, report.libs, "DIR",
                         "show file names without this folder; may be given again"),
-        NYTP_OWN_OPTION("minimal", FLAG, minimal, "", "no pages by block and by sub"),
-        NYTP_OWN_OPTION("no-flame", FLAG, no_flame, "", "no flame graph"),
-        NYTP_OWN_OPTION("replace", FLAG, replace, "",
+        NYTP_OWN_OPTION("minimal", FLAG, report.minimal, "", "no pages by block and by sub"),
+        NYTP_OWN_OPTION("no-flame", FLAG, report.no_flame, "", "no flame graph"),
+        NYTP_OWN_OPTION("replace", FLAG, report.replace, "",
                         "remove what an earlier report left in DIR, and nothing else")),
 };

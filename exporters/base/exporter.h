@@ -43,6 +43,17 @@ struct nytp_label_row;
 #define NYTP_STATEMENT_PARTS   6
 #define NYTP_LABEL_PARTS_BYTES (4 << 20)
 
+/* What only the report (--html) is told. */
+struct nytp_report_options {
+    const struct nytp_name *source_paths; /* where sources were unpacked, by file; or NULL */
+    struct nytp_texts libs;               /* folders that file names are shown without */
+    bool minimal, no_flame;               /* no pages by block and by sub; no flame graph */
+    bool replace;                         /* remove what an earlier report left in the folder */
+    const struct nytp_diff *diff;         /* what the profile differs in from a base, or NULL */
+    uint32_t name_trim;      /* longer names of files are cut in names of pages; 0 = 50 */
+    const char *time_format; /* of seconds, for printf; NULL = three digits and a unit */
+};
+
 /* The user's options; zeroed = defaults. One struct serves all exporters, so that an option
  * means the same everywhere. */
 struct nytp_export_options {
@@ -71,27 +82,20 @@ struct nytp_export_options {
     int64_t child_wait_ticks; /* of processes for others of the profile; not in it any more if
                                * the exporter says adds_processes */
     const char *source_dir;   /* where sources were unpacked, or NULL */
-    const struct nytp_name *source_paths; /* html: and as what, by file; or NULL */
-    struct nytp_texts libs;               /* html: folders that file names are shown without */
-    const char *title;                    /* html, flamegraph: what was profiled, or NULL */
-    bool minimal;                         /* html: no pages by block and by sub */
-    bool no_flame;                        /* html: no flame graph */
-    bool source_files, no_source_files;   /* files of this machine are read for source that
-                                             was not kept; neither: as far as it is proved */
-    bool no_merge_evals;                  /* html: a page for each string eval */
-    bool replace; /* html: remove what an earlier report left in the folder */
-    const struct nytp_label_row *label_rows; /* html: what labels took, n_label_rows; or NULL */
-    uint32_t n_label_rows;
-    struct nytp_profile *const *label_parts; /* html: what ran under each, or NULL; or NULL */
-    const struct nytp_diff *diff; /* html: what the profile differs in from a base, or NULL */
-    uint32_t name_trim;      /* html: longer names of files are cut in names of pages; 0 = 50 */
-    const char *time_format; /* html: of seconds, for printf; NULL = three digits and a unit */
+    const char *title;        /* html, flamegraph: what was profiled, or NULL */
+    bool source_files, no_source_files; /* files of this machine are read for source that
+                                           was not kept; neither: as far as it is proved */
+    bool no_merge_evals;                /* html: a page for each string eval */
     uint32_t flame_width; /* html: of the still picture; flamegraph; in pixels; 0 = default */
     const char *selected; /* the selection options as given, or NULL */
     int64_t unselected_ticks;          /* if so: the total that this is a selection of */
     bool partial;                      /* something of the input is missing */
     const struct nytp_patterns *waits; /* subs that wait besides those of waits.def, or NULL */
     struct nytp_patterns names;        /* list, peek: which subs; list: none = the hottest */
+    const struct nytp_label_row *label_rows; /* html: what labels took, n_label_rows; or NULL */
+    uint32_t n_label_rows;
+    struct nytp_profile *const *label_parts; /* html: what ran under each, or NULL; or NULL */
+    struct nytp_report_options report;
 };
 
 /* How the value of an option is read, and so what the member at `target` is. */

@@ -35,7 +35,7 @@ static enum exit_status write_folder(const struct run *run, const struct nytp_pr
     struct nytp_output_set *set = nytp_output_set_folder(path, &error);
     if (set == NULL)
         return nytp_cli_output_failed(path, &error);
-    if (run->cli.export.replace)
+    if (run->cli.export.report.replace)
         nytp_output_set_replace(set);
     bool ok = run->cli.exporter->write_set(profile, &run->cli.export, set);
     if (!ok)
@@ -114,11 +114,11 @@ static void read_environment(struct run *run)
 {
     const char *trim = getenv("NYTPROF_FNAME_TRIM"), *format = getenv("NYTPROF_FMT_TIME");
     const unsigned long longest = trim != NULL ? strtoul(trim, NULL, 10) : 0;
-    run->cli.export.name_trim = longest < 100000 ? (uint32_t)longest : 100000;
+    run->cli.export.report.name_trim = longest < 100000 ? (uint32_t)longest : 100000;
     if (format == NULL || strchr(format, '%') == NULL)
         return;
     if (is_time_format(format) && strlen(format) < 100)
-        run->cli.export.time_format = format;
+        run->cli.export.report.time_format = format;
     else
         nytp_cli_say(
             "NYTPROF_FMT_TIME is not the format of one number, such as %%.3f: not used");
@@ -241,7 +241,7 @@ static struct nytp_profile **load_labels(const struct run *run)
     for (int i = 0; i < run->cli.n_files; i++)
         size +=
             stat(run->cli.files[i], &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : INT32_MAX;
-    if (n == 0 || options->no_flame || run->failed || run->partial ||
+    if (n == 0 || options->report.no_flame || run->failed || run->partial ||
         size > NYTP_LABEL_PARTS_BYTES)
         return NULL;
     struct nytp_profile **const parts = calloc(n, sizeof *parts);
@@ -284,13 +284,13 @@ enum exit_status nytp_cli_export_set(struct run *run, struct nytp_profile *profi
         nytp_cli_say("%s", error.message);
         return EXIT_OUTPUT;
     }
-    cli->export.source_paths = paths;
+    cli->export.report.source_paths = paths;
     struct nytp_label_row *rows = NULL;
     struct nytp_label_sums *const labels = sum_labels(run, shown, &rows);
     struct nytp_profile **const parts = diff == NULL ? load_labels(run) : NULL;
     cli->export.label_parts = parts;
     read_environment(run);
-    cli->export.diff = diff;
+    cli->export.report.diff = diff;
     cli->export.partial = run->partial;
     enum exit_status status =
         is_folder(path)
@@ -298,7 +298,7 @@ enum exit_status nytp_cli_export_set(struct run *run, struct nytp_profile *profi
             : nytp_cli_write_output(path, write_single, &(struct single){run, shown});
     if (shown != profile)
         nytp_profile_free(shown);
-    cli->export.source_paths = NULL;
+    cli->export.report.source_paths = NULL;
     free(paths);
     free_parts(parts, cli->export.n_label_rows);
     free(rows);

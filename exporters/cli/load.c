@@ -125,7 +125,7 @@ static struct nytp_build_options build_options(const struct nytp_cli *cli)
     return (struct nytp_build_options){
         .sources = everything || cli->export.source_dir != NULL ||
                    (export && (exporter->wants_sources || cli->export.lines)),
-        .blocks = export && exporter->wants_blocks && !cli->export.minimal,
+        .blocks = export && exporter->wants_blocks && !cli->export.report.minimal,
         .max_spans = everything || spans || statements ? max_calls : 0,
         .spans_of = statements ? nytp_is_of_database : NULL,
         .as_recorded = cli->as_recorded,

@@ -335,7 +335,7 @@ void nytp_cli_free(struct nytp_cli *cli)
     for (int i = 0; cli->owns_files && i < cli->n_files; i++)
         free(cli->files[i]);
     free(cli->files);
-    free(cli->export.libs.at);
+    free(cli->export.report.libs.at);
     nytp_label_where_free(&cli->where);
     nytp_substitute_free(cli->group);
     free(cli->selected);

@@ -56,7 +56,7 @@ static void add_row(struct nytp_report *report, const struct nytp_table *by_name
 {
     const uint32_t first = first_line(lines, row);
     const uint32_t file =
-        nytp_table_get(by_name, key_of(report->options->diff->rows[row].file));
+        nytp_table_get(by_name, key_of(report->options->report.diff->rows[row].file));
     const bool placed = first != 0 && file != NYTP_TABLE_NONE;
     for (uint32_t i = lines->first[row]; placed && i < lines->first[row + 1]; i++) {
         struct nytp_report_change *change = &report->changes[report->n_changes++];
@@ -71,7 +71,7 @@ static void add_row(struct nytp_report *report, const struct nytp_table *by_name
 
 bool nytp_report_index_changes(struct nytp_report *report)
 {
-    const struct nytp_diff *diff = report->options->diff;
+    const struct nytp_diff *diff = report->options->report.diff;
     struct nytp_diff_lines lines;
     if (diff == NULL || !diff->base_has_times)
         return true;
@@ -128,7 +128,7 @@ void nytp_report_put_change(struct nytp_report *report, const struct nytp_report
         nytp_puts(report->out, "<td>");
         return;
     }
-    nytp_diff_time(report->options->diff,
+    nytp_diff_time(report->options->report.diff,
                    change->ticks[NYTP_DIFF_NEW] - change->ticks[NYTP_DIFF_BASE], true, time,
                    sizeof time);
     nytp_printf(report->out, "<td class=%s title=\"%lld before, %lld now; time %s\">%+lld",

@@ -103,7 +103,7 @@ static void put_count(struct nytp_out *out, int64_t count, bool sign)
 /* An insignificant change is shown as unchanged. */
 static void put_change_of_time(struct nytp_report *report, const struct nytp_diff_row *row)
 {
-    const struct nytp_diff *diff = report->options->diff;
+    const struct nytp_diff *diff = report->options->report.diff;
     struct nytp_out *out = report->out;
     const int64_t ticks = change(row, NYTP_WEIGHT_TIME);
     const bool is_noise = diff->tested && !row->significant;
@@ -123,7 +123,7 @@ static void put_change_of_time(struct nytp_report *report, const struct nytp_dif
 /* Writes the memory column, if any, with both sides' values as the title. */
 static void put_change_of_memory(struct nytp_report *report, const struct nytp_diff_row *row)
 {
-    const struct nytp_diff *diff = report->options->diff;
+    const struct nytp_diff *diff = report->options->report.diff;
     enum nytp_weight weight;
     char base[40], now[40], text[40];
     if (!nytp_diff_memory(diff, &weight))
@@ -172,7 +172,7 @@ static void put_name(struct nytp_report *report, const struct nytp_diff_row *row
 
 static void put_row(struct nytp_report *report, const struct nytp_diff_row *row)
 {
-    const struct nytp_diff *diff = report->options->diff;
+    const struct nytp_diff *diff = report->options->report.diff;
     const struct nytp_diff_cell *base = &row->median[NYTP_DIFF_BASE];
     const struct nytp_diff_cell *now = &row->median[NYTP_DIFF_NEW];
     nytp_putc(report->out, '>');
@@ -201,7 +201,7 @@ static void put_paragraph(struct nytp_report *report, const char *class, const c
 
 static void put_inputs(struct nytp_report *report, enum nytp_diff_side side)
 {
-    const struct nytp_diff *diff = report->options->diff;
+    const struct nytp_diff *diff = report->options->report.diff;
     const char *separator = "";
     for (uint32_t i = 0; i < diff->profile->n_recordings; i++) {
         if (diff->side_of_recording[i] != (uint8_t)side)
@@ -218,7 +218,7 @@ static void put_inputs(struct nytp_report *report, enum nytp_diff_side side)
 /* "Statements: 471000 -> 336091, -28.7 % (exact)", and so on. */
 static void put_totals(struct nytp_report *report)
 {
-    const struct nytp_diff *diff = report->options->diff;
+    const struct nytp_diff *diff = report->options->report.diff;
     enum nytp_weight counts[NYTP_DIFF_MOST_COUNTS];
     const uint32_t n = nytp_diff_counts(diff, NYTP_WEIGHT_TIME, counts);
     for (uint32_t i = 0; i < n; i++) {
@@ -236,7 +236,7 @@ static void put_totals(struct nytp_report *report)
 static void put_amount(struct nytp_report *report, const struct nytp_diff_amount *amount)
 {
     const struct nytp_diff_amount_text text =
-        nytp_diff_amount_text(report->options->diff, amount);
+        nytp_diff_amount_text(report->options->report.diff, amount);
     nytp_printf(report->out, "><td data-n=%lld>%s<td data-n=%lld>%s<td>%s<td>%s",
                 (long long)amount->median[NYTP_DIFF_BASE], text.base,
                 (long long)amount->median[NYTP_DIFF_NEW], text.now, text.change, text.what);
@@ -247,7 +247,7 @@ static void put_amount(struct nytp_report *report, const struct nytp_diff_amount
 static void put_amounts(struct nytp_report *report)
 {
     struct nytp_diff_amounts amounts;
-    if (!nytp_diff_amounts_init(&amounts, report->options->diff))
+    if (!nytp_diff_amounts_init(&amounts, report->options->report.diff))
         nytp_out_of_memory(&report->out->error);
     nytp_diff_amounts_keep_changed(&amounts);
     if (amounts.n > 0) {
@@ -269,7 +269,7 @@ static void put_amounts(struct nytp_report *report)
 /* These numbers are of one run, as on the terminal; the page's other tables have sums. */
 void nytp_report_compared(struct nytp_report *report)
 {
-    const struct nytp_diff *diff = report->options->diff;
+    const struct nytp_diff *diff = report->options->report.diff;
     const uint32_t n_new = diff->n_runs[NYTP_DIFF_NEW];
     char text[1024];
     nytp_puts(report->out, "<h2>Compared with a base</h2>\n");
@@ -302,7 +302,7 @@ void nytp_report_compared(struct nytp_report *report)
 void nytp_report_difference_table(struct nytp_report *report, uint32_t most)
 {
     const bool only_certain = most < UINT32_MAX;
-    const struct nytp_diff *diff = report->options->diff;
+    const struct nytp_diff *diff = report->options->report.diff;
     struct nytp_report_column chosen[N_COLUMNS];
     uint32_t n;
     struct ranked *ranked = rank(diff, only_certain, &n);

@@ -293,7 +293,7 @@ void nytp_report_index(struct nytp_report *report)
     nytp_report_page_begin(report, &page);
     put_sentence(report);
     nytp_report_jump_list(report);
-    if (report->options->diff != NULL) {
+    if (report->options->report.diff != NULL) {
         nytp_report_compared(report);
         nytp_report_difference_table(report, N_TOP);
     }
@@ -322,7 +322,7 @@ void nytp_report_all_subs(struct nytp_report *report)
                                           .file = NONE};
     report->explained = true;
     nytp_report_page_begin(report, &page);
-    if (report->options->diff != NULL)
+    if (report->options->report.diff != NULL)
         nytp_report_difference_table(report, UINT32_MAX);
     nytp_report_sub_table(report, "subs", "Subroutines by exclusive time", report->subs_by_time,
                           report->n_called);

@@ -25,8 +25,8 @@
 static uint32_t library_len(const struct nytp_report *report, const char *text, uint32_t len)
 {
     uint32_t best = 0;
-    for (uint32_t i = 0; i < report->options->libs.n; i++) {
-        const char *lib = report->options->libs.at[i];
+    for (uint32_t i = 0; i < report->options->report.libs.n; i++) {
+        const char *lib = report->options->report.libs.at[i];
         size_t lib_len = strlen(lib);
         while (lib_len > 0 && lib[lib_len - 1] == '/')
             lib_len--;
@@ -143,7 +143,7 @@ static uint32_t trim_name(const struct nytp_report *report, const char *text, ui
                           char *to)
 {
     static const char dots[] = ".../", too_long[] = "TOOLONG";
-    const uint32_t most = report->options->name_trim > 0 ? report->options->name_trim : 50;
+    const uint32_t most = report->options->report.name_trim > 0 ? report->options->report.name_trim : 50;
     const char *slash = memchr(text, '/', len);
     const uint32_t head = slash != NULL ? (uint32_t)(slash - text) + 1 : 0;
     uint32_t last = len, n = len;
@@ -215,7 +215,7 @@ static bool name_evals(struct nytp_report *report)
 static bool is_shown(const struct nytp_report *report, uint32_t f)
 {
     const struct nytp_report_file *file = &report->files[f];
-    return report->options->diff == NULL || file->n_rows + file->n_calls + file->n_evals > 0;
+    return report->options->report.diff == NULL || file->n_rows + file->n_calls + file->n_evals > 0;
 }
 
 /* Returns the file that shows a file without page; 0 at the end. */

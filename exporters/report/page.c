@@ -34,8 +34,8 @@ static void put_formatted(struct nytp_out *out, const char *format, double secon
 void nytp_report_put_seconds(const struct nytp_report *report, struct nytp_out *out,
                              double seconds)
 {
-    if (report->options->time_format != NULL) {
-        put_formatted(out, report->options->time_format, seconds);
+    if (report->options->report.time_format != NULL) {
+        put_formatted(out, report->options->report.time_format, seconds);
         return;
     }
     const double size = fabs(seconds);
@@ -72,7 +72,7 @@ void nytp_report_put_average(const struct nytp_report *report, int64_t ticks, ui
 void nytp_report_put_exact(struct nytp_report *report, int64_t ticks)
 {
     const int64_t ns = nytp_report_ns(report, ticks);
-    if (report->options->time_format == NULL && ns > -1000 && ns < 1000)
+    if (report->options->report.time_format == NULL && ns > -1000 && ns < 1000)
         return;
     nytp_puts(report->out, " data-n=");
     nytp_put_i64(report->out, ns);

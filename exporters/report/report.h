@@ -348,7 +348,7 @@ void nytp_report_memory_curve(struct nytp_report *report);
 void nytp_report_query_tables(struct nytp_report *report);
 void nytp_report_reason_table(struct nytp_report *report);
 
-/* ---- differences.c: only with options->diff ---- */
+/* ---- differences.c: only with options->report.diff ---- */
 void nytp_report_compared(struct nytp_report *report);
 /* Writes at most so many rows, all significant; UINT32_MAX: all rows. */
 void nytp_report_difference_table(struct nytp_report *report, uint32_t most);

@@ -127,7 +127,7 @@ static void put_level_links(struct nytp_report *report, uint32_t file, enum nytp
 
 static void put_file_fact(struct nytp_report *report, uint32_t f)
 {
-    const struct nytp_name *paths = report->options->source_paths;
+    const struct nytp_name *paths = report->options->report.source_paths;
     const struct nytp_name name = paths != NULL ? paths[f] : nytp_report_file_name(report, f);
     struct nytp_out *out = report->out;
     nytp_puts(out, "<dt>File<dd>");

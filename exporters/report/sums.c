@@ -524,7 +524,7 @@ static void take_subs(struct nytp_report *report)
 /* Marks subs that only the base has: a comparison's profile has the names of both sides. */
 static void mark_gone(struct nytp_report *report)
 {
-    const struct nytp_diff *diff = report->options->diff;
+    const struct nytp_diff *diff = report->options->report.diff;
     for (uint32_t i = 0; diff != NULL && i < diff->n_rows; i++) {
         const uint32_t sub = diff->rows[i].status == NYTP_DIFF_GONE
                                  ? nytp_report_sub_named(report, diff->rows[i].name)
@@ -553,7 +553,7 @@ bool nytp_report_sum_up(struct nytp_report *report)
     if (report->files == NULL || report->subs == NULL || !number_files(report))
         return false;
     nytp_scale_init(&report->ns, nytp_unit_find("ns"), profile->ticks_per_sec);
-    report->levels = profile->n_blocks > 0 && !report->options->minimal;
+    report->levels = profile->n_blocks > 0 && !report->options->report.minimal;
     take_subs(report);
     mark_gone(report);
     if (!report->options->no_merge_evals &&

@@ -77,7 +77,7 @@ def exporter_sources():
 
 
 def own_options(source):
-    return re.findall(r'NYTP_OWN_OPTION\(\s*"([^"]+)", (\w+), \w+, "([^"]*)"', source)
+    return re.findall(r'NYTP_OWN_OPTION\(\s*"([^"]+)", (\w+), [\w.]+, "([^"]*)"', source)
 
 
 def options_table():
