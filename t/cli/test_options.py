@@ -177,22 +177,6 @@ def test_bash_completes_what_a_program_is_told():
             sleeper.kill()
 
 
-def test_zsh_completes_each_option(tmp_path):
-    if not shutil.which("zsh"):
-        pytest.skip("zsh is not installed")
-    # a stand-in for the completion system's output end: everything else is the real script
-    script = """
-        _describe() { print -l -- ${(P)2} }
-        words=(%s --); CURRENT=2
-        source %s
-    """ % (COMMAND, ROOT / "completions" / "_nytp-export")
-    done = subprocess.run(["zsh", "-f", "-c", script], capture_output=True, text=True,
-                          check=True, cwd=tmp_path)
-    offered = {line.split(":")[0] for line in done.stdout.splitlines()}
-    assert offered == {"--" + name for name in [*options_table(), *formats()]}
-    assert all(":" in line for line in done.stdout.splitlines())
-
-
 class Zsh:
     """A zsh on a terminal, with its own completion system and our functions. ^T shows what is typed so far."""
 

@@ -3,7 +3,6 @@
 that are no UTF-8, every character there is.
 """
 
-import ctypes
 import hashlib
 import html
 import json
@@ -21,6 +20,7 @@ import exports
 import hostile
 import htmlpages
 import nytpwrite
+from opened import opens
 from recordings import record
 from reports import command, run  # noqa: F401
 
@@ -148,16 +148,6 @@ def sum_of(text):
     return hashlib.blake2b(text.encode(), digest_size=32).hexdigest()
 
 
-def was_opened(path, during):
-    """Whether anybody opened the file meanwhile."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    watch = libc.inotify_init1(os.O_NONBLOCK)
-    assert watch >= 0 and libc.inotify_add_watch(watch, os.fsencode(path), 0x20) >= 0     # IN_OPEN
-    during()
-    with open(watch, "rb", buffering=0) as events:
-        return events.read(1 << 12) is not None
-
-
 # With sample= each of 300 ticks finds the program in these lines.
 PROGRAM = f"# {SECRET}\nsub f {{ 1 }}\nf() while ($ENV{{NYTPROF}} =~ /sample/ ? (times)[0] < 0.3 : $n++ < 9);\n"
 
@@ -186,7 +176,7 @@ def test_a_strangers_recording_brings_no_file_to_light(written, tmp_path):
     os.utime(tmp_path / "a.pl", (1e9, 1e9))
     path, size = str(tmp_path / "a.pl"), len(PROGRAM)
     plain = naming(tmp_path / "plain.out", path, size=size)
-    assert not was_opened(path, lambda: written(plain))
+    assert not opens(path, lambda: written(plain))
     page = written(plain)
     assert SECRET not in page and "with <code>--source-files</code>" in page
     true = sum_of(PROGRAM)
@@ -233,8 +223,8 @@ def test_a_name_that_the_program_gives_its_lines_is_not_read(options, namer, wri
     secret.write_text(f"{SECRET}\n")
     os.utime(secret, (1e9, 1e9))
     made = []
-    assert not was_opened(secret, lambda: made.append(record(tmp_path, NAMERS[namer](secret), options=options)))
-    assert not was_opened(secret, lambda: made.append(written(made[0])))
+    assert not opens(secret, lambda: made.append(record(tmp_path, NAMERS[namer](secret), options=options)))
+    assert not opens(secret, lambda: made.append(written(made[0])))
     page = re.sub("<[^>]*>", "", made[1])
     assert SECRET not in page and "shadow" in page
     assert page.count("sub f { 1 }") >= (namer == "eval" or options == "savesrc=1")

@@ -316,24 +316,6 @@ def test_costs_that_cannot_be_are_passed_over(export, tmp_path, value):
     assert json.loads(export("--json", "--unit=ticks", file))["total"] == 500
 
 
-def test_loops_that_judge_costs_share_no_sub(export, tmp_path):
-    """bench/truth --kinds, calls=1: what a loop's calls cost comes off that loop, also where others were interrupted."""
-    text = (ROOT / "bench/kinds.pl").read_text().replace("2_000, 50", "20, 5")
-    out = recordings.record(tmp_path, text, options="calls=1", steps=False)
-    document = json.loads(export("--json", str(out)))
-    names = [sub["name"] for sub in document["subs"]]
-    kinds = collections.Counter()
-    for name, callers in itertools.groupby(sorted(
-            (names[arc["callee"]], names[arc["caller"]]) for arc in document["calls"]
-            if re.fullmatch(r"main::\w+_\d+", names[arc["caller"]]) and "CORE:" not in names[arc["callee"]]),
-            key=lambda arc: arc[0]):
-        callers = list(callers)
-        if name != "Scalar::Util::reftype":                     # runs no statements
-            assert len(callers) == 1, callers
-            kinds[callers[0][1].rpartition("_")[0]] += 1
-    assert len(kinds) == 5 and set(kinds.values()) == {5}
-
-
 # -------------------------------------------------------------------- the HTML report's tables
 
 @pytest.fixture

@@ -3,10 +3,10 @@
 
 import contextlib
 import csv
-import ctypes
 import functools
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import time
@@ -207,6 +207,20 @@ def spy(*arguments, status=0, **options):
     return ran.stdout if status == 0 else ran.stderr
 
 
+def sleeps(pid):
+    return int(re.search(r"\nvoluntary_ctxt_switches:\s*(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1])
+
+
+def record(pid, out, *options):
+    """Records until there are samples, however long that takes on a busy machine."""
+    with running(str(SPY), "record", pid, "-o", out, "-r", 1000, *options) as recording:
+        wait_until_it_samples(recording.pid)
+        before = sleeps(recording.pid)
+        wait_until(lambda: sleeps(recording.pid) > before + 20)
+        recording.popen.terminate()
+        assert recording.popen.wait() == 0
+
+
 def exported(profile, *options):
     return subprocess.run([EXPORT, "-q", *options, profile], check=True, capture_output=True, text=True).stdout
 
@@ -218,16 +232,6 @@ def rows(profile):
 
 def as_nobody(*command):
     return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *map(str, command)]
-
-
-def opens(path, during):
-    """How often anybody opens the file meanwhile, by the kernel's count. A look at it without opening it is none (O_PATH)."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    watch = libc.inotify_init1(os.O_NONBLOCK)
-    assert watch >= 0 and libc.inotify_add_watch(watch, os.fsencode(path), 0x20) >= 0     # IN_OPEN
-    during()
-    with open(watch, "rb", buffering=0) as events:
-        return len(events.read(1 << 16) or b"") // 16
 
 
 # Runs a command to which the kernel refuses a system call, as an old one or a container's filter does: a program of four

@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 import spied
+from opened import opens
 from spied import PERL
 
 
@@ -35,12 +36,12 @@ def test_a_recursion_is_told_once_however_deep_it_is(script):
     path = script(DEEP)
     with spied.waiting(PERL, path, 300_000) as process:
         shown = []
-        opens = spied.opens(path, lambda: shown.append(spied.spy("dump", process.pid)))
+        n_opens = opens(path, lambda: shown.append(spied.spy("dump", process.pid)))
     text, = shown
     assert frames(text) == ["CORE::sysread", "main::bottom (app.pl:2)", "main::down (app.pl:4)", "main::down, 300,000 more of these",
                             "(main program) (app.pl:5)"]
     assert len(text.splitlines()) < 20 and text.count("$n ? down($n - 1) : bottom() }") == 1
-    assert opens == 1
+    assert n_opens == 1
 
 
 def test_subs_that_call_each_other_in_a_circle_are_told_once(script):

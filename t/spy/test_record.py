@@ -105,12 +105,9 @@ def test_real_time_priority_is_taken_where_it_may_be_had_and_not_refused(options
     may = subprocess.run([sys.executable, "-c", "import os; os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))"],
                          stderr=subprocess.DEVNULL).returncode == 0
 
-    def times_slept(pid):
-        return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text(), re.M)[1])
-
     with spied.ready(PERL, script(WAITS)) as process:
         with spied.running(str(spied.SPY), "record", process.pid, "-r", "1000", *options, "-o", tmp_path / "out") as spy:
-            spied.wait_until(lambda: times_slept(spy.pid) > 100)  # it has looked
+            spied.wait_until(lambda: spied.sleeps(spy.pid) > 100)  # it has looked
             policy = os.sched_getscheduler(spy.pid) & ~os.SCHED_RESET_ON_FORK
     assert policy == (os.SCHED_RR if may and not options else os.SCHED_OTHER)
 

@@ -15,6 +15,7 @@ import time
 import pytest
 
 import spied
+from opened import opens
 from spied import PERL, THREADS, WAITS, as_nobody, exported
 
 
@@ -44,7 +45,7 @@ def test_a_file_is_the_programs_source_unless_it_was_changed_after_the_start(how
         wait_a_while()
         CHANGES[how](program)
         shown = spied.spy("dump", process.pid)
-        spied.spy("record", process.pid, "-o", tmp_path / "out", "-r", 1000, "-d", "100ms")
+        spied.record(process.pid, tmp_path / "out")
     listed = exported(tmp_path / "out", "--list=main::inner")
     told = exported(tmp_path / "out", "--list=main::inner", "--source-files")
     assert [("sysread STDIN" in text, "# new" in text or "# a new" in text) for text in (shown, listed, told)] == [(how == "not at all", False)] * 3
@@ -66,7 +67,7 @@ def test_a_workers_source_is_what_its_parent_has_compiled(is_changed, script, tm
         process.popen.stdin.write("\n")
         process.popen.stdin.flush()
         worker = process.wait_for("forked").split()[1]
-        spied.spy("record", worker, "-o", tmp_path / "out", "-r", 1000, "-d", "100ms")
+        spied.record(worker, tmp_path / "out")
         shown = spied.spy("dump", worker)
         process.popen.stdin.close()
     for text in shown, exported(tmp_path / "out", "--list=main::inner", "--source-files"):
@@ -90,7 +91,7 @@ def test_names_lead_nowhere_out_of_the_programs_root(name, has_call, tmp_path):
         command = [spied.SPY, "dump", str(process.pid)]
         filtered = [] if has_call else spied.without("openat2", errno.ENOSYS)
         shown = subprocess.run(filtered + command, capture_output=True, text=True, check=True).stdout
-        spied.spy("record", process.pid, "-o", tmp_path / "out", "-r", 1000, "-d", "100ms")
+        spied.record(process.pid, tmp_path / "out")
     kept = exported(tmp_path / "out", "--dump")
     is_there = name.endswith("lib/Mod.pm")
     assert f"main::f ({name}:1)" in shown and "/srv/" in kept and "SECRET" not in shown + kept
@@ -107,7 +108,7 @@ def test_what_a_program_calls_its_source_is_opened_only_if_it_is_a_file(name, tm
     os.utime(tmp_path / "file", (1, 1))
     with spied.waiting(PERL, "-E", f'$| = 1; eval qq{{# line 1 "{tmp_path / name}"\nsub f {{ say "ready"; sleep 99 }}}}; eval qq{{# line 1 "{tmp_path}/file"\nf()}}') as process:
         look = lambda: spied.spy("dump", process.pid)
-        assert not spied.opens(tmp_path / name, look) and spied.opens(tmp_path / "file", look)
+        assert not opens(tmp_path / name, look) and opens(tmp_path / "file", look)
 
 
 @pytest.mark.parametrize("name", ["/dev/zero", "FIFO"])
