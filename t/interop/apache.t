@@ -21,6 +21,8 @@ plan skip_all => 'Apache with mod_perl is not installed'
     if !$httpd || !-e "$modules/mod_perl.so" || !-e "$modules/mod_mpm_prefork.so";
 
 my $top = getcwd();
+my $export = "$top/bin/nytp-export";
+plan skip_all => 'nytp-export is not built' if !-x $export;
 chmod 0755, folder(); # the server's children run as somebody else
 
 my $HELLO = <<'PERL';
@@ -144,12 +146,7 @@ sub check_profiles {
     }
     is($whole, scalar @profiles, 'each profile is whole') or diag "@profiles\n", slurp("$folder/error.log");
     is($calls, $n_requests, 'and together they have all requests');
-    my $export = "$FindBin::Bin/../../bin/nytp-export";
-    SKIP: {
-        skip 'nytp-export is not built', 1 if !-x $export;
-        like(scalar qx{"$export" --by=label=request @profiles}, qr/^ +$n_requests .*  GET \/hello$/m,
-            'under their label');
-    }
+    like(scalar qx{"$export" --by=label=request @profiles}, qr/^ +$n_requests .*  GET \/hello$/m, 'under their label');
     my ($status, $out, $err) = run_script('nytprofmerge', '-o', "$folder/all.out", @profiles);
     is("$status$out$err", 0, 'they can be merged');
     is(Devel::NYTProf::Data->new({filename => "$folder/all.out", quiet => 1})
@@ -202,7 +199,7 @@ sub is_closed {
 
 sub exported {
     my ($path) = @_;
-    my $json = qx{"$FindBin::Bin/../../bin/nytp-export" -q --json "$path"};
+    my $json = qx{"$export" -q --json "$path"};
     my $status = $? >> 8;
     my ($work) = $json =~ /"name":"Hello::work",[^}]*"calls":(\d+)/;
     return {status => $status, work => $work || 0, holds => scalar $json =~ /"name":"Hello::hold",[^}]*"calls":[1-9]/};
@@ -216,7 +213,6 @@ sub is_on_disk {
 }
 
 subtest 'kills and restarts under load' => sub {
-    plan skip_all => 'nytp-export is not built' if !-x "$FindBin::Bin/../../bin/nytp-export";
     my ($folder, $port) = start('kills', 'prefork', "StartServers 2\nMinSpareServers 1\nMaxSpareServers 4\n");
     my $answered = () = grep { $_ eq 'hello' } get($port, 2);
     my $server = slurp("$folder/httpd.pid") + 0;

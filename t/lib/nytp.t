@@ -23,6 +23,9 @@ sub shell {
     return (slurp('out'), slurp('err'), $status);
 }
 
+# The exit status, and all that is said.
+sub says { my ($out, $err, $status) = shell(@_); return ($status >> 8) . " $err$out" }
+
 put('app.pl', <<'P');
 use strict;
 use warnings;
@@ -60,8 +63,7 @@ subtest 'run: options' => sub {
     is "$said$status", 2 << 8, 'a file that is no profile is not replaced';
     is slurp('mine'), "not a profile\n", 'and is as it was';
     system('mkfifo', 'fifo') == 0 or die 'no mkfifo';
-    (undef, $err, $status) = shell("$bin/nytp run -q -o fifo child.pl");
-    like "$status $err", qr/\A512 nytp-run: .*fifo is there and is no profile/, 'nor is what is no file';
+    like says("$bin/nytp run -q -o fifo child.pl"), qr/\A2 nytp-run: .*fifo is there and is no profile/, 'nor is what is no file';
     ok -p 'fifo', 'it is what it was';
     is +(shell("$bin/nytp run --nonsense app.pl"))[2] >> 8, 2, 'wrong usage';
     is +(shell("$bin/nytp run"))[2] >> 8, 2, 'no program';
@@ -71,8 +73,7 @@ subtest 'run: options' => sub {
     like +(shell("$bin/nytp run -q -o p.out perl -Mstrict app.pl x"))[0], qr/\Aout: x\n\z/, 'a perl before them is this one';
     put('perl', "\x7fELF");
     chmod 0755, 'perl';
-    (undef, $err, $status) = shell("$bin/nytp run ./perl app.pl");
-    like "$status $err", qr{\A512 nytp-run: ./perl is another perl than \S+, which}, 'another perl could not';
+    like says("$bin/nytp run ./perl app.pl"), qr{\A2 nytp-run: ./perl is another perl than \S+, which}, 'another perl could not';
     unlink 'perl';
     for my $name (qw(perl5.36.0 perl-5.40 perl5.36-x86_64-linux-gnu)) {
         symlink $^X, $name or die "$name: $!";
@@ -93,8 +94,7 @@ subtest 'run and startup: taint mode as the first line says it' => sub {
         my $needed = $mode == 1 ? '-T' : $mode ? '-t' : '';
         is +(shell("$^X $needed shebang.pl"))[1], "<$mode>", "$switches: perl";
         for my $command ('run -q -o t.out', 'startup --run') {
-            my (undef, $err, $status) = shell("$bin/nytp $command shebang.pl");
-            like "$status $err", qr/\A0 <$mode>/, "$switches: nytp $command";
+            like says("$bin/nytp $command shebang.pl"), qr/\A0 <$mode>/, "$switches: nytp $command";
         }
         like +(shell("$bin/nytp-export -q t.out"))[0], qr/main::f/, "$switches: it is recorded";
         unlink 't.out';
@@ -163,14 +163,11 @@ subtest 'run: --open' => sub {
         chmod 0755, "viewers/$viewer";
     }
     local $ENV{PATH} = "$folder/viewers:$ENV{PATH}";
-    my ($out, $err, $status) = shell("$bin/nytp run -q -o v.out --open callgrind app.pl");
-    is "$out$err" . ($status >> 8), "out: \nerr\n7", 'output and exit status are the program\'s';
+    is says("$bin/nytp run -q -o v.out --open callgrind app.pl"), "7 err\nout: \n", 'output and exit status are the program\'s';
     like slurp('opened'), qr/\Akcachegrind 1\n# callgrind format/, 'the viewer gets the export';
     shell("$bin/nytp run -q -o v.out --open html app.pl");
     like slurp('opened'), qr/\Axdg-open 1\n<!DOCTYPE html/i, 'the browser gets the report\'s first page';
-    (undef, $err, $status) = shell("$bin/nytp run -q -o v.out --open csv app.pl");
-    like $err, qr/--open means nothing for --csv/, 'a format that nothing opens';
-    is $status >> 8, 7, 'changes no exit status';
+    like says("$bin/nytp run -q -o v.out --open csv app.pl"), qr/\A7 .*--open means nothing for --csv/s, 'a format that nothing opens changes no exit status';
 };
 
 subtest 'run: signals' => sub {
@@ -202,8 +199,7 @@ subtest 'run: where no file can be made' => sub {
     my ($file) = glob 'tmp/*/nytprof.out';
     ok $file && -s $file, 'its profile is in TMPDIR' or diag $err;
     like $err, qr{^nytp-run: the profile goes to \S+/tmp/[^/]+/nytprof\.out\n}m, 'it is told where';
-    (undef, $err, $status) = shell("cd /proc && $bin/nytp run -o here.out -e 1");
-    is $status >> 8, 2, 'a name that was asked for is no other';
+    is +(shell("cd /proc && $bin/nytp run -o here.out -e 1"))[2] >> 8, 2, 'a name that was asked for is no other';
 };
 
 subtest 'a name with % is that of the profile, as it stands' => sub {
@@ -225,16 +221,14 @@ subtest 'a name with % is that of the profile, as it stands' => sub {
 
 subtest 'a recording that cannot be merged stays in its folder' => sub {
     local $ENV{NYTP_EXPORT} = 'nytp-export-that-is-not-there';
-    my (undef, undef, $status) = shell("$bin/nytp-run -q -o kept.out app.pl");
-    is $status >> 8, 7, 'exit status';
+    is +(shell("$bin/nytp-run -q -o kept.out app.pl"))[2] >> 8, 7, 'exit status';
     my ($kept) = glob 'kept.out.*.d';
     ok $kept && !-e 'kept.out', 'the folder';
     delete local $ENV{NYTP_EXPORT};
     like +(shell("$bin/nytp-export -q $kept"))[0], qr/ 6 .*main::busy/, 'is an input';
     put('nytprofmerge', 'kill TERM => getppid; sleep 600;');
     local $ENV{NYTP_EXPORT} = "$folder/nytp-export"; # beside this nytprofmerge
-    (undef, undef, $status) = shell("exec $bin/nytp-run -q -o ended.out app.pl");
-    is $status >> 8, 7, 'nor does a signal while it is merged end nytp-run, but the merging';
+    is +(shell("exec $bin/nytp-run -q -o ended.out app.pl"))[2] >> 8, 7, 'nor does a signal while it is merged end nytp-run, but the merging';
     like +(shell("$bin/nytp-export -q ended.out.*.d"))[0], qr/ 6 .*main::busy/, 'with all recordings there';
 };
 
@@ -357,18 +351,11 @@ P
     ($out, $err, $status) = shell("$bin/nytp compare -q -n 1 --base '$^X loop.pl 20' --new '$^X loop.pl 2000' --fail-over=5%:calls --json");
     is $status >> 8, 10, 'a limit that is exceeded';
     like $out, qr/\A\{.*\}\s*\z/s, 'another format';
-    ($out, $err, $status) = shell("$bin/nytp compare -n 3 --base '$^X loop.pl 2000' --new 'exit 3'");
-    is "$out$err" . ($status >> 8), "nytp-compare: --new, run 1 of 3: exit 3: ended with status 3\n1", 'a command that fails';
-    ($out, $err, $status) = shell("$bin/nytp compare --base 'kill -9 \$\$' --new true");
-    is "$out$err" . ($status >> 8), "nytp-compare: --base, run 1 of 5: kill -9 \$\$: was killed by SIGKILL\n1", 'one that is killed';
-    (undef, $err, $status) = shell("$bin/nytp compare --base true --new true");
-    like $err, qr/: true: recorded nothing$/, 'one without perl';
-    is $status >> 8, 1, 'is none to compare';
-    for (['--base true', qr/--new COMMAND/], ["$both -n 0", qr/-n 0: a number/], ["$both -o runs", qr/runs: cannot make this folder/]) {
-        (undef, $err, $status) = shell("$bin/nytp compare $_->[0]");
-        like $err, $_->[1], $_->[0];
-        is $status >> 8, 2, 'is wrong usage';
-    }
+    is says("$bin/nytp compare -n 3 --base '$^X loop.pl 2000' --new 'exit 3'"), "1 nytp-compare: --new, run 1 of 3: exit 3: ended with status 3\n", 'a command that fails';
+    is says("$bin/nytp compare --base 'kill -9 \$\$' --new true"), "1 nytp-compare: --base, run 1 of 5: kill -9 \$\$: was killed by SIGKILL\n", 'one that is killed';
+    like says("$bin/nytp compare --base true --new true"), qr/\A1 .*: true: recorded nothing$/, 'one without perl is none to compare';
+    like says("$bin/nytp compare $_->[0]"), qr/\A2 .*$_->[1]/s, "$_->[0]: is wrong usage"
+        for ['--base true', qr/--new COMMAND/], ["$both -n 0", qr/-n 0: a number/], ["$both -o runs", qr/runs: cannot make this folder/];
 };
 
 subtest 'what fails in us is said, with the status that is documented, not with what errno is' => sub {
@@ -403,9 +390,7 @@ subtest 'help that cannot be written is a failure' => sub {
     my @commands = map { s{.*/}{}r } grep {-x} map {"$bin/$_"} qw(nytp nytp-compare nytp-ctl nytp-export nytp-run nytp-spy nytp-startup
         nytprofcalls nytprofcg nytprofcsv nytprofhtml nytprofmerge);
     for my $command ('nytp guide', 'nytp help', 'nytp-prove --nytp-help', map { ("$_ --help", "$_ --version") } @commands) {
-        my (undef, $err, $status) = shell("$bin/$command >/dev/full");
-        is $status >> 8, 4, $command;
-        like $err, qr/No space left|I\/O error/, 'which is said';
+        like says("$bin/$command >/dev/full"), qr{\A4 .*(?:No space left|I/O error)}s, "$command: is said, too";
     }
     my $run = "-d:NYTProf -e 'system qq($bin/nytp ctl list >/dev/full); print \$? >> 8'";
     is +(shell("NYTPROF=start=no:file=l.out $^X $run"))[0], 4, 'nytp ctl list' if $^O eq 'linux';
@@ -414,8 +399,7 @@ subtest 'help that cannot be written is a failure' => sub {
 subtest 'nytp ctl: how many names' => sub {
     for (['rotate a b', 'rotate takes one name'], ['on a', 'only rotate takes a name']) {
         my ($command, $said) = @$_;
-        my (undef, $err, $status) = shell("$bin/nytp ctl c.sock $command");
-        is $err . ($status >> 8), "nytp-ctl: $said\n2", $command;
+        is says("$bin/nytp ctl c.sock $command"), "2 nytp-ctl: $said\n", $command;
     }
 };
 

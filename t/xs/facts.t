@@ -39,7 +39,7 @@ sub facts {
     return @lines;
 }
 
-# row NAME, {opts (a list: each run), want, prepare (called with the folder), profile, says (what may
+# row NAME, {opts (a list: each run; [$USUAL]), want, prepare (called with the folder), profile, says (what may
 # be said on standard error), only (whose fact it is), match (in place of FACTS), and what run_prog()
 # takes}, PROGRAM, FACTS; or both in one text, with a line -- between
 my @ROWS;
@@ -76,8 +76,7 @@ P
 row 'it is the first record of the file that recording goes on in',
   { opts => ["$USUAL:leave=1"], want => qr/^(?:file|stmt)/, profile => 'new.out' },
   $NEW_FILE, "file 1 0 0 2 prog.pl\nstmt 1 1:1 2:1 4:1 5:1\n";
-row 'and not in the file before', { opts => ["$USUAL:leave=0"], want => qr/^stmt/ },
-  $NEW_FILE, "stmt 1 2:1\n";
+row 'and not in the file before', { opts => ["$USUAL:leave=0"], want => qr/^stmt/ }, $NEW_FILE, "stmt 1 2:1\n";
 
 row 'an empty statement with a label counts',
   { opts => ["$USUAL:leave=0", "$USUAL:leave=1", "$USUAL:use_db_sub=1"], want => qr/^stmt/ },
@@ -89,8 +88,7 @@ second:;
 f();
 P
 
-row 'a builtin is one, however it ends', { opts => ["$USUAL:slowops=2"], want => qr/CORE:unpack/ },
-  <<'P';
+row 'a builtin is one, however it ends', { opts => ["$USUAL:slowops=2"], want => qr/CORE:unpack/ }, <<'P';
 eval { my $x = unpack 'w', "\xff" x 20; };
 sub f { 1 }
 f();
@@ -129,37 +127,33 @@ my $RECORDED = "sub 1 2-2 Two::BEGIN\@2\nsub 1 3-5 Two::BEGIN\@3\n";
 row 'the last block of each package, and the switch -d, are subs',
   { opts => [$USUAL, "$USUAL:stmts=0", "$USUAL:calls=0", "$USUAL:use_db_sub=1"], want => qr/^sub/ },
   $BLOCKS, "$TWO$SWITCH$RUNTIME$F";
-row 'the switch in PERL5OPT, too', { opts => [$USUAL], want => qr/^sub/, how => 'opt' },
-  $BLOCKS, "$TWO$SWITCH$RUNTIME$F";
+row 'the switch in PERL5OPT, too', { want => qr/^sub/, how => 'opt' }, $BLOCKS, "$TWO$SWITCH$RUNTIME$F";
 row 'without subroutine profiler', { opts => ['savesrc=0:subs=0', "$USUAL:subs=0"], want => qr/^(?:sub|mark)/ },
   $BLOCKS, "$TWO$SWITCH$F";
-row 'blocks that were recorded are subs of their own',
-  { opts => ['savesrc=0:slowops=0'], want => qr/^(?:sub|mark)/ },
+row 'blocks that were recorded are subs of their own', { opts => ['savesrc=0:slowops=0'], want => qr/^(?:sub|mark)/ },
   $BLOCKS, "$RECORDED$SWITCH$RUNTIME$F";
-row 'a module that was loaded without -d is no switch',
-  { opts => [$USUAL], want => qr/^sub/, how => 'use' }, $BLOCKS, "$TWO$RUNTIME$F";
+row 'a module that was loaded without -d is no switch', { want => qr/^sub/, how => 'use' }, $BLOCKS, "$TWO$RUNTIME$F";
 row 'nor has it a switch when its blocks are recorded',
   { opts => ['savesrc=0:slowops=0'], want => qr/^sub/, how => 'use' }, $BLOCKS, "$RECORDED$RUNTIME$F";
 
 my $USE = "use strict;\nsub END { 1 }\nsub f { 1 }\nf();\n";
 my $SUBS = "sub 1 2-2 main::END\n${RUNTIME}sub 1 3-3 main::f\n";
-row 'a use is a block', { opts => [$USUAL], want => qr/^sub .*main::/ }, $USE, "sub 1 1-1 main::BEGIN\n$SUBS";
+row 'a use is a block', { want => qr/^sub .*main::/ }, $USE, "sub 1 1-1 main::BEGIN\n$SUBS";
 row 'that takes the place of the switch also when it is recorded',
   { opts => ['savesrc=0:slowops=0'], want => qr/^sub .*main::/ }, $USE, "sub 1 1-1 main::BEGIN\@1\n$SUBS";
 row 'a block in a string eval takes the entry of its package away',
-  { opts => [$USUAL], want => qr/^sub/ }, <<'P', "sub 3 1-1 X::BEGIN\@1\nsub 2 2-2 Y::BEGIN\@2\n$SWITCH$RUNTIME";
+  { want => qr/^sub/ }, <<'P', "sub 3 1-1 X::BEGIN\@1\nsub 2 2-2 Y::BEGIN\@2\n$SWITCH$RUNTIME";
 package X; BEGIN { 1 }
 package Y; BEGIN { 1 }
 eval "package Y;\nBEGIN { 1 }\n1";
 eval "package X; BEGIN { 1 }\n1";
 P
-row 'unless it does not compile', { opts => [$USUAL], want => qr/^sub.*X::BEGIN/ }, <<'P', "sub 1 2-2 X::BEGIN\n";
+row 'unless it does not compile', { want => qr/^sub.*X::BEGIN/ }, <<'P', "sub 1 2-2 X::BEGIN\n";
 use strict;
 package X; BEGIN { 1 }
 eval 'BEGIN { $y = 1 }';
 P
-row 'a pause is unrecorded, too', { opts => [$USUAL], want => qr/^sub.*BEGIN/ },
-  <<'P', "sub 2 2-2 X::BEGIN\n$SWITCH";
+row 'a pause is unrecorded, too', { want => qr/^sub.*BEGIN/ }, <<'P', "sub 2 2-2 X::BEGIN\n$SWITCH";
 package X; BEGIN { 1 }
 DB::disable_profile();
 eval "sub z { 1 }\nBEGIN { 1 }";
@@ -170,8 +164,7 @@ for my $kind (qw(CHECK UNITCHECK INIT END)) {
     row "$kind blocks are none", { opts => ["$USUAL:subs=0"], want => qr/^sub.*main::[A-Z]/ },
       "sub f { 1 }\nf();\n$kind { 1 }\n", "${SWITCH}sub 1 3-3 main::$kind\n";
 }
-row 'code that all has names of other files', { opts => [$USUAL], only => 'ours', want => qr/^(?:file|sub)/ },
-  <<'P';
+row 'code that all has names of other files', { only => 'ours', want => qr/^(?:file|sub)/ }, <<'P';
 #line 1 "other.pl"
 sub f { 1 }
 f();
@@ -195,8 +188,7 @@ eval qq{package Q;\n#line 1 "c.pl"\nsub a { -e "." } sub b { 1 } a()};
 eval qq{package Q;\n#line 1 "a.pl"\nsub c { 1 } c()};
 P
 
-row 'a constant that is called by its name is an xsub',
-  { opts => [$USUAL], want => qr/(?:FOO|Z)$|-> (?:main::FOO|Q::Z)/ }, <<'P';
+row 'a constant that is called by its name is an xsub', { want => qr/(?:FOO|Z)$|-> (?:main::FOO|Q::Z)/ }, <<'P';
 use constant FOO => 3;
 package Q;
 use constant Z => [1];
@@ -213,8 +205,7 @@ mark main::FOO
 arc 1:6 main::RUNTIME -> Q::Z x2
 arc 1:8 main::RUNTIME -> main::FOO x1
 P
-row 'so are those of Fcntl in File::Temp', { opts => ['savesrc=0:slowops=0'], want => qr/O_NOFOLLOW/ },
-  <<'P', '';
+row 'so are those of Fcntl in File::Temp', { opts => ['savesrc=0:slowops=0'], want => qr/O_NOFOLLOW/ }, <<'P', '';
 use File::Temp;
 my $t = File::Temp->new;
 P
@@ -273,7 +264,7 @@ Sub::Util::set_subname('Acc::late', $f);
 --
 sub 1 2-2 Acc::late
 P
-row 'while nothing is recorded, too', { opts => [$USUAL], want => qr/^sub.*Acc::(?!BEGIN)/ },
+row 'while nothing is recorded, too', { want => qr/^sub.*Acc::(?!BEGIN)/ },
   "BEGIN {\n$ACCESSORS}\nAcc::a({})", <<'F';
 sub 1 4-4 Acc::__ANON__[prog.pl:4]
 sub 1 4-4 Acc::a
@@ -296,12 +287,10 @@ my $W = 'main::RUNTIME -> main::w x1';
 my %ONLY = (only => 'ours', want => qr/^(?:arc|stmt|mark)/, says => qr/goes on in \S+new\.out\.2$/);
 row 'each file has the calls of its own time', { %ONLY, opts => ["$USUAL:leave=0", $USUAL], profile => 'new.out' },
   $FILES, "arc 1:4 $W\nstmt 1 1:1 4:1 5:1\n";
-row 'and so has the first', { %ONLY, opts => ["$USUAL:leave=0", $USUAL] },
-  $FILES, "arc 1:2 $W\nstmt 1 1:1 2:1 3:1\n";
-row 'what is finished is not overwritten', { %ONLY, opts => [$USUAL], profile => 'new.out.2' },
+row 'and so has the first', { %ONLY, opts => ["$USUAL:leave=0", $USUAL] }, $FILES, "arc 1:2 $W\nstmt 1 1:1 2:1 3:1\n";
+row 'what is finished is not overwritten', { %ONLY, profile => 'new.out.2' },
   $FILES, "arc 1:8 $W\nstmt 1 1:1 7:1 8:1\n";
-row 'an xsub is one, whatever became of its first call',
-  { %ONLY, opts => [$USUAL], want => qr/upgrade/ }, <<'P';
+row 'an xsub is one, whatever became of its first call', { %ONLY, want => qr/upgrade/ }, <<'P';
 my $s = 'x';
 sub f { eval { utf8::upgrade(@_) } }
 eval { &utf8::upgrade() };
@@ -319,7 +308,7 @@ P
 row 'with blocks, the record of the paused statement has its block',
   { opts => ["$USUAL:blocks=1"], want => qr/^stmt/ }, $SWITCHING, "stmt 1 1:3 2:1 3:1 5:1 6:1 8:1 9:1\n";
 row 'a child has no record of the statement that paused its parent',
-  { opts => [$USUAL], want => qr/^stmt/, profile => 'child.out', only => 'ours' }, <<'P', "stmt 1 5:1 6:1 7:1\n";
+  { want => qr/^stmt/, profile => 'child.out', only => 'ours' }, <<'P', "stmt 1 5:1 6:1 7:1\n";
 DB::disable_profile();
 if (my $pid = fork) {
     waitpid $pid, 0; exit;
@@ -330,7 +319,7 @@ rename glob('nytprof.out.*'), 'child.out';
 P
 
 row 'a string eval without a known place has a lower id than the parent that is invented for it',
-  { opts => [$USUAL], want => qr/^file/ }, <<'P';
+  { want => qr/^file/ }, <<'P';
 my $x = 1;
 #line 7 "(eval 99)"
 $x++;
@@ -339,8 +328,7 @@ file 1 0 0 2 prog.pl
 file 3 0 0 418 /unknown-eval-invoker
 file 2 3 1 34 (eval 99)
 P
-row 'with flags that tell how it was seen', { opts => ["$USUAL:stmts=0"], want => qr/^file/ },
-  <<'P';
+row 'with flags that tell how it was seen', { opts => ["$USUAL:stmts=0"], want => qr/^file/ }, <<'P';
 sub f { 1 }
 f();
 #line 7 "(eval 99)"
@@ -393,7 +381,7 @@ sub autosplit {
 
 for my $lib ("'.'", 'do { require Cwd; Cwd::getcwd() }') {
     row "subs that AutoSplit cut out of a module are in its file, use lib $lib",
-      { opts => [$USUAL], want => qr/Spl|^stmt 2/, prepare => \&autosplit },
+      { want => qr/Spl|^stmt 2/, prepare => \&autosplit },
       "use lib $lib; use Spl; Spl::pre(); Spl::foo(1); Spl::bar();\n", <<'F';
 file 2 0 0 2 Spl.pm
 file 4 2 13 34 (eval 1)[Spl.pm (autosplit into auto/Spl/bar.al):13]
@@ -427,7 +415,7 @@ sub autosplit_elsewhere {
 
 for my $prefix ('blib/lib/', '../../blib/lib/', '/abs/blib/lib/', 'zzz/') {
     row "and so they are where the module was built as ${prefix}Foo/Spl.pm",
-      { opts => [$USUAL], want => qr/Spl|^stmt 2/, prepare => sub { autosplit_elsewhere($_[0], $prefix) } },
+      { want => qr/Spl|^stmt 2/, prepare => sub { autosplit_elsewhere($_[0], $prefix) } },
       "use lib do { require Cwd; Cwd::getcwd() }; use Foo::Spl; Foo::Spl::pre(); Foo::Spl::foo(1); Foo::Spl::bar();\n", <<"F";
 file 2 0 0 2 Spl.pm
 file 4 2 13 34 (eval 1)[${prefix}Foo/Spl.pm (autosplit into ${prefix}auto/Foo/Spl/bar.al):13]
@@ -443,7 +431,7 @@ F
 }
 for my $name ('Spl.pm', 'Other/Spl.pm', 'Foo/XSpl.pm', 'Foo/Spl.pm/x.pm') {
     row "$name is not the module Foo/Spl.pm", # but Devel::NYTProf takes any file called Spl.pm for it
-      { opts => [$USUAL], want => qr/al\)|^stmt/, only => 'ours' }, <<"P", <<'F';
+      { want => qr/al\)|^stmt/, only => 'ours' }, <<"P", <<'F';
 sub f { 1 }
 #line 1 "/lib/$name"
 f();
@@ -456,8 +444,7 @@ stmt 2 1:2
 stmt 3 1:1
 F
 }
-row 'of several files the module is the one with most of the path',
-  { opts => [$USUAL], want => qr/^(?:file|stmt)/ }, <<'P';
+row 'of several files the module is the one with most of the path', { want => qr/^(?:file|stmt)/ }, <<'P';
 sub f { 1 }
 #line 1 "/old/Foo/Spl.pm"
 f();
@@ -473,8 +460,7 @@ stmt 1 1:1
 stmt 2 1:3
 stmt 3 2:1 3:1
 P
-row 'names that AutoSplit does not write are files of their own',
-  { opts => [$USUAL], want => qr/^stmt/, only => 'ours' }, <<'P';
+row 'names that AutoSplit does not write are files of their own', { want => qr/^stmt/, only => 'ours' }, <<'P';
 sub f { 1 }
 for my $name ('', 'a', '.pm', '/', 'a/' x 20_000) { eval qq{#line 1 "$name (autosplit into "\nf(); 1} or die }
 --
@@ -485,8 +471,7 @@ stmt 4 1:2
 stmt 5 1:2
 stmt 6 1:2
 P
-row 'without the module in the profile, a piece is a file of its own',
-  { opts => [$USUAL], want => qr/^(?:file|stmt)/ }, <<'P';
+row 'without the module in the profile, a piece is a file of its own', { want => qr/^(?:file|stmt)/ }, <<'P';
 sub f { 1 }
 #line 1 "No.pm (autosplit into auto/No/x.al)"
 f();
@@ -501,7 +486,7 @@ P
 for my $row (grep { !$_->{only} || $_->{only} eq impl() } @ROWS) {
     scenario $row->{name} => sub {
         plan skip_all => 'Sub::Util is of perl 5.22 and later' if $row->{code} =~ /Sub::Util/ && $] < 5.022;
-        for my $opts (@{ $row->{opts} }) {
+        for my $opts (@{ $row->{opts} || [$USUAL] }) {
             my $dir = new_dir();
             $row->{prepare}->($dir) if $row->{prepare};
             my $run = run_prog(%$row, opts => $opts, dir => $dir);

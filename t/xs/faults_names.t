@@ -83,14 +83,6 @@ scenario 'a newline in the script\'s name, and in $0' => sub {
     isnt $p->{attr}{ticks_per_sec}, 1, 'no attribute smuggled in';
 };
 
-scenario 'memory does not grow with the number of events' => sub {
-    my @kb = map {
-        my $code = "sub f { 1 }\nfor my \$i (1 .. $_) { f(); f() }\nopen my \$f, '<', '/proc/self/status'; print grep { /^VmHWM/ } <\$f>;\n";
-        run_prog(code => $code)->{out} =~ /(\d+) kB/ ? $1 : 0;
-    } 1_000, 100_000;
-    cmp_ok $kb[1], '<', $kb[0] + 4_000, "@kb kB";
-};
-
 scenario 'deep recursion' => sub {
     my $n = 10_000;
     my $run = run_prog(code => "no warnings; sub r { my \$n = shift; \$n ? r(\$n - 1) + 1 : 0 } print r($n);\n");

@@ -23,8 +23,7 @@ Devel::NYTProf->import;
 print eval '\$deep->()', "\\n";
 P
     is "$run->{status} $run->{signal} $run->{out}", "0 0 300000\n", 'runs as without us' or diag substr $run->{err}, 0, 300;
-    my $p = profile_in($run);
-    ok $p && $p->{complete}, 'whole';
+    my $p = whole_in($run, 'whole');
 };
 
 # A loop that is a statement's modifier has no statement in it: all its ops are searched for one.
@@ -93,8 +92,7 @@ P
 scenario 'a plain require in the middle of a program records what runs from a few statements on' => sub {
     my $run = run_prog(how => 'late', opts => undef, code => $LATE);
     is "$run->{status} $run->{err}", '0 ', 'runs';
-    my $p = profile_in($run);
-    ok $p->{complete}, 'whole';
+    my $p = whole_in($run, 'whole');
     my ($early) = grep { $_->{callee} eq 'main::early' } @{ $p->{arc} };
     cmp_ok $early->{count}, '>=', 2000 - 16, 'all but the first few calls';
 };
@@ -103,8 +101,7 @@ scenario 'a plain require in the middle of a program records what runs from a fe
 scenario 'so do samples' => sub {
     my $run = run_prog(how => 'late', opts => 'sample=1000', code => $LATE);
     is "$run->{status} $run->{err}", '0 ', 'runs';
-    my $p = profile_in($run);
-    ok $p->{complete}, 'whole';
+    my $p = whole_in($run, 'whole');
     cmp_ok stmt_total($p), '>', 0, 'samples';
 };
 
@@ -121,7 +118,7 @@ scenario 'who disables the profiler before it has begun has no profile' => sub {
         my $run = run_prog(how => 'late', opts => $opts, code => $LATE =~ s/(require.*)/$1\nDB::disable_profile();/r);
         ok !-e "$run->{dir}/nytprof.out", "$opts: none";
         $run = run_prog(how => 'late', opts => $opts, code => $LATE =~ s/(require.*)/$1\nDB::disable_profile();\nDB::enable_profile();/r);
-        ok profile_in($run)->{complete}, "$opts: until it is enabled";
+        whole_in($run, "$opts: until it is enabled");
     }
 };
 

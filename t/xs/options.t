@@ -111,7 +111,7 @@ scenario 'a mistake in what decides how a program is recorded leaves it unprofil
     }
     my $run = run_prog(code => $CODE, opts => 'cals=1');
     like $run->{err}, qr/unknown option 'cals'; did you mean calls\?$/, 'another mistake';
-    ok profile_in($run)->{complete}, 'is recorded all the same';
+    whole_in($run, 'is recorded all the same');
 };
 
 scenario 'usecputime=1 is refused: a line, no profile, the program runs' => sub {
@@ -133,7 +133,7 @@ scenario 'subs=0, stmts=0, both' => sub {
     is join('; ', check_sums($p)), '', 'stmts=0: sums';
     my $run = run_prog(code => $CODE, opts => 'stmts=0:subs=0');
     ran($run, 'neither');
-    ok profile_in($run)->{complete}, 'neither: whole';
+    whole_in($run, 'neither: whole');
 };
 
 scenario 'clock=' => sub {

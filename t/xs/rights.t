@@ -318,23 +318,4 @@ scenario 'the thread is not run' => sub {
     }
 };
 
-scenario 'privileges dropped, then fork' => sub {
-    plan skip_all => 'needs root' if $> != 0;
-    my $run = run_prog(code => "sub f { g() } sub g { 1 }\n" . <<'P');
-$| = 1;
-f();
-$) = "65534 65534"; $> = 65534;
-my $pid = fork;
-if (!$pid) { f(); print "child\n"; exit 6 }
-waitpid $pid, 0;
-print $? >> 8, "\n";
-f();
-P
-    is $run->{out}, "child\n6\n", 'the child runs';
-    is $run->{status}, 0, 'so does the parent';
-    my @lines = split /\n/, $run->{err};
-    is scalar @lines, 1, 'one line' or diag $run->{err};
-    ok profile_in($run)->{complete}, 'the parent\'s profile is whole';
-};
-
 done_testing;
