@@ -5,18 +5,11 @@
  */
 #include "exporters/compare/rank_test.h"
 
-#include <stdio.h>
+#include "t/tap.h"
 
 enum {
     MANY = 50000, /* a side: twice the sum of ranks does not fit into 32 bits */
 };
-
-static int n_tests;
-
-static void ok(bool passed, const char *name)
-{
-    printf("%sok %d - %s\n", passed ? "" : "not ", ++n_tests, name);
-}
 
 static double p_of(int64_t step, int64_t from)
 {
@@ -60,6 +53,5 @@ int main(void)
         ok(is_near(apart(sizes[i][0], sizes[i][1]),
                    nytp_rank_test_least(sizes[i][0], sizes[i][1])),
            "the least p is that of lists that are apart");
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }

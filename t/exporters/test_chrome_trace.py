@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
-"""chrome-trace: complete events that nest, whose lengths are the sub profiler's times."""
+"""chrome-trace: the order of calls and what tracks say; that times and calls are right is for t/viewers."""
 
-import collections
 import json
 
 import pytest
@@ -12,42 +11,6 @@ import exports
 @pytest.fixture
 def events(export_command, profile):
     return lambda name, *arguments: json.loads(exports.exported("--chrome-trace", *arguments, profile(name)))["traceEvents"]
-
-
-def nested(events):
-    """Own nanoseconds and calls by name; every event must lie within the one around it."""
-    own, calls = collections.Counter(), collections.Counter()
-    threads = collections.defaultdict(list)
-    for event in events:
-        if event["ph"] != "X":
-            assert event["ph"] == "M"
-            continue
-        # as binary fractions, which is how viewers add
-        end = float(event["ts"]) + float(event["dur"])
-        start, end = float(event["ts"]) * 1000, end * 1000
-        assert abs(start - round(start)) < 0.01 > abs(end - round(end)) and end >= start
-        stack = threads[event["pid"], event["tid"]]
-        while stack and stack[-1][1] <= start and not (start == end == stack[-1][1]):
-            stack.pop()
-        if stack:
-            assert stack[-1][0] <= start and end <= stack[-1][1], event
-            own[stack[-1][2]] -= round(end) - round(start)
-        stack.append((start, end, event["name"]))
-        own[event["name"]] += round(end) - round(start)
-        calls[event["name"]] += 1
-    return own, calls
-
-
-@pytest.mark.parametrize("name", ["mixed-calls2", "mixed-calls1", "recurse", "evals", "requires",
-                                  "forks-merged"])
-def test_calls_and_total_time(events, totals, name):
-    want = totals(name)
-    own, calls = nested(events(name))
-    if name != "forks-merged":      # a child's calls began before it did: subs claim more time
-        assert sum(own.values()) == want.stmt_ticks * 1000000000 // want.ticks_per_sec
-    for sub, value in want.subs.items():
-        if sub != "main::RUNTIME" and not value.from_statements:
-            assert calls[sub] == value.calls, sub
 
 
 def test_order_of_time(events):
@@ -63,8 +26,8 @@ def test_order_of_time(events):
 def test_without_call_events_the_tree_is_laid_out_and_says_so(events, totals):
     shown = events("mixed-calls0")
     want = totals("mixed-calls0")
-    own, _ = nested(shown)
-    assert sum(own.values()) == want.stmt_ticks * 1000000000 // want.ticks_per_sec
+    whole, = [event["dur"] for event in shown if event["name"] == "main::RUNTIME"]
+    assert round(whole * want.ticks_per_sec / 1000000) == want.stmt_ticks
     track, = [event["args"]["name"] for event in shown if event["ph"] == "M"]
     assert "positions are not times" in track
 

@@ -11,12 +11,6 @@ import exports
 import profiles
 
 
-def need(missing):
-    """Skip, saying what is not installed."""
-    if missing:
-        pytest.skip("not installed: " + ", ".join(missing))
-
-
 @pytest.fixture(scope="session")
 def browser(export_command, recorder):
     lacking = devtools.missing()

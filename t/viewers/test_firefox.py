@@ -81,9 +81,10 @@ def test_hostile_names_are_read(session):
     assert "main::new\nline" in functions and 'main::quote"d' in functions
 
 
-def test_chrome_trace_has_every_call(session, totals):
-    want = totals("mixed-calls2")
-    with session("mixed-calls2", "--chrome-trace") as opened:
+@pytest.mark.parametrize("name", ["mixed-calls2", "mixed-calls1", "recurse", "evals"])
+def test_chrome_trace_has_every_call(session, totals, name):
+    want = totals(name)
+    with session(name, "--chrome-trace") as opened:
         counts = opened.marker_counts()
     assert {name: n for name, n in counts.items() if name in want.subs and "::" in name} == \
         {name: sub.calls for name, sub in want.subs.items() if sub.calls}

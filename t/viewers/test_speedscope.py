@@ -4,7 +4,6 @@ and what it writes again is what we wrote."""
 
 import functools
 import json
-import os
 import re
 import subprocess
 
@@ -138,29 +137,12 @@ def test_it_reads_our_callgrind_files(name):
     assert big <= set(numbers(theirs))
 
 
-def test_standard_input_through_the_command(tmp_path):
-    """`nytp-export --speedscope | speedscope -`: the command hands a page to the browser."""
-    recorder = tmp_path / "browser"
-    recorder.write_text(f"#!/bin/sh\necho \"$1\" > {tmp_path}/url\n")
-    recorder.chmod(0o755)
-    code, data, errors = exports.nytp_export("--speedscope", "--unit=ns",
-                                             profiles.profile("recurse"))
-    assert code == 0, errors
-    environment = {key: value for key, value in os.environ.items()
-                   if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
-    environment.update(BROWSER=str(recorder), TMPDIR=str(tmp_path))
-    done = subprocess.run(["node", str(speedscope.NODE / "speedscope/bin/cli.mjs"), "-"],
-                          input=data, env=environment, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    scripts = list(tmp_path.glob("speedscope-*.js"))
-    assert len(scripts) == 1
-    # The name speedscope gives it is "-": the format must be known from the content.
-    again = tmp_path / "again"
-    again.write_bytes(data)
-    theirs = opened(again, name="-")["exported"]
-    timeline, frames = readers.Export(), theirs["shared"]["frames"]
-    readers.add_evented(timeline, theirs["profiles"][0], frames)
-    assert numbers(timeline) == numbers(readers.read_speedscope(data))
+def test_the_format_is_known_without_a_name():
+    """`nytp-export --speedscope | speedscope -` gives it the name "-"."""
+    ours = exports.export("recurse", "speedscope")
+    timeline, theirs = readers.Export(), opened(ours, name="-")["exported"]
+    readers.add_evented(timeline, theirs["profiles"][0], theirs["shared"]["frames"])
+    assert numbers(timeline) == numbers(exports.read("recurse", "speedscope"))
 
 
 def test_schema(totals):

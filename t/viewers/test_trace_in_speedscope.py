@@ -21,7 +21,7 @@ def installed(export_command, recorder):
         pytest.skip("not installed: " + ", ".join(lacking))
 
 
-@pytest.mark.parametrize("name", ["mixed-calls2", "made-hostile-names"])
+@pytest.mark.parametrize("name", ["mixed-calls2", "mixed-calls1", "recurse", "evals", "requires", "made-hostile-names"])
 def test_speedscope_finds_the_times(export_command, profile, totals, tmp_path, name):
     out = tmp_path / "profile.trace.json"
     exports.exported("--chrome-trace", "-o", out, profile(name))
