@@ -145,10 +145,6 @@ def test_comments_that_tell_no_open_call_change_nothing(export_command, tmp_path
     assert stacks_of(killed_in_a_callback(tmp_path, comment)) == plain
 
 
-def test_processes_are_folded_under_one_root(stacks, totals):
-    assert {frames[0] for frames, _ in stacks("forks-merged")} == {"main::RUNTIME"}
-
-
 def hand_written_lines(tmp_path, stream):
     return exports.exported("--collapsed", "--lines", "--unit=ticks", "-q", stream.save(tmp_path / "hand.out")).decode().splitlines()
 

@@ -504,19 +504,6 @@ def test_a_selection_is_told_and_holds_for_all_pages(report, command, arguments)
     assert list(htmlpages.problems(report(name, "--no-merge-evals", *arguments))) == []
 
 
-def test_a_partial_profile_says_so(command, tmp_path):
-    page = made(command, tmp_path / "r", profiles.profile("cut-deflated"), code=3).pages["index.html"]
-    assert "partial" in page.root.elements("p", "partial")[0].text()
-
-
-def test_several_profiles_are_one_report(command, tmp_path):
-    one = profiles.profile("mixed-calls2")
-    twice, once = made(command, tmp_path / "r", one, one), made(command, tmp_path / "s", one)
-    assert list(htmlpages.problems(twice)) == []
-    assert [(name, 2 * calls) for name, calls, _, _ in shown_subs(once.pages)] == \
-        [(name, calls) for name, calls, _, _ in shown_subs(twice.pages)]
-
-
 @pytest.mark.parametrize("name", ["xdg-open", "sensible-browser", "open"])
 def test_open_starts_a_browser_on_the_first_page(command, tmp_path, name):
     """Desktops have xdg-open, Debian sensible-browser, macOS open."""

@@ -216,13 +216,6 @@ def test_pipes_can_be_compared(command, compared, tmp_path):
                 [[c.text() for c in row] for row in want.pages[SUBS].table(table)], (name, table)
 
 
-def test_limits_need_no_base(command, tmp_path):
-    rules = tmp_path / "rules"
-    rules.write_text("calls main::fib <= 10\n")
-    done = run(command, "--html", "-q", "-o", f"{tmp_path}/r/", "--gate", rules, profiles.profile("recurse"))
-    assert done.returncode == 10 and b"main::fib" in done.stderr and (tmp_path / "r" / "index.html").exists()
-
-
 def test_subs_that_only_the_base_has_are_not_called_uncalled(compared):
     report, document = compared([profiles.profile("mixed-calls1")], [profiles.profile("recurse")])
     gone = {row["sub"] for row in document["diff"] if row["status"] == "gone"}

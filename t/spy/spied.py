@@ -141,6 +141,12 @@ class Process:
                 return line
         raise AssertionError(f"{self.popen.args} ended without saying {text}")
 
+    def go_on(self):
+        """Gives it a line of input, and waits until it is ready again."""
+        self.popen.stdin.write("\n")
+        self.popen.stdin.flush()
+        self.wait_for("ready")
+
     def wait_until_it_waits(self):
         """Until all its threads sleep in the kernel."""
         folder = f"/proc/{self.pid}/task"

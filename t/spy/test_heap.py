@@ -131,9 +131,7 @@ def test_a_string_of_more_than_a_gigabyte_is_counted(tmp_path):
 def test_what_grows_is_named_with_what_holds_it(script, tmp_path):
     with spied.ready(PERL, script(PROGRAM)) as process:
         spied.spy("heap", process.pid, "-o", tmp_path / "before")
-        process.popen.stdin.write("\n")
-        process.popen.stdin.flush()
-        process.wait_for("ready")
+        process.go_on()
         spied.spy("heap", process.pid, "-o", tmp_path / "after")
     text = spied.spy("heap", tmp_path / "before", tmp_path / "after")
     assert re.search(r"^ +\+200 +\+\d\S* \wB +hash +My::Session\n +held by %My::App::sessions", text, re.M)
@@ -180,9 +178,7 @@ def test_sizes_are_those_of_devel_size(script, tmp_path):
             spied.spy("heap", process.pid, "-o", tmp_path / name)
             total.append(sum(bytes_ for _, bytes_, _ in rows(tmp_path / name).values()))
             if name == "before":
-                process.popen.stdin.write("\n")
-                process.popen.stdin.flush()
-                process.wait_for("ready")
+                process.go_on()
     # Devel::Size takes 8 bytes for the body of a string, of which perl allocates 16 (sv.c), and it counts the keys of
     # this hash, which we count with all others.
     size += 8 * 5000 * 11 - 5000 * (8 + 7 + 2)
@@ -197,15 +193,20 @@ def test_a_file_that_is_none_of_ours_is_refused(text, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def core(tmp_path_factory):
-    """The core file of the program, and what dump said of it while it ran."""
-    folder = tmp_path_factory.mktemp("core")
+def core_limit():
+    """What a process does before it begins, so that it leaves a core file in its folder."""
     pattern = open("/proc/sys/kernel/core_pattern").read()
     if pattern.startswith("|") or "/" in pattern:
         pytest.skip("core files go elsewhere on this machine")
+    return lambda: resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+@pytest.fixture(scope="module")
+def core(core_limit, tmp_path_factory):
+    """The core file of the program, and what dump said of it while it ran."""
+    folder = tmp_path_factory.mktemp("core")
     (folder / "app.pl").write_text(PROGRAM)
-    unlimited = lambda: resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    with spied.waiting(PERL, "app.pl", cwd=folder, preexec_fn=unlimited) as process:
+    with spied.waiting(PERL, "app.pl", cwd=folder, preexec_fn=core_limit) as process:
         said = spied.spy("dump", process.pid, "--no-source")
         spied.spy("heap", process.pid, "-o", folder / "heap")
         os.kill(process.pid, signal.SIGABRT)
@@ -282,9 +283,20 @@ for (1 .. 30) { my $lost = bless {}, "Lost"; $lost->{itself} = $lost }
 """
 
 
-def test_a_core_file_that_leads_in_circles_is_given_up(tmp_path):
+@pytest.fixture
+def core_of(core_limit, tmp_path):
+    """The core file that a program leaves: the same each time, where the machine lets addresses be so."""
+    def left(program):
+        same = ["setarch", "-R"] if subprocess.run(["setarch", "-R", "true"], capture_output=True).returncode == 0 else []
+        subprocess.run([*same, PERL, "-e", program], cwd=tmp_path, preexec_fn=core_limit, env={**os.environ, "PERL_HASH_SEED": "0", "PERL_PERTURB_KEYS": "0"})
+        path, = tmp_path.glob("core*")
+        return path
+    return left
+
+
+def test_a_core_file_that_leads_in_circles_is_given_up(core_of):
     """All hashes together are looked through in minutes; the heap is told as far as it goes."""
-    path = core_in(tmp_path, [PERL, "-e", CIRCLES + "kill ABRT => $$"])
+    path = core_of(CIRCLES + "kill ABRT => $$")
     cpu = lambda: resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
     ran = spied.run("heap", "--core", path, preexec_fn=cpu)
     assert ran.returncode == 1 and ran.stderr == f"nytp-spy: {path}: reading it was given up, as it leads in circles: it is damaged\n", ran.stderr
@@ -307,21 +319,9 @@ f(1);
 """
 
 
-def core_in(folder, command):
-    """The core file that this command leaves: the same each time, where the machine lets addresses be so."""
-    pattern = open("/proc/sys/kernel/core_pattern").read()
-    if pattern.startswith("|") or "/" in pattern:
-        pytest.skip("core files go elsewhere on this machine")
-    unlimited = lambda: resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    same = ["setarch", "-R"] if subprocess.run(["setarch", "-R", "true"], capture_output=True).returncode == 0 else []
-    subprocess.run([*same, *command], cwd=folder, preexec_fn=unlimited, env={**os.environ, "PERL_HASH_SEED": "0", "PERL_PERTURB_KEYS": "0"})
-    path, = folder.glob("core*")
-    return path
-
-
-def test_two_thousand_damaged_core_files_come_to_an_end(tmp_path):
+def test_two_thousand_damaged_core_files_come_to_an_end(core_of):
     """Always the same ones; none has more read than 30 times what is read of the whole file, which is where this program aborts."""
-    environment = {**os.environ, "NYTP_FUZZ_CORE": str(core_in(tmp_path, [PERL, "-e", SMALL]))}
+    environment = {**os.environ, "NYTP_FUZZ_CORE": str(core_of(SMALL))}
     command = [spied.compiled("spy/damaged_cores.c", "fuzz/fuzz_core.c"), "2000"]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert ran.returncode == 0 and ran.stdout == "2000 damaged core files\n", ran.stderr[-2000:]

@@ -11,6 +11,15 @@ import exports
 import profiles
 
 
+@pytest.fixture(autouse=True)
+def installed(request, export_command, recorder):
+    """A file of tests names the module that drives its viewer as VIEWER."""
+    viewer = getattr(request.module, "VIEWER", None)
+    lacking = viewer.missing() if viewer else []
+    if lacking:
+        pytest.skip("not installed: " + ", ".join(lacking))
+
+
 @pytest.fixture(scope="session")
 def browser(export_command, recorder):
     lacking = devtools.missing()

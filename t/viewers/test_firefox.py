@@ -14,14 +14,8 @@ import firefox
 import recordings
 from nytpwrite import Writer
 
+VIEWER = firefox
 MARK = " [unreturned]"
-
-
-@pytest.fixture(autouse=True)
-def installed(export_command, recorder):
-    lacking = firefox.missing()
-    if lacking:
-        pytest.skip("not installed: " + ", ".join(lacking))
 
 
 @pytest.fixture

@@ -15,14 +15,8 @@ import profiles
 from nytpwrite import Writer
 from totals import ROOT
 
+VIEWER = kcachegrind
 PROFILES = ["recurse", "evals", "names", "forks-merged", "made-callers-on-one-line"]
-
-
-@pytest.fixture(autouse=True)
-def installed(export_command, recorder):
-    lacking = kcachegrind.missing()
-    if lacking:
-        pytest.skip("not installed: " + ", ".join(lacking))
 
 
 @pytest.fixture

@@ -14,16 +14,10 @@ import profiles
 import speedscope
 from totals import ROOT
 
+VIEWER = pprof
 PROFILES = ["mixed-calls2", "mixed-calls1", "mixed-calls0", "recurse", "evals", "requires",
             "names", "forks-merged", "unreturned", "cut-deflated", "perltidy",
             "made-hostile-names", "made-hostile-files", "made-deep"]
-
-
-@pytest.fixture(autouse=True)
-def installed(export_command, recorder):
-    lacking = pprof.missing()
-    if lacking:
-        pytest.skip("not installed: " + ", ".join(lacking))
 
 
 def rows_of(export, what="self"):

@@ -13,12 +13,7 @@ import recordings
 import speedscope
 from nytpwrite import Writer
 
-
-@pytest.fixture(autouse=True)
-def installed(export_command, recorder):
-    lacking = speedscope.missing()
-    if lacking:
-        pytest.skip("not installed: " + ", ".join(lacking))
+VIEWER = speedscope
 
 
 @pytest.mark.parametrize("name", ["mixed-calls2", "mixed-calls1", "recurse", "evals", "requires", "made-hostile-names"])
