@@ -6,20 +6,20 @@ import collections
 import itertools
 import json
 import math
-import pathlib
 import re
 import subprocess
 
 import pytest
 
+import exports
 import htmlpages
 import profiles
+import recordings
 from nytpread import Reader
 from nytpwrite import Writer
 from readers import read_callgrind, read_pprof
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-import recordings
+ROOT = profiles.TESTS.parent
 
 # Picoseconds an event; a tick is 100 ns, so that rounding and zero are met all the time.
 COSTS = {"stmt": 10_300, "leave": 13_100, "call_in": 22_700, "call_out": 24_100,
@@ -45,13 +45,8 @@ def with_costs(path, out, costs=None):
     return str(out)
 
 
-@pytest.fixture
-def export(export_command):
-    def run(*arguments, code=0):
-        done = subprocess.run([export_command, *arguments], check=False, capture_output=True)
-        assert done.returncode == code, done.stderr
-        return done.stdout
-    return run
+def export(*arguments, code=0):
+    return exports.exported(*arguments, statuses=[code])
 
 
 class Context:
@@ -123,7 +118,7 @@ def stacks(text):
     return {line.rpartition(" ")[0]: int(line.rpartition(" ")[2]) for line in text.decode().splitlines()}
 
 
-def test_counts_times_costs_come_off_each_context(export, profile, tmp_path):
+def test_counts_times_costs_come_off_each_context(profile, tmp_path):
     """In this program each chain of names has one chain of places, so the two trees compare."""
     program = tmp_path / "p.pl"
     program.write_text("""
@@ -166,7 +161,7 @@ NAMES = ["mixed-calls2", "mixed-calls1", "mixed-calls0", "mixed-blocks", "mixed-
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_sums_hold_in_every_format(export, profile, tmp_path, name):
+def test_sums_hold_in_every_format(profile, tmp_path, name):
     file = with_costs(profile(name), tmp_path / "costs.out")
     code = 3 if name.startswith("killed") else 0
     assert export("--check", file, code=code).rstrip().endswith((b"ok", b"partial"))
@@ -192,7 +187,7 @@ def test_sums_hold_in_every_format(export, profile, tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["mixed-calls2", "recurse", "evals"])
-def test_the_time_line_shrinks_and_stays_nested(export, profile, tmp_path, name):
+def test_the_time_line_shrinks_and_stays_nested(profile, tmp_path, name):
     file = with_costs(profile(name), tmp_path / "costs.out")
     trace = json.loads(export("--speedscope", "--unit=ns", file))
     timeline = next(p for p in trace["profiles"] if p["type"] == "evented")
@@ -219,13 +214,13 @@ def test_the_time_line_shrinks_and_stays_nested(export, profile, tmp_path, name)
         assert math.isclose(shown[name], ticks, rel_tol=0.01, abs_tol=2000), name
 
 
-def test_without_costs_nothing_changes(export, profile, tmp_path):
+def test_without_costs_nothing_changes(profile, tmp_path):
     file = profile("evals")
     for form in ("--json", "--speedscope", "--callgrind", "--top"):
         assert export(form, file) == export(form, "--as-recorded", file)
 
 
-def test_the_terminal_says_how_much_was_taken_off(export, profile, tmp_path):
+def test_the_terminal_says_how_much_was_taken_off(profile, tmp_path):
     file = with_costs(profile("mixed-calls2"), tmp_path / "costs.out")
     assert b" that recording cost" in export("--top", file).splitlines()[0]
     assert b" that recording cost" not in export("--top", "--as-recorded", file)
@@ -236,7 +231,7 @@ def subs_of(document):
     return {sub["name"]: sub for sub in json.loads(document)["subs"]}
 
 
-def test_a_margin_is_told_and_what_is_mostly_cost_is_marked(export, tmp_path):
+def test_a_margin_is_told_and_what_is_mostly_cost_is_marked(tmp_path):
     """Of 4000 statements of 2 us each of two subs, recording the one's took 1 us, the other's 1.5 us."""
     files = []
     for cost in 10_000_000, 15_000_000:
@@ -260,7 +255,7 @@ def test_a_margin_is_told_and_what_is_mostly_cost_is_marked(export, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["mixed-calls2", "recurse", "names"])
-def test_costs_of_subs_are_what_was_taken_off(export, profile, tmp_path, name):
+def test_costs_of_subs_are_what_was_taken_off(profile, tmp_path, name):
     """Where each sub has the time; costs are small for that."""
     file = with_costs(profile(name), tmp_path / "costs.out", {kind: 100_000 for kind in COSTS})
     document = json.loads(export("--json", "--unit=ns", file))
@@ -284,13 +279,13 @@ def two_processes():
     return stream
 
 
-def test_costs_are_a_processs_own(export, tmp_path):
+def test_costs_are_a_processs_own(tmp_path):
     file = str(two_processes().save(tmp_path / "two.out"))
     found = json.loads(export("--json", "--unit=ticks", file))["processes"]
     assert [(p["total"], p["recording_cost"]) for p in found] == [(3200, 800), (4000, 0)]
 
 
-def test_merging_keeps_costs_with_their_process(export, tmp_path):
+def test_merging_keeps_costs_with_their_process(tmp_path):
     file = str(two_processes().save(tmp_path / "two.out"))
     merged = str(tmp_path / "merged.out")
     subprocess.run(["perl", "-Mblib", "bin/nytprofmerge", "--out", merged, file, file], check=True,
@@ -300,7 +295,7 @@ def test_merging_keeps_costs_with_their_process(export, tmp_path):
     assert json.loads(export("--json", "--unit=ticks", file, file))["total"] == 14400
 
 
-def test_no_time_goes_below_zero(export, tmp_path):
+def test_no_time_goes_below_zero(tmp_path):
     stream = Writer().pid_start(7).comment("nytp-costs stmt=100000000").fid(1, "/x/a.pl")
     for _ in range(10):
         stream.time(5, 1, 3)
@@ -310,7 +305,7 @@ def test_no_time_goes_below_zero(export, tmp_path):
 
 
 @pytest.mark.parametrize("value", ["0", "-5", "x", "100000001", "99999999999999999999999", ""])
-def test_costs_that_cannot_be_are_passed_over(export, tmp_path, value):
+def test_costs_that_cannot_be_are_passed_over(tmp_path, value):
     stream = Writer().pid_start(7).comment(f"nytp-costs x=1 stmt={value} =7 leave").fid(1, "/x/a.pl").time(500, 1, 3)
     file = str(stream.pid_end(7).save(tmp_path / "odd.out"))
     assert json.loads(export("--json", "--unit=ticks", file))["total"] == 500
@@ -346,7 +341,7 @@ def sub_times(report):
 
 
 @pytest.mark.parametrize("name", ["mixed-calls2", "mixed-calls0", "mixed-blocks", "recurse-calls1", "evals", "unreturned", "killed-plain"])
-def test_the_reports_tables_are_the_models(export, pages, profile, tmp_path, name):
+def test_the_reports_tables_are_the_models(pages, profile, tmp_path, name):
     file = with_costs(profile(name), tmp_path / "costs.out")
     code = 3 if name.startswith("killed") else 0
     totals = []
@@ -367,7 +362,7 @@ def test_the_reports_tables_are_the_models(export, pages, profile, tmp_path, nam
     assert totals[0] < totals[1]
 
 
-def test_reports_of_merged_recordings_are_corrected(export, pages, tmp_path):
+def test_reports_of_merged_recordings_are_corrected(pages, tmp_path):
     """Two recordings by this tree's own recorder, each with costs of its own: merged by nytprofmerge,
     and given side by side. Each process is corrected by itself, so that all is exact."""
     program = ("sub leaf {\n my $n = shift;\n return $n + 1\n}\nsub outer {\n my $n = 0;\n $n = leaf($n) for 1 .. 300;\n"

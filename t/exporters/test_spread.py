@@ -2,17 +2,11 @@
 """--spread: what the calls of a sub tell, against the returns in the stream."""
 
 import json
-import pathlib
 import re
-import subprocess
-import sys
 
-import pytest
-
+import exports
 from nytpread import Reader
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-from recordings import merge, record  # noqa: E402
+from recordings import merge, record
 
 PROGRAM = """sub grows { my $n = shift; for my $i (1 .. $n) { 1 } }
 sub same { 1 }
@@ -21,13 +15,10 @@ grows(($_ * 7) % 100 + 5 * $_) for 1 .. 97; same() for 1 .. 40; few() for 1 .. 9
 """
 
 
-@pytest.fixture
-def export(export_command):
-    def run(*arguments, code=0):
-        done = subprocess.run([export_command, "-q", *map(str, arguments)], check=False, capture_output=True, text=True)
-        assert done.returncode == code, done.stderr
-        return done.stdout if code == 0 else done.stderr
-    return run
+def export(*arguments, code=0):
+    status, out, errors = exports.nytp_export("-q", *arguments)
+    assert status == code, errors
+    return out.decode() if code == 0 else errors
 
 
 def lengths_of(file, name):
@@ -42,7 +33,7 @@ def rank(lengths, per_cent):
     return sorted(lengths)[-(-len(lengths) * per_cent // 100) - 1]
 
 
-def test_ranks_are_those_of_the_returns(export, tmp_path):
+def test_ranks_are_those_of_the_returns(tmp_path):
     file = record(tmp_path, PROGRAM, options="calls=2")
     subs = subs_of(export("--json", "--spread", "--as-recorded", "--unit=ticks", file))
     for name in "grows", "same":
@@ -60,7 +51,7 @@ def test_ranks_are_those_of_the_returns(export, tmp_path):
     assert re.search(r" 9 .* - main::few  \S+a\.pl:\d$", table, re.M)
 
 
-def test_what_the_shortest_calls_would_decide_is_not_known(export, tmp_path):
+def test_what_the_shortest_calls_would_decide_is_not_known(tmp_path):
     file = record(tmp_path, PROGRAM, options="calls=2")
     lengths = lengths_of(file, b"main::grows")
     sub = subs_of(export("--json", "--spread", "--max-calls=20", "--as-recorded", "--unit=ticks", file))["main::grows"]
@@ -70,7 +61,7 @@ def test_what_the_shortest_calls_would_decide_is_not_known(export, tmp_path):
     assert not {"median", "max"} & set(subs_of(export("--json", "--spread", without))["main::grows"])
 
 
-def test_it_is_of_subs(export, tmp_path):
+def test_it_is_of_subs(tmp_path):
     assert "--spread is of subs" in export("--top", "--lines", "--spread", record(tmp_path, PROGRAM), code=2)
 
 
@@ -80,7 +71,7 @@ if (my $pid = fork) { waitpid $pid, 0 } else { my $child = "y" x $many }
 """
 
 
-def test_memory_of_each_process(export, tmp_path):
+def test_memory_of_each_process(tmp_path):
     """At the start and at most; also in a merged file, and of a process whose parent had more."""
     record(tmp_path, MEMORY)
     files = sorted(tmp_path.glob("a.pl.out*"))

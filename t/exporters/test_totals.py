@@ -9,7 +9,6 @@ nanosecond per value that was added up, and the total must be the rounded total.
 
 import collections
 import json
-import subprocess
 
 import pytest
 
@@ -395,28 +394,24 @@ def test_a_subs_time_lies_on_its_lines_in_measured_proportion(name, form):
 
 
 @pytest.mark.parametrize("calls", [1, 2])
-def test_statements_of_no_file_and_of_files_never_named_count(export_command, tmp_path, calls):
+def test_statements_of_no_file_and_of_files_never_named_count(tmp_path, calls):
     w = Writer(options={"calls": calls}).pid_start(7, 1).fid(1, "/x/a.pl").time(5, 1, 3)
     for _ in range(30):
         w.time(100, 0, 0).time(200, 0, 0).time(7, 1, 3).time(1000, 2000, 0).time(3, 1, 4)
     file = w.pid_end(7).save(tmp_path / "places.out")
-    text = subprocess.run([export_command, "-q", "--callgrind", "--unit=ticks", file],
-                          capture_output=True, check=True, text=True).stdout
+    text = exports.exported("-q", "--callgrind", "--unit=ticks", file).decode()
     costs = text[text.rindex("\nfn="):].split("\n\n")[0].splitlines()[2:]
     assert costs == ["0 9000 60", "3 215 31", "4 90 30", "fi=(2) (unknown file 2000)",
                      "0 30000 30"]
 
 
-def shown_ticks(export_command, file):
+def shown_ticks(file):
     """The total and each sub's exclusive time."""
-    done = subprocess.run([export_command, "-q", "--json", "--as-recorded", "--unit=ticks", file],
-                          capture_output=True, check=False)
-    assert done.returncode in (0, 3), done.stderr      # 3: no end of a process
-    shown = json.loads(done.stdout)
+    shown = json.loads(exports.exported("-q", "--json", "--as-recorded", "--unit=ticks", file))
     return {"total": shown["total"], **{sub["name"]: sub["exclusive"] for sub in shown["subs"]}}
 
 
-def test_an_estimate_of_several_processes_counts_nothing_twice(export_command, tmp_path):
+def test_an_estimate_of_several_processes_counts_nothing_twice(tmp_path):
     """Without call events all calls are estimated in the first; each has 90 in the sub, 10 outside."""
     w = Writer(options={"calls": 0}).sub(1, "main::f", 3, 3)
     for pid in 7, 8, 9:
@@ -424,15 +419,15 @@ def test_an_estimate_of_several_processes_counts_nothing_twice(export_command, t
     for pid in 7, 8, 9:
         w.pid_end(pid)
     w.callers(1, 9, "main::RUNTIME", "main::f", 3, 270, 270)
-    shown = shown_ticks(export_command, w.save(tmp_path / "merged.out"))
+    shown = shown_ticks(w.save(tmp_path / "merged.out"))
     assert (shown["total"], shown["main::f"]) == (300, 270)
 
 
-def test_xsubs_of_calls_that_never_returned_are_taken_off_once(export_command, tmp_path):
+def test_xsubs_of_calls_that_never_returned_are_taken_off_once(tmp_path):
     """Two processes, of which one has no end: 100 ticks of statements each, 60 of all in an xsub."""
     w = Writer(options={"calls": 1}).sub(1, "main::run", 3, 3).sub(1, "main::wait", 0, 0)
     for pid in 7, 8:
         w.pid_start(pid, 1).fid(1, "/x/a.pl").time(100, 1, 3)
     w.callers(1, 3, "main::run", "main::wait", 2, 60, 60).pid_end(7)
-    shown = shown_ticks(export_command, w.save(tmp_path / "merged.out"))
+    shown = shown_ticks(w.save(tmp_path / "merged.out"))
     assert (shown["total"], shown["main::run"], shown["main::wait"]) == (200, 140, 60)
