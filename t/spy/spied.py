@@ -141,11 +141,11 @@ class Process:
                 return line
         raise AssertionError(f"{self.popen.args} ended without saying {text}")
 
-    def go_on(self):
-        """Gives it a line of input, and waits until it is ready again."""
+    def go_on(self, said="ready"):
+        """Gives it a line of input; the line in which it says so."""
         self.popen.stdin.write("\n")
         self.popen.stdin.flush()
-        self.wait_for("ready")
+        return self.wait_for(said)
 
     def wait_until_it_waits(self):
         """Until all its threads sleep in the kernel."""

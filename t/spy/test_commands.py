@@ -203,13 +203,6 @@ def test_an_output_that_cannot_be_written_is_told_before_anything_is_started(tmp
     assert "No such file or directory" in message and not (tmp_path / "started").exists()
 
 
-def test_a_process_that_is_none_is_told_and_the_others_are_recorded(script, tmp_path):
-    with spied.ready(PERL, script(SHARES)) as process:
-        message = spied.spy("record", process.pid, 999999999, "-d", "300ms", "-o", tmp_path / "out", status=1)
-    assert "there is no process 999999999" in message and "samples of 1 thread" in message
-    assert "main::most" in exported(tmp_path / "out", "--top")
-
-
 def test_a_recording_of_what_is_no_perl_ends(tmp_path):
     with subprocess.Popen(["sleep", "99"]) as other:
         message = spied.spy("record", other.pid, "-o", tmp_path / "out", status=1)

@@ -64,9 +64,7 @@ def test_a_workers_source_is_what_its_parent_has_compiled(is_changed, script, tm
         if is_changed:
             change(program)
         wait_a_while()
-        process.popen.stdin.write("\n")
-        process.popen.stdin.flush()
-        worker = process.wait_for("forked").split()[1]
+        worker = process.go_on("forked").split()[1]
         spied.record(worker, tmp_path / "out")
         shown = spied.spy("dump", worker)
         process.popen.stdin.close()
