@@ -161,7 +161,7 @@ void nytp_where_put_stack(struct nytp_fixed_text *text, struct nytp_where *where
     (void)where;
     for (unsigned i = 0; i < stack.n; i++) {
         nytp_fixed_put(text, "  ");
-        nytp_open_stack_put_sub(text, &stack, stack.calls[i].cv);
+        nytp_open_stack_put_sub(text, &stack, stack.calls[i].code);
         put_place(text, cop);
         cop = stack.calls[i].site;
     }

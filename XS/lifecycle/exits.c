@@ -85,7 +85,7 @@ static void emit_end(struct nytp_recorder *rec, int number)
         nytp_fixed_put(&text, "main::RUNTIME");
     for (unsigned i = n + (n == stack.n && stack.is_whole); i > 0; i--) {
         if (i <= n)
-            nytp_open_stack_put_sub(&text, &stack, stack.calls[i - 1].cv);
+            nytp_open_stack_put_sub(&text, &stack, stack.calls[i - 1].code);
         nytp_fixed_put(&text, " ");
         const COP *const cop = i > 1 ? stack.calls[i - 2].site : stack.cop;
         const uint32_t line = nytp_open_stack_put_file(&text, &stack, cop);

@@ -33,8 +33,7 @@ struct found_calls {
     int n_over; /* that may be over, the innermost ones */
 };
 
-/* A context that is a call, or that runs the code of a file or a string eval. */
-static bool read_call(const PERL_CONTEXT *cx, struct nytp_tick_call *call)
+bool nytp_read_context(const PERL_CONTEXT *cx, struct nytp_tick_call *call)
 {
     *call = (struct nytp_tick_call){.site = cx->blk_oldcop};
     if (CxTYPE(cx) == CXt_SUB && !(cx->cx_type & CXp_SUB_RE_FAKE)) {
@@ -60,7 +59,7 @@ static void copy_calls(struct nytp_tick_copy *copy, struct found_calls *found,
     copy->lowest = place->lowest;
     for (int32_t i = place->top; i >= place->lowest && found->at > 0; i--) {
         struct nytp_tick_call *const call = &found->calls[found->at - 1];
-        if (!read_call(&contexts[i - place->lowest], call))
+        if (!nytp_read_context(&contexts[i - place->lowest], call))
             continue;
         call->stack = place->si;
         call->index = i;

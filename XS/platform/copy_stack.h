@@ -21,6 +21,10 @@ enum {
     NYTP_TICK_COP
 };
 
+/* Takes the call that a context is, or the code of a file or string eval that it runs, at depth
+ * 0. False: it is neither. */
+bool nytp_read_context(const PERL_CONTEXT *cx, struct nytp_tick_call *call);
+
 /* Let ticks of the ring look at this interpreter, from the thread that runs it. */
 void nytp_copy_stack_begin(pTHX_ struct nytp_ring *ring);
 

@@ -39,14 +39,12 @@ static bool peek(const struct nytp_open_stack *stack, const void *from, void *to
 
 static void add_call(struct nytp_open_stack *stack, const PERL_CONTEXT *cx)
 {
-    if (CxTYPE(cx) != CXt_SUB || (cx->cx_type & CXp_SUB_RE_FAKE) || cx->blk_sub.cv == NULL)
+    struct nytp_tick_call call;
+    if (!nytp_read_context(cx, &call) || call.depth == 0)
         return;
     stack->is_whole = stack->is_whole && stack->n < NYTP_OPEN_CALLS;
-    if (!stack->is_whole)
-        return;
-    stack->calls[stack->n].cv = cx->blk_sub.cv;
-    stack->calls[stack->n].site = cx->blk_oldcop;
-    stack->n++;
+    if (stack->is_whole)
+        stack->calls[stack->n++] = call;
 }
 
 static void add_contexts(struct nytp_open_stack *stack, const PERL_SI *si)

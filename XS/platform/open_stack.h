@@ -16,12 +16,6 @@ enum {
     NYTP_OPEN_CALLS = 1000,
 };
 
-/* A sub that was called and has not been left. */
-struct nytp_open_sub {
-    const CV *cv;
-    const COP *site; /* the statement that called it */
-};
-
 struct nytp_open_stack {
     const void *interpreter;
     long pid;                   /* of this process */
@@ -30,7 +24,7 @@ struct nytp_open_stack {
     const CV *xsub;             /* that runs, or NULL */
     unsigned n;                 /* calls, innermost first */
     bool is_whole;              /* there are no more, and all could be read */
-    struct nytp_open_sub calls[NYTP_OPEN_CALLS];
+    struct nytp_tick_call calls[NYTP_OPEN_CALLS]; /* of subs */
 };
 
 /* Text in a room of fixed size; what does not fit is left out. */

@@ -271,23 +271,11 @@ bool nytp_wait_look_is_lost(const struct nytp_own_fd *call)
 void nytp_wait_peer_text(const struct nytp_wait_seen *seen, char *text, size_t size)
 {
     char host[INET6_ADDRSTRLEN] = "";
-    const struct sockaddr *const any = (const void *)seen->peer;
-    text[0] = '\0';
-    if (seen->peer_len < sizeof any->sa_family)
-        return;
-    if (any->sa_family == AF_INET && seen->peer_len >= sizeof(struct sockaddr_in)) {
-        const struct sockaddr_in *const four = (const void *)seen->peer;
-        inet_ntop(AF_INET, &four->sin_addr, host, sizeof host);
-        snprintf(text, size, "%s:%u", host, (unsigned)ntohs(four->sin_port));
-    } else if (any->sa_family == AF_INET6 && seen->peer_len >= sizeof(struct sockaddr_in6)) {
-        const struct sockaddr_in6 *const six = (const void *)seen->peer;
+    const struct sockaddr_in6 *const six = (const void *)seen->peer;
+    nytp_wait_put_peer(seen, text, size);
+    if (seen->peer_len >= sizeof *six && six->sin6_family == AF_INET6) {
         inet_ntop(AF_INET6, &six->sin6_addr, host, sizeof host);
         snprintf(text, size, "[%s]:%u", host, (unsigned)ntohs(six->sin6_port));
-    } else if (any->sa_family == AF_UNIX) {
-        const struct sockaddr_un *const local = (const void *)seen->peer;
-        const size_t head = offsetof(struct sockaddr_un, sun_path);
-        const size_t len = seen->peer_len > head ? seen->peer_len - head : 0;
-        snprintf(text, size, "%.*s", (int)len, local->sun_path);
     }
     for (char *at = text; *at != '\0'; at++)
         if ((unsigned char)*at < ' ' || *at == 0x7f)

@@ -98,7 +98,7 @@ static void put_calls(struct nytp_fixed_text *text)
         if (i == stack.n && !stack.is_whole)
             return;
         if (i < stack.n)
-            nytp_open_stack_put_sub(text, &stack, stack.calls[i].cv);
+            nytp_open_stack_put_sub(text, &stack, stack.calls[i].code);
         if (i < stack.n && text->n == begin)
             nytp_fixed_put(text, "?");
         end_part(text, begin);
