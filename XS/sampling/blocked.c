@@ -49,7 +49,7 @@ static struct nytp_str blocked_name(const struct nytp_recorder *rec, int i,
 {
     struct nytp_fixed_text text = {.to = name, .size = LONGEST_NAME - 1};
     if (i >= 0)
-        nytp_open_stack_put_sub(&text, &blocked, blocked.calls[i].cv);
+        nytp_open_stack_put_sub(&text, &blocked, blocked.calls[i].code);
     else if (blocked.xsub == NULL && rec->options.slowops > 1)
         nytp_open_stack_put_package(&text, &blocked, blocked.cop);
     if (i < 0)
@@ -68,12 +68,11 @@ static struct nytp_str caller_name(const struct nytp_recorder *rec, int i,
 }
 
 /* How many calls, from the outermost, are those of the last sample. */
-static uint32_t count_still_open(const struct nytp_recorder *rec,
-                                 const struct nytp_call *open)
+static uint32_t count_still_open(const struct nytp_recorder *rec, const struct nytp_call *open)
 {
     uint32_t n = 0;
     while (n < rec->n_frames && n < blocked.n &&
-           NYTP_CALL_CV(&open[n]) == blocked.calls[blocked.n - 1 - n].cv &&
+           NYTP_CALL_CV(&open[n]) == blocked.calls[blocked.n - 1 - n].code &&
            NYTP_CALL_SITE(&open[n]) == blocked.calls[blocked.n - 1 - n].site)
         n++;
     return n;
@@ -110,7 +109,7 @@ static void write_blocked_entry(struct nytp_recorder *rec, const COP *site)
 }
 
 static void write_blocked(struct nytp_recorder *rec, struct nytp_last_sample *before,
-                          const struct nytp_last_sample *sample)
+                          struct nytp_last_sample *sample)
 {
     const int n = (int)(blocked.n - rec->n_frames);
     const bool has_leaf = blocked.xsub != NULL ||
@@ -122,7 +121,7 @@ static void write_blocked(struct nytp_recorder *rec, struct nytp_last_sample *be
         write_blocked_entry(rec, blocked.cop);
         write_blocked_return(rec, -1, sample->ticks, true);
     }
-    nytp_last_sample_put_time(rec->writer, sample);
+    nytp_last_sample_put(rec->writer, sample);
     for (int i = 0; i < n; i++)
         write_blocked_return(rec, i, sample->ticks, i == 0 && !has_leaf);
     if (n > 0 || has_leaf)

@@ -7,7 +7,7 @@
 #ifndef NYTP_BLOCKED_H
 #define NYTP_BLOCKED_H
 
-#include "sampling/last_sample.h"
+#include "sampling/step.h"
 
 struct nytp_recorder;
 struct nytp_call;

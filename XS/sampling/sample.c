@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Sampling; see sample.h.
- *
- * The model's rule is that a time record belongs to the call that was current when its
- * statement began (formats/model.md). So for each sample its calls are entered and left first,
- * and only then comes the time record of the sample before, which is kept back until then.
+ * Sampling; see sample.h, and formats/sampling.md for how a sample is kept in the stream.
  */
 #include "sample.h"
 
@@ -25,6 +21,7 @@
 #include "tick_stack.h"
 
 #include "formats/base/platform.h"
+#include "sampling/step.h"
 
 #include <pthread.h>
 
@@ -32,9 +29,7 @@ enum {
     NS_PER_TICK = 100,
     BUDGET_WINDOW_NS = 1000000000, /* what sampling costs is looked at that often */
     SLOWEST_US = 1000000,
-    MOST_CALLS = 1000,    /* in the stack of a sample */
-    INNERMOST_CALLS = 64, /* of them, if there were more */
-    LONG_NS = 50000,      /* who takes that long has perhaps waited */
+    LONG_NS = 50000, /* who takes that long has perhaps waited */
     NEW_END_NS = 10000000,
     FEW = 10, /* samples: by chance there may be none */
 };
@@ -134,18 +129,6 @@ static void open_frame(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
         nytp_info_queue_add(rec, sub);
 }
 
-static void enter(pTHX_ struct nytp_recorder *rec, const struct nytp_call *call)
-{
-    struct nytp_sampler *const sampler = rec->sample.sampler;
-    const struct nytp_call_site site = site_at(aTHX_ rec, NYTP_CALL_SITE(call));
-    open_frame(rec, nytp_sub_of_cv(aTHX_ rec, NYTP_CALL_CV(call)), &site);
-    if (rec->n_frames > sampler->size_open) {
-        sampler->size_open = rec->n_frames * 2;
-        Renew(sampler->open, sampler->size_open, struct nytp_call);
-    }
-    sampler->open[rec->n_frames - 1] = *call;
-}
-
 /* An xsub or builtin is a whole call inside its statement, which is left at once. False: there
  * is none. */
 static bool enter_leaf(pTHX_ struct nytp_recorder *rec, const struct nytp_moment *moment)
@@ -163,83 +146,65 @@ static bool enter_leaf(pTHX_ struct nytp_recorder *rec, const struct nytp_moment
     return true;
 }
 
-static bool is_same_call(const struct nytp_call *a, const struct nytp_call *b)
+/* A stack to go to. */
+struct walk {
+    struct nytp_recorder *rec;
+    const struct nytp_moment *moment;
+    uint32_t n_hidden; /* calls in the middle of it */
+};
+
+static const struct nytp_call *call_at(const struct walk *walk, uint32_t i)
 {
+    const struct nytp_moment *const moment = walk->moment;
+    if (i >= NYTP_MOST_SHOWN - NYTP_INNERMOST_SHOWN)
+        i += walk->n_hidden;
+    return i < moment->n_below ? &walk->rec->sample.sampler->stack.now[i]
+                               : &moment->above[i - moment->n_below];
+}
+
+static bool is_open(void *to, uint32_t i)
+{
+    const struct walk *const walk = to;
+    const struct nytp_call *const a = &walk->rec->sample.sampler->open[i];
+    const struct nytp_call *const b = call_at(walk, i);
     return a->code == b->code && a->root == b->root && a->site == b->site;
 }
 
-/* The calls of a moment that are shown: of a deep recursion the outermost and innermost ones.
- */
-struct shown_calls {
-    const struct nytp_call *below; /* n_below of them, then those of the moment */
-    const struct nytp_moment *moment;
-    uint32_t n, n_hidden;
-};
-
-static struct shown_calls shown_calls(const struct nytp_sampler *sampler,
-                                      const struct nytp_moment *moment)
+static void enter(void *to, uint32_t i)
 {
-    struct shown_calls calls = {
-        .below = sampler->stack.now, .moment = moment, .n = moment->n_below + moment->n_above};
-    if (calls.n > MOST_CALLS) {
-        calls.n_hidden = calls.n - MOST_CALLS;
-        calls.n = MOST_CALLS;
-    }
-    return calls;
-}
-
-static const struct nytp_call *call_at(const struct shown_calls *calls, uint32_t i)
-{
-    if (i >= MOST_CALLS - INNERMOST_CALLS)
-        i += calls->n_hidden;
-    return i < calls->moment->n_below ? &calls->below[i]
-                                      : &calls->moment->above[i - calls->moment->n_below];
-}
-
-/* How many of the shown calls, from the outermost, are at the same place in stack.now. */
-static uint32_t count_in_now(const struct shown_calls *calls)
-{
-    const uint32_t n = calls->moment->n_below;
-    const uint32_t outermost = MOST_CALLS - INNERMOST_CALLS;
-    return calls->n_hidden > 0 && n > outermost ? outermost : n;
-}
-
-/* Leave and enter calls, from those that were open at the last sample to those of this one.
- * False: they are the same. */
-static bool go_to(pTHX_ struct nytp_recorder *rec, const struct nytp_moment *moment)
-{
+    struct nytp_recorder *const rec = ((struct walk *)to)->rec;
     struct nytp_sampler *const sampler = rec->sample.sampler;
-    const struct shown_calls calls = shown_calls(sampler, moment);
-    const uint32_t n_in_now = count_in_now(&calls);
-    uint32_t same = sampler->n_as_now < n_in_now ? sampler->n_as_now : n_in_now;
-    if (same > rec->n_frames)
-        same = rec->n_frames;
-    while (same < calls.n && same < rec->n_frames &&
-           is_same_call(&sampler->open[same], call_at(&calls, same)))
-        same++;
-    const bool is_elsewhere = rec->n_frames > same || same < calls.n;
-    while (rec->n_frames > same)
-        nytp_frame_leave(rec, rec->sample.ticks);
-    while (same < calls.n)
-        enter(aTHX_ rec, call_at(&calls, same++));
+    const struct nytp_call *const call = call_at(to, i);
+    dTHXa((void *)rec->interpreter);
+    const struct nytp_call_site site = site_at(aTHX_ rec, NYTP_CALL_SITE(call));
+    open_frame(rec, nytp_sub_of_cv(aTHX_ rec, NYTP_CALL_CV(call)), &site);
+    if (rec->n_frames > sampler->size_open) {
+        sampler->size_open = rec->n_frames * 2;
+        Renew(sampler->open, sampler->size_open, struct nytp_call);
+    }
+    sampler->open[rec->n_frames - 1] = *call;
+}
+
+static void leave(void *to)
+{
+    struct nytp_recorder *const rec = ((struct walk *)to)->rec;
+    nytp_frame_leave(rec, rec->sample.ticks);
+}
+
+/* Steps to the calls of this moment. False: they are those of the last sample. */
+static bool go_to(struct nytp_recorder *rec, const struct nytp_moment *moment)
+{
+    static const struct nytp_steps steps = {is_open, enter, leave};
+    struct nytp_sampler *const sampler = rec->sample.sampler;
+    const uint32_t n = moment->n_below + moment->n_above;
+    const uint32_t n_shown = n < NYTP_MOST_SHOWN ? n : NYTP_MOST_SHOWN;
+    const uint32_t outermost = NYTP_MOST_SHOWN - NYTP_INNERMOST_SHOWN;
+    const uint32_t n_in_now =
+        n > n_shown && moment->n_below > outermost ? outermost : moment->n_below;
+    const uint32_t n_same = sampler->n_as_now < n_in_now ? sampler->n_as_now : n_in_now;
+    struct walk walk = {rec, moment, n - n_shown};
     sampler->n_as_now = n_in_now;
-    return is_elsewhere;
-}
-
-/* The first sample has its statement begin in its own calls, as others have in those of the one
- * before. */
-static void begin_first(struct nytp_recorder *rec, const struct nytp_encoded_place *place)
-{
-    nytp_write_discount(rec->writer);
-    nytp_write_time_at(rec->writer, 0, place);
-}
-
-/* Each sample's calls and its statement have begun: the time of the sample before. */
-static void put_before(struct nytp_recorder *rec, const struct nytp_encoded_place *place)
-{
-    if (!rec->sample.sampler->last.is_there)
-        begin_first(rec, place);
-    nytp_sample_put_last(rec);
+    return nytp_step(&steps, &walk, rec->n_frames, n_same, n_shown);
 }
 
 static struct nytp_place place_of(pTHX_ struct nytp_recorder *rec,
@@ -258,13 +223,12 @@ static const struct nytp_malloc_event *take_allocs(pTHX_ struct nytp_recorder *r
     const struct nytp_tick *const tick = event->where;
     struct nytp_moment moment;
     nytp_moment_of(aTHX_ rec, &sampler->stack, tick, &moment);
-    const bool is_elsewhere = go_to(aTHX_ rec, &moment);
+    const bool is_elsewhere = go_to(rec, &moment);
     const struct nytp_place place = place_of(aTHX_ rec, &moment);
-    if (is_elsewhere || !sampler->last.is_there) {
-        put_before(rec, &place.encoded);
-        sampler->last = (struct nytp_last_sample){
-            .is_there = true, .is_alloc = true, .is_ready = true, .place = place.encoded};
-    }
+    const struct nytp_last_sample sample = {
+        .is_there = true, .is_alloc = true, .is_ready = true, .place = place.encoded};
+    if (is_elsewhere || !sampler->last.is_there)
+        nytp_last_sample_next(rec->writer, &sampler->last, &sample);
     nytp_blocks_place_is_here(rec);
     const bool is_in_leaf = enter_leaf(aTHX_ rec, &moment);
     while (event != NULL && event->where == tick) {
@@ -313,17 +277,17 @@ static void take_tick(pTHX_ struct nytp_recorder *rec, const struct nytp_tick *t
     if (ticks <= 0)
         return;
     nytp_moment_of(aTHX_ rec, &sampler->stack, tick, &moment);
-    go_to(aTHX_ rec, &moment);
+    go_to(rec, &moment);
     const struct nytp_place place = place_of(aTHX_ rec, &moment);
-    put_before(rec, &place.encoded);
-    sampler->last = (struct nytp_last_sample){
+    struct nytp_last_sample sample = {
         .is_there = true,
         .place = place.encoded,
         .ticks = ticks,
         .cpu_ticks = cpu_ticks,
         .is_ready = !sampler->has_slept,
     };
-    put_wait(&tick->wait, sampler->last.wait);
+    put_wait(&tick->wait, sample.wait);
+    nytp_last_sample_next(rec->writer, &sampler->last, &sample);
     if (enter_leaf(aTHX_ rec, &moment))
         nytp_frame_leave(rec, rec->sample.ticks + ticks);
     nytp_regexes_sampled(aTHX_ rec, moment.op_type, moment.op, &place, ticks);

@@ -177,7 +177,7 @@ void nytp_command_poll(struct nytp_command *command)
 {
     siginfo_t info;
     int status;
-    while (info.si_pid = 0,
+    while (command->pid > 0 && (info.si_pid = 0) == 0 &&
            waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
         const bool is_it = info.si_pid == command->pid;
         if (is_it)

@@ -131,7 +131,7 @@ static bool write_stream(const struct recorder *recorder, const char *path)
 static bool write_format(const struct recorder *recorder, const char *path)
 {
     char stream[40], kept[4096];
-    const int fd = nytp_parts_temporary_file();
+    const int fd = nytp_parts_temporary_file("nytp-spy-profile");
     snprintf(stream, sizeof stream, "/dev/fd/%d", fd);
     if (fd < 0) {
         nytp_spy_say("%s: no temporary file: %s", path, strerror(errno));

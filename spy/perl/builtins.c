@@ -4,6 +4,7 @@
  */
 #include "builtins.h"
 
+#include <ctype.h>
 #include <stddef.h>
 #include <strings.h>
 
@@ -15,7 +16,7 @@ static const char *const timed[] = {
 bool nytp_is_timed_builtin(const char *name)
 {
     for (size_t i = 0; i < sizeof timed / sizeof *timed; i++)
-        if (strcasecmp(timed[i] + 3, name) == 0) /* behind "OP_" */
+        if (tolower(timed[i][3]) == name[0] && strcasecmp(timed[i] + 3, name) == 0) /* OP_… */
             return true;
     return false;
 }

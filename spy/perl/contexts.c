@@ -91,6 +91,8 @@ bool nytp_context_is_same(const struct nytp_contexts *a, const struct nytp_conte
                           int32_t i)
 {
     struct nytp_call first, second;
+    if (memcmp(context_at(a, i), context_at(b, i), (size_t)a->layout->cx_size) == 0)
+        return true;
     const bool is_call = nytp_context_call(a, i, &first);
     if (is_call != nytp_context_call(b, i, &second))
         return false;

@@ -9,7 +9,6 @@
 #include "formats/base/arena.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 enum {
     LOOKS_LEAST = 4,
@@ -30,13 +29,6 @@ enum {
     HEAD_ROOM = 4096,
 };
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 void nytp_look_free(struct nytp_look *look)
 {
     free(look->infos);
@@ -47,7 +39,7 @@ void nytp_look_free(struct nytp_look *look)
 void nytp_look_begin(struct nytp_look *look)
 {
     look->n_looks = 0;
-    look->began_ns = now_ns();
+    look->began_ns = nytp_spy_now_ns();
 }
 
 /* False: that cannot be a stack. */
@@ -380,11 +372,11 @@ static bool look_once(struct nytp_look *look, struct nytp_spied_moment *moment,
                       struct nytp_spied_moment *wanted)
 {
     static struct seen seen;
-    const int64_t began_ns = now_ns();
+    const int64_t began_ns = nytp_spy_now_ns();
     look->n_looks++;
     if (!see_all(look, &seen))
         return false;
-    const int64_t took_ns = now_ns() - began_ns;
+    const int64_t took_ns = nytp_spy_now_ns() - began_ns;
     *moment = moment_in(look, seen.heads[0], seen.start);
     const struct nytp_spied_moment after = moment_in(look, seen.heads[1], seen.start);
     const struct nytp_spied_moment end = moment_in(look, seen.heads[2], seen.start);
@@ -405,7 +397,7 @@ static bool look_once(struct nytp_look *look, struct nytp_spied_moment *moment,
 
 bool nytp_look_is_long(const struct nytp_look *look)
 {
-    return look->n_looks >= LOOKS_LEAST && now_ns() - look->began_ns > LONGEST_NS;
+    return look->n_looks >= LOOKS_LEAST && nytp_spy_now_ns() - look->began_ns > LONGEST_NS;
 }
 
 /* The stacks are first looked for where the last sample has left them, but not where one was

@@ -43,7 +43,8 @@ int32_t nytp_end_of_both(const struct nytp_walker *walker)
 {
     const struct nytp_stack_info *const info = &walker->look.infos[0];
     return end_of_same(
-        walker, 0, (info->low_first < info->low_second ? info->low_first : info->low_second) + 1);
+        walker, 0,
+        (info->low_first < info->low_second ? info->low_first : info->low_second) + 1);
 }
 
 bool nytp_are_same_below(const struct nytp_walker *walker)
@@ -105,16 +106,16 @@ bool nytp_moment_calls(struct nytp_walker *walker, int32_t end, int32_t lasting)
 
 /* ---- pads ---- */
 
-/* The pad of a call, along its pointers as far as this look has read them; asks for the next one
- * where it has not. With `is_guess` as they were when they were last read, asking for all. */
+/* The pad of a call, along its pointers as far as this look has read them; asks for the next
+ * one where it has not. With `is_guess` as they were when they were last read, asking for all.
+ */
 static bool follow_to_pad(struct nytp_walker *walker, struct nytp_call *call, bool is_guess)
 {
     const struct nytp_layout *const layout = walker->names->perl->layout;
     struct nytp_words *const words = walker->names->words;
-    const uint64_t way[] = {(uint64_t)layout->sv_any, (uint64_t)layout->cv_padlist,
-                            (uint64_t)layout->padlist_array,
-                            (uint64_t)(uint32_t)call->depth * sizeof(uint64_t),
-                            (uint64_t)layout->sv_u};
+    const uint64_t way[] = {
+        (uint64_t)layout->sv_any, (uint64_t)layout->cv_padlist, (uint64_t)layout->padlist_array,
+        (uint64_t)(uint32_t)call->depth * sizeof(uint64_t), (uint64_t)layout->sv_u};
     uint64_t at = call->code;
     for (size_t step = 0; step < sizeof way / sizeof *way && at != 0; step++) {
         const uint64_t address = at + way[step];
@@ -195,9 +196,9 @@ static void find_pads(struct nytp_walker *walker, struct nytp_call **calls, size
         if (!follow_to_pad(walker, calls[i], false))
             calls[i]->list = calls[i]->pad = 0;
         else
-            *known_pad(walker, calls[i]) = (struct nytp_known_pad){
-                calls[i]->code, read_root(walker, calls[i]->code), calls[i]->list,
-                calls[i]->pad, calls[i]->depth};
+            *known_pad(walker, calls[i]) =
+                (struct nytp_known_pad){calls[i]->code, read_root(walker, calls[i]->code),
+                                        calls[i]->list, calls[i]->pad, calls[i]->depth};
     }
 }
 
@@ -207,18 +208,17 @@ static void recall_names(struct nytp_walker *walker, const struct nytp_spied_mom
 {
     const struct nytp_reading *const reading = &walker->reading;
     for (uint32_t i = 0; i < reading->calls.n_upper; i++)
-        if (nytp_is_checked(reading, walker->names->perl->layout, i))
+        if (nytp_is_checked(walker, i))
             nytp_root_ask(walker->names, walker->calls[i].site);
     if (nytp_look_is_deep(&walker->look))
         return;
     nytp_name_cache_recall_place(walker->names, wanted->curcop, false);
+    bool may_last = true;
     for (uint32_t i = 0; i < reading->calls.n_upper; i++) {
         const struct nytp_call *const call = &walker->calls[i];
-        const bool may_last =
-            i == 0 || (call[-1].kind == NYTP_FRAME_SUB &&
-                       nytp_sub_may_last(walker->names, call[-1].code));
-        nytp_name_cache_recall_sub(walker->names, call->code);
         nytp_name_cache_recall_place(walker->names, call->site, may_last);
+        may_last = nytp_name_cache_recall_sub(walker->names, call->code) &&
+                   call->kind == NYTP_FRAME_SUB;
     }
 }
 
@@ -244,8 +244,7 @@ static void find_near_pads(struct nytp_walker *walker, const struct nytp_spied_m
         near[n_near++] = &walker->calls[i];
         nytp_root_ask(walker->names, walker->calls[i].site);
         if (i > 0 && nytp_is_eval(&walker->calls[i - 1]))
-            nytp_words_ask(walker->names->words,
-                           word_with_line(walker, walker->calls[i].site));
+            nytp_words_ask(walker->names->words, word_with_line(walker, walker->calls[i].site));
     }
     if (reading->n_far == 0)
         near[n_near++] = &main;
@@ -299,14 +298,6 @@ bool nytp_may_be_in(struct nytp_walker *walker, uint64_t statement,
     if (root != 0 && type == (unsigned)layout->op_leavewrite)
         return kind == NYTP_FRAME_FORMAT;
     return otherwise;
-}
-
-bool nytp_is_checked(const struct nytp_reading *reading, const struct nytp_layout *layout,
-                     uint32_t i)
-{
-    const struct nytp_call *const call = nytp_calls_at(&reading->calls, i);
-    return i == 0 || !nytp_contexts_are_cleared(layout) || call->kind >= NYTP_FRAME_EVAL ||
-           nytp_calls_at(&reading->calls, i - 1)->stack != call->stack;
 }
 
 static bool is_in(const struct nytp_reading *reading, uint64_t statement,

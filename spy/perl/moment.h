@@ -40,8 +40,12 @@ bool nytp_is_in_some_sub(struct nytp_walker *walker, uint64_t statement);
 /* Whether a call is to be held against the code below it, as it may be over: that below is
  * another's, if it has come since. perl 5.24 and after it clears the code of subs there, but
  * not that of evals. The bottom of a stack is checked as well. */
-bool nytp_is_checked(const struct nytp_reading *reading, const struct nytp_layout *layout,
-                     uint32_t i);
+static inline bool nytp_is_checked(const struct nytp_walker *walker, uint32_t i)
+{
+    const struct nytp_call *const call = &walker->calls[i];
+    return i == 0 || call->kind >= NYTP_FRAME_EVAL || call[-1].stack != call->stack ||
+           !nytp_contexts_are_cleared(walker->names->perl->layout);
+}
 
 /* Whether the calls from memory have the pads that they had. */
 bool nytp_are_still_calls(struct nytp_walker *walker, const struct nytp_found *found);

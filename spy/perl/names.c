@@ -29,8 +29,8 @@ struct nytp_remembered {
     enum kind kind;
     bool is_there, may_last;
     int64_t found_ns, read_ns; /* when it was found, and last seen to be the same */
-    uint32_t number, line; /* SUB: in `subs`; PLACE: of the file's name */
-    uint64_t root, next;   /* ROOT: see nytp_root_of(), and op_next, with which that holds */
+    uint32_t number, line;     /* SUB: in `subs`; PLACE: of the file's name */
+    uint64_t root, next; /* ROOT: see nytp_root_of(), and op_next, with which that holds */
     unsigned root_type;
     struct nytp_watch *watch; /* cut to what it holds; NULL: look again each time */
 };
@@ -259,8 +259,7 @@ static bool is_believed(const struct nytp_names *names, const struct nytp_rememb
 {
     const int64_t known_ns = entry->read_ns - entry->found_ns;
     return entry->may_last && entry->is_there && names->now_ns > 0 &&
-           names->now_ns - entry->read_ns <=
-               (known_ns < BELIEVED_NS ? known_ns : BELIEVED_NS);
+           names->now_ns - entry->read_ns <= (known_ns < BELIEVED_NS ? known_ns : BELIEVED_NS);
 }
 
 /* A watch as long as what it holds; NULL: it cannot be kept. */
@@ -283,8 +282,9 @@ static void find(struct nytp_names *names, struct nytp_remembered *found)
     found->is_there = found->kind == SUB ? find_sub(names, &reader, found)
                                          : find_place(names, &reader, found);
     found->watch = found->is_there ? kept(&watch) : NULL;
-    found->may_last = found->is_there && (found->kind == SUB ? is_lasting_sub(names, found)
-                                                             : !nytp_is_of_eval(names, found->number));
+    found->may_last =
+        found->is_there && (found->kind == SUB ? is_lasting_sub(names, found)
+                                               : !nytp_is_of_eval(names, found->number));
     found->sample = names->sample;
     is_found_now(names, found);
 }
@@ -296,16 +296,29 @@ static struct nytp_key key_of(uint64_t address, enum kind kind)
     return (struct nytp_key){(uint32_t)address, (uint32_t)(address >> 32), kind, 0};
 }
 
+/* NULL: nothing is known of it. */
+static struct nytp_remembered *known(struct nytp_names *names, uint64_t address, enum kind kind)
+{
+    uint32_t *const recent = &names->recent[(address / 8 + kind * 7) % NYTP_RECENT];
+    if (*recent < names->n_known && names->known[*recent].address == address &&
+        names->known[*recent].kind == kind)
+        return &names->known[*recent];
+    const uint32_t at = nytp_table_get(&names->by_address, key_of(address, kind));
+    if (at == NYTP_TABLE_NONE)
+        return NULL;
+    *recent = at;
+    return &names->known[at];
+}
+
 static struct nytp_remembered *remembered(struct nytp_names *names, uint64_t address,
                                           enum kind kind)
 {
-    const struct nytp_key key = key_of(address, kind);
-    const uint32_t at = nytp_table_get(&names->by_address, key);
-    if (at != NYTP_TABLE_NONE)
-        return &names->known[at];
+    struct nytp_remembered *const there = known(names, address, kind);
+    if (there != NULL)
+        return there;
     if (!nytp_grow(&names->known, &names->known_capacity, names->n_known,
                    sizeof *names->known) ||
-        !nytp_table_put(&names->by_address, key, names->n_known))
+        !nytp_table_put(&names->by_address, key_of(address, kind), names->n_known))
         return NULL;
     struct nytp_remembered *const entry = &names->known[names->n_known++];
     *entry = (struct nytp_remembered){.address = address, .kind = kind};
@@ -343,67 +356,54 @@ static bool ask(struct nytp_names *names, const struct nytp_remembered *entry)
     return true;
 }
 
-static bool expect(struct nytp_names *names, uint64_t address, enum kind kind, bool may_last)
+static uint32_t expect(struct nytp_names *names, uint64_t address, enum kind kind,
+                       bool may_last)
 {
     struct nytp_remembered *const entry = remembered(names, address, kind);
     if (entry == NULL)
-        return false;
+        return UINT32_MAX;
+    const uint32_t number = (uint32_t)(entry - names->known);
     if (entry->sample == names->sample)
-        return true;
-    if (may_last && is_believed(names, entry)) {
-        entry->sample = names->sample;
-        return true;
-    }
-    if (entry->watch == NULL) {
+        return number;
+    const bool is_needed = !may_last || !is_believed(names, entry);
+    if (is_needed && entry->watch == NULL) {
         find(names, entry);
-        return true;
+        return number;
     }
     entry->sample = names->sample;
-    return ask(names, entry);
+    return !is_needed || ask(names, entry) ? number : UINT32_MAX;
 }
 
-bool nytp_name_cache_expect_sub(struct nytp_names *names, uint64_t cv)
+uint32_t nytp_name_cache_expect_sub(struct nytp_names *names, uint64_t cv)
 {
     return expect(names, cv, SUB, true);
 }
 
-bool nytp_name_cache_expect_place(struct nytp_names *names, uint64_t cop, bool may_last)
+uint32_t nytp_name_cache_expect_place(struct nytp_names *names, uint64_t cop, bool may_last)
 {
     return expect(names, cop, PLACE, may_last);
 }
 
-/* NULL: nothing is known of it. */
-static struct nytp_remembered *known(const struct nytp_names *names, uint64_t address,
-                                     enum kind kind)
-{
-    const uint32_t at = nytp_table_get(&names->by_address, key_of(address, kind));
-    return at == NYTP_TABLE_NONE ? NULL : &names->known[at];
-}
-
-static void recall(struct nytp_names *names, uint64_t address, enum kind kind, bool may_last)
+static bool recall(struct nytp_names *names, uint64_t address, enum kind kind, bool may_last)
 {
     struct nytp_remembered *const entry = known(names, address, kind);
-    if (entry == NULL || entry->watch == NULL || entry->sample == names->sample)
-        return;
-    if ((may_last && is_believed(names, entry)) || ask(names, entry))
+    if (entry == NULL)
+        return false;
+    if (entry->watch != NULL && entry->sample != names->sample &&
+        ((may_last && is_believed(names, entry)) || ask(names, entry)))
         entry->sample = names->sample;
+    return entry->may_last;
 }
 
-bool nytp_sub_may_last(const struct nytp_names *names, uint64_t cv)
-{
-    const struct nytp_remembered *const entry = known(names, cv, SUB);
-    return entry != NULL && entry->may_last;
-}
-
-bool nytp_sub_is_believed(const struct nytp_names *names, uint64_t cv)
+bool nytp_sub_is_believed(struct nytp_names *names, uint64_t cv)
 {
     const struct nytp_remembered *const entry = known(names, cv, SUB);
     return entry != NULL && is_believed(names, entry);
 }
 
-void nytp_name_cache_recall_sub(struct nytp_names *names, uint64_t cv)
+bool nytp_name_cache_recall_sub(struct nytp_names *names, uint64_t cv)
 {
-    recall(names, cv, SUB, true);
+    return recall(names, cv, SUB, true);
 }
 
 void nytp_name_cache_recall_place(struct nytp_names *names, uint64_t cop, bool may_last)
@@ -456,20 +456,25 @@ void nytp_name_cache_look_ahead(struct nytp_names *names)
         nytp_name_cache_begin(names);
 }
 
-uint32_t nytp_sub_at(struct nytp_names *names, uint64_t cv)
+bool nytp_sub_may_last(const struct nytp_names *names, uint32_t expected)
 {
-    const struct nytp_remembered *const entry = remembered(names, cv, SUB);
-    return entry != NULL && entry->sample == names->sample && entry->is_there ? entry->number
-                                                                              : UINT32_MAX;
+    return expected < names->n_known && names->known[expected].may_last;
 }
 
-bool nytp_place_at(struct nytp_names *names, uint64_t cop, uint32_t *file, uint32_t *line)
+uint32_t nytp_sub_at(const struct nytp_names *names, uint32_t expected)
 {
-    const struct nytp_remembered *const entry = remembered(names, cop, PLACE);
-    if (entry == NULL || entry->sample != names->sample || !entry->is_there)
+    return expected < names->n_known && names->known[expected].is_there
+               ? names->known[expected].number
+               : UINT32_MAX;
+}
+
+bool nytp_place_at(const struct nytp_names *names, uint32_t expected, uint32_t *file,
+                   uint32_t *line)
+{
+    if (expected >= names->n_known || !names->known[expected].is_there)
         return false;
-    *file = entry->number;
-    *line = entry->line;
+    *file = names->known[expected].number;
+    *line = names->known[expected].line;
     return true;
 }
 
@@ -565,8 +570,7 @@ void nytp_root_ask(struct nytp_names *names, uint64_t cop)
 }
 
 /* The statement is of a sub in a file or of the main program, as far as that is known. */
-static bool is_lasting_statement(const struct nytp_names *names,
-                                 const struct nytp_remembered *root)
+static bool is_lasting_statement(struct nytp_names *names, const struct nytp_remembered *root)
 {
     const struct nytp_layout *const layout = names->perl->layout;
     const struct nytp_remembered *const place = known(names, root->address, PLACE);

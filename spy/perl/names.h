@@ -27,6 +27,10 @@ struct nytp_spied_sub {
 
 struct nytp_remembered;
 
+enum {
+    NYTP_RECENT = 1024,
+};
+
 struct nytp_names {
     struct nytp_perl *perl;
     struct nytp_words *words; /* for those who ask about stacks */
@@ -37,8 +41,9 @@ struct nytp_names {
     uint32_t n_evals, folded_evals; /* the name of those behind the first ones; 0: none yet */
     struct nytp_remembered *known;
     uint32_t n_known, known_capacity;
-    uint64_t sample; /* what was asked since nytp_name_cache_begin() holds */
-    int64_t now_ns;  /* set at each look; 0: nothing is believed unread */
+    uint32_t recent[NYTP_RECENT]; /* the one of `known` that was asked for last, by hash */
+    uint64_t sample;              /* what was asked since nytp_name_cache_begin() holds */
+    int64_t now_ns;               /* set at each look; 0: nothing is believed unread */
     struct nytp_piece *pieces;
     uint32_t n_pieces, pieces_capacity;
     uint8_t *bytes; /* of the pieces */
@@ -51,31 +56,33 @@ struct nytp_names {
 bool nytp_name_cache_init(struct nytp_names *names, struct nytp_perl *perl);
 void nytp_name_cache_free(struct nytp_names *names);
 
-/* Call these for one stack: begin, expect all that will be asked, look, then ask. A statement
- * may last if its code does. */
+/* Call these for one stack: begin, expect all that will be asked, look, then ask by the number
+ * that the expectation returned. UINT32_MAX: memory is out. A statement may last if its code
+ * does. */
 void nytp_name_cache_begin(struct nytp_names *names);
-bool nytp_name_cache_expect_sub(struct nytp_names *names, uint64_t cv);
-bool nytp_name_cache_expect_place(struct nytp_names *names, uint64_t cop, bool may_last);
+uint32_t nytp_name_cache_expect_sub(struct nytp_names *names, uint64_t cv);
+uint32_t nytp_name_cache_expect_place(struct nytp_names *names, uint64_t cop, bool may_last);
 void nytp_name_cache_look(struct nytp_names *names);
+
+/* Whether a sub is known as a named one of a file, of which closures and evals are none. */
+bool nytp_sub_may_last(const struct nytp_names *names, uint32_t expected);
+
+/* The sub's number in `subs`; UINT32_MAX: there is none at this address. */
+uint32_t nytp_sub_at(const struct nytp_names *names, uint32_t expected);
+
+/* Where a statement is. False: there is none at this address. */
+bool nytp_place_at(const struct nytp_names *names, uint32_t expected, uint32_t *file,
+                   uint32_t *line);
 
 /* Look at subs and places that may be asked for and are known, and read the words that were
  * asked for (words.h), all in one system call: of those that come to be asked for none is read
- * again. */
-void nytp_name_cache_recall_sub(struct nytp_names *names, uint64_t cv);
+ * again. The first returns whether the sub may last. */
+bool nytp_name_cache_recall_sub(struct nytp_names *names, uint64_t cv);
 void nytp_name_cache_recall_place(struct nytp_names *names, uint64_t cop, bool may_last);
 void nytp_name_cache_look_ahead(struct nytp_names *names);
 
-/* Whether a sub is known as a named one of a file, of which closures and evals are none. */
-bool nytp_sub_may_last(const struct nytp_names *names, uint64_t cv);
-
-/* Whether it is believed now to be what it was. */
-bool nytp_sub_is_believed(const struct nytp_names *names, uint64_t cv);
-
-/* The sub's number in `subs`; UINT32_MAX: there is none at this address. */
-uint32_t nytp_sub_at(struct nytp_names *names, uint64_t cv);
-
-/* Where a statement is. False: there is none at this address. */
-bool nytp_place_at(struct nytp_names *names, uint64_t cop, uint32_t *file, uint32_t *line);
+/* Whether a sub is believed now to be what it was. */
+bool nytp_sub_is_believed(struct nytp_names *names, uint64_t cv);
 
 /* Whether a file, a string of names, is a string eval. */
 bool nytp_is_of_eval(const struct nytp_names *names, uint32_t file);

@@ -79,8 +79,8 @@ uint64_t nytp_callee_of(struct nytp_walker *walker, uint64_t stack_sp)
     return nytp_value_at(&reader, at, &value) && value.type == layout->svt_PVCV ? at : 0;
 }
 
-uint32_t nytp_xsub_at(struct nytp_walker *walker, uint64_t cv)
+uint32_t nytp_xsub_at(const struct nytp_names *names, uint32_t expected)
 {
-    const uint32_t sub = cv == 0 ? UINT32_MAX : nytp_sub_at(walker->names, cv);
-    return sub != UINT32_MAX && walker->names->subs[sub].is_xsub ? sub : UINT32_MAX;
+    const uint32_t sub = nytp_sub_at(names, expected);
+    return sub != UINT32_MAX && names->subs[sub].is_xsub ? sub : UINT32_MAX;
 }

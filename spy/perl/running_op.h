@@ -18,7 +18,7 @@ unsigned nytp_op_type_at(struct nytp_walker *walker, uint64_t op);
  * none. */
 uint64_t nytp_callee_of(struct nytp_walker *walker, uint64_t stack_sp);
 
-/* The number of an xsub among the subs that have names; UINT32_MAX: it is none. */
-uint32_t nytp_xsub_at(struct nytp_walker *walker, uint64_t cv);
+/* The number of an xsub, whose name was expected; UINT32_MAX: it is none. */
+uint32_t nytp_xsub_at(const struct nytp_names *names, uint32_t expected);
 
 #endif

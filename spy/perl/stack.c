@@ -17,6 +17,7 @@
 #include "running_op.h"
 
 #include "formats/base/arena.h"
+#include "sampling/step.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -31,8 +32,7 @@ enum {
 void nytp_walker_init(struct nytp_walker *walker, struct nytp_names *names,
                       const struct nytp_interpreter *of)
 {
-    *walker = (struct nytp_walker){.names = names,
-                                   .look = {.perl = names->perl, .of = *of}};
+    *walker = (struct nytp_walker){.names = names, .look = {.perl = names->perl, .of = *of}};
     /* malloc() would touch all of it if it has freed as much before */
     void *const memory = mmap(NULL, sizeof *walker->memory, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -75,9 +75,9 @@ static uint64_t site_of_ended(const struct nytp_walker *walker, const struct nyt
     return 0;
 }
 
-/* Whether a call was made from the statement, in other code than `code`: it is in one code only.
- * The variables are not read at once: the pad may be that of a sub, the statement that of the
- * code to which it and its callers have returned meanwhile. */
+/* Whether a call was made from the statement, in other code than `code`: it is in one code
+ * only. The variables are not read at once: the pad may be that of a sub, the statement that of
+ * the code to which it and its callers have returned meanwhile. */
 static bool is_of_a_caller(const struct nytp_walker *walker, const struct nytp_found *found,
                            uint64_t statement, uint64_t code)
 {
@@ -105,9 +105,8 @@ static bool take_ended_site(struct nytp_walker *walker, struct sample *sample,
 {
     const uint64_t code = call != NULL ? call->code : 0;
     const uint64_t ended = sample->is_resting ? site_of_ended(walker, &sample->found) : 0;
-    if (ended == 0 ||
-        !nytp_may_be_in(walker, ended, call,
-                        !is_of_a_caller(walker, &sample->found, ended, code)))
+    if (ended == 0 || !nytp_may_be_in(walker, ended, call,
+                                      !is_of_a_caller(walker, &sample->found, ended, code)))
         return false;
     sample->wanted.curcop = ended;
     return true;
@@ -169,13 +168,13 @@ static bool add_frame(struct nytp_walker *walker, enum nytp_frame_kind kind, uin
 
 static void leave_out_middle(struct nytp_stack *stack)
 {
-    struct nytp_frame *const behind = stack->frames + NYTP_INNERMOST_FRAMES;
-    if (stack->n <= NYTP_MOST_FRAMES)
+    struct nytp_frame *const behind = stack->frames + NYTP_INNERMOST_SHOWN;
+    if (stack->n <= NYTP_MOST_SHOWN)
         return;
-    stack->n_left_out = stack->n - NYTP_MOST_FRAMES;
-    stack->n = NYTP_MOST_FRAMES;
+    stack->n_left_out = stack->n - NYTP_MOST_SHOWN;
+    stack->n = NYTP_MOST_SHOWN;
     memmove(behind, behind + stack->n_left_out,
-            (NYTP_MOST_FRAMES - NYTP_INNERMOST_FRAMES) * sizeof *behind);
+            (NYTP_MOST_SHOWN - NYTP_INNERMOST_SHOWN) * sizeof *behind);
 }
 
 static bool has_name(const struct nytp_frame *frame)
@@ -183,19 +182,21 @@ static bool has_name(const struct nytp_frame *frame)
     return frame->kind == NYTP_FRAME_SUB || frame->kind == NYTP_FRAME_FORMAT;
 }
 
-static bool expect_names(struct nytp_walker *walker)
+/* Until names has looked, frames have the numbers of what is expected there. */
+static void expect_names(struct nytp_walker *walker)
 {
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < walker->stack.n; i++) {
-        const struct nytp_frame *const frame = &walker->stack.frames[i];
+    struct nytp_names *const names = walker->names;
+    for (uint32_t i = 0; i < walker->stack.n; i++) {
+        struct nytp_frame *const frame = &walker->stack.frames[i];
+        frame->sub =
+            has_name(frame) ? nytp_name_cache_expect_sub(names, frame->cv) : UINT32_MAX;
         const bool may_last =
             frame->kind == NYTP_FRAME_MAIN ||
-            (frame->kind == NYTP_FRAME_SUB && nytp_sub_may_last(walker->names, frame->cv));
-        ok = (frame->cop == 0 ||
-              nytp_name_cache_expect_place(walker->names, frame->cop, may_last)) &&
-             (!has_name(frame) || nytp_name_cache_expect_sub(walker->names, frame->cv));
+            (frame->kind == NYTP_FRAME_SUB && nytp_sub_may_last(names, frame->sub));
+        frame->file = frame->cop == 0
+                          ? UINT32_MAX
+                          : nytp_name_cache_expect_place(names, frame->cop, may_last);
     }
-    return ok;
 }
 
 /* Whether a sub that is in a file is shown at a statement of a string eval, which is over: it
@@ -203,8 +204,8 @@ static bool expect_names(struct nytp_walker *walker)
 static bool is_at_eval(const struct nytp_names *names, const struct nytp_frame *frame)
 {
     const struct nytp_spied_sub *const sub = &names->subs[frame->sub];
-    return sub->first_line > 0 && sub->file != frame->file && nytp_is_of_eval(names, frame->file) &&
-           !nytp_is_of_eval(names, sub->file);
+    return sub->first_line > 0 && sub->file != frame->file &&
+           nytp_is_of_eval(names, frame->file) && !nytp_is_of_eval(names, sub->file);
 }
 
 /* Files and lines, when names has looked. */
@@ -214,9 +215,9 @@ static bool name_frames(struct nytp_walker *walker, bool at_start)
     for (uint32_t i = 0; i < walker->stack.n; i++) {
         struct nytp_frame *const frame = &walker->stack.frames[i];
         const bool named = has_name(frame);
-        if (named && (frame->sub = nytp_sub_at(names, frame->cv)) == UINT32_MAX)
+        if (named && (frame->sub = nytp_sub_at(names, frame->sub)) == UINT32_MAX)
             return false;
-        if (!nytp_place_at(names, frame->cop, &frame->file, &frame->line))
+        if (!nytp_place_at(names, frame->file, &frame->file, &frame->line))
             return false;
         if (frame->line == 0 &&
             (frame->kind == NYTP_FRAME_EVAL || frame->kind == NYTP_FRAME_REQUIRE))
@@ -242,8 +243,7 @@ static bool add_frames(struct nytp_walker *walker, const struct sample *sample)
         if (!call->is_hidden && !add_frame(walker, call->kind, call->code, statement))
             return false;
         statement = call->site;
-        if (i < found->n_open &&
-            nytp_is_checked(&walker->reading, walker->names->perl->layout, (uint32_t)i) &&
+        if (i < found->n_open && nytp_is_checked(walker, (uint32_t)i) &&
             !nytp_may_be_in(walker, statement, found_at(walker, found, i - 1), true))
             return false;
     }
@@ -260,18 +260,18 @@ static bool take_frames(struct nytp_walker *walker, const struct sample *sample)
         found_at(walker, &sample->found, (int64_t)sample->found.n_open - 1);
     walker->stack.n = walker->stack.n_left_out = 0;
     walker->stack.builtin = moment->op_type;
-    if ((callee != 0 && !nytp_name_cache_expect_sub(walker->names, callee)) ||
-        !add_frames(walker, sample))
+    const uint32_t expected =
+        callee == 0 ? UINT32_MAX : nytp_name_cache_expect_sub(walker->names, callee);
+    if (!add_frames(walker, sample))
         return false;
     if (!walker->keeps_all)
         leave_out_middle(&walker->stack);
-    if (!expect_names(walker))
-        return false;
+    expect_names(walker);
     nytp_name_cache_look(walker->names);
     if (moment->curcop == address_of_compiling(walker) && innermost != NULL &&
         innermost->stack == walker->reading.stack && !nytp_is_compiled_yet(walker, innermost))
         return false;
-    walker->stack.xsub = nytp_xsub_at(walker, callee);
+    walker->stack.xsub = nytp_xsub_at(walker->names, expected);
     return name_frames(walker, sample->at_start);
 }
 
@@ -329,8 +329,7 @@ static bool take(struct nytp_walker *walker, const struct nytp_spied_moment *mom
                       !nytp_find_innermost(walker, end_both, &sample.found)))
         return false;
     sample.wanted.op_type = nytp_op_type_at(walker, sample.wanted.op);
-    sample.is_resting =
-        is_compiling ? nytp_is_same_spied_moment(wanted, moment) : n_same > 0;
+    sample.is_resting = is_compiling ? nytp_is_same_spied_moment(wanted, moment) : n_same > 0;
     if (!is_statement_of(walker, &sample)) {
         *wanted = (struct nytp_spied_moment){0}; /* between two subs */
         return false;

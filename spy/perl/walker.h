@@ -17,15 +17,10 @@ struct nytp_frame {
     uint64_t cv, cop;    /* the same for calls that are the same */
 };
 
-/* So many are kept of a stack that is looked at again and again: naming the others takes as
- * long as all else. */
-#define NYTP_MOST_FRAMES      1000
-#define NYTP_INNERMOST_FRAMES 64 /* of them, if there were more */
-
 struct nytp_stack {
     struct nytp_frame *frames; /* innermost first, the last is that of the main program */
     uint32_t n, capacity;
-    uint32_t n_left_out; /* behind the innermost NYTP_INNERMOST_FRAMES */
+    uint32_t n_left_out; /* behind the innermost NYTP_INNERMOST_SHOWN */
     uint32_t xsub;       /* that the innermost frame has called; UINT32_MAX: none */
     unsigned builtin;    /* the type of the op that runs */
 };
@@ -47,7 +42,7 @@ struct nytp_walker {
         int64_t depth;
     } pads[NYTP_KNOWN_PADS];
     struct nytp_stack stack; /* what came last */
-    bool keeps_all;          /* frames, beyond NYTP_MOST_FRAMES, too */
+    bool keeps_all;          /* frames, beyond NYTP_MOST_SHOWN, too */
     bool has_moved;          /* the program ran while we looked, on another processor */
     uint64_t n_retried;      /* samples that were not whole at the first look */
     uint64_t n_retried_more; /* nor at the second */

@@ -9,13 +9,11 @@
 #include <stdio.h>
 
 /* A recorder sees where perl compiles it: the line of its brace, or of what follows the module
- * in `use`. perl keeps only that of the first statement, often the next line: so it is looked
- * for in the source above that. What is not found there is named by the first statement. */
+ * in `use`. perl keeps only that of the first statement, and the source above tells; or not. */
 uint32_t nytp_begin_line(FILE *source, uint32_t first_statement);
 
-/* An anonymous sub is compiled, and named by a recorder, at its closing brace. That is the one
- * with the indentation of the line with the opening brace, or, where code follows on that line,
- * the one that closes it. What is not found is named by the first statement, too. */
+/* An anonymous sub is compiled, and named by a recorder, at its closing brace: the one with the
+ * indentation of the opening line, or, where code follows there, the one that closes it. */
 uint32_t nytp_anonymous_line(FILE *source, uint32_t first_statement);
 
 #endif

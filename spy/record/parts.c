@@ -21,7 +21,7 @@ enum {
     MOST_OPEN = 10000, /* at one time, however many descriptors there may be */
 };
 
-static int temporary_file(const char *name)
+int nytp_parts_temporary_file(const char *name)
 {
     const char *const folder = getenv("TMPDIR");
     char path[4096];
@@ -32,11 +32,6 @@ static int temporary_file(const char *name)
     return fd;
 }
 
-int nytp_parts_temporary_file(void)
-{
-    return temporary_file("nytp-spy-profile");
-}
-
 struct nytp_part *nytp_part_new(struct nytp_parts *parts, struct nytp_error *error)
 {
     struct nytp_part *const part = calloc(1, sizeof *part);
@@ -44,7 +39,7 @@ struct nytp_part *nytp_part_new(struct nytp_parts *parts, struct nytp_error *err
         nytp_out_of_memory(error);
     else if (parts->n_open >= MOST_OPEN)
         nytp_error_set(error, NYTP_ERR_LIMIT, "they are too many");
-    else if ((part->fd = temporary_file("nytp-spy")) < 0)
+    else if ((part->fd = nytp_parts_temporary_file("nytp-spy")) < 0)
         nytp_error_set(error, NYTP_ERR_IO, "%s", strerror(errno));
     else {
         parts->n_open++;
@@ -77,19 +72,38 @@ bool nytp_part_put(void *context, const uint8_t *bytes, size_t len)
     return part->error.status == NYTP_OK;
 }
 
-/* From `at` on, `len` bytes to the end of another file. */
-static bool copy_bytes(int from, off_t at, off_t len, int to)
+static bool put_into_file(void *fd, const uint8_t *bytes, size_t len)
+{
+    return write_all(*(const int *)fd, bytes, len);
+}
+
+static bool put_out(void *context, const uint8_t *bytes, size_t len)
+{
+    struct nytp_out *const out = context;
+    nytp_put(out, bytes, len);
+    return out->error.status == NYTP_OK;
+}
+
+/* Copies `len` bytes from `at` on. False: errno says why, or they cannot be put there. */
+static bool copy_bytes(int from, off_t at, off_t len, nytp_bytes_fn *put, void *to)
 {
     uint8_t bytes[16384];
     while (len > 0) {
         const size_t most = len < (off_t)sizeof bytes ? (size_t)len : sizeof bytes;
         const ssize_t got = pread(from, bytes, most, at);
-        if (got <= 0 || !write_all(to, bytes, (size_t)got))
+        errno = got == 0 ? ENODATA : errno; /* it has become shorter */
+        if (got <= 0 || !put(to, bytes, (size_t)got))
             return false;
         at += got;
         len -= got;
     }
     return true;
+}
+
+static bool cannot_read(struct nytp_error *error)
+{
+    return nytp_error_set(error, NYTP_ERR_IO, "a temporary file cannot be read: %s",
+                          strerror(errno));
 }
 
 /* Put a short stream behind the others. False: it keeps its own file, as on a full disk. */
@@ -98,11 +112,11 @@ static bool move_to_common(struct nytp_parts *parts, struct nytp_ended_part *end
     if (ended->len > SHORT)
         return false;
     if (parts->common_fd < 0)
-        parts->common_fd = temporary_file("nytp-spy-ended");
+        parts->common_fd = nytp_parts_temporary_file("nytp-spy-ended");
     if (parts->common_fd < 0)
         return false;
     if (lseek(parts->common_fd, parts->common_len, SEEK_SET) < 0 ||
-        !copy_bytes(ended->fd, 0, ended->len, parts->common_fd))
+        !copy_bytes(ended->fd, 0, ended->len, put_into_file, &parts->common_fd))
         return false;
     close(ended->fd);
     *ended = (struct nytp_ended_part){-1, parts->common_len, ended->len, ended->is_cut};
@@ -127,34 +141,6 @@ void nytp_part_end(struct nytp_parts *parts, struct nytp_part *part, bool is_who
     parts->ended[parts->n_ended++] = ended;
 }
 
-/* ---- the profile ---- */
-
-static bool put_out(void *context, const uint8_t *bytes, size_t len)
-{
-    struct nytp_out *const out = context;
-    nytp_put(out, bytes, len);
-    return out->error.status == NYTP_OK;
-}
-
-static bool copy_out(int fd, off_t at, off_t len, struct nytp_out *out,
-                     struct nytp_error *error)
-{
-    uint8_t bytes[16384];
-    while (len > 0) {
-        const size_t most = len < (off_t)sizeof bytes ? (size_t)len : sizeof bytes;
-        const ssize_t got = pread(fd, bytes, most, at);
-        if (got <= 0)
-            return nytp_error_set(error, NYTP_ERR_IO, "a temporary file cannot be read: %s",
-                                  got < 0 ? strerror(errno) : "it has become shorter");
-        nytp_put(out, bytes, (size_t)got);
-        at += got;
-        len -= got;
-    }
-    if (out->error.status != NYTP_OK)
-        *error = out->error;
-    return out->error.status == NYTP_OK;
-}
-
 static bool merge_file(struct nytp_merge *merge, int fd, struct nytp_error *error)
 {
     char path[40];
@@ -167,12 +153,11 @@ static bool merge_file(struct nytp_merge *merge, int fd, struct nytp_error *erro
 static bool merge_part(struct nytp_merge *merge, const struct nytp_parts *parts,
                        const struct nytp_ended_part *part, struct nytp_error *error)
 {
-    const int fd = part->fd >= 0 ? part->fd : memfd_create("nytp-spy", MFD_CLOEXEC);
+    int fd = part->fd >= 0 ? part->fd : memfd_create("nytp-spy", MFD_CLOEXEC);
     const bool is_there =
-        fd >= 0 && (part->fd >= 0 || copy_bytes(parts->common_fd, part->at, part->len, fd));
-    bool ok = is_there ? merge_file(merge, fd, error)
-                       : nytp_error_set(error, NYTP_ERR_IO,
-                                        "a temporary file cannot be read: %s", strerror(errno));
+        fd >= 0 && (part->fd >= 0 ||
+                    copy_bytes(parts->common_fd, part->at, part->len, put_into_file, &fd));
+    bool ok = is_there ? merge_file(merge, fd, error) : cannot_read(error);
     if (is_there && !ok && part->is_cut) { /* it has what came before */
         *error = (struct nytp_error){0};
         ok = true;
@@ -201,8 +186,13 @@ bool nytp_parts_write(const struct nytp_parts *parts, struct nytp_out *out,
     const struct nytp_ended_part *const first = parts->ended;
     if (parts->n_ended != 1 || first->is_cut)
         return merge_parts(parts, out, error);
-    return copy_out(first->fd >= 0 ? first->fd : parts->common_fd, first->at, first->len, out,
-                    error);
+    if (!copy_bytes(first->fd >= 0 ? first->fd : parts->common_fd, first->at, first->len,
+                    put_out, out) &&
+        out->error.status == NYTP_OK)
+        return cannot_read(error);
+    if (out->error.status != NYTP_OK)
+        *error = out->error;
+    return out->error.status == NYTP_OK;
 }
 
 void nytp_parts_free(struct nytp_parts *parts)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The streams of threads, until they become one profile. Each that is written has a file,
- * which has no name. When it has ended, a short one goes behind others into a common file, so
- * that threads that are over hold no descriptor.
+ * The streams of threads, until they become one profile. Each has a file without a name. A short
+ * one goes into a common file at its end, so that threads that are over hold no descriptor.
  */
 #ifndef NYTP_SPY_PARTS_H
 #define NYTP_SPY_PARTS_H
@@ -49,7 +48,7 @@ bool nytp_parts_write(const struct nytp_parts *parts, struct nytp_out *out,
                       struct nytp_error *error);
 
 /* The descriptor of a file without a name, which is closed by exec; -1 with errno. */
-int nytp_parts_temporary_file(void);
+int nytp_parts_temporary_file(const char *name);
 
 void nytp_parts_free(struct nytp_parts *parts);
 

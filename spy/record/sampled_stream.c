@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Samples as a stream; see sampled_stream.h.
- *
- * The model's rule is that a time record belongs to the call that was current when its
- * statement began (formats/model.md). So for each sample its calls are entered and left first,
- * and only then comes the time record of the sample before, which is kept back until then.
+ * Samples as a stream; see sampled_stream.h, and formats/sampling.md for how one is kept there.
  */
 #include "sampled_stream.h"
 
@@ -16,7 +12,7 @@
 
 #include "exporters/base/version.h"
 #include "formats/base/arena.h"
-#include "sampling/last_sample.h"
+#include "sampling/step.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,28 +23,17 @@ enum {
     HAS_SOURCE = 0x10 | 0x20, /* NEW_FID's flags: the source is kept */
 };
 
-enum kind {
-    PERL_SUB,
-    XSUB,
-    BUILTIN
-};
-
-enum timed { /* whether a builtin is told by name */
-    NOT_ASKED,
-    IS_TIMED,
-    IS_NOT_TIMED
-};
-
 struct sub {
     uint32_t name, file, first_line, last_line;
-    uint32_t depth; /* calls of it that are open */
-    enum kind kind;
+    uint32_t depth;  /* calls of it that are open */
+    bool is_foreign; /* an xsub or a builtin */
     uint8_t *encoded;
     size_t encoded_len;
 };
 
 struct call {
     uint32_t sub, fid, line; /* which was called from where */
+    uint32_t spied, file;    /* the sub and the calling file as their frames have them */
     int64_t start_ticks, child_ticks;
 };
 
@@ -62,15 +47,16 @@ struct nytp_sampled_stream {
     struct nytp_names *names;
     struct nytp_stream_facts facts;
     struct nytp_writer *writer;
-    struct nytp_table fids, subs_by_name, by_line, arcs_by_place;
+    struct nytp_table fids, subs_by_name, spied, arcs_by_place;
     struct sub *subs;
     struct call *calls;
     struct arc *arcs;
+    const struct nytp_frame **shown; /* those of the sample that are calls, outermost first */
     uint32_t n_fids, n_subs, subs_capacity, n_calls, calls_capacity, n_arcs, arcs_capacity;
+    uint32_t shown_capacity;
     uint32_t n_begins_renamed; /* of one line, each in another file */
     uint32_t runtime;          /* main::RUNTIME, which calls what no sub calls */
     int64_t ticks;
-    enum timed builtins[NYTP_OP_TYPES]; /* by their op */
     struct nytp_last_sample last;
     uint64_t n_samples;
     bool failed;
@@ -153,14 +139,14 @@ static uint32_t fid_of(struct nytp_sampled_stream *stream, uint32_t file, uint32
 
 /* ---- subs ---- */
 
-static uint32_t sub_named(struct nytp_sampled_stream *stream, uint32_t name, enum kind kind)
+static uint32_t sub_named(struct nytp_sampled_stream *stream, uint32_t name, bool is_foreign)
 {
-    const struct nytp_key key = {name, kind, 0, 0};
+    const struct nytp_key key = {name, is_foreign, 0, 0};
     const uint32_t known = nytp_table_get(&stream->subs_by_name, key);
     if (known != NYTP_TABLE_NONE)
         return known;
     const struct nytp_name text = nytp_strings_get(stream->names->strings, name);
-    struct sub sub = {.name = name, .kind = kind};
+    struct sub sub = {.name = name, .is_foreign = is_foreign};
     sub.encoded = calloc(1, text.len + NYTP_ENCODED_STR_EXTRA + NYTP_COPY_STEP);
     if (sub.encoded == NULL ||
         !nytp_grow(&stream->subs, &stream->subs_capacity, stream->n_subs,
@@ -191,34 +177,41 @@ static uint32_t named_line(const struct nytp_sampled_stream *stream,
     return line;
 }
 
-/* By the name that a recorder gives it: "Pkg::BEGIN@7", and where that is taken a number, or
+/* The name that a recorder gives it: "Pkg::BEGIN@7", and where that is taken a number, or
  * "Pkg::__ANON__[file:12]". */
-static uint32_t sub_of_line(struct nytp_sampled_stream *stream, uint32_t spied)
+static uint32_t name_with_line(struct nytp_sampled_stream *stream,
+                               const struct nytp_spied_sub *from, uint32_t line)
 {
-    const struct nytp_key key = {spied, 0, 0, 0};
-    const uint32_t known = nytp_table_get(&stream->by_line, key);
-    if (known != NYTP_TABLE_NONE)
-        return known;
     struct nytp_strings *const strings = stream->names->strings;
-    const struct nytp_spied_sub *const from = &stream->names->subs[spied];
     const struct nytp_name whole = nytp_strings_get(strings, from->name);
+    struct nytp_label name = {.len = 0};
     uint32_t len = whole.len;
     while (len > 0 && whole.ptr[len - 1] != (from->is_begin ? '@' : ':'))
         len--;
-    const uint32_t line = named_line(stream, from);
-    struct nytp_label name = {.len = 0};
     nytp_label_add(&name, whole.ptr, len);
     nytp_label_printf(&name, from->is_begin ? "%u" : "%u]", line);
-    uint32_t interned = nytp_strings_intern(strings, name.text, name.len);
-    if (from->is_begin &&
-        nytp_table_get(&stream->subs_by_name, (struct nytp_key){interned, PERL_SUB, 0, 0}) !=
-            NYTP_TABLE_NONE) {
-        nytp_label_printf(&name, ".%u", ++stream->n_begins_renamed);
-        interned = nytp_strings_intern(strings, name.text, name.len);
-    }
-    const uint32_t number = sub_named(stream, interned, PERL_SUB);
+    const uint32_t interned = nytp_strings_intern(strings, name.text, name.len);
+    if (!from->is_begin ||
+        nytp_table_get(&stream->subs_by_name, (struct nytp_key){interned, false, 0, 0}) ==
+            NYTP_TABLE_NONE)
+        return interned;
+    nytp_label_printf(&name, ".%u", ++stream->n_begins_renamed);
+    return nytp_strings_intern(strings, name.text, name.len);
+}
+
+static uint32_t sub_of_frame(struct nytp_sampled_stream *stream, const struct nytp_frame *frame)
+{
+    const struct nytp_spied_sub *const from = &stream->names->subs[frame->sub];
+    const struct nytp_key key = {frame->sub, 0, 0, 0};
+    const uint32_t known = nytp_table_get(&stream->spied, key);
+    if (known != NYTP_TABLE_NONE)
+        return known;
+    const bool has_line = from->is_begin || from->is_anonymous;
+    const uint32_t line = has_line ? named_line(stream, from) : from->first_line;
+    const uint32_t number =
+        sub_named(stream, has_line ? name_with_line(stream, from, line) : from->name, false);
     struct sub *const sub = &stream->subs[number];
-    if (!nytp_table_put(&stream->by_line, key, number))
+    if (!nytp_table_put(&stream->spied, key, number))
         stream->failed = true;
     if (sub->first_line == 0) {
         sub->file = from->file;
@@ -228,20 +221,14 @@ static uint32_t sub_of_line(struct nytp_sampled_stream *stream, uint32_t spied)
     return number;
 }
 
-static uint32_t sub_of_frame(struct nytp_sampled_stream *stream, const struct nytp_frame *frame)
+/* The innermost open call is at this frame's statement. */
+static void reach_line(struct nytp_sampled_stream *stream, const struct nytp_frame *frame)
 {
-    const struct nytp_spied_sub *const from = &stream->names->subs[frame->sub];
-    const uint32_t number = from->is_begin || from->is_anonymous
-                                ? sub_of_line(stream, frame->sub)
-                                : sub_named(stream, from->name, PERL_SUB);
-    struct sub *const sub = &stream->subs[number];
-    if (sub->first_line == 0) {
-        sub->file = from->file;
-        sub->first_line = sub->last_line = from->first_line;
-    }
+    if (frame->sub == UINT32_MAX || stream->n_calls == 0)
+        return;
+    struct sub *const sub = &stream->subs[stream->calls[stream->n_calls - 1].sub];
     if (frame->file == sub->file && frame->line > sub->last_line)
         sub->last_line = frame->line;
-    return number;
 }
 
 /* "My::App::CORE:print": a builtin belongs to the package that calls it. */
@@ -258,7 +245,7 @@ static uint32_t sub_of_builtin(struct nytp_sampled_stream *stream, uint32_t call
     nytp_label_add(&name, len >= 2 ? from.ptr : "main::", len >= 2 ? len : 6);
     nytp_label_printf(&name, "CORE:%s", builtin);
     return sub_named(stream, nytp_strings_intern(stream->names->strings, name.text, name.len),
-                     BUILTIN);
+                     true);
 }
 
 /* ---- calls ---- */
@@ -287,7 +274,7 @@ static struct arc *arc_of(struct nytp_sampled_stream *stream, const struct call 
     return arc;
 }
 
-static void enter(struct nytp_sampled_stream *stream, const struct call *call)
+static void open_call(struct nytp_sampled_stream *stream, const struct call *call)
 {
     if (!nytp_grow(&stream->calls, &stream->calls_capacity, stream->n_calls,
                    sizeof *stream->calls)) {
@@ -300,7 +287,7 @@ static void enter(struct nytp_sampled_stream *stream, const struct call *call)
     stream->subs[call->sub].depth++;
 }
 
-static void leave(struct nytp_sampled_stream *stream, int64_t now)
+static void close_call(struct nytp_sampled_stream *stream, int64_t now)
 {
     const struct call call = stream->calls[--stream->n_calls];
     struct sub *const sub = &stream->subs[call.sub];
@@ -323,54 +310,60 @@ static void leave(struct nytp_sampled_stream *stream, int64_t now)
 /* ---- a sample ---- */
 
 /* The place of a frame. A string eval is of the statement that runs it, in the frame below. */
-static uint32_t fid_of_frame(struct nytp_sampled_stream *stream, const struct nytp_stack *stack,
-                             uint32_t i)
+static uint32_t fid_of_frame(struct nytp_sampled_stream *stream, const struct nytp_frame *frame)
 {
-    const struct nytp_frame *const frame = &stack->frames[i];
-    if (frame->kind != NYTP_FRAME_EVAL || i + 1 >= stack->n ||
-        stack->frames[i + 1].file == frame->file)
+    const struct nytp_frame *const below = frame + 1;
+    if (frame->kind != NYTP_FRAME_EVAL || below->file == frame->file)
         return fid_of(stream, frame->file, 0, 0);
-    const struct nytp_frame *const below = &stack->frames[i + 1];
-    return fid_of(stream, frame->file, fid_of_frame(stream, stack, i + 1), below->line);
+    return fid_of(stream, frame->file, fid_of_frame(stream, below), below->line);
 }
 
-/* Leave and enter calls, from those that were open at the last sample to those of this one. */
+/* The file of a frame, which tells its number; UINT32_MAX: that of an eval hangs on what runs
+ * it, too. */
+static uint32_t file_of(const struct nytp_frame *frame)
+{
+    return frame->kind == NYTP_FRAME_EVAL ? UINT32_MAX : frame->file;
+}
+
+static bool is_open(void *walk, uint32_t i)
+{
+    struct nytp_sampled_stream *const stream = walk;
+    const struct call *const open = &stream->calls[i];
+    const struct nytp_frame *const frame = stream->shown[i], *const caller = frame + 1;
+    if (open->line != caller->line ||
+        (open->spied != frame->sub && open->sub != sub_of_frame(stream, frame)))
+        return false;
+    return (open->file == file_of(caller) && open->file != UINT32_MAX) ||
+           open->fid == fid_of_frame(stream, caller);
+}
+
+static void enter(void *walk, uint32_t i)
+{
+    struct nytp_sampled_stream *const stream = walk;
+    const struct nytp_frame *const frame = stream->shown[i], *const caller = frame + 1;
+    reach_line(stream, caller);
+    open_call(stream, &(struct call){.sub = sub_of_frame(stream, frame),
+                                     .fid = fid_of_frame(stream, caller),
+                                     .line = caller->line,
+                                     .spied = frame->sub,
+                                     .file = file_of(caller)});
+}
+
+static void leave(void *walk)
+{
+    struct nytp_sampled_stream *const stream = walk;
+    close_call(stream, stream->ticks);
+}
+
 static void go_to(struct nytp_sampled_stream *stream, const struct nytp_stack *stack)
 {
-    uint32_t same = 0;
-    bool differs = false;
-    for (uint32_t i = stack->n - 1; i-- > 0;) {
-        const struct nytp_frame *const frame = &stack->frames[i];
-        if (frame->sub == UINT32_MAX)
-            continue;
-        const struct call call = {.sub = sub_of_frame(stream, frame),
-                                  .fid = fid_of_frame(stream, stack, i + 1),
-                                  .line = stack->frames[i + 1].line};
-        const struct call *const open = same < stream->n_calls ? &stream->calls[same] : NULL;
-        if (!differs && open != NULL && open->sub == call.sub && open->fid == call.fid &&
-            open->line == call.line) {
-            same++;
-            continue;
-        }
-        differs = true;
-        while (stream->n_calls > same)
-            leave(stream, stream->ticks);
-        enter(stream, &call);
-        same++;
-    }
-    while (stream->n_calls > same)
-        leave(stream, stream->ticks);
-}
-
-/* False: the op is no builtin that is told by name. */
-static bool name_builtin(struct nytp_sampled_stream *stream, unsigned op, char *to, size_t size)
-{
-    if (op >= NYTP_OP_TYPES || stream->builtins[op] == IS_NOT_TIMED)
-        return false;
-    nytp_op_name(stream->names->perl, op, to, size);
-    if (stream->builtins[op] == NOT_ASKED)
-        stream->builtins[op] = nytp_is_timed_builtin(to) ? IS_TIMED : IS_NOT_TIMED;
-    return stream->builtins[op] == IS_TIMED;
+    static const struct nytp_steps steps = {is_open, enter, leave};
+    uint32_t n = 0;
+    for (uint32_t i = stack->n - 1; i-- > 0;)
+        if (stack->frames[i].sub != UINT32_MAX)
+            stream->shown[n++] = &stack->frames[i];
+    nytp_step(&steps, stream, stream->n_calls, 0, n);
+    reach_line(stream, &stack->frames[0]);
 }
 
 /* An xsub or builtin is a whole call inside its statement. */
@@ -379,14 +372,15 @@ static void enter_and_leave(struct nytp_sampled_stream *stream, const struct nyt
 {
     char builtin[60];
     struct call call = {.fid = fid, .line = stack->frames[0].line};
+    nytp_op_name(stream->names->perl, stack->builtin, builtin, sizeof builtin);
     if (stack->xsub != UINT32_MAX)
-        call.sub = sub_named(stream, stream->names->subs[stack->xsub].name, XSUB);
-    else if (name_builtin(stream, stack->builtin, builtin, sizeof builtin))
+        call.sub = sub_named(stream, stream->names->subs[stack->xsub].name, true);
+    else if (nytp_is_timed_builtin(builtin))
         call.sub = sub_of_builtin(stream, innermost_sub(stream), builtin);
     else
         return;
-    enter(stream, &call);
-    leave(stream, stream->ticks + ticks);
+    open_call(stream, &call);
+    close_call(stream, stream->ticks + ticks);
 }
 
 /* The main program is in the file of the outermost statement, but while perl compiles that:
@@ -403,19 +397,21 @@ static void place_runtime(struct nytp_sampled_stream *stream, const struct nytp_
 bool nytp_sampled_stream_add(struct nytp_sampled_stream *stream, const struct nytp_stack *stack,
                              int64_t ticks, int64_t cpu_ticks)
 {
-    if (stack->n == 0 || ticks <= 0)
+    if (!nytp_reserve(&stream->shown, &stream->shown_capacity, stack->n, sizeof *stream->shown))
+        stream->failed = true;
+    if (stack->n == 0 || ticks <= 0 || stream->failed)
         return !stream->failed;
     place_runtime(stream, &stack->frames[stack->n - 1]);
     go_to(stream, stack);
-    const uint32_t fid = fid_of_frame(stream, stack, 0);
-    nytp_last_sample_put(stream->writer, &stream->last);
-    stream->last = (struct nytp_last_sample){
-        .is_there = true,
-        .place = nytp_encode_place(fid, stack->frames[0].line),
-        .ticks = ticks,
-        .cpu_ticks = cpu_ticks < ticks ? cpu_ticks : ticks,
-        .is_ready = cpu_ticks > 0,
-    };
+    const uint32_t fid = fid_of_frame(stream, stack->frames);
+    nytp_last_sample_next(stream->writer, &stream->last,
+                          &(struct nytp_last_sample){
+                              .is_there = true,
+                              .place = nytp_encode_place(fid, stack->frames[0].line),
+                              .ticks = ticks,
+                              .cpu_ticks = cpu_ticks < ticks ? cpu_ticks : ticks,
+                              .is_ready = cpu_ticks > 0,
+                          });
     enter_and_leave(stream, stack, fid, ticks);
     stream->ticks += ticks;
     stream->n_samples++;
@@ -453,22 +449,6 @@ static void write_header(struct nytp_sampled_stream *stream)
     nytp_write_text_attribute(stream->writer, "sample_clock", "wall");
 }
 
-static void write_sub_infos(struct nytp_sampled_stream *stream)
-{
-    for (uint32_t i = 0; i < stream->n_subs; i++) {
-        const struct sub *const sub = &stream->subs[i];
-        const struct nytp_name name = nytp_strings_get(stream->names->strings, sub->name);
-        const bool has_place = sub->kind == PERL_SUB && sub->first_line > 0;
-        nytp_write_sub_info(stream->writer,
-                            &(struct nytp_sub_info){
-                                .fid = has_place ? fid_of(stream, sub->file, 0, 0) : 0,
-                                .first_line = sub->first_line,
-                                .last_line = sub->last_line,
-                                .name = {.ptr = name.ptr, .len = name.len},
-                            });
-    }
-}
-
 static struct nytp_str name_of(const struct nytp_sampled_stream *stream, uint32_t sub)
 {
     const struct nytp_name name =
@@ -476,15 +456,26 @@ static struct nytp_str name_of(const struct nytp_sampled_stream *stream, uint32_
     return (struct nytp_str){.ptr = name.ptr, .len = name.len};
 }
 
-static double seconds(int64_t ticks)
+static void write_sub_infos(struct nytp_sampled_stream *stream)
 {
-    return (double)ticks / NYTP_SPY_TICKS_PER_S;
+    for (uint32_t i = 0; i < stream->n_subs; i++) {
+        const struct sub *const sub = &stream->subs[i];
+        const bool has_place = !sub->is_foreign && sub->first_line > 0;
+        nytp_write_sub_info(stream->writer,
+                            &(struct nytp_sub_info){
+                                .fid = has_place ? fid_of(stream, sub->file, 0, 0) : 0,
+                                .first_line = sub->first_line,
+                                .last_line = sub->last_line,
+                                .name = name_of(stream, i),
+                            });
+    }
 }
 
 static void write_arcs(struct nytp_sampled_stream *stream)
 {
+    const double per_s = NYTP_SPY_TICKS_PER_S;
     for (uint32_t i = 0; i < stream->n_subs; i++)
-        if (stream->subs[i].kind != PERL_SUB) /* says that it is none of Perl */
+        if (stream->subs[i].is_foreign) /* says that it is none of Perl */
             nytp_write_sub_callers(stream->writer,
                                    &(struct nytp_sub_callers){.caller = {.ptr = ""},
                                                               .callee = name_of(stream, i)});
@@ -495,9 +486,9 @@ static void write_arcs(struct nytp_sampled_stream *stream)
                                                    .line = arc->line,
                                                    .count = arc->count,
                                                    .rec_depth = arc->rec_depth,
-                                                   .incl_s = seconds(arc->incl_ticks),
-                                                   .excl_s = seconds(arc->excl_ticks),
-                                                   .reci_s = seconds(arc->reci_ticks),
+                                                   .incl_s = (double)arc->incl_ticks / per_s,
+                                                   .excl_s = (double)arc->excl_ticks / per_s,
+                                                   .reci_s = (double)arc->reci_ticks / per_s,
                                                    .caller = name_of(stream, arc->caller),
                                                    .callee = name_of(stream, arc->callee),
                                                });
@@ -511,10 +502,11 @@ static void free_stream(struct nytp_sampled_stream *stream)
     nytp_writer_free(stream->writer);
     nytp_table_free(&stream->fids);
     nytp_table_free(&stream->subs_by_name);
-    nytp_table_free(&stream->by_line);
+    nytp_table_free(&stream->spied);
     nytp_table_free(&stream->arcs_by_place);
     free(stream->subs);
     free(stream->calls);
+    free(stream->shown);
     free(stream->arcs);
     free(stream);
 }
@@ -535,7 +527,7 @@ struct nytp_sampled_stream *nytp_sampled_stream_new(struct nytp_names *names,
         return NULL;
     }
     stream->runtime = sub_named(
-        stream, nytp_strings_intern(names->strings, runtime, sizeof runtime - 1), PERL_SUB);
+        stream, nytp_strings_intern(names->strings, runtime, sizeof runtime - 1), false);
     write_header(stream);
     return stream;
 }
@@ -544,7 +536,7 @@ bool nytp_sampled_stream_end(struct nytp_sampled_stream *stream, uint64_t n_look
                              uint64_t n_torn)
 {
     while (stream->n_calls > 0)
-        leave(stream, stream->ticks);
+        close_call(stream, stream->ticks);
     nytp_last_sample_put(stream->writer, &stream->last);
     nytp_write_number_attribute(stream->writer, "samples", stream->n_samples);
     nytp_write_number_attribute(stream->writer, "sample_ticks", n_looks);

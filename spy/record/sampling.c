@@ -19,19 +19,14 @@ enum {
     NS_PER_TICK = 1000000000 / NYTP_SPY_TICKS_PER_S,
     FIND_NS = 200000000, /* new threads are looked for that often */
     STATE_LOOKS = 16,
+    ASLEEP = 3,                 /* looks at a sleeper: the last two saw it where it sleeps */
     LATE_NS = 1000000,          /* a wake that nobody is in the way of takes a tenth of it */
     LONGEST_TICK_NS = 20000000, /* kernels count at least each 10 ms */
     SHARE = 10,                 /* one part in so many of a processor is ours */
     LONG_NS = 1000000,          /* a round of looks that takes a rest */
+    WAKE_NS = 20000,            /* what a round takes beside its looks */
     MOST_CREDIT_NS = 100000000, /* attaching to some processes at once is no reason to rest */
 };
-
-int64_t nytp_spy_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 /* A new thread often has the memory of one that has ended. */
 static bool is_same_thread(const struct nytp_interpreter *a, const struct nytp_interpreter *b)
@@ -42,10 +37,11 @@ static bool is_same_thread(const struct nytp_interpreter *a, const struct nytp_i
 static bool is_looked_at(const struct nytp_sampling *sampling,
                          const struct nytp_interpreter *of)
 {
-    for (uint32_t i = 0; i < sampling->n_threads; i++)
-        if (is_same_thread(&sampling->threads[i]->walker.look.of, of))
-            return true;
-    return false;
+    uint32_t i = 0;
+    while (i < sampling->n_threads &&
+           !is_same_thread(&sampling->threads[i]->walker.look.of, of))
+        i++;
+    return i < sampling->n_threads;
 }
 
 static bool add_thread(struct nytp_sampling *sampling, const struct nytp_interpreter *of)
@@ -165,9 +161,21 @@ static bool is_same_stack(const struct nytp_stack *a, const struct nytp_stack *b
  * processor it runs on is asked for now and then. */
 static struct nytp_task_state state_of(const struct nytp_spied_thread *thread)
 {
+    if (thread->n_asleep >= ASLEEP)
+        return (struct nytp_task_state){'S', thread->processor, 1};
     if (thread->walker.has_moved && thread->n_looks % STATE_LOOKS != 0)
         return (struct nytp_task_state){.letter = 'R', .processor = thread->processor};
     return nytp_task_state(thread->state_fd);
+}
+
+/* Whether the last two looks saw what there is now: the only thread has had no processor since.
+ */
+static bool sleeps_on(struct nytp_spied_thread *thread)
+{
+    if (thread->n_asleep >= ASLEEP &&
+        nytp_task_times(thread->times_fd).n_turns != thread->n_turns)
+        thread->n_asleep = 0;
+    return thread->n_asleep >= ASLEEP;
 }
 
 /* Hold back what was seen, or give it out, where it is clear whether it ran. The time that
@@ -184,6 +192,10 @@ static bool take(struct nytp_sampling *sampling, struct nytp_spied_thread *threa
     thread->stack = stack;
     thread->is_waiting = state.letter == 'S' || state.letter == 'D';
     thread->processor = state.processor;
+    const bool sleeps = thread->is_waiting && state.n_tasks == 1 && thread->times.n_turns > 0 &&
+                        thread->times.n_turns == thread->n_turns;
+    thread->n_asleep = sleeps ? thread->n_asleep + 1 : 0;
+    thread->n_turns = thread->times.n_turns;
     thread->n_held++;
     thread->held_ticks += ticks;
     thread->looked_ns = now;
@@ -276,17 +288,24 @@ void nytp_pace_look(struct nytp_pace *pace)
     pace->n_late += nytp_spy_now_ns() - pace->next_ns > LATE_NS;
 }
 
-/* Charges what we have taken since the last round, and returns it. */
+/* Charges what the last round has taken, and returns how much that was at most. The kernel is
+ * asked where that may be long, or more than the credit. */
 static int64_t account(struct nytp_pace *pace, int64_t now)
 {
-    const int64_t ran = our_own_ns(), took = ran - pace->ran_ns;
-    pace->credit_ns += (now - pace->turned_ns) / SHARE - took;
-    if (pace->credit_ns > MOST_CREDIT_NS)
-        pace->credit_ns = MOST_CREDIT_NS;
-    pace->ran_ns = ran;
+    const int64_t most_ns = now - pace->next_ns + WAKE_NS;
+    const int64_t earned_ns = (now - pace->turned_ns) / SHARE;
+    pace->credit_ns = earned_ns < MOST_CREDIT_NS - pace->credit_ns ? pace->credit_ns + earned_ns
+                                                                   : MOST_CREDIT_NS;
     pace->turned_ns = now;
+    pace->unasked_ns += most_ns;
+    if (most_ns <= LONG_NS && pace->unasked_ns < pace->credit_ns)
+        return most_ns;
+    const int64_t ran_ns = our_own_ns(), took_ns = ran_ns - pace->ran_ns;
+    pace->credit_ns -= took_ns;
+    pace->ran_ns = ran_ns;
+    pace->unasked_ns = 0;
     take_priority(pace, pace->credit_ns > 0);
-    return took;
+    return took_ns < most_ns ? took_ns : most_ns;
 }
 
 static int64_t distance_to_next(struct nytp_pace *pace)
@@ -337,16 +356,18 @@ bool nytp_sampling_look(struct nytp_sampling *sampling)
     for (uint32_t i = sampling->n_threads; i-- > 0;) {
         struct nytp_spied_thread *const thread = sampling->threads[i];
         const int64_t began_ns = nytp_spy_now_ns();
-        const enum nytp_sampled sampled = nytp_sample(&thread->walker);
+        const bool is_asleep = sleeps_on(thread);
+        const enum nytp_sampled sampled = is_asleep ? NYTP_WHOLE : nytp_sample(&thread->walker);
         if (sampled == NYTP_GONE) {
             end_thread(sampling, i);
             continue;
         }
         thread->n_looks++;
         sampling->n_looks++;
-        if (!settle(sampling, thread))
+        if (!is_asleep && !settle(sampling, thread))
             return false;
         if (sampled == NYTP_TORN) {
+            thread->n_asleep = 0;
             thread->n_torn++;
             sampling->n_torn++;
         } else if (!take(sampling, thread, began_ns)) {

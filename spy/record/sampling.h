@@ -23,6 +23,8 @@ struct nytp_spied_thread {
     int processor;           /* on which it ran; -1: not known */
     struct nytp_stack stack; /* of the sample that is given out or held back */
     bool is_waiting;         /* in it, for something other than a processor */
+    uint32_t n_asleep;       /* looks in a row that saw its process sleep, */
+    int64_t n_turns;         /* of this turn on a processor (times) */
     uint32_t n_held;         /* looks that saw this stack and are held back */
     int64_t held_ticks;      /* all of these */
     int64_t looked_ns;       /* when the last of them was */
@@ -34,15 +36,15 @@ struct nytp_spied_thread {
     void *of_user; /* what the samples go to */
 };
 
-/* Called for each whole sample, which is in thread->stack: the ticks since the last one, and
- * how many of them were processor time; and once with ticks < 0 when the thread is no more.
- * Ticks are those of sampled_stream.h. False ends the sampling. */
+/* Called for each whole sample, in thread->stack, with the ticks (of sampled_stream.h) since
+ * the last one and how many of them were processor time; and with ticks < 0 when the thread is
+ * no more. False ends the sampling. */
 typedef bool nytp_sample_fn(void *context, struct nytp_spied_thread *thread, int64_t ticks,
                             int64_t cpu_ticks);
 
 /* The processors that we may run on but for one, which is left to the target. On a busy machine
- * a look from the target's processor comes when the target makes room for it, and so always at
- * the same places; from another one it comes whenever it is due. */
+ * a look from there comes when the target makes room for it, and so always at the same places.
+ */
 struct nytp_aside {
     cpu_set_t processors;
     int left; /* -1: none */
@@ -61,12 +63,9 @@ struct nytp_sampling {
     uint64_t n_looks, n_torn;
 };
 
-/* In nanoseconds, from some moment on. */
-int64_t nytp_spy_now_ns(void);
-
-/* When the next look is due: anything from half a period to one and a half after the last, or,
- * if that is over, after now. At even distances we would fall into step with a program that
- * does the same again and again, and see the same few lines each time. */
+/* When the next look is due: half a period to one and a half after the last, or, if that is
+ * over, after now. Even distances would fall into step with a program that does the same again.
+ */
 struct nytp_pace {
     int64_t period_ns, next_ns;
     uint64_t random;          /* never 0 */
@@ -74,16 +73,16 @@ struct nytp_pace {
     int64_t missed_ns;        /* in which looks were due that did not come */
     bool has_rested;          /* as looks took too long */
     bool may_realtime, is_realtime;
-    int64_t ran_ns, turned_ns; /* our own processor time, and when it was, at the last look */
-    int64_t credit_ns;         /* processor time that we may take yet; below 0: debt */
+    int64_t ran_ns;     /* our own processor time when it was asked for */
+    int64_t turned_ns;  /* when the last round was */
+    int64_t unasked_ns; /* since then, at most */
+    int64_t credit_ns;  /* processor time that we may take yet; below 0: debt */
 };
 
-/* Real-time priority, if it is asked for, is not given to everybody: on a busy machine, looks
- * that wait for their turn come as the scheduler changes programs, and not at random.
- *
- * A tenth of the time is ours. Who has used it up, and a tenth of a second beside, has the
- * priority of any program; and after a round of looks that took more than a millisecond rests
- * nine times as long. */
+/* With real-time priority, if that may be had: on a busy machine, looks that wait for their
+ * turn come as the scheduler changes programs, and not at random. A tenth of the time is ours.
+ * Who has used it up, and a tenth of a second beside, has the priority of any program; and
+ * after a round of looks that took more than a millisecond rests nine times as long. */
 struct nytp_pace nytp_pace_begin(uint32_t rate, bool realtime);
 void nytp_pace_next(struct nytp_pace *pace);
 void nytp_pace_end(struct nytp_pace *pace);

@@ -11,8 +11,17 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 struct nytp_core;
+
+/* In nanoseconds, from some moment on. */
+static inline int64_t nytp_spy_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
 
 struct nytp_piece {
     uint64_t from;

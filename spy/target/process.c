@@ -329,8 +329,8 @@ struct nytp_task_times nytp_task_times(int schedstat_fd)
     char text[80], *end;
     const ssize_t len = pread(schedstat_fd, text, sizeof text - 1, 0);
     if (len <= 0)
-        return (struct nytp_task_times){-1, -1};
+        return (struct nytp_task_times){-1, -1, 0};
     text[len] = '\0';
-    const int64_t ran_ns = strtoll(text, &end, 10);
-    return (struct nytp_task_times){ran_ns, strtoll(end, NULL, 10)};
+    const int64_t ran_ns = strtoll(text, &end, 10), waited_ns = strtoll(end, &end, 10);
+    return (struct nytp_task_times){ran_ns, waited_ns, strtoll(end, NULL, 10)};
 }

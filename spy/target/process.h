@@ -72,11 +72,12 @@ struct nytp_task_state {
 };
 struct nytp_task_state nytp_task_state(int stat_fd);
 
-/* How long a thread ran, and how long it was ready while others ran. The kernel updates the
- * first when the thread stops running and at each tick, up to 10 ms late; the second when the
- * thread goes on. */
+/* How long a thread ran, how long it was ready while others ran, and how often it was given a
+ * processor. The kernel updates the first when the thread stops running and at each tick, up to
+ * 10 ms late; the others when the thread goes on. */
 struct nytp_task_times {
     int64_t ran_ns, waited_ns; /* -1: the thread has ended, or the kernel does not count */
+    int64_t n_turns;           /* 0: the same */
 };
 struct nytp_task_times nytp_task_times(int schedstat_fd);
 

@@ -161,9 +161,9 @@ static void see_sub(void (*with)(void), int at, char *to, size_t size)
     struct nytp_names names;
     begin(&names, with, at);
     const uint64_t cv = (uint64_t)(uintptr_t)there.cv;
-    const bool ok = nytp_name_cache_expect_sub(&names, cv);
+    const uint32_t expected = nytp_name_cache_expect_sub(&names, cv);
     nytp_name_cache_look(&names);
-    const uint32_t sub = ok ? nytp_sub_at(&names, cv) : UINT32_MAX;
+    const uint32_t sub = nytp_sub_at(&names, expected);
     snprintf(to, size, "%s",
              sub == UINT32_MAX ? ""
                                : nytp_strings_get(names.strings, names.subs[sub].name).ptr);
@@ -177,9 +177,9 @@ static void see_place(void (*with)(void), int at, char *to, size_t size)
     uint32_t file, line;
     begin(&names, with, at);
     const uint64_t cop = (uint64_t)(uintptr_t)there.statement;
-    const bool ok = nytp_name_cache_expect_place(&names, cop, true);
+    const uint32_t expected = nytp_name_cache_expect_place(&names, cop, true);
     nytp_name_cache_look(&names);
-    if (ok && nytp_place_at(&names, cop, &file, &line))
+    if (nytp_place_at(&names, expected, &file, &line))
         snprintf(to, size, "%s:%u", nytp_strings_get(names.strings, file).ptr, line);
     else
         *to = '\0';
@@ -268,11 +268,13 @@ static uint32_t names_of_evals(uint32_t n)
         put_sub("__ANON__", LINE);
         put_file(text);
         nytp_name_cache_begin(&names);
-        nytp_name_cache_expect_sub(&names, (uint64_t)(uintptr_t)there.cv);
-        nytp_name_cache_expect_place(&names, (uint64_t)(uintptr_t)there.statement, true);
+        const uint32_t sub =
+            nytp_name_cache_expect_sub(&names, (uint64_t)(uintptr_t)there.cv);
+        const uint32_t place = nytp_name_cache_expect_place(
+            &names, (uint64_t)(uintptr_t)there.statement, true);
         nytp_name_cache_look(&names);
-        if (nytp_sub_at(&names, (uint64_t)(uintptr_t)there.cv) == UINT32_MAX ||
-            !nytp_place_at(&names, (uint64_t)(uintptr_t)there.statement, &file, &line))
+        if (nytp_sub_at(&names, sub) == UINT32_MAX ||
+            !nytp_place_at(&names, place, &file, &line))
             return 0;
     }
     n = nytp_strings_count(names.strings) + names.n_subs;

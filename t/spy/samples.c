@@ -4,20 +4,22 @@
  * For the tests of the walk, which look at single samples; in the end it says how many were
  * whole.
  *
- *     samples PID HZ N [apart | stopped]
+ *     samples PID HZ N [apart | stopped | followed]
  *
  * With "apart" the process has had 0.2 ms of a processor since the last one, so that what kept
  * it from its processor counts once. With "stopped" it is stopped for each look besides: what
- * is seen then was not changed by being looked at.
+ * is seen then was not changed by being looked at. With "followed" it is looked at as a
+ * recording looks.
  */
 #include "spy/perl/attach.h"
-#include "spy/perl/stack.h"
+#include "spy/record/sampling.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     APART_NS = 200000,
@@ -33,6 +35,13 @@ static void put_stack(const struct nytp_names *names, const struct nytp_stack *s
             name = nytp_strings_get(names->strings, names->subs[frame->sub].name).ptr;
         printf("%s:%u%s", name, frame->line, i > 0 ? ";" : "\n");
     }
+}
+
+static bool take(void *names, struct nytp_spied_thread *thread, int64_t ticks, int64_t cpu)
+{
+    if (ticks >= 0)
+        put_stack(names, &thread->stack);
+    return true;
 }
 
 static double seconds(void)
@@ -61,17 +70,11 @@ static bool wait_until_it_has_run(pid_t pid, int64_t *ran_ns)
 /* Stops a process, and waits until it has stopped or ended. */
 static void stop(pid_t pid)
 {
-    char path[40], text[400] = "";
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    const int fd = nytp_task_open(pid, pid, "stat");
     kill(pid, SIGSTOP);
-    for (const char *state = NULL; state == NULL || strchr("TZX", state[2]) == NULL;) {
-        FILE *const file = fopen(path, "r");
-        if (file == NULL)
-            return;
-        text[fread(text, 1, sizeof text - 1, file)] = '\0';
-        fclose(file);
-        state = strrchr(text, ')');
-    }
+    for (char letter = 'R'; letter == 'R' || letter == 'S' || letter == 'D';)
+        letter = nytp_task_state(fd).letter;
+    close(fd);
 }
 
 /* A program that changes may not be known at the first try. */
@@ -102,8 +105,10 @@ int main(int argc, char **argv)
         return 1;
     }
     nytp_walker_init(&walker, &names, &perl.interpreters[0]);
+    const bool is_followed = argc > 4 && strcmp(argv[4], "followed") == 0;
+    struct nytp_sampling sampling = {.names = &names, .sample = take, .context = &names};
     walker.keeps_all = argc < 5 || strcmp(argv[4], "ends") != 0;
-    const bool is_apart = argc > 4 && walker.keeps_all,
+    const bool is_apart = argc > 4 && walker.keeps_all && !is_followed,
                is_stopped = is_apart && strcmp(argv[4], "stopped") == 0;
     long counts[3] = {0}, i = 0;
     int64_t ran_ns = 0;
@@ -113,7 +118,10 @@ int main(int argc, char **argv)
             break;
         if (is_stopped)
             stop(target.pid);
-        const enum nytp_sampled sampled = nytp_sample(&walker);
+        const enum nytp_sampled sampled =
+            !is_followed                    ? nytp_sample(&walker)
+            : nytp_sampling_look(&sampling) ? NYTP_TORN
+                                            : NYTP_GONE;
         if (is_stopped)
             kill(target.pid, SIGCONT);
         counts[sampled]++;

@@ -315,12 +315,13 @@ def test_more_string_evals_than_are_told_apart_are_told(script, tmp_path):
 @pytest.mark.parametrize("text", ["require './Work.pm';", "$0 = 'worker 3'; require './Work.pm';", "BEGIN { $0 = 'worker 3' } use lib '.'; use Work;"],
                          ids=["file", "renamed", "compiling"])
 def test_the_main_program_is_in_its_own_file_where_all_samples_are_in_another(text, script, tmp_path):
-    """The file that is told first, or that ran first, is another."""
+    """The file that is told first, or that ran first, is another. The first sample is in its own calls, too."""
     script("package Work; sub spins { 1 while 1 } $| = 1; print \"ready\\n\"; spins();", "Work.pm")
     with spied.ready(PERL, script(text), cwd=tmp_path) as process:
         spied.spy("record", process.pid, "-d", 0.5, "-r", 1000, "-o", tmp_path / "out")
-    places = {row["sub"]: row["file"] for row in spied.rows(tmp_path / "out")}
-    assert places["main::RUNTIME"] == str(tmp_path / "app.pl") and places["Work::spins"].endswith("/Work.pm")
+    rows = {row["sub"]: row for row in spied.rows(tmp_path / "out")}
+    assert rows["main::RUNTIME"]["file"] == str(tmp_path / "app.pl") and rows["Work::spins"]["file"].endswith("/Work.pm")
+    assert rows["main::RUNTIME"]["samples"] == "0", rows
 
 
 def test_threads_and_subprocesses_become_one_profile(script, tmp_path):

@@ -207,70 +207,60 @@ def test_on_one_processor_samples_are_whole_after_one_more_look(deep, tmp_path):
 RECURSION = r"""
 sub fib { my $n = shift; $n < 2 ? $n : fib($n - 1) + fib($n - 2) }
 sub words { my %seen; $seen{$_ % 97 . "x"}++ for 1 .. 20000; join ",", sort keys %seen }
-$| = 1;
-print "ready\n";
-while (1) { fib(18); words() }
+$| = 1; print "ready\n"; while (1) { fib(18); words() }
 """
-
-
 RESTS = r"""
 sub rests { my $n = shift; $n > 0 ? rests($n - 1) : do { print "ready\n"; select undef, undef, undef, undef } }
-$| = 1;
-rests(5);
+$| = 1; rests(5);
 """
 
 
-@pytest.mark.parametrize("depth, n_calls", [(5, 2), (60, 3)])
-def test_a_sample_takes_few_system_calls_at_rest(depth, n_calls):
+@pytest.mark.parametrize("depth, n_calls, followed", [(5, 2, []), (60, 3, []), (60, 0, ["followed"])])
+def test_a_sample_takes_few_system_calls_at_rest(depth, n_calls, followed):
     """One for the stack, one for what its parts are called, where nothing is new; they are most of what it costs. They were four.
-    A deep stack is found first; it was seen twice besides, to know how it moves."""
+    A deep stack is found first; it was seen twice besides, to know how it moves. A recording reads nothing of one that sleeps on."""
     with spied.waiting("/usr/bin/perl", "-e", RESTS.replace("rests(5)", f"rests({depth})")) as process:
         def calls(n):
-            ran = subprocess.run([spied.sampler(), str(process.pid), "10000", str(n)], capture_output=True, text=True, check=True)
-            assert ran.stderr.startswith(f"{n} whole, "), ran.stderr    # a second look is one more
+            ran = subprocess.run([spied.sampler(), str(process.pid), "10000", str(n), *followed], capture_output=True, text=True, check=True)
+            assert followed or ran.stderr.startswith(f"{n} whole, "), ran.stderr    # a second look is one more
             return (n + 1) * float(re.search(r"([\d.]+) calls each", ran.stderr)[1])
         each = (calls(1100) - calls(100)) / 1000
     assert n_calls - 0.1 < each < n_calls + 0.1, each
 
 
-def test_a_sample_of_what_runs_takes_few_system_calls():
-    """Those that learn new code besides. It was 27."""
-    with spied.ready("/usr/bin/perl", "-e", RECURSION) as process:
-        ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "2000"], capture_output=True, text=True, check=True)
-    assert float(re.search(r"([\d.]+) calls each", ran.stderr)[1]) < 7, ran.stderr
+def test_one_that_slept_is_read_when_it_has_run():
+    sleeps = r'sub sleeps { syswrite STDOUT, "ready\n"; sysread STDIN, my $byte, 1 } sub again { sleeps() } $| = 1; sleeps(); again()'
+    with spied.ready("/usr/bin/perl", "-e", sleeps) as process, \
+         subprocess.Popen(["stdbuf", "-oL", spied.sampler(), str(process.pid), "1000", "2000", "followed"], stdout=subprocess.PIPE, text=True) as ran:
+        before = [ran.stdout.readline() for _ in range(20)]
+        print(file=process.popen.stdin, flush=True)
+        assert "again" not in "".join(before) and "again" in ran.stdout.read()
 
 
 NAMES = "\n".join(f"sub a_sub_named_{i} {{ my $n = shift; return a_sub_named_{i + 1}($n) }}" for i in range(20)) + r"""
 sub a_sub_named_20 { my $n = shift; $n ^= $_ for 1 .. 200_000; $n }
-$| = 1;
-print "ready\n";
-while (1) { a_sub_named_0(1) }
+$| = 1; print "ready\n"; while (1) { a_sub_named_0(1) }
 """
 
-
-def test_names_that_stay_are_hardly_ever_read_again():
-    """Of each sub's name eleven words and texts; read again in each sample they were 74 pieces, where they lie near each other as one."""
-    with spied.ready("/usr/bin/perl", "-e", NAMES) as process:
+@pytest.mark.parametrize("program, most, what", [(RECURSION, 7, "calls"), (NAMES, 30, "pieces")])
+def test_of_what_runs_little_is_read(program, most, what):
+    """New code besides; calls were 27. Names that stay are hardly ever read again: of each eleven words and texts; they were 74 pieces."""
+    with spied.ready("/usr/bin/perl", "-e", program) as process:
         ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "2000"], capture_output=True, text=True, check=True)
-    assert float(re.search(r"([\d.]+) pieces each", ran.stderr)[1]) < 30, ran.stderr
+    assert float(re.search(rf"([\d.]+) {what} each", ran.stderr)[1]) < most, ran.stderr
 
 
 COMPILES = r"""
 my $body = 'my ($n) = @_; if ($n > 1) { $n += $_ for 1 .. 3 } else { $n = join ",", map { $_ + 1 } 1, 2 } return $n;';
 my $text = join "\n", map { "sub f$_ { $body $body }" } 1 .. 40;
-no warnings;
-$| = 1;
-print "ready\n";
-while (1) { eval "$text\n1" or die }
+no warnings; $| = 1; print "ready\n"; while (1) { eval "$text\n1" or die }
 """
-
 
 def test_what_is_compiled_is_seen_whole():
     """perl goes through the statements of a sub that it has compiled as if they ran; of these samples a tenth was left out. None of 3,000
     was torn; 20 of 1000 may be. Chance: 1e-9"""
     with spied.ready("/usr/bin/perl", "-e", COMPILES) as process:
         ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "1000"], capture_output=True, text=True, check=True)
-    print(ran.stderr)
     assert int(re.match(r"(\d+) whole, ", ran.stderr)[1]) >= 980, ran.stderr
 
 
@@ -309,7 +299,6 @@ def test_a_sample_that_takes_long_is_given_up(tmp_path):
     with spied.ready("/usr/bin/perl", "-e", RECURSION) as process:
         ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "60"], capture_output=True, text=True, check=True,
                              env={**os.environ, "LD_PRELOAD": str(tmp_path / "slow.so")})
-    print(ran.stderr)
     torn = int(re.search(r"(\d+) torn", ran.stderr)[1])
     calls = 61 * float(re.search(r"([\d.]+) calls each", ran.stderr)[1])
     assert torn >= 30 and calls / torn < 40, ran.stderr

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The time record of a sample; see last_sample.h.
+ * The step from sample to sample; see step.h.
  */
-#include "last_sample.h"
+#include "step.h"
 
 #include "formats/stream/comments/sample_records.h"
 
@@ -39,17 +39,12 @@ static void write_cpu(struct nytp_writer *writer, const struct nytp_last_sample 
     nytp_write_comment(writer, text);
 }
 
-void nytp_last_sample_put_time(struct nytp_writer *writer, const struct nytp_last_sample *last)
-{
-    write_cpu(writer, last);
-    write_time(writer, last);
-}
-
 void nytp_last_sample_put_if_long(struct nytp_writer *writer, struct nytp_last_sample *last)
 {
     if (!last->is_there || last->ticks < LONG_TICKS)
         return;
-    nytp_last_sample_put_time(writer, last);
+    write_cpu(writer, last);
+    write_time(writer, last);
     nytp_write_discount(writer);
     last->ticks = last->cpu_ticks = 0;
 }
@@ -63,4 +58,29 @@ void nytp_last_sample_put(struct nytp_writer *writer, struct nytp_last_sample *l
     if (last->is_alloc && last->ticks == 0)
         nytp_write_discount(writer); /* no statement was seen by a tick */
     write_time(writer, last);
+}
+
+void nytp_last_sample_next(struct nytp_writer *writer, struct nytp_last_sample *last,
+                           const struct nytp_last_sample *next)
+{
+    if (!last->is_there) {
+        nytp_write_discount(writer);
+        nytp_write_time_at(writer, 0, &next->place);
+    }
+    nytp_last_sample_put(writer, last);
+    *last = *next;
+}
+
+bool nytp_step(const struct nytp_steps *steps, void *walk, uint32_t n_open, uint32_t n_same,
+               uint32_t n)
+{
+    const uint32_t most = n < n_open ? n : n_open;
+    uint32_t same = n_same < most ? n_same : most;
+    while (same < most && steps->is_open(walk, same))
+        same++;
+    for (uint32_t i = same; i < n_open; i++)
+        steps->leave(walk);
+    for (uint32_t i = same; i < n; i++)
+        steps->enter(walk, i);
+    return same < n_open || same < n;
 }
