@@ -43,7 +43,7 @@ struct nytp_label_row;
 #define NYTP_STATEMENT_PARTS   6
 #define NYTP_LABEL_PARTS_BYTES (4 << 20)
 
-/* What only the report (--html) is told. */
+/* Only the report (--html) reads these. */
 struct nytp_report_options {
     const struct nytp_name *source_paths; /* where sources were unpacked, by file; or NULL */
     struct nytp_texts libs;               /* folders that file names are shown without */

@@ -21,7 +21,7 @@ use Time::HiRes qw(time);
 
 use NYTPStream;
 
-# What uses this has strict, warnings and Test::More, too.
+# Gives the caller strict, warnings and Test::More, too.
 sub import {
     my ($class, @names) = @_;
     $_->import for qw(strict warnings);
@@ -130,7 +130,7 @@ sub run_in {
     return run_command(\@command, dir => ref $run ? $run->{dir} : $run, env => {%ENV});
 }
 
-# What nytp-export prints there.
+# Returns what nytp-export prints there.
 sub exported {
     my ($run, @options) = @_;
     return run_in($run, "$ROOT/bin/nytp-export", @options)->{out};

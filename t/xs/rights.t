@@ -32,7 +32,7 @@ sub folder_with_link {
 # Root of a container may be the only user that there is; others may be nobody already.
 my $may_become_nobody = $> == 0 && system($^X, '-e', '$< = $ARGV[0]; exit($< != $ARGV[0])', NOBODY) == 0;
 
-# What root only can try; a program with other rights gets no AddressSanitizer.
+# A scenario that only root can try. A program with other rights gets no AddressSanitizer.
 sub root_scenario {
     my ($name, $code) = @_;
     return scenario $name => sub {
