@@ -249,6 +249,24 @@ static bool add_recording(struct run *run, const struct input *input,
     return limit_spans(run, grown, *n) && whole && nytp_read_another(input->source);
 }
 
+static bool count_event(struct nytp_sink *sink, const struct nytp_event *event)
+{
+    struct nytp_count *count = (struct nytp_count *)sink;
+    count->n[event->tag]++;
+    if (event->tag == NYTP_TAG_VERSION) {
+        count->major = event->u.version.major;
+        count->minor = event->u.version.minor;
+    }
+    return count->next->event(count->next, event);
+}
+
+static void count_init(struct nytp_count *count, struct nytp_sink *next)
+{
+    memset(count, 0, sizeof *count);
+    count->sink.event = count_event;
+    count->next = next;
+}
+
 static struct nytp_profile *load_all_of(struct run *run, struct input *input)
 {
     struct nytp_error error = {0};
@@ -261,7 +279,7 @@ static struct nytp_profile *load_all_of(struct run *run, struct input *input)
         return NULL;
     }
     if (input->count != NULL)
-        nytp_count_init(input->count, NULL);
+        count_init(input->count, NULL);
     struct nytp_profile **all = NULL;
     uint32_t n = 0;
     while (add_recording(run, input, &all, &n))

@@ -25,6 +25,14 @@ enum exit_status nytp_cli_select_shown(struct run *run, struct nytp_profile *pro
 enum exit_status nytp_cli_select_judged(struct run *run, struct nytp_profile *const *profiles,
                                         uint32_t n);
 
+/* Counts the records of a stream. */
+struct nytp_count {
+    struct nytp_sink sink;
+    struct nytp_sink *next;
+    uint64_t n[NYTP_TAG_COUNT];
+    uint32_t major, minor; /* of the stream's format */
+};
+
 /* One input as it was recorded, with paths trimmed, recordings one behind the other in it
  * merged; NULL after a message. `count` may be NULL. */
 struct nytp_profile *nytp_cli_load_one(struct run *run, const char *path,

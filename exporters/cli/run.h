@@ -6,7 +6,6 @@
 #ifndef NYTP_RUN_H
 #define NYTP_RUN_H
 
-#include "dump.h"
 #include "missing_data.h"
 #include "messages.h"
 #include "cli.h"
