@@ -8,6 +8,7 @@
 #include "outputs.h"
 
 #include "exporters/compare/counts.h"
+#include "exporters/compare/other_program.h"
 #include "exporters/compare/conditions.h"
 #include "exporters/compare/match.h"
 #include "exporters/gate/gate_answers.h"

@@ -8,6 +8,7 @@
 #define _DEFAULT_SOURCE /* madvise(): must come before any header */
 
 #include "inputs.h"
+#include "option_table.h"
 #include "options.h"
 #include "modes.h"
 #include "outputs.h"

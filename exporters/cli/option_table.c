@@ -3,7 +3,7 @@
  * The rows of options.def and of the exporters as one table; see options.h. --help and
  * --list-formats are made from it and the table of exporters, so they cannot go out of date.
  */
-#include "options.h"
+#include "option_table.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -40,6 +40,8 @@ static const char *const modes[] = {"", "stats", "check", "dump", "by", "list-fo
 
 const struct nytp_option *nytp_option_at(size_t i)
 {
+    if (i >= NYTP_MOST_OPTIONS)
+        return NULL;
     if (i < sizeof common / sizeof *common)
         return &common[i];
     i -= sizeof common / sizeof *common;

@@ -5,6 +5,7 @@
  */
 #include "options.h"
 
+#include "option_values.h"
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,12 +4,9 @@
  */
 #include "conditions.h"
 
-#include "counts.h"
-#include "diff.h"
 #include "formats/base/strings.h"
 #include "formats/model/profile.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,42 +72,4 @@ bool nytp_conditions_describe(const struct nytp_conditions *base,
     snprintf(text, size, "%s differs: %.*s in the base, now %.*s", nytp_condition_names[i].what,
              was.len < 40 ? (int)was.len : 40, was.ptr, is.len < 40 ? (int)is.len : 40, is.ptr);
     return true;
-}
-
-void nytp_diff_note(struct nytp_diff *diff, const char *format, ...)
-{
-    if (diff->n_notes == NYTP_DIFF_MAX_NOTES)
-        return;
-    char *text = diff->notes[diff->n_notes];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof diff->notes[0], format, args);
-    va_end(args);
-    for (uint32_t i = 0; i < diff->n_notes; i++)
-        if (strcmp(diff->notes[i], text) == 0)
-            return;
-    diff->n_notes++;
-}
-
-static bool is_new_program(const struct nytp_diff *diff, struct nytp_name program)
-{
-    for (uint32_t i = 0; i < diff->profile->n_recordings; i++)
-        if (diff->side_of_recording[i] == NYTP_DIFF_NEW &&
-            nytp_compare_names(nytp_base_name(diff->profile->recordings[i].application),
-                               program) == 0)
-            return true;
-    return false;
-}
-
-bool nytp_diff_other_program(const struct nytp_diff *diff)
-{
-    if (diff->counts != NULL) {
-        const char *program = diff->counts->application;
-        return program != NULL && !is_new_program(diff, nytp_name_of_text(program));
-    }
-    for (uint32_t i = 0; i < diff->profile->n_recordings; i++)
-        if (diff->side_of_recording[i] == NYTP_DIFF_BASE &&
-            is_new_program(diff, nytp_base_name(diff->profile->recordings[i].application)))
-            return false;
-    return diff->n_runs[NYTP_DIFF_BASE] > 0;
 }

@@ -18,17 +18,13 @@
 #include "rank_test.h"
 #include "formats/base/strings.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NONE               UINT32_MAX
 #define LEAST_TESTED_SHARE 1000 /* rows below a thousandth of the time are not tested */
-
-const char *const nytp_diff_status_names[NYTP_DIFF_STATUSES] = {
-    [NYTP_DIFF_EQUAL] = "equal",         [NYTP_DIFF_CHANGED] = "changed",
-    [NYTP_DIFF_ADDED] = "new",           [NYTP_DIFF_GONE] = "gone",
-    [NYTP_DIFF_UNCALLED] = "not called", [NYTP_DIFF_RENAMED] = "renamed",
-};
 
 struct comparing {
     struct nytp_diff *diff;
@@ -616,6 +612,21 @@ static bool compare_sides(struct comparing *c, const struct nytp_diff_sides *sid
         qsort(c->diff->rows, c->diff->n_rows, sizeof *c->diff->rows, by_row_name);
     free(rows);
     return ok;
+}
+
+void nytp_diff_note(struct nytp_diff *diff, const char *format, ...)
+{
+    if (diff->n_notes == NYTP_DIFF_MAX_NOTES)
+        return;
+    char *text = diff->notes[diff->n_notes];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof diff->notes[0], format, args);
+    va_end(args);
+    for (uint32_t i = 0; i < diff->n_notes; i++)
+        if (strcmp(diff->notes[i], text) == 0)
+            return;
+    diff->n_notes++;
 }
 
 static void note_recorded(struct nytp_diff *diff)

@@ -103,9 +103,6 @@ bool nytp_diff_row_differs(const struct nytp_diff *diff, const struct nytp_diff_
 bool nytp_diff_is_worth_a_test(const struct nytp_diff *diff, const struct nytp_diff_row *row,
                                enum nytp_weight time);
 
-/* Returns true if the sides have no program in common. */
-bool nytp_diff_other_program(const struct nytp_diff *diff);
-
 /* Adds a reason against comparing the sides, unless it is there already. */
 void nytp_diff_note(struct nytp_diff *diff, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -18,6 +18,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+const char *const nytp_diff_status_names[NYTP_DIFF_STATUSES] = {
+    [NYTP_DIFF_EQUAL] = "equal",         [NYTP_DIFF_CHANGED] = "changed",
+    [NYTP_DIFF_ADDED] = "new",           [NYTP_DIFF_GONE] = "gone",
+    [NYTP_DIFF_UNCALLED] = "not called", [NYTP_DIFF_RENAMED] = "renamed",
+};
+
 #define MOST_SHOWN 10 /* of a kind */
 
 const char *const nytp_diff_amount_names[NYTP_DIFF_AMOUNT_KINDS] = {

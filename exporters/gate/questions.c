@@ -8,6 +8,7 @@
 #include "formats/base/printable.h"
 #include "exporters/base/wait_rows.h"
 #include "exporters/compare/diff_amounts.h"
+#include "exporters/compare/other_program.h"
 #include "exporters/compare/diff_formats.h"
 #include "exporters/compare/match.h"
 #include "exporters/compare/rank_test.h"

@@ -2,7 +2,7 @@
  *
  * Adds a sub for each detail of each builtin, and rewrites the tree to them; see select.h.
  */
-#include "select.h"
+#include "detail.h"
 
 #include "exporters/base/node_details.h"
 #include "formats/base/arena.h"

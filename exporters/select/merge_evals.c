@@ -3,7 +3,7 @@
  * Merges the string evals of one place; see select.h. Files and subs get new numbers,
  * then the tree is rewritten to them (rewrite.h).
  */
-#include "select.h"
+#include "merge_evals.h"
 
 #include "formats/model/eval_files.h"
 #include "formats/base/strings.h"

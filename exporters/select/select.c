@@ -7,6 +7,8 @@
  */
 #include "select.h"
 
+#include "detail.h"
+#include "merge_evals.h"
 #include "formats/base/strings.h"
 #include "exporters/base/waits.h"
 #include "plan.h"

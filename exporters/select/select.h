@@ -43,18 +43,8 @@ struct nytp_selection {
 bool nytp_select(struct nytp_profile *profile, const struct nytp_selection *selection,
                  struct nytp_error *error);
 
-/* ---- steps of it, and what else changes a profile in place: false with *error set, when
+/* ---- what else changes a profile in place: false with *error set, when
  * memory is out; the profile is then only good for nytp_profile_free() ---- */
-
-/* String evals that one line ran become one file "(eval 0)[...]", and their subs of one name
- * become one sub: the numbers of evals differ from run to run and from process to process, and
- * hide that it is the same code. */
-bool nytp_merge_evals(struct nytp_profile *profile, struct nytp_error *error);
-
-/* Builtins and xsubs get names with what the recording knows of them besides: "main::CORE:match
- * /^\s+/", "main::CORE:sysread (socket 127.0.0.1:5432)". Each such name is a sub of its own, so
- * that any format can show it. */
-bool nytp_add_details(struct nytp_profile *profile, struct nytp_error *error);
 
 /* Cut each of the n prefixes from names of files, from what is in the brackets of string evals
  * and anonymous subs, and from the programs' own paths. False with *error set, as

@@ -31,7 +31,7 @@ def test_words_of_another_tool_are_taken(script, tmp_path):
     with spied.waiting(PERL, script(WAITS)) as process:
         for words in ["-p", process.pid], ["--pid", process.pid], ["--nonblocking", "--full-filenames", process.pid]:
             assert "main::inner" in spied.spy("dump", *words)
-        spied.record("--pid", tmp_path / "out", process.pid, "--no-idle", "--idle")
+        spied.record(f"--pid={process.pid}", tmp_path / "out", "--no-idle", "--idle")
     assert "main::inner" in exported(tmp_path / "out", "--top")
     assert spied.spy("dump", "--pid", "me", status=2).startswith("nytp-spy: --pid must be a process id, not me")
 

@@ -36,7 +36,8 @@ my $may_become_nobody = $> == 0 && system($^X, '-e', '$< = $ARGV[0]; exit($< != 
 sub root_scenario {
     my ($name, $code) = @_;
     return scenario $name => sub {
-        plan skip_all => 'needs root, and no sanitizer' if !$may_become_nobody || sanitized();
+        plan skip_all => 'needs root' if !$may_become_nobody;
+        plan skip_all => 'a sanitizer is not loaded there' if sanitized();
         $code->();
     };
 }
