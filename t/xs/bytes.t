@@ -557,6 +557,9 @@ P
     for my $evals (2000, 6000) {
         my $said = qx{valgrind --tool=callgrind --toggle-collect=XS_DB_rotate_profile --callgrind-out-file=/dev/null $^X @ours -d:NYTProf $dir/prog.pl $evals 2>&1};
         ($n{$evals}) = $said =~ /Collected : (\d+)/ or return fail $said;
+        my $p = profile_in({ dir => $dir }, 'nytprof.out.2');
+        # Chance: 1e-9 (0.2 % of the evals are not sampled)
+        cmp_ok scalar(grep { $_->{name} =~ /\A\(eval \d+\)\[/ && $_->{eval_line} == 1 } values %{ $p->{fid} }), '>', 0.9 * $evals, 'they are there, with their places';
     }
     cmp_ok $n{6000} / $n{2000}, "<", 10, "$n{2000} for 2,000, $n{6000} for 6,000";
 };

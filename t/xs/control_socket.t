@@ -182,19 +182,25 @@ scenario 'children have sockets and profiles of their own' => sub {
     is join(' ', glob "$dir/ctl*"), '', 'no socket is left';
 };
 
-# accept4() returns when a fork() that waits for it is done, or after half a second, in which the recorder has kept the fork waiting.
+# accept4() returns when a fork() that waits for it is done, or is kept waiting by the recorder, which yields meanwhile.
 my $ACCEPTS_WHILE_FORKING = <<'C';
-static volatile int accepted, forked;
+static volatile int accepted, is_forking, is_held, forked;
+static void await(volatile int *one, volatile int *other)
+{
+    for (int ms = 0; !*one && !*other; ms++) if (ms < 60000) usleep(1000); else abort();
+}
 int accept4(int fd, void *address, void *len, int flags)
 {
     const int client = ((int (*)())dlsym(RTLD_NEXT, "accept4"))(fd, address, len, flags);
     accepted = 1;
-    for (int ms = 0; !forked && ms < 500; ms++) usleep(1000);
+    await(&forked, &is_held);
     return client;
 }
+int sched_yield(void) { is_held = is_forking; return usleep(0); }
 int fork(void)
 {
-    while (!accepted) usleep(1000);
+    await(&accepted, &accepted);
+    is_forking = 1;
     const int child = ((int (*)())dlsym(RTLD_NEXT, "fork"))();
     return forked = 1, child;
 }
