@@ -185,10 +185,7 @@ scenario 'children have sockets and profiles of their own' => sub {
 # accept4() returns when a fork() that waits for it is done, or is kept waiting by the recorder, which yields meanwhile.
 my $ACCEPTS_WHILE_FORKING = <<'C';
 static volatile int accepted, is_forking, is_held, forked;
-static void await(volatile int *one, volatile int *other)
-{
-    for (int ms = 0; !*one && !*other; ms++) if (ms < 60000) usleep(1000); else abort();
-}
+static void await(volatile int *one, volatile int *other) { for (int ms = 0; !*one && !*other; usleep(1000)) if (ms++ == 60000) abort(); }
 int accept4(int fd, void *address, void *len, int flags)
 {
     const int client = ((int (*)())dlsym(RTLD_NEXT, "accept4"))(fd, address, len, flags);
