@@ -18,6 +18,7 @@
 #include "XS/state/dprof.h"
 #include "XS/lifecycle/life.h"
 #include "XS/lifecycle/load.h"
+#include "XS/lifecycle/parts.h"
 #include "XS/options/settings.h"
 #include "XS/startup/startup.h"
 
@@ -110,6 +111,7 @@ DB(...)
 MODULE = Devel::NYTProf    PACKAGE = Devel::NYTProf::Core
 
 BOOT:
+    nytp_parts_begin();
     newXS("Devel::NYTProf::Core::set_text", nytp_set_text, __FILE__);
     newXS("Devel::NYTProf::Core::set_list", nytp_set_list, __FILE__);
 

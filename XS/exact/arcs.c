@@ -64,7 +64,8 @@ static void call_subs(struct nytp_recorder *rec)
     }
 }
 
-void nytp_arcs_clear(struct nytp_recorder *rec)
+/* No sub has been called yet. */
+void nytp_arcs_begin_file(struct nytp_recorder *rec)
 {
     for (size_t i = 0; i < rec->arcs.size; i++)
         Safefree(rec->arcs.entries[i].item);
@@ -176,7 +177,7 @@ static const struct nytp_rec_arc *arc_to_write(const struct nytp_recorder *rec, 
     return arc != NULL && is_worth_telling(arc) ? arc : NULL;
 }
 
-void nytp_arcs_write_unsorted(struct nytp_recorder *rec)
+static void write_unsorted(struct nytp_recorder *rec)
 {
     write_markers(rec);
     for (size_t i = 0; i < rec->arcs.size; i++) {
@@ -186,7 +187,8 @@ void nytp_arcs_write_unsorted(struct nytp_recorder *rec)
     }
 }
 
-void nytp_arcs_write(struct nytp_recorder *rec)
+/* The order is independent of addresses. */
+static void write_sorted(struct nytp_recorder *rec)
 {
     const struct nytp_rec_arc **sorted;
     size_t n = 0;
@@ -201,6 +203,13 @@ void nytp_arcs_write(struct nytp_recorder *rec)
     for (size_t i = 0; i < n; i++)
         write_arc(rec, sorted[i]);
     Safefree(sorted);
+}
+
+/* Writes all arcs, and markers of xsubs and builtins. */
+void nytp_arcs_end_file(struct nytp_recorder *rec)
+{
+    if (rec->options.subs)
+        (rec->without_perl ? write_unsorted : write_sorted)(rec);
 }
 
 void nytp_arcs_save(struct nytp_recorder *rec, struct nytp_index *arcs)

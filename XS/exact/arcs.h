@@ -46,16 +46,8 @@ static inline struct nytp_rec_arc *nytp_arc_of(struct nytp_recorder *rec,
 void nytp_arcs_save(struct nytp_recorder *rec, struct nytp_index *arcs);
 void nytp_arcs_restore(struct nytp_recorder *rec, const struct nytp_index *arcs);
 
-/* Frees all arcs, for a new profile file: no sub has been called yet. */
-void nytp_arcs_clear(struct nytp_recorder *rec);
-
-/* Writes all arcs, in an order independent of addresses, and markers of xsubs and builtins. */
-void nytp_arcs_write(struct nytp_recorder *rec);
-void nytp_arcs_write_unsorted(struct nytp_recorder *rec); /* for signals: allocates nothing */
-
 /* Writes and frees the arcs of subs and string evals that are not in use. Returns false, and
  * frees nothing, if memory is out. */
 bool nytp_arcs_release(struct nytp_recorder *rec);
-void nytp_arcs_free(struct nytp_recorder *rec);
 
 #endif

@@ -286,8 +286,9 @@ static void write_after(pTHX_ struct nytp_recorder *rec, uint64_t id)
     write_blocks(aTHX_ rec, id);
 }
 
-void nytp_blocks_write(pTHX_ struct nytp_recorder *rec)
+void nytp_blocks_begin_file(struct nytp_recorder *rec)
 {
+    dTHX;
     write_after(aTHX_ rec, 0);
     if (rec->blocks.n_left_out > 0)
         nytp_say(&rec->options,
@@ -304,7 +305,7 @@ void nytp_blocks_suspend(struct nytp_recorder *rec)
     blocks->is_suspended = true;
 }
 
-void nytp_blocks_forget_suspended(struct nytp_rec_blocks *blocks)
+static void forget_suspended(struct nytp_rec_blocks *blocks)
 {
     blocks->n_freed_meanwhile = 0;
     blocks->is_suspended = false;
@@ -321,22 +322,27 @@ void nytp_blocks_resume(pTHX_ struct nytp_recorder *rec)
         nytp_write_comment(rec->writer, text);
     }
     write_after(aTHX_ rec, blocks->last_suspended_id);
-    nytp_blocks_forget_suspended(blocks);
+    forget_suspended(blocks);
 }
 
-void nytp_blocks_inherit(struct nytp_rec_blocks *blocks, uint32_t parent_pid)
+/* All blocks in use are inherited; the suspended file is the parent's. */
+void nytp_blocks_fork(struct nytp_recorder *rec)
 {
+    struct nytp_rec_blocks *const blocks = &rec->blocks;
+    forget_suspended(blocks);
+    if (rec->life.pid == getpid())
+        return;
     for (uint32_t i = 0; i < blocks->n; i++)
         blocks->all[i].is_inherited = true;
-    blocks->parent_pid = parent_pid;
+    blocks->parent_pid = (uint32_t)rec->life.pid;
 }
 
-void nytp_blocks_forget(struct nytp_rec_blocks *blocks)
+void nytp_blocks_free(struct nytp_recorder *rec)
 {
+    struct nytp_rec_blocks *const blocks = &rec->blocks;
     free(blocks->all);
     free(blocks->calls);
     free(blocks->open);
     free(blocks->freed_meanwhile);
     nytp_table_free(&blocks->by_path);
-    *blocks = (struct nytp_rec_blocks){0};
 }

@@ -60,21 +60,11 @@ void nytp_blocks_find_place(struct nytp_recorder *rec);
 void nytp_blocks_add(struct nytp_recorder *rec, const struct nytp_bytes_record *record);
 void nytp_blocks_freed(struct nytp_recorder *rec, uint64_t id);
 
-void nytp_blocks_write(pTHX_ struct nytp_recorder *rec);
-
 /* Another file is written between these two. The second records the changes since the first. */
 void nytp_blocks_suspend(struct nytp_recorder *rec);
 void nytp_blocks_resume(pTHX_ struct nytp_recorder *rec);
 
 /* Forgets calls that no block needs. The subs of the others have to stay (release.c). */
 void nytp_blocks_sweep(struct nytp_recorder *rec);
-
-/* In a fork's child: all blocks in use are inherited from the parent. */
-void nytp_blocks_inherit(struct nytp_rec_blocks *blocks, uint32_t parent_pid);
-
-/* In a fork's child: the suspended file belongs to the parent. */
-void nytp_blocks_forget_suspended(struct nytp_rec_blocks *blocks);
-
-void nytp_blocks_forget(struct nytp_rec_blocks *blocks);
 
 #endif

@@ -80,7 +80,7 @@ void nytp_bytes_prepare(struct nytp_recorder *rec)
     rec->options.memory = counts_svs(rec);
 }
 
-void nytp_bytes_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from)
+void nytp_bytes_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
     rec->bytes.library = from->bytes.library;
 }
@@ -132,7 +132,7 @@ struct nytp_malloc_event *nytp_bytes_take(struct nytp_recorder *rec)
 
 void nytp_bytes_done(struct nytp_recorder *rec, struct nytp_malloc_event *first)
 {
-    if (first != NULL && !rec->bytes.is_over)
+    if (first != NULL && !rec->without_perl)
         rec->bytes.library->done(first);
 }
 
@@ -145,9 +145,10 @@ void nytp_bytes_drop(struct nytp_recorder *rec)
     nytp_bytes_done(rec, first);
 }
 
-void nytp_bytes_end(struct nytp_rec_bytes *bytes)
+void nytp_bytes_fork(struct nytp_recorder *rec)
 {
-    bytes->is_over = true;
+    nytp_bytes_pause(rec);
+    nytp_bytes_drop(rec);
 }
 
 void nytp_bytes_free(struct nytp_recorder *rec)
@@ -183,9 +184,9 @@ void nytp_bytes_emit(struct nytp_recorder *rec, const struct nytp_malloc_event *
         weigh(&rec->bytes, event, &record);
         record.fid = place->fid;
         record.line = nytp_line_of_stmt(place->line);
-        if (!rec->bytes.is_over)
+        if (!rec->without_perl)
             nytp_blocks_add(rec, &record);
-    } else if (!rec->bytes.is_over) {
+    } else if (!rec->without_perl) {
         nytp_blocks_freed(rec, record.id);
     }
     nytp_bytes_record_format(&record, text);

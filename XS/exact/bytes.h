@@ -22,14 +22,10 @@ struct nytp_rec_bytes {
     double objects_over;               /* fraction of a block not yet recorded */
     const void *(*look)(void *context);
     void *context;
-    bool is_over;
 };
 
 /* Finds the library if bytes are wanted. If it is not loaded, reports that; bytes are off. */
 void nytp_bytes_prepare(struct nytp_recorder *rec);
-
-/* The same for a new thread of the recorder `from`. */
-void nytp_bytes_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from);
 
 /* If programs started by this one are not recorded, removes our library from LD_PRELOAD in
  * %ENV. The loader has read that already. */
@@ -42,12 +38,11 @@ void nytp_bytes_set_look(struct nytp_recorder *rec, const void *(*look)(void *co
 /* Blocks freed since the last recording event are recorded soon, too. */
 void nytp_bytes_look_for_freed(struct nytp_recorder *rec);
 
-/* Start or stop counting the thread's allocations, or free all for good. */
+/* Start or stop counting the thread's allocations. */
 void nytp_bytes_start(struct nytp_recorder *rec);
 void nytp_bytes_pause(struct nytp_recorder *rec);
-void nytp_bytes_free(struct nytp_recorder *rec);
 
-/* In a fork's child: drops waiting samples, which are the parent's. */
+/* Drops waiting samples, in a fork's child the parent's. */
 void nytp_bytes_drop(struct nytp_recorder *rec);
 
 /* Records waiting samples for the statement in progress. */
@@ -67,10 +62,6 @@ static inline bool nytp_bytes_wait(const struct nytp_rec_bytes *bytes)
     return bytes->queue != NULL &&
            atomic_load_explicit(&bytes->queue->waiting, memory_order_relaxed) != NULL;
 }
-
-/* For signals: from now on waiting samples are recorded without allocating or freeing memory.
- * No later file knows of them, and the library keeps its samples. */
-void nytp_bytes_end(struct nytp_rec_bytes *bytes);
 
 /* Allocations between these two are the profiler's. Pairs may nest. */
 static inline void nytp_bytes_hold(const struct nytp_rec_bytes *bytes)

@@ -42,7 +42,6 @@ enum {
 
 void nytp_calls_free(struct nytp_recorder *rec)
 {
-    nytp_arcs_free(rec);
     Safefree(rec->frames);
 }
 
@@ -323,10 +322,12 @@ void nytp_frames_introduce_files(pTHX_ struct nytp_recorder *rec)
             nytp_file_fid(aTHX_ rec, rec->files.all[rec->frames[i].fid], NYTP_FID_VIA_SUB);
 }
 
-void nytp_frames_report(struct nytp_recorder *rec, int64_t ticks)
+/* Counts all open calls as if they returned now. */
+void nytp_calls_end_file(struct nytp_recorder *rec)
 {
+    const int64_t ticks = nytp_axis_now(rec);
     int64_t above = 0;
-    for (uint32_t i = rec->n_frames; i > 0; i--) {
+    for (uint32_t i = rec->options.subs ? rec->n_frames : 0; i > 0; i--) {
         struct nytp_rec_frame *const frame = &rec->frames[i - 1];
         const int64_t incl = ticks - frame->enter_ticks;
         frame->reported_incl = incl;

@@ -71,12 +71,8 @@ OP *nytp_call_by_goto(pTHX_ struct nytp_recorder *rec, CV *xsub,
 void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks);
 /* For a new file: records the files of the calling places. */
 void nytp_frames_introduce_files(pTHX_ struct nytp_recorder *rec);
-/* At an end of the file at this axis point: counts all open calls as if they returned now. */
-void nytp_frames_report(struct nytp_recorder *rec, int64_t ticks);
-/* Takes back the last report. */
+/* Takes back that an end of the file has counted all open calls as if they returned then. */
 void nytp_frames_retract(struct nytp_recorder *rec);
-
-void nytp_calls_free(struct nytp_recorder *rec);
 
 /* Another profile file with other open calls is written for a while. The first saves this
  * file's frames in `frames`; the second makes them the open calls again. */

@@ -124,7 +124,7 @@ static struct nytp_rec_file *note_loaded(pTHX_ struct nytp_recorder *rec, const 
     struct nytp_rec_file *const file = nytp_file_named(aTHX_ rec, name);
     if (is_on_disk && file->older != NULL && file->fid == 0 &&
         (rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED))
-        nytp_sub_infos_write_known(rec);
+        nytp_sub_infos_write(aTHX_ rec);
     return is_on_disk || !rec->options.savesrc ? NULL : file;
 }
 
@@ -243,9 +243,12 @@ void nytp_program_text_copy(pTHX_ struct nytp_recorder *rec)
             nytp_shared_text_new(SvPVX_const(PL_e_script), SvCUR(PL_e_script));
 }
 
-void nytp_program_lines_write(pTHX_ struct nytp_recorder *rec)
+/* Writes the source of a script from standard input. */
+void nytp_compile_end_file(struct nytp_recorder *rec)
 {
-    nytp_source_write_kept(aTHX_ rec, nytp_file_named(aTHX_ rec, "-"));
+    dTHX;
+    if (!rec->without_perl)
+        nytp_source_write_kept(aTHX_ rec, nytp_file_named(aTHX_ rec, "-"));
 }
 
 void nytp_compile_free(struct nytp_recorder *rec)

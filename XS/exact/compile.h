@@ -28,9 +28,4 @@ void nytp_debugger_lines_hide(pTHX_ struct nytp_recorder *rec);
 /* Copies the text of -e, which perl drops after compilation. */
 void nytp_program_text_copy(pTHX_ struct nytp_recorder *rec);
 
-/* At the end: writes the source of a script from standard input. */
-void nytp_program_lines_write(pTHX_ struct nytp_recorder *rec);
-
-void nytp_compile_free(struct nytp_recorder *rec);
-
 #endif

@@ -123,16 +123,17 @@ static bool discard(void *context, const uint8_t *bytes, size_t len)
     return true;
 }
 
-static void free_meter(pTHX_ struct nytp_cost_meter *meter)
+static void free_meter(struct nytp_cost_meter *meter)
 {
     if (meter == NULL)
         return;
     nytp_writer_free(meter->scratch.writer);
+    nytp_arcs_free(&meter->scratch);
     nytp_calls_free(&meter->scratch);
     nytp_site_cache_free(&meter->scratch);
     nytp_info_queue_free(&meter->scratch);
     nytp_builtins_free(&meter->scratch);
-    nytp_subs_free(aTHX_ & meter->scratch);
+    nytp_subs_free(&meter->scratch);
     Safefree(meter->scratch.scratch.ptr);
     free(meter->program);
     free(meter);
@@ -158,13 +159,14 @@ static struct nytp_cost_meter *new_meter(pTHX_ struct nytp_recorder *rec)
         meter->program = nytp_cost_program_new(aTHX_ scratch);
     if (meter->program != NULL)
         return meter;
-    free_meter(aTHX_ meter);
+    free_meter(meter);
     return NULL;
 }
 
-void nytp_costs_free(pTHX_ struct nytp_recorder *rec)
+void nytp_costs_free(struct nytp_recorder *rec)
 {
-    free_meter(aTHX_ rec->cost_meter);
+    free_meter(rec->cost_meter);
+    rec->builtin_cost_ns = 0;
     rec->cost_meter = NULL;
     rec->cost_recorder = NULL;
 }
@@ -350,11 +352,6 @@ static double recorded(const struct nytp_recorder *rec, const struct recorded_co
     return in_loop == 0 ? 0 : fmax(in_loop / 2, in_loop + longer);
 }
 
-double nytp_costs_in_builtin_ns(const struct nytp_recorder *rec)
-{
-    return rec->cost_meter == NULL ? 0 : recorded(rec, &recorded_costs[RECORDED_OP_IN]) / 1000;
-}
-
 static uint32_t n_measured(const struct nytp_recorder *rec)
 {
     return rec->cost_meter->costs[NYTP_COST_STATEMENT].n;
@@ -400,6 +397,7 @@ static void measure(pTHX_ struct nytp_recorder *rec, enum nytp_cost_kind first,
     measure_kinds(aTHX_ rec, first, last, n_rounds);
     nytp_excluded_time_end(rec);
     rec->cost_meter->measured_bytes = bytes_recorded(rec);
+    rec->builtin_cost_ns = recorded(rec, &recorded_costs[RECORDED_OP_IN]) / 1000;
 }
 
 static void begin_handler_times(struct nytp_recorder *rec)
@@ -408,14 +406,18 @@ static void begin_handler_times(struct nytp_recorder *rec)
         rec->handler_times[i] = (struct nytp_handler_time){.period = NYTP_HANDLER_PERIOD};
 }
 
-void nytp_costs_begin(pTHX_ struct nytp_recorder *rec)
+void nytp_costs_begin_file(struct nytp_recorder *rec)
 {
+    dTHX;
+    if (rec->dprof != NULL || rec->kind != NYTP_EXACT)
+        return;
     begin_handler_times(rec);
     if (rec->cost_meter == NULL)
         rec->cost_meter = new_meter(aTHX_ rec);
     struct nytp_cost_meter *const meter = rec->cost_meter;
     if (meter == NULL)
         return;
+    rec->builtin_cost_ns = 0;
     memset(meter->costs, 0, sizeof meter->costs);
     begin_handler_times(&meter->scratch);
     memset(meter->longer, 0, sizeof meter->longer);
@@ -426,9 +428,9 @@ void nytp_costs_begin(pTHX_ struct nytp_recorder *rec)
 }
 
 /* Measures nothing: perl's stack may be freed. */
-void nytp_costs_end(struct nytp_recorder *rec)
+void nytp_costs_end_file(struct nytp_recorder *rec)
 {
-    if (rec->cost_meter != NULL)
+    if (rec->cost_meter != NULL && rec->kind == NYTP_EXACT && !rec->without_perl)
         write_costs(rec);
 }
 

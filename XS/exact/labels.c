@@ -268,7 +268,7 @@ static void emit_all(struct nytp_recorder *rec)
         emit_label(rec, rec->labels.all[i].key, rec->labels.all[i].value, now);
 }
 
-void nytp_labels_begin(struct nytp_recorder *rec)
+void nytp_labels_begin_file(struct nytp_recorder *rec)
 {
     for (uint32_t i = 0; i < rec->n_frames; i++)
         rec->frames[i].labelled_ticks = 0;
@@ -293,7 +293,7 @@ void nytp_labels_resume(struct nytp_recorder *rec)
     emit_all(rec);
 }
 
-void nytp_labels_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from)
+void nytp_labels_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
     for (uint32_t i = 0; i < from->labels.n; i++) {
         const struct nytp_rec_label *const label = &from->labels.all[i];

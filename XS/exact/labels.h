@@ -35,16 +35,8 @@ void nytp_label_profile(pTHX_ struct nytp_recorder *rec, SV *key, SV *value);
 void nytp_label_sql(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_sub *method,
                     SV *const *arguments, SSize_t n);
 
-/* A profile file begins: records the labels in force. */
-void nytp_labels_begin(struct nytp_recorder *rec);
-
 /* The profile file is suspended with its open calls; it goes on. */
 void nytp_labels_end(struct nytp_recorder *rec);
 void nytp_labels_resume(struct nytp_recorder *rec);
-
-/* A new thread starts with the labels of its creator, `from`. */
-void nytp_labels_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from);
-
-void nytp_labels_free(struct nytp_recorder *rec);
 
 #endif

@@ -37,6 +37,5 @@ OP *nytp_open_at_start_goto(pTHX_ struct nytp_recorder *rec, CV *cv);
 
 /* Forgets these calls because their frames are freed. */
 void nytp_open_at_start_forget(struct nytp_recorder *rec);
-void nytp_open_at_start_free(struct nytp_recorder *rec);
 
 #endif

@@ -30,8 +30,10 @@ static void keep_running(struct nytp_recorder *rec)
     rec->running_place = &rec->places[NYTP_PLACE_RUNNING];
 }
 
-void nytp_places_forget(struct nytp_recorder *rec)
+void nytp_places_begin_file(struct nytp_recorder *rec)
 {
+    if (rec->profile.generation == 1)
+        return; /* its pages are untouched */
     if (rec->running_place != NULL)
         keep_running(rec);
     Zero(rec->places, NYTP_PLACE_RUNNING, struct nytp_place);

@@ -30,8 +30,6 @@ struct nytp_place {
 
 /* Allocates rec->places, needed before recording. Returns false if memory is out. */
 bool nytp_places_begin(struct nytp_recorder *rec);
-void nytp_places_forget(struct nytp_recorder *rec); /* a new profile has other file ids */
-void nytp_places_free(struct nytp_recorder *rec);
 
 /* Finds a COP's place and stores it in `slot`, or in the extra slot if it is being compiled.
  * Records the file first if the profile does not know it; `via` as for nytp_file_fid(). */

@@ -470,8 +470,9 @@ static uint64_t without_costs(uint64_t ns, double cost_ns, uint64_t n)
     return cost < (double)ns ? ns - (uint64_t)cost : 0;
 }
 
-static void write_regex(struct nytp_recorder *rec, const struct regex *regex, double builtin_ns)
+static void write_regex(struct nytp_recorder *rec, const struct regex *regex)
 {
+    const double builtin_ns = rec->builtin_cost_ns;
     char text[NYTP_REGEX_LONGEST];
     struct nytp_regex_record record = regex->sums;
     uint64_t sizes_ns = 0;
@@ -495,7 +496,7 @@ static void write_regex(struct nytp_recorder *rec, const struct regex *regex, do
     nytp_write_comment(rec->writer, text);
 }
 
-void nytp_regexes_write(struct nytp_recorder *rec, double builtin_ns)
+void nytp_regexes_write(struct nytp_recorder *rec)
 {
     const bool is_recorded = rec->regexes != NULL && rec->dprof == NULL;
     for (uint32_t i = 0; is_recorded && i < rec->regexes->n; i++) {
@@ -503,7 +504,7 @@ void nytp_regexes_write(struct nytp_recorder *rec, double builtin_ns)
         const struct nytp_regex_record *const sums = &regex->sums;
         if (sums->calls == 0 && sums->ns == 0)
             continue;
-        write_regex(rec, regex, builtin_ns);
+        write_regex(rec, regex);
         regex->sums = (struct nytp_regex_record){
             .kind = sums->kind, .fid = sums->fid, .line = sums->line};
         regex->last = NULL;
@@ -512,17 +513,24 @@ void nytp_regexes_write(struct nytp_recorder *rec, double builtin_ns)
     }
 }
 
-void nytp_regexes_write_if_due(struct nytp_recorder *rec, uint64_t raw, double builtin_ns)
+void nytp_regexes_write_if_due(struct nytp_recorder *rec, uint64_t raw)
 {
     struct nytp_rec_regexes *const regexes = rec->regexes;
     if (regexes == NULL || raw - regexes->recorded_raw < regexes->period_raw)
         return;
-    nytp_regexes_write(rec, builtin_ns);
+    nytp_regexes_write(rec);
     regexes->recorded_raw = raw;
     regexes->period_raw *= 2;
 }
 
-void nytp_regexes_forget(struct nytp_recorder *rec)
+void nytp_regexes_end_file(struct nytp_recorder *rec)
+{
+    if (!rec->without_perl)
+        nytp_regexes_write(rec);
+}
+
+/* The sums belong to another profile or process. */
+void nytp_regexes_begin_file(struct nytp_recorder *rec)
 {
     struct nytp_rec_regexes *const regexes = rec->regexes;
     if (regexes == NULL)
@@ -540,7 +548,7 @@ void nytp_regexes_free(struct nytp_recorder *rec)
 {
     if (rec->regexes == NULL)
         return;
-    nytp_regexes_forget(rec);
+    nytp_regexes_begin_file(rec);
     nytp_index_free(&rec->regexes->index, NULL);
     Safefree(rec->regexes->all);
     Safefree(rec->regexes);

@@ -21,9 +21,6 @@ struct nytp_place;
 /* Starts measuring ops compiled from now on, and allocates the tables. */
 void nytp_regexes_begin(struct nytp_recorder *rec);
 
-/* Drops all sums: they belong to another profile or process. */
-void nytp_regexes_forget(struct nytp_recorder *rec);
-
 /* Call it when the frame of a builtin that ran such an op (rec->ended_regex) has been closed.
  * `ticks` is its exclusive time. */
 void nytp_regexes_builtin_ended(pTHX_ struct nytp_recorder *rec, int64_t ticks);
@@ -33,10 +30,9 @@ void nytp_regexes_sampled(pTHX_ struct nytp_recorder *rec, int type, const void 
                           const struct nytp_place *place, int64_t ticks);
 
 /* Write the sums since the last call; they do nothing without the option. The second does so
- * ever more rarely, for readers of a killed program. `builtin_ns`, the cost of recording a
- * builtin, is subtracted. */
-void nytp_regexes_write(struct nytp_recorder *rec, double builtin_ns);
-void nytp_regexes_write_if_due(struct nytp_recorder *rec, uint64_t raw, double builtin_ns);
-void nytp_regexes_free(struct nytp_recorder *rec);
+ * ever more rarely, for readers of a killed program. The cost of recording a builtin is
+ * subtracted. */
+void nytp_regexes_write(struct nytp_recorder *rec);
+void nytp_regexes_write_if_due(struct nytp_recorder *rec, uint64_t raw);
 
 #endif

@@ -121,7 +121,7 @@ static void emit_places(pTHX_ struct nytp_recorder *rec)
         if (!sub->in_use && sub->called && sub->file != NULL)
             nytp_file_fid(aTHX_ rec, sub->file, NYTP_FID_VIA_SUB);
     }
-    nytp_sub_infos_write_known(rec);
+    nytp_sub_infos_write(aTHX_ rec);
 }
 
 /* ---- files ---- */

@@ -21,6 +21,4 @@ struct nytp_rec_release {
  * since the last time. If memory is out they stay. */
 void nytp_release_if_due(pTHX_ struct nytp_recorder *rec);
 
-void nytp_release_free(struct nytp_recorder *rec);
-
 #endif

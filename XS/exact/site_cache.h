@@ -36,7 +36,6 @@ struct nytp_cached_site {
 
 /* Allocates rec->site_cache, needed before recording. Returns false if memory is out. */
 bool nytp_site_cache_begin(struct nytp_recorder *rec);
-void nytp_site_cache_free(struct nytp_recorder *rec);
 
 /* Returns the entry for the call that PL_op makes; another call may be in it. Calling ops are
  * at least 64 bytes apart. */

@@ -356,7 +356,8 @@ void nytp_stmt_resume(pTHX_ struct nytp_recorder *rec)
     nytp_unguard(rec);
 }
 
-void nytp_stmt_forget_paused(struct nytp_recorder *rec)
+/* The parent records the paused statement. */
+void nytp_stmts_fork(struct nytp_recorder *rec)
 {
     nytp_place_forget_paused(rec);
 }

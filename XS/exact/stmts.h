@@ -51,7 +51,5 @@ void nytp_stmt_restart(struct nytp_recorder *rec, int64_t ticks);
 /* Recording stops in this statement, and goes on: then its record is written. */
 void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec);
 void nytp_stmt_resume(pTHX_ struct nytp_recorder *rec);
-/* In a fork's child: the parent records the paused statement. */
-void nytp_stmt_forget_paused(struct nytp_recorder *rec);
 
 #endif

@@ -169,7 +169,8 @@ void nytp_switch_ops_main(pTHX_ struct nytp_recorder *rec)
     switch_tree(PL_main_root, rec->switch_ops.is_on);
 }
 
-void nytp_switch_ops_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from)
+/* Both share their trees. */
+void nytp_switch_ops_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
     rec->switch_ops = from->switch_ops;
 }

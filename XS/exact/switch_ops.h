@@ -28,7 +28,4 @@ void nytp_switch_ops_compiled(struct nytp_recorder *rec, const OP *root);
 /* The same for the main program. */
 void nytp_switch_ops_main(pTHX_ struct nytp_recorder *rec);
 
-/* For an interpreter cloned from that of `from`: both share their trees. */
-void nytp_switch_ops_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from);
-
 #endif

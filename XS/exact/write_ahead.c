@@ -58,7 +58,7 @@ void nytp_write_ahead(pTHX_ struct nytp_recorder *rec)
     nytp_guard(rec);
     nytp_clock_pause(&rec->clock);
     emit_frames(rec);
-    nytp_sub_infos_write(aTHX_ rec, false);
+    nytp_sub_infos_write(aTHX_ rec);
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
     nytp_clock_resume(&rec->clock);
     nytp_stream_pay_flush(rec, raw);

@@ -35,7 +35,13 @@ void nytp_finished_profiles_add(struct nytp_recorder *rec)
         .path = nytp_copy(rec->file.path, strlen(rec->file.path)), .id = rec->file.id};
 }
 
-void nytp_finished_profiles_forget(struct nytp_recorder *rec)
+/* The files belong to the parent. */
+void nytp_finished_profiles_fork(struct nytp_recorder *rec)
+{
+    nytp_finished_profiles_free(rec);
+}
+
+void nytp_finished_profiles_free(struct nytp_recorder *rec)
 {
     struct nytp_rec_finished_profiles *const kept = &rec->finished_profiles;
     for (uint32_t i = 0; i < kept->n; i++)

@@ -25,7 +25,4 @@ struct nytp_rec_finished_profiles {
  * keep=, if they are still the files written here. errno may change. */
 void nytp_finished_profiles_add(struct nytp_recorder *rec);
 
-/* In a fork's child: the files belong to the parent. */
-void nytp_finished_profiles_forget(struct nytp_recorder *rec);
-
 #endif

@@ -532,7 +532,8 @@ void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
         nytp_ops_turn(true);
 }
 
-void nytp_hooks_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from)
+/* The interpreter was cloned with its block hooks. */
+void nytp_hooks_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
     rec->hooks = from->hooks;
     nytp_regexes_begin(rec);

@@ -18,9 +18,6 @@ struct nytp_rec_hooks {
 /* Installs the hooks that options ask for. Call it again when options are added. */
 void nytp_hooks_install(pTHX_ struct nytp_recorder *rec);
 
-/* For an interpreter cloned from that of `from`, with its block hooks. */
-void nytp_hooks_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from);
-
 /* Before recording begins: with stmts=0, too, makes the end of open subs an event. */
 void nytp_hooks_watch_returns(pTHX);
 

@@ -8,8 +8,6 @@
  */
 #include "life.h"
 
-#include "XS/exact/arcs.h"
-#include "XS/names/builtins.h"
 #include "XS/exact/calls.h"
 #include "XS/exact/site_cache.h"
 #include "XS/output/checkpoint.h"
@@ -17,17 +15,13 @@
 #include "XS/exact/costs.h"
 #include "XS/state/dprof.h"
 #include "exits.h"
-#include "XS/names/files.h"
-#include "XS/state/info_queue.h"
 #include "XS/names/sub_infos.h"
-#include "finished_profiles.h"
 #include "XS/exact/labels.h"
 #include "XS/exact/regexes.h"
 #include "XS/exact/switch_ops.h"
 #include "XS/perl/ops.h"
 #include "XS/exact/places.h"
 #include "profile.h"
-#include "XS/exact/release.h"
 #include "XS/perl/safe_point.h"
 #include "XS/sampling/sample.h"
 #include "XS/output/say.h"
@@ -112,10 +106,10 @@ void nytp_finish_without_perl(struct nytp_recorder *rec)
 {
     if (!nytp_file_is_open(rec) || rec->life.is_ended || getpid() != rec->life.pid)
         return;
-    nytp_bytes_end(&rec->bytes);
+    rec->without_perl = true;
     nytp_sample_put_blocked(rec);
     nytp_sample_put_last(rec);
-    nytp_profile_write_closing_without_perl(rec);
+    nytp_profile_write_closing(rec);
     nytp_stream_flush(rec, NYTP_FLUSH_FINISH);
     nytp_state_set(rec, NYTP_OFF);
 }
@@ -167,12 +161,12 @@ void nytp_close(pTHX_ struct nytp_recorder *rec)
     nytp_bytes_pause(rec);
     if (rec->stmts_on)
         nytp_stmt_end(aTHX_ rec);
-    nytp_profile_write_closing(aTHX_ rec);
+    nytp_profile_write_closing(rec);
     nytp_stream_flush(rec, NYTP_FLUSH_FINISH);
     nytp_writer_put_trailer(rec->writer);
     nytp_profile_say_end(rec);
     nytp_outfile_close(&rec->file);
-    nytp_arcs_clear(rec);
+    nytp_arcs_begin_file(rec);
     nytp_stmt_drop(rec);
     nytp_profile_finished(rec);
     if (rec->state != NYTP_OFF)
@@ -186,8 +180,8 @@ static void end_for_now(pTHX_ struct nytp_recorder *rec)
     nytp_sample_catch_up(aTHX_ rec);
     if (rec->memory_on)
         nytp_memory_emit(rec);
-    nytp_sub_infos_write(aTHX_ rec, true);
-    nytp_regexes_write(rec, nytp_costs_in_builtin_ns(rec)); /* only once, so it has to stay */
+    nytp_sub_infos_end_file(rec);
+    nytp_regexes_write(rec); /* only once, so it has to stay */
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
     rec->life.before_end = (struct nytp_before_end){
         .state = rec->state,
@@ -200,7 +194,7 @@ static void end_for_now(pTHX_ struct nytp_recorder *rec)
         rec->life.before_end.deflate = nytp_deflate_point(rec->writer->deflate);
     if (rec->dprof != NULL)
         nytp_dprof_keep_place(rec);
-    nytp_profile_write_closing(aTHX_ rec);
+    nytp_profile_write_closing(rec);
     nytp_stream_flush(rec, NYTP_FLUSH_FINISH);
     rec->life.is_ended = true;
 }
@@ -306,12 +300,14 @@ static bool is_beyond_forkdepth(const struct nytp_recorder *rec)
     return rec->options.forkdepth >= 0 && (int64_t)rec->life.n_forks > rec->options.forkdepth;
 }
 
-void nytp_life_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from)
+/* Records when `from` does, or on request. */
+void nytp_life_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
     const bool records = from->state == NYTP_RECORDING || from->state == NYTP_ARMED;
     rec->wake_up = nytp_wake_up;
     rec->check_open_at_start = nytp_open_at_start_check;
     rec->life.n_forks = from->life.n_forks + (from->life.forked && nytp_file_is_open(from));
+    nytp_kind_set(rec, rec->options.sample > 0 ? NYTP_SAMPLED : NYTP_EXACT);
     nytp_state_set(rec, is_beyond_forkdepth(rec) ? NYTP_OFF
                         : records                ? NYTP_ARMED
                                                  : NYTP_LOADED);
@@ -322,7 +318,6 @@ static bool be_child(pTHX_ struct nytp_recorder *rec)
 {
     rec->life.n_forks++;
     nytp_profile_be_child(rec);
-    nytp_finished_profiles_forget(rec);
     if (!is_beyond_forkdepth(rec))
         return true;
     nytp_state_set(rec, NYTP_OFF);
@@ -342,12 +337,7 @@ static void begin_child(pTHX_ struct nytp_recorder *rec)
 {
     rec->life.forked = false;
     const bool was_open = nytp_file_is_open(rec), was_recording = rec->state == NYTP_RECORDING;
-    nytp_sample_fork(rec);
-    nytp_bytes_pause(rec);
-    nytp_bytes_drop(rec);
-    nytp_blocks_forget_suspended(&rec->blocks);
-    if (rec->life.pid != getpid())
-        nytp_blocks_inherit(&rec->blocks, (uint32_t)rec->life.pid);
+    nytp_parts_do(rec, NYTP_FORK);
     rec->life.pid = getpid();
     if (!was_open && !is_thread_in_wait(rec))
         return;
@@ -356,7 +346,6 @@ static void begin_child(pTHX_ struct nytp_recorder *rec)
         return;
     nytp_outfile_close(&rec->file);
     nytp_writer_reset(rec->writer);
-    nytp_stmt_forget_paused(rec);
     if (!is_wanted || !open_profile(aTHX_ rec))
         return;
     begin_file(aTHX_ rec);
@@ -560,8 +549,8 @@ void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
     dSAVE_ERRNO;
     nytp_stream_watch_clock(rec, raw);
     nytp_clock_pause(&rec->clock);
-    nytp_sub_infos_write(aTHX_ rec, false);
-    nytp_regexes_write_if_due(rec, *raw, nytp_costs_in_builtin_ns(rec));
+    nytp_sub_infos_write(aTHX_ rec);
+    nytp_regexes_write_if_due(rec, *raw);
     nytp_stream_emit_memory_if_due(rec, *raw);
     nytp_bytes_look_for_freed(rec);
     nytp_stream_flush_if_due(rec, *raw);
@@ -577,30 +566,11 @@ void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
     RESTORE_ERRNO;
 }
 
-void nytp_recorder_free(pTHX_ struct nytp_recorder *rec)
+void nytp_recorder_free(struct nytp_recorder *rec)
 {
-    nytp_bytes_free(rec);  /* first, since another thread may be about to look at the stack; */
-    nytp_sample_free(rec); /* this ends one that shares the memory */
+    nytp_parts_do(rec, NYTP_FREE);
     nytp_writer_free(rec->writer);
-    nytp_dprof_free(rec);
-    nytp_costs_free(aTHX_ rec);
-    nytp_blocks_forget(&rec->blocks);
-    nytp_places_free(rec);
-    nytp_site_cache_free(rec);
-    nytp_calls_free(rec);
-    nytp_labels_free(rec);
-    nytp_regexes_free(rec);
-    nytp_finished_profiles_forget(rec);
-    nytp_open_at_start_free(rec);
-    nytp_release_free(rec);
-    nytp_sub_infos_free(rec);
-    nytp_info_queue_free(rec);
-    nytp_builtins_free(rec);
-    nytp_subs_free(aTHX_ rec);
-    nytp_compile_free(rec);
-    nytp_files_free(aTHX_ rec);
     nytp_options_free(&rec->options);
-    nytp_profile_free(rec);
     Safefree(rec->scratch.ptr);
     nytp_recorder_remove(rec);
 }

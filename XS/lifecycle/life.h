@@ -88,15 +88,12 @@ OP *nytp_exec(pTHX_ struct nytp_recorder *rec);
 
 /* ---- interpreters ---- */
 
-/* For an interpreter cloned from that of `from`: records when `from` does, or on request. */
-void nytp_life_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from);
-
 /* Does the work due at the clock reading *raw: a fork's consequences, a flush, a calibration.
  * This is the recorder's `wake_up`. */
 void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw) NYTP_COLD;
 
 /* For an interpreter that is being destroyed: leaves it without a recorder. If perl is embedded
  * (mod_perl), this library stays loaded, and later perl code still calls our op handlers. */
-void nytp_recorder_free(pTHX_ struct nytp_recorder *rec);
+void nytp_recorder_free(struct nytp_recorder *rec);
 
 #endif

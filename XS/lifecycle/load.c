@@ -7,7 +7,6 @@
 
 #include "XS/exact/bytes.h"
 #include "XS/exact/compile.h"
-#include "exits.h"
 #include "hooks.h"
 #include "finished_profiles.h"
 #include "XS/exact/labels.h"
@@ -50,7 +49,7 @@ static void on_destruction(pTHX_ void *unused)
     nytp_finish(aTHX_ rec);
     nytp_pause_for_exact_free(aTHX_ rec);
     nytp_hooks_forget(aTHX);
-    nytp_recorder_free(aTHX_ rec);
+    nytp_recorder_free(rec);
     nytp_timers_restart(&timers);
 }
 
@@ -70,7 +69,7 @@ struct nytp_recorder *nytp_recorder_get(pTHX)
     rec->check_open_at_start = nytp_open_at_start_check;
     nytp_clock_foresee(&rec->clock);
     nytp_options_init(&rec->options);
-    nytp_names_init(aTHX_ rec);
+    nytp_names_init(rec);
     nytp_thread_of_process(aTHX_ rec);
     return rec;
 }
@@ -540,15 +539,14 @@ void nytp_label(pTHX_ SV **pairs, int n, bool of_profile)
  * interpreter that has a recorder.) */
 void nytp_thread_begins(pTHX)
 {
-    if (nytp_recorder_of(aTHX) != NULL)
-        return;
-    const struct nytp_recorder *const from = nytp_thread_inherit(aTHX);
-    if (from == NULL)
-        return;
-    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    if (nytp_recorder_of(aTHX) == NULL)
+        nytp_thread_inherit(aTHX);
+}
+
+void nytp_load_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
+{
     rec->load = from->load;
     rec->load.waits = 0;
-    nytp_hooks_inherit(rec, from);
 }
 
 /* The first of two successive statements: perl's optimizer drops it (op.c, OP_NEXTSTATE) unless

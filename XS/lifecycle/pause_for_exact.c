@@ -10,14 +10,11 @@
 
 #include "XS/exact/arcs.h"
 #include "XS/exact/calls.h"
-#include "XS/exact/costs.h"
-#include "XS/state/info_queue.h"
 #include "XS/exact/labels.h"
 #include "life.h"
 #include "XS/exact/switch_ops.h"
 #include "profile.h"
 #include "XS/sampling/sample.h"
-#include "XS/exact/places.h"
 #include "XS/exact/open_at_start.h"
 #include "XS/state/state.h"
 #include "XS/exact/stmts.h"
@@ -47,10 +44,11 @@ static void save_sampled(struct nytp_recorder *rec)
 static void restore_sampled(pTHX_ struct nytp_recorder *rec)
 {
     struct nytp_rec_pause_for_exact *const sampled = &rec->pause_for_exact;
-    nytp_costs_free(aTHX_ rec);
+    nytp_costs_free(rec);
     nytp_writer_free(rec->writer);
     nytp_open_at_start_forget(rec);
     nytp_stmt_begin_file(rec, nytp_axis_now(rec));
+    nytp_places_begin_file(rec);
     nytp_profile_resume(rec, &sampled->profile,
                         rec->clock.overhead_ticks - sampled->overhead_ticks);
     rec->file = sampled->file;
@@ -59,8 +57,7 @@ static void restore_sampled(pTHX_ struct nytp_recorder *rec)
     nytp_frames_restore(rec, &sampled->frames);
     nytp_arcs_restore(rec, &sampled->arcs);
     *sampled = (struct nytp_rec_pause_for_exact){0};
-    nytp_places_forget(rec);
-    nytp_info_queue_add_all(rec);
+    nytp_subs_begin_file(rec);
 }
 
 /* ---- suspend and resume ---- */

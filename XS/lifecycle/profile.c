@@ -4,23 +4,11 @@
  */
 #include "profile.h"
 
-#include "XS/exact/arcs.h"
-#include "XS/exact/blocks.h"
-#include "XS/names/begin_blocks.h"
-#include "XS/exact/calls.h"
-#include "XS/exact/costs.h"
 #include "XS/state/dprof.h"
 #include "XS/options/file_name.h"
-#include "XS/state/info_queue.h"
-#include "XS/names/sub_infos.h"
-#include "XS/exact/labels.h"
-#include "XS/exact/places.h"
-#include "XS/exact/regexes.h"
 #include "XS/sampling/sample.h"
 #include "XS/output/say.h"
 #include "XS/state/stream.h"
-#include "XS/names/subs.h"
-#include "XS/exact/compile.h"
 #include "XS/state/state.h"
 #include "XS/platform/thread_number.h"
 
@@ -97,7 +85,7 @@ static void write_number(struct nytp_recorder *rec, const char *head, int64_t nu
 
 /* Calls are recorded in comments, in a few bytes, unless calls= was given or SVs are recorded
  * between them. Fixed for the whole file. */
-static void begin_calls(struct nytp_recorder *rec)
+void nytp_profile_begin_file(struct nytp_recorder *rec)
 {
     const struct nytp_options *const options = &rec->options;
     rec->profile.has_comments =
@@ -149,17 +137,9 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     rec->profile.processor_ns = nytp_profile_processor_ns();
     nytp_write_pid_start(rec->writer, (uint32_t)rec->life.pid, (uint32_t)getppid(),
                          time_of_day());
-    if (rec->dprof == NULL)
-        nytp_blocks_write(aTHX_ rec);
     if (rec->profile.memory_start > 0)
         write_number(rec, NYTP_MEMORY_NOW_HEAD, rec->profile.memory_start);
-    begin_calls(rec);
-    nytp_sample_write_header(rec);
-    if (rec->dprof == NULL) {
-        if (rec->kind == NYTP_EXACT)
-            nytp_costs_begin(aTHX_ rec);
-        nytp_labels_begin(rec);
-    }
+    nytp_parts_do(rec, NYTP_BEGIN_FILE);
 }
 
 /* Returns the name of the profile's file, for Safefree(). */
@@ -247,8 +227,9 @@ void nytp_profile_be_further(pTHX_ struct nytp_recorder *rec)
 }
 
 /* A clone made in a child counts as a child's, even if its original has not run there yet. */
-void nytp_profile_inherit(pTHX_ struct nytp_recorder *rec, const struct nytp_recorder *from)
+void nytp_profile_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
+    dTHX;
     const struct nytp_rec_profile *const profile =
         from->pause_for_exact.is_there ? &from->pause_for_exact.profile : &from->profile;
     const bool is_of_child = from->life.forked && nytp_file_is_open(from);
@@ -282,17 +263,6 @@ void nytp_profile_finished(struct nytp_recorder *rec)
 void nytp_profile_free(struct nytp_recorder *rec)
 {
     Safefree(rec->profile.base_path);
-}
-
-/* A new file has to record everything again. */
-static void forget_written(struct nytp_recorder *rec)
-{
-    if (rec->profile.n_opened++ > 0)
-        nytp_places_forget(rec);
-    rec->profile.generation = rec->profile.n_opened;
-    nytp_arcs_clear(rec);
-    nytp_regexes_forget(rec);
-    nytp_info_queue_add_all(rec);
 }
 
 static bool open_file(pTHX_ struct nytp_recorder *rec, struct nytp_rec_profile *profile,
@@ -370,7 +340,7 @@ bool nytp_profile_open(pTHX_ struct nytp_recorder *rec)
     }
     nytp_writer_reset(rec->writer);
     rec->writer->on_full = nytp_stream_on_full;
-    forget_written(rec);
+    rec->profile.generation = ++rec->profile.n_opened;
     write_header(aTHX_ rec);
     rec->profile.overhead_base = rec->clock.overhead_ticks;
     nytp_trace(&rec->options, 1, "process %ld writes %s", (long)rec->life.pid, rec->file.path);
@@ -406,38 +376,10 @@ static void write_overhead(struct nytp_recorder *rec)
                          (size_t)(text + sizeof text - at));
 }
 
-void nytp_profile_write_closing(pTHX_ struct nytp_recorder *rec)
+void nytp_profile_write_closing(struct nytp_recorder *rec)
 {
     write_overhead(rec);
-    if (rec->options.subs)
-        nytp_frames_report(rec, nytp_axis_now(rec));
-    nytp_program_lines_write(aTHX_ rec);
-    nytp_sub_infos_write(aTHX_ rec, true);
-    nytp_begin_blocks_write(rec);
-    if (rec->options.subs)
-        nytp_arcs_write(rec);
-    if (rec->dprof != NULL)
-        nytp_dprof_end(rec, nytp_axis_now(rec));
-    nytp_sample_write_end(rec);
-    nytp_regexes_write(rec, nytp_costs_in_builtin_ns(rec));
-    if (rec->dprof == NULL && rec->kind == NYTP_EXACT)
-        nytp_costs_end(rec);
-    write_processor_time(rec);
-    write_memory(rec);
-    nytp_write_pid_end(rec->writer, (uint32_t)rec->life.pid, time_of_day());
-}
-
-void nytp_profile_write_closing_without_perl(struct nytp_recorder *rec)
-{
-    write_overhead(rec);
-    if (rec->options.subs)
-        nytp_frames_report(rec, nytp_axis_now(rec));
-    nytp_sub_infos_write_known(rec);
-    nytp_begin_blocks_write(rec);
-    if (rec->options.subs)
-        nytp_arcs_write_unsorted(rec);
-    if (rec->dprof != NULL)
-        nytp_dprof_end(rec, nytp_axis_now(rec));
+    nytp_parts_do(rec, NYTP_END_FILE);
     write_processor_time(rec);
     write_memory(rec);
     nytp_write_pid_end(rec->writer, (uint32_t)rec->life.pid, time_of_day());

@@ -53,8 +53,6 @@ void nytp_profile_resume(struct nytp_recorder *rec, const struct nytp_rec_profil
 
 /* For a further interpreter of the process: a number in the name distinguishes its profile. */
 void nytp_profile_be_further(pTHX_ struct nytp_recorder *rec);
-/* For an interpreter being cloned from that of `from`. */
-void nytp_profile_inherit(pTHX_ struct nytp_recorder *rec, const struct nytp_recorder *from);
 
 /* For a child of the process that the path belongs to, at its first profile: the next file has
  * the child's pid in its name. */
@@ -85,10 +83,9 @@ void nytp_profile_take_next(struct nytp_recorder *rec, const struct nytp_next_pr
 /* Drops a profile that could not be written; a device or FIFO may take the next one. */
 void nytp_profile_drop_abandoned(struct nytp_recorder *rec);
 
-/* Writes the records that are known only at the end. */
-void nytp_profile_write_closing(pTHX_ struct nytp_recorder *rec);
-/* The same in a signal, without those that need allocation. */
-void nytp_profile_write_closing_without_perl(struct nytp_recorder *rec);
+/* Writes the records that are known only at the end; without those that need allocation if
+ * rec->without_perl. */
+void nytp_profile_write_closing(struct nytp_recorder *rec);
 
 /* The file is ended and closed; the next one gets another name. */
 void nytp_profile_finished(struct nytp_recorder *rec);
@@ -102,7 +99,5 @@ void nytp_profile_say_if_never_begun(struct nytp_recorder *rec);
 
 /* Returns the nanoseconds that this thread ran on a processor, or -1 if unknown. */
 int64_t nytp_profile_processor_ns(void);
-
-void nytp_profile_free(struct nytp_recorder *rec);
 
 #endif

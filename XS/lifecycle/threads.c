@@ -9,14 +9,8 @@
  */
 #include "threads.h"
 
-#include "XS/state/dprof.h"
-#include "XS/exact/labels.h"
 #include "life.h"
-#include "XS/exact/switch_ops.h"
 #include "profile.h"
-#include "XS/perl/safe_point.h"
-#include "XS/sampling/sample.h"
-#include "XS/names/subs.h"
 
 #define MY_CXT_KEY "Devel::NYTProf::recorder"
 typedef struct {
@@ -56,29 +50,16 @@ static struct nytp_recorder *add_with_options(pTHX_ const struct nytp_options *o
     return NULL;
 }
 
-const struct nytp_recorder *nytp_thread_inherit(pTHX)
+void nytp_thread_inherit(pTHX)
 {
     const struct nytp_recorder *const from = recorder_of_maker(aTHX);
     if (from == NULL)
-        return NULL;
+        return;
     struct nytp_recorder *const rec =
         from->state == NYTP_OFF ? NULL : add_with_options(aTHX_ & from->options);
     set_own(aTHX_ rec);
     if (rec == NULL || !nytp_has_tables(rec))
-        return NULL;
+        return;
     rec->clock = from->clock;
-    nytp_switch_ops_inherit(rec, from);
-    nytp_names_init(aTHX_ rec);
-    nytp_bodies_inherit(rec, from);
-    nytp_labels_inherit(rec, from);
-    nytp_bytes_inherit(rec, from);
-    if (from->dprof != NULL)
-        nytp_dprof_choose(aTHX_ rec);
-    nytp_kind_set(rec, rec->options.sample > 0 ? NYTP_SAMPLED : NYTP_EXACT);
-    nytp_profile_inherit(aTHX_ rec, from);
-    nytp_life_inherit(rec, from);
-    if (rec->options.sample > 0)
-        nytp_safe_point_ask((void *)rec->interpreter); /* no op is redirected */
-    nytp_sample_thread_begins(aTHX_ rec);
-    return from;
+    nytp_parts_thread(rec, from);
 }

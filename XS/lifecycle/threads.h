@@ -15,8 +15,7 @@ void nytp_thread_of_process(pTHX_ struct nytp_recorder *rec);
 
 /* In CLONE, where the new interpreter is current and its creator waits: if the creator has a
  * recorder, makes one with the same options. It begins at its first event if the creator is
- * recording now. Returns the creator's recorder, or NULL if the new interpreter records
- * nothing. */
-const struct nytp_recorder *nytp_thread_inherit(pTHX);
+ * recording now. */
+void nytp_thread_inherit(pTHX);
 
 #endif

@@ -39,7 +39,8 @@ void nytp_begin_blocks_introduce_file(pTHX_ struct nytp_recorder *rec,
         nytp_file_fid(aTHX_ rec, entry->file, NYTP_FID_VIA_SUB);
 }
 
-void nytp_begin_blocks_write(struct nytp_recorder *rec)
+/* Writes a SUB_INFO record for each entry whose file the profile knows. */
+void nytp_begin_blocks_end_file(struct nytp_recorder *rec)
 {
     for (uint32_t i = 1; i <= rec->subs.n; i++) {
         const struct nytp_rec_sub *const entry = rec->subs.all[i];

@@ -25,7 +25,4 @@ void nytp_begin_recorded(struct nytp_rec_sub *entry);
 void nytp_begin_blocks_introduce_file(pTHX_ struct nytp_recorder *rec,
                                       const struct nytp_rec_sub *entry);
 
-/* At the end: writes a SUB_INFO record for each entry whose file the profile knows. */
-void nytp_begin_blocks_write(struct nytp_recorder *rec);
-
 #endif

@@ -31,6 +31,4 @@ struct nytp_rec_builtins {
  * changes. */
 struct nytp_rec_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *cop, int type);
 
-void nytp_builtins_free(struct nytp_recorder *rec);
-
 #endif

@@ -81,6 +81,4 @@ const struct nytp_past_eval *nytp_past_eval(const struct nytp_recorder *rec, con
 /* Finds the number of the past eval with this file id. Returns false if there is none. */
 bool nytp_past_eval_find(const struct nytp_recorder *rec, uint32_t fid, UV *seq);
 
-void nytp_evals_free(struct nytp_recorder *rec);
-
 #endif

@@ -589,9 +589,8 @@ void nytp_files_release(struct nytp_recorder *rec)
     nytp_index_filter(&rec->files.by_name, file_stays, rec);
 }
 
-void nytp_files_free(pTHX_ struct nytp_recorder *rec)
+void nytp_files_free(struct nytp_recorder *rec)
 {
-    nytp_evals_free(rec);
     nytp_index_free(&rec->files.by_name, free_file);
     Safefree(rec->files.all);
 }

@@ -115,6 +115,5 @@ struct nytp_rec_file *nytp_file_inherit(struct nytp_recorder *rec,
 
 /* Frees files that are not `in_use`; their ids are not reused. */
 void nytp_files_release(struct nytp_recorder *rec);
-void nytp_files_free(pTHX_ struct nytp_recorder *rec); /* all files and evals */
 
 #endif

@@ -196,11 +196,6 @@ static bool stays_queued(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
     return fid == 0;
 }
 
-void nytp_sub_infos_write_known(struct nytp_recorder *rec)
-{
-    nytp_info_queue_filter(rec, stays_queued);
-}
-
 /* Records the files of called subs; for builtins and xsubs their package's file. */
 static void emit_files(pTHX_ struct nytp_recorder *rec)
 {
@@ -219,18 +214,32 @@ static void emit_files(pTHX_ struct nytp_recorder *rec)
     }
 }
 
-void nytp_sub_infos_write(pTHX_ struct nytp_recorder *rec, bool closing)
+void nytp_sub_infos_write(pTHX_ struct nytp_recorder *rec)
 {
     nytp_name_compiled(aTHX_ rec);
-    if (closing) {
-        add_debugger_subs(aTHX_ rec);
-        emit_files(aTHX_ rec);
-    }
-    nytp_sub_infos_write_known(rec);
-    for (size_t i = 0; closing && i < rec->info_queue.n; i++)
+    nytp_info_queue_filter(rec, stays_queued);
+}
+
+static void write_all(pTHX_ struct nytp_recorder *rec)
+{
+    add_debugger_subs(aTHX_ rec);
+    emit_files(aTHX_ rec);
+    nytp_info_queue_filter(rec, stays_queued);
+    for (size_t i = 0; i < rec->info_queue.n; i++)
         if (rec->info_queue.all[i]->kind != NYTP_REC_SUB_PERL)
             write_closing_info(aTHX_ rec, rec->info_queue.all[i]);
     forget_packages(rec);
+}
+
+void nytp_sub_infos_end_file(struct nytp_recorder *rec)
+{
+    dTHX;
+    if (rec->without_perl) {
+        nytp_info_queue_filter(rec, stays_queued);
+        return;
+    }
+    nytp_name_compiled(aTHX_ rec);
+    write_all(aTHX_ rec);
 }
 
 void nytp_sub_infos_free(struct nytp_recorder *rec)

@@ -17,12 +17,7 @@ struct nytp_rec_sub_infos {
     struct nytp_index packages; /* empty except while the end is written */
 };
 
-/* Writes all infos known by now; all others, too, if the profile is being closed. */
-void nytp_sub_infos_write(pTHX_ struct nytp_recorder *rec, bool closing);
-
-/* Writes infos that need neither perl nor memory: for signals. */
-void nytp_sub_infos_write_known(struct nytp_recorder *rec);
-
-void nytp_sub_infos_free(struct nytp_recorder *rec);
+/* Writes all infos known by now. */
+void nytp_sub_infos_write(pTHX_ struct nytp_recorder *rec);
 
 #endif

@@ -515,15 +515,25 @@ struct nytp_rec_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec, I32 n_ent
     return PL_main_start != NULL ? rec->subs.runtime : rec->subs.null_caller;
 }
 
-void nytp_names_init(pTHX_ struct nytp_recorder *rec)
+void nytp_names_init(struct nytp_recorder *rec)
 {
-    PERL_UNUSED_CONTEXT;
     rec->subs.runtime = nytp_sub_named(rec, "main::RUNTIME", 13, NYTP_REC_SUB_PSEUDO);
     rec->subs.null_caller = nytp_sub_named(rec, "main::NULL", 10, NYTP_REC_SUB_PSEUDO);
 }
 
-void nytp_bodies_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from)
+/* The file describes every sub anew. */
+void nytp_subs_begin_file(struct nytp_recorder *rec)
 {
+    for (uint32_t i = 1; i <= rec->subs.n; i++) {
+        rec->subs.all[i]->mark_id = 0;
+        nytp_info_queue_add(rec, rec->subs.all[i]);
+    }
+}
+
+/* Shared ops keep their known lines. */
+void nytp_subs_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
+{
+    nytp_names_init(rec);
     for (size_t i = 0; i < from->subs.bodies.size; i++) {
         const struct nytp_body *const known = from->subs.bodies.entries[i].item;
         if (known == NULL || known->file == NULL)
@@ -594,9 +604,9 @@ bool nytp_subs_release(struct nytp_recorder *rec)
     return true;
 }
 
-void nytp_subs_free(pTHX_ struct nytp_recorder *rec)
+void nytp_subs_free(struct nytp_recorder *rec)
 {
-    PERL_UNUSED_CONTEXT;
+    dTHX;
     for (uint32_t i = 1; i <= rec->subs.n; i++) {
         Safefree(rec->subs.all[i]->encoded);
         Safefree(rec->subs.all[i]);

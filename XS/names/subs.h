@@ -110,7 +110,7 @@ struct nytp_rec_subs {
     HV *debugger;       /* %DB::sub, taken from the program, or NULL */
 };
 
-void nytp_names_init(pTHX_ struct nytp_recorder *rec);
+void nytp_names_init(struct nytp_recorder *rec);
 
 /* Allocates the table of recently called bodies, needed before recording. Returns false if
  * memory is out. */
@@ -156,9 +156,6 @@ void nytp_name_compiled(pTHX_ struct nytp_recorder *rec);
 /* Call it when perl frees the body with this root op. */
 void nytp_body_freed(pTHX_ struct nytp_recorder *rec, const OP *root);
 
-/* For an interpreter cloned from that of `from`: shared ops keep their known lines. */
-void nytp_bodies_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from);
-
 /* ---- perl's list for the debugger ---- */
 
 /* name => "file:first-last", or NULL. */
@@ -173,6 +170,5 @@ void nytp_bodies_sweep(struct nytp_recorder *rec);
 /* Frees subs not in use, which only the list of all still refers to. Returns false, and frees
  * nothing, if memory is out. */
 bool nytp_subs_release(struct nytp_recorder *rec);
-void nytp_subs_free(pTHX_ struct nytp_recorder *rec);
 
 #endif

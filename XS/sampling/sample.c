@@ -563,8 +563,12 @@ bool nytp_sample_begin(pTHX_ struct nytp_recorder *rec)
     return rec->sample.is_on;
 }
 
-void nytp_sample_thread_begins(pTHX_ struct nytp_recorder *rec)
+/* The thread does not run yet: recording begins at the first tick that finds it running. */
+void nytp_sample_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
+    dTHX;
+    if (rec->kind == NYTP_SAMPLED)
+        nytp_safe_point_ask((void *)rec->interpreter); /* no op is redirected */
     if (rec->state == NYTP_ARMED && !nytp_sample_begin(aTHX_ rec))
         nytp_state_set(rec, NYTP_OFF);
 }
@@ -606,7 +610,7 @@ void nytp_sample_free(struct nytp_recorder *rec)
 
 /* ---- attributes ---- */
 
-void nytp_sample_write_header(struct nytp_recorder *rec)
+void nytp_sample_begin_file(struct nytp_recorder *rec)
 {
     struct nytp_sampler *const sampler = rec->sample.sampler;
     if (rec->kind != NYTP_SAMPLED)
@@ -622,10 +626,10 @@ void nytp_sample_write_header(struct nytp_recorder *rec)
     nytp_write_text_attribute(rec->writer, "sample_clock", is_cpu_clock(rec) ? "cpu" : "wall");
 }
 
-void nytp_sample_write_end(struct nytp_recorder *rec)
+void nytp_sample_end_file(struct nytp_recorder *rec)
 {
     const struct nytp_sampler *const sampler = rec->sample.sampler;
-    if (rec->kind != NYTP_SAMPLED || sampler == NULL)
+    if (rec->kind != NYTP_SAMPLED || sampler == NULL || rec->without_perl)
         return;
     nytp_write_number_attribute(rec->writer, "samples", sampler->n_samples);
     nytp_write_number_attribute(rec->writer, "sample_ticks",

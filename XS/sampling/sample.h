@@ -27,10 +27,6 @@ struct nytp_rec_sample {
  * message has said so. */
 bool nytp_sample_begin(pTHX_ struct nytp_recorder *rec);
 
-/* This interpreter has just been cloned for a thread, which does not run yet: recording begins
- * at the first tick that finds it running. */
-void nytp_sample_thread_begins(pTHX_ struct nytp_recorder *rec);
-
 /* Put what came until now into the stream. No perl code runs. */
 void nytp_sample_catch_up(pTHX_ struct nytp_recorder *rec);
 
@@ -45,9 +41,6 @@ void nytp_sample_put_last(struct nytp_recorder *rec);
 /* No ticks come any more: recording is paused or over. */
 void nytp_sample_pause(pTHX_ struct nytp_recorder *rec);
 
-/* The process is a child of the one that was sampled. */
-void nytp_sample_fork(struct nytp_recorder *rec);
-
 /* At a safe point: whether ticks wait, and taking all that do: each becomes a sample in the
  * stream, or is forgotten while recording is paused. */
 bool nytp_sample_is_due(const struct nytp_recorder *rec);
@@ -60,14 +53,8 @@ void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec);
 /* perl frees a statement: nothing may point to it any more. */
 void nytp_sample_forget_cop(struct nytp_recorder *rec, const OP *op);
 
-/* Attributes of a sampled profile, in its header and at its end. */
-void nytp_sample_write_header(struct nytp_recorder *rec);
-void nytp_sample_write_end(struct nytp_recorder *rec);
-
 /* At the end of a profile: if a second of processor time and more has no sample, say so, and
  * why. */
 void nytp_sample_say_if_none(const struct nytp_recorder *rec);
-
-void nytp_sample_free(struct nytp_recorder *rec);
 
 #endif

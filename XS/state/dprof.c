@@ -51,6 +51,13 @@ void nytp_dprof_choose(pTHX_ struct nytp_recorder *rec)
     rec->dprof = dprof;
 }
 
+void nytp_dprof_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
+{
+    dTHX;
+    if (from->dprof != NULL)
+        nytp_dprof_choose(aTHX_ rec);
+}
+
 void nytp_dprof_free(struct nytp_recorder *rec)
 {
     if (rec->dprof == NULL)
@@ -130,8 +137,6 @@ bool nytp_dprof_begin(struct nytp_recorder *rec, int64_t now)
     struct nytp_dprof *const dprof = rec->dprof;
     if (dprof->marks == NULL)
         return false;
-    for (uint32_t i = 1; i <= rec->subs.n; i++)
-        rec->subs.all[i]->mark_id = 0;
     Zero(&dprof->now, 1, struct nytp_marks_times);
     dprof->real_base = dprof->read_at = now;
     read_cpu(dprof->cpu_base);
@@ -196,10 +201,14 @@ void nytp_dprof_take_back(struct nytp_recorder *rec)
     rec->dprof->marks->place = rec->dprof->kept;
 }
 
-void nytp_dprof_end(struct nytp_recorder *rec, int64_t now)
+/* Writes the rest and rewrites the header with the totals. */
+void nytp_dprof_end_file(struct nytp_recorder *rec)
 {
     struct nytp_dprof *const dprof = rec->dprof;
+    const int64_t now = nytp_axis_now(rec);
     char header[NYTP_MARKS_HEADER];
+    if (dprof == NULL)
+        return;
     dprof->read_at = now - READ_AFTER_TICKS;
     read_clocks(dprof, now);
     nytp_marks_header(dprof->marks, &dprof->now, header);

@@ -41,13 +41,9 @@ void nytp_dprof_correct(struct nytp_recorder *rec, struct nytp_rec_sub *was,
  * Returns false if writing failed. */
 bool nytp_dprof_flush(struct nytp_recorder *rec);
 
-/* nytp_dprof_end() writes the rest and rewrites the header with the totals. A checkpoint takes
- * this end back: nytp_dprof_keep_place() before it saves where the marks are,
+/* A checkpoint takes an end back: nytp_dprof_keep_place() before it saves where the marks are,
  * nytp_dprof_take_back() after it goes on from there. */
-void nytp_dprof_end(struct nytp_recorder *rec, int64_t now);
 void nytp_dprof_keep_place(struct nytp_recorder *rec);
 void nytp_dprof_take_back(struct nytp_recorder *rec);
-
-void nytp_dprof_free(struct nytp_recorder *rec);
 
 #endif

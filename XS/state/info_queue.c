@@ -25,12 +25,6 @@ void nytp_info_queue_add(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
     sub->is_queued = true;
 }
 
-void nytp_info_queue_add_all(struct nytp_recorder *rec)
-{
-    for (uint32_t i = 1; i <= rec->subs.n; i++)
-        nytp_info_queue_add(rec, rec->subs.all[i]);
-}
-
 void nytp_info_queue_filter(struct nytp_recorder *rec,
                             bool (*stays)(struct nytp_recorder *rec, struct nytp_rec_sub *sub))
 {

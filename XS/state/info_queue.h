@@ -29,16 +29,11 @@ bool nytp_info_is_wanted(const struct nytp_recorder *rec, const struct nytp_rec_
  * allocation (Renew). */
 void nytp_info_queue_add(struct nytp_recorder *rec, struct nytp_rec_sub *sub);
 
-/* Adds every sub, for another profile file. */
-void nytp_info_queue_add_all(struct nytp_recorder *rec);
-
 /* Keeps the subs for which `stays` returns true, in order. Allocates nothing: for signals. */
 void nytp_info_queue_filter(struct nytp_recorder *rec,
                             bool (*stays)(struct nytp_recorder *rec, struct nytp_rec_sub *sub));
 
 /* Returns whether subs were added since the last scan. */
 bool nytp_info_queue_has_new(const struct nytp_recorder *rec);
-
-void nytp_info_queue_free(struct nytp_recorder *rec);
 
 #endif

@@ -147,6 +147,31 @@ void nytp_recorders_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
+static const struct nytp_part *parts;
+static size_t n_parts;
+
+void nytp_parts_set(const struct nytp_part *all, size_t n)
+{
+    parts = all;
+    n_parts = n;
+}
+
+void nytp_parts_do(struct nytp_recorder *rec, enum nytp_part_hook hook)
+{
+    for (size_t i = 0; i < n_parts; i++) {
+        const struct nytp_part *const part = &parts[hook == NYTP_FREE ? n_parts - 1 - i : i];
+        if (part->hooks[hook] != NULL)
+            part->hooks[hook](rec);
+    }
+}
+
+void nytp_parts_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
+{
+    for (size_t i = 0; i < n_parts; i++)
+        if (parts[i].thread != NULL)
+            parts[i].thread(rec, from);
+}
+
 bool nytp_state_is_plain(const struct nytp_recorder *rec)
 {
     return rec->stmts_on && rec->subs_on && rec->leave_on && rec->comments_on &&

@@ -90,6 +90,7 @@ struct nytp_recorder {
     bool guarded;           /* a signal may come between nytp_guard() and nytp_unguard() */
     bool left_fresh;        /* left_ticks belongs to the running op */
     bool ended_regex;       /* regexes.c: the ending builtin is a regex op to be recorded */
+    bool without_perl;      /* a signal ends the program: neither perl nor malloc() is used */
     bool looks_first;       /* state.c: NYTP_ARMED, or calls are open from before */
     uint16_t begun_builtin; /* calls.c: the op that runs at once in its frame */
     bool is_plain;    /* state.c: everything is recorded as by default and no bytes wait to be
@@ -155,14 +156,44 @@ struct nytp_recorder {
     nytp_check_open_fn *check_open_at_start; /* in open_at_start.c, likewise */
     struct nytp_guards guards;
     struct nytp_options options;
-    struct nytp_outfile file;            /* the profile */
-    struct nytp_dprof *dprof;            /* owned; NULL: the native stream is written */
-    struct nytp_rec_regexes *regexes;    /* regexes.c; owned; NULL: not wanted */
+    struct nytp_outfile file;         /* the profile */
+    struct nytp_dprof *dprof;         /* owned; NULL: the native stream is written */
+    struct nytp_rec_regexes *regexes; /* regexes.c; owned; NULL: not wanted */
+    double builtin_cost_ns; /* costs.c: what recording adds to a builtin; 0: unknown */
     struct nytp_cost_meter *cost_meter;  /* costs.c; owned; NULL: none yet */
     struct nytp_recorder *cost_recorder; /* costs.c: it measures with this; in cost_meter */
     struct nytp_text scratch;            /* for building names; its content does not last */
     struct nytp_recorder *next;          /* state.c: list of all recorders of the process */
 };
+
+/* The hooks that parts have; parts.def says which has which. */
+#define NYTP_PART(name, has_begin_file, has_end_file, has_fork, has_thread, has_free)          \
+    void nytp_##name##_begin_file(struct nytp_recorder *rec);                                  \
+    void nytp_##name##_end_file(struct nytp_recorder *rec);                                    \
+    void nytp_##name##_fork(struct nytp_recorder *rec);                                        \
+    void nytp_##name##_thread(struct nytp_recorder *rec, const struct nytp_recorder *from);    \
+    void nytp_##name##_free(struct nytp_recorder *rec);
+#include "parts.def"
+
+enum nytp_part_hook {
+    NYTP_BEGIN_FILE, /* a profile file begins: its head is being written */
+    NYTP_END_FILE,   /* it ends; with rec->without_perl neither perl nor malloc() may be used */
+    NYTP_FORK,       /* in a child, before it has a file and rec->life.pid is its own */
+    NYTP_FREE,       /* the interpreter is being destroyed */
+    NYTP_PART_HOOKS
+};
+
+struct nytp_part {
+    void (*hooks[NYTP_PART_HOOKS])(struct nytp_recorder *rec); /* NULL: it has none */
+    void (*thread)(struct nytp_recorder *rec, const struct nytp_recorder *from);
+};
+
+void nytp_parts_set(const struct nytp_part *all, size_t n);
+
+/* Calls this hook of all parts. The second is for an interpreter cloned from that of `from` for
+ * a thread, while its creator waits. */
+void nytp_parts_do(struct nytp_recorder *rec, enum nytp_part_hook hook);
+void nytp_parts_thread(struct nytp_recorder *rec, const struct nytp_recorder *from);
 
 /* Most programs have one interpreter. Its recorder is found without following a pointer, by a
  * variable that is not written during recording, since other threads read it at each event. Use

@@ -284,6 +284,13 @@ scenario 'keep=N: of the files that rotate has finished the last N stay' => sub 
     cmp_ok $times[-1], '>=', $run->{out}, 'which is later';
 };
 
+scenario 'keep=N: a child forked after the end of a profile does not count its parent\'s' => sub {
+    my $code = 'DB::rotate_profile() for 1, 2; DB::finish_profile(); $| = 1; if (my $pid = fork) { waitpid $pid, 0; print grep { -e "nytprof.out$_" } "", ".2", ".3"; exit } DB::enable_profile(); DB::rotate_profile() for 1, 2';
+    my $run = run_prog(opts => 'keep=2', code => $code);
+    is "$run->{out} $run->{status}", '.2.3 0', 'they stay';
+    ok -e "$run->{dir}/nytprof.out", 'the first, too';
+};
+
 scenario 'keep=N, changed while the program runs' => sub {
     my $code = 'sub to { DB::set_option(keep => $_[0]); DB::rotate_profile() or die for 1 .. $_[1]; print scalar(() = glob "nytprof.out*"), "\n" } to(1, 3); to(50, 60); to(3, 1); to(0, 2)';
     my $run = run_prog(opts => 'keep=1', code => $code);
