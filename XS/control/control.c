@@ -13,11 +13,11 @@
 #include "XS/lifecycle/life.h"
 #include "XS/lifecycle/load.h"
 #include "XS/platform/ticks.h"
-#include "XS/exact/switch_ops.h"
 #include "XS/perl/safe_point.h"
 #include "XS/output/say.h"
 #include "XS/state/state.h"
 #include "XS/lifecycle/pause_for_exact.h"
+#include "XS/lifecycle/lifecycle.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -54,7 +54,7 @@ static bool obey_on(pTHX_ struct nytp_recorder *rec, const char *name, char *tex
         return answer(text, size, "on", rec->file.path);
     const bool has_failed = rec->file.error.status != NYTP_OK;
     answer(text, size, has_failed ? rec->file.error.message : "not to be had here", NULL);
-    if (rec->pause_for_exact.is_there)
+    if (rec->pause_for_exact->is_there)
         nytp_go_on_sampling(aTHX_ rec);
     return false;
 }
@@ -63,10 +63,10 @@ static bool obey_on(pTHX_ struct nytp_recorder *rec, const char *name, char *tex
 static bool obey_off(pTHX_ struct nytp_recorder *rec, const char *name, char *text, size_t size)
 {
     PERL_UNUSED_VAR(name);
-    if (!nytp_file_is_open(rec) && !rec->pause_for_exact.is_there)
+    if (!nytp_file_is_open(rec) && !rec->pause_for_exact->is_there)
         return answer(text, size, "is off", NULL);
     answer(text, size, "off", rec->file.path);
-    if (rec->pause_for_exact.is_there)
+    if (rec->pause_for_exact->is_there)
         nytp_go_on_sampling(aTHX_ rec);
     else
         nytp_finish_profile(aTHX);
@@ -122,7 +122,7 @@ static obey_fn *const obey[] = {
 static void obey_command(pTHX_ struct nytp_recorder *rec)
 {
     char name[NYTP_CONTROL_LINE], text[480] = "", line[NYTP_CONTROL_LINE], who[32] = "";
-    struct nytp_control_target *const target = rec->control.target;
+    struct nytp_control_target *const target = rec->control;
     unsigned number;
     const enum nytp_command command = nytp_control_command(target, name, &number);
     if (command == NYTP_COMMAND_NONE)
@@ -168,7 +168,7 @@ static void listen_here(pTHX_ struct nytp_recorder *rec)
 /* The parent's request for a while of exact recording does not apply to the child. */
 static void begin_child(pTHX_ struct nytp_recorder *rec)
 {
-    if (rec->pause_for_exact.is_there)
+    if (rec->pause_for_exact->is_there)
         nytp_go_on_sampling(aTHX_ rec);
     if (template != NULL)
         listen_here(aTHX_ rec);
@@ -177,7 +177,7 @@ static void begin_child(pTHX_ struct nytp_recorder *rec)
 static void at_safe_point(pTHX)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
-    if (rec == NULL || rec->control.target == NULL)
+    if (rec == NULL || rec->control == NULL)
         return;
     dSAVE_ERRNO;
     if (atomic_exchange(&has_forked, false))
@@ -193,7 +193,7 @@ static void at_safe_point(pTHX)
 static void on_fork_in_child(void)
 {
     struct nytp_recorder *const rec = nytp_recorder_after_fork();
-    struct nytp_control_target *const target = rec == NULL ? NULL : rec->control.target;
+    struct nytp_control_target *const target = rec == NULL ? NULL : rec->control;
     is_child = true;
     nytp_control_forked(target);
     atomic_store(&n_steered, target != NULL);
@@ -218,11 +218,11 @@ static void on_destruction(pTHX_ void *unused)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     PERL_UNUSED_VAR(unused);
-    if (rec == NULL || rec->control.target == NULL)
+    if (rec == NULL || rec->control == NULL)
         return;
-    nytp_control_remove_target(rec->control.target);
-    free(rec->control.target);
-    rec->control.target = NULL;
+    nytp_control_remove_target(rec->control);
+    free(rec->control);
+    rec->control = NULL;
     const bool is_last = atomic_fetch_sub(&n_steered, 1) == 1;
     if (rec != steered && !is_last)
         return; /* the program ends with the first */
@@ -288,10 +288,10 @@ static char *usual_template(struct nytp_recorder *rec)
         put_literally(&rec->scratch, folder);
         nytp_text_puts(&rec->scratch, "/nytp.%p");
     } else {
-        if (rec->profile.is_template)
-            nytp_text_puts(&rec->scratch, rec->profile.base_path);
+        if (rec->profile->is_template)
+            nytp_text_puts(&rec->scratch, rec->profile->base_path);
         else
-            put_literally(&rec->scratch, rec->profile.base_path);
+            put_literally(&rec->scratch, rec->profile->base_path);
         nytp_text_puts(&rec->scratch, ".ctl");
     }
     return strdup(rec->scratch.ptr);
@@ -305,9 +305,9 @@ static bool add_target(struct nytp_recorder *rec)
     target->interpreter = (void *)rec->interpreter;
     target->state = (const int *)&rec->state;
     target->path = (const char *const volatile *)&rec->file.path;
-    target->began_s = &rec->profile.began_s;
-    target->thread = rec->profile.is_thread ? rec->profile.thread : 0;
-    rec->control.target = target;
+    target->began_s = &rec->profile->began_s;
+    target->thread = rec->profile->is_thread ? rec->profile->thread : 0;
+    rec->control = target;
     atomic_fetch_add(&n_steered, 1);
     nytp_control_add_target(target);
     return true;
@@ -317,7 +317,7 @@ void nytp_control_begin(pTHX)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
-    if (rec == NULL || rec->control.target != NULL || rec->state == NYTP_OFF ||
+    if (rec == NULL || rec->control != NULL || rec->state == NYTP_OFF ||
         (rec->options.control == NULL && rec->options.sigcontrol == NULL))
         return;
     const bool is_first = atomic_load(&n_steered) == 0;

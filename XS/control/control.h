@@ -8,12 +8,6 @@
 
 #include "XS/perl/perl_compat.h"
 
-struct nytp_control_target;
-
-struct nytp_rec_control {
-    struct nytp_control_target *target; /* owned; NULL: not controlled */
-};
-
 /* Call it when options are known, also in a thread's interpreter after it has got its
  * creator's. A second call does nothing. */
 void nytp_control_begin(pTHX);

@@ -5,6 +5,7 @@
 #include "arcs.h"
 
 #include "XS/state/state.h"
+#include "XS/names/files.h"
 
 static struct nytp_rec_arc *arc_find(struct nytp_recorder *rec, const struct nytp_rec_sub *sub,
                                      const struct nytp_call_site *site, uint32_t hash)
@@ -51,9 +52,9 @@ struct nytp_rec_arc *nytp_arc_find(struct nytp_recorder *rec, struct nytp_rec_su
 /* Derives from the arcs which subs were called. */
 static void call_subs(struct nytp_recorder *rec)
 {
-    for (uint32_t i = 1; i <= rec->subs.n; i++) {
-        rec->subs.all[i]->last_arc = NULL;
-        rec->subs.all[i]->returned_normally = rec->subs.all[i]->called = false;
+    for (uint32_t i = 1; i <= rec->subs->n; i++) {
+        rec->subs->all[i]->last_arc = NULL;
+        rec->subs->all[i]->returned_normally = rec->subs->all[i]->called = false;
     }
     for (size_t i = 0; i < rec->arcs.size; i++) {
         const struct nytp_rec_arc *const arc = rec->arcs.entries[i].item;
@@ -128,8 +129,8 @@ static void write_arc(struct nytp_recorder *rec, const struct nytp_rec_arc *arc)
 
 static void write_markers(struct nytp_recorder *rec)
 {
-    for (uint32_t i = 1; i <= rec->subs.n; i++) {
-        const struct nytp_rec_sub *const sub = rec->subs.all[i];
+    for (uint32_t i = 1; i <= rec->subs->n; i++) {
+        const struct nytp_rec_sub *const sub = rec->subs->all[i];
         if (sub->called && nytp_sub_is_foreign(sub))
             write_marker(rec, sub);
     }
@@ -144,7 +145,7 @@ static bool is_worth_telling(const struct nytp_rec_arc *arc)
 /* Returns whether the arc's file is that of a string eval that has ended. */
 static bool is_from_past_eval(const struct nytp_recorder *rec, const struct nytp_rec_arc *arc)
 {
-    const struct nytp_rec_file *const file = arc->fid == 0 ? NULL : rec->files.all[arc->fid];
+    const struct nytp_rec_file *const file = arc->fid == 0 ? NULL : rec->files->all[arc->fid];
     return arc->fid != 0 && (file == NULL || (file->is_eval && !file->in_use));
 }
 
@@ -212,18 +213,19 @@ void nytp_arcs_end_file(struct nytp_recorder *rec)
         (rec->without_perl ? write_unsorted : write_sorted)(rec);
 }
 
-void nytp_arcs_save(struct nytp_recorder *rec, struct nytp_index *arcs)
+void nytp_arcs_save(struct nytp_recorder *rec)
 {
-    *arcs = rec->arcs;
+    rec->suspended_arcs = rec->arcs;
     rec->arcs = (struct nytp_index){0};
     rec->site_cache_version++;
 }
 
-void nytp_arcs_restore(struct nytp_recorder *rec, const struct nytp_index *arcs)
+void nytp_arcs_restore(struct nytp_recorder *rec)
 {
     nytp_arcs_free(rec);
     rec->site_cache_version++;
-    rec->arcs = *arcs;
+    rec->arcs = rec->suspended_arcs;
+    rec->suspended_arcs = (struct nytp_index){0};
     call_subs(rec);
 }
 

@@ -41,10 +41,10 @@ static inline struct nytp_rec_arc *nytp_arc_of(struct nytp_recorder *rec,
 }
 
 /* Another profile file with its own arcs is written for a while. nytp_arcs_save() moves this
- * file's arcs to `arcs`. nytp_arcs_restore() frees the other file's and moves these back; subs
- * count as called if these arcs say so. */
-void nytp_arcs_save(struct nytp_recorder *rec, struct nytp_index *arcs);
-void nytp_arcs_restore(struct nytp_recorder *rec, const struct nytp_index *arcs);
+ * file's arcs to rec->suspended_arcs. nytp_arcs_restore() frees the other file's and moves
+ * these back; subs count as called if these arcs say so. */
+void nytp_arcs_save(struct nytp_recorder *rec);
+void nytp_arcs_restore(struct nytp_recorder *rec);
 
 /* Writes and frees the arcs of subs and string evals that are not in use. Returns false, and
  * frees nothing, if memory is out. */

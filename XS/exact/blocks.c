@@ -32,7 +32,7 @@ static uint32_t innermost_serial(const struct nytp_recorder *rec)
 
 void nytp_blocks_place_is_here(struct nytp_recorder *rec)
 {
-    rec->blocks.place_serial = innermost_serial(rec);
+    rec->blocks->place_serial = innermost_serial(rec);
 }
 
 /* Calls of xsubs and builtins have no statements; a sub just entered has none yet. */
@@ -41,7 +41,7 @@ void nytp_blocks_find_place(struct nytp_recorder *rec)
     const bool is_here =
         rec->n_frames == 0 || (rec->frames[rec->n_frames - 1].sub->kind == NYTP_REC_SUB_PERL &&
                                rec->entered_op == NULL);
-    rec->blocks.place_serial = is_here ? innermost_serial(rec) : 0;
+    rec->blocks->place_serial = is_here ? innermost_serial(rec) : 0;
 }
 
 /* ---- calls ---- */
@@ -88,7 +88,7 @@ static uint32_t call_of_frame(struct nytp_rec_blocks *blocks, uint32_t caller,
  * whose serial is unchanged are the same as last time. */
 static uint32_t call_now(struct nytp_recorder *rec)
 {
-    struct nytp_rec_blocks *const blocks = &rec->blocks;
+    struct nytp_rec_blocks *const blocks = rec->blocks;
     uint32_t i = rec->n_frames < blocks->n_open ? rec->n_frames : blocks->n_open;
     if (rec->n_frames == 0)
         return 0;
@@ -120,7 +120,7 @@ static void drop_freed(struct nytp_rec_blocks *blocks)
 
 void nytp_blocks_add(struct nytp_recorder *rec, const struct nytp_bytes_record *record)
 {
-    struct nytp_rec_blocks *const blocks = &rec->blocks;
+    struct nytp_rec_blocks *const blocks = rec->blocks;
     if (blocks->n > 0 && blocks->all[blocks->n - 1].id >= record->id)
         return;
     if (blocks->n >= NYTP_MOST_BLOCKS && blocks->n_freed > blocks->n / WORTH_A_PASS)
@@ -164,7 +164,7 @@ static void note_freed_meanwhile(struct nytp_rec_blocks *blocks, uint64_t id)
 
 void nytp_blocks_freed(struct nytp_recorder *rec, uint64_t id)
 {
-    struct nytp_rec_blocks *const blocks = &rec->blocks;
+    struct nytp_rec_blocks *const blocks = rec->blocks;
     struct nytp_rec_block *const block = block_of(blocks, id);
     if (block == NULL || block->is_freed)
         return;
@@ -215,7 +215,7 @@ static void keep_marked(struct nytp_rec_blocks *blocks, uint32_t *index_now)
 
 void nytp_blocks_sweep(struct nytp_recorder *rec)
 {
-    struct nytp_rec_blocks *const blocks = &rec->blocks;
+    struct nytp_rec_blocks *const blocks = rec->blocks;
     drop_freed(blocks);
     blocks->n_open = 0;
     if (blocks->n_calls <= 1)
@@ -240,8 +240,8 @@ static uint32_t recorded_fid(pTHX_ struct nytp_recorder *rec, uint32_t fid, uint
 static void write_calls(pTHX_ struct nytp_recorder *rec)
 {
     char text[NYTP_IN_USE_CALL_ROOM];
-    for (uint32_t i = 1; i < rec->blocks.n_calls; i++) {
-        const struct nytp_rec_block_call *const call = &rec->blocks.calls[i];
+    for (uint32_t i = 1; i < rec->blocks->n_calls; i++) {
+        const struct nytp_rec_block_call *const call = &rec->blocks->calls[i];
         const struct nytp_in_use_call record = {
             .number = i,
             .caller = call->caller,
@@ -257,8 +257,8 @@ static void write_calls(pTHX_ struct nytp_recorder *rec)
 static void write_blocks(pTHX_ struct nytp_recorder *rec, uint64_t after)
 {
     char text[NYTP_BYTES_LONGEST];
-    for (uint32_t i = 0; i < rec->blocks.n; i++) {
-        const struct nytp_rec_block *const block = &rec->blocks.all[i];
+    for (uint32_t i = 0; i < rec->blocks->n; i++) {
+        const struct nytp_rec_block *const block = &rec->blocks->all[i];
         if (block->id <= after || block->is_freed)
             continue;
         const struct nytp_bytes_record record = {
@@ -269,7 +269,7 @@ static void write_blocks(pTHX_ struct nytp_recorder *rec, uint64_t after)
             .call = block->call,
             .fid = recorded_fid(aTHX_ rec, block->fid, NYTP_FID_VIA_STMT),
             .line = block->line,
-            .parent_pid = block->is_inherited ? rec->blocks.parent_pid : 0,
+            .parent_pid = block->is_inherited ? rec->blocks->parent_pid : 0,
         };
         nytp_bytes_record_format(&record, text);
         nytp_write_comment(rec->writer, text);
@@ -278,7 +278,7 @@ static void write_blocks(pTHX_ struct nytp_recorder *rec, uint64_t after)
 
 static void write_after(pTHX_ struct nytp_recorder *rec, uint64_t id)
 {
-    struct nytp_rec_blocks *const blocks = &rec->blocks;
+    struct nytp_rec_blocks *const blocks = rec->blocks;
     nytp_blocks_sweep(rec);
     if (blocks->n == 0 || blocks->all[blocks->n - 1].id <= id)
         return;
@@ -290,17 +290,17 @@ void nytp_blocks_begin_file(struct nytp_recorder *rec)
 {
     dTHX;
     write_after(aTHX_ rec, 0);
-    if (rec->blocks.n_left_out > 0)
+    if (rec->blocks->n_left_out > 0)
         nytp_say(&rec->options,
                  "memory=: %s does not know all that was in use before: more than %u blocks, "
                  "or %u ways of calls to them",
                  rec->file.path, NYTP_MOST_BLOCKS, NYTP_MOST_BLOCK_CALLS);
-    rec->blocks.n_left_out = 0;
+    rec->blocks->n_left_out = 0;
 }
 
 void nytp_blocks_suspend(struct nytp_recorder *rec)
 {
-    struct nytp_rec_blocks *const blocks = &rec->blocks;
+    struct nytp_rec_blocks *const blocks = rec->blocks;
     blocks->last_suspended_id = blocks->n > 0 ? blocks->all[blocks->n - 1].id : 0;
     blocks->is_suspended = true;
 }
@@ -313,7 +313,7 @@ static void forget_suspended(struct nytp_rec_blocks *blocks)
 
 void nytp_blocks_resume(pTHX_ struct nytp_recorder *rec)
 {
-    struct nytp_rec_blocks *const blocks = &rec->blocks;
+    struct nytp_rec_blocks *const blocks = rec->blocks;
     for (uint32_t i = 0; i < blocks->n_freed_meanwhile; i++) {
         const struct nytp_bytes_record record = {.id = blocks->freed_meanwhile[i],
                                                  .is_free = true};
@@ -328,18 +328,18 @@ void nytp_blocks_resume(pTHX_ struct nytp_recorder *rec)
 /* All blocks in use are inherited; the suspended file is the parent's. */
 void nytp_blocks_fork(struct nytp_recorder *rec)
 {
-    struct nytp_rec_blocks *const blocks = &rec->blocks;
+    struct nytp_rec_blocks *const blocks = rec->blocks;
     forget_suspended(blocks);
-    if (rec->life.pid == getpid())
+    if (rec->pid == getpid())
         return;
     for (uint32_t i = 0; i < blocks->n; i++)
         blocks->all[i].is_inherited = true;
-    blocks->parent_pid = (uint32_t)rec->life.pid;
+    blocks->parent_pid = (uint32_t)rec->pid;
 }
 
 void nytp_blocks_free(struct nytp_recorder *rec)
 {
-    struct nytp_rec_blocks *const blocks = &rec->blocks;
+    struct nytp_rec_blocks *const blocks = rec->blocks;
     free(blocks->all);
     free(blocks->calls);
     free(blocks->open);

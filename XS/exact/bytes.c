@@ -71,10 +71,10 @@ void nytp_bytes_take_out_of_environment(pTHX)
 
 void nytp_bytes_prepare(struct nytp_recorder *rec)
 {
-    if (rec->options.memory < 2 || rec->bytes.library != NULL)
+    if (rec->options.memory < 2 || rec->malloc_library != NULL)
         return;
-    rec->bytes.library = dlsym(RTLD_DEFAULT, NYTP_MALLOC_SYMBOL);
-    if (rec->bytes.library != NULL)
+    rec->malloc_library = dlsym(RTLD_DEFAULT, NYTP_MALLOC_SYMBOL);
+    if (rec->malloc_library != NULL)
         return;
     say_where_it_is(rec);
     rec->options.memory = counts_svs(rec);
@@ -82,14 +82,14 @@ void nytp_bytes_prepare(struct nytp_recorder *rec)
 
 void nytp_bytes_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
-    rec->bytes.library = from->bytes.library;
+    rec->malloc_library = from->malloc_library;
 }
 
 void nytp_bytes_set_look(struct nytp_recorder *rec, const void *(*look)(void *context),
                          void *context)
 {
-    rec->bytes.look = look;
-    rec->bytes.context = context;
+    rec->bytes->look = look;
+    rec->bytes->context = context;
 }
 
 /* For programs in which no event asks for bytes. */
@@ -101,39 +101,38 @@ static const void *have_events_ask(void *context)
 
 void nytp_bytes_look_for_freed(struct nytp_recorder *rec)
 {
-    if (rec->memory_on && nytp_bytes_wait(&rec->bytes))
+    if (rec->memory_on && nytp_bytes_wait(rec))
         nytp_state_note_waiting(rec, true);
 }
 
 void nytp_bytes_start(struct nytp_recorder *rec)
 {
-    struct nytp_rec_bytes *const bytes = &rec->bytes;
-    if (bytes->library == NULL || !(rec->memory_on || rec->sample.is_on))
+    if (rec->malloc_library == NULL || !(rec->memory_on || rec->ticks_come))
         return;
-    if (bytes->queue == NULL)
-        bytes->queue = bytes->library->open();
-    if (bytes->queue == NULL)
+    if (rec->malloc_queue == NULL)
+        rec->malloc_queue = rec->malloc_library->open();
+    if (rec->malloc_queue == NULL)
         return;
-    bytes->queue->look = rec->sample.is_on ? bytes->look : have_events_ask;
-    bytes->queue->context = rec->sample.is_on ? bytes->context : rec;
-    bytes->library->sample(bytes->queue, (uint64_t)rec->options.memory);
+    rec->malloc_queue->look = rec->ticks_come ? rec->bytes->look : have_events_ask;
+    rec->malloc_queue->context = rec->ticks_come ? rec->bytes->context : rec;
+    rec->malloc_library->sample(rec->malloc_queue, (uint64_t)rec->options.memory);
 }
 
 void nytp_bytes_pause(struct nytp_recorder *rec)
 {
-    if (rec->bytes.queue != NULL)
-        rec->bytes.library->stop(rec->bytes.queue);
+    if (rec->malloc_queue != NULL)
+        rec->malloc_library->stop(rec->malloc_queue);
 }
 
 struct nytp_malloc_event *nytp_bytes_take(struct nytp_recorder *rec)
 {
-    return nytp_bytes_wait(&rec->bytes) ? rec->bytes.library->take(rec->bytes.queue) : NULL;
+    return nytp_bytes_wait(rec) ? rec->malloc_library->take(rec->malloc_queue) : NULL;
 }
 
 void nytp_bytes_done(struct nytp_recorder *rec, struct nytp_malloc_event *first)
 {
     if (first != NULL && !rec->without_perl)
-        rec->bytes.library->done(first);
+        rec->malloc_library->done(first);
 }
 
 void nytp_bytes_drop(struct nytp_recorder *rec)
@@ -154,9 +153,9 @@ void nytp_bytes_fork(struct nytp_recorder *rec)
 void nytp_bytes_free(struct nytp_recorder *rec)
 {
     nytp_bytes_pause(rec);
-    if (rec->bytes.queue != NULL)
-        rec->bytes.library->close(rec->bytes.queue);
-    rec->bytes.queue = NULL;
+    if (rec->malloc_queue != NULL)
+        rec->malloc_library->close(rec->malloc_queue);
+    rec->malloc_queue = NULL;
 }
 
 /* A block of s bytes is sampled with a probability of 1 - exp(-s/R), so it stands for the
@@ -181,7 +180,7 @@ void nytp_bytes_emit(struct nytp_recorder *rec, const struct nytp_malloc_event *
     if (!event->is_free) {
         if (place == NULL)
             return;
-        weigh(&rec->bytes, event, &record);
+        weigh(rec->bytes, event, &record);
         record.fid = place->fid;
         record.line = nytp_line_of_stmt(place->line);
         if (!rec->without_perl)
@@ -195,12 +194,12 @@ void nytp_bytes_emit(struct nytp_recorder *rec, const struct nytp_malloc_event *
 
 void nytp_bytes_emit_waiting(struct nytp_recorder *rec)
 {
-    nytp_bytes_hold(&rec->bytes);
+    nytp_bytes_hold(rec);
     struct nytp_malloc_event *const first = nytp_bytes_take(rec);
     if (!rec->svs_on)
         nytp_blocks_find_place(rec);
     for (const struct nytp_malloc_event *e = first; e != NULL; e = e->next)
         nytp_bytes_emit(rec, e, rec->running_place);
     nytp_bytes_done(rec, first);
-    nytp_bytes_resume(&rec->bytes);
+    nytp_bytes_resume(rec);
 }

@@ -10,16 +10,11 @@
 #include "XS/perl/perl_compat.h"
 #include "malloc/interface.h"
 
-#include <stdatomic.h>
-#include <stddef.h>
-
 struct nytp_place;
 struct nytp_recorder;
 
 struct nytp_rec_bytes {
-    const struct nytp_malloc *library; /* NULL: bytes are not wanted, or it is not loaded */
-    struct nytp_malloc_queue *queue;   /* owned; NULL: none yet */
-    double objects_over;               /* fraction of a block not yet recorded */
+    double objects_over; /* fraction of a block not yet recorded */
     const void *(*look)(void *context);
     void *context;
 };
@@ -56,24 +51,5 @@ void nytp_bytes_done(struct nytp_recorder *rec, struct nytp_malloc_event *first)
 /* Records one sample. An allocation without a place (NULL) is left out. */
 void nytp_bytes_emit(struct nytp_recorder *rec, const struct nytp_malloc_event *event,
                      const struct nytp_place *place);
-
-static inline bool nytp_bytes_wait(const struct nytp_rec_bytes *bytes)
-{
-    return bytes->queue != NULL &&
-           atomic_load_explicit(&bytes->queue->waiting, memory_order_relaxed) != NULL;
-}
-
-/* Allocations between these two are the profiler's. Pairs may nest. */
-static inline void nytp_bytes_hold(const struct nytp_rec_bytes *bytes)
-{
-    if (bytes->library != NULL)
-        bytes->library->hold();
-}
-
-static inline void nytp_bytes_resume(const struct nytp_rec_bytes *bytes)
-{
-    if (bytes->library != NULL)
-        bytes->library->resume();
-}
 
 #endif

@@ -24,7 +24,6 @@
 #include "regexes.h"
 #include "XS/perl/stash.h"
 #include "XS/state/state.h"
-#include "stmts.h"
 #include "svs.h"
 #include "XS/names/subs.h"
 
@@ -65,16 +64,16 @@ static NYTP_INLINED struct nytp_rec_sub *caller_now(pTHX_ struct nytp_recorder *
     if (LIKELY(rec->n_frames > 0 && !rec->finds_caller))
         return rec->frames[rec->n_frames - 1].sub;
     if (LIKELY(is_outside_subs(aTHX_ n_entered)))
-        return rec->subs.runtime;
+        return rec->subs->runtime;
     return nytp_running_sub(aTHX_ rec, n_entered);
 }
 
 static NYTP_COLD void grow_frames(struct nytp_recorder *rec)
 {
-    nytp_bytes_hold(&rec->bytes);
+    nytp_bytes_hold(rec);
     rec->size_frames = rec->size_frames == 0 ? 256 : rec->size_frames * 2;
     Renew(rec->frames, rec->size_frames, struct nytp_rec_frame);
-    nytp_bytes_resume(&rec->bytes);
+    nytp_bytes_resume(rec);
 }
 
 static NYTP_INLINED struct nytp_rec_frame *push(struct nytp_recorder *rec,
@@ -294,8 +293,9 @@ static void count_depths(struct nytp_rec_frame *frames, uint32_t n, uint32_t cha
         frames[i].sub->depth += change;
 }
 
-void nytp_frames_save(struct nytp_recorder *rec, struct nytp_rec_frames *frames)
+void nytp_frames_save(struct nytp_recorder *rec)
 {
+    struct nytp_rec_frames *const frames = &rec->suspended_frames;
     *frames = (struct nytp_rec_frames){rec->frames, rec->n_frames, rec->size_frames,
                                        rec->recorded_serial};
     count_depths(frames->all, frames->n, -1u);
@@ -303,14 +303,16 @@ void nytp_frames_save(struct nytp_recorder *rec, struct nytp_rec_frames *frames)
     rec->n_frames = rec->size_frames = 0;
 }
 
-void nytp_frames_restore(struct nytp_recorder *rec, const struct nytp_rec_frames *frames)
+void nytp_frames_restore(struct nytp_recorder *rec)
 {
+    struct nytp_rec_frames *const frames = &rec->suspended_frames;
     count_depths(rec->frames, rec->n_frames, -1u);
     Safefree(rec->frames);
     rec->frames = frames->all;
     rec->n_frames = frames->n;
     rec->size_frames = frames->size;
     nytp_recorded_serial_set(rec, frames->recorded_serial);
+    *frames = (struct nytp_rec_frames){0};
     count_depths(rec->frames, rec->n_frames, 1);
 }
 
@@ -319,7 +321,7 @@ void nytp_frames_introduce_files(pTHX_ struct nytp_recorder *rec)
 {
     for (uint32_t i = 0; i < rec->n_frames; i++)
         if (rec->frames[i].fid != 0)
-            nytp_file_fid(aTHX_ rec, rec->files.all[rec->frames[i].fid], NYTP_FID_VIA_SUB);
+            nytp_file_fid(aTHX_ rec, rec->files->all[rec->frames[i].fid], NYTP_FID_VIA_SUB);
 }
 
 /* Counts all open calls as if they returned now. */

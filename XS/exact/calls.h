@@ -75,8 +75,8 @@ void nytp_frames_introduce_files(pTHX_ struct nytp_recorder *rec);
 void nytp_frames_retract(struct nytp_recorder *rec);
 
 /* Another profile file with other open calls is written for a while. The first saves this
- * file's frames in `frames`; the second makes them the open calls again. */
-void nytp_frames_save(struct nytp_recorder *rec, struct nytp_rec_frames *frames);
-void nytp_frames_restore(struct nytp_recorder *rec, const struct nytp_rec_frames *frames);
+ * file's frames in rec->suspended_frames; the second makes them the open calls again. */
+void nytp_frames_save(struct nytp_recorder *rec);
+void nytp_frames_restore(struct nytp_recorder *rec);
 
 #endif

@@ -77,7 +77,7 @@ static void take_lines(pTHX_ struct nytp_recorder *rec, const struct compilation
     file->lines = gv == NULL ? NULL : (AV *)SvREFCNT_inc((SV *)GvAV(gv));
     if (!this->had_lines)
         hide_lines(aTHX_ rec, file->perl_name, !this->had_glob);
-    if (rec->compile.keeps_source && last_name != NULL && strNE(last_name, file->perl_name))
+    if (rec->keeps_source && last_name != NULL && strNE(last_name, file->perl_name))
         hide_lines(aTHX_ rec, last_name, !NYTP_FILES_HAVE_GLOBS); /* #line */
     if (rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED)
         nytp_source_write_kept(aTHX_ rec, file);
@@ -85,7 +85,7 @@ static void take_lines(pTHX_ struct nytp_recorder *rec, const struct compilation
 
 static void keep_source(pTHX_ struct nytp_recorder *rec, bool keep)
 {
-    rec->compile.keeps_source = keep;
+    rec->keeps_source = keep;
     PL_perldb = keep ? PL_perldb | PERLDBf_SAVESRC : PL_perldb & ~(U32)PERLDBf_SAVESRC;
 }
 
@@ -96,7 +96,7 @@ static void on_compiled(pTHX_ void *ptr)
     nytp_excluded_time_begin(rec);
     if (this->file != NULL)
         take_lines(aTHX_ rec, this);
-    if (rec->compile.keeps_source != this->outer_keeps)
+    if (rec->keeps_source != this->outer_keeps)
         keep_source(aTHX_ rec, this->outer_keeps);
     Safefree(this);
     nytp_excluded_time_end(rec);
@@ -138,15 +138,15 @@ void nytp_compile(pTHX_ struct nytp_recorder *rec, const OP *op)
     const bool is_again = file != NULL && (file->lines != NULL || file->awaits_lines);
     if (is_again)
         file = NULL;
-    const bool others_keep = !rec->compile.keeps_source && (PL_perldb & PERLDBf_SAVESRC);
+    const bool others_keep = !rec->keeps_source && (PL_perldb & PERLDBf_SAVESRC);
     const bool keep = file != NULL && !others_keep;
-    if (file == NULL && keep == rec->compile.keeps_source)
+    if (file == NULL && keep == rec->keeps_source)
         return;
     struct compilation *this;
     Newxz(this, 1, struct compilation);
     this->file = file;
-    this->outer_keeps = rec->compile.keeps_source;
-    if (keep != rec->compile.keeps_source)
+    this->outer_keeps = rec->keeps_source;
+    if (keep != rec->keeps_source)
         keep_source(aTHX_ rec, keep);
     if (file != NULL)
         begin_keeping(aTHX_ rec, this);
@@ -183,16 +183,16 @@ static void compiled(pTHX_ struct nytp_recorder *rec, UV seq, uint32_t level)
     char name[40];
     nytp_name_compiled(aTHX_ rec);
     nytp_evals_drop(rec, level + 1);
-    if (rec->evals.n_open != level + 1)
+    if (rec->evals->n_open != level + 1)
         return;
     nytp_eval_pop_compiled(rec);
     my_snprintf(name, sizeof name, "(eval %" UVuf ")", seq);
     const uint32_t hash = nytp_hash_bytes(name, strlen(name));
     size_t at = hash;
     struct nytp_rec_file *file;
-    while ((file = nytp_index_next(&rec->files.by_name, hash, &at)) != NULL)
+    while ((file = nytp_index_next(&rec->files->by_name, hash, &at)) != NULL)
         if (strEQ(file->perl_name, name) && file->fid == 0 && file->text == NULL)
-            file->text = nytp_shared_text_own(rec->evals.last.text);
+            file->text = nytp_shared_text_own(rec->evals->last.text);
 }
 
 /* Runs if entereval itself dies: of tainted text, or of an op that Safe forbids. */
@@ -209,7 +209,7 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
     nytp_excluded_time_begin(rec);
     if (PL_parser == NULL)
         nytp_evals_drop(rec, 0); /* of evals that died during compilation */
-    const uint32_t level = rec->evals.n_open;
+    const uint32_t level = rec->evals->n_open;
     const bool keeps_text = text != NULL && level < MAX_EVALS;
     if (level == 0)
         nytp_release_if_due(aTHX_ rec);
@@ -219,7 +219,7 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
         nytp_eval_push(rec, seq, text);
         nytp_file_take_pieces(aTHX_ rec, SvPVX_const(text), SvCUR(text));
     }
-    const bool keeps_source = rec->compile.keeps_source; /* a BEGIN block runs the eval */
+    const bool keeps_source = rec->keeps_source; /* a BEGIN block runs the eval */
     if (keeps_source) {
         keep_source(aTHX_ rec, false);
         SAVEDESTRUCTOR_X(on_eval_died, NULL);
@@ -238,9 +238,8 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
 
 void nytp_program_text_copy(pTHX_ struct nytp_recorder *rec)
 {
-    if (rec->compile.e_text == NULL && PL_e_script != NULL && SvPOK(PL_e_script))
-        rec->compile.e_text =
-            nytp_shared_text_new(SvPVX_const(PL_e_script), SvCUR(PL_e_script));
+    if (rec->e_text == NULL && PL_e_script != NULL && SvPOK(PL_e_script))
+        rec->e_text = nytp_shared_text_new(SvPVX_const(PL_e_script), SvCUR(PL_e_script));
 }
 
 /* Writes the source of a script from standard input. */
@@ -253,5 +252,5 @@ void nytp_compile_end_file(struct nytp_recorder *rec)
 
 void nytp_compile_free(struct nytp_recorder *rec)
 {
-    nytp_shared_text_drop(rec->compile.e_text);
+    nytp_shared_text_drop(rec->e_text);
 }

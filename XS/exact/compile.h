@@ -10,11 +10,6 @@
 
 struct nytp_recorder;
 
-struct nytp_rec_compile {
-    bool keeps_source;               /* we set the bit for it in $^P (PERLDBf_SAVESRC) */
-    struct nytp_shared_text *e_text; /* program text of -e, or NULL; owned */
-};
-
 /* entereval: notes the place and text of the eval and runs perl's handler, which compiles it.
  * Returns the next op. */
 OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec);

@@ -21,10 +21,9 @@
  */
 #include "costs.h"
 
-#include "XS/names/builtins.h"
 #include "XS/names/subs.h"
 #include "XS/perl/ops.h"
-#include "calls.h"
+#include "XS/names/info_queue.h"
 #include "cost_program.h"
 #include "site_cache.h"
 #include "places.h"
@@ -107,6 +106,8 @@ struct measured_cost {
 
 struct nytp_cost_meter {
     struct nytp_recorder scratch; /* records events like the real one, nothing else */
+    struct nytp_rec_subs subs;    /* these two are its parts */
+    struct nytp_rec_info_queue info_queue;
     struct nytp_cost_program *program;
     struct measured_cost costs[NYTP_COST_KINDS];
     struct longer longer[NYTP_HANDLERS];
@@ -145,6 +146,8 @@ static struct nytp_cost_meter *new_meter(pTHX_ struct nytp_recorder *rec)
     if (meter == NULL)
         return NULL;
     struct nytp_recorder *const scratch = rec->cost_recorder = &meter->scratch;
+    scratch->subs = &meter->subs;
+    scratch->info_queue = &meter->info_queue;
     scratch->writer = nytp_writer_new(discard, NULL);
     scratch->stmts_on = scratch->subs_on = scratch->leave_on = scratch->counting = true;
     scratch->blocks_on = rec->blocks_on || rec->options.blocks;

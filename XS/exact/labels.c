@@ -13,6 +13,7 @@
 #include "XS/perl/stash.h"
 #include "XS/state/state.h"
 #include "XS/state/stream.h"
+#include "XS/state/sub.h"
 
 #include "formats/base/utf8.h"
 #include "formats/stream/comments/label_records.h"
@@ -90,7 +91,7 @@ static void emit_open_calls(struct nytp_recorder *rec, int64_t now)
     int64_t above = 0;
     for (uint32_t i = rec->n_frames; i > 0; i--) {
         struct nytp_rec_frame *const frame = &rec->frames[i - 1];
-        const bool is_new = (int32_t)(frame->serial - rec->labels.last_serial) > 0;
+        const bool is_new = (int32_t)(frame->serial - rec->labels->last_serial) > 0;
         const int64_t incl = now - frame->enter_ticks;
         const int64_t own = incl - frame->callee_ticks - above;
         emit_own(rec, i, own - (is_new ? 0 : frame->labelled_ticks));
@@ -99,7 +100,7 @@ static void emit_open_calls(struct nytp_recorder *rec, int64_t now)
         if (!is_new)
             break;
     }
-    rec->labels.last_serial = rec->last_serial;
+    rec->labels->last_serial = rec->last_serial;
 }
 
 static void emit_label(struct nytp_recorder *rec, const char *key, const char *value,
@@ -116,7 +117,7 @@ static void emit_label(struct nytp_recorder *rec, const char *key, const char *v
 
 static bool writes_labels(const struct nytp_recorder *rec)
 {
-    return nytp_file_is_open(rec) && rec->dprof == NULL && !rec->life.is_ended;
+    return nytp_file_is_open(rec) && rec->dprof == NULL && !rec->is_ended;
 }
 
 /* Returns the time of a label for axis point `now`. Samples are too coarse an axis, so a
@@ -147,23 +148,23 @@ static void emit_change(pTHX_ struct nytp_recorder *rec, const char *key, const 
 
 static struct nytp_rec_label *find(const struct nytp_recorder *rec, const char *key)
 {
-    for (uint32_t i = 0; i < rec->labels.n; i++)
-        if (strEQ(rec->labels.all[i].key, key))
-            return &rec->labels.all[i];
+    for (uint32_t i = 0; i < rec->labels->n; i++)
+        if (strEQ(rec->labels->all[i].key, key))
+            return &rec->labels->all[i];
     return NULL;
 }
 
 static struct nytp_rec_label *add(struct nytp_recorder *rec, const char *key)
 {
-    if (rec->labels.n >= MOST_LABELS) {
-        if (!rec->labels.said_many)
+    if (rec->labels->n >= MOST_LABELS) {
+        if (!rec->labels->said_many)
             nytp_say(&rec->options, "more than %d labels at once: the rest is left out",
                      MOST_LABELS);
-        rec->labels.said_many = true;
+        rec->labels->said_many = true;
         return NULL;
     }
-    Renew(rec->labels.all, rec->labels.n + 1, struct nytp_rec_label);
-    struct nytp_rec_label *const label = &rec->labels.all[rec->labels.n++];
+    Renew(rec->labels->all, rec->labels->n + 1, struct nytp_rec_label);
+    struct nytp_rec_label *const label = &rec->labels->all[rec->labels->n++];
     *label = (struct nytp_rec_label){.key = nytp_copy(key, strlen(key))};
     return label;
 }
@@ -172,7 +173,7 @@ static void remove_label(struct nytp_recorder *rec, struct nytp_rec_label *label
 {
     Safefree(label->key);
     Safefree(label->value);
-    *label = rec->labels.all[--rec->labels.n];
+    *label = rec->labels->all[--rec->labels->n];
 }
 
 /* Sets a key's value and records that; `value` NULL removes the key. */
@@ -235,10 +236,10 @@ static void on_sql_left(pTHX_ void *unused)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     PERL_UNUSED_VAR(unused);
-    if (rec == NULL || !rec->labels.in_sql)
+    if (rec == NULL || !rec->labels->in_sql)
         return;
     dSAVE_ERRNO;
-    rec->labels.in_sql = false;
+    rec->labels->in_sql = false;
     set(aTHX_ rec, "sql", NULL);
     RESTORE_ERRNO;
 }
@@ -248,14 +249,14 @@ void nytp_label_sql(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_sub *
 {
     /* A statement handle is followed by values to bind, which must not be read. */
     const SSize_t at = strnEQ(method->name, "DBI::st::", 9) ? 0 : 1;
-    if (rec->labels.in_sql || n <= at)
+    if (rec->labels->in_sql || n <= at)
         return;
     SV *const given = arguments[at];
     SV *const text = SvROK(given) ? text_of_handle(aTHX_ given) : at == 1 ? given : NULL;
     if (text == NULL || !SvPOK(text) || SvGMAGICAL(text))
         return;
     dSAVE_ERRNO;
-    rec->labels.in_sql = true;
+    rec->labels->in_sql = true;
     SAVEDESTRUCTOR_X(on_sql_left, NULL);
     set(aTHX_ rec, "sql", SvPVX(escaped(aTHX_ text, NYTP_LABEL_MOST_VALUE, false)));
     RESTORE_ERRNO;
@@ -264,15 +265,15 @@ void nytp_label_sql(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_sub *
 static void emit_all(struct nytp_recorder *rec)
 {
     const int64_t now = of_label(rec, nytp_axis_now(rec));
-    for (uint32_t i = 0; i < rec->labels.n; i++)
-        emit_label(rec, rec->labels.all[i].key, rec->labels.all[i].value, now);
+    for (uint32_t i = 0; i < rec->labels->n; i++)
+        emit_label(rec, rec->labels->all[i].key, rec->labels->all[i].value, now);
 }
 
 void nytp_labels_begin_file(struct nytp_recorder *rec)
 {
     for (uint32_t i = 0; i < rec->n_frames; i++)
         rec->frames[i].labelled_ticks = 0;
-    rec->labels.last_serial = rec->last_serial;
+    rec->labels->last_serial = rec->last_serial;
     emit_all(rec);
 }
 
@@ -280,30 +281,30 @@ void nytp_labels_begin_file(struct nytp_recorder *rec)
 void nytp_labels_end(struct nytp_recorder *rec)
 {
     const int64_t now = nytp_axis_now(rec), label_now = of_label(rec, now);
-    if (rec->labels.n > 0 && rec->counting && rec->returns_on)
+    if (rec->labels->n > 0 && rec->counting && rec->returns_on)
         emit_open_calls(rec, now);
-    for (uint32_t i = 0; i < rec->labels.n; i++)
-        emit_label(rec, rec->labels.all[i].key, NULL, label_now);
+    for (uint32_t i = 0; i < rec->labels->n; i++)
+        emit_label(rec, rec->labels->all[i].key, NULL, label_now);
 }
 
 /* Open calls were recorded when the labels ended. */
 void nytp_labels_resume(struct nytp_recorder *rec)
 {
-    rec->labels.last_serial = rec->last_serial;
+    rec->labels->last_serial = rec->last_serial;
     emit_all(rec);
 }
 
 void nytp_labels_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
-    for (uint32_t i = 0; i < from->labels.n; i++) {
-        const struct nytp_rec_label *const label = &from->labels.all[i];
+    for (uint32_t i = 0; i < from->labels->n; i++) {
+        const struct nytp_rec_label *const label = &from->labels->all[i];
         add(rec, label->key)->value = nytp_copy(label->value, strlen(label->value));
     }
 }
 
 void nytp_labels_free(struct nytp_recorder *rec)
 {
-    while (rec->labels.n > 0)
-        remove_label(rec, &rec->labels.all[rec->labels.n - 1]);
-    Safefree(rec->labels.all);
+    while (rec->labels->n > 0)
+        remove_label(rec, &rec->labels->all[rec->labels->n - 1]);
+    Safefree(rec->labels->all);
 }

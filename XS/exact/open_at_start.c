@@ -9,14 +9,12 @@
 #include "open_at_start.h"
 
 #include "calls.h"
-#include "XS/names/files.h"
 #include "XS/perl/ops.h"
 #include "XS/perl/perl_stack.h"
 #include "places.h"
 #include "XS/state/state.h"
-#include "stmts.h"
-#include "XS/state/stream.h"
 #include "XS/names/subs.h"
+#include "XS/names/tables.h"
 
 /* The open calls, innermost first. */
 struct open_calls {
@@ -77,19 +75,20 @@ static uint32_t count_known(pTHX_ struct nytp_recorder *rec, const struct open_c
 static void plant(pTHX_ struct nytp_recorder *rec, const struct nytp_perl_call *call,
                   int64_t now)
 {
-    struct nytp_rec_open_at_start *const open = &rec->open_at_start;
     const struct nytp_place *const place =
         nytp_place_of(aTHX_ rec, call->site, NYTP_FID_VIA_STMT); /* its statement is running */
     struct nytp_call_site site = {.fid = place->fid, .line = place->line, .now = now};
     site.caller = rec->n_frames > 0       ? rec->frames[rec->n_frames - 1].sub
-                  : PL_main_start != NULL ? rec->subs.runtime
-                                          : rec->subs.null_caller;
+                  : PL_main_start != NULL ? rec->subs->runtime
+                                          : rec->subs->null_caller;
     nytp_frame_open(rec, nytp_sub_of_cv(aTHX_ rec, call->cv), &site);
-    if (open->n >= open->size) {
-        open->size = open->size == 0 ? 64 : open->size * 2;
-        Renew(open->all, open->size, struct nytp_open_at_start);
+    if (rec->n_open_at_start >= rec->size_open_at_start) {
+        rec->size_open_at_start =
+            rec->size_open_at_start == 0 ? 64 : rec->size_open_at_start * 2;
+        Renew(rec->open_at_start, rec->size_open_at_start, struct nytp_open_at_start);
     }
-    open->all[open->n++] = (struct nytp_open_at_start){*call, rec->last_serial};
+    rec->open_at_start[rec->n_open_at_start++] =
+        (struct nytp_open_at_start){*call, rec->last_serial};
 }
 
 void nytp_open_at_start_add(pTHX_ struct nytp_recorder *rec)
@@ -110,22 +109,17 @@ void nytp_open_at_start_add(pTHX_ struct nytp_recorder *rec)
 
 void nytp_open_at_start_check(pTHX_ struct nytp_recorder *rec)
 {
-    struct nytp_rec_open_at_start *const open = &rec->open_at_start;
-    const uint32_t before = open->n;
-    while (open->n > 0 && !nytp_perl_call_is_open(aTHX_ & open->all[open->n - 1].call))
-        nytp_frame_close(aTHX_ rec, open->all[--open->n].serial);
-    if (before > 0 && open->n == 0)
+    const uint32_t before = rec->n_open_at_start;
+    while (rec->n_open_at_start > 0 &&
+           !nytp_perl_call_is_open(aTHX_ & rec->open_at_start[rec->n_open_at_start - 1].call))
+        nytp_frame_close(aTHX_ rec, rec->open_at_start[--rec->n_open_at_start].serial);
+    if (before > 0 && rec->n_open_at_start == 0)
         nytp_state_set(rec, rec->state);
 }
 
 void nytp_open_at_start_forget(struct nytp_recorder *rec)
 {
-    rec->open_at_start.n = 0;
-}
-
-void nytp_open_at_start_close_left(pTHX_ struct nytp_recorder *rec)
-{
-    nytp_open_at_start_check(aTHX_ rec);
+    rec->n_open_at_start = 0;
 }
 
 /* ---- goto ---- */
@@ -133,16 +127,16 @@ void nytp_open_at_start_close_left(pTHX_ struct nytp_recorder *rec)
 /* Returns whether the innermost frame is such a call, and the running sub's. */
 static bool seed_is_on_top(pTHX_ const struct nytp_recorder *rec)
 {
-    const uint32_t n = rec->open_at_start.n;
+    const uint32_t n = rec->n_open_at_start;
     return n > 0 && rec->n_frames > 0 &&
-           rec->frames[rec->n_frames - 1].serial == rec->open_at_start.all[n - 1].serial &&
-           nytp_perl_call_is_open(aTHX_ & rec->open_at_start.all[n - 1].call);
+           rec->frames[rec->n_frames - 1].serial == rec->open_at_start[n - 1].serial &&
+           nytp_perl_call_is_open(aTHX_ & rec->open_at_start[n - 1].call);
 }
 
 /* Closes the innermost such call before the goto, which gives its context to the new sub. */
 static void close_top_seed(pTHX_ struct nytp_recorder *rec)
 {
-    nytp_frame_close(aTHX_ rec, rec->open_at_start.all[--rec->open_at_start.n].serial);
+    nytp_frame_close(aTHX_ rec, rec->open_at_start[--rec->n_open_at_start].serial);
     nytp_state_set(rec, rec->state);
 }
 
@@ -157,10 +151,10 @@ OP *nytp_open_at_start_goto(pTHX_ struct nytp_recorder *rec, CV *cv)
         site.now = rec->left_ticks;
         return nytp_call_by_goto(aTHX_ rec, cv, &site);
     }
-    const struct nytp_open_at_start last = rec->open_at_start.all[rec->open_at_start.n - 1];
+    const struct nytp_open_at_start last = rec->open_at_start[rec->n_open_at_start - 1];
     OP *const next = nytp_real_op(aTHX_ OP_GOTO);
-    if (rec->open_at_start.n > 0 &&
-        rec->open_at_start.all[rec->open_at_start.n - 1].serial == last.serial)
+    if (rec->n_open_at_start > 0 &&
+        rec->open_at_start[rec->n_open_at_start - 1].serial == last.serial)
         close_top_seed(aTHX_ rec);
     site.now = rec->left_ticks;
     nytp_call_entered(aTHX_ rec, next, &site);
@@ -169,5 +163,5 @@ OP *nytp_open_at_start_goto(pTHX_ struct nytp_recorder *rec, CV *cv)
 
 void nytp_open_at_start_free(struct nytp_recorder *rec)
 {
-    Safefree(rec->open_at_start.all);
+    Safefree(rec->open_at_start);
 }

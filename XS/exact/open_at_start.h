@@ -18,18 +18,11 @@ struct nytp_open_at_start {
     uint32_t serial;
 };
 
-struct nytp_rec_open_at_start {
-    struct nytp_open_at_start *all; /* outermost first */
-    uint32_t n, size;
-};
-
-/* Before recording begins: closes calls that were left since it stopped. */
-void nytp_open_at_start_close_left(pTHX_ struct nytp_recorder *rec);
-
 /* After recording has begun: gives frames to open calls without one. */
 void nytp_open_at_start_add(pTHX_ struct nytp_recorder *rec);
 
-/* Closes those that have been left. Needed only while rec->looks_first. */
+/* Closes those that have been left. Needed only while rec->looks_first, and before recording
+ * begins again. */
 void nytp_open_at_start_check(pTHX_ struct nytp_recorder *rec) NYTP_COLD;
 
 /* nytp_call_goto() for a jumping sub that may be such a call. */

@@ -32,7 +32,7 @@ static void keep_running(struct nytp_recorder *rec)
 
 void nytp_places_begin_file(struct nytp_recorder *rec)
 {
-    if (rec->profile.generation == 1)
+    if (rec->generation == 1)
         return; /* its pages are untouched */
     if (rec->running_place != NULL)
         keep_running(rec);

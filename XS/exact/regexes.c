@@ -16,6 +16,7 @@
 #include "XS/perl/index.h"
 #include "XS/perl/ops.h"
 #include "XS/state/state.h"
+#include "XS/names/tables.h"
 
 #include "formats/stream/comments/regex_records.h"
 
@@ -300,7 +301,7 @@ static void note(pTHX_ struct nytp_recorder *rec, const struct ended *ended, uin
 static inline bool is_measured(const struct nytp_recorder *rec)
 {
     return rec != NULL && rec->regexes != NULL && rec->state == NYTP_RECORDING &&
-           rec->kind == NYTP_EXACT && !rec->life.forked;
+           rec->kind == NYTP_EXACT && !rec->forked;
 }
 
 static uint64_t to_ns(const struct nytp_recorder *rec, uint64_t raw)

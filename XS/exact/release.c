@@ -18,6 +18,7 @@
 #include "XS/names/sub_infos.h"
 #include "XS/state/state.h"
 #include "XS/names/subs.h"
+#include "blocks.h"
 
 enum {
     FIRST_RELEASE = 4096, /* new files, subs and arcs that make a sweep worthwhile */
@@ -31,11 +32,11 @@ static bool is_kept_for_package(struct nytp_recorder *rec, struct nytp_rec_sub *
     const uint32_t hash = sub->package_hash;
     size_t at = hash;
     const struct nytp_rec_sub *kept;
-    while ((kept = nytp_index_next(&rec->release.kept_packages, hash, &at)) != NULL)
+    while ((kept = nytp_index_next(&rec->release->kept_packages, hash, &at)) != NULL)
         if (kept->package_len == sub->package_len &&
             memEQ(kept->name, sub->name, sub->package_len))
             return kept == sub;
-    return nytp_index_add(&rec->release.kept_packages, hash, sub);
+    return nytp_index_add(&rec->release->kept_packages, hash, sub);
 }
 
 static void use_subs_of_frames(const struct nytp_rec_frame *frames, uint32_t n)
@@ -62,20 +63,20 @@ static void use_subs_of_arcs(const struct nytp_index *arcs)
 
 static void mark_subs(struct nytp_recorder *rec)
 {
-    for (uint32_t i = 1; i <= rec->subs.n; i++)
-        rec->subs.all[i]->in_use = !rec->subs.all[i]->is_unique;
-    for (size_t i = 0; i < rec->subs.bodies.size; i++) {
-        const struct nytp_body *const body = rec->subs.bodies.entries[i].item;
+    for (uint32_t i = 1; i <= rec->subs->n; i++)
+        rec->subs->all[i]->in_use = !rec->subs->all[i]->is_unique;
+    for (size_t i = 0; i < rec->subs->bodies.size; i++) {
+        const struct nytp_body *const body = rec->subs->bodies.entries[i].item;
         if (body != NULL && body->sub != NULL)
             body->sub->in_use = true;
     }
     use_subs_of_frames(rec->frames, rec->n_frames);
-    use_subs_of_frames(rec->pause_for_exact.frames.all, rec->pause_for_exact.frames.n);
-    use_subs_of_arcs(&rec->pause_for_exact.arcs);
-    use_subs_of_blocks(&rec->blocks);
-    for (uint32_t i = 1; i <= rec->subs.n; i++)
-        if (!rec->subs.all[i]->in_use)
-            rec->subs.all[i]->in_use = is_kept_for_package(rec, rec->subs.all[i]);
+    use_subs_of_frames(rec->suspended_frames.all, rec->suspended_frames.n);
+    use_subs_of_arcs(&rec->suspended_arcs);
+    use_subs_of_blocks(rec->blocks);
+    for (uint32_t i = 1; i <= rec->subs->n; i++)
+        if (!rec->subs->all[i]->in_use)
+            rec->subs->all[i]->in_use = is_kept_for_package(rec, rec->subs->all[i]);
 }
 
 static void use_file(struct nytp_rec_file *file)
@@ -89,26 +90,26 @@ static void use_files_of_frames(struct nytp_recorder *rec, const struct nytp_rec
 {
     for (uint32_t i = 0; i < n; i++)
         if (frames[i].fid != 0)
-            use_file(rec->files.all[frames[i].fid]);
+            use_file(rec->files->all[frames[i].fid]);
 }
 
 static void mark_files(struct nytp_recorder *rec)
 {
-    for (size_t i = 0; i < rec->files.by_name.size; i++) {
-        struct nytp_rec_file *const file = rec->files.by_name.entries[i].item;
+    for (size_t i = 0; i < rec->files->by_name.size; i++) {
+        struct nytp_rec_file *const file = rec->files->by_name.entries[i].item;
         if (file != NULL)
             file->in_use = false;
     }
-    for (uint32_t i = 1; i <= rec->subs.n; i++)
-        if (rec->subs.all[i]->in_use)
-            use_file(rec->subs.all[i]->file);
-    for (size_t i = 0; i < rec->subs.bodies.size; i++)
-        if (rec->subs.bodies.entries[i].item != NULL)
-            use_file(((const struct nytp_body *)rec->subs.bodies.entries[i].item)->file);
+    for (uint32_t i = 1; i <= rec->subs->n; i++)
+        if (rec->subs->all[i]->in_use)
+            use_file(rec->subs->all[i]->file);
+    for (size_t i = 0; i < rec->subs->bodies.size; i++)
+        if (rec->subs->bodies.entries[i].item != NULL)
+            use_file(((const struct nytp_body *)rec->subs->bodies.entries[i].item)->file);
     use_files_of_frames(rec, rec->frames, rec->n_frames);
-    use_files_of_frames(rec, rec->pause_for_exact.frames.all, rec->pause_for_exact.frames.n);
-    for (size_t i = 0; rec->evals.origins != NULL && i < NYTP_ORIGINS; i++)
-        use_file(rec->evals.origins[i].file);
+    use_files_of_frames(rec, rec->suspended_frames.all, rec->suspended_frames.n);
+    for (size_t i = 0; rec->evals->origins != NULL && i < NYTP_ORIGINS; i++)
+        use_file(rec->evals->origins[i].file);
 }
 
 /* ---- subs ---- */
@@ -116,8 +117,8 @@ static void mark_files(struct nytp_recorder *rec)
 /* Records where called subs are, before their arcs are written. */
 static void emit_places(pTHX_ struct nytp_recorder *rec)
 {
-    for (uint32_t i = 1; i <= rec->subs.n; i++) {
-        const struct nytp_rec_sub *const sub = rec->subs.all[i];
+    for (uint32_t i = 1; i <= rec->subs->n; i++) {
+        const struct nytp_rec_sub *const sub = rec->subs->all[i];
         if (!sub->in_use && sub->called && sub->file != NULL)
             nytp_file_fid(aTHX_ rec, sub->file, NYTP_FID_VIA_SUB);
     }
@@ -141,8 +142,8 @@ static bool remember(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_file
 
 static void remember_files(pTHX_ struct nytp_recorder *rec)
 {
-    for (size_t i = 0; i < rec->files.by_name.size; i++) {
-        struct nytp_rec_file *const file = rec->files.by_name.entries[i].item;
+    for (size_t i = 0; i < rec->files->by_name.size; i++) {
+        struct nytp_rec_file *const file = rec->files->by_name.entries[i].item;
         if (file == NULL || file->in_use)
             continue;
         if (!file->is_eval || (file->fid != 0 && !remember(aTHX_ rec, file)))
@@ -154,7 +155,7 @@ static void remember_files(pTHX_ struct nytp_recorder *rec)
 static NYTP_COLD void release(pTHX_ struct nytp_recorder *rec)
 {
     const bool is_open = rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED;
-    if (rec->life.forked)
+    if (rec->forked)
         return; /* the profile still belongs to the parent */
     nytp_excluded_time_begin(rec);
     nytp_name_compiled(aTHX_ rec);
@@ -168,19 +169,19 @@ static NYTP_COLD void release(pTHX_ struct nytp_recorder *rec)
         remember_files(aTHX_ rec);
         nytp_files_release(rec);
     }
-    const size_t kept = rec->files.by_name.used + rec->subs.n + rec->arcs.used;
-    rec->release.due_at =
-        kept + FIRST_RELEASE + (kept + rec->subs.bodies.used + rec->n_frames) / 2;
+    const size_t kept = rec->files->by_name.used + rec->subs->n + rec->arcs.used;
+    rec->release->due_at =
+        kept + FIRST_RELEASE + (kept + rec->subs->bodies.used + rec->n_frames) / 2;
     nytp_excluded_time_end(rec);
 }
 
 void nytp_release_if_due(pTHX_ struct nytp_recorder *rec)
 {
-    if (rec->files.by_name.used + rec->subs.n + rec->arcs.used >= rec->release.due_at)
+    if (rec->files->by_name.used + rec->subs->n + rec->arcs.used >= rec->release->due_at)
         release(aTHX_ rec);
 }
 
 void nytp_release_free(struct nytp_recorder *rec)
 {
-    nytp_index_free(&rec->release.kept_packages, NULL);
+    nytp_index_free(&rec->release->kept_packages, NULL);
 }

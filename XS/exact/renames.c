@@ -35,7 +35,7 @@ static void note_result(pTHX_ struct nytp_recorder *rec)
 static void rename_sub(pTHX_ const struct renamer *renamer, CV *cv)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
-    const bool notes = rec != NULL && rec->subs.called != NULL && rec->state != NYTP_OFF;
+    const bool notes = rec != NULL && rec->subs->called != NULL && rec->state != NYTP_OFF;
     if (notes) {
         nytp_excluded_time_begin(rec);
         nytp_name_compiled(aTHX_ rec);

@@ -12,6 +12,7 @@
 #include "XS/perl/optree.h"
 #include "places.h"
 #include "XS/state/state.h"
+#include "blocks.h"
 #include "svs.h"
 
 enum {
@@ -327,8 +328,8 @@ void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec)
 {
     if (rec->memory_on)
         nytp_memory_emit(rec);
-    rec->stmts.paused = rec->stmt;
-    rec->stmts.paused.since_ticks = nytp_now_ticks(aTHX_ rec) - rec->stmt.since_ticks;
+    rec->paused_stmt = rec->stmt;
+    rec->paused_stmt.since_ticks = nytp_now_ticks(aTHX_ rec) - rec->stmt.since_ticks;
     nytp_place_pause(rec);
     nytp_stmt_drop(rec);
 }
@@ -337,7 +338,7 @@ void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec)
  * needs the place again. */
 void nytp_stmt_resume(pTHX_ struct nytp_recorder *rec)
 {
-    const int64_t ticks = rec->stmts.paused.since_ticks;
+    const int64_t ticks = rec->paused_stmt.since_ticks;
     const struct nytp_place *const place = nytp_place_paused(rec);
     struct nytp_rec_file *const file =
         place == NULL ? NULL : nytp_file_numbered(aTHX_ rec, place->fid);
@@ -347,7 +348,7 @@ void nytp_stmt_resume(pTHX_ struct nytp_recorder *rec)
     nytp_file_fid(aTHX_ rec, file, NYTP_FID_VIA_STMT);
     const int64_t now = nytp_now_ticks(aTHX_ rec);
     restart(rec, now - ticks);
-    rec->stmt = rec->stmts.paused;
+    rec->stmt = rec->paused_stmt;
     rec->stmt.since_ticks = now - ticks;
     nytp_place_run(rec, place);
     charge(rec, now, false);

@@ -13,17 +13,6 @@
 
 struct nytp_recorder;
 
-/* The statement in progress; its place is in places.h. */
-struct nytp_stmt {
-    uint32_t block_line, sub_line; /* only with blocks=1 */
-    int64_t since_ticks;           /* axis point of its begin or last record */
-};
-
-struct nytp_rec_stmts {
-    struct nytp_stmt
-        paused; /* the one that called DB::disable_profile(); since_ticks: its time so far */
-};
-
 void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop);
 
 /* The op of a statement: runs perl's handler, and begins the statement if it is recorded.

@@ -24,7 +24,7 @@ static IV count(const struct nytp_recorder *rec)
 void nytp_svs_restart(struct nytp_recorder *rec)
 {
     if (rec->svs_on)
-        rec->svs.seen = count(rec);
+        rec->svs_seen = count(rec);
 }
 
 /* An excess over one comment's limit waits for the next. Changes while no statement is in
@@ -33,11 +33,11 @@ static void emit(struct nytp_recorder *rec)
 {
     char text[NYTP_SVS_LONGEST];
     const struct nytp_place *const place = rec->running_place;
-    const IV change = count(rec) - rec->svs.seen;
+    const IV change = count(rec) - rec->svs_seen;
     if (change == 0)
         return;
     if (place == NULL) {
-        rec->svs.seen += change;
+        rec->svs_seen += change;
         return;
     }
     const struct nytp_svs_record record = {
@@ -47,14 +47,14 @@ static void emit(struct nytp_recorder *rec)
         .fid = place->fid,
         .line = nytp_line_of_stmt(place->line),
     };
-    rec->svs.seen += record.n;
+    rec->svs_seen += record.n;
     nytp_svs_record_format(&record, text);
     nytp_write_comment(rec->writer, text);
 }
 
 void nytp_memory_emit(struct nytp_recorder *rec)
 {
-    if (UNLIKELY(nytp_bytes_wait(&rec->bytes)))
+    if (UNLIKELY(nytp_bytes_wait(rec)))
         nytp_bytes_emit_waiting(rec);
     if (rec->svs_on)
         emit(rec);

@@ -15,28 +15,10 @@
 
 struct nytp_recorder;
 
-struct nytp_rec_svs {
-    IV seen; /* perl's count at the last record, plus our own SVs since */
-};
-
 /* Counts from now on. */
 void nytp_svs_restart(struct nytp_recorder *rec);
 
 /* Records changes and allocations up to now. Call it only if rec->memory_on. */
 void nytp_memory_emit(struct nytp_recorder *rec);
-
-/* Excludes an SV that we have just made. */
-static inline void nytp_svs_add_own(struct nytp_rec_svs *svs)
-{
-    svs->seen++;
-}
-
-/* Frees such an SV; NULL is accepted. */
-static inline void nytp_svs_free_own(pTHX_ struct nytp_rec_svs *svs, SV *own)
-{
-    const IV before = (IV)PL_sv_count;
-    SvREFCNT_dec(own);
-    svs->seen += (IV)PL_sv_count - before;
-}
 
 #endif

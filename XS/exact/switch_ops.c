@@ -32,10 +32,10 @@ static bool ends_with(const char *text, const char *end)
 /* In a program that ran before us only our files count, and the BEGIN blocks that load us. */
 static bool is_own(const struct nytp_recorder *rec, CV *cv)
 {
-    if (rec->load.is_importing && CvSPECIAL(cv) && CvDEPTH(cv) > 0)
+    if (rec->is_importing && CvSPECIAL(cv) && CvDEPTH(cv) > 0)
         return true;
     const char *const file = CvFILE(cv);
-    const size_t n = rec->load.comes_late ? 2 : C_ARRAY_LENGTH(own_files);
+    const size_t n = rec->comes_late ? 2 : C_ARRAY_LENGTH(own_files);
     for (size_t i = 0; file != NULL && i < n; i++)
         if (ends_with(file, own_files[i]))
             return true;
@@ -138,16 +138,16 @@ void nytp_switch_ops(pTHX_ struct nytp_recorder *rec, bool on)
     const unsigned now_off = atomic_load(&times_off);
     if (on && rec->kind == NYTP_SAMPLED)
         return; /* samples need no ops */
-    if (on ? rec->switch_ops.is_on && rec->switch_ops.times_off == now_off
-           : !rec->switch_ops.is_on)
+    if (on ? rec->switch_ops->is_on && rec->switch_ops->times_off == now_off
+           : !rec->switch_ops->is_on)
         return;
     if (!on && atomic_load(&nytp_recorders_count.exact) > 0)
         return; /* another thread's recorder needs them */
     if (!on)
         atomic_fetch_add(&times_off, 1);
-    rec->switch_ops.times_off = now_off;
-    rec->switch_ops.is_on = on;
-    rec->switch_ops.in_compilation = PL_parser != NULL;
+    rec->switch_ops->times_off = now_off;
+    rec->switch_ops->is_on = on;
+    rec->switch_ops->in_compilation = PL_parser != NULL;
     nytp_ops_turn(on);
     if (rec->options.use_db_sub && PL_DBsingle != NULL)
         sv_setiv_mg(PL_DBsingle, on);
@@ -160,17 +160,17 @@ void nytp_switch_ops(pTHX_ struct nytp_recorder *rec, bool on)
 
 void nytp_switch_ops_compiled(struct nytp_recorder *rec, const OP *root)
 {
-    if (rec->switch_ops.in_compilation)
-        switch_tree(root, rec->switch_ops.is_on);
+    if (rec->switch_ops->in_compilation)
+        switch_tree(root, rec->switch_ops->is_on);
 }
 
 void nytp_switch_ops_main(pTHX_ struct nytp_recorder *rec)
 {
-    switch_tree(PL_main_root, rec->switch_ops.is_on);
+    switch_tree(PL_main_root, rec->switch_ops->is_on);
 }
 
 /* Both share their trees. */
 void nytp_switch_ops_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
-    rec->switch_ops = from->switch_ops;
+    *rec->switch_ops = *from->switch_ops;
 }

@@ -7,6 +7,7 @@
 #include "XS/names/sub_infos.h"
 #include "XS/state/state.h"
 #include "XS/state/stream.h"
+#include "XS/state/sub.h"
 
 #include "formats/stream/comments/open_calls.h"
 
@@ -52,7 +53,7 @@ static void emit_frames(struct nytp_recorder *rec)
 void nytp_write_ahead(pTHX_ struct nytp_recorder *rec)
 {
     const uint64_t raw = nytp_clock_raw(&rec->clock);
-    if (rec->options.flush_s <= 0 || rec->life.forked || !nytp_stream_can_pay_flush(rec, raw))
+    if (rec->options.flush_s <= 0 || rec->forked || !nytp_stream_can_pay_flush(rec, raw))
         return;
     dSAVE_ERRNO;
     nytp_guard(rec);

@@ -21,7 +21,7 @@ static void remove_oldest(struct nytp_rec_finished_profiles *kept)
 
 void nytp_finished_profiles_add(struct nytp_recorder *rec)
 {
-    struct nytp_rec_finished_profiles *const kept = &rec->finished_profiles;
+    struct nytp_rec_finished_profiles *const kept = rec->finished_profiles;
     const uint32_t most = (uint32_t)rec->options.keep; /* may have changed */
     if (most == 0 || !rec->file.is_regular)
         return;
@@ -43,7 +43,7 @@ void nytp_finished_profiles_fork(struct nytp_recorder *rec)
 
 void nytp_finished_profiles_free(struct nytp_recorder *rec)
 {
-    struct nytp_rec_finished_profiles *const kept = &rec->finished_profiles;
+    struct nytp_rec_finished_profiles *const kept = rec->finished_profiles;
     for (uint32_t i = 0; i < kept->n; i++)
         free_file(&kept->files[i]);
     Safefree(kept->files);

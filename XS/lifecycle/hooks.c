@@ -14,6 +14,7 @@
 #include "XS/exact/labels.h"
 #include "exits.h"
 #include "life.h"
+#include "lifecycle.h"
 #include "XS/exact/switch_ops.h"
 #include "XS/perl/ops.h"
 #include "XS/perl/perl_stack.h"
@@ -328,8 +329,8 @@ static OP *on_fork(pTHX)
 {
     OP *const next = nytp_real_op(aTHX_ OP_FORK);
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
-    if (rec != NULL && rec->life.forked &&
-        (rec->options.sample > 0 || rec->load.waits > 0 || rec->control.target != NULL))
+    if (rec != NULL && rec->forked &&
+        (rec->options.sample > 0 || rec->load->waits > 0 || rec->control != NULL))
         nytp_safe_point_ask((void *)rec->interpreter);
     return next;
 }
@@ -347,7 +348,7 @@ static OP *on_exec(pTHX)
 static struct nytp_recorder *watching(pTHX)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
-    return rec != NULL && rec->subs.called != NULL && rec->state != NYTP_OFF ? rec : NULL;
+    return rec != NULL && rec->subs->called != NULL && rec->state != NYTP_OFF ? rec : NULL;
 }
 
 static void note_compiled(pTHX_ const OP *root)
@@ -428,8 +429,8 @@ static void on_op_free(pTHX_ OP *op)
 /* A new thread without redirected ops has no first event to wait for. */
 static bool is_thread_to_sample(const struct nytp_recorder *rec)
 {
-    return rec->options.sample > 0 && rec->profile.is_thread && rec->state == NYTP_ARMED &&
-           !rec->life.is_ended;
+    return rec->options.sample > 0 && rec->profile->is_thread && rec->state == NYTP_ARMED &&
+           !rec->is_ended;
 }
 
 static void at_safe_point(pTHX)
@@ -438,7 +439,7 @@ static void at_safe_point(pTHX)
     nytp_ticks_follow_rights();
     if (rec == NULL || !(nytp_sample_is_due(rec) || is_thread_to_sample(rec)))
         return;
-    if (rec->life.is_ended && !nytp_sample_is_worth_new_end(rec))
+    if (rec->is_ended && !nytp_sample_is_worth_new_end(rec))
         return;
     if (rec->state == NYTP_ARMED && nytp_is_between_statements(aTHX))
         nytp_start_armed(aTHX_ rec);
@@ -521,11 +522,11 @@ void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
         wrap_op_checker(OP_LEAVEWRITE, check_leavewrite, &real_check_leavewrite);
         wrap_op_checker(OP_LEAVEEVAL, check_leaveeval, &real_check_leaveeval);
     }
-    if (!rec->hooks.sees_compilation) {
+    if (!rec->sees_compilation) {
         BhkENTRY_set(&block_hooks, bhk_eval, on_compile);
         Perl_blockhook_register(aTHX_ & block_hooks);
     }
-    rec->hooks.sees_compilation = true;
+    rec->sees_compilation = true;
     nytp_renames_watch(aTHX);
     nytp_exits_watch_posix(aTHX_ nytp_finish);
     if (rec->state == NYTP_ARMED && rec->kind == NYTP_EXACT)
@@ -535,7 +536,7 @@ void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
 /* The interpreter was cloned with its block hooks. */
 void nytp_hooks_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
-    rec->hooks = from->hooks;
+    rec->sees_compilation = from->sees_compilation;
     nytp_regexes_begin(rec);
 }
 

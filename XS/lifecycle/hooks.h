@@ -11,10 +11,6 @@
 
 struct nytp_recorder;
 
-struct nytp_rec_hooks {
-    bool sees_compilation; /* the interpreter has our block hooks */
-};
-
 /* Installs the hooks that options ask for. Call it again when options are added. */
 void nytp_hooks_install(pTHX_ struct nytp_recorder *rec);
 

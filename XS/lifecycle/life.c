@@ -7,6 +7,7 @@
  * reading that every event makes; see nytp_now().
  */
 #include "life.h"
+#include "lifecycle.h"
 
 #include "XS/exact/calls.h"
 #include "XS/exact/site_cache.h"
@@ -34,6 +35,7 @@
 #include "XS/state/stream.h"
 #include "XS/names/subs.h"
 #include "XS/platform/ticks.h"
+#include "XS/sampling/last_stack.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -64,7 +66,7 @@ static void switch_ops_on(pTHX_ struct nytp_recorder *rec)
 
 void nytp_begin_recording(pTHX_ struct nytp_recorder *rec)
 {
-    nytp_open_at_start_close_left(aTHX_ rec);
+    nytp_open_at_start_check(aTHX_ rec);
     nytp_stmt_drop(rec);
     go_on_recording(aTHX_ rec);
     switch_ops_on(aTHX_ rec);
@@ -99,12 +101,12 @@ static bool open_profile(pTHX_ struct nytp_recorder *rec)
 /* Returns whether a profile whose end is taken back is written again. */
 static bool may_go_on(const struct nytp_recorder *rec)
 {
-    return rec->state != NYTP_OFF && !rec->stream.is_abandoned;
+    return rec->state != NYTP_OFF && !rec->stream->is_abandoned;
 }
 
 void nytp_finish_without_perl(struct nytp_recorder *rec)
 {
-    if (!nytp_file_is_open(rec) || rec->life.is_ended || getpid() != rec->life.pid)
+    if (!nytp_file_is_open(rec) || rec->is_ended || getpid() != rec->pid)
         return;
     rec->without_perl = true;
     nytp_sample_put_blocked(rec);
@@ -130,22 +132,22 @@ void nytp_start_recording(pTHX_ struct nytp_recorder *rec)
         return;
     dSAVE_ERRNO;
     nytp_settle_options(rec);
-    if (rec->profile.generation == 0)
+    if (rec->generation == 0)
         rec->guarded = nytp_guards_choose(aTHX_ & rec->guards, rec->options.sigexit != NULL);
     nytp_guard(rec);
-    rec->life.pid = getpid();
-    nytp_open_at_start_close_left(aTHX_ rec);
+    rec->pid = getpid();
+    nytp_open_at_start_check(aTHX_ rec);
     nytp_program_text_copy(aTHX_ rec);
     if (rec->clock.rate == 0)
         nytp_clock_init(&rec->clock, (int)rec->options.clock);
-    else if (rec->profile.generation == 0)
+    else if (rec->generation == 0)
         nytp_clock_restart(&rec->clock);
     if (open_profile(aTHX_ rec)) {
         begin_file(aTHX_ rec);
         go_on_recording(aTHX_ rec);
         switch_ops_on(aTHX_ rec);
         nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
-        if (rec->profile.generation == 1 && !rec->profile.is_thread)
+        if (rec->generation == 1 && !rec->profile->is_thread)
             nytp_exits_watch(rec, nytp_finish_without_perl);
     }
     nytp_unguard(rec);
@@ -183,39 +185,39 @@ static void end_for_now(pTHX_ struct nytp_recorder *rec)
     nytp_sub_infos_end_file(rec);
     nytp_regexes_write(rec); /* only once, so it has to stay */
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
-    rec->life.before_end = (struct nytp_before_end){
+    rec->life->before_end = (struct nytp_before_end){
         .state = rec->state,
-        .pid = rec->life.pid,
+        .pid = rec->pid,
         .wake_raw = rec->wake_raw,
         .size = rec->file.size,
         .call_point = rec->writer->calls.point,
     };
     if (rec->writer->deflate != NULL)
-        rec->life.before_end.deflate = nytp_deflate_point(rec->writer->deflate);
+        rec->life->before_end.deflate = nytp_deflate_point(rec->writer->deflate);
     if (rec->dprof != NULL)
         nytp_dprof_keep_place(rec);
     nytp_profile_write_closing(rec);
     nytp_stream_flush(rec, NYTP_FLUSH_FINISH);
-    rec->life.is_ended = true;
+    rec->is_ended = true;
 }
 
 /* Cuts off the end and goes on compressing from before it. Returns false on failure. */
 static bool take_back_end(struct nytp_recorder *rec)
 {
-    const struct nytp_deflate_point *const point = &rec->life.before_end.deflate;
+    const struct nytp_deflate_point *const point = &rec->life->before_end.deflate;
     struct nytp_deflate *const before = point->level == 0 ? NULL : nytp_deflate_new_at(point);
     const bool is_whole = before != NULL || rec->options.compress == 0;
     nytp_writer_set_deflate(rec->writer, before);
-    rec->writer->calls.point = rec->life.before_end.call_point;
+    rec->writer->calls.point = rec->life->before_end.call_point;
     if (rec->dprof != NULL)
         nytp_dprof_take_back(rec);
-    return is_whole && nytp_outfile_truncate(&rec->file, rec->life.before_end.size);
+    return is_whole && nytp_outfile_truncate(&rec->file, rec->life->before_end.size);
 }
 
 bool nytp_checkpoint(pTHX_ struct nytp_recorder *rec, char *text, size_t size)
 {
     nytp_become_child_if_forked(aTHX_ rec);
-    if (!nytp_file_is_open(rec) || rec->life.is_ended || !rec->file.is_regular) {
+    if (!nytp_file_is_open(rec) || rec->is_ended || !rec->file.is_regular) {
         snprintf(text, size, "nothing is being recorded into a file");
         return false;
     }
@@ -224,7 +226,7 @@ bool nytp_checkpoint(pTHX_ struct nytp_recorder *rec, char *text, size_t size)
     nytp_clock_pause(&rec->clock);
     end_for_now(aTHX_ rec);
     const bool ok = nytp_checkpoint_copy(&rec->file, text, size);
-    rec->life.is_ended = false;
+    rec->is_ended = false;
     nytp_frames_retract(rec);
     if (!take_back_end(rec))
         nytp_stream_abandon_profile(rec);
@@ -239,13 +241,13 @@ void nytp_life_suspend(pTHX_ struct nytp_recorder *rec, struct nytp_before_end *
     end_for_now(aTHX_ rec);
     nytp_writer_put_trailer(rec->writer);
     nytp_blocks_suspend(rec);
-    rec->life.is_ended = false;
-    *before_end = rec->life.before_end;
+    rec->is_ended = false;
+    *before_end = rec->life->before_end;
 }
 
 void nytp_life_resume(pTHX_ struct nytp_recorder *rec, const struct nytp_before_end *before_end)
 {
-    rec->life.before_end = *before_end;
+    rec->life->before_end = *before_end;
     nytp_frames_retract(rec);
     if (!take_back_end(rec))
         nytp_stream_abandon_profile(rec);
@@ -259,7 +261,7 @@ void nytp_life_resume(pTHX_ struct nytp_recorder *rec, const struct nytp_before_
 
 void nytp_name_as_child(struct nytp_recorder *rec)
 {
-    if (getpid() != rec->load.loader && !nytp_file_is_open(rec) && !rec->profile.is_round)
+    if (getpid() != rec->load->loader && !nytp_file_is_open(rec) && !rec->profile->is_round)
         nytp_profile_name_as_child(rec);
 }
 
@@ -267,12 +269,12 @@ void nytp_name_as_child(struct nytp_recorder *rec)
  * last as long as the child. */
 static void note_fork(struct nytp_recorder *rec, void *forking)
 {
-    rec->life.forked = true;
+    rec->forked = true;
     rec->wake_raw = 0;
     nytp_last_stack_forget(rec);
     if (forking != NULL && rec != forking && nytp_file_is_open(rec))
         nytp_outfile_close(&rec->file);
-    if (rec->sample.is_on) /* no other event comes */
+    if (rec->ticks_come) /* no other event comes */
         nytp_safe_point_ask((void *)rec->interpreter);
 }
 
@@ -297,7 +299,7 @@ void nytp_watch_forks(void)
 
 static bool is_beyond_forkdepth(const struct nytp_recorder *rec)
 {
-    return rec->options.forkdepth >= 0 && (int64_t)rec->life.n_forks > rec->options.forkdepth;
+    return rec->options.forkdepth >= 0 && (int64_t)rec->life->n_forks > rec->options.forkdepth;
 }
 
 /* Records when `from` does, or on request. */
@@ -306,7 +308,7 @@ void nytp_life_thread(struct nytp_recorder *rec, const struct nytp_recorder *fro
     const bool records = from->state == NYTP_RECORDING || from->state == NYTP_ARMED;
     rec->wake_up = nytp_wake_up;
     rec->check_open_at_start = nytp_open_at_start_check;
-    rec->life.n_forks = from->life.n_forks + (from->life.forked && nytp_file_is_open(from));
+    rec->life->n_forks = from->life->n_forks + (from->forked && nytp_file_is_open(from));
     nytp_kind_set(rec, rec->options.sample > 0 ? NYTP_SAMPLED : NYTP_EXACT);
     nytp_state_set(rec, is_beyond_forkdepth(rec) ? NYTP_OFF
                         : records                ? NYTP_ARMED
@@ -316,7 +318,7 @@ void nytp_life_thread(struct nytp_recorder *rec, const struct nytp_recorder *fro
 /* Returns false if forkdepth= excludes a profile of this child. */
 static bool be_child(pTHX_ struct nytp_recorder *rec)
 {
-    rec->life.n_forks++;
+    rec->life->n_forks++;
     nytp_profile_be_child(rec);
     if (!is_beyond_forkdepth(rec))
         return true;
@@ -328,17 +330,17 @@ static bool be_child(pTHX_ struct nytp_recorder *rec)
 /* An interpreter cloned for later use by a server that forks first (mod_perl). */
 static bool is_thread_in_wait(const struct nytp_recorder *rec)
 {
-    return rec->profile.is_thread && rec->state == NYTP_ARMED && !rec->life.is_ended;
+    return rec->profile->is_thread && rec->state == NYTP_ARMED && !rec->is_ended;
 }
 
 /* The buffer belongs to the parent. The child's profile begins now: open calls begin anew, with
  * new counts and overhead. */
 static void begin_child(pTHX_ struct nytp_recorder *rec)
 {
-    rec->life.forked = false;
+    rec->forked = false;
     const bool was_open = nytp_file_is_open(rec), was_recording = rec->state == NYTP_RECORDING;
     nytp_parts_do(rec, NYTP_FORK);
-    rec->life.pid = getpid();
+    rec->pid = getpid();
     if (!was_open && !is_thread_in_wait(rec))
         return;
     const bool is_wanted = be_child(aTHX_ rec);
@@ -365,14 +367,14 @@ static void become_child(pTHX_ struct nytp_recorder *rec)
 
 void nytp_life_resume_in_child(pTHX_ struct nytp_recorder *rec)
 {
-    if (!rec->life.forked)
-        rec->life.n_forks--; /* the fork was counted */
+    if (!rec->forked)
+        rec->life->n_forks--; /* the fork was counted */
     become_child(aTHX_ rec);
 }
 
 void nytp_become_child_if_forked(pTHX_ struct nytp_recorder *rec)
 {
-    if (!rec->life.forked)
+    if (!rec->forked)
         return;
     nytp_guard(rec);
     become_child(aTHX_ rec);
@@ -400,18 +402,18 @@ static void on_exec_failed(pTHX_ void *unused)
     PERL_UNUSED_ARG(unused);
     dSAVE_ERRNO;
     nytp_guard(rec);
-    rec->life.is_ended = false;
+    rec->is_ended = false;
     nytp_clock_resume(&rec->clock);
     if (may_go_on(rec))
-        nytp_state_set(rec, rec->life.before_end.state);
+        nytp_state_set(rec, rec->life->before_end.state);
     nytp_frames_retract(rec);
-    if (getpid() != rec->life.before_end.pid) {
-        rec->life.forked = true; /* a warning's handler forked: the file is the parent's */
+    if (getpid() != rec->life->before_end.pid) {
+        rec->forked = true; /* a warning's handler forked: the file is the parent's */
     } else if (!take_back_end(rec) && may_go_on(rec)) {
         nytp_stream_abandon_profile(rec);
     }
     if (rec->state == NYTP_RECORDING) {
-        rec->wake_raw = rec->life.forked ? 0 : rec->life.before_end.wake_raw;
+        rec->wake_raw = rec->forked ? 0 : rec->life->before_end.wake_raw;
         nytp_switch_ops(aTHX_ rec, true); /* a handler may have switched them off */
     }
     nytp_unguard(rec);
@@ -458,11 +460,11 @@ static void go_on_from_end(pTHX_ struct nytp_recorder *rec)
     dSAVE_ERRNO;
     nytp_guard(rec);
     nytp_state_set(rec, NYTP_RECORDING);
-    if (rec->life.forked) {
-        rec->life.is_ended = false; /* the parent's */
+    if (rec->forked) {
+        rec->is_ended = false; /* the parent's */
         become_child(aTHX_ rec);
     } else {
-        rec->life.is_ended = false;
+        rec->is_ended = false;
         nytp_frames_retract(rec);
         if (!take_back_end(rec))
             nytp_stream_abandon_profile(rec);
@@ -493,10 +495,10 @@ static void on_thread_pause(pTHX_ void *unused)
  * the file is ended again, a limited number of times. */
 static void plan_thread_end(pTHX_ struct nytp_recorder *rec)
 {
-    if (!rec->profile.is_thread || PL_phase == PERL_PHASE_DESTRUCT ||
-        rec->life.n_thread_ends >= MAX_THREAD_ENDS)
+    if (!rec->profile->is_thread || PL_phase == PERL_PHASE_DESTRUCT ||
+        rec->life->n_thread_ends >= MAX_THREAD_ENDS)
         return;
-    rec->life.n_thread_ends++;
+    rec->life->n_thread_ends++;
     SAVEDESTRUCTOR_X(on_thread_pause, NULL);
 }
 
@@ -505,7 +507,7 @@ void nytp_start_armed(pTHX_ struct nytp_recorder *rec)
     if (NYTP_IS_BEING_CLONED)
         return;
     plan_thread_end(aTHX_ rec);
-    if (rec->life.is_ended) {
+    if (rec->is_ended) {
         go_on_from_end(aTHX_ rec);
         return;
     }
@@ -521,7 +523,7 @@ void nytp_start_armed(pTHX_ struct nytp_recorder *rec)
 /* Makes the end final. */
 void nytp_keep_end(struct nytp_recorder *rec)
 {
-    rec->life.is_ended = false;
+    rec->is_ended = false;
     nytp_outfile_close(&rec->file);
     nytp_state_set(rec, NYTP_CLOSED);
 }
@@ -530,7 +532,7 @@ void nytp_finish(pTHX_ struct nytp_recorder *rec)
 {
     dSAVE_ERRNO;
     nytp_become_child_if_forked(aTHX_ rec);
-    if (rec->state == NYTP_ARMED && !rec->profile.is_thread)
+    if (rec->state == NYTP_ARMED && !rec->profile->is_thread)
         nytp_start_armed(aTHX_ rec); /* a program without events has a profile, too */
     nytp_close(aTHX_ rec);
     RESTORE_ERRNO;
@@ -540,7 +542,7 @@ void nytp_finish(pTHX_ struct nytp_recorder *rec)
 
 void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
 {
-    if (rec->life.forked)
+    if (rec->forked)
         become_child(aTHX_ rec);
     if (rec->state != NYTP_RECORDING) {
         rec->wake_raw = UINT64_MAX;

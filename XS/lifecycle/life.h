@@ -10,32 +10,9 @@
 #define NYTP_LIFE_H
 
 #include "XS/perl/perl_compat.h"
-#include "XS/state/states.h"
 
-#include "formats/deflate/deflate.h"
-
-#include <sys/types.h>
-
+struct nytp_before_end;
 struct nytp_recorder;
-
-/* The state to return to when an end is taken back. */
-struct nytp_before_end {
-    enum nytp_state state;
-    pid_t pid;
-    uint64_t wake_raw;
-    uint64_t size;                     /* of the file, in bytes */
-    int64_t call_point;                /* of rec->writer->calls */
-    struct nytp_deflate_point deflate; /* level 0: a plain file */
-};
-
-struct nytp_rec_life {
-    volatile bool forked;              /* set in a fork's child until it has its own profile */
-    pid_t pid;                         /* of the recorded process */
-    unsigned n_forks;                  /* generations of processes since the first */
-    bool is_ended;                     /* the stream has its end, which may be taken back */
-    struct nytp_before_end before_end; /* valid while is_ended */
-    unsigned n_thread_ends;            /* times that a thread seemed to have ended */
-};
 
 /* ---- start ---- */
 

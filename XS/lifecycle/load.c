@@ -25,6 +25,7 @@
 #include "pause_for_exact.h"
 #include "threads.h"
 #include "XS/platform/timers.h"
+#include "XS/names/files.h"
 
 #include <unistd.h>
 
@@ -43,11 +44,10 @@ static void on_destruction(pTHX_ void *unused)
         return;
     struct nytp_timers timers;
     nytp_timers_stop(&timers);
-    if (rec->life.is_ended) {
+    if (rec->is_ended) {
         nytp_keep_end(rec);
     }
     nytp_finish(aTHX_ rec);
-    nytp_pause_for_exact_free(aTHX_ rec);
     nytp_hooks_forget(aTHX);
     nytp_recorder_free(rec);
     nytp_timers_restart(&timers);
@@ -104,7 +104,7 @@ static void xs_finish(pTHX_ CV *cv)
         nytp_timers_stop(&timers);
         nytp_become_child_if_forked(aTHX_ rec);
         nytp_profile_say_if_never_begun(rec);
-        if (rec->state == NYTP_ARMED && !rec->life.is_ended && !rec->profile.is_thread)
+        if (rec->state == NYTP_ARMED && !rec->is_ended && !rec->profile->is_thread)
             nytp_start_armed(aTHX_ rec);
         nytp_end_program(aTHX_ rec);
         nytp_timers_restart(&timers);
@@ -211,7 +211,7 @@ static void plan_phases(pTHX_ struct nytp_recorder *rec)
     if (rec->options.endatexit)
         PL_exit_flags |= PERL_EXIT_DESTRUCT_END;
     if (starts_now(aTHX_ rec))
-        nytp_state_set(rec, rec->profile.is_thread ? NYTP_LOADED : NYTP_ARMED);
+        nytp_state_set(rec, rec->profile->is_thread ? NYTP_LOADED : NYTP_ARMED);
     else if (strEQ(phase, "init"))
         Perl_av_create_and_unshift_one(aTHX_ & PL_initav, own_block(aTHX_ xs_enable));
     else if (strEQ(phase, "end") && running)
@@ -223,9 +223,9 @@ static void plan_phases(pTHX_ struct nytp_recorder *rec)
 /* Recording starts while the program is compiled. */
 static void plan_switch_of_main(pTHX_ struct nytp_recorder *rec)
 {
-    if (PL_main_start != NULL || rec->load.switches_main)
+    if (PL_main_start != NULL || rec->load->switches_main)
         return;
-    rec->load.switches_main = true;
+    rec->load->switches_main = true;
     push_block(aTHX_ & PL_initav, xs_switch_main);
 }
 
@@ -242,7 +242,7 @@ static void set_debug_bits(pTHX_ struct nytp_recorder *rec)
     SV *const variable = get_sv("\x10", GV_ADD);
     if (bits != 0 && PL_DBsub == NULL)
         sv_setiv_mg(variable, (IV)bits); /* prepares the DB package */
-    PL_perldb = rec->load.perldb = bits;
+    PL_perldb = rec->load->perldb = bits;
     if (rec->options.use_db_sub && PL_DBsingle != NULL)
         sv_setiv_mg(PL_DBsingle, 1);
 }
@@ -282,20 +282,20 @@ static void note_hash_seed(struct nytp_recorder *rec)
 {
     const char *const seed = getenv("PERL_HASH_SEED");
     const bool is_number =
-        seed != NULL && isXDIGIT(*seed) && strlen(seed) < sizeof rec->load.hash_seed;
-    my_strlcpy(rec->load.hash_seed, is_number ? seed : "random", sizeof rec->load.hash_seed);
+        seed != NULL && isXDIGIT(*seed) && strlen(seed) < sizeof rec->load->hash_seed;
+    my_strlcpy(rec->load->hash_seed, is_number ? seed : "random", sizeof rec->load->hash_seed);
 }
 
 /* At a safe point: begins recording after these statements, when import() would have come. */
 static void wait_for_import(pTHX)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
-    if (rec == NULL || rec->load.waits == 0)
+    if (rec == NULL || rec->load->waits == 0)
         return;
     dSAVE_ERRNO;
-    if (rec->state != NYTP_ARMED || rec->life.is_ended)
-        rec->load.waits = 0;
-    else if (nytp_is_between_statements(aTHX) && --rec->load.waits == 0)
+    if (rec->state != NYTP_ARMED || rec->is_ended)
+        rec->load->waits = 0;
+    else if (nytp_is_between_statements(aTHX) && --rec->load->waits == 0)
         nytp_start(aTHX);
     else
         nytp_safe_point_ask((void *)rec->interpreter);
@@ -306,10 +306,10 @@ static void wait_for_import(pTHX)
  * statements of the program begin the recording. */
 static void plan_wait(pTHX_ struct nytp_recorder *rec)
 {
-    if (rec->state != NYTP_ARMED || (rec->kind == NYTP_EXACT && !rec->load.comes_late))
+    if (rec->state != NYTP_ARMED || (rec->kind == NYTP_EXACT && !rec->comes_late))
         return;
-    rec->load.waits = STATEMENTS_TO_IMPORT;
-    rec->load.loaded_ns = nytp_profile_processor_ns();
+    rec->load->waits = STATEMENTS_TO_IMPORT;
+    rec->load->loaded_ns = nytp_profile_processor_ns();
     nytp_safe_point_set(NYTP_ASKER_LOAD, wait_for_import);
     nytp_safe_point_begin(aTHX);
     nytp_safe_point_ask((void *)rec->interpreter);
@@ -322,10 +322,10 @@ void nytp_load(pTHX)
         return;
     if (rec->state != NYTP_LOADED && rec->state != NYTP_ARMED)
         return;
-    if (rec->load.loader == 0) {
-        rec->load.loader = getpid();
-        rec->load.is_debugger = PL_perldb != 0;
-        rec->load.comes_late = PL_main_start != NULL;
+    if (rec->load->loader == 0) {
+        rec->load->loader = getpid();
+        rec->load->is_debugger = PL_perldb != 0;
+        rec->comes_late = PL_main_start != NULL;
         note_hash_seed(rec);
         nytp_files_begin(aTHX_ rec);
         nytp_bytes_take_out_of_environment(aTHX);
@@ -334,14 +334,14 @@ void nytp_load(pTHX)
     set_debug_bits(aTHX_ rec);
     if (!may_profile(rec) || !nytp_has_tables(rec))
         return;
-    const bool is_first = !rec->load.is_planned;
+    const bool is_first = !rec->load->is_planned;
     if (is_first) {
         nytp_watch_forks();
         nytp_program_text_copy(aTHX_ rec);
         plan_phases(aTHX_ rec);
     }
     nytp_profile_set_path_by_options(rec);
-    rec->load.is_planned = true;
+    rec->load->is_planned = true;
     nytp_state_set(rec, rec->state);
     nytp_hooks_install(aTHX_ rec);
     if (is_first)
@@ -414,13 +414,14 @@ static bool enable(pTHX_ struct nytp_recorder *rec, const char *path)
 bool nytp_enable(pTHX_ const char *path)
 {
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
-    if (rec != NULL && !rec->load.is_planned)
+    if (rec != NULL && !rec->load->is_planned)
         nytp_load(aTHX); /* with Devel::NYTProf::Core alone */
-    if (rec == NULL || rec->state == NYTP_OFF || rec->life.is_ended)
+    if (rec == NULL || rec->state == NYTP_OFF || rec->is_ended)
         return false;
-    if (path == NULL && rec->state == NYTP_CLOSED && rec->profile.n_finished > 0)
+    if (path == NULL && rec->state == NYTP_CLOSED && rec->profile->n_finished > 0)
         nytp_say(&rec->options, "%s is finished, the profile goes on in %s.%u",
-                 rec->profile.base_path, rec->profile.base_path, rec->profile.n_finished + 1);
+                 rec->profile->base_path, rec->profile->base_path,
+                 rec->profile->n_finished + 1);
     return enable(aTHX_ rec, path);
 }
 
@@ -430,7 +431,7 @@ bool nytp_enable_exact(pTHX_ const char *path)
     if (rec != NULL && rec->state == NYTP_RECORDING && rec->kind == NYTP_SAMPLED)
         nytp_pause_for_exact(aTHX_ rec);
     const bool was_on = nytp_enable(aTHX_ path);
-    if (rec != NULL && rec->pause_for_exact.is_there && rec->state != NYTP_RECORDING)
+    if (rec != NULL && rec->pause_for_exact->is_there && rec->state != NYTP_RECORDING)
         nytp_go_on_sampling(aTHX_ rec);
     return was_on;
 }
@@ -438,7 +439,7 @@ bool nytp_enable_exact(pTHX_ const char *path)
 void nytp_finish_exact(pTHX)
 {
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
-    if (rec != NULL && rec->pause_for_exact.is_there)
+    if (rec != NULL && rec->pause_for_exact->is_there)
         nytp_go_on_sampling(aTHX_ rec);
     else
         nytp_finish_profile(aTHX);
@@ -446,7 +447,7 @@ void nytp_finish_exact(pTHX)
 
 void nytp_enable_unasked(pTHX_ struct nytp_recorder *rec)
 {
-    if (rec->state == NYTP_OFF || rec->life.is_ended || !rec->load.is_planned)
+    if (rec->state == NYTP_OFF || rec->is_ended || !rec->load->is_planned)
         return;
     nytp_become_child_if_forked(aTHX_ rec);
     nytp_name_as_child(rec);
@@ -457,9 +458,9 @@ bool nytp_rotate_unasked(pTHX_ const char *path, char *text, size_t size)
 {
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
     struct nytp_next_profile next;
-    if (rec != NULL && !rec->life.is_ended)
+    if (rec != NULL && !rec->is_ended)
         nytp_become_child_if_forked(aTHX_ rec);
-    if (rec == NULL || rec->life.is_ended || rec->state != NYTP_RECORDING) {
+    if (rec == NULL || rec->is_ended || rec->state != NYTP_RECORDING) {
         snprintf(text, size, "nothing is being recorded");
         return false;
     }
@@ -490,7 +491,7 @@ bool nytp_disable(pTHX)
     if (rec == NULL)
         return false;
     nytp_become_child_if_forked(aTHX_ rec);
-    if (rec->state == NYTP_ARMED && !rec->life.is_ended)
+    if (rec->state == NYTP_ARMED && !rec->is_ended)
         nytp_state_set(rec, NYTP_LOADED); /* before anything was recorded */
     if (rec->state != NYTP_RECORDING)
         return false;
@@ -511,7 +512,7 @@ void nytp_finish_profile(pTHX)
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
     if (rec == NULL)
         return;
-    if (rec->pause_for_exact.is_there)
+    if (rec->pause_for_exact->is_there)
         nytp_go_on_sampling(aTHX_ rec);
     nytp_finish(aTHX_ rec);
     nytp_switch_ops(aTHX_ rec, false);
@@ -545,8 +546,9 @@ void nytp_thread_begins(pTHX)
 
 void nytp_load_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
-    rec->load = from->load;
-    rec->load.waits = 0;
+    *rec->load = *from->load;
+    rec->comes_late = from->comes_late;
+    rec->load->waits = 0;
 }
 
 /* The first of two successive statements: perl's optimizer drops it (op.c, OP_NEXTSTATE) unless
@@ -579,15 +581,15 @@ void nytp_start(pTHX)
     if (rec == NULL)
         return;
     hide_debugger(aTHX_ rec); /* not before: import() itself is called through PL_DBsub */
-    if (rec->state == NYTP_LOADED && rec->profile.is_thread && starts_now(aTHX_ rec))
+    if (rec->state == NYTP_LOADED && rec->profile->is_thread && starts_now(aTHX_ rec))
         nytp_state_set(rec, NYTP_ARMED);
     if (rec->state != NYTP_ARMED)
         return;
-    if (!rec->load.is_debugger)
+    if (!rec->load->is_debugger)
         plan_switch_of_main(aTHX_ rec);
-    if (rec->load.comes_late && rec->options.subs && !(rec->options.stmts && rec->leave_on))
+    if (rec->comes_late && rec->options.subs && !(rec->options.stmts && rec->leave_on))
         nytp_hooks_watch_returns(aTHX);
-    rec->load.is_importing = true;
+    rec->is_importing = true;
     nytp_start_armed(aTHX_ rec);
-    rec->load.is_importing = false;
+    rec->is_importing = false;
 }

@@ -9,22 +9,7 @@
 
 #include "XS/perl/perl_compat.h"
 
-#include <sys/types.h>
-
 struct nytp_recorder;
-
-struct nytp_rec_load {
-    U32 perldb;         /* $^P as we set it */
-    bool is_planned;    /* phases and fork handler are set up */
-    pid_t loader;       /* process that loaded us; 0: options may still come */
-    bool is_debugger;   /* loaded by -d */
-    bool comes_late;    /* loaded after the program was compiled */
-    bool is_importing;  /* our import() is starting the recording */
-    bool switches_main; /* our INIT block will switch the program */
-    unsigned waits;     /* safe points left to wait for import(); 0: no wait */
-    int64_t loaded_ns;  /* processor time at the begin of the wait */
-    char hash_seed[40]; /* PERL_HASH_SEED, or "random" */
-};
 
 /* Returns the interpreter's recorder, made if it has none, or NULL: memory is out, or the
  * interpreter is being destroyed and its recorder is freed. */

@@ -12,6 +12,7 @@
 #include "XS/exact/calls.h"
 #include "XS/exact/labels.h"
 #include "life.h"
+#include "lifecycle.h"
 #include "XS/exact/switch_ops.h"
 #include "profile.h"
 #include "XS/sampling/sample.h"
@@ -26,24 +27,25 @@
 
 static void save_sampled(struct nytp_recorder *rec)
 {
-    struct nytp_rec_pause_for_exact *const sampled = &rec->pause_for_exact;
+    struct nytp_rec_pause_for_exact *const sampled = rec->pause_for_exact;
     nytp_profile_suspend(rec, &sampled->profile);
-    sampled->pid = rec->life.pid;
+    sampled->pid = rec->pid;
     sampled->file = rec->file;
     sampled->writer = rec->writer;
-    sampled->stream = rec->stream;
+    sampled->stream = *rec->stream;
+    sampled->generation = rec->generation;
     sampled->overhead_ticks = rec->clock.overhead_ticks;
-    nytp_frames_save(rec, &sampled->frames);
-    nytp_arcs_save(rec, &sampled->arcs);
+    nytp_frames_save(rec);
+    nytp_arcs_save(rec);
     rec->file = (struct nytp_outfile){.fd = -1};
     rec->writer = NULL;
     sampled->is_there = true;
 }
 
 /* Replaces the data of the exact profile, whose file is closed. */
-static void restore_sampled(pTHX_ struct nytp_recorder *rec)
+static void restore_sampled(struct nytp_recorder *rec)
 {
-    struct nytp_rec_pause_for_exact *const sampled = &rec->pause_for_exact;
+    struct nytp_rec_pause_for_exact *const sampled = rec->pause_for_exact;
     nytp_costs_free(rec);
     nytp_writer_free(rec->writer);
     nytp_open_at_start_forget(rec);
@@ -53,9 +55,10 @@ static void restore_sampled(pTHX_ struct nytp_recorder *rec)
                         rec->clock.overhead_ticks - sampled->overhead_ticks);
     rec->file = sampled->file;
     rec->writer = sampled->writer;
+    rec->generation = sampled->generation;
     nytp_stream_restore(rec, &sampled->stream);
-    nytp_frames_restore(rec, &sampled->frames);
-    nytp_arcs_restore(rec, &sampled->arcs);
+    nytp_frames_restore(rec);
+    nytp_arcs_restore(rec);
     *sampled = (struct nytp_rec_pause_for_exact){0};
     nytp_subs_begin_file(rec);
 }
@@ -69,7 +72,7 @@ void nytp_pause_for_exact(pTHX_ struct nytp_recorder *rec)
     nytp_guard(rec);
     nytp_sample_pause(aTHX_ rec);
     nytp_labels_end(rec);
-    nytp_life_suspend(aTHX_ rec, &rec->pause_for_exact.before_end);
+    nytp_life_suspend(aTHX_ rec, &rec->pause_for_exact->before_end);
     nytp_state_set(rec, NYTP_CLOSED);
     save_sampled(rec);
     nytp_kind_set(rec, NYTP_EXACT);
@@ -90,11 +93,11 @@ static void drop_of_child(pTHX_ struct nytp_recorder *rec)
 static void end_exact(pTHX_ struct nytp_recorder *rec)
 {
     nytp_profile_drop_abandoned(rec);
-    if (rec->life.is_ended)
+    if (rec->is_ended)
         nytp_keep_end(rec);
-    else if (rec->life.forked)
+    else if (rec->forked)
         nytp_outfile_close(&rec->file); /* the parent's */
-    else if (nytp_file_is_open(rec) && rec->pause_for_exact.pid != getpid())
+    else if (nytp_file_is_open(rec) && rec->pause_for_exact->pid != getpid())
         drop_of_child(aTHX_ rec);
     else
         nytp_close(aTHX_ rec);
@@ -107,10 +110,10 @@ void nytp_go_on_sampling(pTHX_ struct nytp_recorder *rec)
     dSAVE_ERRNO;
     nytp_guard(rec);
     const enum nytp_state state = rec->state == NYTP_PAUSED ? NYTP_PAUSED : NYTP_RECORDING;
-    const bool is_child = rec->pause_for_exact.pid != getpid();
-    const struct nytp_before_end before_end = rec->pause_for_exact.before_end;
+    const bool is_child = rec->pause_for_exact->pid != getpid();
+    const struct nytp_before_end before_end = rec->pause_for_exact->before_end;
     end_exact(aTHX_ rec);
-    restore_sampled(aTHX_ rec);
+    restore_sampled(rec);
     nytp_kind_set(rec, NYTP_SAMPLED);
     nytp_switch_ops(aTHX_ rec, false);
     nytp_state_set(rec, state);
@@ -122,12 +125,13 @@ void nytp_go_on_sampling(pTHX_ struct nytp_recorder *rec)
     RESTORE_ERRNO;
 }
 
-void nytp_pause_for_exact_free(pTHX_ struct nytp_recorder *rec)
+/* Leaves the sampled profile as it is on disk. */
+void nytp_pause_for_exact_free(struct nytp_recorder *rec)
 {
-    struct nytp_rec_pause_for_exact *const sampled = &rec->pause_for_exact;
+    struct nytp_rec_pause_for_exact *const sampled = rec->pause_for_exact;
     if (!sampled->is_there)
         return;
     nytp_outfile_close(&rec->file);
-    restore_sampled(aTHX_ rec);
+    restore_sampled(rec);
     nytp_outfile_close(&rec->file);
 }

@@ -11,6 +11,9 @@
 #include "XS/state/stream.h"
 #include "XS/state/state.h"
 #include "XS/platform/thread_number.h"
+#include "XS/sampling/last_stack.h"
+#include "XS/state/sub.h"
+#include "XS/names/tables.h"
 
 #include "formats/base/platform.h"
 #include "formats/stream/comments/sample_records.h"
@@ -88,7 +91,7 @@ static void write_number(struct nytp_recorder *rec, const char *head, int64_t nu
 void nytp_profile_begin_file(struct nytp_recorder *rec)
 {
     const struct nytp_options *const options = &rec->options;
-    rec->profile.has_comments =
+    rec->comments_on =
         rec->kind == NYTP_EXACT && rec->dprof == NULL && options->subs && options->calls > 1 &&
         !nytp_option_is_given(options, NYTP_OPTION_calls) && !(options->memory && options->svs);
     nytp_state_set(rec, rec->state);
@@ -112,8 +115,8 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     nytp_write_text_attribute(rec->writer, "perl_version", text);
     nytp_write_number_attribute(rec->writer, "nv_size", (long)sizeof(double));
     nytp_write_text_attribute(rec->writer, "xs_version", XS_VERSION);
-    nytp_write_attribute_record(rec->writer, "hash_seed", rec->load.hash_seed,
-                                strlen(rec->load.hash_seed));
+    nytp_write_attribute_record(rec->writer, "hash_seed", rec->load->hash_seed,
+                                strlen(rec->load->hash_seed));
     nytp_host_name(text, sizeof text);
     nytp_write_attribute_record(rec->writer, "host", text, strlen(text));
     const char *const clock = rec->clock.is_counter ? rec->clock.source : "clock_gettime";
@@ -121,24 +124,23 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     nytp_write_number_attribute(rec->writer, "PL_perldb", (long)PL_perldb);
     nytp_write_number_attribute(rec->writer, "clock_id", (long)rec->clock.id);
     nytp_write_number_attribute(rec->writer, "ticks_per_sec", NYTP_TICKS_PER_SEC);
-    if (rec->profile.is_thread) {
-        nytp_write_number_attribute(rec->writer, "thread", (long)rec->profile.thread);
+    if (rec->profile->is_thread) {
+        nytp_write_number_attribute(rec->writer, "thread", (long)rec->profile->thread);
         nytp_write_number_attribute(rec->writer, "parent_thread",
-                                    (long)rec->profile.parent_thread);
+                                    (long)rec->profile->parent_thread);
     }
     nytp_options_write(&rec->options, (long)rec->clock.id, rec->writer);
     nytp_last_stack_reserve(rec);
     if (rec->options.compress > 0)
         nytp_write_start_deflate(rec->writer, (int)rec->options.compress);
-    rec->profile.began_s = time(NULL);
+    rec->profile->began_s = time(NULL);
     int64_t peak;
-    if (!nytp_platform_memory(&rec->profile.memory_start, &peak))
-        rec->profile.memory_start = 0;
-    rec->profile.processor_ns = nytp_profile_processor_ns();
-    nytp_write_pid_start(rec->writer, (uint32_t)rec->life.pid, (uint32_t)getppid(),
-                         time_of_day());
-    if (rec->profile.memory_start > 0)
-        write_number(rec, NYTP_MEMORY_NOW_HEAD, rec->profile.memory_start);
+    if (!nytp_platform_memory(&rec->profile->memory_start, &peak))
+        rec->profile->memory_start = 0;
+    rec->profile->processor_ns = nytp_profile_processor_ns();
+    nytp_write_pid_start(rec->writer, (uint32_t)rec->pid, (uint32_t)getppid(), time_of_day());
+    if (rec->profile->memory_start > 0)
+        write_number(rec, NYTP_MEMORY_NOW_HEAD, rec->profile->memory_start);
     nytp_parts_do(rec, NYTP_BEGIN_FILE);
 }
 
@@ -146,7 +148,7 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
 static char *path_for(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_profile *profile)
 {
     const struct nytp_file_name_values values = {
-        .pid = (long)rec->life.pid,
+        .pid = (long)rec->pid,
         .started = (long long)profile->started,
         .program = PL_origfilename == NULL ? "" : PL_origfilename,
     };
@@ -158,7 +160,7 @@ static char *path_for(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_pro
     free(expanded);
     const bool is_round = profile->is_round;
     if (!has_pid && ((rec->options.addpid && !is_round) || profile->is_child))
-        nytp_text_printf(&rec->scratch, ".%ld", (long)rec->life.pid);
+        nytp_text_printf(&rec->scratch, ".%ld", (long)rec->pid);
     if (profile->is_thread && !is_round)
         nytp_text_printf(&rec->scratch, ".t%u", profile->thread);
     if (profile->n_finished > 0)
@@ -186,44 +188,45 @@ static void set_path(struct nytp_rec_profile *profile, const char *path)
 
 void nytp_profile_set_path(struct nytp_recorder *rec, const char *path)
 {
-    set_path(&rec->profile, path);
+    set_path(rec->profile, path);
 }
 
 void nytp_profile_set_path_by_options(struct nytp_recorder *rec)
 {
     const char *const name = rec->options.file;
     nytp_profile_set_path(rec, name == NULL ? default_path : name);
-    rec->profile.is_template = name != NULL && strchr(name, '%') != NULL;
-    rec->profile.is_default_path = name == NULL;
+    rec->profile->is_template = name != NULL && strchr(name, '%') != NULL;
+    rec->profile->is_default_path = name == NULL;
 }
 
 void nytp_profile_suspend(struct nytp_recorder *rec, struct nytp_rec_profile *sampled)
 {
-    *sampled = rec->profile;
+    *sampled = *rec->profile;
     nytp_text_clear(&rec->scratch);
     nytp_text_printf(&rec->scratch, "%s.exact", rec->file.path);
-    rec->profile.base_path = nytp_copy(rec->scratch.ptr, rec->scratch.len);
-    rec->profile.is_round = true;
-    rec->profile.is_child = rec->profile.is_template = rec->profile.is_default_path = false;
-    rec->profile.n_finished = sampled->n_of_rounds;
+    rec->profile->base_path = nytp_copy(rec->scratch.ptr, rec->scratch.len);
+    rec->profile->is_round = true;
+    rec->profile->is_child = rec->profile->is_template = rec->profile->is_default_path = false;
+    rec->profile->n_finished = sampled->n_of_rounds;
 }
 
 void nytp_profile_resume(struct nytp_recorder *rec, const struct nytp_rec_profile *sampled,
                          int64_t overhead_ticks)
 {
-    const struct nytp_rec_profile of_round = rec->profile;
+    const struct nytp_rec_profile of_round = *rec->profile;
     Safefree(of_round.base_path);
-    rec->profile = *sampled;
-    rec->profile.n_opened = of_round.n_opened;
-    rec->profile.overhead_base += overhead_ticks;
+    *rec->profile = *sampled;
+    rec->comments_on = false;
+    rec->profile->n_opened = of_round.n_opened;
+    rec->profile->overhead_base += overhead_ticks;
     if (of_round.is_round)
-        rec->profile.n_of_rounds = of_round.n_finished;
+        rec->profile->n_of_rounds = of_round.n_finished;
 }
 
 void nytp_profile_be_further(pTHX_ struct nytp_recorder *rec)
 {
-    rec->profile.is_thread = true;
-    rec->profile.thread = nytp_thread_number(aTHX);
+    rec->profile->is_thread = true;
+    rec->profile->thread = nytp_thread_number(aTHX);
 }
 
 /* A clone made in a child counts as a child's, even if its original has not run there yet. */
@@ -231,38 +234,38 @@ void nytp_profile_thread(struct nytp_recorder *rec, const struct nytp_recorder *
 {
     dTHX;
     const struct nytp_rec_profile *const profile =
-        from->pause_for_exact.is_there ? &from->pause_for_exact.profile : &from->profile;
-    const bool is_of_child = from->life.forked && nytp_file_is_open(from);
-    rec->profile.base_path = copy_of(profile->base_path);
-    rec->profile.is_template = profile->is_template;
-    rec->profile.is_default_path = profile->is_default_path;
-    rec->profile.is_child = profile->is_child || is_of_child;
-    rec->profile.started = is_of_child ? 0 : profile->started;
-    rec->profile.parent_thread = profile->thread;
+        from->pause_for_exact->is_there ? &from->pause_for_exact->profile : from->profile;
+    const bool is_of_child = from->forked && nytp_file_is_open(from);
+    rec->profile->base_path = copy_of(profile->base_path);
+    rec->profile->is_template = profile->is_template;
+    rec->profile->is_default_path = profile->is_default_path;
+    rec->profile->is_child = profile->is_child || is_of_child;
+    rec->profile->started = is_of_child ? 0 : profile->started;
+    rec->profile->parent_thread = profile->thread;
     nytp_profile_be_further(aTHX_ rec);
 }
 
 void nytp_profile_be_child(struct nytp_recorder *rec)
 {
-    rec->profile.is_child = true;
-    rec->profile.n_finished = rec->profile.n_of_rounds = 0;
-    rec->profile.started = 0;
+    rec->profile->is_child = true;
+    rec->profile->n_finished = rec->profile->n_of_rounds = 0;
+    rec->profile->started = 0;
 }
 
 void nytp_profile_name_as_child(struct nytp_recorder *rec)
 {
-    rec->profile.is_child = true;
+    rec->profile->is_child = true;
 }
 
 void nytp_profile_finished(struct nytp_recorder *rec)
 {
-    rec->profile.n_finished++;
-    rec->profile.said_end = false;
+    rec->profile->n_finished++;
+    rec->profile->said_end = false;
 }
 
 void nytp_profile_free(struct nytp_recorder *rec)
 {
-    Safefree(rec->profile.base_path);
+    Safefree(rec->profile->base_path);
 }
 
 static bool open_file(pTHX_ struct nytp_recorder *rec, struct nytp_rec_profile *profile,
@@ -272,7 +275,7 @@ static bool open_file(pTHX_ struct nytp_recorder *rec, struct nytp_rec_profile *
         profile->started = time(NULL);
     /* `perl -MDevel::NYTProf -e 1` only tests for the module */
     const bool is_glance =
-        profile->is_default_path && rec->compile.e_text != NULL && !rec->load.is_debugger;
+        profile->is_default_path && rec->e_text != NULL && !rec->load->is_debugger;
     char *const path = path_for(aTHX_ rec, profile);
     struct stat there;
     const bool is_present = nytp_file_is_open(rec) && rec->file.is_regular &&
@@ -288,8 +291,8 @@ bool nytp_profile_open_next(pTHX_ struct nytp_recorder *rec, const char *path,
                             struct nytp_next_profile *next)
 {
     next->file = (struct nytp_outfile){.fd = -1};
-    next->profile = rec->profile;
-    next->profile.base_path = copy_of(rec->profile.base_path);
+    next->profile = *rec->profile;
+    next->profile.base_path = copy_of(rec->profile->base_path);
     next->profile.said_end = false;
     if (path != NULL) {
         set_path(&next->profile, path);
@@ -305,14 +308,14 @@ bool nytp_profile_open_next(pTHX_ struct nytp_recorder *rec, const char *path,
 
 void nytp_profile_take_next(struct nytp_recorder *rec, const struct nytp_next_profile *next)
 {
-    Safefree(rec->profile.base_path);
-    rec->profile = next->profile;
+    Safefree(rec->profile->base_path);
+    *rec->profile = next->profile;
     rec->file = next->file;
 }
 
 void nytp_profile_drop_abandoned(struct nytp_recorder *rec)
 {
-    if (!rec->stream.is_abandoned || rec->file.path == NULL)
+    if (!rec->stream->is_abandoned || rec->file.path == NULL)
         return;
     nytp_outfile_close(&rec->file);
     if (rec->file.is_regular)
@@ -321,7 +324,7 @@ void nytp_profile_drop_abandoned(struct nytp_recorder *rec)
 
 bool nytp_profile_open(pTHX_ struct nytp_recorder *rec)
 {
-    if (rec->file.path == NULL && !open_file(aTHX_ rec, &rec->profile, &rec->file)) {
+    if (rec->file.path == NULL && !open_file(aTHX_ rec, rec->profile, &rec->file)) {
         nytp_say(&rec->options, "%s; the program runs unprofiled", rec->file.error.message);
         nytp_stream_abandon_profile_silently(rec);
         return false;
@@ -340,10 +343,10 @@ bool nytp_profile_open(pTHX_ struct nytp_recorder *rec)
     }
     nytp_writer_reset(rec->writer);
     rec->writer->on_full = nytp_stream_on_full;
-    rec->profile.generation = ++rec->profile.n_opened;
+    rec->generation = ++rec->profile->n_opened;
     write_header(aTHX_ rec);
-    rec->profile.overhead_base = rec->clock.overhead_ticks;
-    nytp_trace(&rec->options, 1, "process %ld writes %s", (long)rec->life.pid, rec->file.path);
+    rec->profile->overhead_base = rec->clock.overhead_ticks;
+    nytp_trace(&rec->options, 1, "process %ld writes %s", (long)rec->pid, rec->file.path);
     return true;
 }
 
@@ -351,7 +354,7 @@ bool nytp_profile_open(pTHX_ struct nytp_recorder *rec)
  * processor. Another thread, which may end the profile, has its own time. */
 static void write_processor_time(struct nytp_recorder *rec)
 {
-    const int64_t began = rec->profile.processor_ns, now = nytp_profile_processor_ns();
+    const int64_t began = rec->profile->processor_ns, now = nytp_profile_processor_ns();
     if (rec->dprof == NULL && began >= 0 && now >= began)
         write_number(rec, NYTP_PROCESSOR_TIME_HEAD, now - began);
 }
@@ -359,11 +362,11 @@ static void write_processor_time(struct nytp_recorder *rec)
 static void write_memory(struct nytp_recorder *rec)
 {
     int64_t now, peak;
-    if (rec->dprof != NULL || rec->profile.memory_start == 0 ||
+    if (rec->dprof != NULL || rec->profile->memory_start == 0 ||
         !nytp_platform_memory(&now, &peak))
         return;
     write_number(rec, NYTP_MEMORY_NOW_HEAD, now);
-    write_number(rec, NYTP_MEMORY_START_HEAD, rec->profile.memory_start);
+    write_number(rec, NYTP_MEMORY_START_HEAD, rec->profile->memory_start);
     write_number(rec, NYTP_MEMORY_PEAK_HEAD, peak);
 }
 
@@ -371,7 +374,7 @@ static void write_overhead(struct nytp_recorder *rec)
 {
     char text[DECIMAL];
     char *const at =
-        decimal(text + sizeof text, rec->clock.overhead_ticks - rec->profile.overhead_base);
+        decimal(text + sizeof text, rec->clock.overhead_ticks - rec->profile->overhead_base);
     nytp_write_attribute(rec->writer, "cumulative_overhead_ticks", at,
                          (size_t)(text + sizeof text - at));
 }
@@ -382,7 +385,7 @@ void nytp_profile_write_closing(struct nytp_recorder *rec)
     nytp_parts_do(rec, NYTP_END_FILE);
     write_processor_time(rec);
     write_memory(rec);
-    nytp_write_pid_end(rec->writer, (uint32_t)rec->life.pid, time_of_day());
+    nytp_write_pid_end(rec->writer, (uint32_t)rec->pid, time_of_day());
 }
 
 /* ---- messages at the end ---- */
@@ -399,7 +402,7 @@ static void check_is_kept(struct nytp_recorder *rec)
 /* A child reports nothing: the program may read its standard error. */
 static bool is_first(const struct nytp_recorder *rec)
 {
-    return !rec->profile.is_round && !rec->profile.is_child && !rec->profile.is_thread &&
+    return !rec->profile->is_round && !rec->profile->is_child && !rec->profile->is_thread &&
            !rec->file.is_beside_ancestor;
 }
 
@@ -417,9 +420,9 @@ static void say_others(struct nytp_recorder *rec)
 
 void nytp_profile_say_end(struct nytp_recorder *rec)
 {
-    if (rec->profile.said_end)
+    if (rec->profile->said_end)
         return;
-    rec->profile.said_end = true;
+    rec->profile->said_end = true;
     dSAVE_ERRNO;
     check_is_kept(rec);
     say_others(rec);
@@ -427,8 +430,8 @@ void nytp_profile_say_end(struct nytp_recorder *rec)
         nytp_sample_say_if_none(rec);
     nytp_trace(&rec->options, 1,
                "process %ld finished %s, %llu bytes: %u files, %u subs, %zu call sites",
-               (long)rec->life.pid, rec->file.path, (unsigned long long)rec->file.size,
-               rec->files.n, rec->subs.last_id, rec->arcs.used);
+               (long)rec->pid, rec->file.path, (unsigned long long)rec->file.size,
+               rec->files->n, rec->subs->last_id, rec->arcs.used);
     RESTORE_ERRNO;
 }
 
@@ -436,15 +439,15 @@ void nytp_profile_say_end(struct nytp_recorder *rec)
 void nytp_profile_say_if_never_begun(struct nytp_recorder *rec)
 {
     const int64_t lost_ns =
-        (nytp_file_is_open(rec) ? rec->profile.processor_ns : nytp_profile_processor_ns()) -
-        rec->load.loaded_ns;
-    if (rec->load.waits > 0 && is_first(rec) && lost_ns >= LONG_NS)
+        (nytp_file_is_open(rec) ? rec->profile->processor_ns : nytp_profile_processor_ns()) -
+        rec->load->loaded_ns;
+    if (rec->load->waits > 0 && is_first(rec) && lost_ns >= LONG_NS)
         nytp_say(&rec->options,
                  "%.1f s of processor time are not in the profile: the program executed a few "
                  "statements only after it had loaded the profiler",
                  (double)lost_ns / 1e9);
     const bool waits = rec->options.start != NULL && strEQ(rec->options.start, "no");
-    if (waits && rec->state == NYTP_LOADED && getpid() == rec->load.loader &&
+    if (waits && rec->state == NYTP_LOADED && getpid() == rec->load->loader &&
         nytp_say_has_reader(&rec->options))
         nytp_say(&rec->options,
                  "nothing was recorded: start=no, and DB::enable_profile() was not called");

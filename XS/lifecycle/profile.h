@@ -9,34 +9,9 @@
 #ifndef NYTP_PROFILE_H
 #define NYTP_PROFILE_H
 
-#include "XS/output/outfile.h"
-#include "XS/perl/perl_compat.h"
-
-#include <time.h>
+#include "lifecycle.h"
 
 struct nytp_recorder;
-
-struct nytp_rec_profile {
-    uint32_t generation;   /* number of the profile file, from 1 */
-    uint32_t n_opened;     /* profile files so far */
-    int64_t overhead_base; /* clock.overhead_ticks at the begin of this file */
-    char *base_path;       /* absolute, with nothing appended */
-    bool is_template;      /* it has placeholders (file_name.h) */
-    bool is_default_path;
-    bool is_round;          /* base_path is the sampled profile's whole name plus ".exact" */
-    unsigned n_of_rounds;   /* exact profiles completed beside the sampled one */
-    bool is_child;          /* child of the process that base_path belongs to */
-    time_t started;         /* time of this process's first profile; 0: none yet */
-    int64_t memory_start;   /* bytes in core at the file's begin; 0: unknown */
-    int64_t processor_ns;   /* of this thread at the file's begin */
-    time_t began_s;         /* the file's begin */
-    unsigned n_finished;    /* profile files completed under base_path */
-    bool is_thread;         /* not the process's first interpreter: its number is in the name */
-    unsigned thread;        /* its number; 0: the first */
-    unsigned parent_thread; /* number of the cloned interpreter; 0: the first */
-    bool said_end;          /* the messages at a program's end were written */
-    bool has_comments;      /* calls are recorded in comments (formats/stream/call_records.h) */
-};
 
 /* ---- its name ---- */
 

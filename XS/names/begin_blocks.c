@@ -35,15 +35,15 @@ void nytp_begin_blocks_introduce_file(pTHX_ struct nytp_recorder *rec,
                                       const struct nytp_rec_sub *entry)
 {
     const bool is_switch = entry->is_begin && entry->file != NULL && entry->last_line == 0;
-    if (is_switch && rec->subs.runtime->called)
+    if (is_switch && rec->subs->runtime->called)
         nytp_file_fid(aTHX_ rec, entry->file, NYTP_FID_VIA_SUB);
 }
 
 /* Writes a SUB_INFO record for each entry whose file the profile knows. */
 void nytp_begin_blocks_end_file(struct nytp_recorder *rec)
 {
-    for (uint32_t i = 1; i <= rec->subs.n; i++) {
-        const struct nytp_rec_sub *const entry = rec->subs.all[i];
+    for (uint32_t i = 1; i <= rec->subs->n; i++) {
+        const struct nytp_rec_sub *const entry = rec->subs->all[i];
         if (!entry->is_begin || entry->file == NULL)
             continue;
         const uint32_t fid = nytp_file_known_fid(rec, entry->file);

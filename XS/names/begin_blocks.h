@@ -12,6 +12,7 @@
 #define NYTP_BEGIN_BLOCKS_H
 
 #include "XS/state/state.h"
+#include "tables.h"
 
 /* The block with this body has run or is running, unrecorded. `entry` is its package's
  * Pkg::BEGIN; NULL, for other bodies, does nothing. */

@@ -7,7 +7,7 @@
 #include "XS/state/state.h"
 #include "subs.h"
 
-/* A row of rec->builtins.by_op: ops of one type in one package. The stash may be freed and its
+/* A row of rec->builtins: ops of one type in one package. The stash may be freed and its
  * address reused, or be renamed; then `package` differs. */
 struct builtin {
     const HV *stash;
@@ -70,7 +70,7 @@ struct nytp_rec_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *
     const uint32_t hash = nytp_hash_u64(PTR2UV(stash) ^ (uint64_t)type << 48);
     size_t at = hash;
     struct builtin *known;
-    while ((known = nytp_index_next(&rec->builtins.by_op, hash, &at)) != NULL)
+    while ((known = nytp_index_next(&rec->builtins, hash, &at)) != NULL)
         if (known->stash == stash && known->type == type)
             break;
     if (LIKELY(known != NULL && known->package == package &&
@@ -79,7 +79,7 @@ struct nytp_rec_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *
     nytp_excluded_time_begin(rec);
     if (known == NULL) {
         Newxz(known, 1, struct builtin);
-        nytp_index_add(&rec->builtins.by_op, hash, known);
+        nytp_index_add(&rec->builtins, hash, known);
     }
     *known = (struct builtin){stash, package, package_hash, type, NULL};
     known->sub = resolve_op(rec, is_stash ? stash : NULL, type);
@@ -94,5 +94,5 @@ static void free_row(void *row)
 
 void nytp_builtins_free(struct nytp_recorder *rec)
 {
-    nytp_index_free(&rec->builtins.by_op, free_row);
+    nytp_index_free(&rec->builtins, free_row);
 }

@@ -22,10 +22,6 @@ extern const bool nytp_is_slowop[MAXO] NYTP_HIDDEN;
 void nytp_open_stack_put_leaf(struct nytp_fixed_text *text, const struct nytp_open_stack *stack,
                               const char *head);
 
-struct nytp_rec_builtins {
-    struct nytp_index by_op; /* by stash and type of op */
-};
-
 /* Returns the sub for ops of this type in the package of this statement. Called for each timed
  * op, so the stash's address is compared first; its name only the first time and after
  * changes. */

@@ -28,15 +28,15 @@ bool nytp_parse_eval_name(const char *name, UV *seq)
 void nytp_eval_note_origin(struct nytp_recorder *rec, UV seq, struct nytp_rec_file *file,
                            uint32_t line)
 {
-    if (rec->evals.origins == NULL)
-        Newxz(rec->evals.origins, NYTP_ORIGINS, struct nytp_eval_origin);
-    rec->evals.origins[seq % NYTP_ORIGINS] = (struct nytp_eval_origin){seq, file, line};
+    if (rec->evals->origins == NULL)
+        Newxz(rec->evals->origins, NYTP_ORIGINS, struct nytp_eval_origin);
+    rec->evals->origins[seq % NYTP_ORIGINS] = (struct nytp_eval_origin){seq, file, line};
 }
 
 const struct nytp_eval_origin *nytp_eval_origin(const struct nytp_recorder *rec, UV seq)
 {
     const struct nytp_eval_origin *const origin =
-        rec->evals.origins == NULL ? NULL : &rec->evals.origins[seq % NYTP_ORIGINS];
+        rec->evals->origins == NULL ? NULL : &rec->evals->origins[seq % NYTP_ORIGINS];
     return origin != NULL && origin->seq == seq && origin->file != NULL ? origin : NULL;
 }
 
@@ -44,32 +44,32 @@ const struct nytp_eval_origin *nytp_eval_origin(const struct nytp_recorder *rec,
 
 void nytp_eval_push(struct nytp_recorder *rec, UV seq, const SV *text)
 {
-    if (rec->evals.n_open >= rec->evals.size_open) {
-        rec->evals.size_open = rec->evals.size_open == 0 ? 16 : rec->evals.size_open * 2;
-        Renew(rec->evals.open, rec->evals.size_open, struct nytp_eval);
+    if (rec->evals->n_open >= rec->evals->size_open) {
+        rec->evals->size_open = rec->evals->size_open == 0 ? 16 : rec->evals->size_open * 2;
+        Renew(rec->evals->open, rec->evals->size_open, struct nytp_eval);
     }
-    rec->evals.open[rec->evals.n_open++] =
+    rec->evals->open[rec->evals->n_open++] =
         (struct nytp_eval){seq, nytp_shared_text_new(SvPVX_const(text), SvCUR(text))};
 }
 
 void nytp_evals_drop(struct nytp_recorder *rec, uint32_t level)
 {
-    while (rec->evals.n_open > level)
-        nytp_shared_text_drop(rec->evals.open[--rec->evals.n_open].text);
+    while (rec->evals->n_open > level)
+        nytp_shared_text_drop(rec->evals->open[--rec->evals->n_open].text);
 }
 
 void nytp_eval_pop_compiled(struct nytp_recorder *rec)
 {
-    nytp_shared_text_drop(rec->evals.last.text);
-    rec->evals.last = rec->evals.open[--rec->evals.n_open];
+    nytp_shared_text_drop(rec->evals->last.text);
+    rec->evals->last = rec->evals->open[--rec->evals->n_open];
 }
 
 const struct nytp_shared_text *nytp_eval_text(const struct nytp_recorder *rec, UV seq)
 {
-    for (uint32_t i = rec->evals.n_open; i-- > 0;)
-        if (rec->evals.open[i].seq == seq)
-            return rec->evals.open[i].text;
-    return rec->evals.last.seq == seq ? rec->evals.last.text : NULL;
+    for (uint32_t i = rec->evals->n_open; i-- > 0;)
+        if (rec->evals->open[i].seq == seq)
+            return rec->evals->open[i].text;
+    return rec->evals->last.seq == seq ? rec->evals->last.text : NULL;
 }
 
 /* ---- past evals ---- */
@@ -114,7 +114,7 @@ static void note_seq(struct nytp_rec_evals *evals, uint32_t fid, uint32_t seq)
 bool nytp_past_eval_add(pTHX_ struct nytp_recorder *rec, const char *name,
                         const struct nytp_past_eval *eval)
 {
-    struct nytp_rec_evals *const evals = &rec->evals;
+    struct nytp_rec_evals *const evals = rec->evals;
     UV seq;
     if (!is_bare_eval(name, &seq) || seq > (UV)PL_evalseq)
         return false;
@@ -143,7 +143,7 @@ static int by_seq(const void *a, const void *b)
  * first new position. */
 void nytp_past_evals_sort(struct nytp_recorder *rec)
 {
-    struct nytp_rec_evals *const evals = &rec->evals;
+    struct nytp_rec_evals *const evals = rec->evals;
     size_t from = evals->n_sorted;
     if (from == evals->n_past)
         return;
@@ -158,21 +158,21 @@ void nytp_past_evals_sort(struct nytp_recorder *rec)
 const struct nytp_past_eval *nytp_past_eval(const struct nytp_recorder *rec, const char *name)
 {
     UV seq;
-    return is_bare_eval(name, &seq) ? find_by_seq(&rec->evals, seq) : NULL;
+    return is_bare_eval(name, &seq) ? find_by_seq(rec->evals, seq) : NULL;
 }
 
 bool nytp_past_eval_find(const struct nytp_recorder *rec, uint32_t fid, UV *seq)
 {
-    *seq = fid < rec->evals.size_seqs ? rec->evals.seqs[fid] : 0;
+    *seq = fid < rec->evals->size_seqs ? rec->evals->seqs[fid] : 0;
     return *seq != 0;
 }
 
 void nytp_evals_free(struct nytp_recorder *rec)
 {
     nytp_evals_drop(rec, 0);
-    nytp_shared_text_drop(rec->evals.last.text);
-    Safefree(rec->evals.open);
-    Safefree(rec->evals.origins);
-    Safefree(rec->evals.past);
-    Safefree(rec->evals.seqs);
+    nytp_shared_text_drop(rec->evals->last.text);
+    Safefree(rec->evals->open);
+    Safefree(rec->evals->origins);
+    Safefree(rec->evals->past);
+    Safefree(rec->evals->seqs);
 }

@@ -66,7 +66,7 @@ static void name_eval(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *fil
         Copy(past->generation, file->generation, NYTP_KINDS, uint32_t);
         file->parent = nytp_file_numbered(aTHX_ rec, past->parent_fid);
         file->parent_line = past->parent_line;
-        rec->files.all[file->fid] = file;
+        rec->files->all[file->fid] = file;
     } else if (origin != NULL) {
         file->parent = origin->file;
         file->parent_line = origin->line;
@@ -86,7 +86,7 @@ static struct nytp_rec_file *find_named(const struct nytp_recorder *rec, const c
 {
     size_t at = hash;
     struct nytp_rec_file *file;
-    while ((file = nytp_index_next(&rec->files.by_name, hash, &at)) != NULL)
+    while ((file = nytp_index_next(&rec->files->by_name, hash, &at)) != NULL)
         if (file->newer == NULL && strEQ(file->perl_name, perl_name))
             return file;
     return NULL;
@@ -99,7 +99,7 @@ static struct nytp_rec_file *file_add(pTHX_ struct nytp_recorder *rec, const cha
     UV seq;
     Newxz(file, 1, struct nytp_rec_file);
     file->perl_name = file->shown_name = nytp_copy(perl_name, strlen(perl_name));
-    nytp_index_add(&rec->files.by_name, hash, file);
+    nytp_index_add(&rec->files->by_name, hash, file);
     if (nytp_parse_eval_name(perl_name, &seq))
         name_eval(aTHX_ rec, file, seq);
     else
@@ -135,8 +135,8 @@ static struct nytp_rec_file *copy_unplaced(struct nytp_recorder *rec,
     file->is_eval = from->is_eval;
     file->is_piece = from->is_piece;
     if (from->flags & NYTP_FID_IS_FAKE)
-        rec->files.unknown_invoker = file;
-    nytp_index_add(&rec->files.by_name, hash, file);
+        rec->files->unknown_invoker = file;
+    nytp_index_add(&rec->files->by_name, hash, file);
     return file;
 }
 
@@ -251,7 +251,7 @@ bool nytp_file_note_loaded(pTHX_ struct nytp_recorder *rec, const char *perl_nam
 
 void nytp_files_begin(pTHX_ struct nytp_recorder *rec)
 {
-    rec->files.program_s = PL_basetime;
+    rec->files->program_s = PL_basetime;
     if (PL_parser != NULL && CopFILE(&PL_compiling) != NULL)
         nytp_file_note_loaded(aTHX_ rec, CopFILE(&PL_compiling));
 }
@@ -285,8 +285,8 @@ static void look_at_loaded(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file
     struct stat st;
     const bool is_script = PL_origfilename != NULL && strEQ(file->perl_name, PL_origfilename);
     if ((is_script || is_in_inc(aTHX_ file->perl_name)) && stat(path, &st) == 0 &&
-        S_ISREG(st.st_mode) && st.st_mtime <= rec->files.program_s &&
-        st.st_ctime <= rec->files.program_s)
+        S_ISREG(st.st_mode) && st.st_mtime <= rec->files->program_s &&
+        st.st_ctime <= rec->files->program_s)
         note_loaded(file, &st);
 }
 
@@ -322,26 +322,26 @@ static void write_new_fid(struct nytp_recorder *rec, struct nytp_rec_file *file)
                            .mtime_s = recorded == NULL ? 0 : (uint32_t)recorded->written.tv_sec,
                            .name = {.ptr = name, .len = (uint32_t)strlen(name)},
                        });
-    file->generation[rec->kind] = rec->profile.generation;
+    file->generation[rec->kind] = rec->generation;
 }
 
 static struct nytp_rec_file *unknown_invoker(pTHX_ struct nytp_recorder *rec)
 {
-    if (rec->files.unknown_invoker == NULL) {
-        rec->files.unknown_invoker = nytp_file_named(aTHX_ rec, "/unknown-eval-invoker");
-        rec->files.unknown_invoker->flags = NYTP_FID_IS_FAKE;
+    if (rec->files->unknown_invoker == NULL) {
+        rec->files->unknown_invoker = nytp_file_named(aTHX_ rec, "/unknown-eval-invoker");
+        rec->files->unknown_invoker->flags = NYTP_FID_IS_FAKE;
     }
-    return rec->files.unknown_invoker;
+    return rec->files->unknown_invoker;
 }
 
 static void number(struct nytp_recorder *rec, struct nytp_rec_file *file)
 {
-    if (rec->files.n + 1 >= rec->files.size) {
-        rec->files.size = rec->files.size == 0 ? 64 : rec->files.size * 2;
-        Renew(rec->files.all, rec->files.size, struct nytp_rec_file *);
+    if (rec->files->n + 1 >= rec->files->size) {
+        rec->files->size = rec->files->size == 0 ? 64 : rec->files->size * 2;
+        Renew(rec->files->all, rec->files->size, struct nytp_rec_file *);
     }
-    file->fid = ++rec->files.n;
-    rec->files.all[file->fid] = file;
+    file->fid = ++rec->files->n;
+    rec->files->all[file->fid] = file;
     nytp_trace(&rec->options, 2, "file %u is %s", file->fid, file->shown_name);
 }
 
@@ -362,8 +362,8 @@ static struct nytp_rec_file *numbered_file_of(const struct nytp_recorder *rec, c
                                               size_t len, size_t least)
 {
     struct nytp_rec_file *found = NULL;
-    for (uint32_t fid = 1; fid <= rec->files.n; fid++) {
-        struct nytp_rec_file *const file = rec->files.all[fid];
+    for (uint32_t fid = 1; fid <= rec->files->n; fid++) {
+        struct nytp_rec_file *const file = rec->files->all[fid];
         if (file == NULL)
             continue;
         if (strlen(file->perl_name) == len && memEQ(file->perl_name, path, len))
@@ -451,7 +451,7 @@ static void write_sum(struct nytp_recorder *rec, const struct nytp_rec_file *fil
 
 static void add_piece(pTHX_ struct nytp_recorder *rec, const struct nytp_named_lines *lines)
 {
-    if (lines->len == 0 || lines->len > MOST_PIECE_BYTES - rec->files.piece_bytes)
+    if (lines->len == 0 || lines->len > MOST_PIECE_BYTES - rec->files->piece_bytes)
         return;
     char *const name = nytp_copy(lines->name, lines->name_len);
     struct nytp_rec_file *const file = nytp_file_named(aTHX_ rec, name);
@@ -466,7 +466,7 @@ static void add_piece(pTHX_ struct nytp_recorder *rec, const struct nytp_named_l
     piece->len = lines->len;
     Copy(lines->text, piece->text, lines->len, char);
     file->pieces = piece;
-    rec->files.piece_bytes += lines->len;
+    rec->files->piece_bytes += lines->len;
 }
 
 void nytp_file_take_pieces(pTHX_ struct nytp_recorder *rec, const char *text, size_t len)
@@ -492,7 +492,7 @@ static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *fil
         !nytp_is_program_text(file->perl_name))
         source = read_loaded(aTHX_ rec, file, &len);
     if (source != NULL)
-        rec->files.piece_bytes -= nytp_source_free_pieces(file);
+        rec->files->piece_bytes -= nytp_source_free_pieces(file);
     const bool is_wanted = nytp_source_is_wanted(rec, file);
     if (is_wanted)
         file->flags |= NYTP_FID_SAVE_SRC;
@@ -517,7 +517,7 @@ static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *fil
         write_sum(rec, file, source, len);
     }
     nytp_source_write_pieces(rec, file);
-    rec->files.piece_bytes -= nytp_source_free_pieces(file);
+    rec->files->piece_bytes -= nytp_source_free_pieces(file);
     if (file->lines != NULL)
         nytp_source_write_kept(aTHX_ rec, file);
     free(source);
@@ -547,8 +547,8 @@ struct nytp_rec_file *nytp_file_numbered(pTHX_ struct nytp_recorder *rec, uint32
 {
     char name[40];
     UV seq;
-    if (fid == 0 || rec->files.all[fid] != NULL)
-        return fid == 0 ? NULL : rec->files.all[fid];
+    if (fid == 0 || rec->files->all[fid] != NULL)
+        return fid == 0 ? NULL : rec->files->all[fid];
     if (!nytp_past_eval_find(rec, fid, &seq))
         return NULL;
     my_snprintf(name, sizeof name, "(eval %" UVuf ")", seq);
@@ -579,18 +579,18 @@ static bool file_stays(void *context, void *item)
     if (file->in_use)
         return true;
     if (file->fid != 0)
-        rec->files.all[file->fid] = NULL;
+        rec->files->all[file->fid] = NULL;
     free_file(file);
     return false;
 }
 
 void nytp_files_release(struct nytp_recorder *rec)
 {
-    nytp_index_filter(&rec->files.by_name, file_stays, rec);
+    nytp_index_filter(&rec->files->by_name, file_stays, rec);
 }
 
 void nytp_files_free(struct nytp_recorder *rec)
 {
-    nytp_index_free(&rec->files.by_name, free_file);
-    Safefree(rec->files.all);
+    nytp_index_free(&rec->files->by_name, free_file);
+    Safefree(rec->files->all);
 }

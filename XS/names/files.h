@@ -13,70 +13,10 @@
 #ifndef NYTP_FILES_H
 #define NYTP_FILES_H
 
-#include "XS/perl/index.h"
 #include "XS/perl/perl_compat.h"
-#include "formats/base/blake2b.h"
-#include "XS/state/states.h"
+#include "tables.h"
 
 struct nytp_recorder;
-
-/* One for each name of a file or string eval; if a file was changed and loaded again, one for
- * each text. They live as long as the recorder, except string evals freed by release.c. */
-struct nytp_rec_file {
-    char *perl_name;  /* CopFILE: relative, "(eval 7)", "-e" */
-    char *shown_name; /* with an eval's place: "(eval 7)[x.pl:3]"; may be perl_name */
-    char *absolute_name;
-    uint32_t fid;                    /* 0: not in a stream yet */
-    uint32_t generation[NYTP_KINDS]; /* profile file of each kind that knows the fid */
-    uint32_t flags;
-    struct nytp_rec_file *parent; /* string evals: the file of the statement that ran it */
-    struct nytp_rec_file *module; /* for a piece cut out by AutoSplit: the file whose id it has;
-                                   * or NULL */
-    uint32_t parent_line;
-    struct nytp_loaded_file *loaded;     /* the file perl read; NULL: none or unknown */
-    struct nytp_rec_file *older, *newer; /* earlier and later texts of the name, or NULL */
-    U32 since_seq;                       /* with `older`: cop_seq of its first statement */
-    struct nytp_piece *pieces; /* texts with a #line of this name, until it is recorded */
-    bool is_eval;
-    bool is_piece;                 /* cut out of a module by AutoSplit */
-    bool placing;                  /* its parent is being recorded */
-    bool in_use;                   /* release.c: something refers to it */
-    bool awaits_lines;             /* being compiled; perl keeps its lines */
-    struct nytp_shared_text *text; /* string evals: source not written yet, or NULL; owned */
-    AV *lines;                     /* source from a hook in @INC, or NULL; owned */
-};
-
-/* The file on disk that perl opened to compile that name. Names of `#line` have none: the
- * program may give any. */
-struct nytp_loaded_file {
-    dev_t device;
-    ino_t inode;
-    off_t size;
-    struct timespec changed, written;
-    bool has_sum; /* `sum` is known: that of its text */
-    uint8_t sum[NYTP_BLAKE2B_BYTES];
-};
-
-/* Flags of a NEW_FID record (formats/nytprof-v5.md). */
-enum {
-    NYTP_FID_IS_PMC = 0x001,
-    NYTP_FID_VIA_STMT = 0x002, /* first seen by a statement */
-    NYTP_FID_VIA_SUB = 0x004,  /* first seen by a sub */
-    NYTP_FID_IS_AUTOSPLIT = 0x008,
-    NYTP_FID_HAS_SRC = 0x010,  /* its source is in the stream */
-    NYTP_FID_SAVE_SRC = 0x020, /* its source is wanted */
-    NYTP_FID_IS_FAKE = 0x080,  /* invented, as the parent of evals without a known place */
-    NYTP_FID_IS_EVAL = 0x100,
-};
-
-struct nytp_rec_files {
-    struct nytp_index by_name;  /* by hash of perl_name; owns the files */
-    struct nytp_rec_file **all; /* by fid, from 1; NULL: freed */
-    uint32_t n, size;           /* the highest fid so far; room in `all` */
-    size_t piece_bytes;
-    time_t program_s;
-    struct nytp_rec_file *unknown_invoker; /* the invented parent; NULL: not needed yet */
-};
 
 /* Returns the file of this name, made if there is none; NULL counts as "". */
 struct nytp_rec_file *nytp_file_named(pTHX_ struct nytp_recorder *rec, const char *perl_name);

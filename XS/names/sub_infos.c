@@ -4,10 +4,10 @@
  */
 #include "sub_infos.h"
 
+#include "XS/state/state.h"
 #include "begin_blocks.h"
 #include "files.h"
-#include "XS/state/info_queue.h"
-#include "XS/state/state.h"
+#include "info_queue.h"
 #include "subs.h"
 
 static void write_info(struct nytp_recorder *rec, struct nytp_rec_sub *sub, uint32_t fid,
@@ -20,12 +20,12 @@ static void write_info(struct nytp_recorder *rec, struct nytp_rec_sub *sub, uint
                             .last_line = last_line,
                             .name = {.ptr = sub->name, .len = (uint32_t)sub->name_len},
                         });
-    sub->info_generation[rec->kind] = rec->profile.generation;
+    sub->info_generation[rec->kind] = rec->generation;
 }
 
 static bool is_written(const struct nytp_recorder *rec, const struct nytp_rec_sub *sub)
 {
-    return sub->info_generation[rec->kind] == rec->profile.generation;
+    return sub->info_generation[rec->kind] == rec->generation;
 }
 
 /* Adds a sub that was compiled before us. Other subs have better lines already. */
@@ -74,8 +74,7 @@ static struct package *package_of(struct nytp_recorder *rec, const struct nytp_r
 {
     size_t at = sub->package_hash;
     struct package *package;
-    while ((package = nytp_index_next(&rec->sub_infos.packages, sub->package_hash, &at)) !=
-           NULL)
+    while ((package = nytp_index_next(&rec->packages, sub->package_hash, &at)) != NULL)
         if (package->len == sub->package_len && memEQ(package->name, sub->name, package->len))
             break;
     return package;
@@ -112,15 +111,15 @@ static uint64_t *bits_of(struct asked *asked, const struct nytp_rec_sub *sub)
 /* Collects the packages of called xsubs and builtins. */
 static void ask_for_packages(struct nytp_recorder *rec, struct asked *asked)
 {
-    for (size_t i = 0; i < rec->info_queue.n; i++) {
-        const struct nytp_rec_sub *const sub = rec->info_queue.all[i];
+    for (size_t i = 0; i < rec->info_queue->n; i++) {
+        const struct nytp_rec_sub *const sub = rec->info_queue->all[i];
         if (!needs_package(rec, sub) || package_of(rec, sub) != NULL)
             continue;
         struct package *const package = malloc(sizeof *package);
         if (package == NULL)
             return;
         *package = (struct package){sub->name, sub->package_len, NULL};
-        if (nytp_index_add(&rec->sub_infos.packages, sub->package_hash, package))
+        if (nytp_index_add(&rec->packages, sub->package_hash, package))
             *bits_of(asked, sub) |= bit_of(sub);
         else
             free(package);
@@ -133,8 +132,8 @@ static void collect_packages(struct nytp_recorder *rec)
 {
     struct asked asked = {.bits = {0}};
     ask_for_packages(rec, &asked);
-    for (uint32_t i = 1; rec->sub_infos.packages.used > 0 && i <= rec->subs.n; i++) {
-        const struct nytp_rec_sub *const sub = rec->subs.all[i];
+    for (uint32_t i = 1; rec->packages.used > 0 && i <= rec->subs->n; i++) {
+        const struct nytp_rec_sub *const sub = rec->subs->all[i];
         if ((*bits_of(&asked, sub) & bit_of(sub)) == 0 || sub->kind != NYTP_REC_SUB_PERL ||
             sub->file == NULL)
             continue;
@@ -147,9 +146,9 @@ static void collect_packages(struct nytp_recorder *rec)
 
 static void forget_packages(struct nytp_recorder *rec)
 {
-    for (size_t i = 0; i < rec->sub_infos.packages.size; i++)
-        free(rec->sub_infos.packages.entries[i].item);
-    nytp_index_clear(&rec->sub_infos.packages);
+    for (size_t i = 0; i < rec->packages.size; i++)
+        free(rec->packages.entries[i].item);
+    nytp_index_clear(&rec->packages);
 }
 
 static uint32_t fid_of_package(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_sub *sub)
@@ -164,9 +163,9 @@ static void write_closing_info(pTHX_ struct nytp_recorder *rec, struct nytp_rec_
 {
     if (!sub->called)
         return;
-    if (sub == rec->subs.runtime || sub == rec->subs.null_caller) {
+    if (sub == rec->subs->runtime || sub == rec->subs->null_caller) {
         struct nytp_rec_file *const program = nytp_file_named(aTHX_ rec, PL_origfilename);
-        if (sub == rec->subs.runtime && nytp_file_known_fid(rec, program) != 0)
+        if (sub == rec->subs->runtime && nytp_file_known_fid(rec, program) != 0)
             write_info(rec, sub, program->fid, 1, 1);
         return;
     }
@@ -199,16 +198,16 @@ static bool stays_queued(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
 /* Records the files of called subs; for builtins and xsubs their package's file. */
 static void emit_files(pTHX_ struct nytp_recorder *rec)
 {
-    for (size_t i = 0; i < rec->info_queue.n; i++) {
-        const struct nytp_rec_sub *const sub = rec->info_queue.all[i];
+    for (size_t i = 0; i < rec->info_queue->n; i++) {
+        const struct nytp_rec_sub *const sub = rec->info_queue->all[i];
         if (sub->called && sub->kind == NYTP_REC_SUB_PERL && sub->file != NULL)
             nytp_file_fid(aTHX_ rec, sub->file, NYTP_FID_VIA_SUB);
     }
     nytp_begin_blocks_introduce_file(aTHX_ rec,
                                      nytp_sub_named(rec, "main::BEGIN", 11, NYTP_REC_SUB_PERL));
     collect_packages(rec);
-    for (size_t i = 0; i < rec->info_queue.n; i++) {
-        const struct nytp_rec_sub *const sub = rec->info_queue.all[i];
+    for (size_t i = 0; i < rec->info_queue->n; i++) {
+        const struct nytp_rec_sub *const sub = rec->info_queue->all[i];
         if (needs_package(rec, sub))
             fid_of_package(aTHX_ rec, sub);
     }
@@ -225,9 +224,9 @@ static void write_all(pTHX_ struct nytp_recorder *rec)
     add_debugger_subs(aTHX_ rec);
     emit_files(aTHX_ rec);
     nytp_info_queue_filter(rec, stays_queued);
-    for (size_t i = 0; i < rec->info_queue.n; i++)
-        if (rec->info_queue.all[i]->kind != NYTP_REC_SUB_PERL)
-            write_closing_info(aTHX_ rec, rec->info_queue.all[i]);
+    for (size_t i = 0; i < rec->info_queue->n; i++)
+        if (rec->info_queue->all[i]->kind != NYTP_REC_SUB_PERL)
+            write_closing_info(aTHX_ rec, rec->info_queue->all[i]);
     forget_packages(rec);
 }
 
@@ -244,5 +243,5 @@ void nytp_sub_infos_end_file(struct nytp_recorder *rec)
 
 void nytp_sub_infos_free(struct nytp_recorder *rec)
 {
-    nytp_index_free(&rec->sub_infos.packages, NULL);
+    nytp_index_free(&rec->packages, NULL);
 }

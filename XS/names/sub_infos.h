@@ -13,10 +13,6 @@
 
 struct nytp_recorder;
 
-struct nytp_rec_sub_infos {
-    struct nytp_index packages; /* empty except while the end is written */
-};
-
 /* Writes all infos known by now. */
 void nytp_sub_infos_write(pTHX_ struct nytp_recorder *rec);
 

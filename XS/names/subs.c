@@ -15,7 +15,7 @@
 
 #include "begin_blocks.h"
 #include "files.h"
-#include "XS/state/info_queue.h"
+#include "info_queue.h"
 #include "XS/perl/optree.h"
 #include "XS/output/say.h"
 #include "XS/options/specials.h"
@@ -62,14 +62,14 @@ static struct nytp_rec_sub *sub_add(struct nytp_recorder *rec, const char *name,
     sub->may_block = true; /* the first call will show */
     sub->special = kind == NYTP_REC_SUB_XSUB ? nytp_special_of(&rec->options, sub->name)
                                              : NYTP_SUB_ORDINARY;
-    if (rec->subs.n + 1 >= rec->subs.size) {
-        rec->subs.size = rec->subs.size == 0 ? 256 : rec->subs.size * 2;
-        Renew(rec->subs.all, rec->subs.size, struct nytp_rec_sub *);
+    if (rec->subs->n + 1 >= rec->subs->size) {
+        rec->subs->size = rec->subs->size == 0 ? 256 : rec->subs->size * 2;
+        Renew(rec->subs->all, rec->subs->size, struct nytp_rec_sub *);
     }
-    sub->id = ++rec->subs.last_id;
-    rec->subs.all[++rec->subs.n] = sub;
+    sub->id = ++rec->subs->last_id;
+    rec->subs->all[++rec->subs->n] = sub;
     nytp_trace(&rec->options, 3, "sub %u is %s", sub->id, sub->name);
-    nytp_index_add(&rec->subs.by_name, hash, sub);
+    nytp_index_add(&rec->subs->by_name, hash, sub);
     if (nytp_info_is_wanted(rec, sub))
         nytp_info_queue_add(rec, sub);
     return sub;
@@ -80,7 +80,7 @@ static struct nytp_rec_sub *sub_find(const struct nytp_recorder *rec, const char
 {
     size_t at = hash;
     struct nytp_rec_sub *sub;
-    while ((sub = nytp_index_next(&rec->subs.by_name, hash, &at)) != NULL)
+    while ((sub = nytp_index_next(&rec->subs->by_name, hash, &at)) != NULL)
         if (sub->name_len == len && memEQ(sub->name, name, len))
             return sub;
     return NULL;
@@ -101,7 +101,7 @@ static struct nytp_body *body_find(const struct nytp_recorder *rec, const void *
 {
     size_t at = hash;
     struct nytp_body *body;
-    while ((body = nytp_index_next(&rec->subs.bodies, hash, &at)) != NULL)
+    while ((body = nytp_index_next(&rec->subs->bodies, hash, &at)) != NULL)
         if (body->key == key)
             return body;
     return NULL;
@@ -115,14 +115,14 @@ static struct nytp_body *body_of(struct nytp_recorder *rec, const void *key)
         return body;
     Newxz(body, 1, struct nytp_body);
     body->key = key;
-    nytp_index_add(&rec->subs.bodies, hash, body);
+    nytp_index_add(&rec->subs->bodies, hash, body);
     return body;
 }
 
 static inline struct nytp_called *called_row(const struct nytp_recorder *rec, const OP *root)
 {
     const uint32_t row = nytp_hash_u64(PTR2UV(root)) % NYTP_CALLED_ROWS;
-    return rec->subs.called + (size_t)row * NYTP_CALLED_NAMES;
+    return rec->subs->called + (size_t)row * NYTP_CALLED_NAMES;
 }
 
 /* The body at this address is freed or has got its name. */
@@ -141,7 +141,7 @@ void nytp_body_freed(pTHX_ struct nytp_recorder *rec, const OP *root)
     struct nytp_body *const body = body_find(rec, root, hash);
     if (body == NULL)
         return;
-    if (root == rec->subs.compiled.root && rec->subs.compiled.begin != NULL) {
+    if (root == rec->subs->compiled.root && rec->subs->compiled.begin != NULL) {
         nytp_excluded_time_begin(rec);
         nytp_name_compiled(aTHX_ rec); /* of a block that has run: the last chance */
         nytp_excluded_time_end(rec);
@@ -170,12 +170,12 @@ static void widen_lines(const OP *root, struct nytp_body *body)
 
 HV *nytp_debugger_subs(pTHX_ const struct nytp_recorder *rec)
 {
-    return rec->subs.debugger != NULL ? rec->subs.debugger : get_hv("DB::sub", 0);
+    return rec->subs->debugger != NULL ? rec->subs->debugger : get_hv("DB::sub", 0);
 }
 
 void nytp_debugger_subs_hide(pTHX_ struct nytp_recorder *rec)
 {
-    rec->subs.debugger = GvHV(PL_DBsub);
+    rec->subs->debugger = GvHV(PL_DBsub);
     GvHV(PL_DBsub) = NULL;
 }
 
@@ -245,14 +245,14 @@ static struct nytp_rec_sub *sub_of_begin(struct nytp_recorder *rec,
                                          const struct nytp_body *body)
 {
     struct nytp_text *const text = &rec->scratch;
-    rec->subs.compiled.begin = NULL;
+    rec->subs->compiled.begin = NULL;
     nytp_begin_recorded(nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_PERL));
     nytp_text_printf(text, "@%lu%s", (unsigned long)body->first_line,
                      is_xsloader(body->file) ? ".0" : "");
     const bool is_taken =
         sub_find(rec, text->ptr, text->len, nytp_hash_bytes(text->ptr, text->len)) != NULL;
     if (is_taken)
-        nytp_text_printf(text, ".%lu", (unsigned long)++rec->subs.begin_seq);
+        nytp_text_printf(text, ".%lu", (unsigned long)++rec->subs->begin_seq);
     struct nytp_rec_sub *const sub =
         nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_PERL);
     sub->is_unique = is_taken && body->file != NULL && body->file->is_eval;
@@ -321,7 +321,7 @@ static NYTP_COLD struct nytp_rec_sub *find_anew(pTHX_ struct nytp_recorder *rec,
                                                 const void *key, const struct cv_name *found)
 {
     struct nytp_body *const body = body_of(rec, key);
-    if (key == rec->subs.compiled.root)
+    if (key == rec->subs->compiled.root)
         nytp_name_compiled(aTHX_ rec); /* `cv` may be another name for the body */
     struct nytp_rec_sub *const sub = resolve(aTHX_ rec, cv, body, found);
     body->sub = sub;
@@ -424,14 +424,14 @@ void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
         body->first_line = body->last_line;
     body->sub = NULL;
     forget_called(rec, root);
-    rec->subs.compiled.root = root;
-    rec->subs.compiled.cv = PL_compcv;
+    rec->subs->compiled.root = root;
+    rec->subs->compiled.cv = PL_compcv;
     if (!CvANON(PL_compcv) && PL_subname != NULL && SvPOK(PL_subname)) {
-        rec->subs.compiled.name = newSVsv(PL_subname);
-        nytp_svs_add_own(&rec->svs);
+        rec->subs->compiled.name = newSVsv(PL_subname);
+        rec->svs_seen++; /* it is ours */
     }
     if (CvSPECIAL(PL_compcv))
-        rec->subs.compiled.begin = begin_entry(aTHX_ rec);
+        rec->subs->compiled.begin = begin_entry(aTHX_ rec);
 }
 
 /* Formats have no name here, but their statements may run long after the eval that made
@@ -457,18 +457,20 @@ static CV *owner_of(pTHX_ const OP *root, CV *cv, SV *name)
 
 void nytp_name_compiled(pTHX_ struct nytp_recorder *rec)
 {
-    const struct nytp_compiled compiled = rec->subs.compiled;
+    const struct nytp_compiled compiled = rec->subs->compiled;
     const OP *const root = compiled.root;
     if (root == NULL)
         return;
-    rec->subs.compiled.root = NULL;
+    rec->subs->compiled.root = NULL;
     CV *const cv = owner_of(aTHX_ root, compiled.cv, compiled.name);
     if (cv != NULL && hek_is(name_of_cv(cv).name, "BEGIN"))
         nytp_begin_ran(compiled.begin, body_of(rec, root));
     else if (cv != NULL && body_of(rec, root)->sub == NULL)
         nytp_sub_of_cv(aTHX_ rec, cv);
-    nytp_svs_free_own(aTHX_ & rec->svs, compiled.name);
-    Zero(&rec->subs.compiled, 1, struct nytp_compiled);
+    const IV before = (IV)PL_sv_count;
+    SvREFCNT_dec(compiled.name);
+    rec->svs_seen += (IV)PL_sv_count - before;
+    Zero(&rec->subs->compiled, 1, struct nytp_compiled);
 }
 
 /* ---- subs named without a CV ---- */
@@ -512,21 +514,21 @@ struct nytp_rec_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec, I32 n_ent
         if (si->si_type == PERLSI_SIGNAL && rec->guards.unsafe_signals)
             break; /* the interrupted context may be half made */
     }
-    return PL_main_start != NULL ? rec->subs.runtime : rec->subs.null_caller;
+    return PL_main_start != NULL ? rec->subs->runtime : rec->subs->null_caller;
 }
 
 void nytp_names_init(struct nytp_recorder *rec)
 {
-    rec->subs.runtime = nytp_sub_named(rec, "main::RUNTIME", 13, NYTP_REC_SUB_PSEUDO);
-    rec->subs.null_caller = nytp_sub_named(rec, "main::NULL", 10, NYTP_REC_SUB_PSEUDO);
+    rec->subs->runtime = nytp_sub_named(rec, "main::RUNTIME", 13, NYTP_REC_SUB_PSEUDO);
+    rec->subs->null_caller = nytp_sub_named(rec, "main::NULL", 10, NYTP_REC_SUB_PSEUDO);
 }
 
 /* The file describes every sub anew. */
 void nytp_subs_begin_file(struct nytp_recorder *rec)
 {
-    for (uint32_t i = 1; i <= rec->subs.n; i++) {
-        rec->subs.all[i]->mark_id = 0;
-        nytp_info_queue_add(rec, rec->subs.all[i]);
+    for (uint32_t i = 1; i <= rec->subs->n; i++) {
+        rec->subs->all[i]->mark_id = 0;
+        nytp_info_queue_add(rec, rec->subs->all[i]);
     }
 }
 
@@ -534,8 +536,8 @@ void nytp_subs_begin_file(struct nytp_recorder *rec)
 void nytp_subs_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
     nytp_names_init(rec);
-    for (size_t i = 0; i < from->subs.bodies.size; i++) {
-        const struct nytp_body *const known = from->subs.bodies.entries[i].item;
+    for (size_t i = 0; i < from->subs->bodies.size; i++) {
+        const struct nytp_body *const known = from->subs->bodies.entries[i].item;
         if (known == NULL || known->file == NULL)
             continue;
         struct nytp_body *const body = body_of(rec, known->key);
@@ -547,9 +549,9 @@ void nytp_subs_thread(struct nytp_recorder *rec, const struct nytp_recorder *fro
 
 bool nytp_called_begin(struct nytp_recorder *rec)
 {
-    if (rec->subs.called == NULL)
-        rec->subs.called = calloc(NYTP_CALLED, sizeof *rec->subs.called);
-    return rec->subs.called != NULL;
+    if (rec->subs->called == NULL)
+        rec->subs->called = calloc(NYTP_CALLED, sizeof *rec->subs->called);
+    return rec->subs->called != NULL;
 }
 
 static bool body_stays(void *context, void *item)
@@ -564,7 +566,7 @@ static bool body_stays(void *context, void *item)
 
 void nytp_bodies_sweep(struct nytp_recorder *rec)
 {
-    nytp_index_filter(&rec->subs.bodies, body_stays, NULL);
+    nytp_index_filter(&rec->subs->bodies, body_stays, NULL);
 }
 
 static bool sub_stays(void *context, void *item)
@@ -587,33 +589,33 @@ static void free_item(void *item)
 bool nytp_subs_release(struct nytp_recorder *rec)
 {
     uint32_t n = 0;
-    if (!nytp_index_filter(&rec->subs.by_name, sub_stays, NULL))
+    if (!nytp_index_filter(&rec->subs->by_name, sub_stays, NULL))
         return false;
     nytp_info_queue_filter(rec, info_stays);
-    for (uint32_t i = 1; i <= rec->subs.n; i++) {
-        struct nytp_rec_sub *const sub = rec->subs.all[i];
+    for (uint32_t i = 1; i <= rec->subs->n; i++) {
+        struct nytp_rec_sub *const sub = rec->subs->all[i];
         if (sub->in_use) {
-            rec->subs.all[++n] = sub;
+            rec->subs->all[++n] = sub;
             continue;
         }
         Safefree(sub->encoded);
         Safefree(sub);
     }
-    rec->subs.n = n;
-    Zero(rec->subs.called, NYTP_CALLED, struct nytp_called);
+    rec->subs->n = n;
+    Zero(rec->subs->called, NYTP_CALLED, struct nytp_called);
     return true;
 }
 
 void nytp_subs_free(struct nytp_recorder *rec)
 {
     dTHX;
-    for (uint32_t i = 1; i <= rec->subs.n; i++) {
-        Safefree(rec->subs.all[i]->encoded);
-        Safefree(rec->subs.all[i]);
+    for (uint32_t i = 1; i <= rec->subs->n; i++) {
+        Safefree(rec->subs->all[i]->encoded);
+        Safefree(rec->subs->all[i]);
     }
-    nytp_index_free(&rec->subs.bodies, free_item);
-    nytp_index_free(&rec->subs.by_name, NULL);
-    SvREFCNT_dec(rec->subs.compiled.name);
-    Safefree(rec->subs.all);
-    free(rec->subs.called);
+    nytp_index_free(&rec->subs->bodies, free_item);
+    nytp_index_free(&rec->subs->by_name, NULL);
+    SvREFCNT_dec(rec->subs->compiled.name);
+    Safefree(rec->subs->all);
+    free(rec->subs->called);
 }

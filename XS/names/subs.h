@@ -14,101 +14,10 @@
 
 #include "XS/perl/index.h"
 #include "XS/perl/perl_compat.h"
-#include "XS/options/specials.h"
-#include "XS/state/states.h"
+#include "tables.h"
 
 struct nytp_recorder;
-struct nytp_rec_arc;
 struct nytp_rec_file;
-
-enum nytp_rec_sub_kind {
-    NYTP_REC_SUB_PERL,
-    NYTP_REC_SUB_XSUB,
-    NYTP_REC_SUB_OPCODE, /* a builtin (builtins.h) */
-    NYTP_REC_SUB_PSEUDO, /* main::RUNTIME, main::NULL */
-};
-
-/* A sub by its full name. release.c frees unique ones; the others stay. */
-struct nytp_rec_sub {
-    /* Fields that every call reads. */
-    struct nytp_rec_arc *last_arc; /* arc of its last call, or NULL */
-    uint8_t *encoded;              /* the name as a string of the stream */
-    uint32_t encoded_len;
-    uint32_t depth; /* calls in progress */
-    enum nytp_sub_special special;
-    bool returned_normally; /* at least once */
-    bool called;
-    bool waits;     /* a builtin that may wait indefinitely (slowops.def) */
-    bool may_block; /* the next call may block: write to disk before it */
-
-    uint32_t id;
-    enum nytp_rec_sub_kind kind;
-    uint32_t name_len;
-    char *name;                 /* UTF-8, inside `encoded` */
-    uint32_t package_len;       /* of `name`, before the last "::" */
-    uint32_t package_hash;      /* of that part */
-    struct nytp_rec_file *file; /* where it was compiled, or NULL */
-    uint32_t first_line, last_line;
-    uint32_t mark_id;                     /* in the tmon.out being written; 0: none yet */
-    uint32_t info_generation[NYTP_KINDS]; /* file of each kind that has its SUB_INFO; 0: none */
-    bool is_queued;                       /* in the info queue */
-    bool is_unique;                       /* no other body gets this name */
-    bool is_begin; /* a package's entry for BEGIN blocks (begin_blocks.h) */
-    bool in_use;   /* release.c: it can still be called */
-};
-
-/* Returns whether readers are to show it as no Perl sub: a builtin, or an xsub that has
- * returned at least once (only then it certainly ran). */
-static inline bool nytp_sub_is_foreign(const struct nytp_rec_sub *sub)
-{
-    return sub->kind == NYTP_REC_SUB_OPCODE ||
-           (sub->kind != NYTP_REC_SUB_PERL && sub->returned_normally);
-}
-
-/* A compiled body, by the address of its root op. A reused address gets a new row when the new
- * body is compiled. */
-struct nytp_body {
-    const void *key;            /* CvROOT; for xsubs the CV itself */
-    struct nytp_rec_file *file; /* NULL: compiled before us, or freed */
-    uint32_t first_line, last_line;
-    struct nytp_rec_sub *sub; /* NULL: not resolved */
-    const void *gv;           /* `sub` was resolved from the CV's GV or its name, */
-    const void *stash;        /* the stash */
-    U32 name_hash;            /* and the hash of the name */
-};
-
-/* A recently called body and its name: closures of one body may have many. */
-struct nytp_called {
-    const OP *root; /* NULL: none */
-    const void *gv, *stash;
-    U32 name_hash;
-    struct nytp_rec_sub *sub;
-};
-
-/* A row by the hash of the root's address, in it a column by that of the name's GV. */
-#define NYTP_CALLED_ROWS  64
-#define NYTP_CALLED_NAMES 64
-#define NYTP_CALLED       (NYTP_CALLED_ROWS * NYTP_CALLED_NAMES)
-
-/* The body compiled last, until it has its name; root NULL: none. */
-struct nytp_compiled {
-    const OP *root;
-    CV *cv;                     /* that was being compiled; borrowed, may be freed */
-    SV *name;                   /* as the tokenizer saw it, or NULL; owned */
-    struct nytp_rec_sub *begin; /* its package's entry if it may be a BEGIN block, or NULL */
-};
-
-struct nytp_rec_subs {
-    struct nytp_index by_name, bodies;
-    struct nytp_called *called; /* NYTP_CALLED entries; those of a body are in one row */
-    struct nytp_rec_sub **all;  /* from 1; by id until release.c frees some */
-    uint32_t n, size, last_id;
-    struct nytp_rec_sub *runtime,
-        *null_caller; /* main::RUNTIME, main::NULL: code outside subs */
-    struct nytp_compiled compiled;
-    uint32_t begin_seq; /* last N of BEGIN@LINE.N */
-    HV *debugger;       /* %DB::sub, taken from the program, or NULL */
-};
 
 void nytp_names_init(struct nytp_recorder *rec);
 

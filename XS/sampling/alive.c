@@ -5,7 +5,6 @@
 #include "alive.h"
 
 #include "XS/exact/places.h"
-#include "XS/exact/stmts.h"
 #include "XS/platform/memory.h"
 #include "XS/perl/ops.h"
 

@@ -8,6 +8,7 @@
 #include "alloc_ticks.h"
 
 #include "XS/state/state.h"
+#include "XS/exact/bytes.h"
 
 /* Runs inside malloc(): neither allocates nor touches errno. */
 static const void *look(void *context)

@@ -5,6 +5,7 @@
  */
 #include "blocked.h"
 
+#include "XS/state/state.h"
 #include "tick_stack.h"
 
 #include "XS/exact/calls.h"
@@ -12,7 +13,8 @@
 #include "XS/platform/open_stack.h"
 #include "XS/names/builtins.h"
 #include "XS/names/files.h"
-#include "XS/state/state.h"
+#include "XS/state/sub.h"
+#include "XS/names/subs.h"
 
 static struct nytp_open_stack blocked;
 
@@ -30,11 +32,11 @@ static struct nytp_encoded_place blocked_place(struct nytp_recorder *rec, const 
     *line = nytp_open_stack_put_file(&text, &blocked, cop);
     name[text.n] = '\0';
     *fid = 0;
-    for (uint32_t i = 1; i <= rec->files.n && *fid == 0; i++)
-        if (rec->files.all[i] != NULL && strEQ(rec->files.all[i]->perl_name, name))
-            *fid = nytp_file_known_fid(rec, rec->files.all[i]);
+    for (uint32_t i = 1; i <= rec->files->n && *fid == 0; i++)
+        if (rec->files->all[i] != NULL && strEQ(rec->files->all[i]->perl_name, name))
+            *fid = nytp_file_known_fid(rec, rec->files->all[i]);
     if (*fid == 0) {
-        *fid = ++rec->blocked.n_files + rec->files.n;
+        *fid = ++rec->n_blocked_files + rec->files->n;
         nytp_write_new_fid(rec->writer, &(struct nytp_new_fid){
                                             .fid = *fid,
                                             .flags = NYTP_FID_VIA_SUB,
@@ -63,7 +65,7 @@ static struct nytp_str caller_name(const struct nytp_recorder *rec, int i,
     if (i + 1 < (int)(blocked.n - rec->n_frames))
         return blocked_name(rec, i + 1, name);
     const struct nytp_rec_sub *const sub =
-        rec->n_frames > 0 ? rec->frames[rec->n_frames - 1].sub : rec->subs.runtime;
+        rec->n_frames > 0 ? rec->frames[rec->n_frames - 1].sub : rec->subs->runtime;
     return (struct nytp_str){.ptr = sub->name, .len = (uint32_t)sub->name_len};
 }
 
@@ -130,7 +132,7 @@ static void write_blocked(struct nytp_recorder *rec, struct nytp_last_sample *be
 
 bool nytp_blocked_look(const struct nytp_recorder *rec)
 {
-    return nytp_open_stack_look(&blocked, rec->interpreter, (long)rec->life.pid) &&
+    return nytp_open_stack_look(&blocked, rec->interpreter, (long)rec->pid) &&
            blocked.is_whole && blocked.n <= MOST_BLOCKED;
 }
 
@@ -140,7 +142,7 @@ void nytp_blocked_put(struct nytp_recorder *rec, const struct nytp_call *open,
     const uint32_t n_open = count_still_open(rec, open);
     uint32_t fid, line;
     while (rec->n_frames > n_open)
-        nytp_frame_leave(rec, rec->sample.ticks);
+        nytp_frame_leave(rec, rec->sample_ticks);
     sample->place = blocked_place(rec, blocked.cop, &fid, &line);
     write_blocked(rec, before, sample);
 }

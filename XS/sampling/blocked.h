@@ -12,11 +12,6 @@
 struct nytp_recorder;
 struct nytp_call;
 
-/* The part of the state that blocked.c writes. */
-struct nytp_rec_blocked {
-    uint32_t n_files; /* ids above all others, of files that only the end was in */
-};
-
 /* Look which calls are open. False: that is not known, or there are too many. */
 bool nytp_blocked_look(const struct nytp_recorder *rec);
 

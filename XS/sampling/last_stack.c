@@ -8,6 +8,7 @@
 #include "XS/platform/open_stack.h"
 #include "XS/names/builtins.h"
 #include "XS/state/state.h"
+#include "sampling/step.h"
 
 #include "formats/stream/comments/hang_records.h"
 
@@ -163,7 +164,7 @@ static void fill_room(size_t body_len)
 }
 
 /* The program may wake at any time; what it does then is no hang, and is not written. */
-static void write_note(const struct nytp_recorder *rec, struct nytp_last_stack *note,
+static void write_note(const struct nytp_recorder *rec, struct nytp_rec_last_stack *note,
                        const struct nytp_ring *ring)
 {
     const uint64_t size = *(const volatile uint64_t *)&rec->file.size;
@@ -192,7 +193,7 @@ static void write_note(const struct nytp_recorder *rec, struct nytp_last_stack *
 static void ticked(struct nytp_ring *ring)
 {
     const struct nytp_recorder *const rec = ring->owner;
-    struct nytp_last_stack *const note = (struct nytp_last_stack *)&rec->sample.note;
+    struct nytp_rec_last_stack *const note = rec->last_stack;
     const uint32_t tail = ring->tail;
     const uint64_t now_ns = nytp_kernel_clock_ns(CLOCK_MONOTONIC);
     const uint64_t cpu_ns = ring->ticks[(ring->head - 1) % NYTP_TICKS_IN_RING].cpu_ns;
@@ -220,7 +221,7 @@ static void ticked(struct nytp_ring *ring)
 void nytp_last_stack_reserve(struct nytp_recorder *rec)
 {
     char blanks[NYTP_HANG_ROOM - 1]; /* without the mark and the newline, which are written */
-    struct nytp_last_stack *const note = &rec->sample.note;
+    struct nytp_rec_last_stack *const note = rec->last_stack;
     if (rec->kind != NYTP_SAMPLED)
         return;
     const bool has_room = rec->file.is_regular && rec->options.flush_s > 0;
@@ -239,7 +240,7 @@ void nytp_last_stack_reserve(struct nytp_recorder *rec)
 
 void nytp_last_stack_begin(struct nytp_recorder *rec, struct nytp_ring *ring)
 {
-    struct nytp_last_stack *const note = &rec->sample.note;
+    struct nytp_rec_last_stack *const note = rec->last_stack;
     note->has_ticked = false;
     ring->owner = rec;
     ring->ticked = ticked;
@@ -248,7 +249,7 @@ void nytp_last_stack_begin(struct nytp_recorder *rec, struct nytp_ring *ring)
 void nytp_last_stack_end(struct nytp_recorder *rec)
 {
     static const char over[] = "#" NYTP_HANG_NOTE " -";
-    struct nytp_last_stack *const note = &rec->sample.note;
+    struct nytp_rec_last_stack *const note = rec->last_stack;
     if (note->room_at == 0 || (!note->is_written && note->file.fd == rec->file.fd))
         return;
     nytp_ticks_hold();
@@ -262,7 +263,7 @@ void nytp_last_stack_end(struct nytp_recorder *rec)
 
 void nytp_last_stack_forget(struct nytp_recorder *rec)
 {
-    struct nytp_last_stack *const note = &rec->sample.note;
+    struct nytp_rec_last_stack *const note = rec->last_stack;
     note->room_at = 0;
     note->has_ticked = false;
 }

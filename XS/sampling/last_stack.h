@@ -16,7 +16,7 @@
 
 struct nytp_recorder;
 
-struct nytp_last_stack {
+struct nytp_rec_last_stack {
     /* Changed by the program, while the thread does not look. */
     uint64_t room_at; /* where the room is in the file; 0: there is none */
     struct nytp_own_fd file;

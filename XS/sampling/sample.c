@@ -10,7 +10,7 @@
 #include "XS/exact/bytes.h"
 #include "XS/exact/calls.h"
 #include "XS/names/files.h"
-#include "XS/state/info_queue.h"
+#include "XS/names/info_queue.h"
 #include "XS/exact/places.h"
 #include "XS/exact/regexes.h"
 #include "XS/perl/safe_point.h"
@@ -18,6 +18,9 @@
 #include "XS/state/state.h"
 #include "XS/exact/stmts.h"
 #include "XS/names/subs.h"
+#include "XS/state/stream.h"
+#include "last_stack.h"
+#include "XS/exact/blocks.h"
 #include "tick_stack.h"
 
 #include "formats/base/platform.h"
@@ -68,7 +71,7 @@ static bool is_cpu_clock(const struct nytp_recorder *rec)
  * be worth its while. */
 static uint64_t now_ns(const struct nytp_recorder *rec)
 {
-    return nytp_kernel_clock_ns(rec->sample.sampler->ring.clock);
+    return nytp_kernel_clock_ns(rec->sampler->ring.clock);
 }
 
 static int64_t ticks_of_ns(struct nytp_sampler *sampler, uint64_t ns)
@@ -104,8 +107,8 @@ static void measure(struct nytp_sampler *sampler, uint64_t ns, uint64_t cpu_ns, 
 
 void nytp_sample_put_last(struct nytp_recorder *rec)
 {
-    if (rec->sample.sampler != NULL)
-        nytp_last_sample_put(rec->writer, &rec->sample.sampler->last);
+    if (rec->sampler != NULL)
+        nytp_last_sample_put(rec->writer, &rec->sampler->last);
 }
 
 static struct nytp_call_site site_at(pTHX_ struct nytp_recorder *rec, const COP *cop)
@@ -115,8 +118,8 @@ static struct nytp_call_site site_at(pTHX_ struct nytp_recorder *rec, const COP 
     const struct nytp_call_site site = {
         .fid = place->fid,
         .line = place->line,
-        .caller = rec->n_frames > 0 ? rec->frames[rec->n_frames - 1].sub : rec->subs.runtime,
-        .now = rec->sample.ticks,
+        .caller = rec->n_frames > 0 ? rec->frames[rec->n_frames - 1].sub : rec->subs->runtime,
+        .now = rec->sample_ticks,
     };
     return site;
 }
@@ -125,7 +128,7 @@ static void open_frame(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
                        const struct nytp_call_site *site)
 {
     nytp_frame_open(rec, sub, site);
-    if (sub->info_generation[NYTP_SAMPLED] != rec->profile.generation)
+    if (sub->info_generation[NYTP_SAMPLED] != rec->generation)
         nytp_info_queue_add(rec, sub);
 }
 
@@ -158,14 +161,14 @@ static const struct nytp_call *call_at(const struct walk *walk, uint32_t i)
     const struct nytp_moment *const moment = walk->moment;
     if (i >= NYTP_MOST_SHOWN - NYTP_INNERMOST_SHOWN)
         i += walk->n_hidden;
-    return i < moment->n_below ? &walk->rec->sample.sampler->stack.now[i]
+    return i < moment->n_below ? &walk->rec->sampler->stack.now[i]
                                : &moment->above[i - moment->n_below];
 }
 
 static bool is_open(void *to, uint32_t i)
 {
     const struct walk *const walk = to;
-    const struct nytp_call *const a = &walk->rec->sample.sampler->open[i];
+    const struct nytp_call *const a = &walk->rec->sampler->open[i];
     const struct nytp_call *const b = call_at(walk, i);
     return a->code == b->code && a->root == b->root && a->site == b->site;
 }
@@ -173,7 +176,7 @@ static bool is_open(void *to, uint32_t i)
 static void enter(void *to, uint32_t i)
 {
     struct nytp_recorder *const rec = ((struct walk *)to)->rec;
-    struct nytp_sampler *const sampler = rec->sample.sampler;
+    struct nytp_sampler *const sampler = rec->sampler;
     const struct nytp_call *const call = call_at(to, i);
     dTHXa((void *)rec->interpreter);
     const struct nytp_call_site site = site_at(aTHX_ rec, NYTP_CALL_SITE(call));
@@ -188,14 +191,14 @@ static void enter(void *to, uint32_t i)
 static void leave(void *to)
 {
     struct nytp_recorder *const rec = ((struct walk *)to)->rec;
-    nytp_frame_leave(rec, rec->sample.ticks);
+    nytp_frame_leave(rec, rec->sample_ticks);
 }
 
 /* Steps to the calls of this moment. False: they are those of the last sample. */
 static bool go_to(struct nytp_recorder *rec, const struct nytp_moment *moment)
 {
     static const struct nytp_steps steps = {is_open, enter, leave};
-    struct nytp_sampler *const sampler = rec->sample.sampler;
+    struct nytp_sampler *const sampler = rec->sampler;
     const uint32_t n = moment->n_below + moment->n_above;
     const uint32_t n_shown = n < NYTP_MOST_SHOWN ? n : NYTP_MOST_SHOWN;
     const uint32_t outermost = NYTP_MOST_SHOWN - NYTP_INNERMOST_SHOWN;
@@ -219,7 +222,7 @@ static struct nytp_place place_of(pTHX_ struct nytp_recorder *rec,
 static const struct nytp_malloc_event *take_allocs(pTHX_ struct nytp_recorder *rec,
                                                    const struct nytp_malloc_event *event)
 {
-    struct nytp_sampler *const sampler = rec->sample.sampler;
+    struct nytp_sampler *const sampler = rec->sampler;
     const struct nytp_tick *const tick = event->where;
     struct nytp_moment moment;
     nytp_moment_of(aTHX_ rec, &sampler->stack, tick, &moment);
@@ -236,7 +239,7 @@ static const struct nytp_malloc_event *take_allocs(pTHX_ struct nytp_recorder *r
         event = event->next;
     }
     if (is_in_leaf)
-        nytp_frame_leave(rec, rec->sample.ticks);
+        nytp_frame_leave(rec, rec->sample_ticks);
     return event;
 }
 
@@ -270,7 +273,7 @@ static void put_wait(const struct nytp_wait_seen *seen, char text[NYTP_WAIT_ROOM
 
 static void take_tick(pTHX_ struct nytp_recorder *rec, const struct nytp_tick *tick)
 {
-    struct nytp_sampler *const sampler = rec->sample.sampler;
+    struct nytp_sampler *const sampler = rec->sampler;
     struct nytp_moment moment;
     int64_t ticks, cpu_ticks;
     measure(sampler, tick->ns, tick->cpu_ns, &ticks, &cpu_ticks);
@@ -289,9 +292,9 @@ static void take_tick(pTHX_ struct nytp_recorder *rec, const struct nytp_tick *t
     put_wait(&tick->wait, sample.wait);
     nytp_last_sample_next(rec->writer, &sampler->last, &sample);
     if (enter_leaf(aTHX_ rec, &moment))
-        nytp_frame_leave(rec, rec->sample.ticks + ticks);
+        nytp_frame_leave(rec, rec->sample_ticks + ticks);
     nytp_regexes_sampled(aTHX_ rec, moment.op_type, moment.op, &place, ticks);
-    rec->sample.ticks += ticks;
+    rec->sample_ticks += ticks;
     sampler->n_samples++;
 }
 
@@ -318,14 +321,14 @@ static void see_sleeps(struct nytp_sampler *sampler)
 /* Returns when it was done. */
 static uint64_t take_all(pTHX_ struct nytp_recorder *rec, uint64_t began_ns)
 {
-    struct nytp_sampler *const sampler = rec->sample.sampler;
+    struct nytp_sampler *const sampler = rec->sampler;
     const struct nytp_tick *tick = nytp_tick_next(&sampler->ring);
     struct nytp_malloc_event *const first = nytp_bytes_take(rec);
     const struct nytp_malloc_event *event = first;
     const bool has_ticks = tick != NULL;
     if (!has_ticks && event == NULL)
         return began_ns;
-    nytp_bytes_hold(&rec->bytes);
+    nytp_bytes_hold(rec);
     if (has_ticks)
         see_sleeps(sampler);
     nytp_tick_stack_look(aTHX_ & sampler->stack);
@@ -344,7 +347,7 @@ static uint64_t take_all(pTHX_ struct nytp_recorder *rec, uint64_t began_ns)
     sampler->own_ns += own_ns;
     if (has_ticks) /* only of those there can be fewer */
         sampler->window_own_ns += own_ns;
-    nytp_bytes_resume(&rec->bytes);
+    nytp_bytes_resume(rec);
     return done_ns;
 }
 
@@ -359,7 +362,7 @@ static uint32_t wanted_period_us(const struct nytp_recorder *rec)
  * that is wanted, where that will take half the budget at most. */
 static void keep_to_budget(struct nytp_recorder *rec, uint64_t ns)
 {
-    struct nytp_sampler *const sampler = rec->sample.sampler;
+    struct nytp_sampler *const sampler = rec->sampler;
     const uint64_t since = ns - sampler->window_ns;
     if (since < BUDGET_WINDOW_NS)
         return;
@@ -377,20 +380,20 @@ static void keep_to_budget(struct nytp_recorder *rec, uint64_t ns)
 
 bool nytp_sample_is_due(const struct nytp_recorder *rec)
 {
-    return rec->sample.is_on &&
-           (rec->life.forked || nytp_tick_next(&rec->sample.sampler->ring) != NULL ||
-            nytp_bytes_wait(&rec->bytes));
+    return rec->ticks_come &&
+           (rec->forked || nytp_tick_next(&rec->sampler->ring) != NULL ||
+            nytp_bytes_wait(rec));
 }
 
 /* A new end takes as long as many samples. */
 bool nytp_sample_is_worth_new_end(const struct nytp_recorder *rec)
 {
-    return rec->life.forked || now_ns(rec) - rec->sample.sampler->ns >= NEW_END_NS;
+    return rec->forked || now_ns(rec) - rec->sampler->ns >= NEW_END_NS;
 }
 
 static void forget_ticks(struct nytp_recorder *rec)
 {
-    struct nytp_sampler *const sampler = rec->sample.sampler;
+    struct nytp_sampler *const sampler = rec->sampler;
     while (nytp_tick_next(&sampler->ring) != NULL)
         nytp_tick_taken(&sampler->ring);
     nytp_bytes_drop(rec);
@@ -402,7 +405,7 @@ static void forget_ticks(struct nytp_recorder *rec)
  * is. */
 static void follow_cpu(struct nytp_recorder *rec)
 {
-    struct nytp_sampler *const sampler = rec->sample.sampler;
+    struct nytp_sampler *const sampler = rec->sampler;
     struct nytp_ring *const ring = &sampler->ring;
     const uint64_t since_ns = now_ns(rec) - sampler->ns;
     nytp_ticks_hold();
@@ -417,7 +420,7 @@ static void follow_cpu(struct nytp_recorder *rec)
 /* The interpreter may go from thread to thread. */
 static void follow_thread(struct nytp_recorder *rec)
 {
-    struct nytp_sampler *const sampler = rec->sample.sampler;
+    struct nytp_sampler *const sampler = rec->sampler;
     if (pthread_equal(sampler->thread, pthread_self()))
         return;
     if (rec->state == NYTP_RECORDING)
@@ -434,7 +437,7 @@ static void follow_thread(struct nytp_recorder *rec)
  */
 static void account_own_cpu(struct nytp_recorder *rec, uint64_t began_ns)
 {
-    struct nytp_sampler *const sampler = rec->sample.sampler;
+    struct nytp_sampler *const sampler = rec->sampler;
     uint64_t own_ns = now_ns(rec) - began_ns;
     if (own_ns > LONG_NS) {
         const uint64_t cpu_ns = nytp_kernel_clock_ns(sampler->ring.cpu_clock) - sampler->cpu_ns;
@@ -447,10 +450,10 @@ static void account_own_cpu(struct nytp_recorder *rec, uint64_t began_ns)
 
 void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec)
 {
-    struct nytp_sampler *const sampler = rec->sample.sampler;
+    struct nytp_sampler *const sampler = rec->sampler;
     dSAVE_ERRNO;
     nytp_guard(rec);
-    if (rec->life.forked)
+    if (rec->forked)
         nytp_now(aTHX_ rec);
     follow_thread(rec);
     const uint64_t began_ns = now_ns(rec);
@@ -465,7 +468,7 @@ void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec)
         nytp_now_ticks(aTHX_ rec);
         sampler->own_ns += now_ns(rec) - done_ns;
     }
-    if (rec->state == NYTP_OFF || rec->stream.is_abandoned)
+    if (rec->state == NYTP_OFF || rec->stream->is_abandoned)
         nytp_sample_pause(aTHX_ rec);
     account_own_cpu(rec, began_ns);
     nytp_unguard(rec);
@@ -474,9 +477,9 @@ void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec)
 
 void nytp_sample_catch_up(pTHX_ struct nytp_recorder *rec)
 {
-    struct nytp_sampler *const sampler = rec->sample.sampler;
+    struct nytp_sampler *const sampler = rec->sampler;
     int64_t ticks, cpu_ticks;
-    if (!rec->sample.is_on || rec->state != NYTP_RECORDING)
+    if (!rec->ticks_come || rec->state != NYTP_RECORDING)
         return;
     const uint64_t ns = take_all(aTHX_ rec, now_ns(rec));
     measure(sampler, ns, nytp_kernel_clock_ns(sampler->ring.cpu_clock), &ticks, &cpu_ticks);
@@ -485,7 +488,7 @@ void nytp_sample_catch_up(pTHX_ struct nytp_recorder *rec)
         sampler->last.cpu_ticks += cpu_ticks;
         see_sleeps(sampler);
         sampler->last.is_ready &= !sampler->has_slept;
-        rec->sample.ticks += ticks;
+        rec->sample_ticks += ticks;
     } else {
         sampler->unseen_ticks += cpu_ticks;
         sampler->had_thread = nytp_ticks_are_run();
@@ -506,16 +509,16 @@ void nytp_sample_forget_cop(struct nytp_recorder *rec, const OP *op)
 
 void nytp_sample_put_blocked(struct nytp_recorder *rec)
 {
-    struct nytp_sampler *const sampler = rec->sample.sampler;
+    struct nytp_sampler *const sampler = rec->sampler;
     struct nytp_last_sample sample = {.is_there = true};
-    if (!rec->sample.is_on || rec->state != NYTP_RECORDING)
+    if (!rec->ticks_come || rec->state != NYTP_RECORDING)
         return;
     measure(sampler, now_ns(rec), nytp_kernel_clock_ns(sampler->ring.cpu_clock), &sample.ticks,
             &sample.cpu_ticks);
     if (sample.ticks <= 0 || !nytp_blocked_look(rec))
         return;
     nytp_blocked_put(rec, sampler->open, &sampler->last, &sample);
-    rec->sample.ticks += sample.ticks;
+    rec->sample_ticks += sample.ticks;
     sampler->n_samples++;
 }
 
@@ -528,14 +531,14 @@ static struct nytp_sampler *new_sampler(pTHX_ struct nytp_recorder *rec)
     sampler->by_cpu = is_cpu_clock(rec);
     sampler->ring.clock = rec->clock.id;
     nytp_copy_stack_begin(aTHX_ & sampler->ring);
-    if (rec->bytes.library != NULL)
+    if (rec->malloc_library != NULL)
         sampler->allocs = nytp_alloc_ticks_new(rec, &sampler->ring);
     return sampler;
 }
 
 static void account_from_now(struct nytp_recorder *rec)
 {
-    struct nytp_sampler *const sampler = rec->sample.sampler;
+    struct nytp_sampler *const sampler = rec->sampler;
     sampler->ns = sampler->window_ns = now_ns(rec);
     sampler->cpu_ns = nytp_kernel_clock_ns(sampler->ring.cpu_clock);
     sampler->own_ns = sampler->own_cpu_ns = sampler->window_own_ns = 0;
@@ -546,21 +549,21 @@ static void account_from_now(struct nytp_recorder *rec)
 bool nytp_sample_begin(pTHX_ struct nytp_recorder *rec)
 {
     char error[120];
-    if (rec->kind != NYTP_SAMPLED || rec->sample.is_on)
+    if (rec->kind != NYTP_SAMPLED || rec->ticks_come)
         return true;
-    if (rec->sample.sampler == NULL)
-        rec->sample.sampler = new_sampler(aTHX_ rec);
-    rec->sample.sampler->thread = pthread_self();
-    nytp_copy_stack_thread(&rec->sample.sampler->ring);
-    nytp_last_stack_begin(rec, &rec->sample.sampler->ring);
+    if (rec->sampler == NULL)
+        rec->sampler = new_sampler(aTHX_ rec);
+    rec->sampler->thread = pthread_self();
+    nytp_copy_stack_thread(&rec->sampler->ring);
+    nytp_last_stack_begin(rec, &rec->sampler->ring);
     account_from_now(rec);
     nytp_safe_point_begin(aTHX);
     nytp_ticks_set_period(wanted_period_us(rec));
-    rec->sample.is_on = nytp_ticks_add(&rec->sample.sampler->ring, error, sizeof error);
-    if (!rec->sample.is_on)
+    rec->ticks_come = nytp_ticks_add(&rec->sampler->ring, error, sizeof error);
+    if (!rec->ticks_come)
         nytp_say(&rec->options, "sampling is not possible: %s; the program runs unprofiled",
                  error);
-    return rec->sample.is_on;
+    return rec->ticks_come;
 }
 
 /* The thread does not run yet: recording begins at the first tick that finds it running. */
@@ -575,31 +578,31 @@ void nytp_sample_thread(struct nytp_recorder *rec, const struct nytp_recorder *f
 
 void nytp_sample_pause(pTHX_ struct nytp_recorder *rec)
 {
-    if (!rec->sample.is_on)
+    if (!rec->ticks_come)
         return;
     nytp_sample_catch_up(aTHX_ rec);
     nytp_last_stack_end(rec);
-    nytp_ticks_remove(&rec->sample.sampler->ring);
-    rec->sample.is_on = false;
+    nytp_ticks_remove(&rec->sampler->ring);
+    rec->ticks_come = false;
 }
 
 void nytp_sample_fork(struct nytp_recorder *rec)
 {
     char error[120];
-    if (!rec->sample.is_on)
+    if (!rec->ticks_come)
         return;
     forget_ticks(rec);
-    nytp_copy_stack_thread(&rec->sample.sampler->ring);
+    nytp_copy_stack_thread(&rec->sampler->ring);
     account_from_now(rec);
     nytp_ticks_run(error, sizeof error);
 }
 
 void nytp_sample_free(struct nytp_recorder *rec)
 {
-    struct nytp_sampler *const sampler = rec->sample.sampler;
+    struct nytp_sampler *const sampler = rec->sampler;
     if (sampler == NULL)
         return;
-    if (rec->sample.is_on)
+    if (rec->ticks_come)
         nytp_ticks_remove(&sampler->ring);
     nytp_wait_look_end(&sampler->ring.call);
     Safefree(sampler->open);
@@ -612,7 +615,7 @@ void nytp_sample_free(struct nytp_recorder *rec)
 
 void nytp_sample_begin_file(struct nytp_recorder *rec)
 {
-    struct nytp_sampler *const sampler = rec->sample.sampler;
+    struct nytp_sampler *const sampler = rec->sampler;
     if (rec->kind != NYTP_SAMPLED)
         return;
     if (sampler != NULL) {
@@ -628,7 +631,7 @@ void nytp_sample_begin_file(struct nytp_recorder *rec)
 
 void nytp_sample_end_file(struct nytp_recorder *rec)
 {
-    const struct nytp_sampler *const sampler = rec->sample.sampler;
+    const struct nytp_sampler *const sampler = rec->sampler;
     if (rec->kind != NYTP_SAMPLED || sampler == NULL || rec->without_perl)
         return;
     nytp_write_number_attribute(rec->writer, "samples", sampler->n_samples);
@@ -641,7 +644,7 @@ void nytp_sample_end_file(struct nytp_recorder *rec)
 
 void nytp_sample_say_if_none(const struct nytp_recorder *rec)
 {
-    const struct nytp_sampler *const sampler = rec->sample.sampler;
+    const struct nytp_sampler *const sampler = rec->sampler;
     if (rec->kind != NYTP_SAMPLED || sampler == NULL || sampler->n_samples > 0 ||
         sampler->unseen_ticks < NYTP_TICKS_PER_SEC)
         return;

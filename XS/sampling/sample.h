@@ -9,19 +9,9 @@
 #ifndef NYTP_SAMPLE_H
 #define NYTP_SAMPLE_H
 
-#include "last_stack.h"
 #include "XS/perl/perl_compat.h"
 
 struct nytp_recorder;
-struct nytp_sampler;
-
-/* The part of the state that sample.c writes. */
-struct nytp_rec_sample {
-    struct nytp_sampler *sampler; /* owned; NULL: nothing was sampled yet */
-    bool is_on;                   /* ticks come */
-    int64_t ticks;                /* the axis of samples: time that they account for */
-    struct nytp_last_stack note;  /* of last_stack.c */
-};
 
 /* Let ticks come from now on; again after nytp_sample_pause(). False: they cannot be had, and a
  * message has said so. */

@@ -5,6 +5,7 @@
 #include "dprof.h"
 
 #include "state.h"
+#include "sub.h"
 
 #include <sys/resource.h>
 

@@ -24,6 +24,12 @@ struct nytp_rec_frame {
     int64_t labelled_ticks;               /* labels.c: exclusive time up to the last change */
 };
 
+/* The statement in progress; its place is in places.h. */
+struct nytp_stmt {
+    uint32_t block_line, sub_line; /* only with blocks=1 */
+    int64_t since_ticks;           /* axis point of its begin or last record */
+};
+
 /* The frames of a suspended profile file. */
 struct nytp_rec_frames {
     struct nytp_rec_frame *all;

@@ -21,6 +21,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list */
 static struct nytp_recorder *list;
 static _Atomic unsigned list_version = 1; /* counts changes of the list; 0 is never used */
 
+/* The table of parts, and what gives a recorder its own (nytp_parts_set()). */
+static const struct nytp_part *parts;
+static size_t n_parts;
+static bool (*make_parts)(struct nytp_recorder *rec);
+
 /* The last search of this operating system thread. */
 struct found {
     const void *interpreter;
@@ -86,7 +91,12 @@ struct nytp_recorder *nytp_recorder_add(pTHX)
 {
     PERL_UNUSED_CONTEXT;
     nytp_recorders_lock();
-    struct nytp_recorder *const rec = unused_recorder();
+    struct nytp_recorder *rec = unused_recorder();
+    if (rec != NULL && !make_parts(rec)) {
+        if (rec != &nytp_first_recorder)
+            free(rec);
+        rec = NULL;
+    }
     if (rec != NULL) {
         rec->interpreter = NYTP_THX;
         rec->next = list;
@@ -119,6 +129,7 @@ void nytp_recorder_remove(struct nytp_recorder *rec)
     *at = rec->next;
     atomic_fetch_add(&list_version, 1);
     count_state(rec->state, rec->kind, -1u);
+    free(rec->parts);
     atomic_fetch_sub(&nytp_recorders_count.all, 1);
     if (rec == &nytp_first_recorder) {
         atomic_store(&nytp_first_interpreter, NULL);
@@ -147,11 +158,10 @@ void nytp_recorders_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
-static const struct nytp_part *parts;
-static size_t n_parts;
-
-void nytp_parts_set(const struct nytp_part *all, size_t n)
+void nytp_parts_set(const struct nytp_part *all, size_t n,
+                    bool (*make)(struct nytp_recorder *rec))
 {
+    make_parts = make;
     parts = all;
     n_parts = n;
 }
@@ -195,14 +205,13 @@ void nytp_state_set(struct nytp_recorder *rec, enum nytp_state state)
     rec->counting = nytp_file_is_open(rec) && rec->options.subs;
     rec->entries_on = rec->options.calls > 1;
     rec->returns_on = rec->options.calls > 0;
-    rec->comments_on = rec->profile.has_comments;
     rec->marks_on = rec->dprof != NULL;
     rec->blocks_on = rec->options.blocks;
     rec->memory_on = exact && rec->options.memory && rec->dprof == NULL;
     rec->svs_on = rec->memory_on && rec->options.svs;
     rec->finds_caller = rec->options.findcaller;
     rec->leave_on = rec->options.leave && !rec->options.use_db_sub;
-    rec->looks_first = state == NYTP_ARMED || rec->open_at_start.n > 0;
+    rec->looks_first = state == NYTP_ARMED || rec->n_open_at_start > 0;
     rec->is_plain = nytp_state_is_plain(rec);
     if (!on)
         rec->wake_raw = UINT64_MAX;
@@ -220,9 +229,9 @@ void nytp_kind_set(struct nytp_recorder *rec, enum nytp_kind kind)
 
 uint64_t nytp_woken(pTHX_ struct nytp_recorder *rec, uint64_t raw)
 {
-    nytp_bytes_hold(&rec->bytes);
+    nytp_bytes_hold(rec);
     rec->wake_up(aTHX_ rec, &raw);
-    nytp_bytes_resume(&rec->bytes);
+    nytp_bytes_resume(rec);
     return raw;
 }
 

@@ -9,14 +9,14 @@
  * may move an interpreter between threads. In an interpreter without a recorder, hooks go
  * straight to perl's own code.
  *
- * The struct is made of parts. Each part belongs to one file, which defines it in its header
- * and alone writes it; everybody may read it. Those headers do not include this one, so each
- * part can be understood alone.
+ * The struct has what events read, and a pointer to each part that only some files need. A
+ * field or part belongs to one file, which alone writes it; everybody may read it.
  */
 #ifndef NYTP_STATE_H
 #define NYTP_STATE_H
 
 #include "formats/stream/write/writer.h"
+#include "malloc/interface.h"
 
 #include "XS/platform/clock.h"
 #include "XS/perl/guard.h"
@@ -26,44 +26,16 @@
 #include "XS/perl/perl_compat.h"
 #include "states.h"
 #include "XS/perl/text.h"
-
-#include "XS/exact/arcs.h"
-#include "XS/exact/blocks.h"
-#include "XS/exact/bytes.h"
-#include "XS/names/builtins.h"
-#include "XS/exact/compile.h"
-#include "XS/control/control.h"
-#include "XS/names/evals.h"
-#include "XS/names/files.h"
 #include "handler_time.h"
 #include "frames.h"
-#include "XS/lifecycle/hooks.h"
-#include "info_queue.h"
-#include "XS/names/sub_infos.h"
-#include "XS/lifecycle/finished_profiles.h"
-#include "XS/exact/labels.h"
-#include "XS/lifecycle/life.h"
-#include "XS/lifecycle/load.h"
-#include "XS/exact/switch_ops.h"
-#include "XS/lifecycle/profile.h"
-#include "XS/exact/release.h"
-#include "XS/sampling/blocked.h"
-#include "XS/sampling/sample.h"
-#include "XS/exact/open_at_start.h"
-#include "XS/exact/stmts.h"
-#include "XS/exact/svs.h"
-#include "stream.h"
-#include "XS/names/subs.h"
-#include "XS/lifecycle/pause_for_exact.h"
 
 #include <stdatomic.h>
+#include <sys/types.h>
 
-struct nytp_cost_meter;
-struct nytp_dprof;
-struct nytp_cached_site;
-struct nytp_place;
-struct nytp_rec_regexes;
 struct nytp_recorder;
+
+#define NYTP_IF_0(...)
+#define NYTP_IF_1(...) __VA_ARGS__
 
 /* Does the work due at clock reading *raw, then reads the clock again. */
 typedef void nytp_wake_up_fn(pTHX_ struct nytp_recorder *rec, uint64_t *raw);
@@ -78,7 +50,7 @@ struct nytp_recorder {
     bool stmts_on, subs_on; /* recording, and this half is wanted */
     bool counting;          /* a profile is open: calls that end are counted */
     bool entries_on;        /* calls=2 */
-    bool comments_on;       /* calls are recorded in comments (formats/stream/call_records.h) */
+    bool comments_on;       /* profile.c: calls are recorded in comments (call_records.h) */
     bool returns_on;        /* calls=1 or 2 */
     bool marks_on;          /* Devel::DProf's marks replace both */
     bool blocks_on;
@@ -91,6 +63,14 @@ struct nytp_recorder {
     bool left_fresh;        /* left_ticks belongs to the running op */
     bool ended_regex;       /* regexes.c: the ending builtin is a regex op to be recorded */
     bool without_perl;      /* a signal ends the program: neither perl nor malloc() is used */
+    bool sees_compilation;  /* hooks.c: the interpreter has our block hooks */
+    bool infos_wait;        /* info_queue.c: subs were queued since the last scan */
+    bool keeps_source;      /* compile.c: we set the bit for it in $^P (PERLDBf_SAVESRC) */
+    bool comes_late;        /* load.c: we were loaded after the program was compiled */
+    bool is_importing;      /* load.c: our import() is starting the recording */
+    bool ticks_come;        /* sample.c */
+    bool is_ended;          /* life.c: the stream has its end, which may be taken back */
+    volatile bool forked;   /* life.c: in a fork's child until it has its own profile */
     bool looks_first;       /* state.c: NYTP_ARMED, or calls are open from before */
     uint16_t begun_builtin; /* calls.c: the op that runs at once in its frame */
     bool is_plain;    /* state.c: everything is recorded as by default and no bytes wait to be
@@ -122,32 +102,30 @@ struct nytp_recorder {
     struct nytp_jump jump;  /* calls.c */
     struct nytp_index arcs; /* arcs.c; owned */
 
-    /* Each of these parts is written only by the file of its name and defined in its header. */
-    struct nytp_rec_stmts stmts;
-    struct nytp_rec_bytes bytes;
-    struct nytp_rec_blocks blocks;
-    struct nytp_rec_svs svs;
-    struct nytp_rec_subs subs;
-    struct nytp_rec_switch_ops switch_ops;
-    struct nytp_rec_open_at_start open_at_start;
-    struct nytp_rec_builtins builtins;
-    struct nytp_rec_info_queue info_queue;
-    struct nytp_rec_sub_infos sub_infos;
-    struct nytp_rec_files files;
-    struct nytp_rec_evals evals;
-    struct nytp_rec_compile compile;
-    struct nytp_rec_release release;
-    struct nytp_rec_labels labels;
-    struct nytp_rec_stream stream;
-    struct nytp_rec_profile profile;
-    struct nytp_rec_sample sample;
-    struct nytp_rec_blocked blocked;
-    struct nytp_rec_life life;
-    struct nytp_rec_pause_for_exact pause_for_exact;
-    struct nytp_rec_finished_profiles finished_profiles;
-    struct nytp_rec_control control;
-    struct nytp_rec_hooks hooks;
-    struct nytp_rec_load load;
+    const struct nytp_malloc *malloc_library; /* bytes.c; NULL: not wanted or not loaded */
+    struct nytp_malloc_queue *malloc_queue;   /* bytes.c; owned; NULL: none yet */
+    IV svs_seen; /* svs.c: perl's count at the last record, plus our own SVs since */
+
+    /* Other fields. The parts of parts.def have a struct each, which is defined in the header
+     * of the file of its name and written by that file only. */
+#define NYTP_PART(name, has_data, ...) NYTP_IF_##has_data(struct nytp_rec_##name *name;)
+#include "parts.def"
+    void *parts;                  /* owned; what these point into */
+    struct nytp_stmt paused_stmt; /* stmts.c: the one that called DB::disable_profile();
+                                   * since_ticks: its time so far */
+    struct nytp_open_at_start *open_at_start; /* open_at_start.c; outermost first; owned */
+    uint32_t n_open_at_start, size_open_at_start;
+    struct nytp_rec_frames suspended_frames; /* calls.c: of a suspended sampled profile */
+    struct nytp_index suspended_arcs;        /* arcs.c: the same */
+    struct nytp_index builtins;              /* builtins.c: by stash and type of op */
+    struct nytp_index packages;      /* sub_infos.c: empty except while the end is written */
+    struct nytp_shared_text *e_text; /* compile.c: program text of -e, or NULL; owned */
+    struct nytp_control_target *control; /* control.c; owned; NULL: not controlled */
+    uint32_t n_blocked_files; /* blocked.c: ids above all others, of files seen at the end */
+    struct nytp_sampler *sampler; /* sample.c; owned; NULL: nothing was sampled yet */
+    int64_t sample_ticks; /* sample.c: the axis of samples, time that they account for */
+    uint32_t generation;  /* profile.c: number of the profile file, from 1 */
+    pid_t pid;            /* life.c: of the recorded process */
     struct nytp_handler_time handler_times[NYTP_HANDLERS]; /* costs.c, and the timed handlers */
 
     enum nytp_state state;                   /* changed only by nytp_state_set() */
@@ -167,7 +145,7 @@ struct nytp_recorder {
 };
 
 /* The hooks that parts have; parts.def says which has which. */
-#define NYTP_PART(name, has_begin_file, has_end_file, has_fork, has_thread, has_free)          \
+#define NYTP_PART(name, ...)                                                                   \
     void nytp_##name##_begin_file(struct nytp_recorder *rec);                                  \
     void nytp_##name##_end_file(struct nytp_recorder *rec);                                    \
     void nytp_##name##_fork(struct nytp_recorder *rec);                                        \
@@ -178,7 +156,7 @@ struct nytp_recorder {
 enum nytp_part_hook {
     NYTP_BEGIN_FILE, /* a profile file begins: its head is being written */
     NYTP_END_FILE,   /* it ends; with rec->without_perl neither perl nor malloc() may be used */
-    NYTP_FORK,       /* in a child, before it has a file and rec->life.pid is its own */
+    NYTP_FORK,       /* in a child, before it has a file and rec->pid is its own */
     NYTP_FREE,       /* the interpreter is being destroyed */
     NYTP_PART_HOOKS
 };
@@ -188,7 +166,9 @@ struct nytp_part {
     void (*thread)(struct nytp_recorder *rec, const struct nytp_recorder *from);
 };
 
-void nytp_parts_set(const struct nytp_part *all, size_t n);
+/* `make` gives a recorder rec->parts, zeroed; it returns false if memory is out. */
+void nytp_parts_set(const struct nytp_part *all, size_t n,
+                    bool (*make)(struct nytp_recorder *rec));
 
 /* Calls this hook of all parts. The second is for an interpreter cloned from that of `from` for
  * a thread, while its creator waits. */
@@ -295,6 +275,13 @@ static inline int64_t nytp_now_ticks(pTHX_ struct nytp_recorder *rec)
     return now;
 }
 
+/* Returns the axis in ticks; while the clock is paused, the time of the pause. With sample=:
+ * the time that samples account for. */
+static inline int64_t nytp_axis_now(struct nytp_recorder *rec)
+{
+    return rec->kind == NYTP_SAMPLED ? rec->sample_ticks : nytp_clock_now(&rec->clock);
+}
+
 /* Between these two the recorder is being changed. With PERL_SIGNALS=unsafe no handler of the
  * program runs, and a signal of sigexit= waits. Every change of data that
  * nytp_finish_without_perl() reads lies in between. Pairs may nest; no perl code may run
@@ -312,6 +299,26 @@ static inline void nytp_unguard(struct nytp_recorder *rec)
         nytp_guards_leave(&rec->guards);
 }
 
+/* Returns whether samples of allocated bytes wait to be recorded. */
+static inline bool nytp_bytes_wait(const struct nytp_recorder *rec)
+{
+    return rec->malloc_queue != NULL &&
+           atomic_load_explicit(&rec->malloc_queue->waiting, memory_order_relaxed) != NULL;
+}
+
+/* Allocations between these two are the profiler's. Pairs may nest. */
+static inline void nytp_bytes_hold(const struct nytp_recorder *rec)
+{
+    if (rec->malloc_library != NULL)
+        rec->malloc_library->hold();
+}
+
+static inline void nytp_bytes_resume(const struct nytp_recorder *rec)
+{
+    if (rec->malloc_library != NULL)
+        rec->malloc_library->resume();
+}
+
 /* Between these two the recorder does rare, long work: the first sight of a place, a sub, an
  * arc; compiling. No calibration could subtract that, so it is cut out of the time axis, and
  * its allocations are not charged to the program. Guarded, too. Pairs may nest; no perl code
@@ -319,14 +326,14 @@ static inline void nytp_unguard(struct nytp_recorder *rec)
 static inline void nytp_excluded_time_begin(struct nytp_recorder *rec)
 {
     nytp_guard(rec);
-    nytp_bytes_hold(&rec->bytes);
+    nytp_bytes_hold(rec);
     nytp_clock_pause(&rec->clock);
 }
 
 static inline void nytp_excluded_time_end(struct nytp_recorder *rec)
 {
     nytp_clock_resume(&rec->clock);
-    nytp_bytes_resume(&rec->bytes);
+    nytp_bytes_resume(rec);
     nytp_unguard(rec);
 }
 

@@ -5,7 +5,6 @@
 #include "stream.h"
 
 #include "dprof.h"
-#include "info_queue.h"
 #include "XS/output/say.h"
 #include "state.h"
 
@@ -32,7 +31,7 @@ enum {
 /* Silent in a signal: the program dies, and readers report that the profile ends early. */
 void nytp_stream_abandon_profile(struct nytp_recorder *rec)
 {
-    if (!rec->stream.is_abandoned && !rec->file.in_signal)
+    if (!rec->stream->is_abandoned && !rec->file.in_signal)
         nytp_say(&rec->options, "%s; profiling stops here, the program goes on",
                  rec->file.error.status != NYTP_OK ? rec->file.error.message
                                                    : "cannot compress the profile");
@@ -41,7 +40,7 @@ void nytp_stream_abandon_profile(struct nytp_recorder *rec)
 
 void nytp_stream_abandon_profile_silently(struct nytp_recorder *rec)
 {
-    rec->stream.is_abandoned = true;
+    rec->stream->is_abandoned = true;
     nytp_state_set(rec, NYTP_CLOSED);
 }
 
@@ -52,7 +51,7 @@ void nytp_stream_flush(struct nytp_recorder *rec, enum nytp_flush how)
     const bool ok =
         nytp_writer_flush(rec->writer, how) && (rec->dprof == NULL || nytp_dprof_flush(rec));
     if (how != NYTP_FLUSH_NONE)
-        rec->stream.synced_raw = rec->writer->n_raw;
+        rec->stream->synced_raw = rec->writer->n_raw;
     nytp_clock_resume(&rec->clock);
     if (!ok && rec->state != NYTP_OFF)
         nytp_stream_abandon_profile(rec);
@@ -77,12 +76,12 @@ void nytp_stream_on_full(struct nytp_writer *writer)
     const size_t next = share < shortest           ? shortest
                         : share > NYTP_WRITER_MOST ? NYTP_WRITER_MOST
                                                    : (size_t)share;
-    const bool is_due = total - rec->stream.synced_raw + next > share;
+    const bool is_due = total - rec->stream->synced_raw + next > share;
     nytp_stream_flush(rec, is_due ? NYTP_FLUSH_SYNC : NYTP_FLUSH_NONE);
     nytp_writer_set_block(writer, next);
     /* Lines of new subs follow soon. A sampled profile names few of the waiting subs: they are
      * written at the next flush. */
-    if (rec->kind != NYTP_SAMPLED && nytp_info_queue_has_new(rec))
+    if (rec->kind != NYTP_SAMPLED && rec->infos_wait)
         rec->wake_raw = 0;
 }
 
@@ -98,7 +97,7 @@ static uint64_t next_look(const struct nytp_recorder *rec, uint64_t raw)
 {
     const uint64_t longest = flush_period(rec);
     const uint64_t least = nytp_clock_raw_of_ns(&rec->clock, LEAST_AT_RISK_NS);
-    const uint64_t share = (raw - rec->stream.begun_raw) / TIME_AT_RISK;
+    const uint64_t share = (raw - rec->stream->begun_raw) / TIME_AT_RISK;
     const uint64_t look = share > least ? share : least;
     return rec->kind == NYTP_SAMPLED || look > longest ? longest : look;
 }
@@ -107,9 +106,9 @@ static uint64_t next_look(const struct nytp_recorder *rec, uint64_t raw)
  * was too little to flush, look again soon. */
 void nytp_stream_plan_wake_up(struct nytp_recorder *rec, uint64_t raw)
 {
-    const uint64_t calibrate = nytp_clock_raw_of_ns(&rec->clock, rec->stream.calibrate_ns);
+    const uint64_t calibrate = nytp_clock_raw_of_ns(&rec->clock, rec->stream->calibrate_ns);
     const uint64_t look = rec->options.flush_s > 0 ? next_look(rec, raw) : calibrate;
-    const uint64_t since = raw - rec->stream.flush_raw;
+    const uint64_t since = raw - rec->stream->flush_raw;
     const uint64_t left = since < look ? look - since : look / 4;
     rec->wake_raw = raw + (left < calibrate ? left : calibrate);
 }
@@ -120,16 +119,16 @@ static bool is_little_at_risk(const struct nytp_recorder *rec)
     const uint64_t total =
         rec->writer->n_raw + (uint64_t)(rec->writer->at - rec->writer->block);
     const uint64_t share = total / SHARE_AT_RISK;
-    return share >= shortest_block(rec) || total - rec->stream.synced_raw <= share / 2;
+    return share >= shortest_block(rec) || total - rec->stream->synced_raw <= share / 2;
 }
 
 void nytp_stream_flush_if_due(struct nytp_recorder *rec, uint64_t raw)
 {
-    const uint64_t since = raw - rec->stream.flush_raw;
+    const uint64_t since = raw - rec->stream->flush_raw;
     if (rec->options.flush_s <= 0 || since < next_look(rec, raw) ||
         (since < flush_period(rec) && is_little_at_risk(rec)))
         return;
-    rec->stream.flush_raw = raw;
+    rec->stream->flush_raw = raw;
     nytp_trace(&rec->options, 4, "flush after %llu bytes", (unsigned long long)rec->file.size);
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
 }
@@ -137,20 +136,20 @@ void nytp_stream_flush_if_due(struct nytp_recorder *rec, uint64_t raw)
 bool nytp_stream_can_pay_flush(struct nytp_recorder *rec, uint64_t raw)
 {
     const int64_t most = (int64_t)nytp_clock_raw_of_ns(&rec->clock, MOST_CREDIT_NS);
-    const uint64_t since = raw - rec->stream.credited_raw;
-    rec->stream.credited_raw = raw;
-    rec->stream.credit_raw +=
+    const uint64_t since = raw - rec->stream->credited_raw;
+    rec->stream->credited_raw = raw;
+    rec->stream->credit_raw +=
         since / WAIT_SHARE > (uint64_t)most ? most : (int64_t)(since / WAIT_SHARE);
-    if (rec->stream.credit_raw > most)
-        rec->stream.credit_raw = most;
-    return rec->stream.credit_raw > 0;
+    if (rec->stream->credit_raw > most)
+        rec->stream->credit_raw = most;
+    return rec->stream->credit_raw > 0;
 }
 
 static void emit_memory(struct nytp_recorder *rec, uint64_t raw)
 {
     char text[sizeof NYTP_MEMORY_NOW_HEAD + 24];
     int64_t now;
-    rec->stream.memory_raw = raw;
+    rec->stream->memory_raw = raw;
     if (!nytp_platform_resident(&now))
         return;
     snprintf(text, sizeof text, NYTP_MEMORY_NOW_HEAD " %lld", (long long)now);
@@ -159,7 +158,7 @@ static void emit_memory(struct nytp_recorder *rec, uint64_t raw)
 
 void nytp_stream_emit_memory_of_label(struct nytp_recorder *rec, uint64_t raw)
 {
-    if (rec->dprof == NULL && raw - rec->stream.memory_raw >=
+    if (rec->dprof == NULL && raw - rec->stream->memory_raw >=
                                   nytp_clock_raw_of_ns(&rec->clock, LEAST_MEMORY_OF_LABEL_NS))
         emit_memory(rec, raw);
 }
@@ -168,21 +167,21 @@ void nytp_stream_emit_memory_of_label(struct nytp_recorder *rec, uint64_t raw)
 void nytp_stream_emit_memory_if_due(struct nytp_recorder *rec, uint64_t raw)
 {
     const uint64_t least = nytp_clock_raw_of_ns(&rec->clock, LEAST_MEMORY_NS);
-    const uint64_t share = (raw - rec->stream.begun_raw) / MEMORY_TIMES;
-    if (rec->dprof != NULL || raw - rec->stream.memory_raw < (share > least ? share : least))
+    const uint64_t share = (raw - rec->stream->begun_raw) / MEMORY_TIMES;
+    if (rec->dprof != NULL || raw - rec->stream->memory_raw < (share > least ? share : least))
         return;
     emit_memory(rec, raw);
 }
 
 void nytp_stream_recalibrate_if_due(struct nytp_recorder *rec, uint64_t raw)
 {
-    if (raw - rec->stream.calibrated_raw <
-        nytp_clock_raw_of_ns(&rec->clock, rec->stream.calibrate_ns))
+    if (raw - rec->stream->calibrated_raw <
+        nytp_clock_raw_of_ns(&rec->clock, rec->stream->calibrate_ns))
         return;
-    rec->stream.calibrated_raw = raw;
+    rec->stream->calibrated_raw = raw;
     nytp_clock_recalibrate(&rec->clock, raw);
-    if (rec->stream.calibrate_ns < LAST_CALIBRATION_NS)
-        rec->stream.calibrate_ns *= 4; /* a longer base needs fewer corrections */
+    if (rec->stream->calibrate_ns < LAST_CALIBRATION_NS)
+        rec->stream->calibrate_ns *= 4; /* a longer base needs fewer corrections */
 }
 
 void nytp_stream_watch_clock(struct nytp_recorder *rec, uint64_t *raw)
@@ -199,34 +198,29 @@ void nytp_stream_watch_clock(struct nytp_recorder *rec, uint64_t *raw)
         nytp_write_attribute_record(rec->writer, "clock_parted", text, strlen(text));
 }
 
-int64_t nytp_axis_now(struct nytp_recorder *rec)
-{
-    return rec->kind == NYTP_SAMPLED ? rec->sample.ticks : nytp_clock_now(&rec->clock);
-}
-
 void nytp_stream_pay_flush(struct nytp_recorder *rec, uint64_t raw)
 {
-    rec->stream.flush_raw = nytp_clock_raw(&rec->clock);
-    rec->stream.credit_raw -= (int64_t)(rec->stream.flush_raw - raw);
+    rec->stream->flush_raw = nytp_clock_raw(&rec->clock);
+    rec->stream->credit_raw -= (int64_t)(rec->stream->flush_raw - raw);
 }
 
 void nytp_stream_begin(struct nytp_recorder *rec)
 {
-    rec->stream.is_abandoned = false;
-    rec->stream.calibrate_ns = FIRST_CALIBRATION_NS;
-    rec->stream.begun_raw = nytp_clock_raw(&rec->clock);
-    rec->stream.synced_raw = 0;
-    rec->stream.memory_raw = rec->stream.begun_raw; /* the profile's head records it */
+    rec->stream->is_abandoned = false;
+    rec->stream->calibrate_ns = FIRST_CALIBRATION_NS;
+    rec->stream->begun_raw = nytp_clock_raw(&rec->clock);
+    rec->stream->synced_raw = 0;
+    rec->stream->memory_raw = rec->stream->begun_raw; /* the profile's head records it */
     nytp_writer_set_block(rec->writer, shortest_block(rec));
 }
 
 void nytp_stream_restart(struct nytp_recorder *rec)
 {
-    rec->stream.flush_raw = rec->stream.calibrated_raw = nytp_clock_raw(&rec->clock);
-    nytp_stream_plan_wake_up(rec, rec->stream.flush_raw);
+    rec->stream->flush_raw = rec->stream->calibrated_raw = nytp_clock_raw(&rec->clock);
+    nytp_stream_plan_wake_up(rec, rec->stream->flush_raw);
 }
 
 void nytp_stream_restore(struct nytp_recorder *rec, const struct nytp_rec_stream *stream)
 {
-    rec->stream = *stream;
+    *rec->stream = *stream;
 }

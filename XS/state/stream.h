@@ -66,8 +66,4 @@ void nytp_stream_pay_flush(struct nytp_recorder *rec, uint64_t raw);
  * is read again, and readings come from clock_gettime() from here on. */
 void nytp_stream_watch_clock(struct nytp_recorder *rec, uint64_t *raw);
 
-/* Returns the axis in ticks; while the clock is paused, the time of the pause. With sample=:
- * the time that samples account for. */
-int64_t nytp_axis_now(struct nytp_recorder *rec);
-
 #endif

@@ -4,7 +4,8 @@
  */
 #include "info_queue.h"
 
-#include "state.h"
+#include "XS/state/state.h"
+#include "XS/state/sub.h"
 
 bool nytp_info_is_wanted(const struct nytp_recorder *rec, const struct nytp_rec_sub *sub)
 {
@@ -14,7 +15,7 @@ bool nytp_info_is_wanted(const struct nytp_recorder *rec, const struct nytp_rec_
 
 void nytp_info_queue_add(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
 {
-    struct nytp_rec_info_queue *const queue = &rec->info_queue;
+    struct nytp_rec_info_queue *const queue = rec->info_queue;
     if (sub->is_queued)
         return;
     if (queue->n >= queue->size) {
@@ -22,13 +23,13 @@ void nytp_info_queue_add(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
         Renew(queue->all, queue->size, struct nytp_rec_sub *);
     }
     queue->all[queue->n++] = sub;
-    sub->is_queued = true;
+    sub->is_queued = rec->infos_wait = true;
 }
 
 void nytp_info_queue_filter(struct nytp_recorder *rec,
                             bool (*stays)(struct nytp_recorder *rec, struct nytp_rec_sub *sub))
 {
-    struct nytp_rec_info_queue *const queue = &rec->info_queue;
+    struct nytp_rec_info_queue *const queue = rec->info_queue;
     size_t kept = 0;
     for (size_t i = 0; i < queue->n; i++) {
         struct nytp_rec_sub *const sub = queue->all[i];
@@ -36,15 +37,11 @@ void nytp_info_queue_filter(struct nytp_recorder *rec,
         if (sub->is_queued)
             queue->all[kept++] = sub;
     }
-    queue->n = queue->n_seen = kept;
-}
-
-bool nytp_info_queue_has_new(const struct nytp_recorder *rec)
-{
-    return rec->info_queue.n != rec->info_queue.n_seen;
+    queue->n = kept;
+    rec->infos_wait = false;
 }
 
 void nytp_info_queue_free(struct nytp_recorder *rec)
 {
-    Safefree(rec->info_queue.all);
+    Safefree(rec->info_queue->all);
 }

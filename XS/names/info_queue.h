@@ -19,7 +19,6 @@ struct nytp_rec_sub;
 struct nytp_rec_info_queue {
     struct nytp_rec_sub **all;
     size_t n, size;
-    size_t n_seen; /* number that stayed at the last scan */
 };
 
 /* Returns whether the profile is to describe the sub, as far as is known now. */
@@ -32,8 +31,5 @@ void nytp_info_queue_add(struct nytp_recorder *rec, struct nytp_rec_sub *sub);
 /* Keeps the subs for which `stays` returns true, in order. Allocates nothing: for signals. */
 void nytp_info_queue_filter(struct nytp_recorder *rec,
                             bool (*stays)(struct nytp_recorder *rec, struct nytp_rec_sub *sub));
-
-/* Returns whether subs were added since the last scan. */
-bool nytp_info_queue_has_new(const struct nytp_recorder *rec);
 
 #endif
