@@ -99,7 +99,7 @@ def test_source_that_is_no_utf8(tmp_path):
 
 
 def test_it_is_refused_elsewhere(inputs):
-    for options, said in ((["--top", "--as=yaml"], 'unknown --as "yaml"'), (["--json", "--as=csv"], "--as"),
+    for options, said in ((["--top", "--as=yaml"], 'unknown --as "yaml"'), *(([other, "--as=csv"], "--as means nothing for --") for other in ("--json", "--list", "--tree", "--peek=.", "--brief", "--stats")),
                           (["--by=request,sql", "--as=csv"], "--as"), (["--top", "--as=csv", "--diff", inputs[None]], "--as")):
         done = run(*options, inputs[None])
         line, = messages(done)
