@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What the files of the lifecycle know of a recorder and its profile. Each struct is written by
- * the file of its name.
+ * The lifecycle's parts of a recorder: the open profile, loading, the process. The file of a
+ * struct's name writes it; the other files of this folder read it.
  */
 #ifndef NYTP_LIFECYCLE_H
 #define NYTP_LIFECYCLE_H

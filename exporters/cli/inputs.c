@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Replaces folders among the inputs by the profiles in them; see inputs.h. What a profile is,
- * is decided by the first bytes, never by the name.
+ * Replaces folders among the inputs by the profiles in them; see inputs.h. The first bytes
+ * decide whether a file is a profile, never its name.
  *
- * Of each file that may be from an earlier run only the beginning is read, which tells the
+ * A file that may be from an earlier run is read at its beginning only, which tells the
  * process, its parent and when recording began. A file PATH.N of another process than N is one
  * that PATH's process has finished by rotation, or that another program of the same run wrote
  * before: it is kept, and may have children.

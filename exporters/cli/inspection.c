@@ -19,7 +19,7 @@
 /* ---- --dump ---- */
 
 /* A record is a line: its offset, its tag, its fields as key=value, strings quoted as in JSON.
- * Which fields it has is read from formats/stream/fields.def. */
+ * formats/stream/fields.def has the fields of each tag. */
 struct dump {
     struct nytp_sink sink; /* first: give &dump.sink to nytp_read() */
     struct nytp_out *out;

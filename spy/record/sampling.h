@@ -79,10 +79,10 @@ struct nytp_pace {
     int64_t credit_ns;  /* processor time that we may take yet; below 0: debt */
 };
 
-/* With real-time priority, if that may be had: on a busy machine, looks that wait for their
- * turn come as the scheduler changes programs, and not at random. A tenth of the time is ours.
- * Who has used it up, and a tenth of a second beside, has the priority of any program; and
- * after a round of looks that took more than a millisecond rests nine times as long. */
+/* Paces the looks, at real-time priority if that is allowed: on a busy machine, looks that wait
+ * for their turn come when the scheduler changes programs, and not at random. We may use a tenth
+ * of the time. A sampler that used a tenth of a second more loses the priority. After a round of
+ * looks that took over a millisecond it rests nine times as long. */
 struct nytp_pace nytp_pace_begin(uint32_t rate, bool realtime);
 void nytp_pace_next(struct nytp_pace *pace);
 void nytp_pace_end(struct nytp_pace *pace);

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
-# Which clock is read (clock.c), and that time only goes ahead where the processor's counter does not, in a recorded
+# The clock that is read (clock.c), and that time only goes ahead where the processor's counter does not, in a recorded
 # program whose counter and clock counter_moves.c moves on. Nothing here takes time: each run is the same.
 
 use FindBin;
