@@ -292,9 +292,10 @@ bool nytp_may_be_in(struct nytp_walker *walker, uint64_t statement,
     const uint64_t root = nytp_root_of(walker->names, statement, &type);
     if (root != 0 && is_sub(layout, type))
         return kind == NYTP_FRAME_SUB && root_of_code(walker, call) == root;
-    if (root != 0 &&
-        (type == (unsigned)layout->op_leave || type == (unsigned)layout->op_leaveeval))
-        return kind != NYTP_FRAME_SUB;
+    if (root != 0 && type == (unsigned)layout->op_leave)
+        return kind == NYTP_FRAME_MAIN;
+    if (root != 0 && type == (unsigned)layout->op_leaveeval)
+        return kind == NYTP_FRAME_EVAL || kind == NYTP_FRAME_REQUIRE;
     if (root != 0 && type == (unsigned)layout->op_leavewrite)
         return kind == NYTP_FRAME_FORMAT;
     return otherwise;
