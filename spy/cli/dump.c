@@ -204,7 +204,8 @@ static bool look_at(struct dump *dump, struct seen *seen, const struct nytp_inte
 {
     seen->of = of;
     seen->sampled = NYTP_TORN;
-    nytp_walker_init(&seen->walker, &dump->session->names, of);
+    if (!nytp_walker_init(&seen->walker, &dump->session->names, of))
+        return false;
     seen->walker.keeps_all = true;
     for (int i = 0; i < TRIES && seen->sampled == NYTP_TORN; i++)
         seen->sampled = nytp_sample(&seen->walker);

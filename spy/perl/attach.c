@@ -232,14 +232,13 @@ static bool some_glob_fits(struct nytp_reader *reader, uint64_t stash)
 
 /* Reads whole pages: sixty thousand subs of main:: that are no globs may come before the first
  * glob, and one by one they would use up the work of attaching. */
-static bool globs_fit(const struct nytp_reader *reader, uint64_t stash)
+static bool globs_fit(const struct nytp_reader *reader, struct nytp_memory *cached,
+                      uint64_t stash)
 {
-    struct nytp_perl kept = *reader->perl;
-    struct nytp_reader pages = {.perl = &kept, .layout = reader->layout};
-    kept.memory = nytp_memory_cached(reader->perl->memory);
-    const bool fit = kept.memory != NULL && some_glob_fits(&pages, stash);
-    nytp_memory_cached_free(kept.memory);
-    return fit;
+    struct nytp_perl of_pages = *reader->perl;
+    struct nytp_reader pages = {.perl = &of_pages, .layout = reader->layout};
+    of_pages.memory = cached;
+    return some_glob_fits(&pages, stash);
 }
 
 /* The first value of an arena counts its slots. */
@@ -267,7 +266,8 @@ static bool main_fits(struct nytp_reader *reader, const struct nytp_interpreter 
     return cv == 0 || is_type(reader, cv, reader->layout->svt_PVCV);
 }
 
-static bool fits(struct nytp_perl *perl, const struct nytp_layout *layout)
+static bool fits(struct nytp_perl *perl, struct nytp_memory *cached,
+                 const struct nytp_layout *layout)
 {
     struct nytp_reader reader = {.perl = perl, .layout = layout};
     const struct nytp_interpreter first = first_interpreter(perl, layout);
@@ -278,7 +278,7 @@ static bool fits(struct nytp_perl *perl, const struct nytp_layout *layout)
            variable(perl, &first, NYTP_PL_sv_count) > LEAST_VALUES &&
            stacks_fit(&reader, variable(perl, &first, NYTP_PL_curstackinfo)) &&
            statement_fits(&reader, &first) &&
-           globs_fit(&reader, variable(perl, &first, NYTP_PL_defstash)) &&
+           globs_fit(&reader, cached, variable(perl, &first, NYTP_PL_defstash)) &&
            arena_fits(&reader, variable(perl, &first, NYTP_PL_sv_arenaroot));
 }
 
@@ -288,22 +288,33 @@ static bool is_debugging(const struct nytp_perl *perl)
     return nytp_symbol(&perl->image, "Perl_get_debug_opts") != 0;
 }
 
-static bool choose_layout(struct nytp_perl *perl, struct nytp_error *error)
+static const struct nytp_layout *find_layout(struct nytp_perl *perl, struct nytp_memory *cached,
+                                             bool *is_known)
 {
     const bool has_threads = nytp_symbol(&perl->image, "PL_thr_key") != 0;
     const char *const machine = machine_of(&perl->image);
     const bool debugging = is_debugging(perl);
-    bool is_known = false;
     for (const struct nytp_layout *row = nytp_layouts; row->version != 0; row++) {
         if (row->version != perl->version || row->has_threads != has_threads ||
             strcmp(row->machine, machine) != 0 || nytp_layout_is_debugging(row) != debugging)
             continue;
-        is_known = true;
-        if (!fits(perl, row))
-            continue;
-        perl->layout = row;
-        return true;
+        *is_known = true;
+        if (fits(perl, cached, row))
+            return row;
     }
+    return NULL;
+}
+
+static bool choose_layout(struct nytp_perl *perl, struct nytp_error *error)
+{
+    struct nytp_memory *const cached = nytp_memory_cached(perl->memory);
+    bool is_known = false;
+    if (cached == NULL)
+        return nytp_out_of_memory(error);
+    perl->layout = find_layout(perl, cached, &is_known);
+    nytp_memory_cached_free(cached);
+    if (perl->layout != NULL)
+        return true;
     const struct nytp_interpreter first = first_interpreter(perl, nytp_layouts);
     if (is_known && (first.at[0] == 0 || nytp_memory_u64(perl->memory, first.at[0]) == 0))
         return nytp_error_set(error, NYTP_ERR_TRUNCATED, "perl has not begun to run there");
@@ -314,7 +325,8 @@ static bool choose_layout(struct nytp_perl *perl, struct nytp_error *error)
               "it is beginning or ending, or was built in an unusual way"
             : "perl 5.%u.%u (%s%s) is not known, and debug information is not read; "
               "spy/perl/layouts PERL adds it, in the source of nytp",
-        perl->version, perl->subversion, machine, has_threads ? ", threads" : "");
+        perl->version, perl->subversion, machine_of(&perl->image),
+        nytp_symbol(&perl->image, "PL_thr_key") != 0 ? ", threads" : "");
 }
 
 /* ---- threads ---- */

@@ -29,7 +29,7 @@ enum {
     RESTS = 3,         /* looks in which nothing moved: it is no eval that is compiled */
 };
 
-void nytp_walker_init(struct nytp_walker *walker, struct nytp_names *names,
+bool nytp_walker_init(struct nytp_walker *walker, struct nytp_names *names,
                       const struct nytp_interpreter *of)
 {
     *walker = (struct nytp_walker){.names = names, .look = {.perl = names->perl, .of = *of}};
@@ -37,6 +37,7 @@ void nytp_walker_init(struct nytp_walker *walker, struct nytp_names *names,
     void *const memory = mmap(NULL, sizeof *walker->memory, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     walker->memory = memory == MAP_FAILED ? NULL : memory;
+    return walker->memory != NULL;
 }
 
 void nytp_walker_free(struct nytp_walker *walker)
@@ -347,8 +348,7 @@ enum nytp_sampled nytp_sample(struct nytp_walker *walker)
     walker->reading.perl = walker;
     walker->reading.is_interruption = true; /* it may be */
     nytp_look_begin(&walker->look);
-    for (int i = 0; i < LOOKS && walker->memory != NULL && !nytp_look_is_long(&walker->look);
-         i++) {
+    for (int i = 0; i < LOOKS && !nytp_look_is_long(&walker->look); i++) {
         const struct nytp_spied_moment before = moment;
         walker->n_retried += i == 1;
         walker->n_retried_more += i == 2;

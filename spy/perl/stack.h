@@ -13,7 +13,8 @@ enum nytp_sampled {
     NYTP_GONE, /* there is nothing to read any more */
 };
 
-void nytp_walker_init(struct nytp_walker *walker, struct nytp_names *names,
+/* Returns false if memory is out. Free in any case. */
+bool nytp_walker_init(struct nytp_walker *walker, struct nytp_names *names,
                       const struct nytp_interpreter *of);
 void nytp_walker_free(struct nytp_walker *walker);
 

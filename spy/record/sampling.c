@@ -47,12 +47,14 @@ static bool is_looked_at(const struct nytp_sampling *sampling,
 static bool add_thread(struct nytp_sampling *sampling, const struct nytp_interpreter *of)
 {
     struct nytp_spied_thread *const thread = calloc(1, sizeof *thread);
-    if (thread == NULL || !nytp_grow(&sampling->threads, &sampling->capacity,
-                                     sampling->n_threads, sizeof *sampling->threads)) {
+    if (thread == NULL || !nytp_walker_init(&thread->walker, sampling->names, of) ||
+        !nytp_grow(&sampling->threads, &sampling->capacity, sampling->n_threads,
+                   sizeof *sampling->threads)) {
+        if (thread != NULL)
+            nytp_walker_free(&thread->walker);
         free(thread);
         return false;
     }
-    nytp_walker_init(&thread->walker, sampling->names, of);
     const pid_t pid = sampling->names->perl->target->pid;
     thread->processor = -1;
     thread->times_fd = of->task == 0 ? -1 : nytp_task_open(pid, of->task, "schedstat");

@@ -103,9 +103,9 @@ static bool look(void)
     target.memory.read = count_and_read;
     n_pieces = 0;
     if (nytp_attach(&perl, &target, &error)) {
-        if (!nytp_name_cache_init(&names, &perl))
+        if (!nytp_name_cache_init(&names, &perl) ||
+            !nytp_walker_init(&walker, &names, &perl.interpreters[0]))
             abort();
-        nytp_walker_init(&walker, &names, &perl.interpreters[0]);
         is_whole = nytp_sample(&walker) == NYTP_WHOLE;
         look_at_values(&perl, &perl.interpreters[0]);
         nytp_walker_free(&walker);

@@ -5,12 +5,15 @@
  */
 #define _DEFAULT_SOURCE
 #include "spy/perl/attach.h"
+#include "spy/perl/stack.h"
+#include "spy/perl/walker.h"
 
 #include "t/spy/hostile.h"
 #include "t/tap.h"
 
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 enum {
@@ -63,9 +66,23 @@ static void test_mappings(int n, bool by_file)
     waitpid(pid, NULL, 0);
 }
 
+static void test_memory_is_out(void)
+{
+    static struct nytp_names names;
+    static struct nytp_walker walker;
+    struct rlimit limit;
+    getrlimit(RLIMIT_AS, &limit);
+    setrlimit(RLIMIT_AS, &(struct rlimit){1, limit.rlim_max});
+    const bool is_begun = nytp_walker_init(&walker, &names, &(struct nytp_interpreter){0});
+    setrlimit(RLIMIT_AS, &limit);
+    ok(!is_begun, "no room to remember calls is told");
+    nytp_walker_free(&walker);
+}
+
 int main(void)
 {
     alarm(PATIENCE);
+    test_memory_is_out();
     test_mappings(1, false);
     test_mappings(10, false);
     /* valgrind knows 30,000 mappings at most; tests in it are quick ones */

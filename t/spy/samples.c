@@ -104,7 +104,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", error.message);
         return 1;
     }
-    nytp_walker_init(&walker, &names, &perl.interpreters[0]);
+    if (!nytp_walker_init(&walker, &names, &perl.interpreters[0]))
+        return 1;
     const bool is_followed = argc > 4 && strcmp(argv[4], "followed") == 0;
     struct nytp_sampling sampling = {.names = &names, .sample = take, .context = &names};
     walker.keeps_all = argc < 5 || strcmp(argv[4], "ends") != 0;

@@ -290,6 +290,13 @@ damaged();
 """
 
 
+def test_a_dump_without_memory_says_so(script):
+    """It said that perl's memory is not as it should be."""
+    with spied.ready(PERL, script(WAITS)) as process:
+        ran = subprocess.run(["prlimit", f"--as={100 << 20}", spied.SPY, "dump", str(process.pid)], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (1, "nytp-spy: out of memory\n")
+
+
 def test_a_dump_that_cannot_read_a_stack_whole_fails(script):
     with spied.ready(PERL, script(DAMAGED)) as process:
         ran = spied.run("dump", process.pid)
