@@ -179,6 +179,21 @@ for my $name (qw(mixed-calls1 evals recurse)) {
     }
 }
 
+for my $name (qw(mixed-calls1 evals recurse made-hostile-names)) {
+    SKIP: {
+        my $path = shared($name) or skip "profile $name cannot be made here", 2;
+        for my $option ([], ['--no-mergeevals']) {
+            my ($stock, $ours) = map { folder() . "/pf-$_-$name" } qw(stock ours);
+            run_in(\%stock, command(\%stock, 'nytprofpf'), @$option, '-f', $path, '-o', $stock);
+            my ($status, $out) = run_in(\%ours, command(\%ours, 'nytprofpf'), @$option, '-f', $path, '-o', $ours);
+            # each average of stock is 0
+            my ($stock_text, $our_text) = map { slurp($_) =~ s/, [\d.]+(?=, [\d.]+, \d+, 0$)/, -/gmr } $stock, $ours;
+            cmp_ok(length $stock_text, '>', 200, "nytprofpf @$option $name: subs are listed");
+            is("$status$out$our_text", "0$stock_text", 'and are the same here');
+        }
+    }
+}
+
 # Merged by stock and by ours, read by stock and by ours: four times the same facts, but for the
 # statements that stock's merge loses.
 sub facts_of {

@@ -37,7 +37,7 @@ sub on_stdin {
     return @result;
 }
 
-for my $script (map {s{.*/}{}r} glob 'bin/nytprof{cg,calls,csv,html,merge}') {
+for my $script (map {s{.*/}{}r} glob 'bin/nytprof{cg,calls,csv,html,merge,pf}') {
     runs("$script --help succeeds and prints its usage", qr/\A0\s*(?:Usage:\s*)?$script .*\n\z/s, $script, '--help');
     runs("$script with an unknown option is wrong usage, which is said", qr/\A2.*nosuch/s, $script, '--nosuch');
     runs("$script --version", "0$script 6.14\n", $script, '--version');
@@ -206,6 +206,18 @@ runs('so is none', qr/\A1nytprofcsv: cannot read \S+nosuch: No such file/, 'nytp
     is(scalar @{[glob "$folder/hostile/a-b-pl*-1-line.csv"]}, 1, 'and is not in the name of the report');
 }
 
+# -- nytprofpf
+
+my ($pf_status, $pf_text) = run_script('nytprofpf', '-o', '-', '-f', record('pf', 'sub never { 1 } sub f { select undef, undef, undef, 0.05 } f() for 1 .. 4;'));
+my %pf_row = map { (split /, /)[0] => [split /, /] } split /\n/, $pf_text;
+is($pf_row{'main::f'}[5], 4, 'nytprofpf lists how often a sub was called');
+cmp_ok($pf_row{'main::f'}[2], '>=', 200, 'the milliseconds of all of its calls');
+cmp_ok(abs($pf_row{'main::f'}[3] - $pf_row{'main::f'}[2] / 4), '<', 0.001, 'and those of each');
+is($pf_row{'main::never'}, undef, 'but no sub that never ran');
+runs('a list that cannot be written is an error', qr/\A1nytprofpf: cannot write \S+no.such: /, 'nytprofpf', '-f', $csv, '-o', "$folder/no/such");
+runs('of a profile that is cut it has what there is', qr/\A3Name, .*nytprofpf: \Q$cut\E: byte \d+.*; going on with/s, 'nytprofpf', '-f', $cut, '-o', '-');
+runs('a profile that is not there is an error', qr/\A1nytprofpf: .*nosuch/, 'nytprofpf', '-f', "$folder/nosuch");
+
 # -- Reader
 
 # Names of files as a profile has them, and the names that their reports have with
@@ -284,7 +296,7 @@ for my $name ('run.%p.out', '100%.out') {
 
 # -- what is installed
 
-is_deeply([grep { !-x "blib/script/$_" } qw(nytp-export nytprofcalls nytprofcg nytprofcsv nytprofhtml nytprofmerge)],
+is_deeply([grep { !-x "blib/script/$_" } qw(nytp-export nytprofcalls nytprofcg nytprofcsv nytprofhtml nytprofmerge nytprofpf)],
     [], 'nytp-export is installed beside the classic commands');
 is(qx{blib/script/nytp-export --version} ? $? : 'silent', 0, 'and runs from there');
 ok(-s "blib/$_", "with its man page $_") for qw(man1/nytp-export.1 share/man/man7/nytp-formats.7 share/man/man7/nytp-gate.7);

@@ -388,7 +388,7 @@ subtest 'help that cannot be written is a failure' => sub {
     plan skip_all => 'no /dev/full' if !-c '/dev/full';
     local $ENV{LC_ALL} = 'C';
     my @commands = map { s{.*/}{}r } grep {-x} map {"$bin/$_"} qw(nytp nytp-compare nytp-ctl nytp-export nytp-run nytp-spy nytp-startup
-        nytprofcalls nytprofcg nytprofcsv nytprofhtml nytprofmerge);
+        nytprofcalls nytprofcg nytprofcsv nytprofhtml nytprofmerge nytprofpf);
     for my $command ('nytp guide', 'nytp help', 'nytp-prove --nytp-help', map { ("$_ --help", "$_ --version") } @commands) {
         like says("$bin/$command >/dev/full"), qr{\A4 .*(?:No space left|I/O error)}s, "$command: is said, too";
     }
