@@ -639,6 +639,12 @@ def test_a_rule_on_the_new_side_alone_does_not_ask_the_base(tmp_path):
     assert judge(tmp_path, ["queries total <= base +9%"], [base], [new])[0] == 2
 
 
+def test_a_selection_that_takes_queries_away_is_the_reason(tmp_path):
+    new = write_run(tmp_path / "new.out", {"DBI::db::do": (3, 300)})
+    status, lines = judge(tmp_path, ["queries total <= 3"], [], [new], "--ignore=do")
+    assert status == 2 and "the selection leaves out what it speaks of" in "".join(lines), lines
+
+
 def test_reasons_are_not_of_parts_of_a_process(tmp_path):
     """--where of stretches: a process of which all is under the label keeps them."""
     out = Writer().pid_start(70).attribute("sampled", 1).fid(1, "/x/a.pl").comment("nytp-label 0 request=a").comment("nytp-wait sleep")
