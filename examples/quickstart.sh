@@ -116,6 +116,7 @@ how_to_open() {
     flamegraph) echo "any browser: a flame graph with zoom and search (xdg-open $2)" ;;
     cpuprofile) echo "VS Code (code $2), or Chrome's DevTools: Performance, Load profile" ;;
     massif) echo "ms_print $2 (apt-get install valgrind), or massif-visualizer" ;;
+    quickfix) echo "vim -q $2, or emacs: M-x compile, cat $2" ;;
     tmon) echo "dprofpp $2 (cpanm Devel::DProf)" ;;
     save-base) echo "nytp export --diff=$2 nytprof.out: what has changed since" ;;
     rows) echo "clickhouse-local, or any engine that reads JSON lines: share/clickhouse/" ;;

@@ -70,6 +70,9 @@ ccache                                ccache
 valgrind                              valgrind
 xz                                    xz-utils
 zsh                                   zsh
+vim                                   vim
+nvim                                  neovim
+emacs                                 emacs-nox
 cpanm                                 cpanminus
 carton                                carton
 dpkg-buildpackage                     dpkg-dev

@@ -102,6 +102,8 @@ def test_it_installs_by_itself(tree, tmp_path):
                      "usr/share/man/man7/nytp-gate.7",
                      *(f"usr/share/nytp/clickhouse/{name}" for name in
                        ("cluster.xml", "distributed.sql", "queries.sql", "schema.sql")),
+                     *(f"usr/share/nytp/editors/{name}" for name in
+                       ("README.md", "emacs/nytp.el", "vim/plugin/nytp.vim", "vscode/extension.js", "vscode/package.json")),
                      "usr/share/zsh/site-functions/_nytp",
                      "usr/share/zsh/site-functions/_nytp-export"]
     assert os.access(tmp_path / "usr/bin/nytp-export", os.X_OK)

@@ -40,7 +40,7 @@ GIVEN = {
     "gate-tap": ["--gate-tap", ["--gate", "RULES", "-o", "x"]],
     "gate-junit": ["--gate-junit=j.xml", ["--gate", "RULES"]],
     "annotations": ["--annotations=github", ["--gate", "RULES", "-o", "x"]], "unit": ["--unit=ms"],
-    "as": ["--as=csv"], "weight": ["--weight=calls"], "top": ["--top=2"], "patterns": ["--patterns=2"], "sql": ["--sql=2"], "waits": ["--waits=2"], "list": ["--list=early"], "peek": ["--peek=early"],
+    "as": ["--as=csv"], "weight": ["--weight=calls"], "top": ["--top=2"], "patterns": ["--patterns=2"], "sql": ["--sql=2"], "waits": ["--waits=2"], "quickfix": ["--quickfix=2"], "list": ["--list=early"], "peek": ["--peek=early"],
     "sort": ["--sort=name", ["--min-percent=0"]], "label": ["--label=service=web"], "labels": ["--labels=none"],
     "plain-names": ["--plain-names"], "aggregate": ["--aggregate"], "spread": ["--spread"], "max-calls": ["--max-calls=3"],
     "lines": ["--lines"], "lib": ["--lib", "FOLDER/lib"], "title": ["--title=A title"], "minimal": ["--minimal", ["-o", "r/"]],
@@ -52,17 +52,18 @@ MODES = {"stats": ["--stats"], "check": ["--check"], "dump": ["--dump"], "by": [
          "list-formats": ["--list-formats"]}
 
 # Seen beside other inputs or outputs than these, or formats by themselves: here for refusals only.
-NOT_SEEN = {"all-runs", "clock", "source-files", "no-source-files", "replace", "format", "top", "brief", "patterns", "sql", "waits", "list", "peek"}
+NOT_SEEN = {"all-runs", "clock", "source-files", "no-source-files", "replace", "format", "top", "brief", "patterns", "sql", "waits", "quickfix", "list", "peek"}
 # It is so with and without the option: nothing is taken off counts and records, sums of subs know no frames, ...
 ALWAYS_SO = {
     "as-recorded": {"by", "dump", "save-base"},
-    "collapse-recursion": {"brief", "csv", "csv --diff", "json --diff", "markdown", "markdown --diff", "patterns", "processes", "sql", "waits",
+    "collapse-recursion": {"brief", "csv", "csv --diff", "json --diff", "markdown", "markdown --diff", "patterns", "quickfix", "processes", "sql", "waits",
                            "save-base", "top", "top --diff"},
-    "detail": {"patterns", "processes", "sql", "waits", "massif"},
+    "detail": {"patterns", "quickfix", "processes", "sql", "waits", "massif"},
+    "no-builtins": {"quickfix"},                    # their time is on the line of the call
     "max-calls": {"sql"},                           # the program asks no database
     "merge-runs": {"collapsed --diff", "pprof --diff", "speedscope --diff"},
-    "merge-evals": {"waits", "patterns", "processes", "rows", "save-base", "sql", *(f"{name} --diff" for name in comparing())},
-    "no-merge-evals": {"waits", "patterns", "processes", "sql"},
+    "merge-evals": {"waits", "patterns", "quickfix", "processes", "rows", "save-base", "sql", *(f"{name} --diff" for name in comparing())},
+    "no-merge-evals": {"waits", "patterns", "quickfix", "processes", "sql"},
     "trim-path": {"collapsed --diff", "flamegraph", "flamegraph --diff", "list", "markdown --diff", "patterns", "processes", "save-base", "sql", "waits", "top --diff",
                   "tree"},
 }

@@ -77,7 +77,7 @@ def test_the_help_tells_what_an_option_is_for():
     for name, words in shown:
         found = {place for place in places(name) if place.removesuffix(" --diff") == place or place.split()[0] not in places(name)}
         assert {word.lstrip("-") for word in words.split(", ")} == (found | {beside().get(name)}) - {None}, name
-    assert len(shown) == 30
+    assert len(shown) == 31
 
 
 def test_the_manual_tells_how_each_format_shows_a_difference():

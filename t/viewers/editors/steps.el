@@ -1,0 +1,48 @@
+;;; steps.el --- Does what the file $STEPS says in emacs; writes what was seen to $SEEN  -*- lexical-binding: t -*-
+;; SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+(require 'json)
+(require 'compile)
+(load (concat (getenv "PLUGINS") "/emacs/nytp.el") nil t)
+(setq nytp-command (getenv "NYTP_EXPORT") make-backup-files nil)
+(defvar said nil)
+(advice-add 'message :before (lambda (text &rest arguments)
+                               (let ((line (and text (apply #'format text arguments))))
+                                 (when (and line (string-prefix-p "nytp: " line)) (push line said)))))
+
+(defun marks ()
+  (vconcat (mapcar (lambda (mark) (vector (line-number-at-pos (overlay-start mark))
+                                          (string-trim (substring-no-properties (overlay-get mark 'after-string)))))
+                   (sort (seq-filter (lambda (mark) (overlay-get mark 'nytp)) (overlays-in (point-min) (point-max)))
+                         (lambda (a b) (< (overlay-start a) (overlay-start b)))))))
+
+(defun rows (file)
+  (with-temp-buffer
+    (insert-file-contents file)
+    (compilation-mode)
+    (compilation--ensure-parse (point-max))
+    (let (found)
+      (goto-char (point-min))
+      (while (not (eobp))
+        (let ((message (get-text-property (point) 'compilation-message)))
+          (when message
+            (let ((at (compilation--message->loc message)))
+              (push (vector (caar (compilation--loc->file-struct at)) (compilation--loc->line at)) found))))
+        (forward-line))
+      (vconcat (nreverse found)))))
+
+(let (seen)
+  (seq-doseq (step (with-temp-buffer (insert-file-contents (getenv "STEPS")) (json-read)))
+    (let ((argument (aref step 1)))
+      (pcase (aref step 0)
+        ("open" (find-file argument))
+        ("load" (nytp argument))
+        ("clear" (nytp-clear))
+        ("insert" (goto-char (point-min)) (insert argument "\n"))
+        ("delete" (goto-char (point-min)) (forward-line (1- argument)) (delete-region (point) (line-beginning-position 2)))
+        ("save" (set-buffer-modified-p t) (save-buffer))
+        ("reload" (revert-buffer t t))
+        ((or "marks" "live") (push (marks) seen))
+        ("read" (push (rows argument) seen)))))
+  (with-temp-file (getenv "SEEN")
+    (insert (json-encode `((seen . ,(vconcat (nreverse seen))) (said . ,(vconcat (nreverse said))))))))
+;;; steps.el ends here
