@@ -20,6 +20,7 @@ make                                  build-essential
 valgrind                              valgrind
 callgrind_annotate                    valgrind
 perl                                  perl
+pgrep                                 procps
 pm:ExtUtils::MakeMaker                perl
 /usr/lib/x86_64-linux-gnu/perl/5.36/CORE/perl.h  libperl-dev
 /usr/lib/x86_64-linux-gnu/libperl.so  libperl-dev
