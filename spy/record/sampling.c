@@ -132,20 +132,18 @@ static void find_threads(struct nytp_sampling *sampling, int64_t now)
 
 /* ---- did it run ---- */
 
-/* Give out what is held back once the counters tell: it was running if it has run since, and
- * others had their turn for less than half the time since. */
+/* Give out what is held back once the counters tell: it ran if it has had a processor since. */
 static bool settle(struct nytp_sampling *sampling, struct nytp_spied_thread *thread)
 {
     const struct nytp_task_times before = thread->times;
     const struct nytp_task_times times = nytp_task_times(thread->times_fd);
-    const int64_t now = nytp_spy_now_ns(), waited_ns = times.waited_ns - before.waited_ns;
-    const bool has_run = times.ran_ns != before.ran_ns;
-    if (has_run || waited_ns != 0)
+    const int64_t now = nytp_spy_now_ns();
+    if (times.ran_ns != before.ran_ns || times.waited_ns != before.waited_ns)
         thread->changed_ns = now;
     else if (now - thread->changed_ns < LONGEST_TICK_NS)
         return true;
     thread->times = times;
-    return give(sampling, thread, has_run && 2 * waited_ns <= now - thread->looked_ns);
+    return give(sampling, thread, times.ran_ns != before.ran_ns);
 }
 
 static bool is_same_stack(const struct nytp_stack *a, const struct nytp_stack *b)
@@ -200,7 +198,6 @@ static bool take(struct nytp_sampling *sampling, struct nytp_spied_thread *threa
     thread->n_turns = thread->times.n_turns;
     thread->n_held++;
     thread->held_ticks += ticks;
-    thread->looked_ns = now;
     thread->last_ns += ticks * NS_PER_TICK;
     if (sampling->aside != NULL)
         nytp_step_aside(sampling->aside, state.processor);

@@ -27,7 +27,6 @@ struct nytp_spied_thread {
     int64_t n_turns;         /* of this turn on a processor (times) */
     uint32_t n_held;         /* looks that saw this stack and are held back */
     int64_t held_ticks;      /* all of these */
-    int64_t looked_ns;       /* when the last of them was */
     int64_t last_ns;         /* up to when time was given out or is held */
     struct nytp_task_times times;
     int64_t changed_ns;   /* when they were last seen to change */
