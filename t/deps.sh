@@ -33,6 +33,8 @@ pm:DBD::SQLite                        libdbd-sqlite3-perl
 pm:Plack                              libplack-perl
 pm:Mojolicious                        libmojolicious-perl
 starman                               starman
+spamassassin                          spamassassin
+latexml                               latexml
 faketime                              faketime
 pm:Test::LeakTrace                    libtest-leaktrace-perl
 pm:Coro                               libcoro-perl

@@ -14,7 +14,8 @@ import subprocess
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in ["FAQ.md", "doc/cookbook.md", "doc/kubernetes.md", "doc/migration.md"]}
+PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in ["FAQ.md", "doc/cookbook.md", "doc/kubernetes.md", "doc/migration.md",
+                               "doc/recipes.md"]}
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```\n((?:<!-- shows: [^\n]* -->\n)*)", re.M | re.S)
 SECTIONS = {f"{page}: {title}": text for page, whole in PAGES.items()
             for title, text in re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", whole, re.M | re.S)
@@ -25,6 +26,8 @@ NEEDS = [
     ("use Plack|plackup", "perl -MPlack -e 1"),
     ("use threads", "perl -Mthreads -e 1"),
     ("go tool", "command -v go"),
+    ("spamassassin ", "command -v spamassassin"),
+    ("latexml ", "command -v latexml"),
     ("setpriv", "setpriv --bounding-set=-all --inh-caps=-all true"),
     ("unshare", "unshare --pid --fork --mount-proc true"),
 ]
