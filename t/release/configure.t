@@ -44,6 +44,8 @@ subtest 'versions agree' => sub {
     is($changes, $version, 'Changes');
     my ($debian) = text_of(root() . '/debian/changelog') =~ /^nytp \(([^)]+)-\S+\)/;
     is($debian, $version, 'the Debian package');
+    my %said = ('alpine/APKBUILD' => qr/^pkgver=(\S+)/m, 'rpm/nytp.spec' => qr/^Version: +(\S+)/m, 'homebrew/nytp.rb' => qr{/nytp-(\S+)\.tar\.gz"});
+    is((text_of(root() . "/packaging/$_") =~ $said{$_})[0], $version, $_) for sort keys %said;
     my $compatible = version_of('NYTP_COMPATIBLE_VERSION');
     my @modules    = grep {/\.pm\z/} found_in(root() . '/lib/Devel/NYTProf');
     cmp_ok(scalar @modules, '>', 10, 'modules');
