@@ -93,9 +93,11 @@ def test_it_installs_by_itself(tree, tmp_path):
     files = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")
                    if path.is_file() and "nytp-spy" not in path.name)    # not for every processor
     assert files == ["usr/bin/nytp",
+                     "usr/bin/nytp-doctor",
                      "usr/bin/nytp-export",
                      "usr/share/bash-completion/completions/nytp",
                      "usr/share/bash-completion/completions/nytp-export",
+                     "usr/share/man/man1/nytp-doctor.1",
                      "usr/share/man/man1/nytp-export.1",
                      "usr/share/man/man1/nytp.1",
                      "usr/share/man/man7/nytp-formats.7",

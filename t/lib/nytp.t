@@ -409,9 +409,9 @@ subtest 'nytp finds commands' => sub {
     local $ENV{PATH} = "$folder:$ENV{PATH}";
     my ($out, $err, $status) = shell("$bin/nytp hello 'a  b'");
     is +($status >> 8) . $out, "5hello a  b\n", 'in PATH, with its exit status';
-    like +(shell("$bin/nytp --help"))[0], qr/^Commands here: compare ctl export hello prove run (?:spy )?startup$/m, 'and lists them';
+    like +(shell("$bin/nytp --help"))[0], qr/^Commands here: compare ctl doctor export hello prove run (?:spy )?startup$/m, 'and lists them';
     (undef, $err, $status) = shell("$bin/nytp nothing");
-    like +($status >> 8) . $err, qr/\A2.*no command nothing; here are: compare ctl export hello/, 'none of that name';
+    like +($status >> 8) . $err, qr/\A2.*no command nothing; here are: compare ctl doctor export hello/, 'none of that name';
     like +(shell("$bin/nytp exprot"))[1], qr/no command exprot; did you mean export\?/, 'a transposition';
     (undef, my $door, $status) = shell("$bin/nytp");
     is $status >> 8, 2, 'no name';

@@ -13,6 +13,7 @@ my %said = (
     Data => qr/\Asynopsis\.pl ran \d+\.\d+ s\n *\d\.\d+ s main::/,
     Export => qr/^main::RUNTIME;main::f \d+$/m,
     FileInfo => qr/^ 1 .*synopsis\.pl: \d+\.\d+ s$/m,
+    Object => qr{\A5\.\d+\S*\n\S+/NYTProf\.so\n\z},
     ReadStream => qr/^chunk 0 is the first VERSION: 5 0$/m,
     Reader => qr/\A\z/,
     Recording => qr/^hello\n.*hello\.out holds 1 processes$/ms,

@@ -3,6 +3,7 @@ package Devel::NYTProf::Core;
 
 use strict;
 # no warnings.pm: modules loaded here would be missing from the profile
+use Devel::NYTProf::Object;
 
 our $VERSION = '6.14';
 
@@ -15,12 +16,12 @@ if (!defined &set_text) {
 }
 set_text($ENV{NYTPROF}) if defined $ENV{NYTPROF};
 
-# Does XSLoader's work over all of @INC. XSLoader itself would then be missing from the profile of a program that uses
-# it. It looks only beside the calling file. If the object is elsewhere (an unpacked build has lib/ and arch/), it needs
-# DynaLoader.pm, which loads half a dozen modules.
+# Does XSLoader's work. XSLoader itself would then be missing from the profile of a program that uses it. An object that
+# is linked into perl is XSLoader's to find.
 sub load_object {
     my $boot = from_object('boot_Devel__NYTProf', 'Devel::NYTProf::bootstrap');
     return &$boot('Devel::NYTProf', $VERSION) if $boot;
+    die 'Devel::NYTProf: ', Devel::NYTProf::Object::missing(), "\n" if Devel::NYTProf::Object::kinds();
     require XSLoader;
     return XSLoader::load('Devel::NYTProf', $VERSION);
 }
@@ -29,18 +30,14 @@ sub load_object {
 # Elsewhere the object is not in that list: perl would still run our ops after unloading.
 sub from_object {
     my ($function, $name) = @_;
+    my $file = Devel::NYTProf::Object::find() // return;
     DynaLoader::boot_DynaLoader('DynaLoader') if !defined &DynaLoader::dl_error;
-    for my $dir (grep { !ref } @INC) {
-        my $file = "$dir/auto/Devel/NYTProf/NYTProf.so";
-        next unless -f $file;
-        my $library = DynaLoader::dl_load_file($file, 0)
-            or die "Devel::NYTProf: cannot load $file: " . DynaLoader::dl_error() . "\n";
-        push @DynaLoader::dl_librefs, $library if $ENV{MOD_PERL};
-        my $symbol = DynaLoader::dl_find_symbol($library, $function)
-            or die "Devel::NYTProf: $file is no Devel::NYTProf\n";
-        return DynaLoader::dl_install_xsub($name, $symbol, $file);
-    }
-    return;
+    my $library = DynaLoader::dl_load_file($file, 0)
+        or die "Devel::NYTProf: cannot load $file: " . DynaLoader::dl_error() . "\n";
+    push @DynaLoader::dl_librefs, $library if $ENV{MOD_PERL};
+    my $symbol = DynaLoader::dl_find_symbol($library, $function)
+        or die "Devel::NYTProf: $file is no Devel::NYTProf\n";
+    return DynaLoader::dl_install_xsub($name, $symbol, $file);
 }
 
 1;

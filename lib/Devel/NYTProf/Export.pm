@@ -110,8 +110,13 @@ which is said.
 
 =cut
 
+# perl-base of Debian lacks Pod::Usage.
 sub help {
-    require Pod::Usage;
+    if (!eval { require Pod::Usage }) {
+        open my $own, '<', $0 or die "$0: $!\n";
+        print grep { /^=head1 SYNOPSIS/ .. /^=head1 DESCRIPTION/ and !/^=/ } <$own>;
+        finish(0);
+    }
     # Not directly to STDOUT: a UTF-8 layer would lose write errors.
     open my $fh, '>', \my $text or die "cannot write to memory: $!\n";
     Pod::Usage::pod2usage(-verbose => 1, -exitval => 'NOEXIT', -output => $fh);

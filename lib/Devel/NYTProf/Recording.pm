@@ -7,7 +7,7 @@ use warnings;
 use Config ();
 use Cwd ();
 use Devel::NYTProf::Export ();
-use File::Copy ();
+use Devel::NYTProf::Object ();
 use File::Path ();
 use POSIX ();
 use Socket ();
@@ -86,8 +86,9 @@ sub environment {
 # Loads the library beside the recorder, before the user's.
 sub preload {
     my ($self) = @_;
-    my ($library) = grep {-e} map {"$_/auto/Devel/NYTProf/libnytp-malloc.so"} map { Cwd::abs_path($_) // () } grep { !ref } @INC;
-    return () if !$self->{memory} || !defined $library;
+    my $object = Devel::NYTProf::Object::find() // return;
+    my $library = Cwd::abs_path($object) =~ s{[^/]*\z}{libnytp-malloc.so}r;
+    return () if !$self->{memory} || !-e $library;
     return (LD_PRELOAD => join ':', grep { defined && length } $library, $ENV{LD_PRELOAD});
 }
 
@@ -144,6 +145,7 @@ sub keep_apart {
     my @files = grep { !$seen{$_}++ } @$first, $self->files;
     my %unreadable = map { $_ => 1 } grep { !$self->mend($_) } @$partial;
     @files = ((grep { !$unreadable{$_} } @files), grep { $unreadable{$_} } @files);
+    require File::Copy; # which perl-base of Debian lacks
     my $all = "$self->{folder}/.all";
     open my $fh, '>:raw', $all or return $self->{folder};
     my $kept = !grep { !File::Copy::copy($_, $fh) } @files;

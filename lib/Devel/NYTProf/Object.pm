@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+package Devel::NYTProf::Object;
+
+use strict;
+# no other modules: this one is loaded into each profiled program
+
+our $VERSION = '6.14';
+
+=head1 NAME
+
+Devel::NYTProf::Object - find the shared object that fits this perl
+
+=head1 SYNOPSIS
+
+    use Devel::NYTProf::Object;
+
+    print Devel::NYTProf::Object::kind(), "\n";   # 5.36-thread-multi
+    print Devel::NYTProf::Object::find(), "\n";
+
+=head1 DESCRIPTION
+
+An installed copy has one object, F<auto/Devel/NYTProf/NYTProf.so>, for the perl that it was built
+with. The tarball that runs where it is unpacked has F<auto/Devel/NYTProf/KIND/NYTProf.so> for
+each kind of perl.
+
+=head1 FUNCTIONS
+
+=head2 kind()
+
+The kind of the running perl: its version without the last part, and what else objects depend on.
+Behind it stands C<-musl> if that is perl's C library.
+
+=cut
+
+my %word = (
+    USE_ITHREADS => 'thread', MULTIPLICITY => 'multi', USE_LONG_DOUBLE => 'ld', USE_QUADMATH => 'quadmath',
+    DEBUGGING    => 'debugging',
+);
+
+# Config.pm would be seen as loaded by the program; perl tells how it was built without it, too.
+sub kind {
+    my %built = map { $_ => 1 } map { split ' ' } grep {defined} (Internals::V())[0, 1];
+    my ($version) = sprintf('%vd', $^V) =~ /\A(\d+\.\d+)/;
+    my @words = map { $word{$_} } grep { $built{$_} } qw(USE_ITHREADS MULTIPLICITY USE_LONG_DOUBLE USE_QUADMATH DEBUGGING);
+    return join '-', $version, @words, is_musl() ? 'musl' : ();
+}
+
+sub is_musl {
+    open my $maps, '<', '/proc/self/maps' or return 0;
+    return scalar grep {m{/ld-musl-}} <$maps>;
+}
+
+=head2 find()
+
+The path of the object in C<@INC> that fits, or undef.
+
+=head2 kinds()
+
+The kinds of perl for which there are objects, if a tarball is in C<@INC>.
+
+=cut
+
+sub find {
+    for my $folder (folders()) {
+        return "$folder/NYTProf.so" if -f "$folder/NYTProf.so";
+        my @kinds = kinds_in($folder) or next;
+        my $kind  = kind();
+        return (grep { $_ eq $kind } @kinds) ? "$folder/$kind/NYTProf.so" : undef;
+    }
+    return;
+}
+
+sub kinds {
+    return map { kinds_in($_) } folders();
+}
+
+sub folders {
+    return map {"$_/auto/Devel/NYTProf"} grep { !ref } @INC;
+}
+
+# Without glob(), which loads File::Glob.
+sub kinds_in {
+    my ($folder) = @_;
+    opendir my $dir, $folder or return;
+    return grep { /\A\d/ && -f "$folder/$_/NYTProf.so" } sort readdir $dir;
+}
+
+=head2 missing()
+
+The sentence that tells that no object fits and what would.
+
+=cut
+
+sub missing {
+    my @kinds = kinds();
+    return 'no recorder is here for this perl (' . kind() . ')'
+        . (@kinds ? '; here are those for ' . join(', ', @kinds) : '')
+        . ': run it with another perl, or build nytp with this one (perl Makefile.PL && make)';
+}
+
+1;
+
+__END__
+
+=head1 LICENSE
+
+Same terms as Perl itself.
+
+=cut
