@@ -36,6 +36,7 @@ starman                               starman
 spamassassin                          spamassassin
 latexml                               latexml
 faketime                              faketime
+exiftool                              libimage-exiftool-perl
 pm:Test::LeakTrace                    libtest-leaktrace-perl
 pm:Coro                               libcoro-perl
 pm:Module::CPANTS::Analyse             libmodule-cpants-analyse-perl

@@ -171,7 +171,7 @@ static void put_url(struct nytp_out *out, const char *text, size_t len, const ch
 
 void nytp_html_url(struct nytp_out *out, const char *text, size_t len)
 {
-    put_url(out, text, len, "-._~()[]@!,;");
+    put_url(out, text, len, "-._~()@!,;");
 }
 
 void nytp_html_id(struct nytp_out *out, const char *text, size_t len)
@@ -181,7 +181,7 @@ void nytp_html_id(struct nytp_out *out, const char *text, size_t len)
 
 void nytp_html_url_path(struct nytp_out *out, const char *text, size_t len)
 {
-    put_url(out, text, len, "-._~()[]@!,;/");
+    put_url(out, text, len, "-._~()@!,;/");
 }
 
 /* ---- JSON and dot ---- */
