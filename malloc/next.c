@@ -14,7 +14,8 @@
 /* dlsym() of glibc up to 2.33 allocates 32 bytes to note an error; others nothing. */
 _Alignas(64) char nytp_early[NYTP_EARLY_SIZE];
 static size_t taken;
-static bool looking;
+/* Volatile: glibc declares dlsym() as a leaf, so a compiler may think that it calls nothing here. */
+static volatile bool looking;
 
 /* The size precedes each block. Only the program's first thread, before main(), comes here. */
 static void *take(size_t alignment, size_t size)
