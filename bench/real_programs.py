@@ -119,9 +119,9 @@ def write_csv(path):
             out.write(f'{i},"a ""quoted"" {i}",{i / 8},plain text {i},,"x, y, {i % 7}"\n')
 
 
-def write_json(path):
+def write_json(path, n=10000):
     rows = (f'{{"id":{i},"name":"row \\"{i}\\"\\n","tags":["t1","t2",{i}],"price":{i / 8},"ok":true,'
-            '"none":null}' for i in range(10000))
+            '"none":null}' for i in range(n))
     with open(path, "w", encoding="ascii") as out:
         out.write('{"rows":[' + ",\n".join(rows) + "]}\n")
 
@@ -277,3 +277,13 @@ def real_programs(folder):
             continue
         found[name] = ([f"-M{name}", "-e", code, *([filled(argument, inputs)] if argument else [])], None)
     return found
+
+
+def machine():
+    with open("/proc/cpuinfo") as file:
+        names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
+    clock = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+    with open(clock) as file:
+        clock = file.read().strip()
+    perl = subprocess.run(["perl", "-e", "print $^V"], capture_output=True, text=True).stdout
+    return f"{(names or ['processor unknown'])[0]}, {len(names)} cores, clock {clock}, perl {perl}"

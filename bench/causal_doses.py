@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""Doses for bench/causal: which subs of a program get one, and a copy of their module that has it.
+
+A dose is one statement on a line that is there already. It counts characters of a buffer: a loop in C,
+linear in the buffer's length, that calls and allocates nothing, reads a cache line for 300 ns of work, and
+is no builtin that a profiler times. How long each buffer is, CausalDose.pm reads from the environment.
+So one copy serves all doses, and whatever is counted is the same at all of them.
+"""
+import os
+import random
+import re
+import subprocess
+
+NS_A_CHARACTER = 4.5    # roughly: what a dose really took is measured
+LONGEST = 8 << 20       # characters; a longer buffer would take the processor's caches from the program
+DOSE_MODULE = r"""package CausalDose;
+my $number = 0;
+for (split /,/, $ENV{CAUSAL_DOSES}) {
+    my $text = 'a' x $_;
+    utf8::upgrade($text);
+    $main::causal_dose[$number++] = $text;
+}
+1;
+"""
+# The kinds in the order of their choice; which subs a kind means is in kinds().
+KINDS = ("hot", "cold", "middle", "recursive", "hot", "three callers", "closure", "middle", "cold")
+
+
+class Dosed:
+    """A sub with its dose: where it is, and how often the dose runs in one run of the program."""
+
+    def __init__(self, number, kind, name, place, calls):
+        self.number, self.kind, self.name, self.calls = number, kind, name, calls
+        self.path, self.line, self.column, self.runs = place
+
+    @property
+    def at_entry(self):
+        return self.runs == self.calls
+
+    def length(self, ns):
+        return max(1, round(ns / self.runs / NS_A_CHARACTER))
+
+
+def search_path():
+    found = subprocess.run(["perl", "-e", "print join qq(\n), @INC"], capture_output=True, text=True, check=True)
+    return sorted(found.stdout.split("\n"), key=len, reverse=True)
+
+
+def kinds(told, least_runs):
+    """By kind the subs that are of it and run often enough."""
+    subs, total = told["subs"], told["total"]
+    callers = {}
+    for call in told["calls"]:
+        callers.setdefault(call["callee"], set()).add(call["caller"])
+    found = {kind: [] for kind in KINDS}
+    for index, sub in sorted(enumerate(subs), key=lambda each: -each[1]["exclusive"]):
+        share = sub["exclusive"] / total
+        fits = {"hot": share > 0.03, "middle": 0.01 <= share <= 0.03, "cold": share < 0.002,
+                "recursive": sub["recursion_depth"] > 0, "closure": "__ANON__[" in sub["name"],
+                "three callers": len(callers.get(index, ())) >= 3}
+        for kind, it_does in fits.items():
+            if it_does and sub["kind"] == "perl" and sub["calls"] >= least_runs:
+                found[kind].append(index)
+    found["hot"] = found["hot"][:6]
+    return found
+
+
+def entry_of(lines, sub):
+    """Behind the brace that opens the sub, when a statement follows."""
+    name = sub["name"].split("::")[-1]
+    opens = r"\bsub\s*(?:\([^)]*\)\s*)?\{" if name.startswith("__ANON__") else rf"\bsub\s+{re.escape(name)}\b[^#{{}}]*\{{"
+    for number in range(max(1, sub["first_line"] - 2), min(len(lines), sub["first_line"] + 1) + 1):
+        found = list(re.finditer(opens, lines[number - 1]))
+        rest = "".join(lines[number - 1:sub["last_line"]])
+        if len(found) == 1 and not re.match(r"[^;]*\}\s*\Z", rest[found[0].end():]):
+            return number, found[0].end()
+    return None
+
+
+def statements_of(lines, sub):
+    """Lines within the sub at whose begin a statement begins, as their text and the one before say."""
+    before = ";"
+    for number in range(sub["first_line"] + 1, sub["last_line"]):
+        text = lines[number - 1]
+        if re.match(r"\s*(my|return|local)\b", text) and re.search(r"[;{}]\s*\Z", before):
+            yield number, len(text) - len(text.lstrip())
+        if text.strip() and not text.lstrip().startswith("#"):
+            before = re.sub(r"\s#.*", "", text)
+
+
+def place_of(told, index, within, least_runs, rng):
+    """The file, line and column for a dose, and how often it runs; None without a safe place."""
+    sub = told["subs"][index]
+    path = told["files"][sub["file"]]["name"]
+    try:
+        with open(path, encoding="latin-1") as source:
+            lines = source.readlines()
+    except OSError:
+        return None
+    entry = entry_of(lines, sub)
+    if entry and not within:
+        return path, *entry, sub["calls"]
+    ran = {line["line"]: line["statements"] for line in told["lines"] if line["sub"] == index}
+    places = [place for place in statements_of(lines, sub) if ran.get(place[0], 0) >= least_runs]
+    if not places:
+        return (path, *entry, sub["calls"]) if entry else None
+    line, column = rng.choice(places)
+    return path, line, column, ran[line]
+
+
+def chosen_sub(told, kind, indexes, within, least_runs, taken, incs, rng):
+    for index in indexes:
+        place = place_of(told, index, within, least_runs, rng)
+        if place and told["subs"][index]["name"] not in taken and any(place[0].startswith(inc + "/") for inc in incs):
+            return Dosed(len(taken), kind, told["subs"][index]["name"], place, told["subs"][index]["calls"])
+    return None
+
+
+def choose(told, options, dose_ns, incs):
+    """The sub `options.sub`, or `options.subs` of them of the kinds in their order, by `options.seed`. And the kinds
+    for which none was found that runs often enough."""
+    least_runs = max(10, dose_ns / NS_A_CHARACTER / LONGEST)
+    rng = random.Random(options.seed)
+    known, chosen, missing = kinds(told, least_runs), [], []
+    wanted = KINDS[:options.subs]
+    if options.sub:
+        wanted, known = ["named"], {"named": [n for n, sub in enumerate(told["subs"]) if sub["name"] == options.sub]}
+    for position, kind in enumerate(wanted):
+        candidates = sorted(known[kind], key=lambda index: told["subs"][index]["name"])
+        rng.shuffle(candidates)
+        dosed = chosen_sub(told, kind, candidates, wanted.index(kind) < position, least_runs, [d.name for d in chosen], incs, rng)
+        if dosed:
+            chosen.append(dosed)
+        else:
+            missing.append(kind)
+    return chosen, missing
+
+
+def write_copies(chosen, incs, folder):
+    """Copies of the modules, with all doses; the subs' names are then those of the copies."""
+    with open(os.path.join(folder, "CausalDose.pm"), "w", encoding="ascii") as out:
+        out.write(DOSE_MODULE)
+    for path in {dosed.path for dosed in chosen}:
+        inc = next(inc for inc in incs if path.startswith(inc + "/"))
+        copy = folder + path[len(inc):]
+        with open(path, encoding="latin-1") as source:
+            lines = source.readlines()
+        here = [dosed for dosed in chosen if dosed.path == path]
+        for dosed in sorted(here, key=lambda each: -each.column):
+            text = lines[dosed.line - 1]
+            dose = rf" $main::causal_dose[{dosed.number}] =~ tr/a-f\x{{100}}//; "
+            lines[dosed.line - 1] = text[:dosed.column] + dose + text[dosed.column:]
+            dosed.name = dosed.name.replace(path, copy)
+        os.makedirs(os.path.dirname(copy), exist_ok=True)
+        with open(copy, "w", encoding="latin-1") as out:
+            out.writelines(lines)

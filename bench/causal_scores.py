@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""Scores of bench/causal: what a profile says of a dose, against what the dose took in plain runs.
+
+A profile is a dictionary of tables: "own" and "all" have a sub's exclusive and inclusive time by its name, "line" a
+line's time by sub and number, "from" a sub's exclusive time by its name and its caller's, "count" what was counted;
+"cost" is the time that was taken off.
+A round has a plain run and a profiled one without dose and with each dose, all made side by side: {"plain": [ns, …],
+"took": [ns, …], "profile": [profile, …]}, processor times of plain and of profiled runs. What a profiler adds is the
+same with all doses; so both tell what a dose took, and the runs' own times tell it without the noise between runs.
+Of all rounds a score has the mean and a bar: within it the mean of endless rounds is, 95 times of 100.
+"""
+import statistics
+
+# Student's factors by number of rounds.
+STUDENT = {2: 12.7, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31}
+
+
+def bar_of(values):
+    if len(values) < 2:
+        return float("inf")
+    return STUDENT.get(len(values), 2.2) * statistics.stdev(values) / len(values) ** 0.5
+
+
+def mean_and_bar(values):
+    values = list(values)
+    return statistics.mean(values), bar_of(values)
+
+
+def differences(times):
+    return [time - times[0] for time in times[1:]]
+
+
+def doses(made):
+    """What each dose of a round took, by the profiled runs' own processor time."""
+    return differences(made["took"])
+
+
+def rises(made, table, key):
+    return differences([profile[table].get(key, 0) for profile in made["profile"]])
+
+
+def ratio(rise, took):
+    """One over the other, through all doses."""
+    return sum(t * r for t, r in zip(took, rise)) / sum(t * t for t in took)
+
+
+def slope(rounds, table, key):
+    """The rise of a time over the doses: 1 when the profile tells what happened."""
+    return mean_and_bar(ratio(rises(made, table, key), doses(made)) for made in rounds)
+
+
+def plain(rounds):
+    """The dose in profiled runs over the dose in plain ones: 1 when profiling does not change it."""
+    return mean_and_bar(ratio(doses(made), differences(made["plain"])) for made in rounds)
+
+
+def spill(rounds, name):
+    """How much the own times of all other subs changed by the largest dose, as a part of it. Each counts by what
+    it changed beyond its own bar; so chance alone gives next to nothing, however many subs there are."""
+    others = {other for made in rounds for profile in made["profile"] for other in profile["own"]} - {name}
+    total = 0
+    for other in others:
+        mean, bar = mean_and_bar(rises(made, "own", other)[-1] / doses(made)[-1] for made in rounds)
+        total += max(0, abs(mean) - bar)
+    return total, 0
+
+
+def line(rounds, name, number):
+    """The part of a sub's rise that is not on the line that was changed."""
+    return mean_and_bar(1 - rises(made, "line", (name, number))[-1] / rises(made, "own", name)[-1] for made in rounds)
+
+
+def furthest(found):
+    return max(found, key=lambda each: abs(each[0]) - each[1], default=(0, 0))
+
+
+def callers(rounds, name, weights):
+    """The caller whose part of the sub's rise is furthest from its part of the calls: how far that is."""
+    def off(made, caller, weight):
+        rise = {other: rises(made, "from", (name, other))[-1] for other in weights}
+        return rise[caller] / sum(rise.values()) - weight
+    return furthest([mean_and_bar(off(made, caller, weight) for made in rounds) for caller, weight in weights.items()])
+
+
+def ancestors(rounds, weights):
+    """The ancestor whose inclusive rise is furthest from the dose, times the part of the calls below it."""
+    return furthest([mean_and_bar(rises(made, "all", name)[-1] / doses(made)[-1] - weight for made in rounds)
+                     for name, weight in weights.items()])
+
+
+def counts(rounds):
+    """How many subs' counts depend on the dose."""
+    without, *others = (profile["count"] for profile in rounds[0]["profile"])
+    return sum(any(without.get(sub) != other.get(sub) for other in others)
+               for sub in set().union(without, *others)), 0
+
+
+def cost(rounds):
+    """The part of the recording's cost that is not taken off: all own times, less the plain run, over the cost. Below
+    0 too much is."""
+    return mean_and_bar((sum(made["profile"][0]["own"].values()) - made["plain"][0]) / made["profile"][0]["cost"]
+                        for made in rounds)
+
+
+NOISE = 0.05
+# By score: how far off it may be in an exact profile, and in one of samples beyond its bar.
+GOALS = {"slope": (0.05, 0.10), "plain": (0.05, 0.10), "spill": (0.10, 0.10), "line": (0.05, 0.10), "callers": (0.05, 0.05),
+         "ancestors": (0.05, 0.05), "cost": (0.1, 0), "counts": (0, 0)}
+
+
+def missed(found, sampled):
+    """The scores that miss their goal, surely: by more than their bar. None when there are none, and the bar on the
+    slope is too wide to say that all are met: the machine is too noisy, or of samples there are too few."""
+    surely = [score for score, (value, bar) in found.items()
+              if abs(value - (score in ("slope", "plain"))) - bar > GOALS[score][sampled]]
+    return surely if surely or found["slope"][1] <= (4 if sampled else 1) * NOISE else None

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""The scores and doses of bench/causal: rounds whose answers are known, and a module that is given doses."""
+import argparse
+import os
+import subprocess
+import sys
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "bench"))
+import causal_doses
+import causal_scores as scores
+
+BY_CALLER = {"a": 0.25, "b": 0.75}
+
+
+def made(slope=1.0, elsewhere=0.0, other_line=0.0, wrong_caller=0.0, above=1.0, more_calls=0, noise=0, slower=1.0, left=0.0):
+    """A round with doses of 100 and 1000 in a sub that two others call."""
+    def profile(dose):
+        told = slope * dose
+        return {"own": {"sub": 500 + told + noise * dose, "other": 300 + elsewhere * dose, "rest": 2200 + left * 4000},
+                "all": {"main": 2000 + above * dose, "a": 700 + dose / 4},
+                "line": {("sub", 7): 200 + (1 - other_line) * told, ("sub", 8): 300 + other_line * told},
+                "from": {("sub", "a"): 100 + (0.25 + wrong_caller) * told, ("sub", "b"): 400 + (0.75 - wrong_caller) * told},
+                "cost": 4000,
+                "count": {"sub": (40, 80 + (more_calls if dose else 0)), "other": (1, 2)}}
+    return {"plain": [3000, 3000 + 100 / slower, 3000 + 1000 / slower], "took": [9000, 9100, 10000], "profile": [profile(dose) for dose in (0, 100, 1000)]}
+
+
+def judged(**lie):
+    rounds = [made(**lie) for _ in range(3)]
+    return {"slope": scores.slope(rounds, "own", "sub"), "plain": scores.plain(rounds), "spill": scores.spill(rounds, "sub"),
+            "line": scores.line(rounds, "sub", 7), "callers": scores.callers(rounds, "sub", BY_CALLER),
+            "ancestors": scores.ancestors(rounds, {"main": 1, "a": 0.25}), "counts": scores.counts(rounds), "cost": scores.cost(rounds)}
+
+
+def test_an_honest_profile_meets_all_goals():
+    assert scores.missed(judged(), False) == []
+
+
+@pytest.mark.parametrize("lie, score, value", [
+    ({"slope": 0.9}, "slope", 0.9), ({"slope": 1.2}, "slope", 1.2), ({"elsewhere": -0.2}, "spill", 0.2),
+    ({"other_line": 0.1}, "line", 0.1), ({"wrong_caller": 0.1}, "callers", 0.1), ({"above": 2.0}, "ancestors", 1.0),
+    ({"more_calls": 1}, "counts", 1), ({"slower": 1.2}, "plain", 1.2),
+    ({"left": 0.2}, "cost", 0.2), ({"left": -0.2}, "cost", 0.2)])
+def test_each_lie_misses_its_goal_and_no_other(lie, score, value):
+    found = judged(**lie)
+    assert abs(found[score][0]) == pytest.approx(value, abs=1e-9)
+    assert scores.missed(found, False) == [score]
+
+
+def test_what_varies_from_round_to_round_cannot_be_judged():
+    rounds = [made(noise=noise) for noise in (-0.05, 0.05, 0.0)]
+    assert scores.slope(rounds, "own", "sub") == (pytest.approx(1), pytest.approx(4.30 * 0.05 / 3 ** 0.5))
+    assert scores.missed({"slope": scores.slope(rounds, "own", "sub")}, False) is None
+    # Samples vary by chance: within their bar they are right.
+    assert scores.missed({"slope": scores.slope(rounds, "own", "sub")}, True) == []
+
+
+def test_what_is_surely_missed_is_so_beside_noise():
+    rounds = [made(slope=0.4, noise=noise) for noise in (-0.05, 0.05, 0.0)]
+    assert scores.missed({"slope": scores.slope(rounds, "own", "sub")}, False) == ["slope"]
+
+
+def test_one_round_says_nothing():
+    assert scores.missed({"slope": scores.slope([made()], "own", "sub")}, False) is None
+
+
+def test_a_change_elsewhere_counts_beyond_its_own_bar():
+    assert scores.spill([made(elsewhere=part) for part in (-0.1, 0.1, 0.01)], "sub") == (0, 0)
+    assert scores.spill([made(elsewhere=part) for part in (0.2, 0.2, 0.2)], "sub")[0] == pytest.approx(0.2)
+
+
+MODULE = """package Given;
+sub plain { my $x = shift;
+    my @y = ($x);
+    return scalar @y }
+sub empty { }
+our $closure = sub { return 5 };
+sub walk { my $n = shift; return $n ? walk($n - 1) : 0 }
+1;
+"""
+
+
+def test_doses_run_as_often_as_is_told_and_change_nothing_else(tmp_path):
+    given = tmp_path / "inc" / "Given.pm"
+    given.parent.mkdir()
+    given.write_text(MODULE)
+
+    def sub(name, first, last, calls, exclusive, depth=0):
+        return {"name": name, "file": 0, "first_line": first, "last_line": last, "kind": "perl", "calls": calls,
+                "exclusive": exclusive, "recursion_depth": depth}
+    told = {"total": 1000, "files": [{"name": str(given)}], "calls": [],
+            "subs": [sub("Given::plain", 2, 4, 20, 500), sub("Given::empty", 5, 5, 20, 1),
+                     sub("Given::walk", 7, 7, 20, 15, 2), sub(f"Given::__ANON__[{given}:6]", 6, 6, 20, 484)],
+            "lines": [{"sub": 0, "line": 3, "statements": 20}, {"sub": 0, "line": 4, "statements": 20}]}
+    options = argparse.Namespace(sub=None, subs=9, seed=1)
+    chosen, missing = causal_doses.choose(told, options, 1000, [str(given.parent)])
+    # The sub of no time is empty: whatever is put into it becomes what it returns.
+    assert {dosed.name.split("::")[1][:8] for dosed in chosen} == {"plain", "walk", "__ANON__"}
+    assert "cold" in missing and all(dosed.name != "Given::empty" for dosed in chosen)
+    causal_doses.write_copies(chosen, [str(given.parent)], str(tmp_path))
+    assert (tmp_path / "Given.pm").read_text().count("\n") == MODULE.count("\n")
+    program = ("use Given; print join(' ', Given::plain(3), $Given::closure->(), Given::walk(3), scalar Given::empty()),"
+               " '|', join ' ', map length, @main::causal_dose")
+    done = subprocess.run(["perl", "-w", "-Mstrict", f"-I{tmp_path}", "-MCausalDose", "-e", program], capture_output=True,
+                          text=True, env={**os.environ, "CAUSAL_DOSES": "1,20,300"}, check=True)
+    assert done.stdout.startswith("1 5 0 |") and done.stdout.endswith("|1 20 300")
+
+
+def test_a_dose_takes_time_in_proportion_to_its_length():
+    code = ("my $n = 0; sub f { $main::causal_dose[0] =~ tr/a-f\\x{100}// } $n += f() for 1 .. 7; print $n")
+    for length in (1, 1000):
+        done = subprocess.run(["perl", "-e", causal_doses.DOSE_MODULE + code], capture_output=True, text=True, check=True,
+                              env={**os.environ, "CAUSAL_DOSES": str(length)})
+        assert done.stdout == str(7 * length)
