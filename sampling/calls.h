@@ -30,11 +30,22 @@ struct nytp_call {
     int32_t place, depth;  /* in the stack; of recursion, from 1 */
     uint32_t kind;         /* enum nytp_frame_kind */
     bool is_hidden;        /* the code block of a regular expression: not shown */
+    bool is_doubtful;      /* nytp_is_doubtful() */
 };
 
 static inline bool nytp_is_eval(const struct nytp_call *call)
 {
     return call->kind == NYTP_FRAME_EVAL || call->kind == NYTP_FRAME_REQUIRE;
+}
+
+/* Whether a call may be part of the one before in its place and part of the one that a second
+ * reading shows: perl writes its parts one after the other, while the reader copies them. */
+static inline bool nytp_is_doubtful(const struct nytp_call *first,
+                                    const struct nytp_call *second)
+{
+    const int n_same = (first->code == second->code) + (first->site == second->site) +
+                       (first->caller == second->caller);
+    return n_same > 0 && n_same < 3;
 }
 
 /* Calls, outermost first: the lower ones, then the upper ones. Borrowed. */

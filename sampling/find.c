@@ -92,10 +92,12 @@ static bool is_link(const struct search *search, uint32_t i)
     const struct nytp_reading *const reading = search->reading;
     if (i < reading->n_lasting)
         return true;
-    if (says_caller(reading, i))
+    const bool is_doubtful = call_at(reading, i)->is_doubtful;
+    if (says_caller(reading, i) && !is_doubtful)
         return names_caller(reading, i);
     const struct nytp_seen_call seen = seen_call_at(reading, i);
-    return nytp_seen_same(search->memory, &seen) != NULL || is_next_level(reading, i);
+    return nytp_seen_same(search->memory, &seen) != NULL ||
+           (is_next_level(reading, i) && !is_doubtful);
 }
 
 /* The lowest of the links that hold, down from that of call end - 1; n_lasting: all do. */
@@ -125,7 +127,8 @@ static bool is_certain(const struct search *search, uint32_t i, int64_t hit)
     const struct nytp_reading *const reading = search->reading;
     if (i < reading->n_lasting && (int64_t)i <= hit)
         return !says_caller(reading, i) || names_caller(reading, i);
-    return says_caller(reading, i) && names_caller(reading, i);
+    return says_caller(reading, i) && names_caller(reading, i) &&
+           !call_at(reading, i)->is_doubtful;
 }
 
 static void learn(const struct search *search, struct nytp_call_memory *memory, uint32_t i,
@@ -406,13 +409,23 @@ static bool find_left(struct search *search, uint64_t pad)
            follow_calls(search);
 }
 
+/* Whether the calls up to `hit` are from their callers' code: one that has just come may have the
+ * statement of the one before in its place. */
+static bool are_in_callers(const struct nytp_reading *reading, uint32_t hit)
+{
+    uint32_t i = reading->n_lasting < hit ? reading->n_lasting : hit;
+    while (i <= hit && is_in(reading, call_at(reading, i)->site, i, true))
+        i++;
+    return i > hit;
+}
+
 /* The stack whose innermost call is `hit`, in the reading. */
 static bool take_hit(struct search *search, uint32_t hit)
 {
     const uint32_t first = first_link(search, hit + 1);
     if (first <= search->reading->n_lasting) {
         search->found->n_open = hit + 1;
-        return is_in(search->reading, call_at(search->reading, hit)->site, hit, true);
+        return are_in_callers(search->reading, hit);
     }
     return first - 1 < hit && mend_below(search, first - 1, hit);
 }

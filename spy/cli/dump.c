@@ -114,7 +114,6 @@ static void put_frame(struct dump *dump, const struct nytp_frame *frame)
 static void put_leaf(struct dump *dump, const struct nytp_stack *stack)
 {
     const struct nytp_names *const names = &dump->session->names;
-    char name[60];
     if (stack->xsub != UINT32_MAX) {
         nytp_puts(dump->out, "    ");
         nytp_text_put(dump->out,
@@ -122,8 +121,8 @@ static void put_leaf(struct dump *dump, const struct nytp_stack *stack)
         nytp_puts(dump->out, " (xsub)\n");
         return;
     }
-    nytp_op_name(&dump->session->perl, stack->builtin, name, sizeof name);
-    if (nytp_is_timed_builtin(name))
+    const char *const name = nytp_timed_builtin(&dump->session->perl, stack->builtin);
+    if (name != NULL)
         nytp_printf(dump->out, "    CORE::%s\n", name);
 }
 

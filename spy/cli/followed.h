@@ -34,6 +34,7 @@ struct nytp_followed {
     uint32_t most_children;          /* most seen at one time and not followed */
     pid_t has_children;              /* their parent */
     int64_t children_ns, matches_ns; /* next search for children; last for matches */
+    int64_t children_pause_ns;       /* between the last two searches for children */
     struct nytp_aside aside;
 };
 

@@ -122,11 +122,11 @@ static void forget_shared(struct watched *process)
 /* Returns the name of the running xsub or builtin, or UINT32_MAX. */
 static uint32_t leaf_name(struct watched *process, const struct nytp_stack *stack)
 {
-    char name[60], text[80];
+    char text[80];
     if (stack->xsub != UINT32_MAX)
         return shared(process, process->session->names.subs[stack->xsub].name);
-    nytp_op_name(&process->session->perl, stack->builtin, name, sizeof name);
-    if (!nytp_is_timed_builtin(name))
+    const char *const name = nytp_timed_builtin(&process->session->perl, stack->builtin);
+    if (name == NULL)
         return UINT32_MAX;
     snprintf(text, sizeof text, "CORE::%s", name);
     return interned(process->top, nytp_name_of_text(text));

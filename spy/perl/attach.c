@@ -160,12 +160,8 @@ static uint64_t variable(const struct nytp_perl *perl, const struct nytp_interpr
 
 static bool names_fit(struct nytp_perl *perl, const struct nytp_layout *layout)
 {
-    char name[40];
-    nytp_op_name(perl, (unsigned)layout->op_nextstate, name, sizeof name);
-    if (strcmp(name, "nextstate") != 0)
-        return false;
-    nytp_op_name(perl, (unsigned)layout->op_leavesub, name, sizeof name);
-    return strcmp(name, "leavesub") == 0;
+    return strcmp(nytp_op_name(perl, (unsigned)layout->op_nextstate), "nextstate") == 0 &&
+           strcmp(nytp_op_name(perl, (unsigned)layout->op_leavesub), "leavesub") == 0;
 }
 
 /* Contexts up to the topmost are of some type, and those of subs have a sub. */
@@ -509,19 +505,16 @@ bool nytp_find_interpreters(struct nytp_perl *perl)
 
 /* ---- all of it ---- */
 
-void nytp_op_name(struct nytp_perl *perl, unsigned type, char *to, size_t size)
+const char *nytp_op_name(struct nytp_perl *perl, unsigned type)
 {
-    char *const known = type < NYTP_OP_TYPES ? perl->op_names_read[type] : NULL;
-    if (known != NULL && known[0] != '\0') {
-        snprintf(to, size, "%s", known);
-        return;
-    }
-    const uint64_t name =
-        nytp_memory_u64(perl->memory, perl->op_names + type * sizeof(uint64_t));
-    if (perl->op_names == 0 || nytp_memory_text(perl->memory, name, to, size) < 0)
-        to[0] = '\0';
-    if (known != NULL && strlen(to) < NYTP_OP_NAME)
-        memcpy(known, to, strlen(to) + 1);
+    if (type >= NYTP_OP_TYPES || perl->op_names == 0)
+        return "";
+    char *const known = perl->op_names_read[type];
+    const uint64_t at = perl->op_names + type * sizeof(uint64_t);
+    if (known[0] == '\0' && nytp_memory_text(perl->memory, nytp_memory_u64(perl->memory, at),
+                                             known, NYTP_OP_NAME) < 0)
+        known[0] = '\0';
+    return known;
 }
 
 static uint32_t read_u8(struct nytp_perl *perl, const char *name)

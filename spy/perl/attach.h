@@ -22,7 +22,7 @@ bool nytp_find_interpreters(struct nytp_perl *perl);
 /* The address of the one that is always there; 0 without threads. */
 uint64_t nytp_attached_interpreter(const struct nytp_perl *perl);
 
-/* A builtin's name, "nextstate" for example; "" for no type. */
-void nytp_op_name(struct nytp_perl *perl, unsigned type, char *to, size_t size);
+/* The name of a type of op, "nextstate" for example; "" for no type. Valid as long as perl. */
+const char *nytp_op_name(struct nytp_perl *perl, unsigned type);
 
 #endif

@@ -4,8 +4,8 @@
  */
 #include "builtins.h"
 
-#include <ctype.h>
-#include <stddef.h>
+#include "attach.h"
+
 #include <strings.h>
 
 static const char *const timed[] = {
@@ -13,10 +13,20 @@ static const char *const timed[] = {
 #include "XS/options/slowops.def"
 };
 
-bool nytp_is_timed_builtin(const char *name)
+static bool is_timed(const char *name)
 {
     for (size_t i = 0; i < sizeof timed / sizeof *timed; i++)
-        if (tolower(timed[i][3]) == name[0] && strcasecmp(timed[i] + 3, name) == 0) /* OP_… */
+        if (strcasecmp(timed[i] + 3, name) == 0) /* OP_… */
             return true;
     return false;
+}
+
+const char *nytp_timed_builtin(struct nytp_perl *perl, unsigned type)
+{
+    if (type >= NYTP_OP_TYPES)
+        return NULL;
+    enum nytp_op_kind *const kind = &perl->op_kinds[type];
+    if (*kind == NYTP_OP_UNKNOWN)
+        *kind = is_timed(nytp_op_name(perl, type)) ? NYTP_OP_TIMED : NYTP_OP_OTHER;
+    return *kind == NYTP_OP_TIMED ? nytp_op_name(perl, type) : NULL;
 }

@@ -6,9 +6,9 @@
 #ifndef NYTP_SPY_BUILTINS_H
 #define NYTP_SPY_BUILTINS_H
 
-#include <stdbool.h>
+#include "running.h"
 
-/* Whether the builtin of this name (PL_op_name) is one. */
-bool nytp_is_timed_builtin(const char *name);
+/* The name of a type of op, if it is one of these; else NULL. */
+const char *nytp_timed_builtin(struct nytp_perl *perl, unsigned type);
 
 #endif

@@ -103,7 +103,7 @@ static bool is_with_call(struct nytp_walker *walker, struct nytp_spied_moment *m
         nytp_find_call_of(&walker->reading, walker->memory, n_calls(walker), moment->curpad);
     if (seen == NULL)
         return false;
-    moment->op_type = nytp_op_type_at(walker, moment->op);
+    moment->op_type = nytp_op_type_at(walker, moment);
     found->left[0] = seen->call;
     found->left[0].site = innermost(walker, n_calls(walker))->site;
     found->n_left = 1;

@@ -18,9 +18,10 @@ enum {
     MOVES_AHEAD = 4,       /* so many times, the top moves on until the variables are read */
     FAR = 256,             /* contexts, to which it may move */
     LATELY = 64,           /* samples */
-    SLACK = 8,     /* contexts that may be added until they are read first: of a deep stack */
-    ABOVE = 48,    /* and until they are read the second time */
-    BELOW = 48,    /* the top: contexts that are read twice */
+    SLACK = 8,       /* contexts that may be added until they are read first: of a deep stack */
+    ABOVE = 16,      /* the highest top of late, until they are read the second time, */
+    MOST_ABOVE = 48, /* but not more above the top */
+    BELOW = 48,      /* the top: contexts that are read twice */
     DEEP = 32,     /* the first piece of those below; each is half as long again as the last */
     MAX_DEEP = 32, /* pieces */
     MAX_INFOS = 400,
@@ -71,12 +72,15 @@ static int32_t lower(int32_t a, int32_t b)
 
 /* Plans the parts of a stack to read. Its top has moved by `moved` contexts from one system
  * call to the next, and is taken to move on like that until the variables are read. */
-static void plan(struct nytp_stack_info *info, int32_t moved, bool is_in_use)
+static void plan(const struct nytp_look *look, struct nytp_stack_info *info, int32_t moved)
 {
+    const bool is_in_use = info == look->infos;
     const int32_t ahead = moved * MOVES_AHEAD;
     const int32_t there = info->top + (ahead > FAR ? FAR : ahead < -FAR ? -FAR : ahead);
     const int32_t deep = lower(info->top, there) - BELOW;
-    const int32_t end = lower(is_in_use ? there + ABOVE : info->top, info->most) + 1;
+    const int32_t high = lower(look->high_top, there + MOST_ABOVE - ABOVE);
+    const int32_t above = (high > there ? high : there) + ABOVE;
+    const int32_t end = lower(is_in_use ? above : info->top, info->most) + 1;
     info->n_deep = deep > 0 ? (uint32_t)deep : 0;
     info->n_contexts = end > (int32_t)info->n_deep ? (uint32_t)end : info->n_deep;
     info->n_first = deep > 0 ? (uint32_t)lower((int32_t)info->n_contexts, info->top + SLACK + 1)
@@ -133,7 +137,7 @@ static bool plan_all(struct nytp_look *look)
         /* its top is soon elsewhere */
         if (!see_move(look, &moved))
             return false;
-        plan(&look->infos[0], moved, true);
+        plan(look, &look->infos[0], moved);
     }
     return place(look);
 }
@@ -152,7 +156,7 @@ static bool guess(struct nytp_look *look, uint64_t address)
         *info = (struct nytp_stack_info){.address = address};
         if (!take_info(look, bytes, info))
             return false;
-        plan(info, 0, look->n_infos == 0);
+        plan(look, info, 0);
         address = nytp_u64(bytes, layout->si_prev);
     }
     return look->n_infos > 0 && plan_all(look);
@@ -163,7 +167,7 @@ static bool guess_same(struct nytp_look *look)
 {
     if (look->n_infos == 0)
         return false;
-    plan(&look->infos[0], 0, true);
+    plan(look, &look->infos[0], 0);
     return !nytp_look_is_deep(look) && place(look);
 }
 
@@ -186,7 +190,7 @@ static bool guess_first(struct nytp_look *look)
     for (uint32_t i = 0; i < n; i++) {
         if (!take_info(look, bytes[i], &look->infos[i]) || !is_there(look, i, bytes[i]))
             return guess(look, address);
-        plan(&look->infos[i], 0, i == 0);
+        plan(look, &look->infos[i], 0);
     }
     return plan_all(look);
 }
@@ -333,6 +337,7 @@ static bool is_as_guessed(struct nytp_look *look, const struct seen *seen)
             return false;
     }
     info->top = look->last_top = tops[AFTER_FIRST];
+    look->high_top = info->top < look->high_top ? look->high_top - 1 : info->top;
     info->low_first = lower(info->top, (int32_t)info->n_first - 1);
     info->low_second = lower(lower(tops[AFTER_FIRST], tops[AFTER_SECOND]), n - 1);
     int32_t lowest = info->low_second;

@@ -38,6 +38,7 @@ struct nytp_look {
     int64_t began_ns;       /* of this sample: when, and how often was looked */
     uint32_t n_looks;       /* so far */
     int32_t last_top;       /* of the stack in use at the last look: a deep one may rest */
+    int32_t high_top;       /* the highest of late: one less at each look */
     uint32_t n_first_found; /* samples to come for which stacks are not guessed but found */
     int64_t fastest_ns;     /* of all looks; 0: none yet */
 };

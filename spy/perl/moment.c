@@ -7,9 +7,10 @@
 #include "formats/base/arena.h"
 
 enum {
-    NEAR = 3,      /* calls that were there all the time, whose pads are looked at */
-    FURTHER = 512, /* and of those above, where calls come and go that fast */
-    ROUNDS = 6,    /* of reading, on the way to pads: one if nothing was moved */
+    NEAR = 3,           /* calls that were there all the time, whose pads are looked at */
+    FURTHER = 512,      /* and of those above, where calls come and go that fast */
+    MOST_DOUBTFUL = 64, /* contexts: bits of a number */
+    ROUNDS = 6,         /* of reading, on the way to pads: one if nothing was moved */
 };
 
 struct nytp_contexts nytp_contexts_of(const struct nytp_walker *walker, uint32_t info)
@@ -39,12 +40,16 @@ static int32_t end_of_same(const struct nytp_walker *walker, uint32_t info, int3
     return i;
 }
 
+static int32_t lowest(int32_t a, int32_t b, int32_t c)
+{
+    const int32_t lower = a < b ? a : b;
+    return lower < c ? lower : c;
+}
+
 int32_t nytp_end_of_both(const struct nytp_walker *walker)
 {
     const struct nytp_stack_info *const info = &walker->look.infos[0];
-    return end_of_same(
-        walker, 0,
-        (info->low_first < info->low_second ? info->low_first : info->low_second) + 1);
+    return end_of_same(walker, 0, lowest(info->low_first, info->low_second, INT32_MAX - 1) + 1);
 }
 
 bool nytp_are_same_below(const struct nytp_walker *walker)
@@ -55,6 +60,29 @@ bool nytp_are_same_below(const struct nytp_walker *walker)
             return false;
     }
     return true;
+}
+
+/* Notes the contexts whose calls are doubtful. */
+static void note_doubtful(struct nytp_walker *walker, int32_t lasting)
+{
+    const struct nytp_stack_info *const info = &walker->look.infos[0];
+    const struct nytp_contexts first = reading_of(walker, 0, true);
+    const struct nytp_contexts second = reading_of(walker, 0, false);
+    const int32_t end =
+        lowest(info->low_first + 1, info->low_second + 1, lasting + MOST_DOUBTFUL);
+    struct nytp_call a, b;
+    walker->doubtful = 0;
+    walker->doubtful_from = lasting;
+    for (int32_t i = lasting; i < end; i++)
+        if (nytp_context_call(&first, i, &a) && nytp_context_call(&second, i, &b) &&
+            nytp_is_doubtful(&a, &b))
+            walker->doubtful |= UINT64_C(1) << (i - lasting);
+}
+
+static bool is_doubtful(const struct nytp_walker *walker, int32_t i)
+{
+    const int32_t bit = i - walker->doubtful_from;
+    return bit >= 0 && bit < MOST_DOUBTFUL && (walker->doubtful >> bit & 1) != 0;
 }
 
 /* The first reading is the nearer one to the variables; of a deep stack the second goes
@@ -82,8 +110,11 @@ static bool add_calls(struct nytp_walker *walker, uint32_t info, int32_t end, in
         uint32_t *const n = &reading->calls.n_upper;
         if (!nytp_grow(&walker->calls, &walker->calls_capacity, *n, sizeof *walker->calls))
             return false;
-        if (nytp_context_call(&contexts, i, &walker->calls[*n]))
-            reading->n_lasting = ++*n > 0 && i < lasting ? *n : reading->n_lasting;
+        if (!nytp_context_call(&contexts, i, &walker->calls[*n]))
+            continue;
+        walker->calls[*n].is_doubtful = info == 0 && is_doubtful(walker, i);
+        ++*n;
+        reading->n_lasting = i < lasting ? *n : reading->n_lasting;
     }
     return true;
 }
@@ -212,7 +243,8 @@ static void recall_names(struct nytp_walker *walker, const struct nytp_spied_mom
             nytp_root_ask(walker->names, walker->calls[i].site);
     if (nytp_look_is_deep(&walker->look))
         return;
-    nytp_name_cache_recall_place(walker->names, wanted->curcop, false);
+    nytp_name_cache_recall_place(walker->names, wanted->curcop,
+                                 nytp_statement_is_believed(walker->names, wanted->curcop));
     bool may_last = true;
     for (uint32_t i = 0; i < reading->calls.n_upper; i++) {
         const struct nytp_call *const call = &walker->calls[i];
@@ -260,6 +292,7 @@ static void find_near_pads(struct nytp_walker *walker, const struct nytp_spied_m
 bool nytp_moment_nearest(struct nytp_walker *walker, int32_t lasting,
                          const struct nytp_spied_moment *wanted)
 {
+    note_doubtful(walker, lasting);
     if (!nytp_moment_calls(walker, take_nearest(walker), lasting))
         return false;
     nytp_root_ask(walker->names, wanted->curcop);

@@ -254,12 +254,17 @@ static void is_found_now(const struct nytp_names *names, struct nytp_remembered 
     entry->found_ns = entry->read_ns = names->now_ns;
 }
 
-/* Whether it need not be read again. */
+bool nytp_is_believed(const struct nytp_names *names, int64_t found_ns, int64_t read_ns)
+{
+    const int64_t known_ns = read_ns - found_ns;
+    return names->now_ns > 0 &&
+           names->now_ns - read_ns <= (known_ns < BELIEVED_NS ? known_ns : BELIEVED_NS);
+}
+
 static bool is_believed(const struct nytp_names *names, const struct nytp_remembered *entry)
 {
-    const int64_t known_ns = entry->read_ns - entry->found_ns;
-    return entry->may_last && entry->is_there && names->now_ns > 0 &&
-           names->now_ns - entry->read_ns <= (known_ns < BELIEVED_NS ? known_ns : BELIEVED_NS);
+    return entry->may_last && entry->is_there &&
+           nytp_is_believed(names, entry->found_ns, entry->read_ns);
 }
 
 /* A watch as long as what it holds; NULL: it cannot be kept. */
@@ -557,6 +562,12 @@ static bool is_same_root(struct nytp_names *names, const struct nytp_remembered 
 {
     return entry->root == 0 ||
            (nytp_word(names->words, type_of_root(names, entry)) & 0x1ff) == entry->root_type;
+}
+
+bool nytp_statement_is_believed(struct nytp_names *names, uint64_t cop)
+{
+    const struct nytp_remembered *const entry = known(names, cop, ROOT);
+    return entry != NULL && is_believed(names, entry);
 }
 
 void nytp_root_ask(struct nytp_names *names, uint64_t cop)

@@ -81,8 +81,13 @@ bool nytp_name_cache_recall_sub(struct nytp_names *names, uint64_t cv);
 void nytp_name_cache_recall_place(struct nytp_names *names, uint64_t cop, bool may_last);
 void nytp_name_cache_look_ahead(struct nytp_names *names);
 
-/* Whether a sub is believed now to be what it was. */
+/* Whether what was found then, and was the same when it was last read, need not be read again:
+ * for as long as it is known to have been there. */
+bool nytp_is_believed(const struct nytp_names *names, int64_t found_ns, int64_t read_ns);
+
+/* Whether a sub, or the code that a statement is in, is believed now to be what it was. */
 bool nytp_sub_is_believed(struct nytp_names *names, uint64_t cv);
+bool nytp_statement_is_believed(struct nytp_names *names, uint64_t cop);
 
 /* Whether a file, a string of names, is a string eval. */
 bool nytp_is_of_eval(const struct nytp_names *names, uint32_t file);

@@ -24,11 +24,36 @@ static uint64_t function_of_type(const struct nytp_walker *walker, uint64_t type
     return functions == 0 ? 0 : functions + type * sizeof(uint64_t);
 }
 
-void nytp_op_type_ask(struct nytp_walker *walker, uint64_t op)
+static struct nytp_known_op *known_op(struct nytp_walker *walker, uint64_t op)
+{
+    return &walker->ops[op / sizeof(uint64_t) % NYTP_KNOWN_OPS];
+}
+
+/* Whether the op is known, and believed to be what it was: as long as its statement is. */
+static bool is_known_op(struct nytp_walker *walker, const struct nytp_spied_moment *moment)
+{
+    const struct nytp_known_op *const known = known_op(walker, moment->op);
+    return known->op == moment->op && known->cop == moment->curcop &&
+           nytp_is_believed(walker->names, known->found_ns, known->read_ns) &&
+           nytp_statement_is_believed(walker->names, moment->curcop);
+}
+
+static void remember_op(struct nytp_walker *walker, const struct nytp_spied_moment *moment,
+                        unsigned type)
+{
+    struct nytp_known_op *const known = known_op(walker, moment->op);
+    const int64_t now = walker->names->now_ns;
+    if (known->op != moment->op || known->cop != moment->curcop || known->type != type)
+        *known = (struct nytp_known_op){moment->op, moment->curcop, now, now, type};
+    known->read_ns = now;
+}
+
+void nytp_op_type_ask(struct nytp_walker *walker, const struct nytp_spied_moment *moment)
 {
     const struct nytp_layout *const layout = walker->names->perl->layout;
     struct nytp_words *const words = walker->names->words;
-    if (op == 0)
+    const uint64_t op = moment->op;
+    if (op == 0 || is_known_op(walker, moment))
         return;
     nytp_words_ask(words, op + (uint64_t)layout->op_type);
     nytp_words_ask(words, function_of(layout, op));
@@ -45,7 +70,7 @@ static bool is_function(const struct nytp_walker *walker, uint64_t function, uin
 }
 
 /* A call has a function of its own in some programs, and its callee is looked at by itself. */
-unsigned nytp_op_type_at(struct nytp_walker *walker, uint64_t op)
+static unsigned read_op_type(struct nytp_walker *walker, uint64_t op)
 {
     const struct nytp_layout *const layout = walker->names->perl->layout;
     struct nytp_words *const words = walker->names->words;
@@ -60,9 +85,19 @@ unsigned nytp_op_type_at(struct nytp_walker *walker, uint64_t op)
                : 0;
 }
 
+unsigned nytp_op_type_at(struct nytp_walker *walker, const struct nytp_spied_moment *moment)
+{
+    if (moment->op != 0 && is_known_op(walker, moment))
+        return known_op(walker, moment->op)->type;
+    const unsigned type = read_op_type(walker, moment->op);
+    remember_op(walker, moment, type);
+    return type;
+}
+
 uint64_t nytp_callee_of(struct nytp_walker *walker, uint64_t stack_sp)
 {
-    struct nytp_reader reader = {walker->names->perl, walker->names->perl->layout, NULL};
+    struct nytp_reader reader = {.perl = walker->names->perl,
+                                 .layout = walker->names->perl->layout};
     const struct nytp_layout *const layout = reader.layout;
     struct nytp_value value;
     uint64_t at = nytp_look_u64(&reader, stack_sp + sizeof(uint64_t));

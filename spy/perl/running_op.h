@@ -8,11 +8,11 @@
 #include "walker.h"
 
 /* Has the words of an op read with what else is asked of this look. */
-void nytp_op_type_ask(struct nytp_walker *walker, uint64_t op);
+void nytp_op_type_ask(struct nytp_walker *walker, const struct nytp_spied_moment *moment);
 
-/* The type of an op; 0: it is none any more. Ops of string evals are freed while we look, and
- * their memory is of something else; their function tells. */
-unsigned nytp_op_type_at(struct nytp_walker *walker, uint64_t op);
+/* The type of the op of a moment; 0: it is none any more. Ops of string evals are freed while
+ * we look, and their memory is of something else; their function tells. */
+unsigned nytp_op_type_at(struct nytp_walker *walker, const struct nytp_spied_moment *moment);
 
 /* The sub that entersub calls, which is above the arguments: a sub, a glob or a reference; 0:
  * none. */

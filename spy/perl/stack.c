@@ -281,9 +281,10 @@ static bool take_frames(struct nytp_walker *walker, const struct sample *sample)
 static void begin_words(struct nytp_walker *walker, const struct nytp_spied_moment *wanted)
 {
     walker->names->now_ns = walker->look.began_ns;
+    walker->doubtful = 0;
     nytp_name_cache_begin(walker->names);
     nytp_words_begin(walker->names->words);
-    nytp_op_type_ask(walker, wanted->op);
+    nytp_op_type_ask(walker, wanted);
 }
 
 /* The stack of a moment in an eval that has ended since. */
@@ -329,7 +330,7 @@ static bool take(struct nytp_walker *walker, const struct nytp_spied_moment *mom
     if (!is_found && (n_same < (is_compiling ? RESTS : 1) || moment->has_moved ||
                       !nytp_find_innermost(walker, end_both, &sample.found)))
         return false;
-    sample.wanted.op_type = nytp_op_type_at(walker, sample.wanted.op);
+    sample.wanted.op_type = nytp_op_type_at(walker, &sample.wanted);
     sample.is_resting = is_compiling ? nytp_is_same_spied_moment(wanted, moment) : n_same > 0;
     if (!is_statement_of(walker, &sample)) {
         *wanted = (struct nytp_spied_moment){0}; /* between two subs */

@@ -27,6 +27,7 @@ struct nytp_stack {
 
 enum {
     NYTP_KNOWN_PADS = 1024,
+    NYTP_KNOWN_OPS = 1024,
 };
 
 struct nytp_walker {
@@ -35,12 +36,20 @@ struct nytp_walker {
     struct nytp_call_memory *memory; /* owned */
     struct nytp_call *calls;         /* of the reading; owned */
     uint32_t calls_capacity;
+    uint64_t doubtful; /* contexts of the stack in use, by bits, from number doubtful_from on */
+    int32_t doubtful_from;
     struct nytp_reading reading;
     /* Pads of subs that are believed to be what they were (names.h), by hash. */
     struct nytp_known_pad {
         uint64_t code, root, list, pad; /* root: CvROOT */
         int64_t depth;
     } pads[NYTP_KNOWN_PADS];
+    /* Types of ops, and the statements that they were seen with, by address. */
+    struct nytp_known_op {
+        uint64_t op, cop;
+        int64_t found_ns, read_ns;
+        unsigned type;
+    } ops[NYTP_KNOWN_OPS];
     struct nytp_stack stack; /* what came last */
     bool keeps_all;          /* frames, beyond NYTP_MOST_SHOWN, too */
     bool has_moved;          /* the program ran while we looked, on another processor */

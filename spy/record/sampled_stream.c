@@ -370,12 +370,11 @@ static void go_to(struct nytp_sampled_stream *stream, const struct nytp_stack *s
 static void enter_and_leave(struct nytp_sampled_stream *stream, const struct nytp_stack *stack,
                             uint32_t fid, int64_t ticks)
 {
-    char builtin[60];
     struct call call = {.fid = fid, .line = stack->frames[0].line};
-    nytp_op_name(stream->names->perl, stack->builtin, builtin, sizeof builtin);
+    const char *const builtin = nytp_timed_builtin(stream->names->perl, stack->builtin);
     if (stack->xsub != UINT32_MAX)
         call.sub = sub_named(stream, stream->names->subs[stack->xsub].name, true);
-    else if (nytp_is_timed_builtin(builtin))
+    else if (builtin != NULL)
         call.sub = sub_of_builtin(stream, innermost_sub(stream), builtin);
     else
         return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A perl of a few subs runs store by store, and a sampler reads its variables and contexts piece
- * by piece, each piece some stores after the last. Whatever the distances are, the stack that is
- * found shows no call that the program never makes.
+ * A perl of a few subs runs store by store, and a sampler reads its variables and contexts
+ * piece by piece, each piece some stores after the last. Whatever the distances are, the stack
+ * that is found shows no call that the program never makes.
  */
 #include "sampling/find.h"
 
@@ -18,6 +18,7 @@ enum {
     LIST = 1000,
     PAD = 2000,
     NO_STACK = -1,
+    MOST_BY_FIELD = 6, /* a call is written in four stores, and read while it is */
 };
 
 /* The subs of the program; each runs once at a time, so each has one pad. */
@@ -39,13 +40,13 @@ static const struct step {
     enum code code; /* that is called; MAIN: nothing, a stack of its own begins or ends */
     int stack;      /* 1: begins, 0: ends, NO_STACK: neither */
 } program[] = {
-    {1, F, NO_STACK},     {2, X, NO_STACK},     {0, MAIN, NO_STACK}, {3, X, NO_STACK},
-    {0, MAIN, NO_STACK},  {0, MAIN, NO_STACK},  {4, G, NO_STACK},    {5, Y, NO_STACK},
-    {0, MAIN, NO_STACK},  {6, SHORT, NO_STACK}, {0, MAIN, NO_STACK}, {0, MAIN, NO_STACK},
-    {7, ADDS, NO_STACK},  {0, MAIN, 1},         {8, PLUS, NO_STACK}, {0, MAIN, NO_STACK},
-    {0, MAIN, 0},         {0, MAIN, 1},         {8, PLUS, NO_STACK}, {9, SHORT, NO_STACK},
-    {0, MAIN, NO_STACK},  {0, MAIN, NO_STACK},  {0, MAIN, 0},        {0, MAIN, NO_STACK},
-    {4, G, NO_STACK},     {5, Y, NO_STACK},     {0, MAIN, NO_STACK}, {0, MAIN, NO_STACK},
+    {1, F, NO_STACK},    {2, X, NO_STACK},     {0, MAIN, NO_STACK}, {3, X, NO_STACK},
+    {0, MAIN, NO_STACK}, {0, MAIN, NO_STACK},  {4, G, NO_STACK},    {5, Y, NO_STACK},
+    {0, MAIN, NO_STACK}, {6, SHORT, NO_STACK}, {0, MAIN, NO_STACK}, {0, MAIN, NO_STACK},
+    {7, ADDS, NO_STACK}, {0, MAIN, 1},         {8, PLUS, NO_STACK}, {0, MAIN, NO_STACK},
+    {0, MAIN, 0},        {0, MAIN, 1},         {8, PLUS, NO_STACK}, {9, SHORT, NO_STACK},
+    {0, MAIN, NO_STACK}, {0, MAIN, NO_STACK},  {0, MAIN, 0},        {0, MAIN, NO_STACK},
+    {4, G, NO_STACK},    {5, Y, NO_STACK},     {0, MAIN, NO_STACK}, {0, MAIN, NO_STACK},
 };
 
 struct context {
@@ -132,7 +133,7 @@ static bool is_called_from(int caller, uint64_t code, uint64_t site)
     static const struct {
         int caller, site;
         enum code code;
-    } calls[] = {{MAIN, 1, F}, {F, 2, X},    {F, 3, X},       {MAIN, 4, G}, {G, 5, Y},
+    } calls[] = {{MAIN, 1, F},  {F, 2, X},       {F, 3, X},       {MAIN, 4, G},    {G, 5, Y},
                  {G, 6, SHORT}, {MAIN, 7, ADDS}, {ADDS, 8, PLUS}, {PLUS, 9, SHORT}};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (calls[i].caller == caller && (uint64_t)calls[i].code == code &&
@@ -204,16 +205,17 @@ static void read_moment(int at, const struct pace *pace, struct nytp_reading *re
                                      .main_pad = PAD,
                                      .main_list = LIST};
     at += pace->to_contexts;
-    const uint32_t n_upper =
-        read_stack(now->in_use, now->top[now->in_use], pace, &at, upper);
+    const uint32_t n_upper = read_stack(now->in_use, now->top[now->in_use], pace, &at, upper);
     if (now->in_use > 0)
         n = read_stack(0, states[at_most(at)].top[0], pace, &at, calls);
     memcpy(calls + n, upper, n_upper * sizeof *calls);
     if (pace->to_second > 0 && now->in_use == 0) {
         at += pace->to_second;
-        const uint32_t n_again =
-            read_stack(0, states[at_most(at)].top[0], pace, &at, again);
+        const uint32_t n_again = read_stack(0, states[at_most(at)].top[0], pace, &at, again);
         reading->n_lasting = reading->n_there = n_same(upper, n_upper, again, n_again);
+        for (uint32_t i = 0; i < n_upper && i < n_again; i++)
+            calls[i].is_doubtful =
+                upper[i].place == again[i].place && nytp_is_doubtful(&upper[i], &again[i]);
     }
     reading->calls.upper = calls;
     reading->calls.n_upper = n + n_upper;
@@ -242,9 +244,20 @@ static void check(const struct nytp_reading *reading, const struct nytp_found *f
     counts.n_of_other_code += !is_of_caller;
 }
 
+static bool is_in(const struct nytp_reading *reading, uint64_t statement,
+                  const struct nytp_call *call, bool otherwise)
+{
+    (void)reading;
+    (void)otherwise;
+    for (uint64_t code = 0; code < N_CODES; code++)
+        if (is_called_from(call != NULL ? (int)call->code : MAIN, code, statement))
+            return true;
+    return false;
+}
+
 static void sample_all(struct nytp_call_memory *memory, const struct pace *pace)
 {
-    static const struct nytp_perl_facts facts = {.has_pad = has_pad};
+    static const struct nytp_perl_facts facts = {.has_pad = has_pad, .is_in = is_in};
     for (int at = 0; at + 200 < n_states; at++) {
         struct nytp_reading reading;
         struct nytp_call calls[STACKS * PLACES];
@@ -267,9 +280,10 @@ int main(void)
         return 1;
     run_program(4);
     for (pace.to_second = 0; pace.to_second < 90; pace.to_second += 11)
-        for (pace.to_contexts = 0; pace.to_contexts < 100; pace.to_contexts += is_slow() ? 20 : 1)
+        for (pace.to_contexts = 0; pace.to_contexts < 100;
+             pace.to_contexts += is_slow() ? 20 : 1)
             for (pace.by_context = 0; pace.by_context < 4; pace.by_context++)
-                for (pace.by_field = 0; pace.by_field < 3; pace.by_field++)
+                for (pace.by_field = 0; pace.by_field < MOST_BY_FIELD; pace.by_field++)
                     sample_all(memory, &pace);
     printf("# %u readings, %u found, %u with a call that is never made, %u with a statement of "
            "other code\n",
