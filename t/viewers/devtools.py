@@ -30,7 +30,7 @@ FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "-
          "--disable-background-networking", "--disable-component-update", "--disable-sync",
          "--disable-default-apps", "--disable-extensions", "--hide-scrollbars",
          "--force-color-profile=srgb", "--window-size=1280,900", "--remote-debugging-pipe"]
-PATIENCE_S = 60
+PATIENCE_S = 600
 
 
 class BrowserError(Exception):
