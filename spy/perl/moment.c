@@ -40,16 +40,15 @@ static int32_t end_of_same(const struct nytp_walker *walker, uint32_t info, int3
     return i;
 }
 
-static int32_t lowest(int32_t a, int32_t b, int32_t c)
+static int32_t lower(int32_t a, int32_t b)
 {
-    const int32_t lower = a < b ? a : b;
-    return lower < c ? lower : c;
+    return a < b ? a : b;
 }
 
 int32_t nytp_end_of_both(const struct nytp_walker *walker)
 {
     const struct nytp_stack_info *const info = &walker->look.infos[0];
-    return end_of_same(walker, 0, lowest(info->low_first, info->low_second, INT32_MAX - 1) + 1);
+    return end_of_same(walker, 0, lower(info->low_first, info->low_second) + 1);
 }
 
 bool nytp_are_same_below(const struct nytp_walker *walker)
@@ -69,7 +68,7 @@ static void note_doubtful(struct nytp_walker *walker, int32_t lasting)
     const struct nytp_contexts first = reading_of(walker, 0, true);
     const struct nytp_contexts second = reading_of(walker, 0, false);
     const int32_t end =
-        lowest(info->low_first + 1, info->low_second + 1, lasting + MOST_DOUBTFUL);
+        lower(lower(info->low_first, info->low_second) + 1, lasting + MOST_DOUBTFUL);
     struct nytp_call a, b;
     walker->doubtful = 0;
     walker->doubtful_from = lasting;

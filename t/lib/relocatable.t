@@ -54,6 +54,7 @@ subtest 'it runs where it is unpacked' => sub {
     like says("$nytp run -o p.out app.pl"), qr/\A0 .* 50 +\S+ us .*main::work .*recorded in/s, 'nytp run, without any variable set';
     like says("$nytp export -q --top p.out"), qr/main::child/, 'a perl that the program starts is recorded, too';
     symlink "$folder/tools/nytp/bin/nytp", 'link' or die $!;
+    ok -r "tools/nytp/share/nytp/editors/$_", "for editors: $_" for qw(vim/plugin/nytp.vim emacs/nytp.el vscode/extension.js);
     like says('./link export --version'), qr/\A0 nytp-export/, 'by a symbolic link';
     like says("$nytp run -q --memory -o m.out app.pl"), qr/\A0 \z/, 'the library for memory is found';
     like says("PERL5LIB='$lib' perl -d:NYTProf=file=d.out app.pl && $nytp export -q --top d.out"), qr/\A0 .*main::work/s, 'perl -d:NYTProf';
