@@ -131,8 +131,19 @@ def test_the_gate_takes_rules_without_a_base(shell, tmp_path, calls, status):
 @pytest.mark.parametrize("given, says", [
     ({}, "NYTP_COMMAND is needed"), ({"NYTP_COMMAND": "true"}, "NYTP_RULES or NYTP_FAIL_OVER"),
     ({"NYTP_COMMAND": "perl -e 'exit 7'", "NYTP_FAIL_OVER": "2%", "NYTP_BASE": "main"}, ""),
-    ({"NYTP_COMMAND": "perl bench.pl", "NYTP_FAIL_OVER": "2%", "NYTP_BASE": "nosuch"}, "nosuch")])
+    ({"NYTP_COMMAND": "perl bench.pl", "NYTP_FAIL_OVER": "2%", "NYTP_BASE": "nosuch"}, "nosuch is neither a file nor a commit")])
 def test_a_gate_that_cannot_be_is_a_failure(shell, tmp_path, given, says):
     repository(shell, tmp_path / "r", 100, 100)
     done = shell(tmp_path / "r", [f"{PIECES}/gate"], **given)
     assert done.returncode not in (0, 10) and says in done.stderr
+
+
+@pytest.mark.parametrize("base, status, says", [("-base", 10, ""), ("-nosuch", 2, "-nosuch is neither")])
+def test_a_base_may_begin_with_a_dash(shell, tmp_path, base, status, says):
+    folder = tmp_path / "r"
+    repository(shell, folder, 100, 100)
+    given = {"NYTP_COMMAND": "perl bench.pl", "NYTP_FAIL_OVER": "20%:calls:sub", "NYTP_BASE": "main"}
+    assert shell(folder, [f"{PIECES}/gate", "mv nytp-gate/new ./-base"], **given).returncode == 0
+    (folder / "bench.pl").write_text(BENCH % 150)
+    done = shell(folder, [f"{PIECES}/gate"], **dict(given, NYTP_BASE=base))
+    assert done.returncode == status and says in done.stderr, done.stderr

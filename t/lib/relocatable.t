@@ -87,6 +87,16 @@ sub is_above { return $> == 0 && system('unshare', '-m', 'true') == 0 }
 
 is says("$nytp doctor"), "0 nothing keeps nytp from working here\n", 'the doctor, where nothing is in the way';
 
+# The filter of seccomp(2): load the number, compare, refuse with EPERM, allow.
+my %numbers_of = ('x86_64' => [157, 310], 'aarch64' => [167, 270]); # prctl, process_vm_readv
+subtest 'a filter of system calls, as containers have it' => sub {
+    my ($prctl, $readv) = @{ $numbers_of{ $Config{archname} =~ s/-.*//r } or plan skip_all => 'another processor' };
+    put('filtered', qq(my \$code = pack '(SCCL)*', 0x20, 0, 0, 0, 0x15, 0, 1, $readv, 0x06, 0, 0, 0x50001, 0x06, 0, 0, 0x7fff0000;
+        syscall($prctl, 38, 1, 0, 0, 0) == 0 && syscall($prctl, 22, 2, pack('S x6 P', 4, \$code), 0, 0) == 0 or die \$!; exec \@ARGV));
+    is says("perl filtered perl -e 'print syscall $readv, \$\$, 0, 0, 0, 0, 0'"), '0 -1', 'refuses process_vm_readv()';
+    is says("perl filtered $nytp doctor"), "0 nothing keeps nytp from working here\n", 'keeps nothing from working: spy reads the file in /proc';
+};
+
 my $all   = 'run, prove, compare, startup, ctl:';
 my $write = 'run, prove, compare, startup, heap: no file can be written into';
 
@@ -117,7 +127,11 @@ subtest 'no recorder fits' => sub {
     chmod 0755, $auto, "$auto/$kind";
     rename "$auto/$kind", "$auto/5.8-ld" or die $!;
     my $sentence = qr/no recorder is here for this perl \(\Q$kind\E\); here are those for 5\.8-ld: run it with another perl/;
-    like says("PERL5LIB='$lib' perl -d:NYTProf app.pl"), qr/\A[1-9]\d* Devel::NYTProf: $sentence/, 'perl says it in one sentence';
+    my $calls = 'BEGIN { DB::enable_profile() } sub f { return caller } f(); DB::label(a => 1); DB::finish_profile(); print "ran $^P"; exit 3';
+    for my $start ("-d:NYTProf -e '$calls'", "-MDevel::NYTProf -e '$calls'") {
+        like says("PERL5LIB='$lib' perl $start"), qr/\A3 Devel::NYTProf: the program runs unprofiled: $sentence[^\n]*\nran 0\z/,
+            "the program runs all the same, and is told why it is unprofiled: $start";
+    }
     mkdir 'empty' or die $!;
     my ($before, $lacking) = is_above() ? (qq(unshare -m sh -c 'mount --bind empty "\$0" && "\$@"' $Config{archlibexp}/CORE), qr/.*; building lacks .*perl\.h/) : ('', qr//);
     names($before, 'it' => qr/$all $sentence$lacking/);
@@ -148,6 +162,16 @@ subtest 'what only root can plant' => sub {
         'a right that root lacks'  => qr/spy: root has no CAP_SYS_PTRACE here: .*; docker run --cap-add SYS_PTRACE; Kubernetes/,
         'a module that is missing' => qr{prove: Can't locate App/Prove\.pm in \@INC; install all of perl \(Debian: perl},
     );
+    mkdir 'other user' or die $!;
+    copy($^X, 'other user/perl');
+    chown 65534, -1, 'other user/perl' or die $!;
+    chmod 04755, 'other user/perl';
+    my $yama = '/proc/sys/kernel/yama';
+    names(
+        "PATH='$folder/other user':\$PATH unshare -m sh -c 'mount -t tmpfs none /proc/sys/kernel && mkdir $yama && echo 1 >$yama/ptrace_scope && "
+            . 'exec setpriv --bounding-set=-sys_ptrace --inh-caps=-sys_ptrace "$@"\' -',
+        'yama, or what it cannot see in a container' => qr/spy: (?:yama allows only parents .*use sudo, or sysctl|this container may not .* --cap-add SYS_PTRACE)/,
+    ) if qx{'other user/perl' -e 'print \$>'} eq '65534';
     names(q(unshare -m sh -c 'mount -t tmpfs none /proc && "$@"' -), 'a /proc that is missing' => qr{spy: /proc is not there, .*mount -t proc});
 };
 

@@ -316,7 +316,7 @@ def test_more_string_evals_than_are_told_apart_are_told(script, tmp_path):
                          ids=["file", "renamed", "compiling"])
 def test_the_main_program_is_in_its_own_file_where_all_samples_are_in_another(text, script, tmp_path):
     """The file that is told first, or that ran first, is another. The first sample is in its own calls, too."""
-    script("package Work; sub spins { 1 while 1 } $| = 1; print \"ready\\n\"; spins();", "Work.pm")
+    script("package Work; sub spins { print \"ready\\n\"; 1 while 1 } $| = 1; spins();", "Work.pm")
     with spied.ready(PERL, script(text), cwd=tmp_path) as process:
         spied.spy("record", process.pid, "-d", 0.5, "-r", 1000, "-o", tmp_path / "out")
     rows = {row["sub"]: row for row in spied.rows(tmp_path / "out")}

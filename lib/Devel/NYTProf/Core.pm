@@ -21,9 +21,21 @@ set_text($ENV{NYTPROF}) if defined $ENV{NYTPROF};
 sub load_object {
     my $boot = from_object('boot_Devel__NYTProf', 'Devel::NYTProf::bootstrap');
     return &$boot('Devel::NYTProf', $VERSION) if $boot;
-    die 'Devel::NYTProf: ', Devel::NYTProf::Object::missing(), "\n" if Devel::NYTProf::Object::kinds();
+    return run_unprofiled() if Devel::NYTProf::Object::kinds();
     require XSLoader;
     return XSLoader::load('Devel::NYTProf', $VERSION);
+}
+
+# The program may be one that a recorded program has started, with another perl: it runs as without us. What it calls of
+# the recorder does nothing.
+sub run_unprofiled {
+    print STDERR 'Devel::NYTProf: the program runs unprofiled: ', Devel::NYTProf::Object::missing(), "\n";
+    $^P = 0;
+    my @of_programs = ('label', map {"${_}_profile"} qw(enable disable finish checkpoint rotate label));
+    my @of_modules  = qw(set_text set_list _load _start _write_marks);
+    no strict 'refs';
+    *{$_} = sub { return } for (map {"DB::$_"} @of_programs), map { __PACKAGE__ . "::$_" } @of_modules;
+    return;
 }
 
 # Makes a function of the object a sub. mod_perl unloads libperl before a restart, and the objects in DynaLoader's list.
