@@ -90,9 +90,7 @@ node=t/.cache/node
 have() {
     case $1 in
     py:*) /usr/bin/python3 -c "import ${1#py:}" 2>/dev/null ;;
-    pm:Devel::*) perl -MConfig -e '(my $f = shift) =~ s{::}{/}g; for (@INC) { exit 0 if -e "$_/$f.pm" }
-                     exit 1' "${1#pm:}" ;;
-    pm:*) perl -e 'eval "require $ARGV[0]" or exit 1' "${1#pm:}" 2>/dev/null ;;
+    pm:*) perl -e '(my $f = shift) =~ s{::}{/}g; exit !grep { -e "$_/$f.pm" } @INC' "${1#pm:}" ;;
     */perl.h) perl -MConfig -e 'exit !-e "$Config{archlibexp}/CORE/perl.h"' ;;
     /*) [ -e "$1" ] || [ -e "${1/x86_64/$(uname -m)}" ] ;;
     *) command -v "$1" >/dev/null ;;

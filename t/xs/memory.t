@@ -17,20 +17,18 @@ PERL
 # Bytes of memory that one more round of a loop body costs at most, beyond what it costs plain.
 sub bytes_per_round {
     my ($few, $many, $body, %o) = @_;
-    my %kb;
+    my $after = $o{after} || '';
+    my %growth;
     for my $impl ('plain', impl()) {
-        for my $n ($few, $many) {
-            my $r = run_prog(
-                code => "$REPORT\nmy \@kept; no warnings; for my \$i (1 .. $n) { $body }\n" . ($o{after} || '')
-                  . 'print status();',
-                impl => $impl, opts => $o{opts} || 'calls=2',
-            );
-            like $r->{out}, qr/\A\d+\z/, "$impl, $n rounds" or diag $r->{err};
-            $kb{$impl}{$n} = $r->{out} || 0;
-        }
+        my $r = run_prog(
+            code => "$REPORT\nmy (\@kept, \$kb); no warnings; "
+                . "for my \$i (1 .. $many) { $body; if (\$i == $few) { $after; \$kb = status() } }\n$after; print status() - \$kb;",
+            impl => $impl, opts => $o{opts} || 'calls=2',
+        );
+        like $r->{out}, qr/\A\d+\z/, "$impl, $few and $many rounds" or diag $r->{err};
+        $growth{$impl} = $r->{out} || 0;
     }
-    my ($plain, $own) = map { $kb{$_}{$many} - $kb{$_}{$few} } 'plain', impl();
-    return 1024 * ($own - $plain) / ($many - $few);
+    return 1024 * ($growth{ impl() } - $growth{plain}) / ($many - $few);
 }
 
 # Kept for good of a string eval: its number. Of what is called: nothing once it is gone.
