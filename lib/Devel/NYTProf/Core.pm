@@ -32,9 +32,9 @@ sub run_unprofiled {
     print STDERR 'Devel::NYTProf: the program runs unprofiled: ', Devel::NYTProf::Object::missing(), "\n";
     $^P = 0;
     my @of_programs = ('label', map {"${_}_profile"} qw(enable disable finish checkpoint rotate label));
-    my @of_modules  = qw(set_text set_list _load _start _write_marks);
+    my @of_modules  = map {"Core::$_"} qw(set_text set_list _load _start _write_marks);
     no strict 'refs';
-    *{$_} = sub { return } for (map {"DB::$_"} @of_programs), map { __PACKAGE__ . "::$_" } @of_modules;
+    *{$_} = sub { return } for (map {"DB::$_"} @of_programs), map {"Devel::NYTProf::$_"} @of_modules, 'Startup::_watch', 'Startup::_stop';
     return;
 }
 

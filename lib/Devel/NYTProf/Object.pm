@@ -71,7 +71,9 @@ sub find {
 }
 
 sub kinds {
-    return map { kinds_in($_) } folders();
+    my %is_there = map { $_ => 1 } map { kinds_in($_) } folders();
+    my @kinds    = sort keys %is_there;
+    return @kinds; # their number, where that is asked for
 }
 
 sub folders {
