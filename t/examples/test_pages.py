@@ -75,6 +75,11 @@ def folder(tmp_path):
             os.kill(int((tmp_path / "pid").read_text()), 9)
 
 
+def all_rows(commands):
+    """Beside busy programs now this row is the first, now that: all are asked for."""
+    return re.sub(r"(--top=|head -)\d+\b", r"\g<1>99", commands)
+
+
 @pytest.mark.parametrize("title", SECTIONS)
 def test_each_section(export_command, folder, title):
     for pattern, command in NEEDS:
@@ -88,7 +93,7 @@ def test_each_section(export_command, folder, title):
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text)
             continue
-        done = subprocess.run(["bash", "-euo", "pipefail", "-c", text], cwd=folder,
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", all_rows(text)], cwd=folder,
                               env=environment(), stdin=subprocess.DEVNULL, text=True, timeout=600,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         assert done.returncode == 0, f"{text}{done.stdout}"
