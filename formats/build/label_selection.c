@@ -14,6 +14,7 @@
 #include "formats/stream/comments/hang_records.h"
 #include "formats/stream/comments/label_records.h"
 #include "formats/stream/comments/open_calls.h"
+#include "formats/stream/comments/svs_records.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -270,6 +271,7 @@ static bool comment_event(struct nytp_label_selection *s, const struct nytp_even
     const bool was_inside = is_inside(s);
     struct nytp_open_call open;
     struct nytp_bytes_record bytes;
+    struct nytp_svs_record svs;
     struct nytp_hang hang;
     if (record.kind == NYTP_LABEL_OWN) {
         struct open_call *const call = call_at(s, record.depth);
@@ -282,17 +284,16 @@ static bool comment_event(struct nytp_label_selection *s, const struct nytp_even
         }
         return true;
     }
-    if (record.kind == NYTP_LABEL_SET || record.kind == NYTP_LABEL_END) {
+    if (record.kind != NYTP_LABEL_NONE)
         note_label(s, &record);
+    if (record.kind == NYTP_LABEL_SET || record.kind == NYTP_LABEL_END)
         return change_event(s, e, was_inside);
-    }
-    if (record.kind == NYTP_LABEL_PROFILE) {
-        note_label(s, &record);
+    if (record.kind == NYTP_LABEL_PROFILE)
         return pass(s, e) && (was_inside || !is_inside(s) || enter_open_calls(s, e->offset));
-    }
     const bool is_of_calls = nytp_is_resumed_call(&e->u.comment.text) ||
                              nytp_open_call_read(&e->u.comment.text, &open) ||
-                             nytp_hang_read(&e->u.comment.text, &hang);
+                             nytp_hang_read(&e->u.comment.text, &hang) ||
+                             nytp_svs_record_read(&e->u.comment.text, &svs);
     const bool is_of_bytes = nytp_bytes_record_read(&e->u.comment.text, &bytes);
     const bool is_outside = !was_inside && (is_of_calls || (is_of_bytes && !bytes.is_free));
     return (is_of_bytes && bytes.is_from_before) || is_outside || pass(s, e);

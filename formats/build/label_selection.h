@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A sink that passes on the events under some labels, as if only these stretches had been
- * recorded. A call that begins before a stretch or ends
- * after it is passed on with the time that it had in it, as a part of a call; it counts where
- * it begins within one. A process whose label of the whole profile fits is passed on as it is.
+ * A sink that passes on the events under some labels, as if nothing else had been recorded. A
+ * call has the time that it had under them, and counts if it begins under them. A process whose
+ * label of the whole profile fits is passed on as it is.
  *
  * Labels of a whole profile may come at its end, so that inputs are read twice: first by the
  * scan, which tells what of each process is wanted.

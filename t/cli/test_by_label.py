@@ -111,6 +111,8 @@ def test_what_a_label_adds_to_memory(tmp_path):
     assert "svs_grown" not in plain["GROWS"]
     svs = {row["value"]: row for row in rows(tmp_path, "--by=request", inputs=("svs",))}
     assert svs["GROWS"]["svs_grown"] == 4 * 1600 and svs["STAYS"]["svs_grown"] == 4 * 3
+    subs = {value: json.loads(run("--json", f"--where=request={value}", tmp_path / "svs").stdout)["subs"] for value in svs}
+    assert {value: sum(sub.get("svs", 0) for sub in subs[value]) for value in svs} == {"GROWS": 4 * 1600, "STAYS": 4 * 3}
     table = by(tmp_path, "--by=request", inputs=("svs",)).stdout.decode()
     assert re.search(r"own +rss \+ +svs \+  slowest sub +request$", table, re.M)
     assert re.search(r" +[\d.]+ MB +6400  main::iteration a\.pl:1 +GROWS$", table, re.M)

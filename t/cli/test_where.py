@@ -79,8 +79,7 @@ def test_a_process_with_the_label_is_taken_whole_and_others_are_left_out(tmp_pat
     alone = json.loads(run("--json", "a/a.pl.out", cwd=tmp_path).stdout)
     for given in inputs, ["m.out"]:
         found = json.loads(run("--json", "--where=run=nightly", *given, cwd=tmp_path).stdout)
-        for name in "statements", "calls_made":
-            assert found[name] == alone[name], given
+        assert all(found[name] == alone[name] for name in ("statements", "calls_made")), given
         assert len(found["processes"]) == 1
 
 
@@ -99,8 +98,7 @@ def test_what_no_label_fits_is_told_and_no_input_is_read_from_a_pipe(tmp_path):
     for condition in "request=~nosuch", "reqest=~GET":
         done = run("--where", condition, out)
         assert (done.returncode, done.stdout) == (1, b"")
-        assert messages(done) == [f"nytp-export: nothing in the input is under the label {condition} "
-                                  "(--by=label tells which there are)"]
+        assert messages(done) == [f"nytp-export: nothing in the input is under the label {condition} (--by=label tells which there are)"]
     with out.open("rb") as stdin:
         done = run("--where=request=~GET", "-", stdin=stdin)
     assert done.returncode == 1 and "reads an input twice" in messages(done)[0]
