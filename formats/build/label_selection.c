@@ -58,6 +58,7 @@ struct nytp_label_selection {
     struct open_call *calls; /* by depth; [0]: code outside of all */
     uint32_t calls_capacity;
     uint32_t deepest; /* of those that are open */
+    bool is_discounted; /* the next statement */
     struct nytp_returns returns;
     uint32_t *waiting; /* depths of calls whose entry was not passed on: each deeper than the
                           one before */
@@ -299,11 +300,21 @@ static bool comment_event(struct nytp_label_selection *s, const struct nytp_even
     return (is_of_bytes && bytes.is_from_before) || is_outside || pass(s, e);
 }
 
+/* A discount is passed on with its statement: a stretch may begin or end between the two. */
+static bool statement_event(struct nytp_label_selection *s, const struct nytp_event *e)
+{
+    const struct nytp_event discount = {.tag = NYTP_TAG_DISCOUNT, .offset = e->offset};
+    const bool is_discounted = s->is_discounted;
+    s->is_discounted = false;
+    return !is_inside(s) || ((!is_discounted || pass(s, &discount)) && pass(s, e));
+}
+
 static bool begin_process(struct nytp_label_selection *s)
 {
     s->wanted = s->at < s->n_processes ? s->processes[s->at] : NOTHING;
     s->at++;
     s->now = s->of_profile = 0;
+    s->is_discounted = false;
     s->has_passed |= s->wanted != NOTHING;
     return end_calls(s, 0);
 }
@@ -322,10 +333,12 @@ static bool selection_event(struct nytp_sink *sink, const struct nytp_event *e)
     case NYTP_TAG_PID_START:
     case NYTP_TAG_PID_END:
         return s->wanted == NOTHING || pass(s, e);
+    case NYTP_TAG_DISCOUNT:
+        s->is_discounted = true;
+        return true;
     case NYTP_TAG_TIME_LINE:
     case NYTP_TAG_TIME_BLOCK:
-    case NYTP_TAG_DISCOUNT:
-        return !is_inside(s) || pass(s, e);
+        return statement_event(s, e);
     case NYTP_TAG_COMMENT:
         return s->wanted == NOTHING || (s->wanted == ALL ? pass(s, e) : comment_event(s, e));
     case NYTP_TAG_SUB_ENTRY:

@@ -64,6 +64,14 @@ def test_the_context_of_a_stretch_stays(tmp_path):
     assert "main::request;main::fast;main::spin " in lines and "slow" not in lines
 
 
+def test_what_is_left_of_a_statement_is_none_where_a_stretch_begins_or_ends_before_it(tmp_path):
+    """The rest of line 1 is in the stretch, that of line 3 is not; line 2 is whole in it."""
+    w = Writer().pid_start(7).fid(1, "/x/a.pl").time(10, 1, 1).discount().comment("nytp-label 0 a=b").time(10, 1, 1)
+    w.time(10, 1, 2).discount().comment("nytp-label 0 a").time(10, 1, 3).comment("nytp-label 0 a=b").time(10, 1, 3).pid_end(7).save(tmp_path / "out")
+    profile, _ = subs(tmp_path / "out", "--where=a=b")
+    assert {line["line"]: line["statements"] for line in profile["lines"]} == {1: 0, 2: 1, 3: 1}
+
+
 def test_several_conditions_hold_together(tmp_path):
     out = record(tmp_path, PROGRAM)
     _, of_subs = subs(out, "--where=request=~GET", "--where=item=~^[2-5]$")
