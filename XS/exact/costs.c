@@ -2,14 +2,12 @@
  *
  * The cost of recording; see costs.h.
  *
- * The cost of an event cannot be known beforehand: it differs between processors, and on one of
- * them from moment to moment. Kinds of events differ in their use of caches, branches and
- * stores. Nor is it the time of a loop that only records: perl's ops leave much of the
- * processor unused, and a good third of the recording fits in there. So each kind is measured
- * separately, again and again during the run: how much longer do programs of perl's ops
- * (cost_program.h) take when events of that kind are recorded? A scratch recorder, whose stream
- * is discarded, records them. The mean over the run reflects the machine's speed for the
- * program.
+ * The cost of an event differs between processors, on one of them from moment to moment, and
+ * between kinds of events. Nor is it the time of a loop that only records: perl's ops leave
+ * much of the processor unused, and a good third of the recording fits in there. So each kind
+ * is measured again and again: how much longer do programs of perl's ops (cost_program.h) take
+ * when events of that kind are recorded? A scratch recorder, whose stream is discarded, records
+ * them. The mean over the run reflects the machine's speed for the program.
  *
  * Such a loop stays in the processor's caches; a real program does not. So handlers with
  * look-ups are timed in the program and in the loops (XS/state/handler_time.h), and the
@@ -37,7 +35,7 @@
 #include <string.h>
 
 enum {
-    N_ROUNDS = 9,
+    N_ROUNDS = 5,
     N_FIRST_ROUNDS = 3, /* many programs do not run longer than their start */
     N_HANDLER_ROUNDS = 5,
     N_RUNS = 8, /* of a program in a round */
@@ -45,6 +43,7 @@ enum {
     FIRST_PERIOD_NS = 1000000, /* to the second measurement; doubles each time */
     LONGEST_PERIOD_NS = 20000000,
     LEAST_SPANS = 4,     /* spans of a handler; fewer do not show how far they scatter */
+    MANY_SPANS = 8,      /* enough to time fewer runs from here on */
     LOOP_UNITS = 16,     /* parts of a raw unit: precision of a handler's rounds */
     LEAST_BYTES = 16384, /* with fewer bytes of records costs do not matter */
     SYSTEM_CLOCK_PERIOD_FACTOR = 10, /* a measurement takes so many times longer */
@@ -236,7 +235,8 @@ static void add_span(struct longer *to, struct nytp_handler_time *in_program, do
     to->longer2 += longer * longer;
     to->longer_of_weights2 += longer * weight;
     to->n_spans++;
-    *in_program = (struct nytp_handler_time){.period = NYTP_HANDLER_PERIOD};
+    *in_program = (struct nytp_handler_time){
+        .period = to->n_spans < MANY_SPANS ? NYTP_HANDLER_PERIOD : NYTP_HANDLER_LATER_PERIOD};
 }
 
 static bool is_recorded(const struct nytp_recorder *rec, enum nytp_cost_kind kind)

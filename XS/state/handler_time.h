@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The time our handlers take in the program. One run in a hundred is timed. In a program a
- * handler waits for memory that the program has pushed out of the caches and for mispredicted
- * branches; a measuring loop does not show that.
+ * The time our handlers take in the program. One run in a hundred is timed, later one in four
+ * hundred. In a program a handler waits for memory that the program has pushed out of the
+ * caches and for mispredicted branches; a measuring loop does not show that.
  *
- * Runs are timed in pairs and the first of each pair is dropped: it brings the timing code
- * itself into the cache.
+ * Runs are timed in pairs. The first of each brings the timing code into the cache and is
+ * dropped.
  */
 #ifndef NYTP_HANDLER_TIME_H
 #define NYTP_HANDLER_TIME_H
@@ -24,30 +24,30 @@ enum nytp_handler {
 };
 
 enum {
-    NYTP_HANDLER_PERIOD = 112,      /* the usual period */
-    NYTP_HANDLER_LONGEST_RAW = 2048 /* longer ones were interrupted or did rare work */
+    NYTP_HANDLER_PERIOD = 112,       /* at first */
+    NYTP_HANDLER_LATER_PERIOD = 448, /* when many runs are known */
+    NYTP_HANDLER_LONGEST_RAW = 2048  /* longer ones were interrupted or did rare work */
 };
 
 struct nytp_handler_time {
-    int8_t period; /* runs from one timed pair to the next */
-    uint32_t n;    /* runs kept */
-    uint64_t raw;  /* total time of these, in raw units of the clock */
+    int16_t period; /* runs from one timed pair to the next */
+    uint32_t n;     /* runs kept */
+    uint64_t raw;   /* total time of these, in raw units of the clock */
 };
 
-/* Counts `until` down to the next timed pair: the runs that make it -1 and -2. Only its sign is
- * tested, which is cheapest. */
-static inline bool nytp_handler_is_timed(int8_t *until)
+/* Counts `until` down to the next timed pair: the runs that make it -1 and -2. */
+static inline bool nytp_handler_is_timed(int16_t *until)
 {
     return UNLIKELY(--*until < 0);
 }
 
 /* Adds the time `raw` of a timed run. */
-static inline void nytp_handler_took(struct nytp_handler_time *time, int8_t *until,
+static inline void nytp_handler_took(struct nytp_handler_time *time, int16_t *until,
                                      uint64_t raw)
 {
     if (*until == -1)
         return;
-    *until = (int8_t)(time->period - 1);
+    *until = (int16_t)(time->period - 1);
     if (raw < NYTP_HANDLER_LONGEST_RAW) {
         time->raw += raw;
         time->n++;

@@ -77,8 +77,8 @@ struct nytp_recorder {
                        * recorded, so events need not test the flags above; only a shortcut to
                        * the same records */
     uint8_t n_untold; /* stmts.c: scopes left since the statement's last record */
-    int8_t until_timed[NYTP_HANDLERS]; /* handler_time.h */
-    const void *interpreter;           /* state.c: the interpreter it records */
+    int16_t until_timed[NYTP_HANDLERS]; /* handler_time.h */
+    const void *interpreter;            /* state.c: the interpreter it records */
     uint64_t wake_raw;          /* clock reading at which to call wake_up(); 0: at once */
     struct nytp_writer *writer; /* receives all records; owned, made by profile.c */
     struct nytp_place *places;  /* places.c: NYTP_PLACES, by COP address; owned */
