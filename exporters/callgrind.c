@@ -32,7 +32,7 @@ struct writer {
     struct nytp_viewer_names *names;
     uint64_t *arc_costs, *arc_cpu, *arc_statements; /* by arc; arc_cpu in ticks */
     struct nytp_inclusive_memory arc_memory;
-    bool cpu, statements; /* events that exist besides time and memory */
+    bool time, cpu, statements; /* events that exist besides memory */
 
     /* indices sorted by recording, within it in the model's order */
     uint32_t *arcs, *line_costs;
@@ -125,13 +125,14 @@ static void add_memory(const struct writer *w, struct costs *costs, struct nytp_
 static void put_costs(struct writer *w, struct costs costs)
 {
     struct nytp_out *out = w->out;
-    nytp_put_u64(out, costs.time);
+    if (w->time)
+        nytp_put_u64(out, costs.time);
     if (w->cpu) {
         nytp_putc(out, ' ');
         nytp_put_u64(out, costs.cpu);
     }
     if (w->statements) {
-        nytp_putc(out, ' ');
+        nytp_puts(out, w->time ? " " : "");
         nytp_put_u64(out, costs.statements);
     }
     for (int i = NYTP_MEMORY_FIRST; i < NYTP_MEMORY_END; i++) {
@@ -352,8 +353,9 @@ static void put_events(struct writer *w, struct costs costs)
                                                "Statements and samples"};
     struct nytp_out *out = w->out;
     const char *const stmts = nytp_text_stmts(w->profile);
-    nytp_printf(out, "positions: line\nevent: %s : Time [%s]\n", w->unit->name,
-                w->unit->long_name);
+    nytp_puts(out, "positions: line\n");
+    if (w->time)
+        nytp_printf(out, "event: %s : Time [%s]\n", w->unit->name, w->unit->long_name);
     if (w->cpu)
         nytp_printf(out, "event: cpu : Processor time [%s]\n", w->unit->long_name);
     if (w->statements)
@@ -362,8 +364,8 @@ static void put_events(struct writer *w, struct costs costs)
     for (int i = NYTP_MEMORY_FIRST; i < NYTP_MEMORY_END; i++)
         if (has(w, i))
             nytp_printf(out, "event: %s : %s\n", nytp_measures[i].event, nytp_measures[i].kept);
-    nytp_printf(out, "events: %s%s%s%s", w->unit->name, w->cpu ? " cpu" : "",
-                w->statements ? " " : "", w->statements ? stmts : "");
+    nytp_printf(out, "events: %s%s%s%s", w->time ? w->unit->name : "", w->cpu ? " cpu" : "",
+                w->statements && w->time ? " " : "", w->statements ? stmts : "");
     for (int i = NYTP_MEMORY_FIRST; i < NYTP_MEMORY_END; i++)
         if (has(w, i))
             nytp_printf(out, " %s", nytp_measures[i].event);
@@ -482,8 +484,10 @@ static bool write_callgrind(const struct nytp_profile *profile,
                        ? nytp_inclusive(profile, nytp_measures[NYTP_WEIGHT_CPU].own)
                        : calloc((size_t)profile->n_arcs + 1, sizeof(uint64_t)),
         .arc_statements = nytp_inclusive(profile, nytp_measures[NYTP_WEIGHT_STATEMENTS].own),
+        .time = nytp_profile_has(profile, NYTP_WEIGHT_TIME),
         .cpu = profile->sampled,
-        .statements = profile->total_statements > 0,
+        .statements = profile->total_statements > 0 ||
+                      !nytp_profile_has(profile, NYTP_WEIGHT_TIME),
         .arcs = calloc((size_t)profile->n_arcs + 1, sizeof *w.arcs),
         .line_costs = calloc((size_t)profile->n_line_costs + 1, sizeof *w.line_costs),
         .sub_ids = calloc((size_t)profile->n_subs + 1, sizeof *w.sub_ids),
@@ -518,6 +522,7 @@ const struct nytp_exporter nytp_exporter_callgrind = {
     .name = "callgrind",
     .title = "callgrind.out for KCachegrind and callgrind_annotate",
     .suffixes = ".callgrind callgrind.out*",
+    .shows_counts = true,
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS,
     .viewer = "kcachegrind|qcachegrind",
     .no_diff = "its costs have no sign; use --pprof",

@@ -340,6 +340,7 @@ const struct nytp_exporter nytp_exporter_collapsed = {
     .name = "collapsed",
     .title = "collapsed stacks: flamegraph.pl, inferno, speedscope, Firefox Profiler",
     .suffixes = ".folded .collapsed",
+    .shows_counts = true,
     .needs = NYTP_HAS_CALLS,
     .write = write_collapsed,
     .write_diff = write_collapsed_diff,

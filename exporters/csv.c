@@ -99,6 +99,7 @@ static void fill_values(const struct nytp_diff *diff, const struct nytp_diff_cel
     set_pair(&cells[SELF], base->ticks, now->ticks);
     set_pair(&cells[INCL], base->incl_ticks, now->incl_ticks);
     cells[SELF].is_none = cells[INCL].is_none = !diff->base_has_times;
+    cells[SELF].of_is_none = cells[INCL].of_is_none = !diff->has_times;
     for (int w = NYTP_MEMORY_FIRST; w < NYTP_MEMORY_END; w++) {
         struct nytp_cell *const cell = &cells[MEMORY + w - NYTP_MEMORY_FIRST];
         set_pair(cell, nytp_diff_value(base, w), nytp_diff_value(now, w));
@@ -148,7 +149,7 @@ static bool write_csv_diff(const struct nytp_diff *diff,
     static const uint8_t of_lines[] = {SUB, FILE_NAME, LINE, STATEMENTS, SELF};
     char p[NYTP_DOUBLE_TEXT];
     struct difference d = {.diff = diff, .p = p};
-    const bool by_line = options->lines && diff->base_has_times;
+    const bool by_line = options->lines && diff->counts == NULL;
     struct nytp_sheet sheet = nytp_sheet_of(diff->profile, options, columns, MEMORY);
     if (!(by_line ? nytp_diff_lines_init(&d.lines, diff)
                   : nytp_diff_amounts_init(&d.amounts, diff)))
@@ -179,6 +180,7 @@ const struct nytp_exporter nytp_exporter_csv = {
     .name = "csv",
     .title = "one row per sub, for spreadsheets and databases",
     .suffixes = ".csv",
+    .shows_counts = true,
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS,
     .write = write_csv,
     .write_diff = write_csv_diff,

@@ -485,6 +485,7 @@ const struct nytp_exporter nytp_exporter_flamegraph = {
     .name = "flamegraph",
     .title = "a flame graph as one SVG file: browsers",
     .suffixes = ".svg",
+    .shows_counts = true,
     .needs = NYTP_HAS_CALLS,
     .viewer = NYTP_BROWSERS,
     .viewer_leaves = true,

@@ -47,8 +47,11 @@ static void put_count(const struct json *j, const char *key, uint64_t value)
     nytp_put_u64(j->out, value);
 }
 
+/* Writes nothing if no times were recorded. */
 static void put_time(const struct json *j, const char *key, int64_t ticks)
 {
+    if (!nytp_profile_has(j->profile, NYTP_WEIGHT_TIME))
+        return;
     put_key(j, key);
     nytp_json_time(j->out, &j->times, ticks);
 }
@@ -485,6 +488,8 @@ static bool write_json(const struct nytp_profile *profile,
     put_bool(&j, "partial", profile->partial);
     if (profile->sampled)
         put_bool(&j, "sampled", true);
+    if (!nytp_profile_has(profile, NYTP_WEIGHT_TIME))
+        put_bool(&j, "counts_only", true);
     put_time(&j, "total", profile->total_ticks);
     put_count(&j, "statements", profile->total_statements);
     put_count(&j, "calls_made", profile->total_calls);
@@ -518,6 +523,7 @@ const struct nytp_exporter nytp_exporter_json = {
     .name = "json",
     .title = "totals of subs, lines, calls and files as JSON, for scripts",
     .suffixes = ".json",
+    .shows_counts = true,
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS,
     .wants_statements = true,
     .write_diff = nytp_diff_write_json,

@@ -18,9 +18,14 @@ static void put_head(struct nytp_out *out, const struct nytp_profile *profile,
     if (profile->n_recordings > 1)
         nytp_printf(out, " and %lu more", (unsigned long)profile->n_recordings - 1);
     nytp_puts(out, ": ");
-    nytp_text_time(out, profile->total_ticks, profile->ticks_per_sec, options->unit, 0);
-    nytp_printf(out, "%s%s, %llu %s, %s%llu calls%s\n\n", options->unit != NULL ? " " : "",
-                options->unit != NULL ? options->unit->name : "",
+    if (nytp_profile_has(profile, NYTP_WEIGHT_TIME)) {
+        nytp_text_time(out, profile->total_ticks, profile->ticks_per_sec, options->unit, 0);
+        nytp_printf(out, "%s%s", options->unit != NULL ? " " : "",
+                    options->unit != NULL ? options->unit->name : "");
+    } else {
+        nytp_puts(out, NYTP_COUNTS_ONLY);
+    }
+    nytp_printf(out, ", %llu %s, %s%llu calls%s\n\n",
                 (unsigned long long)profile->total_statements, nytp_text_statements(profile),
                 profile->sampled ? "at least " : "", (unsigned long long)profile->total_calls,
                 profile->partial ? "; partial: the recording ends early" : "");
@@ -55,6 +60,7 @@ const struct nytp_exporter nytp_exporter_markdown = {
     .title = "table for job summaries, pull requests and chats",
     .suffixes = ".md .markdown",
     .adds_processes = true,
+    .shows_counts = true,
     .needs = NYTP_HAS_ARCS,
     .write = write_markdown,
     .write_diff = nytp_diff_write_markdown,

@@ -115,6 +115,7 @@ const struct nytp_exporter nytp_exporter_pprof = {
     .name = "pprof",
     .title = "pprof (profile.proto), for go tool pprof, Pyroscope, Parca",
     .suffixes = ".pb.gz .pprof .pb",
+    .shows_counts = true,
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS | NYTP_HAS_CALLS | NYTP_HAS_ENTRIES,
     .binary = true,
     /* hides a box of pid and script under every node of the graph */

@@ -112,6 +112,7 @@ const struct nytp_exporter nytp_exporter_pprof_text = {
     .name = "pprof-text",
     .title = "pprof's message as protobuf text, for reading and protoc --encode",
     .suffixes = ".pprof.txt .textproto .pbtxt .txtpb",
+    .shows_counts = true,
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS | NYTP_HAS_CALLS | NYTP_HAS_ENTRIES,
     .no_diff = "use --pprof",
     .write = write_pprof_text,

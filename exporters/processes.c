@@ -282,6 +282,7 @@ static bool processes_write(const struct nytp_profile *profile,
 const struct nytp_exporter nytp_exporter_processes = {
     .name = "processes",
     .title = "processes as a tree, with what they waited, for the terminal",
+    .shows_counts = true,
     .needs = NYTP_HAS_ARCS,
     .write = processes_write,
     .takes = "as unit wait",

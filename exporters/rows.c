@@ -64,7 +64,6 @@ static void put_process(const struct rows *rows, const struct nytp_row_process *
     put_text(out, "recorder", process->recorder);
     put_number(out, "start", process->start_s);
     put_number(out, "start_ns", process->start_ns);
-    put_number(out, "duration_ns", process->duration_ns);
 }
 
 static void put_names(struct nytp_out *out, const char *key, const struct nytp_name *names,
@@ -92,6 +91,8 @@ static bool put_row(void *context, const struct nytp_stack_row *row)
     const struct rows *rows = context;
     struct nytp_out *out = rows->out;
     put_process(rows, row->process);
+    if ((row->flags & NYTP_ROW_COUNTS) == 0)
+        put_number(out, "duration_ns", row->process->duration_ns);
     put_names(out, "stack", row->stack, row->depth);
     if (row->lines != NULL) {
         put_names(out, "files", row->files, row->depth);
@@ -102,7 +103,8 @@ static bool put_row(void *context, const struct nytp_stack_row *row)
     put_number(out, "line", row->line);
     put_number(out, "calls", row->calls);
     put_number(out, "statements", row->statements);
-    put_number(out, "wall_ns", row->wall_ns);
+    if ((row->flags & NYTP_ROW_COUNTS) == 0)
+        put_number(out, "wall_ns", row->wall_ns);
     if ((row->flags & NYTP_ROW_SAMPLED) != 0)
         put_number(out, "cpu_ns", row->cpu_ns);
     for (int w = NYTP_MEMORY_FIRST; w < NYTP_MEMORY_END; w++) {
@@ -130,6 +132,7 @@ const struct nytp_exporter nytp_exporter_rows = {
     .name = "rows",
     .title = "one row per stack as JSON lines, for ClickHouse and other engines",
     .suffixes = ".jsonl .ndjson",
+    .shows_counts = true,
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS | NYTP_HAS_CALLS,
     .merges_evals = true,
     .no_diff = "load both sides and ask the engine, or use --json",

@@ -89,6 +89,7 @@ const struct nytp_exporter nytp_exporter_save_base = {
     .name = "save-base",
     .title = "counts to compare with later, for a repository (--diff takes it)",
     .suffixes = ".nytp.json",
+    .shows_counts = true,
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS,
     .write = write_base,
     .stable_names = true,

@@ -139,7 +139,9 @@ static void show_columns(struct nytp_sub_rows *subs)
 {
     struct nytp_sheet *const sheet = &subs->sheet;
     const bool of_samples = subs->samples != NULL;
+    const bool has_times = nytp_profile_has(sheet->profile, NYTP_WEIGHT_TIME);
     const char *const sort = sheet->options->sort;
+    nytp_sheet_show(sheet, NYTP_SUB_STATEMENTS, !has_times);
     nytp_sheet_show(sheet, NYTP_SUB_SELF, true);
     nytp_sheet_show(sheet, NYTP_SUB_SELF_SHARE, true);
     nytp_sheet_show(sheet, NYTP_SUB_INCL, true);
@@ -148,7 +150,8 @@ static void show_columns(struct nytp_sub_rows *subs)
     nytp_sheet_show(sheet, NYTP_SUB_PER_CALL, !of_samples);
     nytp_sheet_show(sheet, NYTP_SUB_CPU, sheet->profile->sampled);
     nytp_sheet_show(sheet, NYTP_SUB_WAIT, subs->waits != NULL);
-    nytp_sheet_show(sheet, NYTP_SUB_OPS, sort != NULL && strcmp(sort, "ops") == 0);
+    nytp_sheet_show(sheet, NYTP_SUB_OPS,
+                    !has_times || (sort != NULL && strcmp(sort, "ops") == 0));
     nytp_sub_rows_show_memory(subs, nytp_text_memory_columns(sheet->profile, sort));
     nytp_sheet_show(sheet, NYTP_SUB_NAME, true);
     nytp_sheet_show(sheet, NYTP_SUB_PLACE, true);
@@ -192,6 +195,7 @@ static bool top_write(const struct nytp_profile *profile,
 const struct nytp_exporter nytp_exporter_top = {
     .name = "top",
     .title = "subs with the most time, for the terminal",
+    .shows_counts = true,
     .needs = NYTP_HAS_ARCS,
     .write_diff = nytp_diff_write_table,
     .adds_processes = true,

@@ -94,9 +94,9 @@ static int compare_arcs(const void *left, const void *right)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-static double seconds(int64_t ticks)
+static double seconds(const struct nytp_recorder *rec, int64_t ticks)
 {
-    return (double)ticks / NYTP_TICKS_PER_SEC;
+    return rec->counts_on ? 0 : (double)ticks / NYTP_TICKS_PER_SEC;
 }
 
 static struct nytp_str name_of(const struct nytp_rec_sub *sub)
@@ -118,9 +118,9 @@ static void write_arc(struct nytp_recorder *rec, const struct nytp_rec_arc *arc)
         .line = arc->line,
         .count = arc->count > UINT32_MAX ? UINT32_MAX : (uint32_t)arc->count,
         .rec_depth = arc->rec_depth,
-        .incl_s = seconds(arc->incl_ticks),
-        .excl_s = seconds(arc->excl_ticks),
-        .reci_s = seconds(arc->reci_ticks),
+        .incl_s = seconds(rec, arc->incl_ticks),
+        .excl_s = seconds(rec, arc->excl_ticks),
+        .reci_s = seconds(rec, arc->reci_ticks),
         .caller = name_of(arc->caller_sub),
         .callee = name_of(arc->callee_sub),
     };

@@ -237,9 +237,39 @@ static NYTP_INLINED void close_plain(struct nytp_recorder *rec, struct nytp_rec_
         frame[-1].callee_ticks += incl;
 }
 
+/* Opens a frame while rec->counts_plain. Returns its serial. */
+static NYTP_INLINED uint32_t push_counted(struct nytp_recorder *rec, struct nytp_rec_arc *arc)
+{
+    nytp_guard(rec);
+    const uint32_t serial = push(rec, arc, 0)->serial;
+    nytp_unguard(rec);
+    return serial;
+}
+
+/* Closes the innermost frame while rec->counts_plain. Returns false, with nothing done, if it
+ * is another one or no further call. */
+static NYTP_INLINED bool close_counted(struct nytp_recorder *rec, uint32_t serial)
+{
+    if (UNLIKELY(!rec->counts_plain || rec->n_frames == 0))
+        return false;
+    const struct nytp_rec_frame *const frame = &rec->frames[rec->n_frames - 1];
+    if (UNLIKELY(frame->serial != serial || frame->resumed))
+        return false;
+    nytp_guard(rec);
+    frame->arc->count++;
+    if (UNLIKELY(frame->depth > frame->arc->rec_depth + 1))
+        frame->arc->rec_depth = frame->depth - 1;
+    frame->sub->depth--;
+    rec->n_frames--;
+    nytp_unguard(rec);
+    return true;
+}
+
 __attribute__((noinline)) static void leave_any_scope(pTHX_ struct nytp_recorder *rec,
                                                       uint32_t serial)
 {
+    if (LIKELY(rec->jump.xsub == NULL) && close_counted(rec, serial))
+        return;
     if (rec->jump.xsub != NULL)
         close_jumping_frame(aTHX_ rec, serial);
     else
@@ -569,13 +599,36 @@ static NYTP_INLINED bool run_known(pTHX_ struct nytp_recorder *rec, int type,
     return true;
 }
 
+/* run_known() while rec->counts_plain. */
+__attribute__((noinline)) static bool count_known(pTHX_ struct nytp_recorder *rec, int type,
+                                                  struct nytp_callee callee, OP **next)
+{
+    const struct nytp_cached_site *const known = find_known(aTHX_ rec, callee, 0);
+    if (UNLIKELY(known == NULL))
+        return false;
+    struct nytp_rec_sub *const sub = known->arc->callee_sub;
+    const uint32_t serial = push_counted(rec, known->arc);
+    if (UNLIKELY(sub->waits))
+        nytp_write_ahead(aTHX_ rec);
+    watch_scope(aTHX_ serial);
+    const I32 height = PL_savestack_ix, context = cxstack_ix;
+    if (type != OP_ENTERSUB)
+        rec->begun_builtin = (uint16_t)type;
+    *next = nytp_real_op(aTHX_ type);
+    unwatch(aTHX_ height, context);
+    sub->returned_normally = true;
+    if (UNLIKELY(!close_counted(rec, serial)))
+        nytp_frame_close(aTHX_ rec, serial);
+    return true;
+}
+
 __attribute__((noinline)) static OP *run_any(pTHX_ struct nytp_recorder *rec,
                                              struct nytp_rec_sub *sub, int type,
                                              const struct nytp_call_site *site,
                                              const struct nytp_callee *callee)
 {
     enter(rec, sub, site, ANYWHERE);
-    if (rec->is_plain && sub->special == NYTP_SUB_ORDINARY)
+    if ((rec->is_plain || rec->counts_plain) && sub->special == NYTP_SUB_ORDINARY)
         know_call(aTHX_ rec, *callee);
     return run_inside(aTHX_ rec, type, site->now);
 }
@@ -705,16 +758,6 @@ static __attribute__((noinline)) OP *call_unclear(pTHX_ struct nytp_recorder *re
     return next;
 }
 
-__attribute__((noinline)) static OP *call_any(pTHX_ struct nytp_recorder *rec, CV *cv)
-{
-    const struct nytp_call_site site = call_site(aTHX_ rec);
-    if (cv == NULL || CvROOT(cv) == NULL)
-        return call_unclear(aTHX_ rec, cv, &site);
-    OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
-    nytp_call_entered(aTHX_ rec, next, &site);
-    return next;
-}
-
 /* Records that perl has entered a sub by a call not known yet. */
 __attribute__((noinline)) static void enter_new(pTHX_ struct nytp_recorder *rec, OP *next,
                                                 int64_t now)
@@ -763,6 +806,35 @@ static __attribute__((noinline)) void enter_timed(pTHX_ struct nytp_recorder *re
                       nytp_clock_cycles(&rec->clock) - begun);
 }
 
+/* nytp_call_sub() while rec->counts_plain. */
+static NYTP_INLINED OP *count_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
+{
+    OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
+    if (UNLIKELY(!rec->counts_plain || next != CvSTART(cv))) {
+        enter_new(aTHX_ rec, next, rec->clock.latest_ticks);
+        return next;
+    }
+    const struct nytp_cached_site *const known =
+        find_known(aTHX_ rec, nytp_callee_of_sub(cv), 1);
+    if (UNLIKELY(known == NULL || next->op_type == OP_CUSTOM))
+        enter_to_know(aTHX_ rec, cv, next, rec->clock.latest_ticks);
+    else
+        watch_scope(aTHX_ push_counted(rec, known->arc));
+    return next;
+}
+
+__attribute__((noinline)) static OP *call_any(pTHX_ struct nytp_recorder *rec, CV *cv)
+{
+    if (LIKELY(rec->counts_plain && cv != NULL && CvROOT(cv) != NULL))
+        return count_sub(aTHX_ rec, cv);
+    const struct nytp_call_site site = call_site(aTHX_ rec);
+    if (cv == NULL || CvROOT(cv) == NULL)
+        return call_unclear(aTHX_ rec, cv, &site);
+    OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
+    nytp_call_entered(aTHX_ rec, next, &site);
+    return next;
+}
+
 OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
     if (UNLIKELY(!rec->is_plain || cv == NULL || CvROOT(cv) == NULL))
@@ -784,6 +856,9 @@ OP *nytp_call_xsub(pTHX_ struct nytp_recorder *rec, CV *cv, nytp_xsub_fn *call_n
     OP *next;
     if (LIKELY(rec->is_plain) &&
         run_known(aTHX_ rec, OP_ENTERSUB, nytp_callee_of_xsub(cv), &next))
+        return next;
+    if (rec->counts_plain &&
+        count_known(aTHX_ rec, OP_ENTERSUB, nytp_callee_of_xsub(cv), &next))
         return next;
     return call_new(aTHX_ rec, cv);
 }
@@ -895,6 +970,8 @@ OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec, int type)
     const struct nytp_callee callee = nytp_callee_of_builtin(aTHX_ PL_curcop, type);
     OP *next;
     if (LIKELY(rec->is_plain) && run_known(aTHX_ rec, type, callee, &next))
+        return next;
+    if (rec->counts_plain && count_known(aTHX_ rec, type, callee, &next))
         return next;
     const struct nytp_call_site site = call_site(aTHX_ rec);
     nytp_guard(rec);

@@ -412,7 +412,7 @@ static void begin_handler_times(struct nytp_recorder *rec)
 void nytp_costs_begin_file(struct nytp_recorder *rec)
 {
     dTHX;
-    if (rec->dprof != NULL || rec->kind != NYTP_EXACT)
+    if (rec->dprof != NULL || rec->kind != NYTP_EXACT || rec->counts_on)
         return;
     begin_handler_times(rec);
     if (rec->cost_meter == NULL)

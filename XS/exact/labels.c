@@ -199,7 +199,7 @@ void nytp_label_set(pTHX_ struct nytp_recorder *rec, SV *key, SV *value)
     SV *const key_text = escaped(aTHX_ key, NYTP_LABEL_MOST_KEY, true);
     SV *const value_text =
         SvOK(value) ? escaped(aTHX_ value, NYTP_LABEL_MOST_VALUE, false) : NULL;
-    if (SvCUR(key_text) > 0)
+    if (SvCUR(key_text) > 0 && !rec->counts_on) /* its stretch is of time */
         set(aTHX_ rec, SvPVX(key_text), value_text == NULL ? NULL : SvPVX(value_text));
 }
 

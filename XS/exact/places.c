@@ -23,15 +23,87 @@ bool nytp_places_begin(struct nytp_recorder *rec)
     return true;
 }
 
+/* ---- counts=1 ---- */
+
+enum {
+    AT_ONCE = 256, /* executions between two looks at the clock */
+    MOST_COUNTED = 1 << 30,
+};
+
+static void put_count(struct nytp_recorder *rec, struct nytp_place *place)
+{
+    const struct nytp_encoded_place encoded =
+        nytp_encode_place(place->fid, nytp_line_of_stmt(place->line));
+    nytp_write_times(rec->writer, &encoded, place->count.n - place->count.left);
+    place->count.n = place->count.left = 0;
+}
+
+/* Empties the list, in order of the first executions. */
+static void take_counts(struct nytp_recorder *rec, bool are_put)
+{
+    uint16_t at = rec->first_counted;
+    for (uint32_t n = rec->n_counted; n > 0; n--) {
+        struct nytp_place *const place = &rec->places[at];
+        at = place->count.next;
+        if (are_put)
+            put_count(rec, place);
+        place->count = (struct nytp_place_count){0};
+    }
+    rec->n_counted = 0;
+}
+
+void nytp_places_put_counts(struct nytp_recorder *rec)
+{
+    take_counts(rec, true);
+}
+
+void nytp_places_end_file(struct nytp_recorder *rec)
+{
+    take_counts(rec, true);
+}
+
+/* The parent records them. */
+void nytp_places_fork(struct nytp_recorder *rec)
+{
+    take_counts(rec, false);
+}
+
+bool nytp_place_count_more(struct nytp_recorder *rec, struct nytp_place *place)
+{
+    const bool was_listed = place->count.is_listed;
+    const uint16_t index = (uint16_t)(place - rec->places);
+    nytp_guard(rec);
+    if (place->count.n > MOST_COUNTED) {
+        place->count.left = 0;
+        put_count(rec, place);
+    }
+    place->count.n += AT_ONCE;
+    place->count.left = AT_ONCE - 1;
+    if (!was_listed) {
+        place->count.is_listed = true;
+        if (rec->n_counted++ == 0)
+            rec->first_counted = index;
+        else
+            rec->places[rec->last_counted].count.next = index;
+        rec->last_counted = index;
+    }
+    nytp_unguard(rec);
+    return was_listed;
+}
+
+/* ---- the table ---- */
+
 /* Moves the running statement's place out of its slot. */
 static void keep_running(struct nytp_recorder *rec)
 {
+    nytp_places_put_counts(rec); /* so that the copy has none */
     rec->places[NYTP_PLACE_RUNNING] = *rec->running_place;
     rec->running_place = &rec->places[NYTP_PLACE_RUNNING];
 }
 
 void nytp_places_begin_file(struct nytp_recorder *rec)
 {
+    take_counts(rec, false); /* of a file that could not be written */
     if (rec->generation == 1)
         return; /* its pages are untouched */
     if (rec->running_place != NULL)
@@ -43,18 +115,20 @@ void nytp_places_begin_file(struct nytp_recorder *rec)
 void nytp_place_pause(struct nytp_recorder *rec)
 {
     nytp_place_forget_paused(rec);
+    nytp_places_put_counts(rec);
     if (rec->running_place != NULL)
         rec->places[NYTP_PLACE_PAUSED] = *rec->running_place;
 }
 
-const struct nytp_place *nytp_place_paused(const struct nytp_recorder *rec)
+struct nytp_place *nytp_place_paused(const struct nytp_recorder *rec)
 {
-    const struct nytp_place *const paused = &rec->places[NYTP_PLACE_PAUSED];
+    struct nytp_place *const paused = &rec->places[NYTP_PLACE_PAUSED];
     return paused->fid == 0 ? NULL : paused;
 }
 
 void nytp_place_forget_paused(struct nytp_recorder *rec)
 {
+    nytp_places_put_counts(rec);
     rec->places[NYTP_PLACE_PAUSED].fid = 0;
 }
 
@@ -64,8 +138,8 @@ void nytp_places_free(struct nytp_recorder *rec)
         munmap(rec->places, size_of_table);
 }
 
-const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec,
-                                         struct nytp_place *slot, const COP *cop, uint32_t via)
+struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, struct nytp_place *slot,
+                                   const COP *cop, uint32_t via)
 {
     if (cop == &PL_compiling) /* one COP whose file and line change */
         slot = &rec->places[NYTP_PLACE_COMPILED];
@@ -73,9 +147,12 @@ const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec,
     nytp_excluded_time_begin(rec);
     if (slot == rec->running_place)
         keep_running(rec);
+    else if (rec->counts_on)
+        put_count(rec, slot); /* its file may be new: before its record */
     slot->fid = nytp_file_fid(aTHX_ rec, nytp_file_of(aTHX_ rec, cop), via);
     slot->line = CopLINE(cop);
-    slot->encoded = nytp_encode_place(slot->fid, nytp_line_of_stmt(slot->line));
+    if (!rec->counts_on)
+        slot->encoded = nytp_encode_place(slot->fid, nytp_line_of_stmt(slot->line));
     slot->seq = cop->cop_seq;
     slot->cop = cop == &PL_compiling ? NULL : cop;
     nytp_excluded_time_end(rec);

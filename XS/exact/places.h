@@ -10,11 +10,21 @@
 
 #include "XS/state/state.h"
 
+/* With counts=1: executions of a statement that are not recorded yet. */
+struct nytp_place_count {
+    uint32_t n, left; /* there were n - left */
+    uint16_t next;    /* index of the next place in the list of these */
+    bool is_listed;
+};
+
 struct nytp_place {
     const COP *cop;
     U32 seq; /* a later COP at this address has another */
     uint32_t fid, line;
-    struct nytp_encoded_place encoded; /* for the statement's time records */
+    union {
+        struct nytp_encoded_place encoded; /* for the statement's time records */
+        struct nytp_place_count count;     /* with counts=1 */
+    };
 };
 
 /* Extra slots behind the table: the statement being compiled, the running one if another took
@@ -33,9 +43,14 @@ bool nytp_places_begin(struct nytp_recorder *rec);
 
 /* Finds a COP's place and stores it in `slot`, or in the extra slot if it is being compiled.
  * Records the file first if the profile does not know it; `via` as for nytp_file_fid(). */
-const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec,
-                                         struct nytp_place *slot, const COP *cop,
-                                         uint32_t via) NYTP_COLD;
+struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, struct nytp_place *slot,
+                                   const COP *cop, uint32_t via) NYTP_COLD;
+
+/* Allows more executions to be noted. Returns whether there were any before. */
+bool nytp_place_count_more(struct nytp_recorder *rec, struct nytp_place *place) NYTP_COLD;
+
+/* Records all executions so far: a TIME record without ticks for each. */
+void nytp_places_put_counts(struct nytp_recorder *rec);
 
 /* Returns the slot for a COP's address. COPs are at least a COP's size apart, so the lowest
  * address bits are dropped. */
@@ -67,8 +82,8 @@ static inline bool nytp_place_is_of(const struct nytp_place *slot, const COP *co
 }
 
 /* Returns the place of a COP; valid until the next call. */
-static inline const struct nytp_place *nytp_place_of(pTHX_ struct nytp_recorder *rec,
-                                                     const COP *cop, uint32_t via)
+static inline struct nytp_place *nytp_place_of(pTHX_ struct nytp_recorder *rec, const COP *cop,
+                                               uint32_t via)
 {
     struct nytp_place *const slot = nytp_place_slot(rec, cop);
     if (LIKELY(nytp_place_is_of(slot, cop)))
@@ -84,15 +99,22 @@ static inline const struct nytp_place *nytp_sampled_place_of(pTHX_ struct nytp_r
 }
 
 /* Sets the place of the statement in progress, or NULL. It is kept until the next call. */
-static inline void nytp_place_run(struct nytp_recorder *rec, const struct nytp_place *place)
+static inline void nytp_place_run(struct nytp_recorder *rec, struct nytp_place *place)
 {
     rec->running_place = place;
+}
+
+/* Notes an execution. Returns true now and then: it is time to look at the clock. */
+static inline bool nytp_place_count(struct nytp_recorder *rec, struct nytp_place *place)
+{
+    const bool is_used_up = __builtin_sub_overflow(place->count.left, 1u, &place->count.left);
+    return UNLIKELY(is_used_up) && nytp_place_count_more(rec, place);
 }
 
 /* nytp_place_pause() keeps the place of the statement in progress, which stops the recording.
  * nytp_place_paused() returns it, or NULL if there is none or it was forgotten. */
 void nytp_place_pause(struct nytp_recorder *rec);
-const struct nytp_place *nytp_place_paused(const struct nytp_recorder *rec);
+struct nytp_place *nytp_place_paused(const struct nytp_recorder *rec);
 void nytp_place_forget_paused(struct nytp_recorder *rec);
 
 /* Line 0 of perl is shown as line 1. */

@@ -434,7 +434,7 @@ void nytp_regexes_sampled(pTHX_ struct nytp_recorder *rec, int type, const void 
 void nytp_regexes_begin(struct nytp_recorder *rec)
 {
 #define WRAP(type, kind) nytp_op_wrap(type, measured_##type, &perls_ops[type]);
-    if (!rec->options.regex || rec->regexes != NULL)
+    if (!rec->options.regex || rec->counts_on || rec->regexes != NULL)
         return;
     Newxz(rec->regexes, 1, struct nytp_rec_regexes);
     MEASURED_OPS(WRAP)

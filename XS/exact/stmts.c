@@ -62,11 +62,22 @@ static void charge_none(struct nytp_recorder *rec, int64_t now, bool discount)
     rec->discount_pending |= discount;
 }
 
+/* charge() with counts=1. Callers have looked at the clock. */
+static void count_running(struct nytp_recorder *rec)
+{
+    if (rec->running_place != NULL)
+        nytp_place_count(rec, rec->running_place);
+}
+
 /* Charges the statement in progress up to axis point `now`. `discount`: the next record is the
  * rest of an execution, so a DISCOUNT follows unless one is pending. */
 static NYTP_COLD void charge(struct nytp_recorder *rec, int64_t now, bool discount)
 {
     const int64_t ticks = now - rec->stmt.since_ticks;
+    if (rec->counts_on) {
+        count_running(rec);
+        return;
+    }
     if (rec->running_place == NULL) {
         charge_none(rec, now, discount);
         return;
@@ -214,6 +225,28 @@ static __attribute__((noinline)) void begin_timed(pTHX_ struct nytp_recorder *re
                       nytp_clock_cycles(&rec->clock) - begun);
 }
 
+static NYTP_COLD void look_at_clock(pTHX_ struct nytp_recorder *rec)
+{
+    nytp_guard(rec);
+    nytp_now(aTHX_ rec);
+    nytp_unguard(rec);
+}
+
+/* Here perl's handler may run last. */
+static NYTP_INLINED void begin_counted(pTHX_ struct nytp_recorder *rec, const COP *cop)
+{
+    struct nytp_place *const last = rec->running_place;
+    if (LIKELY(last != NULL) && UNLIKELY(nytp_place_count(rec, last)))
+        look_at_clock(aTHX_ rec);
+    nytp_place_run(rec, nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT));
+}
+
+OP *nytp_stmt_count(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
+{
+    begin_counted(aTHX_ rec, cCOPx(PL_op));
+    return real_op(aTHX);
+}
+
 /* perl's handler runs first: it frees the last statement's temporaries, which may take long and
  * is charged to that statement. */
 OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
@@ -222,7 +255,9 @@ OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
     nytp_place_expect(rec, cop);
     OP *const next = real_op(aTHX);
     if (UNLIKELY(!rec->is_plain)) {
-        if (rec->stmts_on)
+        if (rec->counts_plain && rec->stmts_on)
+            begin_counted(aTHX_ rec, cop);
+        else if (rec->stmts_on)
             nytp_stmt_begin(aTHX_ rec, cop);
     } else if (nytp_handler_is_timed(&rec->until_timed[NYTP_HANDLER_STATEMENT])) {
         begin_timed(aTHX_ rec, cop);
@@ -250,7 +285,10 @@ void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
     if (rec->memory_on && !rec->left_fresh)
         nytp_memory_emit(rec);
     charge(rec, time_of_return(aTHX_ rec), true);
-    set_stmt(aTHX_ rec, PL_curcop);
+    if (rec->counts_on)
+        nytp_stmt_drop(rec); /* PL_curcop was counted before */
+    else
+        set_stmt(aTHX_ rec, PL_curcop);
     if (rec->memory_on) {
         nytp_blocks_place_is_here(rec);
         nytp_memory_emit(rec);
@@ -328,6 +366,11 @@ void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec)
 {
     if (rec->memory_on)
         nytp_memory_emit(rec);
+    if (rec->counts_on && rec->running_place != NULL &&
+        !nytp_place_is_of(rec->running_place, PL_curcop)) {
+        count_running(rec); /* it has ended, in a call that PL_curcop made */
+        nytp_stmt_drop(rec);
+    }
     rec->paused_stmt = rec->stmt;
     rec->paused_stmt.since_ticks = nytp_now_ticks(aTHX_ rec) - rec->stmt.since_ticks;
     nytp_place_pause(rec);
@@ -339,7 +382,7 @@ void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec)
 void nytp_stmt_resume(pTHX_ struct nytp_recorder *rec)
 {
     const int64_t ticks = rec->paused_stmt.since_ticks;
-    const struct nytp_place *const place = nytp_place_paused(rec);
+    struct nytp_place *const place = nytp_place_paused(rec);
     struct nytp_rec_file *const file =
         place == NULL ? NULL : nytp_file_numbered(aTHX_ rec, place->fid);
     if (file == NULL)

@@ -19,6 +19,9 @@ void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop);
  * Returns the next op. */
 OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op);
 
+/* nytp_stmt_run() for a recorder with counts_plain. */
+OP *nytp_stmt_count(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op);
+
 /* The same for an op that may return into an outer statement, with nytp_stmt_return(). */
 OP *nytp_stmt_leave(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op);
 

@@ -4,6 +4,7 @@
  */
 #include "write_ahead.h"
 
+#include "places.h"
 #include "XS/names/sub_infos.h"
 #include "XS/state/state.h"
 #include "XS/state/stream.h"
@@ -59,6 +60,7 @@ void nytp_write_ahead(pTHX_ struct nytp_recorder *rec)
     nytp_guard(rec);
     nytp_clock_pause(&rec->clock);
     emit_frames(rec);
+    nytp_places_put_counts(rec);
     nytp_sub_infos_write(aTHX_ rec);
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
     nytp_clock_resume(&rec->clock);

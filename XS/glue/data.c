@@ -116,6 +116,12 @@ static NV seconds(const struct build *b, NV ticks)
     return b->summary->ticks_per_sec > 0 ? ticks / (NV)b->summary->ticks_per_sec : 0;
 }
 
+/* Returns a time, or undef if no times were recorded. */
+static SV *new_seconds(pTHX_ const struct build *b, NV seconds)
+{
+    return b->summary->has_no_times ? newSV(0) : newSVnv(seconds);
+}
+
 static void put_derived_attributes(pTHX_ const struct build *b, bool whole)
 {
     const struct nytp_summary *t = b->summary;
@@ -127,11 +133,11 @@ static void put_derived_attributes(pTHX_ const struct build *b, bool whole)
         (void)hv_stores(hash, "profiler_end_time", newSVnv(t->end_s));
         (void)hv_stores(hash, "profiler_duration", newSVnv(t->duration_s));
     }
-    (void)hv_stores(hash, "profiler_active", newSVnv(t->duration_s - overhead_s));
+    (void)hv_stores(hash, "profiler_active", new_seconds(aTHX_ b, t->duration_s - overhead_s));
     (void)hv_stores(hash, "complete", newSVsv(boolSV(whole && t->n_open == 0)));
     (void)hv_stores(hash, "total_stmts_measured", new_count(aTHX_ t->n_times));
     (void)hv_stores(hash, "total_stmts_discounted", new_count(aTHX_ t->n_discounts));
-    (void)hv_stores(hash, "total_stmts_duration", newSVnv(seconds(b, (NV)t->total_ticks)));
+    (void)hv_stores(hash, "total_stmts_duration", new_seconds(aTHX_ b, seconds(b, (NV)t->total_ticks)));
     (void)hv_stores(hash, "total_sub_calls", new_count(aTHX_ t->n_sub_calls));
 }
 
@@ -149,7 +155,7 @@ static AV *new_times(pTHX_ const struct build *b, const struct nytp_summary_line
             continue;
         AV *time = newAV();
         av_extend(time, 1);
-        av_push(time, newSVnv(seconds(b, (NV)lines->at[line].ticks)));
+        av_push(time, new_seconds(aTHX_ b, seconds(b, (NV)lines->at[line].ticks)));
         av_push(time, newSVuv(lines->at[line].count));
         av_store(by_line, line, newRV_noinc((SV *)time));
     }
@@ -281,11 +287,11 @@ static AV *new_call(pTHX_ const struct build *b, const struct nytp_summary_call 
     AV *av = newAV();
     av_extend(av, 7);
     av_push(av, newSVuv(call->count));
-    av_push(av, newSVnv(call->incl_s));
-    av_push(av, newSVnv(call->excl_s));
+    av_push(av, new_seconds(aTHX_ b, call->incl_s));
+    av_push(av, new_seconds(aTHX_ b, call->excl_s));
     av_push(av, newSVnv(0)); /* two spare slots */
     av_push(av, newSVnv(0));
-    av_push(av, newSVnv(call->reci_s));
+    av_push(av, new_seconds(aTHX_ b, call->reci_s));
     av_push(av, newSVuv(call->rec_depth));
     HV *callers = newHV();
     for (U32 c = call->first_caller; c != NONE; c = b->summary->callers[c].next)
@@ -346,12 +352,12 @@ static AV *new_sub(pTHX_ const struct build *b, const struct nytp_summary_sub *s
     av_store(av, SUB_LAST_LINE,
              has_lines ? newSVuv(sub->is_foreign ? 0 : sub->last_line) : newSV(0));
     av_store(av, SUB_CALL_COUNT, new_count(aTHX_ sub->count));
-    av_store(av, SUB_INCL, newSVnv(sub->incl_s));
-    av_store(av, SUB_EXCL, newSVnv(sub->excl_s));
+    av_store(av, SUB_INCL, new_seconds(aTHX_ b, sub->incl_s));
+    av_store(av, SUB_EXCL, new_seconds(aTHX_ b, sub->excl_s));
     av_store(av, SUB_NAME, new_name(aTHX_ b, sub->name));
     av_store(av, SUB_PROFILE, weak_ref(aTHX_(SV *) b->profile));
     av_store(av, SUB_REC_DEPTH, newSVuv(sub->rec_depth));
-    av_store(av, SUB_RECI, newSVnv(sub->reci_s));
+    av_store(av, SUB_RECI, new_seconds(aTHX_ b, sub->reci_s));
     put_called_by(aTHX_ b, av, sub);
     if (sub->first_merged != NONE)
         av_store(av, SUB_META, new_meta_subs(aTHX_ b, sub));

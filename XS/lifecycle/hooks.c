@@ -84,6 +84,16 @@ static OP *on_dbstate(pTHX)
     return statement(aTHX_ OP_DBSTATE);
 }
 
+#define ON_COUNTED(type)                                                                       \
+    static OP *on_counted_##type(pTHX)                                                         \
+    {                                                                                          \
+        struct nytp_recorder *const rec = nytp_counting_recorder_of(aTHX);                     \
+        return LIKELY(rec != NULL) ? nytp_stmt_count(aTHX_ rec, nytp_real_ops[type])           \
+                                   : statement(aTHX_ type);                                    \
+    }
+ON_COUNTED(OP_NEXTSTATE)
+ON_COUNTED(OP_DBSTATE)
+
 /* The handler, not PL_op, gives the type: XS modules call handlers from PL_ppaddr while an op
  * of their own is current. */
 __attribute__((noinline)) static OP *leave(pTHX_ int type)
@@ -484,8 +494,11 @@ void nytp_hooks_forget(pTHX)
 static void redirect_events(const struct nytp_recorder *rec)
 {
     if (rec->options.stmts && !rec->options.use_db_sub) {
-        nytp_op_redirect(OP_NEXTSTATE, on_nextstate, NYTP_OP_SWITCHED);
-        nytp_op_redirect(OP_DBSTATE, on_dbstate, NYTP_OP_SWITCHED);
+        const bool counts = rec->counts_on;
+        nytp_op_redirect(OP_NEXTSTATE, counts ? on_counted_OP_NEXTSTATE : on_nextstate,
+                         NYTP_OP_SWITCHED);
+        nytp_op_redirect(OP_DBSTATE, counts ? on_counted_OP_DBSTATE : on_dbstate,
+                         NYTP_OP_SWITCHED);
         for (size_t i = 0; rec->leave_on && i < C_ARRAY_LENGTH(leave_ops); i++)
             nytp_op_redirect(leave_ops[i].type, leave_ops[i].handler, NYTP_OP_SWITCHED);
     }

@@ -123,6 +123,8 @@ void nytp_settle_options(struct nytp_recorder *rec)
         return;
     for (; nytp_options_find_unfit(&rec->options, &error); error = (struct nytp_error){0})
         nytp_say(&rec->options, "%s", error.message);
+    if (rec->counts_on)
+        rec->options.calls = rec->options.leave = 0;
     nytp_bytes_prepare(rec);
 }
 
@@ -183,6 +185,7 @@ static void end_for_now(pTHX_ struct nytp_recorder *rec)
     if (rec->memory_on)
         nytp_memory_emit(rec);
     nytp_sub_infos_end_file(rec);
+    nytp_places_put_counts(rec);
     nytp_regexes_write(rec); /* only once, so it has to stay */
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
     rec->life->before_end = (struct nytp_before_end){
@@ -271,6 +274,7 @@ static void note_fork(struct nytp_recorder *rec, void *forking)
 {
     rec->forked = true;
     rec->wake_raw = 0;
+    rec->counts_plain = false;
     nytp_last_stack_forget(rec);
     if (forking != NULL && rec != forking && nytp_file_is_open(rec))
         nytp_outfile_close(&rec->file);
@@ -551,9 +555,11 @@ void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
     dSAVE_ERRNO;
     nytp_stream_watch_clock(rec, raw);
     nytp_clock_pause(&rec->clock);
+    nytp_places_put_counts(rec);
     nytp_sub_infos_write(aTHX_ rec);
     nytp_regexes_write_if_due(rec, *raw);
-    nytp_stream_emit_memory_if_due(rec, *raw);
+    if (!rec->counts_on) /* a point in time */
+        nytp_stream_emit_memory_if_due(rec, *raw);
     nytp_bytes_look_for_freed(rec);
     nytp_stream_flush_if_due(rec, *raw);
     nytp_clock_resume(&rec->clock);

@@ -251,7 +251,8 @@ static void prepare_sampling(struct nytp_recorder *rec)
 {
     struct nytp_options *const options = &rec->options;
     nytp_kind_set(rec, options->sample > 0 ? NYTP_SAMPLED : NYTP_EXACT);
-    if (options->sample > 0 && !nytp_option_is_given(options, NYTP_OPTION_savesrc))
+    if ((options->sample > 0 || options->counts) &&
+        !nytp_option_is_given(options, NYTP_OPTION_savesrc))
         options->savesrc = 0;
 }
 

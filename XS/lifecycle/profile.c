@@ -120,7 +120,10 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     nytp_host_name(text, sizeof text);
     nytp_write_attribute_record(rec->writer, "host", text, strlen(text));
     const char *const clock = rec->clock.is_counter ? rec->clock.source : "clock_gettime";
-    nytp_write_attribute_record(rec->writer, "clock", clock, strlen(clock));
+    if (rec->counts_on)
+        nytp_write_attribute_record(rec->writer, "counts", "1", 1);
+    else
+        nytp_write_attribute_record(rec->writer, "clock", clock, strlen(clock));
     nytp_write_number_attribute(rec->writer, "PL_perldb", (long)PL_perldb);
     nytp_write_number_attribute(rec->writer, "clock_id", (long)rec->clock.id);
     nytp_write_number_attribute(rec->writer, "ticks_per_sec", NYTP_TICKS_PER_SEC);
@@ -139,7 +142,7 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
         rec->profile->memory_start = 0;
     rec->profile->processor_ns = nytp_profile_processor_ns();
     nytp_write_pid_start(rec->writer, (uint32_t)rec->pid, (uint32_t)getppid(), time_of_day());
-    if (rec->profile->memory_start > 0)
+    if (rec->profile->memory_start > 0 && !rec->counts_on)
         write_number(rec, NYTP_MEMORY_NOW_HEAD, rec->profile->memory_start);
     nytp_parts_do(rec, NYTP_BEGIN_FILE);
 }
@@ -355,7 +358,7 @@ bool nytp_profile_open(pTHX_ struct nytp_recorder *rec)
 static void write_processor_time(struct nytp_recorder *rec)
 {
     const int64_t began = rec->profile->processor_ns, now = nytp_profile_processor_ns();
-    if (rec->dprof == NULL && began >= 0 && now >= began)
+    if (rec->dprof == NULL && !rec->counts_on && began >= 0 && now >= began)
         write_number(rec, NYTP_PROCESSOR_TIME_HEAD, now - began);
 }
 
@@ -365,7 +368,8 @@ static void write_memory(struct nytp_recorder *rec)
     if (rec->dprof != NULL || rec->profile->memory_start == 0 ||
         !nytp_platform_memory(&now, &peak))
         return;
-    write_number(rec, NYTP_MEMORY_NOW_HEAD, now);
+    if (!rec->counts_on)
+        write_number(rec, NYTP_MEMORY_NOW_HEAD, now);
     write_number(rec, NYTP_MEMORY_START_HEAD, rec->profile->memory_start);
     write_number(rec, NYTP_MEMORY_PEAK_HEAD, peak);
 }

@@ -301,6 +301,8 @@ static char *read_loaded(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *
         look_at_loaded(aTHX_ rec, file, path);
     if (file->loaded != NULL && file->loaded->has_sum && !rec->options.savesrc)
         return NULL; /* the sum is all that is recorded */
+    if (rec->counts_on && !rec->options.savesrc)
+        return NULL; /* a sum takes as long as many statements */
     if (file->loaded == NULL || stat(path, &st) != 0 || !is_file_of(file->loaded, &st))
         return NULL;
     return nytp_source_read(path, len);

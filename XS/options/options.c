@@ -247,6 +247,7 @@ bool nytp_options_set(struct nytp_options *options, const char *name, const char
 enum mode {
     ALWAYS,
     EXACT,
+    COUNTS,
     SAMPLED,
     ONLY_SAMPLED,
     NO_STMTS,
@@ -278,6 +279,7 @@ static bool is_mode(const struct nytp_options *options, enum mode mode)
     const bool modes[] = {
         [ALWAYS] = true,
         [EXACT] = options->sample == 0,
+        [COUNTS] = nytp_options_count(options),
         [SAMPLED] = options->sample > 0,
         [ONLY_SAMPLED] = options->sample > 0 && !is_steered,
         [NO_STMTS] = !options->stmts,

@@ -36,6 +36,12 @@ static inline bool nytp_option_is_given(const struct nytp_options *options,
     return (options->given >> option & 1) != 0;
 }
 
+/* Returns whether statements and calls are only counted. */
+static inline bool nytp_options_count(const struct nytp_options *options)
+{
+    return options->counts && options->sample == 0;
+}
+
 /* Longest time until the profile is on disk, unless `flush` is given. */
 #define NYTP_DEFAULT_FLUSH_S 0.25
 

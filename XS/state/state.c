@@ -210,9 +210,12 @@ void nytp_state_set(struct nytp_recorder *rec, enum nytp_state state)
     rec->memory_on = exact && rec->options.memory && rec->dprof == NULL;
     rec->svs_on = rec->memory_on && rec->options.svs;
     rec->finds_caller = rec->options.findcaller;
-    rec->leave_on = rec->options.leave && !rec->options.use_db_sub;
+    rec->counts_on = nytp_options_count(&rec->options) && rec->dprof == NULL;
+    rec->leave_on = rec->options.leave && !rec->options.use_db_sub && !rec->counts_on;
     rec->looks_first = state == NYTP_ARMED || rec->n_open_at_start > 0;
     rec->is_plain = nytp_state_is_plain(rec);
+    rec->counts_plain =
+        exact && rec->counts_on && !rec->guards.unsafe_signals && !rec->looks_first;
     if (!on)
         rec->wake_raw = UINT64_MAX;
     if (state == NYTP_OFF && atomic_load(&nytp_recorders_count.not_off) == 0)

@@ -53,6 +53,7 @@ struct nytp_recorder {
     bool comments_on;       /* profile.c: calls are recorded in comments (call_records.h) */
     bool returns_on;        /* calls=1 or 2 */
     bool marks_on;          /* Devel::DProf's marks replace both */
+    bool counts_on;  /* counts=1 */
     bool blocks_on;
     bool memory_on; /* allocated bytes are recorded, or SVs counted */
     bool svs_on;
@@ -76,16 +77,20 @@ struct nytp_recorder {
     bool is_plain;    /* state.c: everything is recorded as by default and no bytes wait to be
                        * recorded, so events need not test the flags above; only a shortcut to
                        * the same records */
+    bool counts_plain; /* state.c: the same for counts=1; a signal may end the program */
     uint8_t n_untold; /* stmts.c: scopes left since the statement's last record */
     int16_t until_timed[NYTP_HANDLERS]; /* handler_time.h */
     const void *interpreter;            /* state.c: the interpreter it records */
     uint64_t wake_raw;          /* clock reading at which to call wake_up(); 0: at once */
     struct nytp_writer *writer; /* receives all records; owned, made by profile.c */
     struct nytp_place *places;  /* places.c: NYTP_PLACES, by COP address; owned */
-    const struct nytp_place *running_place; /* places.c: of the statement in progress, or
-                                             * NULL */
+    struct nytp_place *running_place; /* places.c: of the statement in progress, or
+                                       * NULL */
     struct nytp_cached_site *site_cache;    /* site_cache.c; owned */
     uint64_t site_cache_version; /* changes when a body, name, arc or place is freed */
+
+    uint32_t n_counted; /* places.c: places whose executions are not recorded yet */
+    uint16_t first_counted, last_counted;
 
     /* calls.c */
     struct nytp_rec_frame *frames; /* open calls, innermost last; owned */
@@ -200,6 +205,14 @@ static inline struct nytp_recorder *nytp_plain_recorder_of(pTHX)
     const bool is_first = atomic_load_explicit(&nytp_first_interpreter, memory_order_relaxed) ==
                           (const void *)NYTP_THX;
     return LIKELY(is_first && nytp_first_recorder.is_plain) ? &nytp_first_recorder : NULL;
+}
+
+/* The same for a recorder with counts_plain. */
+static inline struct nytp_recorder *nytp_counting_recorder_of(pTHX)
+{
+    const bool is_first = atomic_load_explicit(&nytp_first_interpreter, memory_order_relaxed) ==
+                          (const void *)NYTP_THX;
+    return LIKELY(is_first && nytp_first_recorder.counts_plain) ? &nytp_first_recorder : NULL;
 }
 
 /* Returns the recorder of the interpreter that this operating system thread runs, or NULL. For

@@ -161,7 +161,8 @@ struct nytp_exporter {
     const char
         *suffixes;  /* blank-separated, each with its dot or "prefix*": ".folded .collapsed" */
     unsigned needs; /* enum nytp_has: what it is poorer without */
-    bool binary;    /* refuse a terminal */
+    bool shows_counts; /* has something to show of a recording without times (counts=1) */
+    bool binary;       /* refuse a terminal */
     bool wants_spans;      /* build a timeline */
     bool wants_statements; /* of a timeline only what has to do with databases
                               (stacks/queries.h) */

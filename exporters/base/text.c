@@ -363,6 +363,10 @@ int64_t nytp_recording_ticks(const struct nytp_profile *profile)
 static void put_time(struct nytp_out *out, const struct nytp_profile *profile, int64_t ticks,
                      const struct nytp_unit *unit)
 {
+    if (!nytp_profile_has(profile, NYTP_WEIGHT_TIME)) {
+        nytp_puts(out, NYTP_COUNTS_ONLY);
+        return;
+    }
     nytp_text_time(out, ticks, profile->ticks_per_sec, unit, 0);
     if (unit != NULL)
         nytp_printf(out, " %s", unit->name);

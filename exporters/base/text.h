@@ -69,6 +69,9 @@ enum nytp_style {
 /* Escape sequence that begins (or, with PLAIN, ends) a style; nothing without `color`. */
 void nytp_text_style(struct nytp_out *out, bool color, enum nytp_style style);
 
+/* In place of a time, if none was recorded (counts=1). */
+#define NYTP_COUNTS_ONLY "counts only"
+
 /* The meaning of a profile's "statements". If some processes were sampled and others not, the
  * sum has both. */
 enum nytp_counted {

@@ -397,7 +397,7 @@ static enum exit_status compare(const struct run *run, const struct sides *sides
         nytp_cli_say("comparing: %s", error.message);
         return EXIT_INPUT;
     }
-    if (!diff->base_has_times && cli->exporter->shows_stacks) {
+    if (diff->counts != NULL && cli->exporter->shows_stacks) {
         nytp_cli_say("--diff: %s needs recordings, and the base is a table of counts",
                      cli->exporter->name);
         return EXIT_USAGE;

@@ -110,6 +110,10 @@ static void put_label(struct nytp_out *out, const char *label)
 
 static void put_seconds(struct nytp_out *out, const struct nytp_profile *profile, int64_t ticks)
 {
+    if (!nytp_profile_has(profile, NYTP_WEIGHT_TIME)) {
+        nytp_puts(out, NYTP_COUNTS_ONLY);
+        return;
+    }
     struct nytp_scale scale;
     nytp_scale_init(&scale, nytp_unit_find("ns"), profile->ticks_per_sec);
     nytp_json_fixed(out, nytp_scale_once(&scale, ticks), 9);

@@ -436,6 +436,52 @@ static bool weight_is_known(const struct nytp_cli *cli, const struct nytp_profil
     return false;
 }
 
+/* Returns the option that asks for times, or NULL. */
+static const char *option_of_times(const struct nytp_cli *cli)
+{
+    const char *const sort = cli->export.sort;
+    return !cli->exporter->shows_counts         ? cli->exporter->name
+           : cli->export.spread                 ? "spread"
+           : cli->selection.min_percent > 0     ? "min-percent"
+           : sort != NULL && (strcmp(sort, "self") == 0 || strcmp(sort, "incl") == 0 ||
+                              strcmp(sort, "percall") == 0)
+               ? "sort"
+           : cli->export.weight_given && (nytp_weight_is_time(cli->export.weight))
+               ? "weight"
+               : NULL;
+}
+
+/* Recordings with counts only (counts=1) are shown by their counts, apart from others. Returns
+ * false, with a message, if times are asked for. */
+static bool times_are_known(struct nytp_cli *cli, const struct nytp_profile *profile)
+{
+    const struct nytp_recording *without = NULL;
+    for (uint32_t i = 0; i < profile->n_recordings; i++)
+        if ((profile->recordings[i].has & NYTP_HAS_TIMES) == 0)
+            without = &profile->recordings[i];
+    if (without == NULL || cli->mode != NYTP_MODE_EXPORT)
+        return true;
+    const char *const option = option_of_times(cli);
+    if (option != NULL)
+        nytp_cli_say("--%s is about times, and %s has counts only (NYTPROF=counts=1): %s",
+                     option, without->path.ptr,
+                     cli->exporter->shows_counts
+                         ? "--sort=calls, ops or name, --weight=statements, calls or ops"
+                         : "use --top, --csv, --json, --markdown, --rows, --callgrind, --pprof, "
+                           "--collapsed, --flamegraph, --processes or --gate");
+    else if (cli->bases.n == 0 && (profile->has & NYTP_HAS_TIMES) != 0)
+        nytp_cli_say("%s has counts only (NYTPROF=counts=1), other recordings have times: "
+                     "export them apart",
+                     without->path.ptr);
+    if (!cli->export.weight_given)
+        cli->export.weight = NYTP_WEIGHT_STATEMENTS;
+    if (option == NULL && !cli->quiet && !cli->export.weight_given &&
+        cli->exporter->takes != NULL && strstr(cli->exporter->takes, "weight") != NULL)
+        nytp_cli_say("%s has counts only (NYTPROF=counts=1): weights are statements",
+                     without->path.ptr);
+    return option == NULL && (cli->bases.n > 0 || (profile->has & NYTP_HAS_TIMES) == 0);
+}
+
 /* Whether a label has the key that requests are to be told by; else a message. */
 static bool request_key_is_known(const struct run *run, const struct nytp_profile *profile)
 {
@@ -553,7 +599,7 @@ enum exit_status nytp_cli_load_whole(struct run *run, const char *const *paths, 
     if (*profile == NULL)
         return EXIT_INPUT;
     enum exit_status status = EXIT_DONE;
-    if (!weight_is_known(&run->cli, *profile)) {
+    if (!times_are_known(&run->cli, *profile) || !weight_is_known(&run->cli, *profile)) {
         status = EXIT_USAGE;
     } else if (!request_key_is_known(run, *profile)) {
         status = EXIT_INPUT;

@@ -26,6 +26,7 @@ static const struct {
     {NYTP_HAS_ARCS, "calls", "0",
      " and without its end, where the calls are summed up, so no calls are known", true,
      "it ends before its subs, so no calls are known"},
+    {NYTP_HAS_CALLS, "counts", "1", ", so stacks are estimated from call sites", false, ""},
     {NYTP_HAS_CALLS, "calls", "0", ", so stacks and their times are estimated from call sites",
      false,
      "recorded without call events, so stacks and their times are estimated"
@@ -42,14 +43,16 @@ static const struct {
  * ends early lies behind its end. */
 static bool may_be(const struct nytp_profile *profile, size_t reason)
 {
+    const bool is_attribute = strcmp(reasons[reason].option, "counts") == 0;
     const struct nytp_name *const recorded =
-        nytp_profile_option(profile, reasons[reason].option);
+        is_attribute ? nytp_profile_attribute(profile, "counts")
+                     : nytp_profile_option(profile, reasons[reason].option);
     const size_t len = strlen(reasons[reason].value);
     if (reasons[reason].only_partial && !profile->partial)
         return false;
     if (recorded == NULL)
-        return reasons[reason].bit != NYTP_HAS_ARCS ||
-               reasons[reason].only_partial == profile->partial;
+        return !is_attribute && (reasons[reason].bit != NYTP_HAS_ARCS ||
+                                 reasons[reason].only_partial == profile->partial);
     return recorded->len == len && memcmp(recorded->ptr, reasons[reason].value, len) == 0;
 }
 
@@ -80,7 +83,9 @@ void nytp_missing_data_add(struct nytp_missing_data *missing,
         bits &= ~(unsigned)reasons[i].bit;
         if (missing->of[i].n_inputs++ == 0) {
             missing->of[i].path = path;
-            missing->of[i].is_known = nytp_profile_option(profile, reasons[i].option) != NULL;
+            missing->of[i].is_known =
+                strcmp(reasons[i].option, "counts") == 0 ||
+                nytp_profile_option(profile, reasons[i].option) != NULL;
         }
     }
 }

@@ -9,7 +9,7 @@
 
 #include "exporters/base/exporter.h"
 
-#define NYTP_LACK_REASONS 8
+#define NYTP_LACK_REASONS 9
 
 /* Zeroed = nothing is lacking. */
 struct nytp_missing_data {

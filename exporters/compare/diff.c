@@ -659,9 +659,11 @@ struct nytp_diff *nytp_diff_new(const struct nytp_profile *profile,
         c.diff->ticks_per_sec = profile->ticks_per_sec;
         c.diff->counts = sides->counts;
         c.diff->defined = sides->defined;
-        c.diff->base_has_times = sides->counts == NULL;
         note_samples(c.diff);
         note_recorded(c.diff);
+        c.diff->has_times = (c.diff->has[NYTP_DIFF_NEW] & NYTP_HAS_TIMES) != 0;
+        c.diff->base_has_times =
+            c.diff->has_times && (c.diff->has[NYTP_DIFF_BASE] & NYTP_HAS_TIMES) != 0;
         c.diff->total.p = -1;
         ok = compare_sides(&c, sides);
     }

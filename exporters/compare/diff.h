@@ -65,7 +65,8 @@ struct nytp_diff {
     const struct nytp_defined *defined;
     uint32_t n_runs[NYTP_DIFF_SIDES];
     bool sampled[NYTP_DIFF_SIDES]; /* some counts are samples */
-    bool base_has_times;           /* false: the base is a table of counts */
+    bool base_has_times;           /* false: a side has counts only */
+    bool has_times;                /* false: the new side has counts only */
     uint32_t has[NYTP_DIFF_SIDES]; /* enum nytp_has of all its recordings in common */
     bool tested;                   /* enough runs for verdicts on times */
     int64_t ticks_per_sec;

@@ -200,6 +200,10 @@ void nytp_diff_time(const struct nytp_diff *diff, int64_t ticks, bool sign, char
                     size_t size)
 {
     static const char *const units[] = {"s", "ms", "us", "ns"};
+    if (!diff->has_times) {
+        snprintf(text, size, "-");
+        return;
+    }
     double value = (double)ticks / (double)diff->ticks_per_sec;
     size_t i = 0;
     while (ticks != 0 && i < 3 && value < 0.9995 && value > -0.9995) {
@@ -242,6 +246,11 @@ void nytp_diff_time_change(const struct nytp_diff *diff, const struct nytp_diff_
         snprintf(text, size, "~");
 }
 
+static const char *no_times(const struct nytp_diff *diff)
+{
+    return diff->has_times ? "the base has no times" : "no times were recorded (counts=1)";
+}
+
 void nytp_diff_answer(const struct nytp_diff *diff, char *text, size_t size)
 {
     const struct nytp_diff_row *total = &diff->total;
@@ -259,7 +268,7 @@ void nytp_diff_answer(const struct nytp_diff *diff, char *text, size_t size)
         snprintf(interval, sizeof interval, " (95 %%: %+.1f to %+.1f)",
                  (diff->factor[0] - 1) * 100, (diff->factor[1] - 1) * 100);
     if (!diff->base_has_times)
-        snprintf(text, size, "counts only: the base has no times");
+        snprintf(text, size, "counts only: %s", no_times(diff));
     else if (!diff->tested)
         snprintf(text, size, "too few runs to tell: %s -> %s in %s, 4 on each side are needed",
                  was, is, runs);
@@ -275,7 +284,8 @@ void nytp_diff_time_remark(const struct nytp_diff *diff, char *text, size_t size
     const int64_t base = diff->total.median[NYTP_DIFF_BASE].ticks;
     const double noise = base > 0 ? (double)diff->total.noise_ticks / (double)base * 100 : 0;
     if (!diff->base_has_times)
-        snprintf(text, size, "the base holds counts only");
+        snprintf(text, size, "%s",
+                 diff->has_times ? "the base holds counts only" : no_times(diff));
     else if (!diff->tested)
         snprintf(text, size, "too few runs to tell (4 each needed)");
     else

@@ -39,10 +39,15 @@ static void put_memory(const struct json *j, enum nytp_diff_side side,
         }
 }
 
+static bool has_times(const struct json *j, enum nytp_diff_side side)
+{
+    return side == NYTP_DIFF_NEW ? j->diff->has_times : j->diff->base_has_times;
+}
+
 static void put_cell(const struct json *j, enum nytp_diff_side side,
                      const struct nytp_diff_cell *cell)
 {
-    const bool times = side == NYTP_DIFF_NEW || j->diff->base_has_times;
+    const bool times = has_times(j, side);
     nytp_puts(j->out, side == NYTP_DIFF_NEW ? ",\"new\":" : ",\"base\":");
     nytp_puts(j->out, "{\"statements\":");
     nytp_put_i64(j->out, cell->statements);
@@ -74,7 +79,7 @@ static void put_line_side(const struct json *j, enum nytp_diff_side side,
 {
     nytp_printf(j->out, ",\"%s\":{\"statements\":%lld", side == NYTP_DIFF_NEW ? "new" : "base",
                 (long long)mean->statements);
-    put_time(j, "exclusive", mean->ticks, side == NYTP_DIFF_NEW || j->diff->base_has_times);
+    put_time(j, "exclusive", mean->ticks, has_times(j, side));
     put_memory(j, side, mean);
     nytp_putc(j->out, '}');
 }
@@ -162,7 +167,7 @@ bool nytp_diff_write_json(const struct nytp_diff *diff,
 {
     const struct nytp_unit *unit = options->unit != NULL ? options->unit : nytp_unit_find("ns");
     struct json j = {
-        .diff = diff, .out = out, .by_line = options->lines && diff->base_has_times};
+        .diff = diff, .out = out, .by_line = options->lines && diff->counts == NULL};
     if (j.by_line && !nytp_diff_lines_init(&j.lines, diff)) {
         nytp_diff_lines_free(&j.lines);
         return nytp_out_of_memory(&out->error);

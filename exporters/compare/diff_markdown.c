@@ -185,7 +185,7 @@ bool nytp_diff_write_markdown(const struct nytp_diff *diff,
 {
     struct nytp_diff_list list = {0};
     struct nytp_diff_lines lines = {0};
-    const bool by_line = options->lines && diff->base_has_times;
+    const bool by_line = options->lines && diff->counts == NULL;
     if (!nytp_diff_list_init(&list, diff, options) ||
         (by_line && !nytp_diff_lines_init(&lines, diff))) {
         nytp_out_of_memory(&out->error);

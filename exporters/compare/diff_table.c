@@ -230,7 +230,7 @@ bool nytp_diff_write_table(const struct nytp_diff *diff,
 {
     struct nytp_diff_list list;
     struct nytp_diff_lines lines = {0};
-    const bool by_line = options->lines && diff->base_has_times;
+    const bool by_line = options->lines && diff->counts == NULL;
     if (!nytp_diff_list_init(&list, diff, options))
         return nytp_out_of_memory(&out->error);
     if (by_line && !nytp_diff_lines_init(&lines, diff)) {

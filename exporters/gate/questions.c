@@ -85,6 +85,9 @@ static bool is_unjudgeable(struct asking *a)
     if (counts && (diff->sampled[NYTP_DIFF_NEW] || (rule->from_base && diff->sampled[NYTP_DIFF_BASE])))
         return answer(a, NYTP_GATE_UNJUDGED,
                       "it was sampled, and how many samples and calls were seen is chance");
+    if (is_time && !diff->has_times)
+        return answer(a, NYTP_GATE_UNJUDGED,
+                      "a limit on time, and the recording has counts only (counts=1)");
     if (rule->value == NYTP_WEIGHT_SVS && lacks(a, NYTP_HAS_COUNTED_SVS))
         return answer(a, NYTP_GATE_UNJUDGED,
                       "a limit on SVs, which recordings with NYTPROF=memory=1 have");

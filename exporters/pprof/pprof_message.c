@@ -618,9 +618,11 @@ static void put_message(struct message *m)
                                     : nytp_text_statements(m->profile);
     put_value_type(m, FIELD(PROFILE, sample_type),
                    nytp_pprof_string_id(&m->tables, counted, strlen(counted)), S_COUNT);
+    const bool has_time = m->has[VALUE_WALL];
     const uint32_t unit =
         nytp_pprof_string_id(&m->tables, m->unit->long_name, strlen(m->unit->long_name));
-    put_value_type(m, FIELD(PROFILE, sample_type), S_WALL, unit);
+    if (has_time)
+        put_value_type(m, FIELD(PROFILE, sample_type), S_WALL, unit);
     if (m->has[VALUE_CPU])
         put_value_type(m, FIELD(PROFILE, sample_type),
                        nytp_pprof_string_id(&m->tables, "cpu", 3), unit);
@@ -634,12 +636,15 @@ static void put_message(struct message *m)
     put_strings(m);
     const int64_t start = start_nanoseconds(profile);
     put_integer(m, FIELD(PROFILE, time_nanos), start);
-    put_integer(m, FIELD(PROFILE, duration_nanos), duration_nanoseconds(profile, start));
-    put_value_type(m, FIELD(PROFILE, period_type), S_WALL, S_NANOSECONDS);
-    put_integer(m, FIELD(PROFILE, period), tick_nanoseconds(profile));
+    if (has_time) {
+        put_integer(m, FIELD(PROFILE, duration_nanos), duration_nanoseconds(profile, start));
+        put_value_type(m, FIELD(PROFILE, period_type), S_WALL, S_NANOSECONDS);
+        put_integer(m, FIELD(PROFILE, period), tick_nanoseconds(profile));
+    }
     if (m->comments.n > 0)
         e->integers(e, FIELD(PROFILE, comment), m->comments.ids, m->comments.n);
-    put_integer(m, FIELD(PROFILE, default_sample_type), S_WALL);
+    put_integer(m, FIELD(PROFILE, default_sample_type),
+                has_time ? S_WALL : nytp_pprof_string_id(&m->tables, counted, strlen(counted)));
 }
 
 bool nytp_pprof_message(const struct nytp_profile *profile, const uint8_t *side_of_recording,
@@ -655,7 +660,7 @@ bool nytp_pprof_message(const struct nytp_profile *profile, const uint8_t *side_
         .unit = options->unit != NULL ? options->unit : nytp_unit_find("ns"),
         .has = {[VALUE_CALLS] = true,
                 [VALUE_STATEMENTS] = true,
-                [VALUE_WALL] = true,
+                [VALUE_WALL] = nytp_profile_has(profile, NYTP_WEIGHT_TIME),
                 [VALUE_CPU] = profile->sampled},
     };
     for (int k = 0; k < NYTP_N_MEMORY; k++)

@@ -35,9 +35,11 @@ void nytp_lines_sort(struct nytp_line_rows *rows, enum nytp_weight weight)
     const bool by_memory = weight < NYTP_N_WEIGHTS && nytp_weight_is_memory(weight);
     for (uint32_t i = 0; by_memory && i < rows->n; i++)
         rows->rows[i].key = nytp_measures[weight].weight(NULL, &rows->rows[i].memory);
+    for (uint32_t i = 0; weight == NYTP_WEIGHT_STATEMENTS && i < rows->n; i++)
+        rows->rows[i].key = (int64_t)rows->rows[i].statements;
     if (rows->n > 0)
         qsort(rows->rows, rows->n, sizeof *rows->rows,
-              by_memory ? compare_keys : compare_times);
+              by_memory || weight == NYTP_WEIGHT_STATEMENTS ? compare_keys : compare_times);
 }
 
 enum {
@@ -147,7 +149,9 @@ bool nytp_put_hot_lines(const struct nytp_profile *profile,
     if (rows.rows == NULL)
         return nytp_out_of_memory(&out->error);
     drop_empty(&rows);
-    nytp_lines_sort(&rows, nytp_memory_named(options->sort));
+    nytp_lines_sort(&rows, nytp_profile_has(profile, NYTP_WEIGHT_TIME)
+                               ? nytp_memory_named(options->sort)
+                               : NYTP_WEIGHT_STATEMENTS);
     struct nytp_sheet sheet = nytp_sheet_of(profile, options, columns, SOURCE + 1);
     static const uint8_t shown[][7] = {
         [NYTP_MEMORY_NONE] = {SELF, SHARE, STATEMENTS, PLACE, SOURCE},

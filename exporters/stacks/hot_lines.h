@@ -10,7 +10,7 @@
 
 #include "exporters/base/exporter.h"
 
-/* Sorts lines by a measure of memory, or by time; the largest first. For SVs that is what
+/* Sorts lines by a measure of memory, by statements, or by time; the largest first. For SVs that is what
  * contexts kept, as what a sub makes on one line and frees on another is of no interest. */
 void nytp_lines_sort(struct nytp_line_rows *rows, enum nytp_weight weight);
 

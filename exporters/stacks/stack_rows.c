@@ -237,7 +237,8 @@ static bool put_stack(struct rows *rows, const struct nytp_process *process, uin
         .flags = (stack->unreturned ? NYTP_ROW_UNRETURNED : 0u) |
                  (profile->estimated_tree ? NYTP_ROW_ESTIMATED : 0u) |
                  (profile->recordings[process->recording].partial ? NYTP_ROW_PARTIAL : 0u) |
-                 (process->sampled ? NYTP_ROW_SAMPLED : 0u),
+                 (process->sampled ? NYTP_ROW_SAMPLED : 0u) |
+                 (nytp_profile_has(profile, NYTP_WEIGHT_TIME) ? 0u : NYTP_ROW_COUNTS),
     };
     return by_line ? put_lines(rows, at, &row)
                    : put_row(rows, &row, stack->ticks, stack->cpu_ticks, stack->svs);

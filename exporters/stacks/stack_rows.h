@@ -17,6 +17,7 @@ enum nytp_row_flag {
     NYTP_ROW_ESTIMATED = 2,
     NYTP_ROW_PARTIAL = 4,
     NYTP_ROW_SAMPLED = 8, /* statements are samples, calls at least so many, cpu_ns is known */
+    NYTP_ROW_COUNTS = 16, /* no times were recorded */
 };
 
 /* The columns with which all rows of a process begin. */

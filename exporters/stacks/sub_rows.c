@@ -18,7 +18,7 @@ static const struct nytp_column columns[NYTP_SUB_COLUMNS] = {
     [NYTP_SUB_INCL_SHARE] = {"", "incl%", NYTP_CELL_SHARE, 7, 7},
     [NYTP_SUB_CALLS] = {"calls", "calls", NYTP_CELL_COUNT, 9, 8, .is_summed = true},
     [NYTP_SUB_SAMPLES] = {"samples", "samples", NYTP_CELL_COUNT, 9, 8, .is_summed = true},
-    [NYTP_SUB_STATEMENTS] = {"statements", "statements", NYTP_CELL_COUNT},
+    [NYTP_SUB_STATEMENTS] = {"statements", "statements", NYTP_CELL_COUNT, 11, 11, .is_summed = true},
     [NYTP_SUB_PER_CALL] = {"", "per call", NYTP_CELL_MEAN, 10},
     [NYTP_SUB_CPU] = {"cpu", "cpu", NYTP_CELL_TICKS, 10, 10, .dashes_zero = true},
     [NYTP_SUB_WAIT] = {"wait", "wait", NYTP_CELL_TICKS, 10, 10, .dashes_zero = true},
@@ -127,17 +127,19 @@ static unsigned column_of(const struct nytp_sub_rows *rows, const char *sort)
     for (size_t i = 0; sort != NULL && i < sizeof keys / sizeof *keys; i++)
         if (strcmp(sort, keys[i].key) == 0)
             return keys[i].column;
-    return NYTP_SUB_SELF;
+    return nytp_profile_has(rows->sheet.profile, NYTP_WEIGHT_TIME) ? NYTP_SUB_SELF
+                                                                   : NYTP_SUB_OPS;
 }
 
 bool nytp_sub_rows_sort(struct nytp_sub_rows *rows, const char *sort)
 {
     const struct nytp_profile *const profile = rows->sheet.profile;
+    const bool has_times = nytp_profile_has(profile, NYTP_WEIGHT_TIME);
     uint32_t n = 0;
     for (uint32_t i = 0; i < profile->n_subs; i++) {
         const struct nytp_sub *sub = &profile->subs[i];
         if (sub->calls != 0 || sub->excl_ticks != 0 || sub->incl_ticks != 0 || sub->svs != 0 ||
-            !nytp_bytes_are_none(sub->bytes))
+            !nytp_bytes_are_none(sub->bytes) || (!has_times && sub->statements > 0))
             rows->rows[n++] = i;
     }
     rows->sheet.rows = rows->rows;

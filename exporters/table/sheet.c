@@ -29,16 +29,25 @@ struct nytp_sheet nytp_sheet_of(const struct nytp_profile *profile,
     return sheet;
 }
 
+/* Shares and means are of times. */
+static bool is_recorded(const struct nytp_sheet *sheet, unsigned column)
+{
+    const enum nytp_cell_kind kind = sheet->columns[column].kind;
+    return sheet->profile == NULL || nytp_profile_has(sheet->profile, NYTP_WEIGHT_TIME) ||
+           !(kind == NYTP_CELL_TICKS || kind == NYTP_CELL_SHARE || kind == NYTP_CELL_MEAN);
+}
+
 void nytp_sheet_show(struct nytp_sheet *sheet, unsigned column, bool shown)
 {
-    if (shown)
+    if (shown && is_recorded(sheet, column))
         sheet->shown[sheet->n_shown++] = (uint8_t)column;
 }
 
 void nytp_sheet_show_only(struct nytp_sheet *sheet, const uint8_t *columns, size_t n)
 {
-    memcpy(sheet->shown, columns, n);
-    sheet->n_shown = (uint32_t)n;
+    sheet->n_shown = 0;
+    for (size_t i = 0; i < n; i++)
+        nytp_sheet_show(sheet, columns[i], true);
 }
 
 static uint32_t row_at(const struct nytp_sheet *sheet, uint32_t at)

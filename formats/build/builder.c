@@ -39,6 +39,7 @@ struct nytp_builder *nytp_builder_new(const struct nytp_build_options *options,
     }
     b->options = *options;
     b->ticks_per_sec = DEFAULT_TICKS_PER_SEC;
+    b->has = NYTP_HAS_TIMES;
     b->n_files = 1;
     nytp_span_floor_init(&b->span_floor, options->max_spans);
     b->strings = nytp_strings_new();
@@ -108,7 +109,7 @@ static bool caller_of(struct nytp_builder *b, const struct nytp_str *s, uint32_t
 static int64_t to_ticks(struct nytp_builder *b, double ticks)
 {
     if (!(fabs(ticks) < MAX_TICKS) || b->ticks_seen > NYTP_MAX_TOTAL_TICKS) {
-        b->negative_times++;
+        b->negative_times += (b->has & NYTP_HAS_TIMES) != 0;
         return 0;
     }
     int64_t whole = (int64_t)ticks; /* recorders write whole ticks: mostly that is it */

@@ -172,8 +172,11 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
     enum nytp_wait_reason reason;
     struct nytp_str peer;
     uint32_t name;
-    if (nytp_attribute_record_read(e, &attribute))
+    if (nytp_attribute_record_read(e, &attribute)) {
+        if (str_is(&attribute.u.pair.key, "counts"))
+            nytp_builder_has_no_times(b);
         return keep_attribute(b, &attribute);
+    }
     if (!b->in_process)
         return true;
     if (b->sampled && nytp_sample_waits_note(&b->waits, &e->u.comment.text))

@@ -6,6 +6,15 @@
 
 #include <string.h>
 
+/* No more ticks are taken: there were more than sums hold. */
+void nytp_builder_has_no_times(struct nytp_builder *b)
+{
+    if ((b->has & ~(unsigned)(NYTP_HAS_TIMES | NYTP_HAS_SOURCE)) != 0)
+        return;
+    b->has &= ~(unsigned)NYTP_HAS_TIMES;
+    b->ticks_seen = b->statement_ticks_seen = NYTP_MAX_TOTAL_TICKS + 1;
+}
+
 bool nytp_builder_out_of_memory(struct nytp_builder *b)
 {
     return nytp_out_of_memory(&b->error);

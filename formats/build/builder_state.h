@@ -251,6 +251,10 @@ struct nytp_builder {
 
 /* Set the builder's error, and return false. The second is for a call that the call
  * stack (callstack.h) could not take: a limit is out, which the message names, or memory. */
+/* Notes that the recording has counts only: all its ticks are taken as 0. Does nothing behind
+ * its first statement or call. */
+void nytp_builder_has_no_times(struct nytp_builder *b);
+
 bool nytp_builder_out_of_memory(struct nytp_builder *builder);
 bool nytp_builder_tree_failed(struct nytp_builder *builder);
 

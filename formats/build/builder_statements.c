@@ -115,7 +115,7 @@ static void start_entered_frames(struct nytp_builder *b)
 static inline int64_t statement_ticks(struct nytp_builder *b, int32_t ticks)
 {
     if (b->statement_ticks_seen > NYTP_MAX_TOTAL_TICKS) {
-        b->negative_times++;
+        b->negative_times += (b->has & NYTP_HAS_TIMES) != 0;
         return 0;
     }
     b->statement_ticks_seen += ticks < 0 ? -(int64_t)ticks : ticks;

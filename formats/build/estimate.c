@@ -4,7 +4,7 @@
  * arcs are known: how often one sub called another, and how long that took in all.
  *
  * Each caller passes its own share on to what it calls, in proportion: a sub that has a third
- * of the time of B has a third of all that B called. What is too small to place, or can only
+ * of the time of B has a third of all that B called; of its calls, if no times were recorded. What is too small to place, or can only
  * be reached through a recursion, becomes a child of the root. So the times of every sub are
  * exact, though the paths between subs are a guess.
  */
@@ -18,6 +18,7 @@
 struct estimate {
     struct nytp_assignment *s;
     const struct nytp_sub_sums *sums;
+    bool by_calls; /* no times were recorded: in proportion to calls */
     uint32_t *first_arc; /* per caller, arcs sorted by caller */
     uint32_t *arc_order;
     int64_t *placed_ticks;
@@ -58,11 +59,13 @@ static bool estimate_below(struct estimate *e, uint32_t raw_parent, uint32_t cal
     for (uint32_t i = e->first_arc[caller]; i < e->first_arc[caller + 1]; i++) {
         const struct nytp_built_arc *a = &b->arcs[e->arc_order[i]];
         const uint32_t callee = a->callee;
-        const double incl = share * (double)a->incl_ticks;
-        if (e->on_path[callee] || e->sums->arc_incl[callee] <= 0 || incl < e->min_ticks ||
+        const double all = e->by_calls ? (double)e->sums->arc_calls[callee]
+                                       : (double)e->sums->arc_incl[callee];
+        const double incl = share * (double)(e->by_calls ? (int64_t)a->calls : a->incl_ticks);
+        if (e->on_path[callee] || !(all > 0) || incl < e->min_ticks ||
             e->n_nodes >= ESTIMATE_MAX_NODES)
             continue;
-        const double child_share = incl / (double)e->sums->arc_incl[callee];
+        const double child_share = incl / all;
         const int64_t excl =
             share_of_ticks(child_share * (double)e->sums->arc_excl[callee],
                            e->sums->arc_excl[callee] - e->placed_ticks[callee]);
@@ -127,6 +130,7 @@ bool nytp_estimate_tree(struct nytp_assignment *s, const struct nytp_sub_sums *s
     struct estimate e = {
         .s = s,
         .sums = sums,
+        .by_calls = (b->has & NYTP_HAS_TIMES) == 0,
         .first_arc = calloc(n + 2, sizeof *e.first_arc),
         .arc_order = malloc((b->n_arcs + 1) * sizeof *e.arc_order),
         .placed_ticks = calloc(n, sizeof *e.placed_ticks),

@@ -225,16 +225,27 @@ static bool place_svs(struct nytp_assignment *s, uint32_t node)
            (add_entry(s, e) && add_svs(s, node, e.file, e.line, svs));
 }
 
+#define MOST_CALLS         (UINT64_C(1) << 40)
+#define CALL_PARTS         64
 #define PROPORTIONAL_SHARE 64 /* nodes with at least 1/64 of their sub's time are "big" */
 
-/* `nodes` are sorted by exclusive ticks, largest first. */
+/* Returns what lines are dealt out by: parts of calls, if no times were recorded.
+ * make_node_lines() drops such ticks. */
+static int64_t part_of(const struct nytp_assignment *s, const struct nytp_node *node)
+{
+    return (s->b->has & NYTP_HAS_TIMES) != 0
+               ? node->excl_ticks
+               : (int64_t)(node->calls < MOST_CALLS ? node->calls : MOST_CALLS) * CALL_PARTS;
+}
+
+/* `nodes` are sorted by part_of(), largest first. */
 static bool deal_lines(struct nytp_assignment *s, struct dealing *d, const uint32_t *nodes,
                        uint32_t n_nodes)
 {
     const struct nytp_profile *p = s->p;
     int64_t total = 0;
     for (uint32_t i = 0; i < n_nodes; i++)
-        total += nytp_at_least_0(p->nodes[nodes[i]].excl_ticks);
+        total += nytp_at_least_0(part_of(s, &p->nodes[nodes[i]]));
     const int64_t sum = weigh_lines(d->lines, d->n_lines);
     int64_t cumulated = 0, given = 0;
     for (uint32_t i = 0; i < d->n_lines; i++) {
@@ -247,7 +258,7 @@ static bool deal_lines(struct nytp_assignment *s, struct dealing *d, const uint3
     d->remaining = total;
     d->at = 0;
     for (uint32_t i = 0; i < n_nodes; i++) {
-        const int64_t ticks = p->nodes[nodes[i]].excl_ticks;
+        const int64_t ticks = part_of(s, &p->nodes[nodes[i]]);
         bool ok;
         if (ticks < 0)
             ok = apportion_on_first_line(s, nodes[i]);
@@ -384,7 +395,7 @@ static bool apportion_all(struct nytp_assignment *s)
                 ok = apportion_measured(s, n, lines);
             else
                 groups[n_groups++] =
-                    (struct group){i, p->nodes[n].sub, n, p->nodes[n].excl_ticks};
+                    (struct group){i, p->nodes[n].sub, n, part_of(s, &p->nodes[n])};
         }
     }
     if (ok) {
@@ -456,6 +467,7 @@ static bool make_node_line_svs(struct nytp_assignment *s)
 static bool make_node_lines(struct nytp_assignment *s)
 {
     struct nytp_profile *p = s->p;
+    const bool has_times = (s->b->has & NYTP_HAS_TIMES) != 0;
     uint32_t *first = calloc(p->n_nodes + 2, sizeof *first);
     p->node_lines = malloc((s->n_entries + 1) * sizeof *p->node_lines);
     if (first == NULL || p->node_lines == NULL) {
@@ -471,7 +483,7 @@ static bool make_node_lines(struct nytp_assignment *s)
         p->node_lines[first[e->node + 1]++] =
             (struct nytp_node_line){.file = e->file,
                                     .line = e->line,
-                                    .ticks = e->ticks,
+                                    .ticks = has_times ? e->ticks : 0,
                                     .statements = e->statements,
                                     .after_leave = e->after_leave};
     }

@@ -10,6 +10,7 @@
 #include "summary_times.h"
 
 #include "formats/model/model.h"
+#include "formats/stream/comments/attribute_records.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -266,6 +267,20 @@ static bool add_source_line(struct nytp_summary *summary, const struct nytp_even
     return true;
 }
 
+/* A recording of counts only says so; no other comment is needed. */
+static bool add_comment(struct nytp_summary *summary, const struct nytp_event *event)
+{
+    static const char key[] = "counts";
+    struct nytp_event attribute;
+    if (!nytp_attribute_record_read(event, &attribute) ||
+        attribute.u.pair.key.len != sizeof key - 1 ||
+        memcmp(attribute.u.pair.key.ptr, key, sizeof key - 1) != 0)
+        return true;
+    summary->has_no_times = true;
+    return set_pair(summary, &summary->attributes, attribute.u.pair.key,
+                    attribute.u.pair.value);
+}
+
 static bool add_event(struct nytp_summary *summary, const struct nytp_event *event)
 {
     switch (event->tag) {
@@ -294,7 +309,9 @@ static bool add_event(struct nytp_summary *summary, const struct nytp_event *eve
     case NYTP_TAG_START_DEFLATE:
         summary->inflated = true;
         return true;
-    default: /* calls one by one, comments: the records of sums suffice */
+    case NYTP_TAG_COMMENT:
+        return add_comment(summary, event);
+    default: /* calls one by one: the records of sums suffice */
         return true;
     }
 }

@@ -143,6 +143,7 @@ struct nytp_summary {
     uint64_t n_discounts; /* time records that add time to a statement without counting one */
     int64_t total_ticks;
     bool has_blocks, has_processes;
+    bool has_no_times; /* counts=1 */
 
     /* the rest belongs to summary.c */
     struct nytp_strings *strings;

@@ -55,7 +55,7 @@ enum nytp_weight nytp_memory_named(const char *name);
 const char *nytp_measures_list(const char *first, const char *except, const char *separator,
                                char *text, size_t size);
 
-/* Returns true if the profile has a measure of memory. */
+/* Returns true if the profile has a measure of memory or of time. */
 static inline bool nytp_profile_has(const struct nytp_profile *profile, enum nytp_weight weight)
 {
     return (profile->has & nytp_measures[weight].has) != 0;

@@ -42,6 +42,7 @@ enum nytp_has {
     NYTP_HAS_SVS = 1 << 6,         /* SVs made and freed: memory=1 */
     NYTP_HAS_BYTES = 1 << 7,       /* and samples of allocated bytes: memory=BYTES */
     NYTP_HAS_COUNTED_SVS = 1 << 8, /* NYTP_HAS_SVS, and svs=0 did not leave them out */
+    NYTP_HAS_TIMES = 1 << 9,       /* counts=0; without it all ticks are 0 */
 };
 
 /* One process of the recording. */

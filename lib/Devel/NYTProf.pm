@@ -151,6 +151,24 @@ Force bits in C<$^P>.
 
 =back
 
+=head2 Counts only
+
+=over 4
+
+=item counts=1
+
+Count statements and calls and measure no time. That costs a fraction of an exact recording, and
+limits (L<nytp-gate(7)>) need no more: C<nytp prove --nytp-with=counts=1>, C<nytp run
+--with=counts=1>. Statements are counted by line, calls by caller, callee and line, as an exact
+recording does.
+
+Times are absent everywhere, and so are waits and hangs. C<nytp-export> shows calls and statements
+(C<--top>, C<--csv>, C<--json>, C<--rows>, C<--callgrind>, C<--pprof>, C<--collapsed> and others),
+and refuses formats that are of times. Source is not kept unless C<savesrc=1> is given.
+See L</CAVEATS>.
+
+=back
+
 =head2 Regular expressions and memory
 
 =over 4
@@ -511,6 +529,14 @@ that are still in use; nytp-export counts them once if it has several of these f
 C<rotate>, 262,144 samples and 65,536 distinct calls are kept. Programs that are linked
 statically, or have more rights than their caller, ignore C<LD_PRELOAD>. With C<sample> only
 allocations are sampled.
+
+=item counts
+
+Calls are totals, as with C<calls=0>, so stacks are estimated from them, in proportion to calls. A
+line's statements belong to the innermost sub that holds the line: several subs on one line share
+them. C<DB::label()> does nothing. Readers of the format see times of 0; L<Devel::NYTProf::Data>
+has C<undef>. A killed program has the statements up to the last flush, and no calls (but
+C<sigexit>).
 
 =item sample
 

@@ -55,7 +55,7 @@ CREATE TABLE IF NOT EXISTS nytp.stacks
     inuse_objects UInt64,         -- and of these what was not freed before the end
     inuse_space  UInt64,
     flags        UInt8,           -- 1 never returned, 2 estimated, 4 the recording ends early, 8 sampled: statements
-                                  -- are samples, and there were as many calls or more
+                                  -- are samples, and there were as many calls or more; 16 counts only: no times
     stack_hash   UInt64 MATERIALIZED cityHash64(
                      arrayStringConcat(stack, '\n'), arrayStringConcat(files, '\n'), toString(lines))
 )

@@ -200,6 +200,15 @@ bool nytp_merged_attribute(struct nytp_merged_settings *m, struct nytp_str key,
 bool nytp_merged_attribute_record(struct nytp_merged_settings *m, struct nytp_str key,
                                   struct nytp_str value)
 {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->n_applications; i++)
+        n += m->applications[i].n;
+    bool is_new = equals_word(key, "counts");
+    for (uint32_t i = 0; i < m->n_settings && is_new; i++)
+        is_new = strcmp(nytp_strings_get(m->strings, m->settings[i].key).ptr, "counts") != 0;
+    if (is_new && n > 1)
+        return nytp_error_set(m->error, NYTP_ERR_FORMAT,
+                              "counts only (counts=1), but recordings before it have times");
     return add_attribute(m, key, value, nytp_write_attribute_record);
 }
 

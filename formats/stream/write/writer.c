@@ -328,6 +328,24 @@ void nytp_write_sub_callers(struct nytp_writer *writer, const struct nytp_sub_ca
     put_str(writer, calls->callee);
 }
 
+/* Copies what is there behind itself: twice as much each time. */
+void nytp_write_times(struct nytp_writer *writer, const struct nytp_encoded_place *place,
+                      uint32_t n)
+{
+    const size_t len = place->len + 2u;
+    for (; n > 0; n--) {
+        nytp_write_time_at(writer, 0, place);
+        size_t there = len, room = (size_t)(writer->end - writer->at) / len;
+        room = room < n - 1 ? room : n - 1;
+        n -= (uint32_t)room;
+        for (size_t left = room * len, part; left > 0; left -= part, there += part) {
+            part = there < left ? there : left;
+            memcpy(writer->at, writer->at - there, part);
+            writer->at += part;
+        }
+    }
+}
+
 /* --- calls in comments --- */
 
 void nytp_write_calls_head(struct nytp_writer *writer)

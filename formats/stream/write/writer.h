@@ -161,7 +161,11 @@ static inline void nytp_write_time_at(struct nytp_writer *writer, int32_t ticks,
     writer->at = at + place->len;
 }
 
-/* The same for the usual case, with or without a DISCOUNT behind it. Returns false, with
+/* The same without ticks, n times: executions that were counted. */
+void nytp_write_times(struct nytp_writer *writer, const struct nytp_encoded_place *place,
+                      uint32_t n);
+
+/* nytp_write_time_at() for the usual case, with or without a DISCOUNT behind it. Returns false, with
  * nothing written, if there is no room, the ticks need more than two bytes, or a call is held
  * whose point is not `now`, the end of this record. */
 static inline bool nytp_write_short_time(struct nytp_writer *writer, int64_t now,

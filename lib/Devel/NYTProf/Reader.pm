@@ -212,6 +212,8 @@ the sums of merged evals. The directory must exist. Dies on failure.
 
 sub report {
     my ($self, $options) = @_;
+    die "$self->{file} has counts only (NYTPROF=counts=1), and the reports are of times: nytp-export --top --lines\n"
+        if $self->{profile}->attributes->{counts};
     my %has = map { $_ => 1 } values %{$self->{profile}->get_profile_levels};
     for my $level (grep { $has{$_} } qw(sub block line)) {
         print "Writing $level reports to $self->{output_dir} directory\n"

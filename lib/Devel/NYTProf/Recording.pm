@@ -62,6 +62,12 @@ sub is_foreign {
     return !$n || $head ne 'NYTProf ';
 }
 
+# Returns whether times are recorded, and not counts only.
+sub has_times {
+    my ($self) = @_;
+    return ($self->{options} // '') !~ /(?:\A|:)counts=1(?::|\z)/;
+}
+
 # Returns the value of NYTPROF that makes every started perl write into the folder. File names begin with $before.
 sub variable {
     my ($self, $before) = @_;

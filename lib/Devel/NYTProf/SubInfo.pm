@@ -289,7 +289,7 @@ sub _format_call {
     my ($call) = @_;
     my @fields = @$call;
     my $callers = pop @fields;
-    return join ' ', '[', @fields, join('|', sort keys %{$callers || {}}), ']';
+    return join ' ', '[', map({ $_ // 'undef' } @fields), join('|', sort keys %{$callers || {}}), ']';
 }
 
 sub dump {
@@ -301,7 +301,7 @@ sub dump {
     };
     my $range = join '-', map { defined $_ ? $_ : 'undef' } $self->first_line, $self->last_line;
     $line->(sprintf '[ %s:%s calls %s times %s ]', $self->fid, $range, $self->calls,
-        join ' ', $self->incl_time, $self->excl_time, $self->recur_max_depth,
+        join ' ', map { $_ // 'undef' } $self->incl_time, $self->excl_time, $self->recur_max_depth,
         $self->recur_incl_time);
     for my $place ($self->caller_places) {
         my ($fid, $at, $call) = @$place;
