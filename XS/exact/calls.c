@@ -454,14 +454,28 @@ void nytp_frame_open(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
     enter(rec, sub, site, ANYWHERE);
 }
 
-static inline void watch_scope(pTHX_ uint32_t serial)
+/* on_scope_exit() of a call that began while rec->counts_plain. */
+static void on_counted_exit(pTHX_ void *serial)
+{
+    struct nytp_recorder *const rec = nytp_counting_recorder_of(aTHX);
+    if (UNLIKELY(rec == NULL || rec->jump.xsub != NULL ||
+                 !close_counted(rec, (uint32_t)PTR2UV(serial))))
+        on_scope_exit(aTHX_ serial);
+}
+
+static NYTP_INLINED void watch_scope_with(pTHX_ uint32_t serial, DESTRUCTORFUNC_t on_exit)
 {
     SSCHECK(DESTRUCTOR_SIZE); /* SAVEDESTRUCTOR_X without a function call */
     ANY *const top = PL_savestack + PL_savestack_ix;
-    top[0].any_dxptr = on_scope_exit;
+    top[0].any_dxptr = on_exit;
     top[1].any_ptr = INT2PTR(void *, (UV)serial);
     top[2].any_uv = SAVEt_DESTRUCTOR_X;
     PL_savestack_ix += DESTRUCTOR_SIZE;
+}
+
+static inline void watch_scope(pTHX_ uint32_t serial)
+{
+    watch_scope_with(aTHX_ serial, on_scope_exit);
 }
 
 /* Removes the destructor, unless the handler left entries above it or a context that remembers
@@ -819,7 +833,7 @@ static NYTP_INLINED OP *count_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
     if (UNLIKELY(known == NULL || next->op_type == OP_CUSTOM))
         enter_to_know(aTHX_ rec, cv, next, rec->clock.latest_ticks);
     else
-        watch_scope(aTHX_ push_counted(rec, known->arc));
+        watch_scope_with(aTHX_ push_counted(rec, known->arc), on_counted_exit);
     return next;
 }
 

@@ -241,9 +241,22 @@ static NYTP_INLINED void begin_counted(pTHX_ struct nytp_recorder *rec, const CO
     nytp_place_run(rec, nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT));
 }
 
-OP *nytp_stmt_count(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
+static __attribute__((noinline)) OP *count_rare(pTHX_ struct nytp_recorder *rec,
+                                                Perl_ppaddr_t real_op)
 {
     begin_counted(aTHX_ rec, cCOPx(PL_op));
+    return real_op(aTHX);
+}
+
+/* The usual case of begin_counted() calls nothing, so it saves no registers. */
+OP *nytp_stmt_count(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
+{
+    const COP *const cop = cCOPx(PL_op);
+    struct nytp_place *const last = rec->running_place, *const slot = nytp_place_slot(rec, cop);
+    if (UNLIKELY(last == NULL || last->count.left == 0 || !nytp_place_is_of(slot, cop)))
+        return count_rare(aTHX_ rec, real_op);
+    last->count.left--;
+    nytp_place_run(rec, slot);
     return real_op(aTHX);
 }
 
