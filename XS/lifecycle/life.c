@@ -208,7 +208,7 @@ static void end_for_now(pTHX_ struct nytp_recorder *rec)
 static bool take_back_end(struct nytp_recorder *rec)
 {
     const struct nytp_deflate_point *const point = &rec->life->before_end.deflate;
-    struct nytp_deflate *const before = point->level == 0 ? NULL : nytp_deflate_new_at(point);
+    struct nytp_deflate *const before = point->is_set ? nytp_deflate_new_at(point) : NULL;
     const bool is_whole = before != NULL || rec->options.compress == 0;
     nytp_writer_set_deflate(rec->writer, before);
     rec->writer->calls.point = rec->life->before_end.call_point;

@@ -21,7 +21,6 @@
 #include "formats/deflate/deflate.h"
 
 #define BUFFER_SIZE   (256 * 1024)
-#define GZIP_LEVEL    2
 #define MAX_TEMP_TRYS 100
 #define MAX_LINKS     40
 
@@ -416,7 +415,7 @@ void nytp_out_gzip(struct nytp_out *out)
 {
     if (!out_ok(out) || out->impl->deflate != NULL)
         return;
-    out->impl->deflate = nytp_deflate_new(GZIP_LEVEL, NYTP_GZIP);
+    out->impl->deflate = nytp_deflate_new(NYTP_GZIP);
     if (out->impl->deflate == NULL)
         nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory for compression");
 }

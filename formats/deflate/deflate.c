@@ -46,7 +46,6 @@ struct bits {
 };
 
 struct nytp_deflate {
-    int level;
     enum nytp_framing framing;
     bool is_started;
     uint32_t checksum, n_bytes; /* of the input; its length modulo 2^32 */
@@ -335,15 +334,12 @@ static struct nytp_deflate *new_zeroed(void)
     return pages == MAP_FAILED ? NULL : pages;
 }
 
-struct nytp_deflate *nytp_deflate_new(int level, enum nytp_framing framing)
+struct nytp_deflate *nytp_deflate_new(enum nytp_framing framing)
 {
-    if (level < 1 || level > 9)
-        return NULL;
     struct nytp_deflate *const deflate = new_zeroed();
     if (deflate == NULL)
         return NULL;
-    deflate->level = level;
-    nytp_matcher_init(&deflate->matcher, level > 1);
+    nytp_matcher_init(&deflate->matcher);
     deflate->framing = framing;
     deflate->checksum = framing == NYTP_GZIP ? 0 : 1;
     deflate->bits.at = deflate->out;
@@ -355,7 +351,7 @@ struct nytp_deflate *nytp_deflate_new(int level, enum nytp_framing framing)
 struct nytp_deflate_point nytp_deflate_point(const struct nytp_deflate *deflate)
 {
     return (struct nytp_deflate_point){
-        .level = deflate->level,
+        .is_set = true,
         .framing = deflate->framing,
         .checksum = deflate->checksum,
         .n_bytes = deflate->n_bytes,
@@ -364,7 +360,7 @@ struct nytp_deflate_point nytp_deflate_point(const struct nytp_deflate *deflate)
 
 struct nytp_deflate *nytp_deflate_new_at(const struct nytp_deflate_point *point)
 {
-    struct nytp_deflate *const deflate = nytp_deflate_new(point->level, point->framing);
+    struct nytp_deflate *const deflate = nytp_deflate_new(point->framing);
     if (deflate == NULL)
         return NULL;
     deflate->is_started = true;
@@ -402,13 +398,10 @@ static uint32_t checksum(const struct nytp_deflate *deflate, const uint8_t *byte
 #endif
 }
 
-/* RFC 1950, 2.2: deflate, a window of 32768, the effort of the search. */
+/* RFC 1950, 2.2: deflate, a window of 32768, the usual effort. */
 static void put_zlib_start(struct nytp_deflate *deflate)
 {
-    const unsigned first = 0x78, effort = deflate->level < 2 ? 0 : deflate->level < 6 ? 1 : 2;
-    const unsigned second = effort << 6;
-    put_bits(&deflate->bits, first, 8);
-    put_bits(&deflate->bits, second + 31 - (first << 8 | second) % 31, 8);
+    put_bits(&deflate->bits, 0x9C78, 16);
 }
 
 /* RFC 1952, 2.3: deflate, no options, no time stamp, unknown system. */

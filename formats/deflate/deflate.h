@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * One deflate stream (RFC 1951), compressed piece by piece and framed as zlib (RFC 1950) or
- * gzip (RFC 1952). The same bytes at the same level give the same stream only if they are put
- * and flushed in the same pieces.
+ * gzip (RFC 1952). The same bytes give the same stream only if they are put and flushed in the
+ * same pieces.
  */
 #ifndef NYTP_DEFLATE_H
 #define NYTP_DEFLATE_H
@@ -28,14 +28,13 @@ enum nytp_framing {
 
 struct nytp_deflate;
 
-/* Returns a compressor of about 0.7 MB, or NULL if memory is out or `level` is not 1 (fast) to
- * 9. Levels 2 to 9 are the same. */
-struct nytp_deflate *nytp_deflate_new(int level, enum nytp_framing framing);
+/* Returns a compressor of about 0.7 MB, or NULL if memory is out. */
+struct nytp_deflate *nytp_deflate_new(enum nytp_framing framing);
 
 /* A point of the stream from which it can be continued, even after it was ended. Right after a
  * NYTP_FLUSH_SYNC the compressor holds nothing else but history, which is dispensable. */
 struct nytp_deflate_point {
-    int level; /* 0: no point */
+    bool is_set; /* false: no point */
     enum nytp_framing framing;
     uint32_t checksum, n_bytes;
 };

@@ -136,18 +136,18 @@ static inline uint64_t exchange_short(struct nytp_matcher *matcher, uint32_t at)
 }
 
 /* A match may have begun among the last `n_literals` tokens, whose searches did not find this
- * candidate. Returns how many of them are part of it. */
+ * candidate. Returns how many of them are part of it; looks at seven. */
 static inline uint32_t literals_in(const struct nytp_matcher *matcher, uint32_t at,
                                    struct match match, uint32_t n_literals)
 {
     const uint8_t *const here = matcher->window + at, *const there = here - match.distance;
     const uint32_t known = at - match.distance - (NYTP_MATCHER_HISTORY - matcher->known);
-    uint32_t most = NYTP_MATCH_LONGEST - match.len, n = 0;
+    uint32_t most = NYTP_MATCH_LONGEST - match.len;
     most = most < n_literals ? most : n_literals;
     most = most < known ? most : known;
-    while (n < most && here[-1 - (int32_t)n] == there[-1 - (int32_t)n])
-        n++;
-    return n;
+    const uint64_t difference = read_u64(here - 8) ^ read_u64(there - 8);
+    const uint32_t n = (uint32_t)__builtin_clzll(difference | 1) >> 3;
+    return n < most ? n : most;
 }
 
 static inline struct match search(struct nytp_matcher *matcher, uint32_t at)
@@ -182,7 +182,6 @@ static inline void remember_some(struct nytp_matcher *matcher, uint32_t at, uint
 static size_t make_tokens(struct nytp_matcher *matcher, uint32_t end, nytp_token *tokens,
                           size_t max)
 {
-    const bool remembers = matcher->remembers_inside;
     uint32_t at = matcher->at, n_literals = 0;
     size_t n = 0;
     while (n < max && at < end) {
@@ -196,17 +195,15 @@ static size_t make_tokens(struct nytp_matcher *matcher, uint32_t end, nytp_token
         n -= earlier;
         n_literals = 0;
         tokens[n++] = nytp_token_match(match.len + earlier, match.distance);
-        if (remembers)
-            remember_some(matcher, at, match.len);
+        remember_some(matcher, at, match.len);
         at += match.len;
     }
     matcher->at = at;
     return n;
 }
 
-void nytp_matcher_init(struct nytp_matcher *matcher, bool remembers_inside)
+void nytp_matcher_init(struct nytp_matcher *matcher)
 {
-    matcher->remembers_inside = remembers_inside;
     matcher->at = matcher->fill = NYTP_MATCHER_HISTORY;
 }
 

@@ -20,8 +20,9 @@ enum {
     NYTP_MATCHER_HASH_BITS = 14, /* of an index of by_long, by_short */
     /* Bytes that may wait for those behind them before their token is chosen. */
     NYTP_MATCHER_LOOKAHEAD = NYTP_MATCH_LONGEST + 1 + NYTP_MATCHER_PART,
-    /* Bytes before the room: the first waiting byte may refer back this far. */
-    NYTP_MATCHER_HISTORY = (NYTP_MATCH_FARTHEST + NYTP_MATCHER_LOOKAHEAD + 63) / 64 * 64,
+    /* Bytes before the room: the first waiting byte may refer back this far, and eight bytes
+     * before that are compared, too. */
+    NYTP_MATCHER_HISTORY = (8 + NYTP_MATCH_FARTHEST + NYTP_MATCHER_LOOKAHEAD + 63) / 64 * 64,
     NYTP_MATCHER_ROOM = 262144, /* bytes that can be taken before a slide */
     /* Bytes behind the room that comparisons may read. */
     NYTP_MATCHER_PADDING = 2 * NYTP_MATCHER_PART,
@@ -29,9 +30,8 @@ enum {
 
 /* Holds no pointers: a copy is a second matcher in the same state. */
 struct nytp_matcher {
-    bool remembers_inside; /* also index three places in each match */
-    uint32_t start; /* position in the stream of window[0], modulo 2^32 */
-    uint32_t known; /* valid bytes of history: a short stream touches little memory */
+    uint32_t start;    /* position in the stream of window[0], modulo 2^32 */
+    uint32_t known;    /* valid bytes of history: a short stream touches little memory */
     uint32_t at, fill; /* in window: first byte without token, end */
     /* The last position seen with this hash of its first bytes. */
     uint32_t by_long[1 << NYTP_MATCHER_HASH_BITS], by_short[1 << NYTP_MATCHER_HASH_BITS];
@@ -40,7 +40,7 @@ struct nytp_matcher {
 };
 
 /* Begins a stream. The caller has zeroed `matcher`. */
-void nytp_matcher_init(struct nytp_matcher *matcher, bool remembers_inside);
+void nytp_matcher_init(struct nytp_matcher *matcher);
 
 /* Returns the room for NYTP_MATCHER_ROOM bytes, always the same place. */
 static inline uint8_t *nytp_matcher_room(struct nytp_matcher *matcher)

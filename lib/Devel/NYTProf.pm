@@ -288,8 +288,7 @@ all.
 
 =item compress=N
 
-0 is not at all, 1 the fastest, 2 to 9 a little smaller and all the same. Default 6: some 2 ns a
-byte.
+0 is not at all; 1 to 9 are all the same, and the default is 6: some 2 ns a byte of the records.
 
 =item flush=SECONDS
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * What the compressor makes is a zlib or gzip stream that zlib inflates to the same bytes, at
- * every level, however the bytes come and wherever they are flushed.
+ * however the bytes come and wherever they are flushed.
  */
 #include "formats/deflate/deflate.h"
 #include "formats/deflate/inflate.h"
@@ -131,12 +131,12 @@ static bool run(struct nytp_deflate *deflate, const uint8_t *bytes, size_t len,
 
 /* In pieces of up to `longest` bytes; a flush after one in `flush_in` of them, which must make
  * everything so far readable. */
-static bool survives(int level, enum nytp_framing framing, const uint8_t *bytes,
-                     uint32_t longest, uint32_t flush_in)
+static bool survives(enum nytp_framing framing, const uint8_t *bytes, uint32_t longest,
+                     uint32_t flush_in)
 {
     static uint8_t room[ROOM];
     struct bytes stream = {.ptr = room};
-    struct nytp_deflate *const deflate = nytp_deflate_new(level, framing);
+    struct nytp_deflate *const deflate = nytp_deflate_new(framing);
     bool is_right = deflate != NULL, is_whole = false;
     for (size_t at = 0; is_right && at < n_bytes;) {
         const uint32_t most = 1 + random_below(longest);
@@ -154,21 +154,17 @@ static bool survives(int level, enum nytp_framing framing, const uint8_t *bytes,
     return is_right;
 }
 
-static bool survives_at_both_levels(const uint8_t *bytes)
+static bool survives_pieces(const uint8_t *bytes)
 {
-    for (int level = 1; level <= 2; level++)
-        if (!survives(level, NYTP_ZLIB, bytes, 16384, 1000) ||
-            !survives(level, NYTP_GZIP, bytes, 200000, 2) ||
-            !survives(level, NYTP_ZLIB, bytes, 3000, 2))
-            return false;
-    return true;
+    return survives(NYTP_ZLIB, bytes, 16384, 1000) && survives(NYTP_GZIP, bytes, 200000, 2) &&
+           survives(NYTP_ZLIB, bytes, 3000, 2);
 }
 
-static size_t compressed_len(int level, const uint8_t *bytes)
+static size_t compressed_len(const uint8_t *bytes)
 {
     static uint8_t room[ROOM];
     struct bytes stream = {.ptr = room};
-    struct nytp_deflate *const deflate = nytp_deflate_new(level, NYTP_ZLIB);
+    struct nytp_deflate *const deflate = nytp_deflate_new(NYTP_ZLIB);
     const bool is_right = run(deflate, bytes, n_bytes, NYTP_FLUSH_FINISH, &stream);
     nytp_deflate_free(deflate);
     return is_right ? stream.len : SIZE_MAX;
@@ -180,7 +176,7 @@ static bool point_goes_on(const uint8_t *bytes)
     static uint8_t room[ROOM];
     struct bytes stream = {.ptr = room};
     bool is_whole = false;
-    struct nytp_deflate *const ended = nytp_deflate_new(6, NYTP_ZLIB);
+    struct nytp_deflate *const ended = nytp_deflate_new(NYTP_ZLIB);
     run(ended, bytes, n_bytes / 3, NYTP_FLUSH_SYNC, &stream);
     const struct nytp_deflate_point point = nytp_deflate_point(ended);
     const size_t before = stream.len;
@@ -213,7 +209,7 @@ static bool leaves_no_upper_halves(enum nytp_framing framing, const uint8_t *byt
 {
     static uint8_t room[ROOM], back[MOST];
     struct bytes stream = {.ptr = room};
-    struct nytp_deflate *const deflate = nytp_deflate_new(1, framing);
+    struct nytp_deflate *const deflate = nytp_deflate_new(framing);
     run(deflate, bytes, n_bytes, NYTP_FLUSH_FINISH, &stream);
     const bool after_deflate = upper_halves_are_in_use();
     nytp_deflate_free(deflate);
@@ -235,7 +231,7 @@ static bool is_empty_stream(enum nytp_framing framing)
     uint8_t room[64];
     struct bytes stream = {.ptr = room};
     bool is_whole = false;
-    struct nytp_deflate *const deflate = nytp_deflate_new(1, framing);
+    struct nytp_deflate *const deflate = nytp_deflate_new(framing);
     nytp_deflate_run(deflate, 0, NYTP_FLUSH_SYNC, put, &stream);
     nytp_deflate_run(deflate, 0, NYTP_FLUSH_FINISH, put, &stream);
     nytp_deflate_free(deflate);
@@ -245,7 +241,7 @@ static bool is_empty_stream(enum nytp_framing framing)
 static bool stops_when_refused(const uint8_t *bytes)
 {
     struct bytes stream = {.refuses = true};
-    struct nytp_deflate *const deflate = nytp_deflate_new(6, NYTP_ZLIB);
+    struct nytp_deflate *const deflate = nytp_deflate_new(NYTP_ZLIB);
     const bool went_on = run(deflate, bytes, n_bytes, NYTP_FLUSH_NONE, &stream);
     nytp_deflate_free(deflate);
     return !went_on;
@@ -258,26 +254,21 @@ int main(void)
         n_bytes = 200000;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         kinds[i].fill(bytes);
-        ok(survives_at_both_levels(bytes), kinds[i].name);
+        ok(survives_pieces(bytes), kinds[i].name);
     }
     ok(is_empty_stream(NYTP_ZLIB) && is_empty_stream(NYTP_GZIP), "an empty stream is one");
 
     fill_zeros(bytes);
-    ok(compressed_len(6, bytes) < n_bytes / 250, "zeros become next to nothing");
+    ok(compressed_len(bytes) < n_bytes / 250, "zeros become next to nothing");
     fill_noise(bytes);
-    ok(compressed_len(9, bytes) < n_bytes + n_bytes / 50, "noise grows by less than 2 %");
+    ok(compressed_len(bytes) < n_bytes + n_bytes / 50, "noise grows by less than 2 %");
     fill_far(bytes);
-    ok(compressed_len(9, bytes) < n_bytes / 2 + 32768 + n_bytes / 50,
+    ok(compressed_len(bytes) < n_bytes / 2 + 32768 + n_bytes / 50,
        "what comes again 32768 bytes later is found");
     fill_records(bytes);
-    ok(compressed_len(9, bytes) == compressed_len(2, bytes) &&
-           compressed_len(2, bytes) < compressed_len(1, bytes),
-       "levels 2 to 9 are the same, and make less of records than level 1");
     ok(point_goes_on(bytes), "a stream that was ended goes on from a point before");
     ok(leaves_no_upper_halves(NYTP_ZLIB, bytes) && leaves_no_upper_halves(NYTP_GZIP, bytes),
        "no upper half of a vector register is left in use");
     ok(stops_when_refused(bytes), "a put that fails stops the compression");
-    ok(nytp_deflate_new(0, NYTP_ZLIB) == NULL && nytp_deflate_new(10, NYTP_ZLIB) == NULL,
-       "there are nine levels");
     return done_testing();
 }

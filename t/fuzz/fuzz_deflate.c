@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Fuzz target: the compressor beside zlib. The first bytes choose level, framing, how long the
+ * Fuzz target: the compressor beside zlib. The first bytes choose the framing, how long the
  * pieces are, where it is flushed and where it goes on from a copy of itself; the rest,
  * repeated at a distance so that there is something to find, is what gets compressed. zlib must
  * inflate every flushed part to the bytes put so far, and the whole to all of them.
@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t len =
         make_plain(plain, data + HEAD, size - HEAD, data[3] | (size_t)data[4] << 8);
     const size_t piece = 1 + (size_t)data[1] * data[1] * 4;
-    struct nytp_deflate *deflate = nytp_deflate_new(1 + data[0] % 9, data[0] / 9 % 2);
+    struct nytp_deflate *deflate = nytp_deflate_new(data[0] % 2);
     if (deflate == NULL)
         abort();
     packed.len = 0;

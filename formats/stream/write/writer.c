@@ -267,7 +267,7 @@ void nytp_write_option(struct nytp_writer *writer, const char *key, int64_t valu
 
 bool nytp_write_start_deflate(struct nytp_writer *writer, int level)
 {
-    struct nytp_deflate *const deflate = nytp_deflate_new(level, NYTP_ZLIB);
+    struct nytp_deflate *const deflate = nytp_deflate_new(NYTP_ZLIB);
     if (deflate == NULL)
         return false;
     char text[80];

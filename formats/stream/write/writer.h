@@ -401,7 +401,7 @@ void nytp_write_attribute_record(struct nytp_writer *writer, const char *key, co
                                  size_t value_len);
 void nytp_write_option(struct nytp_writer *writer, const char *key, int64_t value);
 
-/* Compresses all that follows, at level 1 to 9, after a comment that says so. Returns false,
+/* Compresses all that follows, after a comment that tells the level asked for. Returns false,
  * with nothing written, if the compressor cannot be made. */
 bool nytp_write_start_deflate(struct nytp_writer *writer, int level);
 
