@@ -157,8 +157,9 @@ Force bits in C<$^P>.
 
 =item counts=1
 
-Count statements and calls and measure no time. That costs a fraction of an exact recording, and
-limits (L<nytp-gate(7)>) need no more: C<nytp prove --nytp-with=counts=1>, C<nytp run
+Count statements and calls and measure no time. perltidy, json_pp, pod2man and perlcritic took 1.1
+to 1.3 of their plain processor time, and 1.4 to 1.9 with an exact recording. Limits
+(L<nytp-gate(7)>) need no more than counts: C<nytp prove --nytp-with=counts=1>, C<nytp run
 --with=counts=1>. Statements are counted by line, calls by caller, callee and line, as an exact
 recording does.
 

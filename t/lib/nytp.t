@@ -135,6 +135,24 @@ subtest 'run --memory' => sub {
     cmp_ok $own, '>', 30_000_000, 'and what the sub keeps';
 };
 
+subtest 'counts=1: nytp run and nytp prove' => sub {
+    put('counted.t', "use Test::More tests => 1;\nsub work { my \$n = 0;\n\$n += \$_ for 1 .. 3;\nreturn \$n }\nwork() for 1 .. 2000;\nok 1;\n");
+    put('rules', "calls main::work <= 2000\nstatements main::work <= 6000\n");
+    put('strict', "calls main::work <= 1999\n");
+    put('timed', "time main::work <= 1s\n");
+    for my $command ("run --with=counts=1 -o c.out counted.t", "prove --nytp-with=counts=1 --nytp-out=c.out counted.t") {
+        my (undef, $err, $status) = shell("$bin/nytp $command");
+        is $status, 0, $command;
+        like $err, qr/^ +6000 +2000 +8000 main::work /m, 'counts are shown';
+        like $err, qr/nytp export --gate=FILE/, 'and what more there is';
+        unlike $err =~ s/^(?:test |counted\.t |Files=).*//mgr, qr/\d (?:ns|us|ms|s)\b/, 'no times';
+        is +(shell("$bin/nytp-export -q --gate=rules c.out"))[2] >> 8, 0, 'rules are kept';
+        is +(shell("$bin/nytp-export -q --gate=strict c.out"))[2] >> 8, 10, 'or broken';
+        is +(shell("$bin/nytp-export -q --gate=timed c.out"))[2] >> 8, 2, 'or of times, which cannot be judged';
+        unlink 'c.out';
+    }
+};
+
 subtest 'dprofpp -p' => sub {
     put('dies.pl', 'sub f { 1 } f(); die "dead\n"');
     my ($out, undef, $status) = shell("$bin/dprofpp -p dies.pl");

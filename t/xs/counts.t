@@ -87,6 +87,7 @@ for my $n (1 .. 30) { eval "sub e$n { my \$x = $n; return \$x } e$n() for 1 .. 2
 OUTER: for my $i (1 .. 5) { for my $j (1 .. 5) { next OUTER if $j > $i; deep($j) } }
 my $k = 0; while ($k++ < 300) { if ($k % 2) { deep(1) } else { length sprintf '%d', $k } } 
 do { deep(1) } until $k-- < 290;
+{ no warnings 'exec'; exec './no such program'; } deep(1);
 local $_ = 'a b c'; my @w = split; print "@w[0, 1]\n"; print join(',', map { deep($_) } grep { $_ > 1 } 1 .. 4), "\n";
 require "./more.pl"; do './more.pl'; print Obj->can('new') ? "can\n" : '';
 END { deep(3); print "end\n" }

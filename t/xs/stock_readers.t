@@ -70,14 +70,14 @@ sub calls_of {
     return \%names;
 }
 
-for my $opts ('', 'compress=0', 'calls=1:leave=0', 'blocks=1:slowops=0', 'use_db_sub=1', 'savesrc=0:slowops=1', 'compress=1:calls=2', 'regex=1') {
+for my $opts ('', 'compress=0', 'calls=1:leave=0', 'blocks=1:slowops=0', 'use_db_sub=1', 'savesrc=0:slowops=1', 'compress=1:calls=2', 'regex=1', 'counts=1:savesrc=1') {
     scenario "options '$opts'" => sub {
         my $run = run_prog(code => $CODE, opts => $opts);
         my $p = whole_in($run, 'whole');
 
         # Calls that are told in comments are told again by the format's own records.
         my $with_calls = 'nytprof.out';
-        if ($opts !~ /calls=/) {
+        if ($opts !~ /calls=|counts=/) {
             $with_calls = 'expanded.out';
             my @merge = ($^X, ours(), root() . '/bin/nytprofmerge');
             is run_in($run, @merge, '-o', $with_calls, 'nytprof.out')->{status}, 0, 'expanded';
