@@ -433,14 +433,15 @@ void nytp_costs_begin_file(struct nytp_recorder *rec)
 /* Measures nothing: perl's stack may be freed. */
 void nytp_costs_end_file(struct nytp_recorder *rec)
 {
-    if (rec->cost_meter != NULL && rec->kind == NYTP_EXACT && !rec->without_perl)
+    if (rec->cost_meter != NULL && rec->kind == NYTP_EXACT && !rec->counts_on &&
+        !rec->without_perl)
         write_costs(rec);
 }
 
 uint64_t nytp_costs_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t raw)
 {
     struct nytp_cost_meter *const meter = rec->cost_meter;
-    if (meter == NULL)
+    if (meter == NULL || rec->counts_on)
         return UINT64_MAX;
     if (raw < meter->due_raw)
         return meter->due_raw;

@@ -123,6 +123,7 @@ void nytp_settle_options(struct nytp_recorder *rec)
         return;
     for (; nytp_options_find_unfit(&rec->options, &error); error = (struct nytp_error){0})
         nytp_say(&rec->options, "%s", error.message);
+    nytp_state_set(rec, rec->state);
     if (rec->counts_on)
         rec->options.calls = rec->options.leave = 0;
     nytp_bytes_prepare(rec);

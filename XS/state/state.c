@@ -195,7 +195,7 @@ void nytp_state_note_waiting(struct nytp_recorder *rec, bool is_waiting)
 
 void nytp_state_set(struct nytp_recorder *rec, enum nytp_state state)
 {
-    const bool on = state == NYTP_RECORDING;
+    const bool on = state == NYTP_RECORDING, was_open = nytp_file_is_open(rec);
     const bool exact = on && rec->kind == NYTP_EXACT;
     count_state(rec->state, rec->kind, -1u);
     count_state(state, rec->kind, 1);
@@ -210,7 +210,8 @@ void nytp_state_set(struct nytp_recorder *rec, enum nytp_state state)
     rec->memory_on = exact && rec->options.memory && rec->dprof == NULL;
     rec->svs_on = rec->memory_on && rec->options.svs;
     rec->finds_caller = rec->options.findcaller;
-    rec->counts_on = nytp_options_count(&rec->options) && rec->dprof == NULL;
+    if (!was_open && !rec->is_ended) /* places of the file have counts, or have none */
+        rec->counts_on = nytp_options_count(&rec->options) && rec->dprof == NULL;
     rec->leave_on = rec->options.leave && !rec->options.use_db_sub && !rec->counts_on;
     rec->looks_first = state == NYTP_ARMED || rec->n_open_at_start > 0;
     rec->is_plain = nytp_state_is_plain(rec);

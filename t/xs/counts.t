@@ -143,6 +143,24 @@ scenario 'beside other options' => sub {
     is join(' ', grep {/nytp-label/} @{ profile_in($run)->{comments} }), 'nytp-label-profile b=2', 'a label of the process stays';
 };
 
+scenario 'an option that the program sets' => sub {
+    my $code = $SUBS . "require Devel::NYTProf; DB::set_option('counts', 1); DB::enable_profile(); deep(\$_ % 3) for 1 .. 500; DB::finish_profile();\n";
+    my $p = profile_in(run_with('start=no', code => $code));
+    is join(' ', $p->{opt}{calls}, grep {/counts/} @{ $p->{comments} }), '0 nytp-attribute counts=1', 'before recording begins';
+    cmp_ok stmt_total($p), '>', 900, 'statements are counted';
+    my $run = run_with('', code => $SUBS . <<'P');
+deep($_ % 3) for 1 .. 500; DB::set_option('counts', 1); DB::disable_profile(); DB::enable_profile(); deep($_ % 3) for 1 .. 500;
+DB::finish_profile(); DB::enable_profile('two.out'); deep($_ % 3) for 1 .. 500;
+DB::set_option('counts', 0); DB::disable_profile(); DB::enable_profile(); deep(1);
+P
+    my @p = map { profile_in($run, $_) } 'nytprof.out', 'two.out';
+    is join(' ', map { scalar grep {/counts/} @{ $_->{comments} } } @p), '0 1', 'while recording: for the next file';
+    is join(' ', map { times_of($_) ? 1 : 0 } @p), '1 0', 'with or without times';
+    my ($first, $second) = map { counts($run, $_) } @p;
+    cmp_ok $first->{'/prog.pl:1'}, '>', 1.9 * $second->{'/prog.pl:1'}, 'all of the first';
+    cmp_ok $first->{'/prog.pl:1'}, '<', 2 * $second->{'/prog.pl:1'}, 'and no more';
+};
+
 # The counts of a killed program are on disk but for those of the last moments. It tells when it has done a part: nobody waits.
 scenario 'a program that is killed' => sub {
     my $run = run_with('counts=1:flush=0.0001:sigexit=TERM', code => $SUBS . "deep(\$_ % 9) for 1 .. 5000; kill TERM => \$\$; sleep 100;\n");
