@@ -140,13 +140,13 @@ SKIP: {
     my $has_nm = %object_of && qx{nm --version 2>/dev/null} =~ /\S/;
     skip 'no objects to look at, or no nm', 2 if !$has_nm;
     my (%home, %needs);
-    for my $file (sort keys %object_of) {
-        for my $line (split /\n/, qx{nm -P "$object_of{$file}"}) {
-            my ($symbol, $type) = split ' ', $line;
-            next if $symbol !~ /^_?nytp_/;
-            $home{$symbol} = id($file) if $type =~ /[TDBRC]/;
-            $needs{ id($file) }{$symbol} = 1 if $type eq 'U';
-        }
+    my %file_of = reverse %object_of;
+    open my $nm, '-|', 'nm', '-AP', sort keys %file_of or die "nm: $!\n";
+    while (<$nm>) {
+        my ($object, $symbol, $type) = /\A(.*): (_?nytp_\S+) (\w)/ or next;
+        my $user = id($file_of{$object});
+        $home{$symbol} = $user if $type =~ /[TDBRC]/;
+        $needs{$user}{$symbol} = 1 if $type eq 'U';
     }
     my ($n_calls, @upward) = (0);
     for my $user (sort keys %needs) {
