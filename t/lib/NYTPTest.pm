@@ -34,7 +34,7 @@ our @EXPORT = qw(
   impl run_prog run_plain run_perl profile_in read_profile arc_lines stmt_lines stmt_counts
   sub_lines script_fid fid_named return_names check_sums matrix long_tests loaded_from root
   run_on_terminal stock_command
-  stmt_total scenario slow_scenario sanitized preloaded stepping_clock fifo_reader begin_prog end_prog ctl_in await
+  stmt_total scenario slow_scenario user_scenario sanitized preloaded stepping_clock fifo_reader begin_prog end_prog ctl_in await
   new_dir ours exported run_in whole_in
 );
 
@@ -70,6 +70,9 @@ sub slow_scenario {
     }
     return;
 }
+
+# One that root need not repeat where an ordinary user has run it: t/run has root run what needs root.
+sub user_scenario { return $ENV{NYTP_TEST_ROOT} ? undef : scenario(@_) }
 
 # Whether programs run with AddressSanitizer, by t/sanitized.
 sub sanitized { return ($ENV{LD_PRELOAD} || '') =~ /libasan/ }

@@ -5,6 +5,7 @@
 
 use FindBin;
 use lib "$FindBin::Bin/../lib";
+use NYTPTest qw(user_scenario);
 use Extended;
 use Recorded qw(folder put slurp);
 
@@ -37,6 +38,7 @@ sub copy { File::Copy::copy(@_[0, 1]) or die "$_[1]: $!"; chmod 0755, $_[1]; ret
 mkdir $_ or die $! for 'parts', "parts/$kind", 'other', 'tools';
 copy("$auto/$_", "parts/$kind/$_") for qw(NYTProf.so libnytp-malloc.so);
 copy("$root/bin/$_", "parts/$_") for qw(nytp-export nytp-spy);
+system('strip', glob 'parts/*/* parts/nytp-*') == 0 or die 'strip'; # quicker to compress
 my $said = says("$root/packaging/relocatable/pack parts .");
 my ($tarball) = $said =~ m{\A0 (/\S+/nytp-[\d.]+-linux-\w+\.tar\.gz)\n\z} or BAIL_OUT($said);
 system("tar -C tools -xzf $tarball && mv tools/nytp-* tools/nytp && chmod -R a-w tools/nytp") == 0 or die 'tar';
@@ -44,13 +46,13 @@ my $nytp = "$folder/tools/nytp/bin/nytp";
 my $lib  = 'tools/nytp/lib';
 put('app.pl', "sub work { my \$n = shift; \$n += \$_ for 1 .. 1000; return \$n } work(\$_) for 1 .. 50; system \$^X, '-e', 'sub child { 1 } child()';\n");
 
-subtest 'the same parts make the same bytes' => sub {
+user_scenario 'the same parts make the same bytes' => sub {
     my $first = slurp($tarball);
     is says("touch parts/*; umask 077; $root/packaging/relocatable/pack parts other"), "0 $folder/other/" . $tarball =~ s{.*/}{}r . "\n", 'again';
     ok slurp('other/' . $tarball =~ s{.*/}{}r) eq $first, 'later, by one who shares nothing';
 };
 
-subtest 'it runs where it is unpacked' => sub {
+user_scenario 'it runs where it is unpacked' => sub {
     like says("$nytp run -o p.out app.pl"), qr/\A0 .* 50 +\S+ us .*main::work .*recorded in/s, 'nytp run, without any variable set';
     like says("$nytp export -q --top p.out"), qr/main::child/, 'a perl that the program starts is recorded, too';
     symlink "$folder/tools/nytp/bin/nytp", 'link' or die $!;
@@ -61,7 +63,7 @@ subtest 'it runs where it is unpacked' => sub {
     like says("$nytp prove --nytp-help"), qr/\A0 .*nytp prove/s, 'a command written in Perl';
 };
 
-subtest 'the kind of a perl' => sub {
+user_scenario 'the kind of a perl' => sub {
     like $kind, qr/\A5\.\d+(?:-\w+)*\z/, $kind;
     my @built = map { $Config{"use$_"} ? 1 : 0 } qw(threads longdouble);
     is_deeply [ map { $kind =~ /-$_\b/ ? 1 : 0 } qw(thread ld) ], \@built, 'tells threads and long doubles';
@@ -89,7 +91,7 @@ is says("$nytp doctor"), "0 nothing keeps nytp from working here\n", 'the doctor
 
 # The filter of seccomp(2): load the number, compare, refuse with EPERM, allow.
 my %numbers_of = ('x86_64' => [157, 310], 'aarch64' => [167, 270]); # prctl, process_vm_readv
-subtest 'a filter of system calls, as containers have it' => sub {
+user_scenario 'a filter of system calls, as containers have it' => sub {
     my ($prctl, $readv) = @{ $numbers_of{ $Config{archname} =~ s/-.*//r } or plan skip_all => 'another processor' };
     put('filtered', qq(my \$code = pack '(SCCL)*', 0x20, 0, 0, 0, 0x15, 0, 1, $readv, 0x06, 0, 0, 0x50001, 0x06, 0, 0, 0x7fff0000;
         syscall($prctl, 38, 1, 0, 0, 0) == 0 && syscall($prctl, 22, 2, pack('S x6 P', 4, \$code), 0, 0) == 0 or die \$!; exec \@ARGV));
@@ -100,7 +102,7 @@ subtest 'a filter of system calls, as containers have it' => sub {
 my $all   = 'run, prove, compare, startup, ctl:';
 my $write = 'run, prove, compare, startup, heap: no file can be written into';
 
-subtest 'what a user meets' => sub {
+user_scenario 'what a user meets' => sub {
     names('ulimit -f 0;', 'a limit of files' => qr/run, prove, compare: a profile may have no more than 0 blocks.*; ulimit -f/);
     mkdir 'few' or die $!;
     symlink qx{sh -c 'command -v $_'} =~ s/\n//r, "few/$_" or die for qw(sh sed head rm mktemp uname id cat wc dirname mkfifo);

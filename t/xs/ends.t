@@ -20,12 +20,12 @@ my @sample       = ('sample=1000:flush=3600'); # what is on disk is there becaus
 my %NUMBER;
 @NUMBER{ split ' ', $Config{sig_name} } = split ' ', $Config{sig_num};
 
-# The beginning of each program. A sampled one works for 50 ms of processor time and more, in which 50 samples are due; a test
-# fails falsely where none is taken. Of 60 runs beside 8 busy neighbours on two processors the worst had 30. Were each
-# sample lost by itself in 4 cases of 10, all 50 would be in one of 10^19; the file has 200 such cells. Chance: 1e-16.
+# The beginning of each program. A sampled one works for 25 ms of processor time and more, in which 25 samples are due; a test
+# fails falsely where none is taken. Of 60 runs beside 8 busy neighbours on two processors the worst had 30 of 50. Were each
+# sample lost by itself in 4 cases of 10, all 25 would be in one of 10^10; the file has 200 such cells. Chance: 2.3e-8.
 my $WORKS = <<'P';
 sub work { my $s = 0; $s += $_ for 1 .. 500; return $s }
-sub busy { work() for 1 .. 100; if (($ENV{NYTPROF} || '') =~ /sample=/) { my $until = cpu() + 0.06; work() while cpu() < $until } }
+sub busy { work() for 1 .. 100; if (($ENV{NYTPROF} || '') =~ /sample=/) { my $until = cpu() + 0.03; work() while cpu() < $until } }
 sub ready { open my $ready, '>', 'ready' or die "ready: $!"; print $ready "$$\n" }
 sub cpu { my @t = times; return $t[0] + $t[1] } # the kernel guesses how much of it was whose
 P

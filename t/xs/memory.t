@@ -48,14 +48,14 @@ my %EVALS = (
 for my $name (sort keys %EVALS) {
     scenario "string evals $name" => sub {
         my ($body, $opts) = ref $EVALS{$name} ? @{ $EVALS{$name} } : $EVALS{$name};
-        my $bytes = bytes_per_round(20_000, 50_000, $body, opts => $opts);
+        my $bytes = bytes_per_round(10_000, 25_000, $body, opts => $opts);
         cmp_ok $bytes, '<', $name =~ /within|compile/ ? 100 : 75, sprintf '%.0f bytes each', $bytes;
     };
 }
 
 # Evals that no sample saw are unknown.
 scenario 'string evals, sampled' => sub {
-    my $bytes = bytes_per_round(20_000, 120_000, q{eval($i % 5 ? '$i + 1' : 'sub { $i }')}, opts => 'sample=10000:sample_budget=0');
+    my $bytes = bytes_per_round(10_000, 60_000, q{eval($i % 5 ? '$i + 1' : 'sub { $i }')}, opts => 'sample=10000:sample_budget=0');
     cmp_ok $bytes, '<', 12, sprintf '%.1f bytes each', $bytes;
 };
 

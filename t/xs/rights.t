@@ -63,7 +63,7 @@ sub is_unprofiled {
     is join(' ', map { s{.*/}{}r } sort glob "$run->{dir}/*"), 'nytprof.out prog.pl', "'$kind': nothing was written";
 }
 
-scenario 'with -T' => sub {
+user_scenario 'with -T' => sub {
     for my $kind (@KINDS) {
         my $run = run_prog(switches => ['-T', @OURS], code => $CODE, opts => $kind);
         is "$run->{status}$run->{err}$run->{out}", $kind =~ /control/ ? '01 ctl 600' : '01', "'$kind': runs, a socket is for its user alone";
@@ -184,7 +184,7 @@ root_scenario 'where others may write, nothing of theirs is opened: the profile 
     is run_prog(dir => $dir, code => '1', opts => 'file=there.out')->{err}, '', 'in a folder of our own it is ours';
 };
 
-scenario 'where others may write, a file with a second name is not written to, a FIFO of one\'s own is' => sub {
+user_scenario 'where others may write, a file with a second name is not written to, a FIFO of one\'s own is' => sub {
     my $dir = new_dir();
     my $run = run_prog(dir => $dir, code => 'print "ran"', opts => 'file=there.out', shell => ': > victim; ln victim there.out; chmod 1777 .');
     like $run->{err}, qr/second name.*, writing \S+there\.out\.$run->{pid}\n\z/, 'is said';
@@ -257,7 +257,7 @@ root_scenario 'a program that gives up its rights and ends at once leaves no soc
 
 # perl's syscall() is the way that can be seen from here. These are of perl's processor, not of the kernel's.
 my %numbers_of = ('x86_64' => [272, 308], 'aarch64' => [97, 268], 'i686' => [310, 346]); # unshare, setns
-scenario 'unshare() of a user namespace, setns() to that of a child' => sub {
+user_scenario 'unshare() of a user namespace, setns() to that of a child' => sub {
     my ($unshare, $setns) = @{ $numbers_of{ $Config{archname} =~ s/-.*//r } or plan skip_all => 'another processor' };
     my $work = 'sub work { my $n; $n += $_ for 1 .. 200000; 1 } work(); ';
     my $made = "syscall($unshare, 0x10000000) == 0 ? 'done' : qq(\$!)";
@@ -310,7 +310,7 @@ long syscall(long number, long a, long b, long c, long d, long e, long f)
     return ((long (*)())dlsym(RTLD_NEXT, "syscall"))(number, a, b, c, number == SYS_futex ? 0 : d, e, f);
 }
 C
-scenario 'the thread is not run' => sub {
+user_scenario 'the thread is not run' => sub {
     plan skip_all => 'where it waits by the system call, and no sanitizer is preloaded' if !NYTPTest::sees_waits() || sanitized();
     my %reason = (1 => 'fewer than ten were due', 9 => 'the thread that takes them was not run');
     for my $hz (sort keys %reason) {
