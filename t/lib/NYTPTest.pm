@@ -45,7 +45,6 @@ sub new_dir { return tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1) }
 
 # Seconds after which a run hangs, however busy the machine.
 use constant HANGS => 900;
-
 sub root { return $ROOT }
 sub impl { return $ENV{NYTP_IMPL} || 'ours' }
 

@@ -32,9 +32,7 @@ sub says {
     my $said = qx{( $command ) 2>&1 </dev/null};
     return ($? >> 8) . " $said";
 }
-
 sub copy { File::Copy::copy(@_[0, 1]) or die "$_[1]: $!"; chmod 0755, $_[1]; return }
-
 mkdir $_ or die $! for 'parts', "parts/$kind", 'other', 'tools';
 copy("$auto/$_", "parts/$kind/$_") for qw(NYTProf.so libnytp-malloc.so);
 copy("$root/bin/$_", "parts/$_") for qw(nytp-export nytp-spy);
@@ -84,9 +82,7 @@ sub names {
     like $said, qr/\A1 (?:.*\n)*nytp $obstacles{$_}/, "the doctor names $_" for sort keys %obstacles;
     return;
 }
-
 sub is_above { return $> == 0 && system('unshare', '-m', 'true') == 0 }
-
 is says("$nytp doctor"), "0 nothing keeps nytp from working here\n", 'the doctor, where nothing is in the way';
 
 # The filter of seccomp(2): load the number, compare, refuse with EPERM, allow.
