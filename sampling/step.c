@@ -31,11 +31,11 @@ static void write_cpu(struct nytp_writer *writer, const struct nytp_last_sample 
     if ((wait < 0 ? -wait : wait) * CPU_NOTE_SHARE <= last->ticks)
         return;
     if (wait > 0 && last->wait[0] != '\0') {
-        snprintf(text, sizeof text, NYTP_WAIT_HEAD "%s", last->wait);
+        snprintf(text, sizeof text, NYTP_WAIT_HEAD " %s", last->wait);
         nytp_write_comment(writer, text);
     }
     snprintf(text, sizeof text, NYTP_SAMPLE_CPU_HEAD " %lld%s", (long long)last->cpu_ticks,
-             last->is_ready ? NYTP_SAMPLE_CPU_READY : "");
+             last->is_ready ? " " NYTP_SAMPLE_CPU_READY : "");
     nytp_write_comment(writer, text);
 }
 

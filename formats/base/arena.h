@@ -23,6 +23,9 @@ void nytp_arena_free(struct nytp_arena *arena);
 /* Returns `size` uninitialised bytes, aligned to 8 bytes, or NULL if memory is out. */
 void *nytp_arena_alloc(struct nytp_arena *arena, size_t size);
 
+/* The slow half of nytp_grow(): the capacity is used up. */
+bool nytp_grow_now(void *array_ptr, uint32_t *capacity, size_t element_size);
+
 /* Makes room for one more element of an array of `n` elements. `array_ptr` is the address of
  * the pointer to its first element, NULL at first. `*capacity` is the number of elements that
  * fit, 0 at first; it doubles when it is used up. The array may move; the caller frees it with
@@ -33,18 +36,12 @@ void *nytp_arena_alloc(struct nytp_arena *arena, size_t size);
  *         return no_memory();
  *     list[n++] = element; */
 static inline bool nytp_grow(void *array_ptr, uint32_t *capacity, uint32_t n,
-                             size_t element_size);
-
-/* The same, with room for `needed` elements in all. */
-bool nytp_reserve(void *array_ptr, uint32_t *capacity, uint64_t needed, size_t element_size);
-
-/* The slow half of nytp_grow(): the capacity is used up. */
-bool nytp_grow_now(void *array_ptr, uint32_t *capacity, size_t element_size);
-
-static inline bool nytp_grow(void *array_ptr, uint32_t *capacity, uint32_t n,
                              size_t element_size)
 {
     return n < *capacity || nytp_grow_now(array_ptr, capacity, element_size);
 }
+
+/* The same, with room for `needed` elements in all. */
+bool nytp_reserve(void *array_ptr, uint32_t *capacity, uint64_t needed, size_t element_size);
 
 #endif

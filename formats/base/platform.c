@@ -167,6 +167,16 @@ long nytp_platform_lock_holder(dev_t dev, ino_t ino)
     return holder;
 }
 
+bool nytp_platform_is_setuid(void)
+{
+    return getauxval(AT_SECURE) != 0;
+}
+
+bool nytp_platform_is_of_root(void)
+{
+    return getauxval(AT_UID) == 0;
+}
+
 #elif defined(__APPLE__)
 
 #include <libproc.h>
@@ -274,19 +284,7 @@ bool nytp_platform_has_open(long pid, const struct stat *file)
 
 #endif
 
-#ifdef __linux__
-
-bool nytp_platform_is_setuid(void)
-{
-    return getauxval(AT_SECURE) != 0;
-}
-
-bool nytp_platform_is_of_root(void)
-{
-    return getauxval(AT_UID) == 0;
-}
-
-#else
+#ifndef __linux__
 
 bool nytp_platform_is_setuid(void)
 {
@@ -304,10 +302,6 @@ long nytp_platform_lock_holder(dev_t dev, ino_t ino)
     (void)ino;
     return 0;
 }
-
-#endif
-
-#ifndef __linux__
 
 bool nytp_platform_memory(int64_t *now, int64_t *peak)
 {
@@ -330,22 +324,15 @@ bool nytp_platform_began_with(const char *variable)
 
 #endif
 
+int64_t nytp_platform_times_slept(void)
+{
 #ifdef RUSAGE_THREAD
-
-int64_t nytp_platform_times_slept(void)
-{
     struct rusage usage;
-    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : -1;
-}
-
-#else
-
-int64_t nytp_platform_times_slept(void)
-{
+    if (getrusage(RUSAGE_THREAD, &usage) == 0)
+        return usage.ru_nvcsw;
+#endif
     return -1;
 }
-
-#endif
 
 #ifndef __APPLE__
 

@@ -56,6 +56,11 @@ struct nytp_name nytp_strings_get(const struct nytp_strings *strings, uint32_t i
 
 uint32_t nytp_strings_count(const struct nytp_strings *strings);
 
+static inline bool nytp_str_is(struct nytp_str text, const char *word)
+{
+    return text.len == strlen(word) && memcmp(text.ptr, word, text.len) == 0;
+}
+
 static inline struct nytp_name nytp_name_of_text(const char *text)
 {
     return (struct nytp_name){text, (uint32_t)strlen(text)};

@@ -53,11 +53,6 @@ bool nytp_builder_source_line(struct nytp_builder *b, const struct nytp_event *e
     return true;
 }
 
-static bool str_is(const struct nytp_str *s, const char *text)
-{
-    return s->len == strlen(text) && memcmp(s->ptr, text, s->len) == 0;
-}
-
 /* Decimal digits at the start of a value, as stock readers take it. */
 static uint64_t str_number(const struct nytp_str *s)
 {
@@ -96,15 +91,15 @@ static bool keep_attribute(struct nytp_builder *b, const struct nytp_event *e)
 
 static bool attribute_event(struct nytp_builder *b, const struct nytp_event *e)
 {
-    if (str_is(&e->u.pair.key, "ticks_per_sec")) {
+    if (nytp_str_is(e->u.pair.key, "ticks_per_sec")) {
         const uint64_t ticks = str_number(&e->u.pair.value);
         if (ticks > 0 && ticks <= INT32_MAX)
             b->ticks_per_sec = (int64_t)ticks;
-    } else if (str_is(&e->u.pair.key, "sampled")) {
+    } else if (nytp_str_is(e->u.pair.key, "sampled")) {
         b->sampled = true;
-    } else if (str_is(&e->u.pair.key, "thread")) {
+    } else if (nytp_str_is(e->u.pair.key, "thread")) {
         b->thread = (uint32_t)str_number(&e->u.pair.value);
-    } else if (str_is(&e->u.pair.key, "parent_thread")) {
+    } else if (nytp_str_is(e->u.pair.key, "parent_thread")) {
         b->parent_thread = (uint32_t)str_number(&e->u.pair.value);
     }
     return keep_attribute(b, e);
@@ -112,8 +107,8 @@ static bool attribute_event(struct nytp_builder *b, const struct nytp_event *e)
 
 static bool option_event(struct nytp_builder *b, const struct nytp_event *e)
 {
-    if (str_is(&e->u.pair.key, "calls"))
-        b->option_calls_2 = str_is(&e->u.pair.value, "2");
+    if (nytp_str_is(e->u.pair.key, "calls"))
+        b->option_calls_2 = nytp_str_is(e->u.pair.value, "2");
     return keep_pair(b, &b->options_seen, &b->n_options, &b->options_capacity, e);
 }
 
@@ -173,7 +168,7 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
     struct nytp_str peer;
     uint32_t name;
     if (nytp_attribute_record_read(e, &attribute)) {
-        if (str_is(&attribute.u.pair.key, "counts"))
+        if (nytp_str_is(attribute.u.pair.key, "counts"))
             nytp_builder_has_no_times(b);
         return keep_attribute(b, &attribute);
     }

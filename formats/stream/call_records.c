@@ -27,16 +27,11 @@ void nytp_call_reader_free(struct nytp_call_reader *calls)
     nytp_arena_free(calls->names);
 }
 
-static bool is_pair(const struct nytp_str *text, const char *expected)
-{
-    return text->len == strlen(expected) && memcmp(text->ptr, expected, text->len) == 0;
-}
-
 void nytp_calls_note(struct nytp_call_reader *calls, const struct nytp_event *event)
 {
     switch (event->tag) {
     case NYTP_TAG_ATTRIBUTE:
-        calls->is_recorded = calls->is_recorded || is_pair(&event->u.pair.key, "basetime");
+        calls->is_recorded = calls->is_recorded || nytp_str_is(event->u.pair.key, "basetime");
         break;
     case NYTP_TAG_PID_START:
         calls->is_on = false;
@@ -47,7 +42,7 @@ void nytp_calls_note(struct nytp_call_reader *calls, const struct nytp_event *ev
         calls->names = NULL;
         break;
     case NYTP_TAG_COMMENT:
-        if (calls->is_recorded && is_pair(&event->u.comment.text, NYTP_CALLS_HEAD "\n"))
+        if (calls->is_recorded && nytp_str_is(event->u.comment.text, NYTP_CALLS_HEAD "\n"))
             calls->is_on = true;
         break;
     default:

@@ -331,11 +331,6 @@ struct nytp_source *nytp_source_open(const char *path, struct nytp_error *error)
     return open_fd(fd, true, error);
 }
 
-struct nytp_source *nytp_source_fd(int fd, struct nytp_error *error)
-{
-    return open_fd(fd, false, error);
-}
-
 struct nytp_source *nytp_source_memory(const void *data, size_t len, struct nytp_error *error)
 {
     struct nytp_source *source = source_new(error);

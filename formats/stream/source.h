@@ -29,9 +29,6 @@ struct nytp_source {
  * with *error set on failure; free with nytp_source_free(). */
 struct nytp_source *nytp_source_open(const char *path, struct nytp_error *error);
 
-/* Reads from a descriptor, which stays open. */
-struct nytp_source *nytp_source_fd(int fd, struct nytp_error *error);
-
 /* Reads from memory, which must outlive the source. */
 struct nytp_source *nytp_source_memory(const void *data, size_t len, struct nytp_error *error);
 

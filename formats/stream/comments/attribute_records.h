@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#define NYTP_ATTRIBUTE_HEAD "nytp-attribute "
+#define NYTP_ATTRIBUTE_HEAD "nytp-attribute"
 
 /* Reads the ATTRIBUTE event from a comment. Its texts point into the comment. Returns false,
  * with `attribute` untouched, for any other comment. */

@@ -4,8 +4,7 @@
  */
 #include "cost_records.h"
 
-#include <stddef.h>
-#include <string.h>
+#include "formats/stream/comments/words.h"
 
 /* Limit for one event: 100 us, a hundred times the cost of a clock. */
 #define MOST_PICOSECONDS 100000000
@@ -18,46 +17,28 @@ static const struct {
 #include "cost_kinds.def"
 };
 
-static const char head[] = "nytp-costs";
-
 bool nytp_is_costs(const struct nytp_str *comment)
 {
-    const size_t len = sizeof head - 1;
-    return comment->len > len && memcmp(comment->ptr, head, len) == 0 &&
-           comment->ptr[len] == ' ';
+    struct nytp_str rest = *comment;
+    return nytp_cut_word(&rest, NYTP_COSTS_HEAD);
 }
 
-static void note_word(struct nytp_costs *costs, const char *word, size_t len)
+static void note_word(struct nytp_costs *costs, struct nytp_str word)
 {
-    const char *const equals = memchr(word, '=', len);
-    if (equals == NULL || equals + 1 == word + len)
+    const struct nytp_str name = nytp_cut_part(&word, '=');
+    uint64_t value;
+    if (!nytp_cut_number(&word, '\0', MOST_PICOSECONDS, &value) || value == 0)
         return;
-    int64_t value = 0;
-    for (const char *at = equals + 1; at < word + len; at++) {
-        if (*at < '0' || *at > '9' || value > MOST_PICOSECONDS)
-            return;
-        value = value * 10 + (*at - '0');
-    }
-    const size_t name_len = (size_t)(equals - word);
-    for (size_t i = 0; i < sizeof cost_kinds / sizeof *cost_kinds; i++) {
-        int64_t *const cost = (int64_t *)((char *)costs + cost_kinds[i].offset);
-        if (strlen(cost_kinds[i].name) == name_len &&
-            memcmp(cost_kinds[i].name, word, name_len) == 0 && value > 0 &&
-            value <= MOST_PICOSECONDS)
-            *cost = value;
-    }
+    for (size_t i = 0; i < sizeof cost_kinds / sizeof *cost_kinds; i++)
+        if (nytp_str_is(name, cost_kinds[i].name))
+            *(int64_t *)((char *)costs + cost_kinds[i].offset) = (int64_t)value;
 }
 
 void nytp_costs_note(struct nytp_costs *costs, const struct nytp_str *comment)
 {
-    if (!nytp_is_costs(comment))
+    struct nytp_str rest = nytp_comment_text(comment);
+    if (!nytp_cut_word(&rest, NYTP_COSTS_HEAD))
         return;
-    const char *const end = comment->ptr + comment->len;
-    for (const char *at = comment->ptr + sizeof head; at < end;) {
-        const char *stop = at;
-        while (stop < end && *stop != ' ' && *stop != '\n')
-            stop++;
-        note_word(costs, at, (size_t)(stop - at));
-        at = stop + 1;
-    }
+    while (rest.len > 0)
+        note_word(costs, nytp_cut_part(&rest, ' '));
 }

@@ -12,6 +12,8 @@
 
 #include "formats/stream/event.h"
 
+#define NYTP_COSTS_HEAD "nytp-costs"
+
 /* The recording cost of one event of each kind, in picoseconds; 0 = unknown. A call costs its
  * callee (in) and its caller (out). */
 struct nytp_costs {

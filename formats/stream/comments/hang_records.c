@@ -4,39 +4,9 @@
  */
 #include "hang_records.h"
 
-#include <string.h>
+#include "formats/stream/comments/words.h"
 
 #define MOST_TICKS INT64_C(9000000000000000) /* 28 years of 100 ns */
-
-/* Cuts the text up to `end` off *rest, and `end` itself, or all of it. */
-static struct nytp_str next_part(struct nytp_str *rest, char end)
-{
-    const char *const at = rest->len == 0 ? NULL : memchr(rest->ptr, end, rest->len);
-    const uint32_t len = at == NULL ? rest->len : (uint32_t)(at - rest->ptr);
-    const struct nytp_str part = {.ptr = rest->ptr, .len = len};
-    rest->ptr += at == NULL ? len : len + 1;
-    rest->len -= at == NULL ? len : len + 1;
-    return part;
-}
-
-static bool is_word(const struct nytp_str *word, const char *text)
-{
-    return word->len == strlen(text) && memcmp(word->ptr, text, word->len) == 0;
-}
-
-/* Returns false if the word is not a number or is more than `most`. */
-static bool number_of(struct nytp_str word, uint64_t most, uint64_t *number)
-{
-    uint64_t value = 0;
-    for (uint32_t i = 0; i < word.len; i++) {
-        const uint64_t digit = (uint64_t)(word.ptr[i] - '0');
-        if (digit > 9 || value > (most - digit) / 10)
-            return false;
-        value = value * 10 + digit;
-    }
-    *number = value;
-    return word.len > 0;
-}
 
 static uint64_t sum_of(const struct nytp_str *body)
 {
@@ -50,10 +20,9 @@ bool nytp_last_stack_body(const struct nytp_str *comment, struct nytp_str *body)
 {
     struct nytp_str rest = *comment;
     uint64_t sum, len;
-    const struct nytp_str head = next_part(&rest, ' ');
-    if (!is_word(&head, NYTP_HANG_NOTE) ||
-        !number_of(next_part(&rest, ' '), UINT64_MAX, &sum) ||
-        !number_of(next_part(&rest, ' '), NYTP_HANG_ROOM, &len) || len > rest.len)
+    if (!nytp_cut_word(&rest, NYTP_HANG_NOTE) ||
+        !nytp_cut_number(&rest, ' ', UINT64_MAX, &sum) ||
+        !nytp_cut_number(&rest, ' ', NYTP_HANG_ROOM, &len) || len > rest.len)
         return false;
     *body = (struct nytp_str){.ptr = rest.ptr, .len = (uint32_t)len};
     return sum_of(body) == sum;
@@ -61,58 +30,55 @@ bool nytp_last_stack_body(const struct nytp_str *comment, struct nytp_str *body)
 
 static bool read_leaf(struct nytp_str part, struct nytp_hang *hang)
 {
-    if (is_word(&part, "-"))
+    if (nytp_str_is(part, "-"))
         return true;
-    const struct nytp_str kind = next_part(&part, ' ');
     hang->has_leaf = true;
-    hang->leaf_is_xsub = is_word(&kind, "xsub");
+    hang->leaf_is_xsub = nytp_cut_word(&part, "xsub");
+    const bool is_known = hang->leaf_is_xsub || nytp_cut_word(&part, "builtin");
     hang->leaf = part;
-    return part.len > 0 && (hang->leaf_is_xsub || is_word(&kind, "builtin"));
+    return is_known && part.len > 0;
 }
 
-static bool read_body(const struct nytp_str *body, struct nytp_hang *hang)
+static bool read_body(struct nytp_str rest, struct nytp_hang *hang)
 {
-    struct nytp_str rest = *body, numbers = next_part(&rest, '\t');
-    uint64_t at, ticks, cpu_ticks, depth;
+    struct nytp_str numbers = nytp_cut_part(&rest, '\t');
+    uint64_t at, ticks[2], depth;
     struct nytp_hang read = {0};
-    if (!number_of(next_part(&numbers, ' '), UINT64_MAX, &at) ||
-        !number_of(next_part(&numbers, ' '), MOST_TICKS, &ticks) ||
-        !number_of(next_part(&numbers, ' '), MOST_TICKS, &cpu_ticks) ||
-        !number_of(next_part(&numbers, ' '), NYTP_MAX_DEPTH, &depth) ||
-        !read_leaf(next_part(&rest, '\t'), &read) || rest.len == 0)
+    if (!nytp_cut_number(&numbers, ' ', UINT64_MAX, &at) ||
+        !nytp_cut_numbers(&numbers, ' ', MOST_TICKS, 2, ticks) ||
+        (!nytp_cut_number(&numbers, ' ', NYTP_MAX_DEPTH, &depth) &&
+         !nytp_cut_number(&numbers, '\0', NYTP_MAX_DEPTH, &depth)) ||
+        !read_leaf(nytp_cut_part(&rest, '\t'), &read) || rest.len == 0)
         return false;
     *hang = read;
     hang->at = at;
-    hang->ticks = (int64_t)ticks;
-    hang->cpu_ticks = (int64_t)(cpu_ticks < ticks ? cpu_ticks : ticks);
+    hang->ticks = (int64_t)ticks[0];
+    hang->cpu_ticks = (int64_t)(ticks[1] < ticks[0] ? ticks[1] : ticks[0]);
     hang->depth = (uint32_t)depth;
     if (numbers.len > 0)
-        hang->reason = nytp_wait_reason_read(numbers.ptr, numbers.len, &hang->peer);
+        hang->reason = nytp_wait_reason_read(numbers, &hang->peer);
     hang->calls = rest;
     return true;
 }
 
 bool nytp_hang_read(const struct nytp_str *comment, struct nytp_hang *hang)
 {
-    struct nytp_str rest = *comment;
-    if (rest.len > 0 && rest.ptr[rest.len - 1] == '\n')
-        rest.len--;
-    const struct nytp_str head = next_part(&rest, ' ');
-    return is_word(&head, NYTP_HANG_HEAD) && read_body(&rest, hang);
+    struct nytp_str rest = nytp_comment_text(comment);
+    return nytp_cut_word(&rest, NYTP_HANG_HEAD) && read_body(rest, hang);
 }
 
 bool nytp_hang_next(struct nytp_hang *hang, struct nytp_hang_call *call)
 {
     if (hang->calls.len == 0)
         return false;
-    const struct nytp_str name = next_part(&hang->calls, '\t');
-    const struct nytp_str place = next_part(&hang->calls, '\t');
+    const struct nytp_str name = nytp_cut_part(&hang->calls, '\t');
+    const struct nytp_str place = nytp_cut_part(&hang->calls, '\t');
     uint32_t at = place.len;
     while (at > 0 && place.ptr[at - 1] != ':')
         at--;
-    uint64_t line = 0;
-    if (at == 0 || !number_of((struct nytp_str){.ptr = place.ptr + at, .len = place.len - at},
-                              UINT32_MAX, &line))
+    struct nytp_str digits = {.ptr = place.ptr + at, .len = place.len - at};
+    uint64_t line;
+    if (at == 0 || !nytp_cut_number(&digits, '\0', UINT32_MAX, &line))
         return false;
     if (at > 1)
         hang->file = (struct nytp_str){.ptr = place.ptr, .len = at - 1};

@@ -4,8 +4,9 @@
  */
 #include "regex_records.h"
 
+#include "formats/stream/comments/words.h"
+
 #include <stdio.h>
-#include <string.h>
 
 #define MOST (UINT64_C(1) << 53) /* largest number; sums of many do not wrap */
 
@@ -15,35 +16,10 @@ const char *const nytp_regex_kind_names[NYTP_REGEX_KINDS] = {
     [NYTP_REGEX_COMPILE] = "compile",
 };
 
-/* Cuts a number and the character `end` behind it off *rest. */
-static bool next_number(struct nytp_str *rest, char end, uint64_t *value)
-{
-    uint64_t sum = 0;
-    uint32_t i = 0;
-    for (; i < rest->len && rest->ptr[i] >= '0' && rest->ptr[i] <= '9' && sum < MOST; i++)
-        sum = sum * 10 + (uint64_t)(rest->ptr[i] - '0');
-    if (i == 0 || i >= rest->len || rest->ptr[i] != end || sum >= MOST)
-        return false;
-    *value = sum;
-    rest->ptr += i + 1;
-    rest->len -= i + 1;
-    return true;
-}
-
-static bool next_word(struct nytp_str *rest, const char *word)
-{
-    const size_t len = strlen(word);
-    if (rest->len <= len || memcmp(rest->ptr, word, len) != 0 || rest->ptr[len] != ' ')
-        return false;
-    rest->ptr += len + 1;
-    rest->len -= (uint32_t)len + 1;
-    return true;
-}
-
 static bool next_kind(struct nytp_str *rest, enum nytp_regex_kind *kind)
 {
     for (int i = 0; i < NYTP_REGEX_KINDS; i++)
-        if (next_word(rest, nytp_regex_kind_names[i])) {
+        if (nytp_cut_word(rest, nytp_regex_kind_names[i])) {
             *kind = (enum nytp_regex_kind)i;
             return true;
         }
@@ -52,15 +28,16 @@ static bool next_kind(struct nytp_str *rest, enum nytp_regex_kind *kind)
 
 static bool next_sizes(struct nytp_str *rest, struct nytp_regex_record *record)
 {
-    if (next_word(rest, "-"))
+    if (nytp_cut_word(rest, "-"))
         return true;
     for (;;) {
         struct nytp_regex_size size;
-        if (!next_number(rest, ':', &size.calls) || !next_number(rest, ':', &size.ns) ||
-            !next_number(rest, ':', &size.max_ns) || size.calls == 0)
+        if (!nytp_cut_number(rest, ':', MOST, &size.calls) || size.calls == 0 ||
+            !nytp_cut_number(rest, ':', MOST, &size.ns) ||
+            !nytp_cut_number(rest, ':', MOST, &size.max_ns))
             return false;
-        const bool is_last = !next_number(rest, ',', &size.bytes);
-        if (is_last && !next_number(rest, ' ', &size.bytes))
+        const bool is_last = !nytp_cut_number(rest, ',', MOST, &size.bytes);
+        if (is_last && !nytp_cut_number(rest, ' ', MOST, &size.bytes))
             return false;
         record->sizes[nytp_regex_size_of(size.bytes / size.calls)] = size;
         if (is_last)
@@ -70,22 +47,21 @@ static bool next_sizes(struct nytp_str *rest, struct nytp_regex_record *record)
 
 bool nytp_regex_record_read(const struct nytp_str *comment, struct nytp_regex_record *record)
 {
-    struct nytp_str rest = *comment;
-    uint64_t fid, line;
-    if (rest.len > 0 && rest.ptr[rest.len - 1] == '\n')
-        rest.len--;
+    struct nytp_str rest = nytp_comment_text(comment);
+    uint64_t place[2], n[6];
     *record = (struct nytp_regex_record){.fid = 0};
-    if (!next_word(&rest, NYTP_REGEX_HEAD) || !next_kind(&rest, &record->kind) ||
-        !next_number(&rest, ' ', &fid) || !next_number(&rest, ' ', &line) ||
-        !next_number(&rest, ' ', &record->calls) ||
-        !next_number(&rest, ' ', &record->matches) ||
-        !next_number(&rest, ' ', &record->compiled) || !next_number(&rest, ' ', &record->ns) ||
-        !next_number(&rest, ' ', &record->max_ns) ||
-        !next_number(&rest, ' ', &record->max_len) || !next_sizes(&rest, record) ||
-        fid > UINT32_MAX || line > UINT32_MAX)
+    if (!nytp_cut_word(&rest, NYTP_REGEX_HEAD) || !next_kind(&rest, &record->kind) ||
+        !nytp_cut_numbers(&rest, ' ', UINT32_MAX, 2, place) ||
+        !nytp_cut_numbers(&rest, ' ', MOST, 6, n) || !next_sizes(&rest, record))
         return false;
-    record->fid = (uint32_t)fid;
-    record->line = (uint32_t)line;
+    record->fid = (uint32_t)place[0];
+    record->line = (uint32_t)place[1];
+    record->calls = n[0];
+    record->matches = n[1];
+    record->compiled = n[2];
+    record->ns = n[3];
+    record->max_ns = n[4];
+    record->max_len = n[5];
     record->pattern = rest;
     return true;
 }
@@ -93,14 +69,13 @@ bool nytp_regex_record_read(const struct nytp_str *comment, struct nytp_regex_re
 void nytp_regex_record_format(const struct nytp_regex_record *record,
                               char text[NYTP_REGEX_LONGEST])
 {
-    const uint64_t numbers[] = {record->fid,     record->line,     record->calls,
-                                record->matches, record->compiled, record->ns,
-                                record->max_ns,  record->max_len};
+    const struct nytp_regex_record *const r = record;
+    const uint64_t numbers[] = {r->fid,      r->line, r->calls,  r->matches,
+                                r->compiled, r->ns,   r->max_ns, r->max_len};
     int len = snprintf(text, NYTP_REGEX_LONGEST, "%s %s", NYTP_REGEX_HEAD,
-                       nytp_regex_kind_names[record->kind]);
+                       nytp_regex_kind_names[r->kind]);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        len += snprintf(text + len, NYTP_REGEX_LONGEST - (size_t)len, " %llu",
-                        (unsigned long long)numbers[i]);
+        len = (int)(nytp_put_number(text + len, (int64_t)numbers[i]) - text);
     char before = ' ';
     for (uint32_t i = 0; i < NYTP_REGEX_SIZES; i++) {
         const struct nytp_regex_size *const size = &record->sizes[i];

@@ -16,10 +16,10 @@
 
 #include "formats/stream/event.h"
 
-#include <string.h>
+#include "formats/stream/comments/words.h"
 
 #define NYTP_SAMPLE_CPU_HEAD     "cpu"
-#define NYTP_SAMPLE_CPU_READY    " ready"
+#define NYTP_SAMPLE_CPU_READY    "ready"
 #define NYTP_PROCESSOR_TIME_HEAD "nytp-processor"
 #define NYTP_MEMORY_NOW_HEAD     "nytp-memory"
 #define NYTP_MEMORY_START_HEAD   "nytp-memory-start"
@@ -28,34 +28,23 @@
 /* Returns the number behind the word and a blank, or -1 for any other comment. */
 static inline int64_t nytp_comment_number(const struct nytp_str *comment, const char *word)
 {
-    const size_t head = strlen(word) + 1;
-    if (comment->len <= head || comment->len > head + 18 ||
-        memcmp(comment->ptr, word, head - 1) != 0 || comment->ptr[head - 1] != ' ')
-        return -1;
-    int64_t number = 0;
-    for (const char *at = comment->ptr + head; at < comment->ptr + comment->len; at++) {
-        if (*at == '\n')
-            break;
-        if (*at < '0' || *at > '9')
-            return -1;
-        number = number * 10 + (*at - '0');
-    }
-    return number;
+    struct nytp_str rest = nytp_comment_text(comment);
+    uint64_t number;
+    const bool is_one =
+        nytp_cut_word(&rest, word) && nytp_cut_number(&rest, '\0', INT64_MAX, &number);
+    return is_one ? (int64_t)number : -1;
 }
 
 /* Returns ticks, or -1. Sets `is_ready` if the process never slept. */
 static inline int64_t nytp_sample_cpu_read(const struct nytp_str *comment, bool *is_ready)
 {
-    static const char ready[] = NYTP_SAMPLE_CPU_READY;
-    struct nytp_str number = *comment;
-    if (number.len > 0 && number.ptr[number.len - 1] == '\n')
-        number.len--;
-    *is_ready =
-        number.len >= sizeof ready &&
-        memcmp(number.ptr + number.len - (sizeof ready - 1), ready, sizeof ready - 1) == 0;
-    if (*is_ready)
-        number.len -= sizeof ready - 1;
-    return nytp_comment_number(&number, NYTP_SAMPLE_CPU_HEAD);
+    struct nytp_str rest = nytp_comment_text(comment);
+    uint64_t ticks;
+    if (!nytp_cut_word(&rest, NYTP_SAMPLE_CPU_HEAD))
+        return -1;
+    *is_ready = nytp_cut_number(&rest, ' ', INT64_MAX, &ticks) &&
+                nytp_str_is(rest, NYTP_SAMPLE_CPU_READY);
+    return *is_ready || nytp_cut_number(&rest, '\0', INT64_MAX, &ticks) ? (int64_t)ticks : -1;
 }
 
 /* Nanoseconds, or -1. */

@@ -11,9 +11,9 @@
 #include "formats/base/utf8.h"
 #include "formats/stream/event.h"
 
-#include <string.h>
+#include "formats/stream/comments/words.h"
 
-#define NYTP_WAIT_HEAD "nytp-wait "
+#define NYTP_WAIT_HEAD "nytp-wait"
 #define NYTP_MAX_PEER  120 /* bytes; longer ones are cut between characters */
 
 enum nytp_wait_reason {
@@ -34,20 +34,15 @@ static inline const char *nytp_wait_reason_name(enum nytp_wait_reason reason)
 }
 
 /* Reads "REASON [PEER]". Returns NYTP_WAIT_UNKNOWN for anything else. `peer` may be empty. */
-static inline enum nytp_wait_reason nytp_wait_reason_read(const char *word, size_t rest,
+static inline enum nytp_wait_reason nytp_wait_reason_read(struct nytp_str text,
                                                           struct nytp_str *peer)
 {
-    size_t len = 0;
-    while (len < rest && word[len] != ' ')
-        len++;
-    const size_t blank = len < rest;
-    *peer = (struct nytp_str){.ptr = word + len + blank, .len = (uint32_t)(rest - len - blank)};
+    const struct nytp_str word = nytp_cut_part(&text, ' ');
+    *peer = text;
     peer->len = (uint32_t)nytp_utf8_whole(peer->ptr, peer->len, NYTP_MAX_PEER);
-    for (int i = NYTP_WAIT_UNKNOWN + 1; i < NYTP_WAIT_REASONS; i++) {
-        const char *const name = nytp_wait_reason_name((enum nytp_wait_reason)i);
-        if (strlen(name) == len && memcmp(name, word, len) == 0)
+    for (int i = NYTP_WAIT_UNKNOWN + 1; i < NYTP_WAIT_REASONS; i++)
+        if (nytp_str_is(word, nytp_wait_reason_name((enum nytp_wait_reason)i)))
             return (enum nytp_wait_reason)i;
-    }
     return NYTP_WAIT_UNKNOWN;
 }
 
@@ -55,12 +50,9 @@ static inline enum nytp_wait_reason nytp_wait_reason_read(const char *word, size
 static inline enum nytp_wait_reason nytp_wait_record_read(const struct nytp_str *comment,
                                                           struct nytp_str *peer)
 {
-    const size_t head = sizeof NYTP_WAIT_HEAD - 1;
-    if (comment->len <= head || memcmp(comment->ptr, NYTP_WAIT_HEAD, head) != 0)
-        return NYTP_WAIT_UNKNOWN;
-    const char *const word = comment->ptr + head;
-    const size_t rest = comment->len - head;
-    return nytp_wait_reason_read(word, rest - (word[rest - 1] == '\n'), peer);
+    struct nytp_str rest = nytp_comment_text(comment);
+    return nytp_cut_word(&rest, NYTP_WAIT_HEAD) ? nytp_wait_reason_read(rest, peer)
+                                                : NYTP_WAIT_UNKNOWN;
 }
 
 #endif

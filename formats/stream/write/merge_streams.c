@@ -308,16 +308,41 @@ static bool write_record(struct nytp_merge *m, const struct nytp_event *e)
     }
 }
 
-/* Comments about the process that stay valid: costs, labels, names of calls, samples. */
+/* The words of a comment that are a file's id or ticks. Its head is word 0. */
+static const struct changed_words {
+    const char *head;
+    uint32_t fid, first_ticks, last_ticks; /* 0: none */
+} changed_words[] = {
+    {NYTP_SOURCE_HEAD, .fid = 1},
+    {NYTP_REGEX_HEAD, .fid = 2},
+    {NYTP_SVS_HEAD, .fid = 2},
+    {NYTP_ALLOC_HEAD, .fid = 4},
+    {NYTP_IN_USE_HEAD, .fid = 5},
+    {NYTP_INHERITED_HEAD, .fid = 5},
+    {NYTP_IN_USE_CALL_HEAD, .fid = 3},
+    {NYTP_SAMPLE_CPU_HEAD, .first_ticks = 1, .last_ticks = 1},
+    {NYTP_LABEL_HEAD, .first_ticks = 1, .last_ticks = 1},
+    {NYTP_OWN_HEAD, .first_ticks = 2, .last_ticks = 2},
+    {NYTP_HANG_HEAD, .first_ticks = 2, .last_ticks = 3},
+};
+
+/* Returns true for comments about the process that are valid in the output, too. */
 static bool is_kept(const struct nytp_str *comment)
 {
+    struct nytp_svs_record svs;
+    struct nytp_bytes_record bytes;
+    struct nytp_in_use_call in_use;
+    struct nytp_regex_record regex;
+    struct nytp_source_record source;
     struct nytp_open_call call;
     struct nytp_hang hang;
     struct nytp_str peer;
     bool is_ready;
-    return nytp_is_costs(comment) || nytp_is_resumed_call(comment) ||
-           nytp_open_call_read(comment, &call) || nytp_hang_read(comment, &hang) ||
-           nytp_sample_cpu_read(comment, &is_ready) >= 0 ||
+    return nytp_svs_record_read(comment, &svs) || nytp_bytes_record_read(comment, &bytes) ||
+           nytp_in_use_call_read(comment, &in_use) || nytp_regex_record_read(comment, &regex) ||
+           nytp_source_record_read(comment, &source) || nytp_is_costs(comment) ||
+           nytp_is_resumed_call(comment) || nytp_open_call_read(comment, &call) ||
+           nytp_hang_read(comment, &hang) || nytp_sample_cpu_read(comment, &is_ready) >= 0 ||
            nytp_wait_record_read(comment, &peer) != NYTP_WAIT_UNKNOWN ||
            nytp_processor_time_read(comment) >= 0 ||
            nytp_comment_number(comment, NYTP_MEMORY_NOW_HEAD) >= 0 ||
@@ -326,166 +351,72 @@ static bool is_kept(const struct nytp_str *comment)
            nytp_label_record_read(comment).kind != NYTP_LABEL_NONE;
 }
 
-#define MOST_TEXT (NYTP_LABEL_LONGEST > NYTP_HANG_ROOM ? NYTP_LABEL_LONGEST : NYTP_HANG_ROOM)
-
-/* The words of a comment that are ticks. Its head is word 0. */
-static const struct tick_words {
-    const char *head;
-    uint32_t first, last;
-} tick_words[] = {
-    {NYTP_SAMPLE_CPU_HEAD, 1, 1},
-    {NYTP_LABEL_HEAD, 1, 1},
-    {NYTP_OWN_HEAD, 2, 2},
-    {NYTP_HANG_HEAD, 2, 3},
-};
-#define MOST_DIGITS    20 /* of a number, with its sign */
-#define MOST_CONVERTED (MOST_TEXT + 2 * MOST_DIGITS)
-
-/* Returns NULL if the comment has no ticks. */
-static const struct tick_words *tick_words_of(const char *text)
+static struct changed_words changes_of(struct nytp_str text)
 {
-    const size_t len = strcspn(text, " ");
-    for (size_t i = 0; i < sizeof tick_words / sizeof *tick_words; i++)
-        if (strlen(tick_words[i].head) == len && memcmp(tick_words[i].head, text, len) == 0)
-            return &tick_words[i];
-    return NULL;
+    const struct nytp_str head = nytp_cut_part(&text, ' ');
+    for (size_t i = 0; i < sizeof changed_words / sizeof *changed_words; i++)
+        if (nytp_str_is(head, changed_words[i].head))
+            return changed_words[i];
+    return (struct changed_words){0};
 }
 
-/* Converts the ticks of a comment to those of the output. They are known to be numbers. */
-static void convert_ticks(const struct nytp_merge *m, const struct tick_words *words,
-                          const char *text, char to[MOST_CONVERTED])
+#define MOST_TEXT   (NYTP_LABEL_LONGEST > NYTP_HANG_ROOM ? NYTP_LABEL_LONGEST : NYTP_HANG_ROOM)
+#define MOST_DIGITS 20 /* of a number, with its sign */
+#define MOST_LINE   (MOST_TEXT + 2 * MOST_DIGITS)
+
+/* Stores a blank and a word, changed if it is the file's id or ticks, which are known to be
+ * numbers. Returns its end, or NULL, with the error set, if the file is undefined. */
+static char *put_word(struct nytp_merge *m, const struct nytp_event *e,
+                      const struct changed_words *change, uint32_t n, struct nytp_str word,
+                      char *to)
 {
-    size_t n = 0;
-    for (uint32_t word = 0; *text != '\0'; word++) {
-        const size_t len = strcspn(text, " ");
-        const double ticks = nytp_merged_ticks(&m->settings, (double)strtoll(text, NULL, 10));
-        if (word >= words->first && word <= words->last) {
-            n +=
-                (size_t)snprintf(to + n, MOST_DIGITS + 1, "%lld", (long long)nytp_whole(ticks));
-        } else {
-            memcpy(to + n, text, len);
-            n += len;
-        }
-        text += len;
-        if (*text == ' ')
-            to[n++] = *text++;
+    const bool is_ticks = n >= change->first_ticks && n <= change->last_ticks &&
+                          !nytp_merged_ticks_are_equal(&m->settings);
+    if (n != change->fid && !is_ticks) {
+        *to = ' ';
+        memcpy(to + 1, word.ptr, word.len);
+        return to + 1 + word.len;
     }
-    to[n] = '\0';
+    const int64_t number = strtoll(word.ptr, NULL, 10); /* something else follows it */
+    if (is_ticks)
+        return nytp_put_number(to, nytp_whole(nytp_merged_ticks(&m->settings, (double)number)));
+    const uint32_t fid = out_fid(m, e, (uint32_t)number);
+    return fid == NONE ? NULL : nytp_put_number(to, fid);
 }
 
-static bool copy_comment(struct nytp_merge *m, const struct nytp_event *e)
+static bool change_comment(struct nytp_merge *m, const struct nytp_event *e,
+                           struct nytp_str text, char line[MOST_LINE])
 {
-    struct nytp_str text = e->u.comment.text;
-    char line[MOST_TEXT], converted[MOST_CONVERTED];
-    if (text.len > 0 && text.ptr[text.len - 1] == '\n')
-        text.len--;
-    if (text.len >= sizeof line)
-        return true;
-    memcpy(line, text.ptr, text.len);
-    line[text.len] = '\0';
-    const struct tick_words *const words =
-        nytp_merged_ticks_are_equal(&m->settings) ? NULL : tick_words_of(line);
-    if (words != NULL)
-        convert_ticks(m, words, line, converted);
-    nytp_write_comment(m->writer, words != NULL ? converted : line);
-    return true;
-}
-
-/* Its file has another id in the output, as in the functions below. */
-static bool merge_regex(struct nytp_merge *m, const struct nytp_event *e,
-                        struct nytp_regex_record *regex)
-{
-    char text[NYTP_REGEX_LONGEST];
-    if (!begin_records(m))
-        return false;
-    regex->fid = out_fid(m, e, regex->fid);
-    if (regex->fid == NONE)
-        return false;
-    nytp_regex_record_format(regex, text);
-    nytp_write_comment(m->writer, text);
-    return true;
-}
-
-static bool merge_source(struct nytp_merge *m, const struct nytp_event *e,
-                         struct nytp_source_record *source)
-{
-    char text[NYTP_SOURCE_LONGEST];
-    if (!begin_records(m))
-        return false;
-    source->fid = out_fid(m, e, source->fid);
-    if (source->fid == NONE)
-        return false;
-    nytp_source_record_format(source, text);
-    nytp_write_comment(m->writer, text);
-    return true;
-}
-
-static bool merge_svs(struct nytp_merge *m, const struct nytp_event *e,
-                      struct nytp_svs_record *svs)
-{
-    char text[NYTP_SVS_LONGEST];
-    if (!begin_records(m))
-        return false;
-    svs->fid = out_fid(m, e, svs->fid);
-    if (svs->fid == NONE)
-        return false;
-    nytp_svs_record_format(svs, text);
-    nytp_write_comment(m->writer, text);
-    return true;
-}
-
-static bool merge_bytes(struct nytp_merge *m, const struct nytp_event *e,
-                        struct nytp_bytes_record *bytes)
-{
-    char text[NYTP_BYTES_LONGEST];
-    if (!begin_records(m))
-        return false;
-    bytes->fid = bytes->is_free ? 0 : out_fid(m, e, bytes->fid);
-    if (bytes->fid == NONE)
-        return false;
-    nytp_bytes_record_format(bytes, text);
-    nytp_write_comment(m->writer, text);
-    return true;
-}
-
-static bool merge_in_use_call(struct nytp_merge *m, const struct nytp_event *e,
-                              struct nytp_in_use_call *call)
-{
-    char text[NYTP_IN_USE_CALL_ROOM];
-    if (!begin_records(m))
-        return false;
-    call->fid = out_fid(m, e, call->fid);
-    if (call->fid == NONE)
-        return false;
-    nytp_in_use_call_format(call, text);
-    nytp_write_comment(m->writer, text);
-    return true;
+    const char *const end = text.ptr + text.len;
+    const struct changed_words change = changes_of(text);
+    struct nytp_str word = nytp_cut_part(&text, ' ');
+    memcpy(line, word.ptr, word.len);
+    char *to = line + word.len;
+    for (uint32_t n = 1; to != NULL && word.ptr + word.len < end; n++) {
+        word = nytp_cut_part(&text, ' ');
+        to = put_word(m, e, &change, n, word, to);
+    }
+    if (to != NULL)
+        *to = '\0';
+    return to != NULL;
 }
 
 static bool merge_comment(struct nytp_merge *m, const struct nytp_event *e)
 {
-    struct nytp_in_use_call call;
+    const struct nytp_str text = nytp_comment_text(&e->u.comment.text);
     struct nytp_event attribute;
-    struct nytp_regex_record regex;
-    struct nytp_source_record source;
-    struct nytp_svs_record svs;
-    struct nytp_bytes_record bytes;
-    if (nytp_source_record_read(&e->u.comment.text, &source))
-        return merge_source(m, e, &source);
-    if (nytp_svs_record_read(&e->u.comment.text, &svs))
-        return merge_svs(m, e, &svs);
-    if (nytp_bytes_record_read(&e->u.comment.text, &bytes))
-        return merge_bytes(m, e, &bytes);
-    if (nytp_in_use_call_read(&e->u.comment.text, &call))
-        return merge_in_use_call(m, e, &call);
-    if (nytp_regex_record_read(&e->u.comment.text, &regex))
-        return merge_regex(m, e, &regex);
+    char line[MOST_LINE];
     if (nytp_attribute_record_read(e, &attribute)) {
         begin_output(m);
         return nytp_merged_attribute_record(&m->settings, attribute.u.pair.key,
                                             attribute.u.pair.value);
     }
-    return !is_kept(&e->u.comment.text) || (begin_records(m) && copy_comment(m, e));
+    if (!is_kept(&e->u.comment.text) || text.len >= MOST_TEXT)
+        return true;
+    if (!begin_records(m) || !change_comment(m, e, text, line))
+        return false;
+    nytp_write_comment(m->writer, line);
+    return true;
 }
 
 static bool merge_record(struct nytp_merge *m, const struct nytp_event *e)

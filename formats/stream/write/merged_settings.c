@@ -53,11 +53,6 @@ uint32_t nytp_merged_intern(struct nytp_merged_settings *m, struct nytp_str text
     return id;
 }
 
-static bool equals_word(struct nytp_str text, const char *word)
-{
-    return text.len == strlen(word) && memcmp(text.ptr, word, text.len) == 0;
-}
-
 static bool differs(const struct nytp_merged_settings *m, uint32_t id, struct nytp_str text)
 {
     const struct nytp_name name = nytp_strings_get(m->strings, id);
@@ -163,7 +158,7 @@ static bool add_attribute(struct nytp_merged_settings *m, struct nytp_str key,
         return false;
     if (first)
         write(m->writer, nytp_strings_get(m->strings, setting->key).ptr, value.ptr, value.len);
-    else if (equals_word(key, "clock_id") && differs(m, setting->value, value))
+    else if (nytp_str_is(key, "clock_id") && differs(m, setting->value, value))
         note_difference(m, "attribute", setting, key, value);
     return true;
 }
@@ -171,26 +166,26 @@ static bool add_attribute(struct nytp_merged_settings *m, struct nytp_str key,
 bool nytp_merged_attribute(struct nytp_merged_settings *m, struct nytp_str key,
                            struct nytp_str value)
 {
-    if (equals_word(key, "application"))
+    if (nytp_str_is(key, "application"))
         return add_application(m, value);
-    if (equals_word(key, "ticks_per_sec"))
+    if (nytp_str_is(key, "ticks_per_sec"))
         return add_ticks_per_sec(m, value);
-    if (equals_word(key, "cumulative_overhead_ticks")) {
+    if (nytp_str_is(key, "cumulative_overhead_ticks")) {
         m->in_overhead_ticks += number_of(value);
         return true;
     }
-    if (equals_word(key, "basetime")) {
+    if (nytp_str_is(key, "basetime")) {
         const double time_s = number_of(value);
         if (m->basetime_s == 0 || time_s < m->basetime_s)
             m->basetime_s = time_s;
         return true;
     }
-    if (equals_word(key, "nv_size"))
+    if (nytp_str_is(key, "nv_size"))
         return true;
     if (nytp_attribute_is_count(key.ptr, key.len))
         return add_count(m, key, value);
-    if (equals_word(key, "thread") || equals_word(key, "parent_thread")) {
-        *(equals_word(key, "thread") ? &m->thread.number : &m->thread.parent) =
+    if (nytp_str_is(key, "thread") || nytp_str_is(key, "parent_thread")) {
+        *(nytp_str_is(key, "thread") ? &m->thread.number : &m->thread.parent) =
             (uint32_t)nytp_whole(number_of(value));
         return true;
     }
@@ -203,7 +198,7 @@ bool nytp_merged_attribute_record(struct nytp_merged_settings *m, struct nytp_st
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->n_applications; i++)
         n += m->applications[i].n;
-    bool is_new = equals_word(key, "counts");
+    bool is_new = nytp_str_is(key, "counts");
     for (uint32_t i = 0; i < m->n_settings && is_new; i++)
         is_new = strcmp(nytp_strings_get(m->strings, m->settings[i].key).ptr, "counts") != 0;
     if (is_new && n > 1)
@@ -233,7 +228,7 @@ static bool shapes_the_data(struct nytp_str key)
     static const char *const keys[] = {"stmts", "subs",    "blocks",     "leave",
                                        "calls", "slowops", "use_db_sub", "findcaller"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (equals_word(key, keys[i]))
+        if (nytp_str_is(key, keys[i]))
             return true;
     return false;
 }

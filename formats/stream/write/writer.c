@@ -255,7 +255,7 @@ void nytp_write_number_attribute(struct nytp_writer *writer, const char *key, in
 void nytp_write_attribute_record(struct nytp_writer *writer, const char *key, const char *value,
                                  size_t value_len)
 {
-    put_text_line(writer, "#" NYTP_ATTRIBUTE_HEAD, key, value, value_len);
+    put_text_line(writer, "#" NYTP_ATTRIBUTE_HEAD " ", key, value, value_len);
 }
 
 void nytp_write_option(struct nytp_writer *writer, const char *key, int64_t value)
