@@ -165,8 +165,8 @@ def test_bash_completes_what_looks_at_running_programs(tmp_path):
 
 def test_bash_completes_what_a_program_is_told():
     manual = (ROOT / "bin" / "nytp-ctl").read_text(encoding="utf-8")
-    assert set(complete_ctl("--")) == set(re.findall(r"^=item .*(--[a-z]+)", manual, re.MULTILINE))
-    commands = re.findall(r"^=item ([a-z]+)(?: \[NAME\])?$", manual, re.MULTILINE)
+    assert set(complete_ctl("--")) == set(re.findall(r"^    (?:-\w, )?(--[a-z]+)", manual, re.MULTILINE))
+    commands = re.findall(r"^    ([a-z]+)(?: \[NAME\])?  ", manual, re.MULTILINE)
     assert complete_ctl("--wait", "") != []
     assert sorted(complete_ctl("4711", "")) == sorted(commands)
     assert complete_ctl("4711", "ch") == ["checkpoint"]

@@ -4,6 +4,8 @@ package Devel::NYTProf::Constants;
 use strict;
 use warnings;
 
+use Devel::NYTProf::Util ();
+
 our $VERSION = '6.14';
 
 # Values by name. Positions are those of XS/glue/data.c, which builds the arrays; a test compares the two.
@@ -79,22 +81,10 @@ sub NYTP_ZLIB_VERSION () {'1.2'}
 
 our @EXPORT_OK = (sort(keys %value), 'NYTP_ZLIB_VERSION', 'const_bits2names');
 
-# Without Exporter, which costs start-up time.
 sub import {
     my ($class, @names) = @_;
-    my $caller = caller;
-    my %known = map { $_ => 1 } @EXPORT_OK;
-    @names = map { /^:(?:all|DEFAULT)$/ || $_ eq '/./' ? @EXPORT_OK : $_ } @names;
-    for my $name (@names) {
-        $name =~ s/^&//;
-        if (!$known{$name}) {
-            require Carp;
-            Carp::croak(qq{"$name" is not exported by the $class module});
-        }
-        no strict 'refs';
-        *{"${caller}::$name"} = \&{$name};
-    }
-    return;
+    @_ = ($class, map { /^:(?:all|DEFAULT)$/ || $_ eq '/./' ? @EXPORT_OK : $_ } @names);
+    goto &Devel::NYTProf::Util::import;
 }
 
 sub const_bits2names {
@@ -126,31 +116,14 @@ Devel::NYTProf::Constants - numbers that profiles and their Perl structures are 
 
 All names are exported on request.
 
-=over
-
-=item NYTP_FIDf_*
-
-Bits of the flags of a file: IS_PMC 1, VIA_STMT 2, VIA_SUB 4, IS_AUTOSPLIT 8, HAS_SRC 0x10,
-SAVE_SRC 0x20, IS_ALIAS 0x40, IS_FAKE 0x80, IS_EVAL 0x100.
-
-=item NYTP_FIDi_*, NYTP_SIi_*, NYTP_SCi_*
-
-Positions in the arrays that a L<Devel::NYTProf::FileInfo>, a L<Devel::NYTProf::SubInfo> and
-the data of one call site are.
-
-=item NYTP_DEFAULT_COMPRESSION, NYTP_ZLIB_VERSION
-
-The level that the C<compress> option has by default, and a true value.
-
-=item NYTP_FILE_MAJOR_VERSION, NYTP_FILE_MINOR_VERSION
-
-The version of the native format that is written.
-
-=item const_bits2names(PREFIX, BITS)
-
-The names of the bits that are set, without their prefix, lowest first:
-C<const_bits2names('NYTP_FIDf', 0x12)> is C<('VIA_STMT', 'HAS_SRC')>.
-
-=back
+    NYTP_FIDf_*  bits of the flags of a file: IS_PMC 1, VIA_STMT 2, VIA_SUB 4, IS_AUTOSPLIT 8,
+            HAS_SRC 0x10, SAVE_SRC 0x20, IS_ALIAS 0x40, IS_FAKE 0x80, IS_EVAL 0x100
+    NYTP_FIDi_*, NYTP_SIi_*, NYTP_SCi_*  positions in the arrays that a Devel::NYTProf::FileInfo, a
+            Devel::NYTProf::SubInfo and the data of one call site are
+    NYTP_DEFAULT_COMPRESSION, NYTP_ZLIB_VERSION  the default level of the option `compress', and a
+            true value
+    NYTP_FILE_MAJOR_VERSION, NYTP_FILE_MINOR_VERSION  the version of the native format written
+    const_bits2names(PREFIX, BITS)  the names of the bits that are set, without their prefix, lowest
+            first: const_bits2names('NYTP_FIDf', 0x12) is ('VIA_STMT', 'HAS_SRC')
 
 =cut

@@ -6,47 +6,12 @@ use warnings;
 
 our $VERSION = '6.14';
 
-=head1 NAME
-
-Devel::NYTProf::Export - find and run nytp-export
-
-=head1 SYNOPSIS
-
-    use Devel::NYTProf::Export;
-
-    my $fh = Devel::NYTProf::Export::open_output('--collapsed', 'nytprof.out');
-    print while <$fh>;
-    Devel::NYTProf::Export::close_output($fh);
-
-=head1 DESCRIPTION
-
-The classic commands are programs around L<nytp-export(1)>, which is installed beside them.
-
-=head1 FUNCTIONS
-
-=head2 command()
-
-The path of nytp-export: beside the running program, in a F<bin> folder next to it or above it
-(a source tree), or in C<PATH>; else just its name. The environment variable C<NYTP_EXPORT> is
-taken instead.
-
-=cut
-
 sub command {
-    return $ENV{NYTP_EXPORT} if defined $ENV{NYTP_EXPORT} && length $ENV{NYTP_EXPORT};
-    my ($folder) = $0 =~ m{\A(.*)/}s;
-    $folder = '.' if !defined $folder;
-    for my $path (map {"$folder/$_"} 'nytp-export', '../bin/nytp-export', '../../bin/nytp-export') {
-        return $path if -f $path && -x _;
-    }
-    return 'nytp-export';
+    return $ENV{NYTP_EXPORT} if length($ENV{NYTP_EXPORT} // '');
+    my ($folder) = $0 =~ m{\A(.*)/}s ? $1 : '.';
+    my ($path)   = grep { -f && -x _ } map {"$folder/${_}nytp-export"} '', '../bin/', '../../bin/';
+    return $path // 'nytp-export';
 }
-
-=head2 run(arguments)
-
-Become nytp-export. Does not return.
-
-=cut
 
 sub run {
     my (@arguments) = @_;
@@ -55,12 +20,6 @@ sub run {
     print STDERR "cannot run $command: $!\n";
     exit 127;
 }
-
-=head2 call(arguments)
-
-Run nytp-export and wait for it. Returns its exit status.
-
-=cut
 
 sub call {
     my (@arguments) = @_;
@@ -72,13 +31,6 @@ sub call {
     }
     return $result & 127 ? 128 + ($result & 127) : $result >> 8;
 }
-
-=head2 open_output(arguments), close_output(handle)
-
-A handle that nytp-export's standard output is read from; and to close it, which returns
-nytp-export's exit status.
-
-=cut
 
 sub open_output {
     my (@arguments) = @_;
@@ -98,17 +50,14 @@ sub close_output {
     return $? & 127 ? 128 + ($? & 127) : $? >> 8;
 }
 
-=head2 help(), version()
-
-Print the options that the running program's POD tells, or its name and version, and exit as
-finish(0) does.
-
-=head2 finish(STATUS)
-
-Exit with STATUS, or with 4, as nytp-export does, where standard output could not be written,
-which is said.
-
-=cut
+sub options {
+    my ($opt, @known) = @_;
+    require Getopt::Long;
+    Getopt::Long::GetOptions($opt, @known, 'help|h|?', 'version') or exit 2;
+    help() if $opt->{help};
+    version() if $opt->{version};
+    return;
+}
 
 # perl-base of Debian lacks Pod::Usage.
 sub help {
@@ -137,6 +86,51 @@ sub finish {
     exit 4;
 }
 
+sub give_up {
+    my ($status, $text) = @_;
+    print STDERR program_name(), ": $text\n";
+    exit $status;
+}
+
+sub reason { return $_[0] =~ s/ at \S+ line \d+\.?\n\z|\n\z//r }
 sub program_name { return $0 =~ s{.*/}{}sr }
 
 1;
+
+__END__
+
+=head1 NAME
+
+Devel::NYTProf::Export - find and run nytp-export
+
+=head1 SYNOPSIS
+
+    use Devel::NYTProf::Export;
+
+    my $fh = Devel::NYTProf::Export::open_output('--collapsed', 'nytprof.out');
+    print while <$fh>;
+    Devel::NYTProf::Export::close_output($fh);
+
+=head1 DESCRIPTION
+
+The classic commands are programs around L<nytp-export(1)>, which is installed beside them.
+
+=head1 FUNCTIONS
+
+    command()               the path of nytp-export: beside the running program, in a bin folder
+                            next to it or above it (a source tree), or in PATH; else just its
+                            name. The environment variable NYTP_EXPORT is taken instead
+    run(arguments)          become nytp-export; does not return
+    call(arguments)         run nytp-export and wait for it; returns its exit status
+    open_output(arguments)  a handle that nytp-export's standard output is read from
+    close_output(handle)    close it; returns nytp-export's exit status
+    options(HASH, options)  take the options of the command line, as of Getopt::Long, with --help
+                            and --version; exit with 2 if there are others
+    help(), version()       print the options that the program's POD tells, or its name and
+                            version, and exit as finish(0) does
+    finish(STATUS)          exit with STATUS, or with 4, as nytp-export does, where standard
+                            output could not be written, which is said
+    give_up(STATUS, TEXT)   say TEXT behind the program's name on standard error; exit with STATUS
+    reason(TEXT)            the text of an error without its place in our code
+
+=cut

@@ -11,19 +11,17 @@ use Devel::NYTProf::Data ();
 
 our @EXPORT_OK = qw(for_chunks);
 
-sub import {
-    my ($class, @names) = @_;
-    my $caller = caller;
-    for my $name (@names) {
-        if ($name !~ /^&?for_chunks$/) {
-            require Carp;
-            Carp::croak(qq{"$name" is not exported by the $class module});
-        }
-        no strict 'refs';
-        *{"${caller}::for_chunks"} = \&for_chunks;
-    }
+*import = \&Devel::NYTProf::Util::import;
+
+sub for_chunks (&%) {
+    my ($callback, %options) = @_;
+    Devel::NYTProf::Data->new({%options, callback => $callback});
     return;
 }
+
+1;
+
+__END__
 
 =head1 NAME
 
@@ -54,18 +52,6 @@ which C<Reading FILE> goes to standard output.
 
 Croaks with file, offset and reason if the file cannot be opened, is no profile, or is damaged.
 The callback has then seen every chunk before the damage.
-
-=cut
-
-sub for_chunks (&%) {
-    my ($callback, %options) = @_;
-    Devel::NYTProf::Data->new({%options, callback => $callback});
-    return;
-}
-
-1;
-
-__END__
 
 =head1 CHUNKS
 

@@ -11,51 +11,7 @@ use Devel::NYTProf::Data ();
 
 our @EXPORT_OK = qw(profile_this perl_command_words);
 
-sub import {
-    my ($class, @names) = @_;
-    my $caller = caller;
-    for my $name (@names) {
-        if (!grep { $_ eq $name } @EXPORT_OK) {
-            require Carp;
-            Carp::croak(qq{"$name" is not exported by the $class module});
-        }
-        no strict 'refs';
-        *{"${caller}::$name"} = \&{$name};
-    }
-    return;
-}
-
-=head1 NAME
-
-Devel::NYTProf::Run - profile a piece of code
-
-=head1 SYNOPSIS
-
-    use Devel::NYTProf::Run qw(profile_this);
-
-    my $profile = profile_this(
-        src_code => 'sub f { return 1 } f() for 1 .. 3;',
-        out_file => 'f.out',
-    );
-    print $profile->subinfo_of('main::f')->calls, "\n"; # 3
-
-=head1 FUNCTIONS
-
-Exported on request.
-
-=head2 profile_this(option => value, ...)
-
-Run code under the profiler, in a perl of its own, and return the L<Devel::NYTProf::Data>.
-
-    src_code, src_file  the code, or the file that holds it
-    out_file            the profile [the file of the NYTPROF variable, or nytprof.out]
-    skip_sitecustomize  do not run the perl's sitecustomize.pl
-    verbose             say what is run, on standard error
-    htmlopen            has no effect
-
-Other settings come from the environment variable C<NYTPROF>. Croaks when the perl fails.
-
-=cut
+*import = \&Devel::NYTProf::Util::import;
 
 sub profile_this {
     my (%option) = @_;
@@ -97,12 +53,6 @@ sub _how_it_ended {
 
 sub _croak { require Carp; Carp::croak(@_) }
 
-=head2 perl_command_words(skip_sitecustomize => 1)
-
-The running perl's path, and the switches that the options ask for.
-
-=cut
-
 sub perl_command_words {
     my (%option) = @_;
     my @words = $^X;
@@ -114,3 +64,41 @@ sub perl_command_words {
 }
 
 1;
+
+__END__
+
+=head1 NAME
+
+Devel::NYTProf::Run - profile a piece of code
+
+=head1 SYNOPSIS
+
+    use Devel::NYTProf::Run qw(profile_this);
+
+    my $profile = profile_this(
+        src_code => 'sub f { return 1 } f() for 1 .. 3;',
+        out_file => 'f.out',
+    );
+    print $profile->subinfo_of('main::f')->calls, "\n"; # 3
+
+=head1 FUNCTIONS
+
+Exported on request.
+
+=head2 profile_this(option => value, ...)
+
+Run code under the profiler, in a perl of its own, and return the L<Devel::NYTProf::Data>.
+
+    src_code, src_file  the code, or the file that holds it
+    out_file            the profile [the file of the NYTPROF variable, or nytprof.out]
+    skip_sitecustomize  do not run the perl's sitecustomize.pl
+    verbose             say what is run, on standard error
+    htmlopen            has no effect
+
+Other settings come from the environment variable C<NYTPROF>. Croaks when the perl fails.
+
+=head2 perl_command_words(skip_sitecustomize => 1)
+
+The running perl's path, and the switches that the options ask for.
+
+=cut

@@ -19,42 +19,19 @@ sub _croak {
     Carp::croak(@_);
 }
 
+# Without Exporter, which costs start-up time. Other modules have this import, too.
 sub import {
     my ($class, @names) = @_;
     my $caller = caller;
-    my %known = map { $_ => 1 } @EXPORT_OK;
+    no strict 'refs';
+    my %known = map { $_ => 1 } @{"${class}::EXPORT_OK"};
     for my $name (@names) {
         $name =~ s/^&//;
         _croak(qq{"$name" is not exported by the $class module}) if !$known{$name};
-        no strict 'refs';
-        *{"${caller}::$name"} = \&{$name};
+        *{"${caller}::$name"} = \&{"${class}::$name"};
     }
     return;
 }
-
-=encoding utf8
-
-=head1 NAME
-
-Devel::NYTProf::Util - helpers for reports
-
-=head1 SYNOPSIS
-
-    use Devel::NYTProf::Util qw(fmt_time html_safe_filename);
-
-    print fmt_time(0.0000123), "\n";                   # 12µs
-    print html_safe_filename('/usr/lib/Foo.pm'), "\n"; # usr-lib-Foo-pm
-
-=head1 FUNCTIONS
-
-All are exported on request.
-
-=head2 fmt_time(seconds [, width])
-
-"0s", "12ns", "12µs" (UTF-8 bytes), "1.23ms", "12.3s": three digits and a unit, padded to the
-width. C<NYTPROF_FMT_TIME> is a format to be used instead, such as C<%f>. undef gives undef.
-
-=cut
 
 sub fmt_time {
     my ($seconds, $width) = @_;
@@ -73,12 +50,6 @@ sub fmt_time {
     return $sign . sprintf "%${width}.${digits}f%s", $value, $unit;
 }
 
-=head2 fmt_float(number [, precision])
-
-Integers as they are, tiny numbers with an exponent, others with so many decimals (default 5).
-
-=cut
-
 sub fmt_float {
     my ($number, $precision) = @_;
     return 0 if !defined $number;
@@ -91,12 +62,6 @@ sub fmt_float {
     return $text;
 }
 
-=head2 fmt_incl_excl_time(inclusive, exclusive)
-
-"250ms (200+50.0)" or "1.00s (400ms+600ms)": inclusive time; exclusive time and the rest.
-
-=cut
-
 sub fmt_incl_excl_time {
     my ($incl, $excl) = @_;
     my $text = fmt_time($incl);
@@ -106,17 +71,6 @@ sub fmt_incl_excl_time {
     s/(?<=\d)\Q$unit\E\z// for @parts;
     return "$text ($parts[0]+$parts[1])";
 }
-
-=head2 get_alternation_regex(strings [, suffix regex])
-
-A regex that matches any of the strings, the longest first.
-
-=head2 get_abs_paths_alternation_regex(directories [, base])
-
-The same for directories, relative ones below C<base> (default: the current one). Dies without
-any.
-
-=cut
 
 sub get_alternation_regex {
     my ($strings, $suffix) = @_;
@@ -144,17 +98,6 @@ sub get_abs_paths_alternation_regex {
     }
     return get_alternation_regex(\@absolute, '/?');
 }
-
-=head2 make_path_strip_editor(directories [, anchor [, replacement]])
-
-Code that removes the directories, or replaces them, from the start of its first argument (or
-where the regex C<anchor> matches), in place, and returns whether it did.
-
-=head2 strip_prefix_from_paths(directories, \@paths [, anchor [, replacement]])
-
-The same for each element of the array, and of arrays and hashes in it.
-
-=cut
 
 my %directory_regex; # the same directories come repeatedly
 
@@ -200,12 +143,6 @@ sub _edit_all {
     return;
 }
 
-=head2 calculate_median_absolute_deviation(numbers [, without zeros])
-
-C<[deviation, median]>: the median distance from the median, and the (upper) median.
-
-=cut
-
 sub _upper_median {
     my @sorted = sort { $a <=> $b } @_;
     return @sorted ? $sorted[@sorted / 2] : 0;
@@ -219,12 +156,6 @@ sub calculate_median_absolute_deviation {
     return [_upper_median(map { abs $_ - $median } @values), $median];
 }
 
-=head2 html_safe_filename(name)
-
-The name with everything that is awkward in a file name or URL replaced by C<->.
-
-=cut
-
 sub html_safe_filename {
     my ($name) = @_;
     $name =~ s{[-./\\:|<>"'*?\0]+}{-}g;
@@ -232,12 +163,6 @@ sub html_safe_filename {
     $name =~ s/-\z//;
     return $name;
 }
-
-=head2 trace_level
-
-The value of the C<trace> option in the environment variable C<NYTPROF>.
-
-=cut
 
 sub trace_level {
     my ($level) = (defined $ENV{NYTPROF} ? $ENV{NYTPROF} : '') =~ /(?:\A|:)trace=(\d+)/;
@@ -250,3 +175,46 @@ sub _dumper {
 }
 
 1;
+
+__END__
+
+=encoding utf8
+
+=head1 NAME
+
+Devel::NYTProf::Util - helpers for reports
+
+=head1 SYNOPSIS
+
+    use Devel::NYTProf::Util qw(fmt_time html_safe_filename);
+
+    print fmt_time(0.0000123), "\n";                   # 12µs
+    print html_safe_filename('/usr/lib/Foo.pm'), "\n"; # usr-lib-Foo-pm
+
+=head1 FUNCTIONS
+
+All are exported on request.
+
+    fmt_time(seconds [, width])  "0s", "12ns", "12µs" (UTF-8 bytes), "1.23ms", "12.3s": three
+            digits and a unit, padded to the width; undef gives undef. NYTPROF_FMT_TIME is a
+            format to be used instead, such as %f
+    fmt_float(number [, precision])  integers as they are, tiny numbers with an exponent, others
+            with so many decimals [5]
+    fmt_incl_excl_time(inclusive, exclusive)  "250ms (200+50.0)" or "1.00s (400ms+600ms)":
+            inclusive time; exclusive time and the rest
+    get_alternation_regex(strings [, suffix regex])  a regex that matches any of the strings, the
+            longest first
+    get_abs_paths_alternation_regex(directories [, base])  the same for directories, relative
+            ones below the base [the current one]; dies without any
+    make_path_strip_editor(directories [, anchor [, replacement]])  code that removes the
+            directories, or replaces them, from the start of its first argument (or where the
+            regex `anchor' matches), in place, and returns whether it did
+    strip_prefix_from_paths(directories, \@paths [, anchor [, replacement]])  the same for each
+            element of the array, and of arrays and hashes in it
+    calculate_median_absolute_deviation(numbers [, without zeros])  [deviation, median]: the
+            median distance from the median, and the (upper) median
+    html_safe_filename(name)  the name with everything that is awkward in a file name or URL
+            replaced by -
+    trace_level  the value of the option `trace' in the environment variable NYTPROF
+
+=cut
