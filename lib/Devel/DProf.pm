@@ -59,25 +59,10 @@ gets the process id appended. After C<exec> nothing is recorded.
 
 =head1 ENVIRONMENT
 
-=over
-
-=item PERL_DPROF_OUT_FILE_NAME
-
-The file's name. Default: F<tmon.out>.
-
-=item PERL_DPROF_TICKS
-
-Clock ticks per second, the unit of times in the file. Default: 1000000.
-
-=item PERL_DPROF_BUFFER
-
-Size of the buffer in words of 8 bytes, at least 64 kB. Default: 16384.
-
-=item NYTPROF
-
-Options of L<Devel::NYTProf> such as C<start>, C<sigexit> and C<flush>.
-
-=back
+    PERL_DPROF_OUT_FILE_NAME  the file's name [tmon.out]
+    PERL_DPROF_TICKS          clock ticks per second, the unit of times in the file [1000000]
+    PERL_DPROF_BUFFER         size of the buffer in words of 8 bytes, at least 64 kB [16384]
+    NYTPROF                   options of Devel::NYTProf such as start, sigexit and flush
 
 =head1 LIMITS
 

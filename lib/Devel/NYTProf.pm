@@ -83,236 +83,108 @@ unprofiled after a mistake in C<sample>, C<start>, C<control> or the like.
 
 =head2 What is recorded
 
-=over 4
+    stmts=0         run no statement profiler
+    subs=0          run no subroutine profiler
+    slowops=N       record builtins that make system calls, run regexps, sort or format: 0 none,
+                    1 as CORE::print, 2 (default) as Package::CORE:print of the calling package
+    calls=N         record 0 totals for each caller and callee, 1 each return, 2 each entry and
+                    return (default, in a short form); see CAVEATS
+    leave=0         charge the rest of a statement, after a call returned into it, to the
+                    statement executed last
+    blocks=1        also record the first line of each statement's block and sub
+    savesrc=0       do not copy source files into the profile; nytp-export reads the files at hand
+                    if they are unchanged
+    sql=1           record the text of statements that DBI runs, without bound values, as the label
+                    `sql': nytp-export --sql, --by=sql. It takes subs=1; with `sample' it is for
+                    the exact profiles that `control' asks for
+    findcaller=1    name callers by perl's current sub, instead of the innermost recorded call,
+                    which may be a builtin or XS sub
+    nameevals=0     show (eval 7) instead of (eval 7)[file:line]
+    nameanonsubs=0  show __ANON__ instead of __ANON__[file:line]; the program itself never sees
+                    the long names
+    optimize=0      compile without perl's optimizer, so that statement counts follow the source
+    use_db_sub=1    see statements through DB::DB instead of redirected ops: slower, with leave=0
+    perldb=N        force bits in $^P
 
-=item stmts=0
-
-Run no statement profiler.
-
-=item subs=0
-
-Run no subroutine profiler.
-
-=item slowops=N
-
-Record builtins that make system calls, run regexps, sort or format: 0 none, 1 as C<CORE::print>,
-2 (default) as C<Package::CORE:print> of the calling package.
-
-=item calls=N
-
-Record 0 totals for each caller and callee, 1 each return, 2 (default) each entry and return. A
-killed program has no totals with 0.
-
-Without this option calls are short comments of the format, which halve the file but which other
-readers pass over. For these, record with C<calls=2>, or convert: C<nytprofmerge -o expanded.out
-nytprof.out>.
-
-=item leave=0
-
-Charge the rest of a statement, after a call returned into it, to the statement executed last.
-
-=item blocks=1
-
-Also record the first line of each statement's block and sub.
-
-=item savesrc=0
-
-Do not copy source files into the profile. Otherwise B<a profile holds the source of the program
-and its modules>, with the passwords in it. Code of C<-e>, standard input and string evals is
-always kept. nytp-export reads the files at hand if they are unchanged.
-
-=item sql=1
-
-Record the text of statements that L<DBI> runs, as the label C<sql>; values that are bound are not
-in it. It takes subs=1; with C<sample> it is for the exact profiles that C<control> asks for.
-C<nytp-export --sql> and C<--by=sql> show them.
-
-=item findcaller=1
-
-Name callers by perl's current sub, instead of the innermost recorded call, which may be a builtin
-or XS sub.
-
-=item nameevals=0, nameanonsubs=0
-
-Show C<(eval 7)> instead of C<(eval 7)[file:line]>, C<__ANON__> instead of C<__ANON__[file:line]>.
-The program itself never sees the long names.
-
-=item optimize=0
-
-Compile without perl's optimizer, so that statement counts follow the source.
-
-=item use_db_sub=1
-
-See statements through C<DB::DB> instead of redirected ops. It is slower and implies C<leave=0>.
-
-=item perldb=N
-
-Force bits in C<$^P>.
-
-=back
+Without C<savesrc=0> B<a profile holds the source of the program and its modules>, with the
+passwords in it. Code of C<-e>, standard input and string evals is always kept.
 
 =head2 Counts only
 
-=over 4
+    counts=1        count statements (by line) and calls (by caller, callee and line) and measure no
+                    time; see CAVEATS
 
-=item counts=1
-
-Count statements and calls and measure no time. perltidy, json_pp, pod2man and perlcritic took 1.1
-to 1.3 of their plain processor time, and 1.4 to 1.9 with an exact recording. Limits
-(L<nytp-gate(7)>) need no more than counts: C<nytp prove --nytp-with=counts=1>, C<nytp run
---with=counts=1>. Statements are counted by line, calls by caller, callee and line, as an exact
-recording does.
+perltidy, json_pp, pod2man and perlcritic took 1.1 to 1.3 of their plain processor time, and 1.4 to
+1.9 with an exact recording. Limits (L<nytp-gate(7)>) need no more than counts: C<nytp prove
+--nytp-with=counts=1>, C<nytp run --with=counts=1>.
 
 Times are absent everywhere, and so are waits and hangs. C<nytp-export> shows calls and statements
 (C<--top>, C<--csv>, C<--json>, C<--rows>, C<--callgrind>, C<--pprof>, C<--collapsed> and others),
 and refuses formats that are of times. Source is not kept unless C<savesrc=1> is given.
-See L</CAVEATS>.
-
-=back
 
 =head2 Regular expressions and memory
 
-=over 4
+    regex=1         measure matches, substitutions, split, tr and compilations at run time, by
+                    place and pattern: nytp-export --patterns
+    memory=1        count perl's values (SVs): how many each sub, line and call made, less those
+                    freed while it ran: nytp-export --top --sort=svs. The profile is 1.6 times as
+                    large, recording costs twice as much; needs an exact profile with calls=2
+    memory=BYTES    also sample allocations, one every so many bytes (512k), with sub and line, and
+                    whether the block was freed before the end
+    svs=0           with memory=BYTES, do not count values, nearly all that `memory' costs
 
-=item regex=1
-
-Measure matches, substitutions, C<split>, C<tr> and compilations at run time, by place and
-pattern. C<nytp-export --patterns> shows them.
-
-=item memory=1
-
-Count perl's values (SVs): how many each sub, line and call made, less those freed while it ran.
-C<nytp-export --top --sort=svs> shows them. The profile is 1.6 times as large and recording costs
-twice as much. It needs an exact profile with C<calls=2>.
-
-=item memory=BYTES
-
-Also sample allocations, one every so many bytes (C<memory=512k>), with sub and line, and whether
-the block was freed before the end. B<nytp run --memory app.pl> does that. It needs Linux and
-F<libnytp-malloc.so> in C<LD_PRELOAD>. C<nytp-export --top --sort=inuse_space> and most formats
-show bytes and blocks: estimates, of which 100 samples are right to a tenth.
-
-=item svs=0
-
-With C<memory=BYTES>, do not count values. They are nearly all that C<memory> costs.
-
-=back
+B<nytp run --memory app.pl> does C<memory=BYTES>. It needs Linux and F<libnytp-malloc.so> in
+C<LD_PRELOAD>. C<nytp-export --top --sort=inuse_space> and most formats show bytes and blocks:
+estimates, of which 100 samples are right to a tenth.
 
 =head2 Samples instead
 
-=over 4
+    sample=N         record N times a second which calls are open, in which statement, builtin or
+                     XS sub, instead of each statement and call; 100 is for production
+    sample_clock=wall, sample_clock=cpu  weigh a sample by the time since the one before (default),
+                     or by processor time
+    sample_budget=N  halve the frequency when sampling takes more than N percent of the time
+                     (default 3), and restore it later; 0 is no bound
 
-=item sample=N
-
-Record N times a second which calls are open, in which statement, builtin or XS sub, instead of
-each statement and call. C<sample=100> is for production. A background thread takes the samples.
-It sends no signals, so sleeps and system calls are never interrupted. Times are right within the
-limits of chance; a statement counts its samples, a sub the calls that were seen to begin.
-
-Reasons of waiting are recorded on Linux (x86-64, arm64): C<nytp-export --waits>. Source is
-not kept unless C<savesrc=1> is given.
-
-=item sample_clock=wall, sample_clock=cpu
-
-Weigh a sample by the time since the one before (default), or by processor time.
-
-=item sample_budget=N
-
-Halve the frequency when sampling takes more than N percent of the time (default 3), and restore
-it later. 0 is no bound.
-
-=back
+A background thread takes the samples. It sends no signals, so sleeps and system calls are never
+interrupted. Times are right within the limits of chance; a statement counts its samples, a sub
+the calls that were seen to begin. Reasons of waiting are recorded on Linux (x86-64, arm64):
+C<nytp-export --waits>. Source is not kept unless C<savesrc=1> is given.
 
 =head2 When
 
-=over 4
-
-=item start=begin, start=init, start=end, start=no
-
-Start at once (default), after the program was compiled, when it ends, or not before
-C<DB::enable_profile()>.
-
-=item forkdepth=N
-
-Profile N generations of forked children; -1 (default) is all. Each child writes its own file,
-with its process id appended.
-
-=item control=PATH, control=1
-
-Listen on a Unix socket for L<nytp-ctl(1)>, for the same user and root only. With 1 it is
-F<$XDG_RUNTIME_DIR/nytp.%p>, or the profile's name and F<.ctl>. Children have a socket each.
-
-=item sigcontrol=USR2
-
-Switch recording on and off by this signal, if the program leaves it alone. It interrupts sleeps;
-C<control> does not.
-
-=item sigexit=1, sigexit=int,term,…
-
-Finish the profile when INT, HUP, TERM, PIPE, BUS, SEGV, or one of the signals named, kills the
-program. Signals that the program ignores or handles are left alone. Without this option a killed
-program loses the last part of a second (C<flush>).
-
-=item libcexit=1
-
-Finish in the C library's C<exit()>, if perl's END blocks were not run.
-
-=item endatexit=1
-
-Run END blocks in C<perl_destruct()>, for embedded perls.
-
-=item posix_exit=1
-
-No effect: the profile is finished before C<POSIX::_exit> in any case.
-
-=back
+    start=begin     start at once (default); init: after the program was compiled; end: when it
+                    ends; no: not before DB::enable_profile()
+    forkdepth=N     profile N generations of forked children; -1 (default) is all. Each child
+                    writes its own file, with its process id appended
+    control=PATH    listen on a Unix socket for nytp-ctl, for the same user and root only; 1 is
+                    $XDG_RUNTIME_DIR/nytp.%p, or the profile's name and .ctl. Children have one each
+    sigcontrol=USR2 switch recording on and off by this signal, if the program leaves it alone. It
+                    interrupts sleeps; `control' does not
+    sigexit=1       finish the profile when INT, HUP, TERM, PIPE, BUS or SEGV kills the program, or
+                    one of the signals named: int,term,… Ignored and handled ones are left alone.
+                    Otherwise a killed program loses the last part of a second (`flush')
+    libcexit=1      finish in the C library's exit(), if perl's END blocks were not run
+    endatexit=1     run END blocks in perl_destruct(), for embedded perls
+    posix_exit=1    no effect: the profile is finished before POSIX::_exit in any case
 
 =head2 Where to
 
-=over 4
+    file=NAME       the profile's name [nytprof.out]: %p is the process id, %h the host, %t the
+                    epoch second, %s the program's base name, %% a percent sign
+    addpid=1, addtimestamp=1  append the process id, or the epoch second, to the name
+    keep=N          keep only the last N files that `rotate' has finished, of each process and
+                    thread; 0 (default) is all
+    compress=N      0 is not at all; 1 to 9 are all the same [6]: some 2 ns a byte of the records
+    flush=SECONDS   put on disk what was recorded this many seconds ago [0.25; it may be a
+                    fraction], or earlier when there is much; 0 leaves it to the size
+    log=FILE        write messages to a file instead of standard error
+    trace=N         say what the profiler does: 1 profile files, 2 source files, 3 subs, 4 flushes
+    clock=N         measure with clock_gettime() clock N; 2 is processor time on Linux
+    usecputime=1    removed; the program runs unprofiled. Use clock=2 or sample_clock=cpu
 
-=item file=NAME
-
-The profile's name, F<nytprof.out> by default. C<%p> is the process id, C<%h> the host, C<%t> the
-epoch second, C<%s> the program's base name, C<%%> a percent sign. An earlier profile is replaced.
-Programs that one command starts with the profiler in the environment keep each other's: the older
-becomes F<NAME.1> and so on.
-
-=item addpid=1, addtimestamp=1
-
-Append the process id, or the epoch second, to the name.
-
-=item keep=N
-
-Keep only the last N files that C<rotate> has finished, of each process and thread. Default 0:
-all.
-
-=item compress=N
-
-0 is not at all; 1 to 9 are all the same, and the default is 6: some 2 ns a byte of the records.
-
-=item flush=SECONDS
-
-Put on disk what was recorded this many seconds ago (default 0.25; it may be a fraction), or
-earlier when there is much. Before a call that may block, all is written: a program that hangs and
-is killed shows where. 0 leaves it to the size.
-
-=item log=FILE, trace=N
-
-Write messages to a file instead of standard error. C<trace> adds what the profiler does: 1
-profile files, 2 source files, 3 subs, 4 flushes.
-
-=item clock=N
-
-Measure with clock_gettime() clock N; 2 is processor time on Linux. The default is the monotonic
-clock, read from the processor's counter where that is safe. Other clocks need a system call each
-time: C<clock=2> is rough for subs of a few microseconds.
-
-=item usecputime=1
-
-Removed; the program runs unprofiled. Use C<clock=2> or C<sample_clock=cpu>.
-
-=back
+An earlier profile is replaced. Programs that one command starts with the profiler in the
+environment keep each other's: the older becomes F<NAME.1> and so on.
 
 =head1 WHAT RECORDING COSTS
 
@@ -329,36 +201,23 @@ reading modules always do.
 
 =head1 FUNCTIONS
 
-=over 4
+    DB::disable_profile()     stop recording; calls that are open still report their return
+    DB::enable_profile($file) start, or go on; returns whether recording was on. With a file name
+                              the current profile is finished first, if that file can be opened.
+                              After DB::finish_profile() the profile goes on in FILE.2
+    DB::finish_profile()      finish and close the profile; called automatically when the program
+                              ends, after END blocks and destructors
+    DB::checkpoint_profile()  put a whole profile so far into NAME.checkpoint, and go on; returns
+                              whether it did
+    DB::rotate_profile($file) finish the file and go on in the next, or in $file; returns whether it
+                              did
+    DB::label(KEY => VALUE, ...)  name what the program does from here on, until the key has another
+                              value or undef
+    DB::label_profile(KEY => VALUE, ...)  label the whole profile that is being written, for what is
+                              known only at the end
 
-=item DB::disable_profile()
-
-Stop recording. Calls that are open still report their return.
-
-=item DB::enable_profile(), DB::enable_profile($file)
-
-Start, or go on. With a file name the current profile is finished first, if that file can be
-opened. Returns whether recording was on. After C<DB::finish_profile()> the profile goes on in
-F<FILE.2>.
-
-=item DB::finish_profile()
-
-Finish and close the profile. It is called automatically when the program ends, after END blocks
-and destructors.
-
-=item DB::checkpoint_profile()
-
-Put a whole profile so far into F<NAME.checkpoint>, and go on recording. Returns whether it did.
-
-=item DB::rotate_profile(), DB::rotate_profile($file)
-
-Finish the file and go on in the next. Returns whether it did.
-
-=item DB::label(KEY => VALUE, ...)
-
-Name what the program does from here on: C<< DB::label(request => "GET /slow") >>, until the key
-has another value or undef. Children, threads and the next profile begin with the same labels.
-C<nytp-export --by=label> sums them up:
+Children, threads and the next profile begin with the same labels.
+C<nytp-export --by=label> sums up C<< DB::label(request => "GET /slow") >>:
 
     $ nytp-export --by=request
       n    total   median      p95      max      own   rss +  slowest sub           request
@@ -368,12 +227,6 @@ C<nytp-export --by=label> sums them up:
 C<rss +> is the growth of the memory in core. Keys are cut to 100 bytes, values to 4000; at most
 100 keys have a value at a time. Where the profiler may be missing: C<< DB::label(...) if defined
 &DB::label >>.
-
-=item DB::label_profile(KEY => VALUE, ...)
-
-Label the whole profile that is being written, for what is known only at the end.
-
-=back
 
 =head1 WEB SERVERS
 
@@ -530,6 +383,12 @@ C<rotate>, 262,144 samples and 65,536 distinct calls are kept. Programs that are
 statically, or have more rights than their caller, ignore C<LD_PRELOAD>. With C<sample> only
 allocations are sampled.
 
+=item calls
+
+A killed program has no totals with C<calls=0>. Without the option calls are short comments of the
+format, which halve the file but which other readers pass over. For these, record with C<calls=2>,
+or convert: C<nytprofmerge -o expanded.out nytprof.out>.
+
 =item counts
 
 Calls are totals, as with C<calls=0>, so stacks are estimated from them, in proportion to calls. A
@@ -554,13 +413,16 @@ are for that one; children that are forked meanwhile are sampled.
 
 =item clock
 
-The processor's counter is read where the kernel's clock is that counter, and compared with it at
+The default is the monotonic clock, read from the processor's counter where that is safe. Other
+clocks need a system call each time: C<clock=2> is rough for subs of a few microseconds. The
+processor's counter is read where the kernel's clock is that counter, and compared with it at
 each flush. After a difference clock_gettime() is read. C<nytp-export --stats> names the clock.
 
 =item flush
 
-Writing before blocking calls takes at most 2 % of the time and 10 ms at once, so of calls within
-microseconds not each is preceded by it.
+Before a call that may block, all is written: a program that hangs and is killed shows where. It
+takes at most 2 % of the time and 10 ms at once, so of calls within microseconds not each is
+preceded by it.
 
 =back
 

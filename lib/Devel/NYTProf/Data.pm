@@ -11,64 +11,6 @@ use Devel::NYTProf::FileInfo ();
 use Devel::NYTProf::SubInfo ();
 use Devel::NYTProf::Util qw(strip_prefix_from_paths);
 
-=head1 NAME
-
-Devel::NYTProf::Data - load a profile
-
-=head1 SYNOPSIS
-
-    use Devel::NYTProf::Data;
-
-    my $profile = Devel::NYTProf::Data->new({filename => 'nytprof.out', quiet => 1});
-    printf "%s ran %.3f s\n", @{$profile->attributes}{qw(application profiler_duration)};
-
-    my $subs = $profile->subname_subinfo_map;
-    my @slowest = sort { $b->excl_time <=> $a->excl_time || $a->subname cmp $b->subname }
-        values %$subs;
-    @slowest = grep { defined } @slowest[0 .. 9];
-    printf "%9.6f s %s\n", $_->excl_time, $_->subname for @slowest;
-
-=head1 CONSTRUCTOR
-
-=head2 new({option => value, ...})
-
-Load a profile. The profiler is not started by it.
-
-=over
-
-=item filename
-
-Default F<nytprof.out>; C<-> is standard input.
-
-=item quiet
-
-Without it, C<Reading FILE> and C<Processing FILE data> go to standard output.
-
-=item skip_collapse_evals
-
-Load every string eval by itself. Otherwise evals that one line ran are merged into the first of
-them if they have the same source and ran no string evals themselves. More than 200 of a line
-(C<NYTPROF_MAX_EVAL_SIBLINGS>) are merged whatever their source. Anonymous subs of the same line
-of merged evals become one. Times and counts are summed by line; by block and sub
-(C<get_fid_line_data>) each eval keeps its own, under its own id.
-
-=item partial
-
-Load what there is of a damaged profile, where C<new> would otherwise croak.
-C<< $profile->load_error >> then says what is wrong, and the attribute C<complete> is false.
-
-=item callback
-
-Stream instead: code that is called for every chunk, or a hash from tags to code (see
-L<Devel::NYTProf::ReadStream>), in which C<all_loaded> is called last. C<new> then returns undef.
-
-=back
-
-The environment variable C<NYTPROF_ONLOAD> can ask for C<dump=1> (a warning with all data) and
-C<exit=N> once a profile is loaded.
-
-=cut
-
 sub new {
     my ($class, $options) = @_;
     $options ||= {};
@@ -118,40 +60,10 @@ sub _on_load {
     return;
 }
 
-=head1 METHODS
-
-=head2 attributes, options
-
-Hashes of the file's attributes and of the profiler's options. These attributes are derived:
-profiler_start_time and profiler_end_time (epoch seconds, of the last process), profiler_duration
-(of all processes), profiler_active (the same less the profiler's own time), complete (every
-process has an end). Sums are total_stmts_measured, total_stmts_discounted, total_stmts_duration,
-total_sub_calls.
-
-=head2 load_error
-
-Why the profile is partial, or undef.
-
-=cut
-
 sub attributes { return shift->{attribute} || {} }
 sub options { return shift->{option} || {} }
 sub load_error { return shift->{load_error} }
-
-=head2 inc
-
-Directories that file names are shown without: C<@INC> of the reading program.
-
-=cut
-
 sub inc { return grep { !ref } @INC }
-
-=head2 all_fileinfos, eval_fileinfos, noneval_fileinfos
-
-Lists of L<Devel::NYTProf::FileInfo>, by id: all that were not merged into another, the string
-evals of these, the files.
-
-=cut
 
 sub all_fileinfos {
     my ($self) = @_;
@@ -169,12 +81,6 @@ sub noneval_fileinfos {
     return @files;
 }
 
-=head2 fileinfo_of(id or name or object [, silent])
-
-The L<Devel::NYTProf::FileInfo>; undef and, unless C<silent>, a warning if there is none.
-
-=cut
-
 sub fileinfo_of {
     my ($self, $what, $silent) = @_;
     return $what if ref $what && eval { $what->isa('Devel::NYTProf::FileInfo') };
@@ -188,13 +94,6 @@ sub fileinfo_of {
     _carp("Can't resolve fid of '$what'") if !$silent;
     return undef;
 }
-
-=head2 resolve_fid(name or id)
-
-The id of a file, from its recorded name or a unique end of it (whole path components). An integer
-is returned.
-
-=cut
 
 sub resolve_fid {
     my ($self, $what) = @_;
@@ -213,12 +112,6 @@ sub resolve_fid {
     return @names ? $by_name->{$names[0]} : undef;
 }
 
-=head2 subinfo_of(name)
-
-The L<Devel::NYTProf::SubInfo>; undef and a warning if there is none.
-
-=cut
-
 sub subinfo_of {
     my ($self, $name) = @_;
     if (!defined $name) {
@@ -230,21 +123,7 @@ sub subinfo_of {
     return $sub;
 }
 
-=head2 subname_subinfo_map
-
-A new hash from names to L<Devel::NYTProf::SubInfo>.
-
-=cut
-
 sub subname_subinfo_map { return {%{shift->{sub_subinfo}}} }
-
-=head2 package_subinfo_map(merge, nested)
-
-Subs by package: C<< {"Foo::Bar::" => [SubInfo, ...]} >>, or nested,
-C<< {Foo => {Bar => {"" => [SubInfo, ...]}}} >>, sorted by name. With C<merge> there is one
-SubInfo for each package, the sum of all.
-
-=cut
 
 sub package_subinfo_map {
     my ($self, $merge, $nested) = @_;
@@ -271,16 +150,6 @@ sub package_subinfo_map {
     return \%tree;
 }
 
-=head2 subs_defined_in_file(name or id)
-
-A hash from names to L<Devel::NYTProf::SubInfo>; nothing for an unknown file.
-
-=head2 subs_defined_in_file_by_line(name or id)
-
-A hash from first lines to references to arrays of them (0 where the line is not known).
-
-=cut
-
 sub subs_defined_in_file {
     my ($self, $what, $with_lines) = @_;
     _croak('incl_lines is deprecated in subs_defined_in_file,'
@@ -298,32 +167,12 @@ sub subs_defined_in_file_by_line {
     return \%by_line;
 }
 
-=head2 file_line_range_of_sub(name)
-
-File name, id, first line, last line, and L<Devel::NYTProf::FileInfo>; nothing for an unknown
-sub.
-
-=cut
-
 sub file_line_range_of_sub {
     my ($self, $name) = @_;
     my $sub = $self->subinfo_of($name) or return;
     my $file = $sub->fileinfo or return;
     return ($file->filename, $sub->fid, $sub->first_line, $sub->last_line, $file);
 }
-
-=head2 get_profile_levels
-
-A hash from members of the object to the level that they hold:
-C<< {fid_line_time => 'line', fid_block_time => 'block', fid_sub_time => 'sub'} >>, the last
-two only with the option C<blocks>.
-
-=head2 get_fid_line_data([level])
-
-Array by file id, of arrays by line, of C<[seconds, count]>; undef without such data. Merged
-string evals are still there: go by C<all_fileinfos>.
-
-=cut
 
 sub get_profile_levels { return shift->{profile_modes} }
 
@@ -332,12 +181,6 @@ sub get_fid_line_data {
     $level = 'line' if !defined $level;
     return $self->{"fid_${level}_time"};
 }
-
-=head2 normalize_variables([options too])
-
-Set everything that differs between two runs to 0 (or remove it), so that dumps can be compared.
-
-=cut
 
 sub normalize_variables {
     my ($self, $options_too) = @_;
@@ -355,14 +198,6 @@ sub normalize_variables {
     delete $self->{caches};
     return 1;
 }
-
-=head2 dump_profile_data({filehandle, separator, skip_fileinfo_hook})
-
-Print everything. With a separator, one sorted line for each fact: member, keys, value; without,
-an indented tree. If the hook returns true for a L<Devel::NYTProf::FileInfo>, only the file's name
-is printed. Merged string evals are left out.
-
-=cut
 
 sub dump_profile_data {
     my ($self, $options) = @_;
@@ -440,6 +275,85 @@ sub _is_time {
 
 __END__
 
+=head1 NAME
+
+Devel::NYTProf::Data - load a profile
+
+=head1 SYNOPSIS
+
+    use Devel::NYTProf::Data;
+
+    my $profile = Devel::NYTProf::Data->new({filename => 'nytprof.out', quiet => 1});
+    printf "%s ran %.3f s\n", @{$profile->attributes}{qw(application profiler_duration)};
+
+    my $subs = $profile->subname_subinfo_map;
+    my @slowest = sort { $b->excl_time <=> $a->excl_time || $a->subname cmp $b->subname }
+        values %$subs;
+    @slowest = grep { defined } @slowest[0 .. 9];
+    printf "%9.6f s %s\n", $_->excl_time, $_->subname for @slowest;
+
+=head1 CONSTRUCTOR
+
+C<< new({option => value, ...}) >> loads a profile. The profiler is not started by it.
+
+    filename  the profile [nytprof.out]; - is standard input
+    quiet     otherwise "Reading FILE" and "Processing FILE data" go to standard output
+    partial   load what there is of a damaged profile, where new would otherwise croak; load_error
+              then says what is wrong, and the attribute `complete' is false
+    callback  stream instead: code that is called for every chunk, or a hash from tags to code (see
+              Devel::NYTProf::ReadStream), in which all_loaded is called last; new returns undef
+    skip_collapse_evals  load every string eval by itself
+
+Without C<skip_collapse_evals>, evals that one line ran are merged into the first of them if they
+have the same source and ran no string evals themselves. More than 200 of a line
+(C<NYTPROF_MAX_EVAL_SIBLINGS>) are merged whatever their source. Anonymous subs of the same line
+of merged evals become one. Times and counts are summed by line; by block and sub
+(C<get_fid_line_data>) each eval keeps its own, under its own id.
+
+The environment variable C<NYTPROF_ONLOAD> can ask for C<dump=1> (a warning with all data) and
+C<exit=N> once a profile is loaded.
+
+=head1 METHODS
+
+A file is a L<Devel::NYTProf::FileInfo>, a sub a L<Devel::NYTProf::SubInfo>.
+
+    attributes      a hash of the file's attributes, and of those under ATTRIBUTES
+    options         a hash of the profiler's options
+    load_error      why the profile is partial, or undef
+    inc             directories that file names are shown without: @INC of the reading program
+    all_fileinfos   the files and string evals that were not merged into another, by id
+    eval_fileinfos, noneval_fileinfos  the string evals of these; the files
+    fileinfo_of(id or name or object [, silent])  the file; undef and, unless silent, a warning
+            if there is none
+    resolve_fid(name or id)  the id of a file, from its recorded name or a unique end of it (whole
+            path components); an integer is returned
+    subinfo_of(name)  the sub; undef and a warning if there is none
+    subname_subinfo_map  a new hash from names to subs
+    package_subinfo_map(merge, nested)  subs by package: {"Foo::Bar::" => [sub, ...]}, or nested,
+            {Foo => {Bar => {"" => [sub, ...]}}}, sorted by name; with merge there is one sub for
+            each package, the sum of all
+    subs_defined_in_file(name or id)  a hash from names to subs; nothing for an unknown file
+    subs_defined_in_file_by_line(name or id)  a hash from first lines (0: unknown) to arrays of subs
+    file_line_range_of_sub(name)  file name, id, first line, last line, and file; nothing for an
+            unknown sub
+    get_profile_levels  a hash from members of the object to the level that they hold:
+            {fid_line_time => 'line', fid_block_time => 'block', fid_sub_time => 'sub'}, the last
+            two only with the option `blocks'
+    get_fid_line_data([level])  array by file id, of arrays by line, of [seconds, count]; undef
+            without such data. Merged string evals are still there: go by all_fileinfos
+    normalize_variables([options too])  set everything that differs between two runs to 0 (or
+            remove it), so that dumps can be compared
+    dump_profile_data({filehandle, separator, skip_fileinfo_hook})  print everything but merged
+            string evals. With a separator, one sorted line for each fact: member, keys, value;
+            without, an indented tree. Of a file for which the hook returns true only the name
+
+=head1 ATTRIBUTES
+
+These are derived: profiler_start_time and profiler_end_time (epoch seconds, of the last process),
+profiler_duration (of all processes), profiler_active (the same less the profiler's own time),
+complete (every process has an end). Sums are total_stmts_measured, total_stmts_discounted,
+total_stmts_duration, total_sub_calls.
+
 =head1 MEMBERS
 
 Published code reads some members of the object directly: C<attribute>, C<option> (hashes),
@@ -448,17 +362,10 @@ file id), C<sub_subinfo> (by name), C<profile_modes>.
 
 =head1 DIAGNOSTICS
 
-=over
-
-=item Devel::NYTProf::new() could not locate file for processing: %s
-
-=item %s: byte %d: Profile data incomplete, %s
-
-The process was killed or is still running, or the file was cut: see C<partial>.
-
-=item %s: byte %d: Profile format error: %s
-
-=back
+    Devel::NYTProf::new() could not locate file for processing: %s
+    %s: byte %d: Profile format error: %s
+    %s: byte %d: Profile data incomplete, %s
+        The process was killed or is still running, or the file was cut: see `partial'.
 
 =head1 SEE ALSO
 

@@ -18,28 +18,6 @@ use Devel::NYTProf::Util qw(strip_prefix_from_paths);
 # After the published positions; filled on demand.
 use constant {META => 13, CACHE => 14};
 
-=head1 NAME
-
-Devel::NYTProf::FileInfo - one file, or string eval, of a loaded profile
-
-=head1 SYNOPSIS
-
-    use Devel::NYTProf::Data;
-
-    my $profile = Devel::NYTProf::Data->new({filename => 'nytprof.out', quiet => 1});
-    for my $file ($profile->all_fileinfos) {
-        printf "%2d %s: %.6f s\n", $file->fid, $file->filename, $file->sum_of_stmts_time;
-    }
-
-=head1 METHODS
-
-=head2 filename, filename_without_inc, abs_filename
-
-The recorded name (an absolute path, C<-e>, C<->, or C<(eval N)[FILE:LINE]>); the same without a
-directory of C<@INC>; the recorded name.
-
-=cut
-
 sub filename { return shift->[NYTP_FIDi_FILENAME] }
 
 sub filename_without_inc {
@@ -51,26 +29,11 @@ sub filename_without_inc {
 
 # Recorded file names are absolute; other names are no files.
 sub abs_filename { return shift->filename }
-
-=head2 fid, flags, size, mtime, profile
-
-The id; bits of L<Devel::NYTProf::Constants>; bytes and epoch seconds, or 0; the
-L<Devel::NYTProf::Data>.
-
-=cut
-
 sub fid { return shift->[NYTP_FIDi_FID] }
 sub flags { return shift->[NYTP_FIDi_FLAGS] }
 sub size { return shift->[NYTP_FIDi_FILESIZE] }
 sub mtime { return shift->[NYTP_FIDi_FILEMTIME] }
 sub profile { return shift->[NYTP_FIDi_PROFILE] }
-
-=head2 is_eval, is_fake, is_file, is_pmc
-
-Whether it is a string eval; stands for an unknown file; is a file on disk; is a F<.pmc>.
-
-=cut
-
 sub is_eval { return shift->[NYTP_FIDi_EVAL_FID] ? 1 : 0 }
 sub is_fake { return shift->flags & NYTP_FIDf_IS_FAKE ? 1 : 0 }
 sub is_pmc { return shift->flags & NYTP_FIDf_IS_PMC ? 1 : 0 }
@@ -81,21 +44,9 @@ sub is_file {
     return 1;
 }
 
-=head2 eval_fid, eval_line, eval_fi
-
-The id of the file that ran the string eval, the line, and the file; '', '' and undef for a file.
-
-=cut
-
 sub eval_fid { return shift->[NYTP_FIDi_EVAL_FID] }
 sub eval_line { return shift->[NYTP_FIDi_EVAL_LINE] }
 sub eval_fi { return shift->[NYTP_FIDi_EVAL_FI] }
-
-=head2 has_evals([nested])
-
-The string evals that this file ran and, with C<nested>, those that these ran.
-
-=cut
 
 sub has_evals {
     my ($self, $nested) = @_;
@@ -108,12 +59,6 @@ sub has_evals {
     return @evals;
 }
 
-=head2 evals_by_line
-
-    { line => { fid => FileInfo } }
-
-=cut
-
 sub evals_by_line {
     my ($self) = @_;
     my %by_line;
@@ -121,24 +66,11 @@ sub evals_by_line {
     return \%by_line;
 }
 
-=head2 sibling_evals
-
-All string evals of the same line, this one included; nothing for a file.
-
-=cut
-
 sub sibling_evals {
     my ($self) = @_;
     my $parent = $self->eval_fi or return;
     return grep { $_->eval_line == $self->eval_line } $parent->has_evals;
 }
-
-=head2 outer([outermost])
-
-The file and line that ran a string eval, or the outermost eval around it. Nothing for a file. In
-scalar context only the file.
-
-=cut
 
 sub outer {
     my ($self, $outermost) = @_;
@@ -150,13 +82,6 @@ sub outer {
     return wantarray ? ($file, $line) : $file;
 }
 
-=head2 line_time_data([levels])
-
-C<[ [time, count], ... ]> by line, with C<[]> for lines that were not run, of the first of the
-levels ('line', 'block', 'sub'; default 'line') that the profile has; undef if none.
-
-=cut
-
 sub line_time_data {
     my ($self, $levels) = @_;
     for my $level (@{$levels || ['line']}) {
@@ -166,12 +91,6 @@ sub line_time_data {
     }
     return undef;
 }
-
-=head2 excl_time, sum_of_stmts_time, sum_of_stmts_count
-
-Seconds spent in statements (excl_time is undef without any), and their number.
-
-=cut
 
 sub _sum_of_lines {
     my ($self, $index) = @_;
@@ -185,22 +104,7 @@ sub _sum_of_lines {
 sub excl_time { return shift->_sum_of_lines(0) }
 sub sum_of_stmts_time { return shift->_sum_of_lines(0) || 0 }
 sub sum_of_stmts_count { return shift->_sum_of_lines(1) || 0 }
-
-=head2 sub_call_lines
-
-The calls that lines of the file made:
-
-    { line => { sub name => [ count, incl, excl, 0, 0, recursive incl, depth, {callers} ] } }
-
-=cut
-
 sub sub_call_lines { return shift->[NYTP_FIDi_SUBS_CALLED] }
-
-=head2 subs_defined([with evals]), subs_defined_sorted([with evals])
-
-The subs that the file (with a true argument also its string evals) defines.
-
-=cut
 
 sub subs_defined {
     my ($self, $with_evals) = @_;
@@ -213,13 +117,6 @@ sub subs_defined_sorted {
     my @subs = sort { $a->subname cmp $b->subname } $self->subs_defined($with_evals);
     return @subs;
 }
-
-=head2 srclines_array
-
-Source lines with newlines, from index 0: as saved in the profile, else from disk, else undef.
-has_savesrc returns the saved ones alone, from index 1.
-
-=cut
 
 sub has_savesrc {
     my ($self) = @_;
@@ -242,33 +139,13 @@ sub srclines_array {
     return \@lines;
 }
 
-=head2 summary
-
-One line of text: id and filename_without_inc.
-
-=cut
-
 sub summary {
     my ($self) = @_;
     return sprintf 'fid%d: %s', $self->fid, $self->filename_without_inc;
 }
 
-=head2 meta, cache
-
-Hashes: C<merged_fids> (string evals that this one stands for) and C<merged_fids_src_varied> (how
-many of them differed); and room for the user.
-
-=cut
-
 sub meta { return shift->[META] ||= {} }
 sub cache { return shift->[CACHE] ||= {} }
-
-=head2 normalize_for_test
-
-Set times, size and mtime to 0, and replace the numbers of string evals, unless
-C<NYTPROF_TEST_SKIP_EVAL_NORM> is true.
-
-=cut
 
 sub normalize_for_test {
     my ($self) = @_;
@@ -304,12 +181,6 @@ sub _rename_evals {
     }
     return;
 }
-
-=head2 dump(separator, filehandle, path, prefix)
-
-Print the file as C<dump_profile_data> in L<Devel::NYTProf::Data> does.
-
-=cut
 
 sub _nested_count {
     my ($evals) = @_;
@@ -355,3 +226,57 @@ sub dump {
 }
 
 1;
+
+__END__
+
+=head1 NAME
+
+Devel::NYTProf::FileInfo - one file, or string eval, of a loaded profile
+
+=head1 SYNOPSIS
+
+    use Devel::NYTProf::Data;
+
+    my $profile = Devel::NYTProf::Data->new({filename => 'nytprof.out', quiet => 1});
+    for my $file ($profile->all_fileinfos) {
+        printf "%2d %s: %.6f s\n", $file->fid, $file->filename, $file->sum_of_stmts_time;
+    }
+
+=head1 METHODS
+
+    filename              the recorded name: an absolute path, -e, -, or (eval N)[FILE:LINE]
+    filename_without_inc  the same without a directory of @INC
+    abs_filename          the recorded name
+    fid, flags            the id; bits of Devel::NYTProf::Constants
+    size, mtime           bytes and epoch seconds, or 0
+    profile               the Devel::NYTProf::Data
+    is_eval, is_fake      is it a string eval; does it stand for an unknown file?
+    is_file, is_pmc       is it a file on disk; is it a .pmc?
+    eval_fid, eval_line   the id of the file that ran the string eval, the line, and the file;
+    eval_fi               '', '' and undef for a file
+    has_evals([nested])   the string evals that this file ran and, if nested, those that these ran
+    evals_by_line         { line => { fid => FileInfo } }
+    sibling_evals         all string evals of the same line, this one included; none for a file
+    outer([outermost])    the file and line that ran a string eval, or the outermost eval around
+                          it; nothing for a file. In scalar context only the file
+    line_time_data([levels])  [ [time, count], ... ] by line, with [] for lines that were not run,
+                          of the first of the levels ('line', 'block', 'sub'; default 'line') that
+                          the profile has; undef if none
+    excl_time             seconds spent in statements, or undef without any
+    sum_of_stmts_time, sum_of_stmts_count  the same, or 0; the number of statements
+    sub_call_lines        the calls that lines of the file made: { line => { sub name =>
+                          [ count, incl, excl, 0, 0, recursive incl, depth, {callers} ] } }
+    subs_defined([with evals])  the subs that the file (if true also its string evals) defines
+    subs_defined_sorted([with evals])  the same, by name
+    srclines_array        source lines with newlines, from index 0: as saved in the profile, else
+                          from disk, else undef
+    has_savesrc           the saved ones alone, from index 1
+    summary               one line of text: id and filename_without_inc
+    meta                  a hash: merged_fids, the string evals that this one stands for, and
+                          merged_fids_src_varied, how many of them differed
+    cache                 a hash for the user
+    normalize_for_test    set times, size and mtime to 0, and replace the numbers of string evals,
+                          unless NYTPROF_TEST_SKIP_EVAL_NORM is true
+    dump(separator, filehandle, path, prefix)  print the file as dump_profile_data does
+
+=cut

@@ -6,32 +6,6 @@ use strict;
 
 our $VERSION = '6.14';
 
-=head1 NAME
-
-Devel::NYTProf::Object - find the shared object that fits this perl
-
-=head1 SYNOPSIS
-
-    use Devel::NYTProf::Object;
-
-    print Devel::NYTProf::Object::kind(), "\n";   # 5.36-thread-multi
-    print Devel::NYTProf::Object::find(), "\n";
-
-=head1 DESCRIPTION
-
-An installed copy has one object, F<auto/Devel/NYTProf/NYTProf.so>, for the perl that it was built
-with. The tarball that runs where it is unpacked has F<auto/Devel/NYTProf/KIND/NYTProf.so> for
-each kind of perl.
-
-=head1 FUNCTIONS
-
-=head2 kind()
-
-The kind of the running perl: its version without the last part, and what else objects depend on.
-Behind it stands C<-musl> if that is perl's C library.
-
-=cut
-
 my %word = (
     USE_ITHREADS => 'thread', MULTIPLICITY => 'multi', USE_LONG_DOUBLE => 'ld', USE_QUADMATH => 'quadmath',
     DEBUGGING    => 'debugging',
@@ -49,16 +23,6 @@ sub is_musl {
     open my $maps, '<', '/proc/self/maps' or return 0;
     return scalar grep {m{/ld-musl-}} <$maps>;
 }
-
-=head2 find()
-
-The path of the object in C<@INC> that fits, or undef.
-
-=head2 kinds()
-
-The kinds of perl for which there are objects, if a tarball is in C<@INC>.
-
-=cut
 
 sub find {
     for my $folder (folders()) {
@@ -87,12 +51,6 @@ sub kinds_in {
     return grep { /\A\d/ && -f "$folder/$_/NYTProf.so" } sort readdir $dir;
 }
 
-=head2 missing()
-
-The sentence that tells that no object fits and what would.
-
-=cut
-
 sub missing {
     my @kinds = kinds();
     return 'no recorder is here for this perl (' . kind() . ')'
@@ -103,6 +61,29 @@ sub missing {
 1;
 
 __END__
+
+=head1 NAME
+
+Devel::NYTProf::Object - find the shared object that fits this perl
+
+=head1 SYNOPSIS
+
+    use Devel::NYTProf::Object;
+
+    print Devel::NYTProf::Object::kind(), "\n";   # 5.36-thread-multi
+    print Devel::NYTProf::Object::find(), "\n";
+
+=head1 DESCRIPTION
+
+An installed copy has one object, F<auto/Devel/NYTProf/NYTProf.so>, for the perl that it was built
+with. The tarball that runs where it is unpacked has F<auto/Devel/NYTProf/KIND/NYTProf.so> for
+each kind of perl.
+
+    kind()     the kind of the running perl: its version without the last part, and what else
+               objects depend on, also -musl if that is its C library
+    find()     the path of the object in @INC that fits, or undef
+    kinds()    the kinds of perl for which there are objects, if a tarball is in @INC
+    missing()  the sentence that tells that no object fits and what would
 
 =head1 LICENSE
 

@@ -10,34 +10,6 @@ our @CARP_NOT = ('Devel::NYTProf::Data');
 use Devel::NYTProf::Data ();
 use Devel::NYTProf::Util qw(calculate_median_absolute_deviation html_safe_filename);
 
-=head1 NAME
-
-Devel::NYTProf::Reader - write one report file for each source file
-
-=head1 SYNOPSIS
-
-    use Devel::NYTProf::Reader;
-
-    my $reader = Devel::NYTProf::Reader->new('nytprof.out', {quiet => 1});
-    $reader->output_dir('report');
-    $reader->set_param(suffix => '.txt');
-    $reader->set_param(header => sub { my ($profile, $file) = @_; $file->filename . "\n" });
-    $reader->{mk_report_source_line} = sub {
-        my ($number, $text, $stats) = @_;
-        return sprintf "%5d %8.6f %s\n", $number, $stats->{time} || 0, $text;
-    };
-    mkdir 'report';
-    $reader->report({quiet => 1});
-
-=head1 METHODS
-
-=head2 new(file, {quiet => 1})
-
-Load a profile (default F<nytprof.out>), see L<Devel::NYTProf::Data>. The member C<profile> of
-the object is the loaded L<Devel::NYTProf::Data>.
-
-=cut
-
 sub new {
     my ($class, $file, $options) = @_;
     $file = 'nytprof.out' if !defined $file;
@@ -75,12 +47,6 @@ sub new {
     return $self;
 }
 
-=head2 output_dir([directory]), current_level([level])
-
-Get or set the directory (default C<.>), and the level ('line', 'block' or 'sub') of names.
-
-=cut
-
 sub output_dir {
     my ($self, $directory) = @_;
     $self->{output_dir} = $directory if defined $directory;
@@ -92,21 +58,6 @@ sub current_level {
     $self->{current_level} = $level if defined $level;
     return $self->{current_level} || 'line';
 }
-
-=head2 get_param(name [, \@arguments]), set_param(name [, value])
-
-The parts of a report: C<suffix> of its name; C<header>, C<taintmsg>, C<datastart>, C<dataend>,
-C<footer>: text, or code that returns it, called with the profile and the
-L<Devel::NYTProf::FileInfo> (the header also with the report's name and level).
-C<mk_report_source_line> makes the text of a line from its number, text and statistics, those of
-the file, the profile and the file. C<mk_report_xsub_line> makes that of an xsub from its name, a
-text and its statistics, C<mk_report_separator_line> that between the two. Without the first, a
-line is C<time,calls,time/call,source>.
-
-C<get_param> calls code with the arguments. C<set_param> without a value only returns what is set.
-It dies for an unknown name.
-
-=cut
 
 sub _croak {
     require Carp;
@@ -135,35 +86,12 @@ sub get_param {
     return ref $value eq 'CODE' ? scalar $value->($args ? @$args : ()) : $value;
 }
 
-=head2 file_has_been_modified(name)
-
-Whether the file was modified after the program had started; undef if there is none.
-
-=cut
-
 sub file_has_been_modified {
     my ($self, $name) = @_;
     return undef if $name =~ /\0/; # no file can have such a name
     my @stat = stat $name or return undef;
     return $stat[9] > ($self->{profile}->attributes->{basetime} || 0) ? 1 : '';
 }
-
-=head2 fname_for_fileinfo(file [, level])
-
-The name of the report for a L<Devel::NYTProf::FileInfo>, without directory and suffix. Dies
-without a file. A name longer than C<NYTPROF_FNAME_TRIM> (default 50 characters) has three dots
-between its first and last slash; if that is too long it is C<TOOLONG>. The id at the end tells
-such files apart.
-
-=head2 url_for_file(file [, anchor [, level]]), href_for_file(file [, anchor [, level]])
-
-The address of its HTML report, and C<href="..."> with it.
-
-=head2 url_for_sub(name), href_for_sub(name)
-
-The same, with the line where the sub begins, or a name for subs without lines, as anchor.
-
-=cut
 
 sub fname_for_fileinfo {
     my ($self, $file, $level) = @_;
@@ -202,13 +130,6 @@ sub href_for_sub {
     my $url = shift->url_for_sub(@_);
     return $url eq '' ? '' : qq{href="$url"};
 }
-
-=head2 report({quiet => 1})
-
-Write a report for each file and level; for string evals only that of level 'line', which holds
-the sums of merged evals. The directory must exist. Dies on failure.
-
-=cut
 
 sub report {
     my ($self, $options) = @_;
@@ -329,12 +250,6 @@ sub _xsub_lines {
     return $text;
 }
 
-=head2 _output_additional(name, text)
-
-Write the text to a file of that name in the output directory: a style sheet, a script.
-
-=cut
-
 sub _output_additional {
     my ($self, $name, $text) = @_;
     $self->_write("$self->{output_dir}/$name", $text);
@@ -359,6 +274,56 @@ sub _cannot {
 1;
 
 __END__
+
+=head1 NAME
+
+Devel::NYTProf::Reader - write one report file for each source file
+
+=head1 SYNOPSIS
+
+    use Devel::NYTProf::Reader;
+
+    my $reader = Devel::NYTProf::Reader->new('nytprof.out', {quiet => 1});
+    $reader->output_dir('report');
+    $reader->set_param(suffix => '.txt');
+    $reader->set_param(header => sub { my ($profile, $file) = @_; $file->filename . "\n" });
+    $reader->{mk_report_source_line} = sub {
+        my ($number, $text, $stats) = @_;
+        return sprintf "%5d %8.6f %s\n", $number, $stats->{time} || 0, $text;
+    };
+    mkdir 'report';
+    $reader->report({quiet => 1});
+
+=head1 METHODS
+
+    new(file, {quiet => 1})  load a profile [nytprof.out]; see Devel::NYTProf::Data, which is the
+            member `profile' of the object
+    output_dir([directory])  get or set the directory [.]
+    current_level([level])   get or set the level of names: 'line', 'block' or 'sub'
+    get_param(name [, \@arguments])  a part of the report; calls code with the arguments
+    set_param(name [, value])  set a part, or return it; dies for an unknown name
+    file_has_been_modified(name)  was the file modified after the program had started? undef if
+            there is none
+    fname_for_fileinfo(file [, level])  the name of the report for a file, without directory and
+            suffix; dies without a file. A name longer than NYTPROF_FNAME_TRIM [50] has three dots
+            between its first and last slash, or is TOOLONG; the id at the end tells such apart
+    url_for_file(file [, anchor [, level]])  the address of its HTML report
+    url_for_sub(name)  the same, with the line where the sub begins, or a name for subs without
+            lines, as anchor
+    href_for_file, href_for_sub  href="..." with these
+    report({quiet => 1})  write a report for each file and level; for string evals only that of
+            level 'line', which holds the sums of merged evals. The directory must exist. Dies on
+            failure
+    _output_additional(name, text)  write the text to a file of that name in the output directory:
+            a style sheet, a script
+
+The parts of a report are C<suffix> of its name; C<header>, C<taintmsg>, C<datastart>, C<dataend>,
+C<footer>: text, or code that returns it, called with the profile and the
+L<Devel::NYTProf::FileInfo> (the header also with the report's name and level).
+C<mk_report_source_line> makes the text of a line from its number, text and statistics, those of
+the file, the profile and the file. C<mk_report_xsub_line> makes that of an xsub from its name, a
+text and its statistics, C<mk_report_separator_line> that between the two. Without the first, a
+line is C<time,calls,time/call,source>.
 
 =head1 SEE ALSO
 

@@ -14,35 +14,6 @@ use Socket ();
 
 our $VERSION = '6.14';
 
-=head1 NAME
-
-Devel::NYTProf::Recording - record a program and all it starts, for nytp-run, nytp-prove and
-nytp-compare
-
-=head1 SYNOPSIS
-
-    use Devel::NYTProf::Recording;
-
-    my $recording = Devel::NYTProf::Recording->new(out => 'hello.out', options => 'calls=1');
-    my $status = $recording->run(sub { exec $^X, '-e', 'print "hello\n"' });
-    my @files = $recording->files;
-    my $profile = $recording->keep;
-    print "$profile holds ", scalar @files, " processes\n";
-
-=head1 DESCRIPTION
-
-Each process writes a file into a temporary folder; then these become one profile.
-
-=head1 METHODS
-
-=head2 new(out => FILE, options => TEXT, memory => BOOL)
-
-Makes the folder F<FILE.PID.d>. Dies when that cannot be done, or when FILE exists and is no
-profile. TEXT has more options as in NYTPROF, behind C<sigexit=1>. With C<memory> allocated bytes
-are sampled (C<memory=512k> by default) and F<libnytp-malloc.so> is loaded.
-
-=cut
-
 sub new {
     my ($class, %self) = @_;
     $self{out} = Cwd::getcwd() . "/$self{out}" if $self{out} !~ m{\A/};
@@ -98,13 +69,6 @@ sub preload {
     return (LD_PRELOAD => join ':', grep { defined && length } $library, $ENV{LD_PRELOAD});
 }
 
-=head2 run(CODE, ALL)
-
-Calls CODE in a child process whose perls are recorded, and returns its wait status, as
-run_and_wait() does.
-
-=cut
-
 sub run {
     my ($self, $code, $all) = @_;
     return run_and_wait(sub {
@@ -114,29 +78,11 @@ sub run {
     }, $all);
 }
 
-=head2 files
-
-The profiles that were written, by name.
-
-=cut
-
 sub files {
     my ($self) = @_;
     opendir my $dir, $self->{folder} or return;
     return map {"$self->{folder}/$_"} sort grep { !/\A\./ && -s "$self->{folder}/$_" } readdir $dir;
 }
-
-=head2 keep
-
-Makes one profile of them under the given name and removes the folder. Returns that name, or the
-folder if they cannot be merged, or undef if there is none.
-
-=head2 keep_apart(FILES, PARTIAL)
-
-The same, with each recording as it is, one after the other in one file, FILES first. Those of
-PARTIAL end early and are mended.
-
-=cut
 
 sub keep {
     my ($self) = @_;
@@ -185,17 +131,6 @@ sub merge {
     my $status = run_and_wait(sub { exec $^X, @libs, $command, '-o', $out, @arguments });
     return $status == 0 || $status >> 8 == 3;
 }
-
-=head1 FUNCTIONS
-
-=head2 run_and_wait(CODE, ALL)
-
-Calls CODE in a child process; CODE runs a program and need not return. Returns its wait status,
-or that of exit status 127 if there can be no child. Passes on INT, TERM, HUP, QUIT, USR1 and
-USR2, with ALL to what the program started, too; not what all of our process group got. Signals
-that we ignore (C<nohup>) are ignored there, too.
-
-=cut
 
 # Returns the signals to pass on, without those that are ignored.
 sub signals { return grep { ($SIG{$_} // '') ne 'IGNORE' } qw(INT TERM HUP QUIT USR1 USR2) }
@@ -270,12 +205,6 @@ sub descendants {
     return map { $_, descendants($_) } split ' ', <$fh> // '';
 }
 
-=head2 report(arguments)
-
-Runs nytp-export with its standard output on our standard error: standard output is the program's.
-
-=cut
-
 sub report {
     my (@arguments) = @_;
     run_and_wait(sub {
@@ -284,12 +213,6 @@ sub report {
     });
     return;
 }
-
-=head2 find_program(NAME)
-
-The path of a program, and the taint switch (C<-T> or C<-t>) of its first line.
-
-=cut
 
 sub find_program {
     my ($program) = @_;
@@ -309,22 +232,10 @@ sub taint_switch {
     return map {"-$_"} $switches =~ /\A(?:[ \t]+-\S*)*?[ \t]+-[acfglnpsuwSUWX0-9]*([tT])/;
 }
 
-=head2 printable(TEXT)
-
-The text with question marks for control characters.
-
-=cut
-
 sub printable {
     my ($text) = @_;
     return $text =~ s/[\x00-\x1f\x7f]|\xc2[\x80-\x9f]/?/gr;
 }
-
-=head2 end_like(STATUS)
-
-Ends with the exit status or signal of this wait status.
-
-=cut
 
 sub end_like {
     my ($status) = @_;
@@ -340,6 +251,49 @@ sub end_like {
 1;
 
 __END__
+
+=head1 NAME
+
+Devel::NYTProf::Recording - record a program and all it starts, for nytp-run, nytp-prove and
+nytp-compare
+
+=head1 SYNOPSIS
+
+    use Devel::NYTProf::Recording;
+
+    my $recording = Devel::NYTProf::Recording->new(out => 'hello.out', options => 'calls=1');
+    my $status = $recording->run(sub { exec $^X, '-e', 'print "hello\n"' });
+    my @files = $recording->files;
+    my $profile = $recording->keep;
+    print "$profile holds ", scalar @files, " processes\n";
+
+=head1 DESCRIPTION
+
+Each process writes a file into a temporary folder; then these become one profile.
+
+    new(out => FILE, options => TEXT, memory => BOOL)  makes the folder FILE.PID.d; dies when that
+            cannot be done, or when FILE exists and is no profile. TEXT has more options as in
+            NYTPROF, behind sigexit=1. With memory allocated bytes are sampled (memory=512k by
+            default) and libnytp-malloc.so is loaded
+    run(CODE, ALL)  calls CODE in a child process whose perls are recorded, and returns its wait
+            status, as run_and_wait() does
+    files   the profiles that were written, by name
+    keep    makes one profile of them under the given name and removes the folder; returns that
+            name, or the folder if they cannot be merged, or undef if there is none
+    keep_apart(FILES, PARTIAL)  the same, with each recording as it is, one after the other in one
+            file, FILES first; those of PARTIAL end early and are mended
+
+=head1 FUNCTIONS
+
+    run_and_wait(CODE, ALL)  calls CODE in a child process; CODE runs a program and need not return.
+            Returns its wait status, or that of exit status 127 if there can be no child. Passes on
+            INT, TERM, HUP, QUIT, USR1 and USR2, with ALL to what the program started, too; not
+            what all of our process group got. Signals that we ignore (nohup) are ignored there
+    report(arguments)  runs nytp-export with its standard output on our standard error: standard
+            output is the program's
+    find_program(NAME)  the path of a program, and the taint switch (-T or -t) of its first line
+    printable(TEXT)   the text with question marks for control characters
+    end_like(STATUS)  ends with the exit status or signal of this wait status
 
 =head1 SEE ALSO
 

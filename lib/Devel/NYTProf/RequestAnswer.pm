@@ -157,27 +157,14 @@ the application's answer. L<nytp-export(1)> makes the report.
 
 =head1 METHODS
 
-=over 4
+    new(REQUEST)      for an object of begin() in Devel::NYTProf::Requests
+    add(BYTES)        a piece of the application's body; of all pieces 64 kB are kept
+    skip(N)           there are N bytes more
+    request()         that object
+    page(STATUS, HEADERS)  after the request has finished: status, headers and HTML of the report
 
-=item new(REQUEST)
-
-For an object of L<Devel::NYTProf::Requests/begin>.
-
-=item add(BYTES), skip(N)
-
-A piece of the application's body; or that there are N bytes more. Of all pieces 64 kB are kept.
-
-=item request()
-
-That object.
-
-=item page(STATUS, HEADERS)
-
-After the request has finished: status, headers and HTML of the report, at whose top stands what
-the application answered, as text: its status, headers (HEADERS, a list of pairs) and body.
-Cookies are set as by the application, but their values are not shown. When there is no report,
-the page says so, and the status is 500.
-
-=back
+At the top of the report stands what the application answered, as text: its status, headers
+(HEADERS, a list of pairs) and body. Cookies are set as by the application, but their values are
+not shown. When there is no report, the page says so, and the status is 500.
 
 =cut

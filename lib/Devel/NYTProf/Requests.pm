@@ -205,56 +205,25 @@ counts those that begin meanwhile.
 
 =head1 METHODS
 
-=over 4
+C<new> takes C<< dir => FOLDER, every => N, key => KEY, label => CODE, when => CODE, >>
+C<< slower_than => SECONDS, keep => N >>. Each N-th request, from the first on, has a profile in
+FOLDER, which is made if needed. Start the program with C<NYTPROF=start=no> or C<sample=>. Without
+C<dir> requests are labels (C<DB::label> in L<Devel::NYTProf>). KEY is C<request> by default. CODE
+turns the text ("GET /slow/7 200") into the label's value. L<Plack::Middleware::NYTP> explains
+C<when>, C<slower_than> and C<keep>.
 
-=item new(OPTION => VALUE, ...)
-
-C<< dir => FOLDER, every => N, key => KEY, label => CODE, when => CODE, slower_than => SECONDS, >>
-C<< keep => N >>.
-
-Each N-th request, from the first on, has a profile in FOLDER, which is made if needed. Start the
-program with C<NYTPROF=start=no> or C<sample=>. Without C<dir> requests are labels (C<DB::label>
-in L<Devel::NYTProf>). KEY is C<request> by default. CODE turns the text ("GET /slow/7 200") into
-the label's value. L<Plack::Middleware::NYTP> explains C<when>, C<slower_than> and C<keep>.
-
-=item begin(TEXT, WHAT...)
-
-Begins a request. Returns an object, or undef if it is not recorded. C<when> is called with WHAT.
-
-=item begin_wanted(TEXT)
-
-The same after is_recording() and C<when> were asked.
-
-=item is_wanted(CODE, WHAT...)
-
-A function: returns whether a C<when> says yes.
-
-=item is_recording()
-
-Returns whether the program runs under the profiler.
-
-=back
+    begin(TEXT, WHAT...)    begins a request; returns an object, or undef if it is not recorded.
+                            `when' is called with WHAT
+    begin_wanted(TEXT)      the same after is_recording() and `when' were asked
+    is_wanted(CODE, WHAT...)  a function: returns whether a `when' says yes
+    is_recording()          returns whether the program runs under the profiler
 
 An object of begin() has these methods. When the last reference to it goes, the request ends.
 
-=over 4
-
-=item finish(STATUS)
-
-Ends the request. Again, nothing happens.
-
-=item file()
-
-Returns the profile's name, or undef without C<dir> or while the request is quick.
-
-=item is_quick()
-
-Returns whether it took no longer than C<slower_than>.
-
-=item leave()
-
-Ends the label without C<dir>: the application has given the control back.
-
-=back
+    finish(STATUS)          ends the request; again, nothing happens
+    file()                  returns the profile's name, or undef without `dir' or while the request
+                            is quick
+    is_quick()              returns whether it took no longer than `slower_than'
+    leave()                 ends the label without `dir': the application has given the control back
 
 =cut

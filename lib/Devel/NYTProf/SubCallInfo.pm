@@ -11,6 +11,21 @@ use Devel::NYTProf::Constants qw(
     NYTP_SCi_RECI_RTIME NYTP_SCi_REC_DEPTH NYTP_SCi_CALLING_SUB
 );
 
+sub calls { return shift->[NYTP_SCi_CALL_COUNT] }
+sub incl_time { return shift->[NYTP_SCi_INCL_RTIME] }
+sub excl_time { return shift->[NYTP_SCi_EXCL_RTIME] }
+sub recur_incl_time { return shift->[NYTP_SCi_RECI_RTIME] }
+sub recur_max_depth { return shift->[NYTP_SCi_REC_DEPTH] }
+
+sub calling_subs {
+    my ($self) = @_;
+    return sort keys %{$self->[NYTP_SCi_CALLING_SUB] || {}};
+}
+
+1;
+
+__END__
+
 =head1 NAME
 
 Devel::NYTProf::SubCallInfo - the calls of one sub from one place
@@ -35,28 +50,9 @@ Names for the elements of the arrays in which L<Devel::NYTProf::SubInfo> and
 L<Devel::NYTProf::FileInfo> keep the calls from one place. The arrays are not blessed when a
 profile is loaded.
 
-=head1 METHODS
-
-=head2 calls, incl_time, excl_time, recur_incl_time, recur_max_depth
-
-Number of calls; inclusive and exclusive seconds; inclusive seconds of calls nested in another
-call of the same sub; depth of that nesting.
-
-=head2 calling_subs
-
-Names of the subs that the calls came from, sorted.
+    calls, incl_time, excl_time  number of calls; inclusive and exclusive seconds
+    recur_incl_time, recur_max_depth  inclusive seconds of calls nested in another call of the
+                                 same sub; depth of that nesting
+    calling_subs                 names of the subs that the calls came from, sorted
 
 =cut
-
-sub calls { return shift->[NYTP_SCi_CALL_COUNT] }
-sub incl_time { return shift->[NYTP_SCi_INCL_RTIME] }
-sub excl_time { return shift->[NYTP_SCi_EXCL_RTIME] }
-sub recur_incl_time { return shift->[NYTP_SCi_RECI_RTIME] }
-sub recur_max_depth { return shift->[NYTP_SCi_REC_DEPTH] }
-
-sub calling_subs {
-    my ($self) = @_;
-    return sort keys %{$self->[NYTP_SCi_CALLING_SUB] || {}};
-}
-
-1;

@@ -17,32 +17,6 @@ use Devel::NYTProf::Constants qw(
 # After the published positions; filled on demand.
 use constant {META => 12, CACHE => 13};
 
-=head1 NAME
-
-Devel::NYTProf::SubInfo - one sub of a loaded profile
-
-=head1 SYNOPSIS
-
-    use Devel::NYTProf::Data;
-
-    my $profile = Devel::NYTProf::Data->new({filename => 'nytprof.out', quiet => 1});
-    my $subs = $profile->subname_subinfo_map;
-    for my $name (sort keys %$subs) {
-        my $sub = $subs->{$name};
-        printf "%s (%s): %d calls, %.6f s\n", $sub->subname, $sub->kind, $sub->calls,
-            $sub->incl_time;
-    }
-
-=head1 METHODS
-
-Times are seconds.
-
-=head2 subname, package, subname_without_package
-
-"Foo::Bar::baz", "Foo::Bar" and "baz". A name without a package is its own package.
-
-=cut
-
 sub subname { return shift->[NYTP_SIi_SUB_NAME] }
 
 # Names of anonymous subs contain a file name, where "::" has no meaning.
@@ -54,40 +28,16 @@ sub _split_name {
 }
 
 sub package { return (_split_name(shift->[NYTP_SIi_SUB_NAME]))[0] }
-
 sub subname_without_package { return (_split_name(shift->[NYTP_SIi_SUB_NAME]))[1] }
-
-=head2 fid, fileinfo, first_line, last_line
-
-The file and lines of the definition: 0 for xsubs and opcodes, undef if not recorded. A sub of an
-unknown file is listed under file 1.
-
-=cut
-
 sub fid { return shift->[NYTP_SIi_FID] || 0 }
 sub fileinfo { my ($self) = @_; return $self->profile->fileinfo_of($self->fid) }
 sub first_line { return shift->[NYTP_SIi_FIRST_LINE] }
 sub last_line { return shift->[NYTP_SIi_LAST_LINE] }
-
-=head2 calls, incl_time, excl_time, recur_incl_time, recur_max_depth
-
-Number of calls; inclusive time of the outermost calls; exclusive time; inclusive time of nested
-calls; their depth.
-
-=cut
-
 sub calls { return shift->[NYTP_SIi_CALL_COUNT] }
 sub incl_time { return shift->[NYTP_SIi_INCL_RTIME] }
 sub excl_time { return shift->[NYTP_SIi_EXCL_RTIME] }
 sub recur_max_depth { return shift->[NYTP_SIi_REC_DEPTH] }
 sub recur_incl_time { return shift->[NYTP_SIi_RECI_RTIME] }
-
-=head2 is_xsub, is_opcode, is_anon, kind
-
-Whether the sub is written in C, is a builtin, has no name; "perl", "xsub" or "opcode". An opcode
-is an xsub, too.
-
-=cut
 
 sub is_xsub {
     my ($self) = @_;
@@ -109,12 +59,6 @@ sub kind {
     return $self->is_xsub ? 'xsub' : 'perl';
 }
 
-=head2 caller_fid_line_places
-
-    { fid => { line => [ count, incl, excl, 0, 0, recursive incl, depth, {callers} ] } }
-
-=cut
-
 sub caller_fid_line_places {
     my ($self, $merge_evals) = @_;
     if ($merge_evals) {
@@ -126,12 +70,6 @@ sub caller_fid_line_places {
     return {map { $_ => $called_by->{$_} } grep { $_ || %{$called_by->{$_}} } keys %$called_by};
 }
 
-=head2 called_by_subnames
-
-A hash whose keys are the names of the calling subs.
-
-=cut
-
 sub called_by_subnames {
     my ($self) = @_;
     my %names;
@@ -142,12 +80,6 @@ sub called_by_subnames {
     return \%names;
 }
 
-=head2 caller_fids, caller_count
-
-The ids of the files with calls (their number in scalar context); the number of calling lines.
-
-=cut
-
 sub caller_fids {
     my ($self) = @_;
     my @fids = sort { $a <=> $b } keys %{$self->caller_fid_line_places};
@@ -155,13 +87,6 @@ sub caller_fids {
 }
 
 sub caller_count { return scalar shift->caller_places }
-
-=head2 caller_places
-
-A list of C<[fid, line, call array]> (their number in scalar context); see
-L<Devel::NYTProf::SubCallInfo>.
-
-=cut
 
 sub caller_places {
     my ($self) = @_;
@@ -174,22 +99,9 @@ sub caller_places {
     return @list;
 }
 
-=head2 meta, cache, profile
-
-A hash (C<merged_sub_names>: anonymous subs of merged evals); a hash for the user; the
-L<Devel::NYTProf::Data>.
-
-=cut
-
 sub meta { return shift->[META] ||= {} }
 sub cache { return shift->[CACHE] ||= {} }
 sub profile { return shift->[NYTP_SIi_PROFILE] }
-
-=head2 clone, merge_in
-
-A deep copy; and to add the calls and times of another sub.
-
-=cut
 
 sub _copy_call {
     my ($call) = @_;
@@ -246,12 +158,6 @@ sub merge_in {
     return;
 }
 
-=head2 normalize_for_test
-
-As of L<Devel::NYTProf::FileInfo>.
-
-=cut
-
 sub normalize_for_test {
     my ($self) = @_;
     $self->[$_] = 0 for NYTP_SIi_INCL_RTIME, NYTP_SIi_EXCL_RTIME, NYTP_SIi_RECI_RTIME;
@@ -278,12 +184,6 @@ sub _forget_lines {
         {map { ++$n => $by_line->{$_} } sort { $a <=> $b } keys %$by_line};
     return;
 }
-
-=head2 dump(separator, filehandle, indent)
-
-Print the sub as C<dump_profile_data> in L<Devel::NYTProf::Data> does.
-
-=cut
 
 sub _format_call {
     my ($call) = @_;
@@ -312,3 +212,50 @@ sub dump {
 }
 
 1;
+
+__END__
+
+=head1 NAME
+
+Devel::NYTProf::SubInfo - one sub of a loaded profile
+
+=head1 SYNOPSIS
+
+    use Devel::NYTProf::Data;
+
+    my $profile = Devel::NYTProf::Data->new({filename => 'nytprof.out', quiet => 1});
+    my $subs = $profile->subname_subinfo_map;
+    for my $name (sort keys %$subs) {
+        my $sub = $subs->{$name};
+        printf "%s (%s): %d calls, %.6f s\n", $sub->subname, $sub->kind, $sub->calls,
+            $sub->incl_time;
+    }
+
+=head1 METHODS
+
+Times are seconds.
+
+    subname, package, subname_without_package  "Foo::Bar::baz", "Foo::Bar" and "baz"; a name
+                            without a package is its own package
+    fid, fileinfo           the file of the definition; file 1 if it is unknown
+    first_line, last_line   its lines: 0 for xsubs and opcodes, undef if not recorded
+    calls                   number of calls
+    incl_time, excl_time    inclusive time of the outermost calls; exclusive time
+    recur_incl_time, recur_max_depth  inclusive time of nested calls; their depth
+    is_xsub, is_opcode      is the sub written in C; is it a builtin, which is an xsub, too?
+    is_anon                 has it no name?
+    kind                    "perl", "xsub" or "opcode"
+    caller_fid_line_places  the calls: { fid => { line =>
+                            [ count, incl, excl, 0, 0, recursive incl, depth, {callers} ] } }
+    caller_places           a list of [fid, line, call array] (in scalar context their number);
+                            see Devel::NYTProf::SubCallInfo
+    caller_fids             the ids of the files with calls (in scalar context their number)
+    caller_count            the number of calling lines
+    called_by_subnames      a hash whose keys are the names of the calling subs
+    meta                    a hash: merged_sub_names, anonymous subs of merged evals
+    cache, profile          a hash for the user; the Devel::NYTProf::Data
+    clone, merge_in(sub)    a deep copy; and to add the calls and times of another sub
+    normalize_for_test      as of Devel::NYTProf::FileInfo
+    dump(separator, filehandle, path, prefix)  print the sub as dump_profile_data does
+
+=cut

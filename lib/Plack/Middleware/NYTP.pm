@@ -200,54 +200,26 @@ control back. An application that dies leaves a profile whose label has no statu
 
 =head1 CONFIGURATION
 
-=over 4
+    dir          the folder; it is made if needed
+    every        N [1]: the first request of each process is recorded, then each N-th
+    key          the label's key [request]
+    label        a sub that turns the label's text into another; label => sub { $_[0] =~
+                 s{/\d+}{/N}gr } makes one of all items
+    header       add a header of this name with the profile's file to recorded responses
+    when         a sub that is called with $env and decides about each request; `every' takes each
+                 N-th of those it wants. A sub that dies says no, with a warning
+    answer       with 1 the report of the request is its answer; it needs `when'
+    slower_than  seconds, of the recorded request: a quicker one's profile is removed. The header is
+                 missing then, and where the response begins earlier
+    keep         N: keep only the N latest profiles of the folder
 
-=item dir
+There is no default for C<when>. Anybody can send a cookie, a header or a parameter: ask for the
+session of somebody who may see the program's source, as above.
 
-The folder; it is made if needed.
-
-=item every
-
-N; 1 unless given. The first request of each process is recorded, then each N-th.
-
-=item key
-
-The label's key, C<request> by default.
-
-=item label
-
-A sub that turns the label's text into another. C<< label => sub { $_[0] =~ s{/\d+}{/N}gr } >>
-makes one of all items.
-
-=item header
-
-Add a header of this name with the profile's file to recorded responses.
-
-=item when
-
-A sub that is called with C<$env> and decides about each request; C<every> takes each N-th of
-those it wants. There is no default. Anybody can send a cookie, a header or a parameter: ask for
-the session of somebody who may see the program's source, as above. A sub that dies says no, with
-a warning.
-
-=item answer
-
-With 1 the report of the request is its answer. The application's stands at its top as text:
-status, headers (without the cookies' values) and at most 64 kB of the body. The status is 200, or
-500 if L<nytp-export(1)> failed: it has to be in C<PATH> or named by C<NYTP_EXPORT>. Cookies are
-set. The answer to HEAD stays, as does the server's where the application dies. A response in
-pieces is answered when it ends. It needs C<when>. The process does nothing else while the report
-is made.
-
-=item slower_than
-
-Seconds, of the recorded request: a quicker one's profile is removed. The header is missing then,
-and where the response begins earlier.
-
-=item keep
-
-N: keep only the N latest profiles of the folder.
-
-=back
+With C<answer> the application's answer stands at the report's top as text: status, headers
+(without the cookies' values) and at most 64 kB of the body. The status is 200, or 500 if
+L<nytp-export(1)> failed: it has to be in C<PATH> or named by C<NYTP_EXPORT>. Cookies are set. The
+answer to HEAD stays, as does the server's where the application dies. A response in pieces is
+answered when it ends. The process does nothing else while the report is made.
 
 =cut
