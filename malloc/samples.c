@@ -8,11 +8,66 @@
 #define _GNU_SOURCE
 #include "samples.h"
 
-#include "distance.h"
-
 #include <sched.h>
 #include <string.h>
 #include <time.h>
+
+/* ---- distances */
+
+/* The number of bytes until the next sample. Distances are random and exponentially
+ * distributed, so that one sample says nothing about the next. */
+struct distance {
+    uint64_t mean;
+    uint64_t random; /* state of the generator */
+};
+
+#define MOST_MEAN (INT64_C(1) << 50) /* larger means are reduced to this */
+
+/* `seed` may be anything; different seeds give different sequences. */
+static void distance_init(struct distance *distance, uint64_t mean, uint64_t seed)
+{
+    distance->mean = mean < 1 ? 1 : mean > MOST_MEAN ? MOST_MEAN : mean;
+    distance->random = seed;
+}
+
+/* splitmix64, by Sebastiano Vigna, in the public domain. */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+
+/* The natural logarithm of a positive, normal number to some 13 digits: no program has to
+ * load the mathematical library. It is that of its
+ * power of two plus that of the rest m, from 1 to 2: twice the area tangent of (m-1)/(m+1). */
+static double logarithm(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const int exponent = (int)(bits >> 52) - 1023;
+    bits = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1023) << 52;
+    double m;
+    memcpy(&m, &bits, sizeof m);
+    const double z = (m - 1) / (m + 1), square = z * z;
+    double sum = 0;
+    for (int i = 27; i >= 1; i -= 2)
+        sum = sum * square + 1.0 / i;
+    return exponent * 0.693147180559945309417 + 2 * z * sum;
+}
+
+/* Returns a distance in bytes. The block that reaches it, together with the blocks before it,
+ * is sampled. Returns 0, for every block, if the mean is 1. */
+static uint64_t distance_next(struct distance *distance)
+{
+    if (distance->mean <= 1)
+        return 0;
+    const double uniform = (double)((next_random(&distance->random) >> 11) + 1) * 0x1p-53;
+    return (uint64_t)(-logarithm(uniform) * (double)distance->mean) + 1;
+}
+
+/* ---- samples */
 
 struct thread;
 
@@ -34,7 +89,7 @@ struct nytp_sample {
 /* A thread's state, without the bytes that are left. */
 struct thread {
     struct queue *queue; /* NULL: it takes no samples */
-    struct nytp_distance distance;
+    struct distance distance;
     uint64_t to_sample_then; /* saved by hold() */
     uint32_t holds;
 };
@@ -132,7 +187,7 @@ void nytp_sample_made(void *block, size_t size)
         stop_own();
         return;
     }
-    nytp_bytes_to_sample = nytp_distance_next(&own.distance);
+    nytp_bytes_to_sample = distance_next(&own.distance);
     /* The block was freed in a way that we do not see: its address is in use again. */
     struct nytp_sample *const gone = nytp_sample_of_freed(block);
     if (gone != NULL)
@@ -182,9 +237,9 @@ static void sample(struct nytp_malloc_queue *shared, uint64_t mean)
     atomic_store(&queue->thread, &own);
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    nytp_distance_init(&own.distance, mean,
-                       (uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec ^ (uintptr_t)&own);
-    set_to_sample(nytp_distance_next(&own.distance));
+    distance_init(&own.distance, mean,
+                  (uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec ^ (uintptr_t)&own);
+    set_to_sample(distance_next(&own.distance));
 }
 
 static void stop(struct nytp_malloc_queue *queue)

@@ -4,12 +4,11 @@
  */
 #define _GNU_SOURCE
 #include "cli.h"
-#include "folded.h"
 #include "source_lines.h"
 
 #include "exporters/base/text.h"
 #include "formats/base/arena.h"
-#include "spy/perl/builtins.h"
+#include "sampling/step.h"
 #include "spy/target/doing.h"
 #include "spy/target/process.h"
 
@@ -19,13 +18,21 @@
 
 enum {
     TRIES = 20,
+    LONGEST_CIRCLE = 8, /* of subs that call each other */
+    LEAST_ROUNDS = 2,   /* repetitions that are worth a line */
+};
+
+/* Some shown frames, and the number of calls after them that repeat these; if none is shown,
+ * the number of omitted calls. */
+struct fold {
+    uint32_t first, n_shown, n_more;
 };
 
 struct seen {
     const struct nytp_interpreter *of;
     struct nytp_walker walker;
     enum nytp_sampled sampled;
-    struct nytp_fold *folds;
+    struct fold *folds;
     uint32_t n_folds;
 };
 
@@ -52,10 +59,66 @@ struct dump {
     bool has_said_too_much; /* the note about missing lines was written */
 };
 
-static struct nytp_name name_of(const char *text)
+/* ---- folds ---- */
+
+static bool is_same_frame(const struct nytp_frame *a, const struct nytp_frame *b)
 {
-    return nytp_name_of_text(text);
+    return a->kind == b->kind && a->sub == b->sub && a->file == b->file && a->line == b->line;
 }
+
+/* Returns the number of calls from `first` + `circle` on that repeat those before them. */
+static uint32_t repeated(const struct nytp_stack *stack, uint32_t first, uint32_t circle)
+{
+    uint32_t at = first + circle;
+    while (at < stack->n && is_same_frame(&stack->frames[at], &stack->frames[at - circle]))
+        at++;
+    return at <= first + circle ? 0 : (at - first - circle) / circle * circle;
+}
+
+static struct fold fold_at(const struct nytp_stack *stack, uint32_t first)
+{
+    for (uint32_t circle = 1; circle <= LONGEST_CIRCLE; circle++) {
+        const uint32_t n = repeated(stack, first, circle);
+        if (n >= LEAST_ROUNDS * circle)
+            return (struct fold){first, circle, n};
+    }
+    return (struct fold){first, 1, 0};
+}
+
+static void leave_out_middle(struct fold *folds, uint32_t *n)
+{
+    const uint32_t half = NYTP_MOST_SHOWN / 2, last = *n - half;
+    const uint32_t first = folds[half].first;
+    folds[half] = (struct fold){first, 0, folds[last].first - first};
+    memmove(folds + half + 1, folds + last, half * sizeof *folds);
+    *n = NYTP_MOST_SHOWN + 1;
+}
+
+/* Returns a stack in folds, innermost first, as an array for free(), or NULL if memory is out:
+ * recursion, also of several subs in a circle, is shown once. Folds in the middle are omitted
+ * beyond about NYTP_MOST_SHOWN. */
+static struct fold *fold_stack(const struct nytp_stack *stack, uint32_t *n)
+{
+    uint32_t capacity = 0;
+    struct fold *folds = NULL;
+    *n = 0;
+    for (uint32_t at = 0; at < stack->n || folds == NULL;) {
+        if (!nytp_grow(&folds, &capacity, *n, sizeof *folds)) {
+            free(folds);
+            return NULL;
+        }
+        if (at == stack->n)
+            break;
+        const struct fold fold = fold_at(stack, at);
+        folds[(*n)++] = fold;
+        at += fold.n_shown + fold.n_more;
+    }
+    if (*n > NYTP_MOST_SHOWN)
+        leave_out_middle(folds, n);
+    return folds;
+}
+
+/* ---- text ---- */
 
 /* Writes the source line under a frame if the file is the one perl read, or the reason why
  * not. */
@@ -88,7 +151,7 @@ static struct nytp_name frame_name(const struct nytp_names *names,
                                         [NYTP_FRAME_MAIN] = "(main program)"};
     if (frame->sub != UINT32_MAX)
         return nytp_strings_get(names->strings, names->subs[frame->sub].name);
-    return name_of(fixed[frame->kind]);
+    return nytp_name_of_text(fixed[frame->kind]);
 }
 
 /* " My::App::run (lib/My/App.pm:12)". A long path loses its start. */
@@ -105,7 +168,7 @@ static void put_frame(struct dump *dump, const struct nytp_frame *frame)
     nytp_text_style(dump->out, dump->color, NYTP_STYLE_PLAIN);
     const uint32_t room = nytp_spy_room(dump->columns, width + 7);
     nytp_puts(dump->out, " (");
-    nytp_text_put_tail(dump->out, name_of(place), room);
+    nytp_text_put_tail(dump->out, nytp_name_of_text(place), room);
     nytp_puts(dump->out, ")\n");
     put_source(dump, frame);
 }
@@ -143,15 +206,15 @@ static void put_state(struct dump *dump, const struct nytp_interpreter *of)
         nytp_puts(dump->out, state == 'D' ? " (waiting for a disk)\n" : " (waiting)\n");
     else {
         nytp_puts(dump->out, " (waiting: ");
-        nytp_text_put_tail(dump->out, name_of(doing), nytp_spy_room(dump->columns, 40));
+        nytp_text_put_tail(dump->out, nytp_name_of_text(doing),
+                           nytp_spy_room(dump->columns, 40));
         nytp_puts(dump->out, ")\n");
     }
 }
 
 /* " main::down, 19,997 more of these", or for a circle "main::a, main::b, 12 more rounds of
  * these". */
-static void put_more(struct dump *dump, const struct nytp_stack *stack,
-                     const struct nytp_fold *fold)
+static void put_more(struct dump *dump, const struct nytp_stack *stack, const struct fold *fold)
 {
     nytp_puts(dump->out, "    ");
     for (uint32_t i = 0; i < fold->n_shown; i++) {
@@ -178,7 +241,7 @@ static void put_stack(struct dump *dump, const struct seen *seen)
     }
     put_leaf(dump, stack);
     for (uint32_t i = 0; i < seen->n_folds; i++) {
-        const struct nytp_fold *const fold = &seen->folds[i];
+        const struct fold *const fold = &seen->folds[i];
         for (uint32_t k = 0; k < fold->n_shown; k++)
             put_frame(dump, &stack->frames[fold->first + k]);
         if (fold->n_more > 0)
@@ -209,7 +272,7 @@ static bool look_at(struct dump *dump, struct seen *seen, const struct nytp_inte
     for (int i = 0; i < TRIES && seen->sampled == NYTP_TORN; i++)
         seen->sampled = nytp_sample(&seen->walker);
     const struct nytp_stack *const stack = &seen->walker.stack;
-    seen->folds = nytp_fold_stack(stack, &seen->n_folds);
+    seen->folds = fold_stack(stack, &seen->n_folds);
     const bool wants_lines = dump->with_source && dump->session->target.core == NULL;
     for (uint32_t i = 0; wants_lines && i < seen->n_folds; i++)
         for (uint32_t k = 0; k < seen->folds[i].n_shown; k++) {
@@ -223,7 +286,8 @@ static void put_perl(struct dump *dump)
 {
     const struct nytp_perl *const perl = &dump->session->perl;
     nytp_printf(dump->out, "Perl v5.%u.%u (", perl->version, perl->subversion);
-    nytp_text_put_tail(dump->out, name_of(perl->path), nytp_spy_room(dump->columns, 40));
+    nytp_text_put_tail(dump->out, nytp_name_of_text(perl->path),
+                       nytp_spy_room(dump->columns, 40));
     nytp_printf(dump->out, ")%s%s\n", perl->layout->has_threads ? ", threads" : "",
                 nytp_layout_is_debugging(perl->layout) ? ", DEBUGGING" : "");
     if (dump->session->target.core != NULL && dump->with_source)
@@ -239,7 +303,8 @@ static void put_command(struct dump *dump)
         return;
     }
     nytp_printf(dump->out, "Process %d: ", (int)session->target.pid);
-    nytp_text_put(dump->out, name_of(session->command), nytp_spy_room(dump->columns, 20));
+    nytp_text_put(dump->out, nytp_name_of_text(session->command),
+                  nytp_spy_room(dump->columns, 20));
 }
 
 static void put_process(struct dump *dump, const struct seen *seen)

@@ -7,7 +7,6 @@
 
 #include "formats/base/arena.h"
 #include "spy/record/sampled_stream.h"
-#include "spy/target/children.h"
 #include "spy/target/process.h"
 
 #include <stdio.h>

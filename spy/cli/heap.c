@@ -10,10 +10,9 @@
 
 #include "exporters/base/text.h"
 #include "formats/base/arena.h"
-#include "spy/perl/holders.h"
+#include "spy/perl/census.h"
 #include "spy/record/sampling.h"
 #include "spy/target/process.h"
-#include "spy/target/refusal.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,21 +7,32 @@
 #include "cli.h"
 
 #include "command.h"
-#include "exported.h"
 #include "followed.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
     NOTABLY_LATE = 5, /* percent */
+    NO_FORMAT = 2,    /* nytp-export's status for an unknown name or format */
+    NOT_THERE = 127,
+};
+
+#define EXPORT "nytp-export"
+
+enum written_as {
+    AS_STREAM,
+    AS_FORMAT, /* by nytp-export */
+    AS_NOTHING /* it cannot be written, which was reported */
 };
 
 struct recorder {
@@ -113,6 +124,114 @@ static void record(struct recorder *recorder)
     nytp_followed_end(followed);
 }
 
+/* ---- export ---- */
+
+/* nytp-export, beside nytp-spy or in PATH, writes all formats but the stream itself. */
+
+/* Writes the folder of nytp-spy, or "" if unknown. */
+static void folder_of_spy(char *to, size_t size)
+{
+    const ssize_t len = readlink("/proc/self/exe", to, size - 1);
+    to[len < 0 ? 0 : len] = '\0';
+    char *const slash = strrchr(to, '/');
+    *(slash == NULL ? to : slash + 1) = '\0';
+}
+
+static void become_export(const char *const *words)
+{
+    char folder[4096], path[4096 + sizeof EXPORT];
+    char **const argv = (char **)(uintptr_t)words;
+    folder_of_spy(folder, sizeof folder);
+    snprintf(path, sizeof path, "%s" EXPORT, folder);
+    execv(path, argv);
+    execvp(EXPORT, argv);
+    _exit(NOT_THERE);
+}
+
+/* Runs nytp-export; returns its exit status. Signals end nytp-spy's recording, not this. */
+static int run_export(const char *const *words, bool is_quiet)
+{
+    int status;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        const int nowhere = is_quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+        if (nowhere >= 0)
+            dup2(nowhere, STDERR_FILENO);
+        become_export(words);
+    }
+    if (pid < 0)
+        return NOT_THERE;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return NOT_THERE;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Asks nytp-export whether it writes such a file, with an input that is no profile. */
+static int ask(const struct nytp_spy *spy, const char *path)
+{
+    const char *const by_name[] = {EXPORT, "-o", path, "/dev/null/none", NULL};
+    const char *const by_format[] = {EXPORT, "--format",       spy->format, "-o",
+                                     path,   "/dev/null/none", NULL};
+    return run_export(spy->format == NULL ? by_name : by_format, true);
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+    const size_t len = strlen(text), end_len = strlen(end);
+    return len >= end_len && strcmp(text + len - end_len, end) == 0;
+}
+
+/* A name without a suffix, or with a recording's, means a stream. */
+static bool is_of_stream(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    const char *const name = slash == NULL ? path : slash + 1;
+    return (name[0] != '\0' && strchr(name, '.') == NULL) ||
+           (strncmp(name, "nytprof", 7) == 0 && ends_in(name, ".out")) ||
+           strncmp(path, "/dev/", 5) == 0;
+}
+
+/* Chooses by --format, or by the name: ".svg", ".folded", "callgrind.out.1". */
+static enum written_as choose_format(const struct nytp_spy *spy, const char *path)
+{
+    if (spy->format == NULL && is_of_stream(path))
+        return AS_STREAM;
+    const int status = ask(spy, path);
+    if (status != NO_FORMAT && status != NOT_THERE)
+        return AS_FORMAT;
+    if (status == NOT_THERE && (spy->format != NULL || !ends_in(path, ".out")))
+        nytp_spy_say("%s: " EXPORT ", which writes other formats, is not there; -o FILE.out "
+                     "records",
+                     path);
+    else if (spy->format != NULL)
+        nytp_spy_say("--format %s: there is none of this name (nytp export --list-formats)",
+                     spy->format);
+    else if (ends_in(path, ".gz"))
+        nytp_spy_say(
+            "%s: no format is compressed under this name, nor is a recording; record to "
+            "FILE.out",
+            path);
+    else
+        return AS_STREAM;
+    return AS_NOTHING;
+}
+
+/* Exports the stream in this descriptor's file. Returns false, and reports it, on failure. */
+static bool export_stream(const struct nytp_spy *spy, const char *path, int stream_fd)
+{
+    char input[40];
+    snprintf(input, sizeof input, "/proc/self/fd/%d", stream_fd);
+    const char *const by_name[] = {EXPORT, "-q", "-o", path, input, NULL};
+    const char *const by_format[] = {EXPORT, "-q", "--format", spy->format,
+                                     "-o",   path, input,      NULL};
+    fcntl(stream_fd, F_SETFD, 0);
+    const int status = run_export(spy->format == NULL ? by_name : by_format, false);
+    if (status != 0)
+        nytp_spy_say("%s: " EXPORT " ended with status %d", path, status);
+    return status == 0;
+}
+
 /* ---- the result ---- */
 
 static bool write_stream(const struct recorder *recorder, const char *path)
@@ -136,7 +255,7 @@ static bool write_format(const struct recorder *recorder, const char *path)
     if (fd < 0) {
         nytp_spy_say("%s: no temporary file: %s", path, strerror(errno));
     } else if (write_stream(recorder, stream)) {
-        const bool ok = nytp_spy_export(recorder->spy, path, fd);
+        const bool ok = export_stream(recorder->spy, path, fd);
         close(fd);
         if (ok)
             return true;
@@ -214,7 +333,7 @@ static void say_nothing(const struct recorder *recorder)
 }
 
 static enum nytp_spy_status write_result(const struct recorder *recorder, const char *path,
-                                         enum nytp_written_as as)
+                                         enum written_as as)
 {
     const struct nytp_followed *const followed = &recorder->followed;
     const bool some_are_missing = say_missing(followed);
@@ -222,7 +341,7 @@ static enum nytp_spy_status write_result(const struct recorder *recorder, const 
         say_nothing(recorder);
         return SPY_REFUSED;
     }
-    if (!(as == NYTP_AS_FORMAT ? write_format(recorder, path) : write_stream(recorder, path)))
+    if (!(as == AS_FORMAT ? write_format(recorder, path) : write_stream(recorder, path)))
         return SPY_OUTPUT;
     say_result(recorder, path);
     if (followed->parts.n_cut > 0 || followed->n_lost > 0)
@@ -290,7 +409,7 @@ static bool start_command(struct recorder *recorder)
 }
 
 static enum nytp_spy_status record_to(struct recorder *recorder, const char *path,
-                                      enum nytp_written_as as)
+                                      enum written_as as)
 {
     const struct nytp_spy *const spy = recorder->spy;
     if (!start_command(recorder))
@@ -313,8 +432,8 @@ enum nytp_spy_status nytp_spy_record(const struct nytp_spy *spy)
         return SPY_USAGE;
     if (!can_be_written(path))
         return SPY_OUTPUT;
-    const enum nytp_written_as as = nytp_spy_written_as(spy, path);
-    if (as == NYTP_AS_NOTHING)
+    const enum written_as as = choose_format(spy, path);
+    if (as == AS_NOTHING)
         return SPY_USAGE;
     const enum nytp_spy_status status = record_to(&recorder, path, as);
     nytp_followed_free(&recorder.followed);

@@ -19,6 +19,7 @@
 enum {
     MOST_WAITS = 30, /* for a perl to start */
     WAIT_NS = 1000000,
+    MOST_ANCESTORS = 1000, /* a changing list may lead back to itself */
 };
 
 #define TOO_MUCH "reading it was given up, as it leads in circles: it is damaged"
@@ -115,6 +116,35 @@ void nytp_session_close(struct nytp_session *session)
     nytp_name_cache_free(&session->names);
     nytp_detach(&session->perl);
     nytp_target_close(&session->target);
+}
+
+/* Returns whether this is nytp-spy or an ancestor, such as sudo, timeout or a shell: their
+ * command lines contain the pattern. */
+static bool is_ours(pid_t pid)
+{
+    pid_t at = getpid();
+    for (int i = 0; i < MOST_ANCESTORS && at > 0; i++) {
+        if (at == pid)
+            return true;
+        at = nytp_process_status(at).parent;
+    }
+    return false;
+}
+
+pid_t *nytp_spy_matches(const struct nytp_patterns *patterns, uint32_t *n,
+                        struct nytp_error *error)
+{
+    char command[4096];
+    uint32_t n_all;
+    pid_t *const all = nytp_processes(&n_all);
+    *n = 0;
+    for (uint32_t i = 0; i < n_all; i++)
+        if (nytp_process_command(all[i], command, sizeof command) &&
+            nytp_patterns_match(
+                patterns, (struct nytp_name){command, (uint32_t)strlen(command)}, error) &&
+            !is_ours(all[i]))
+            all[(*n)++] = all[i];
+    return all;
 }
 
 enum nytp_spy_status nytp_spy_output_status(const char *path, const struct nytp_error *error)

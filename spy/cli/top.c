@@ -10,11 +10,8 @@
 
 #include "exporters/base/text.h"
 #include "formats/base/arena.h"
-#include "spy/perl/attach.h"
-#include "spy/perl/builtins.h"
 #include "spy/record/sampled_stream.h"
 #include "spy/record/sampling.h"
-#include "spy/target/children.h"
 #include "spy/target/process.h"
 
 #include <errno.h>

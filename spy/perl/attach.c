@@ -18,6 +18,7 @@
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <unistd.h>
 
 /* The work of reading until perl is found in a process, and until its threads are: some
@@ -39,6 +40,62 @@ enum {
     PTHREAD_BYTES = 1024,  /* of glibc's or musl's thread, in which its number is */
     GLIBC_LINK_TO_LOCK = -32,
 };
+
+/* ---- layouts ---- */
+
+/* Offsets of variables come first in a row, then the members in the same order. */
+#define NYTP_LAYOUT(version, machine, threads, option, ...)                                    \
+    {version, #machine, #option, threads, __VA_ARGS__},
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-braces"
+const struct nytp_layout nytp_layouts[] = {
+#include "layouts.def"
+    {0}};
+#pragma GCC diagnostic pop
+
+bool nytp_layout_is_debugging(const struct nytp_layout *layout)
+{
+    static const char word[] = "debugging";
+    return strncmp(layout->option, word, sizeof word - 1) == 0;
+}
+
+/* ---- ops ---- */
+
+/* The name of a type of op, "nextstate" for example; "" for no type. */
+static const char *op_name(struct nytp_perl *perl, unsigned type)
+{
+    if (type >= NYTP_OP_TYPES || perl->op_names == 0)
+        return "";
+    char *const known = perl->op_names_read[type];
+    const uint64_t at = perl->op_names + type * sizeof(uint64_t);
+    if (known[0] == '\0' && nytp_memory_text(perl->memory, nytp_memory_u64(perl->memory, at),
+                                             known, NYTP_OP_NAME) < 0)
+        known[0] = '\0';
+    return known;
+}
+
+static bool is_timed(const char *op_name)
+{
+    static const char *const timed[] = {
+#define NYTP_SLOWOP(type) #type,
+#include "XS/options/slowops.def"
+    };
+    for (size_t i = 0; i < sizeof timed / sizeof *timed; i++)
+        if (strcasecmp(timed[i] + sizeof "OP_" - 1, op_name) == 0)
+            return true;
+    return false;
+}
+
+const char *nytp_timed_builtin(struct nytp_perl *perl, unsigned type)
+{
+    if (type >= NYTP_OP_TYPES)
+        return NULL;
+    enum nytp_op_kind *const kind = &perl->op_kinds[type];
+    if (*kind == NYTP_OP_UNKNOWN)
+        *kind = is_timed(op_name(perl, type)) ? NYTP_OP_TIMED : NYTP_OP_OTHER;
+    return *kind == NYTP_OP_TIMED ? op_name(perl, type) : NULL;
+}
 
 /* ---- which perl ---- */
 
@@ -113,12 +170,13 @@ static struct nytp_interpreter threaded(const struct nytp_layout *layout, uint64
 
 static struct nytp_interpreter unthreaded(const struct nytp_perl *perl)
 {
+    static const char *const names[] = {
+#define NYTP_VARIABLE(name) "PL_" #name,
+#include "fields.def"
+    };
     struct nytp_interpreter found = {.address = 0};
-    char name[40];
-    for (int i = 0; i < NYTP_VARIABLES; i++) {
-        snprintf(name, sizeof name, "PL_%s", nytp_variable_name(i));
-        found.at[i] = nytp_symbol(&perl->image, name);
-    }
+    for (int i = 0; i < NYTP_VARIABLES; i++)
+        found.at[i] = nytp_symbol(&perl->image, names[i]);
     return found;
 }
 
@@ -160,8 +218,8 @@ static uint64_t variable(const struct nytp_perl *perl, const struct nytp_interpr
 
 static bool names_fit(struct nytp_perl *perl, const struct nytp_layout *layout)
 {
-    return strcmp(nytp_op_name(perl, (unsigned)layout->op_nextstate), "nextstate") == 0 &&
-           strcmp(nytp_op_name(perl, (unsigned)layout->op_leavesub), "leavesub") == 0;
+    return strcmp(op_name(perl, (unsigned)layout->op_nextstate), "nextstate") == 0 &&
+           strcmp(op_name(perl, (unsigned)layout->op_leavesub), "leavesub") == 0;
 }
 
 /* Contexts up to the topmost are of some type, and those of subs have a sub. */
@@ -504,18 +562,6 @@ bool nytp_find_interpreters(struct nytp_perl *perl)
 }
 
 /* ---- all of it ---- */
-
-const char *nytp_op_name(struct nytp_perl *perl, unsigned type)
-{
-    if (type >= NYTP_OP_TYPES || perl->op_names == 0)
-        return "";
-    char *const known = perl->op_names_read[type];
-    const uint64_t at = perl->op_names + type * sizeof(uint64_t);
-    if (known[0] == '\0' && nytp_memory_text(perl->memory, nytp_memory_u64(perl->memory, at),
-                                             known, NYTP_OP_NAME) < 0)
-        known[0] = '\0';
-    return known;
-}
 
 static uint32_t read_u8(struct nytp_perl *perl, const char *name)
 {

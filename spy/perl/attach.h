@@ -22,7 +22,8 @@ bool nytp_find_interpreters(struct nytp_perl *perl);
 /* The address of the one that is always there; 0 without threads. */
 uint64_t nytp_attached_interpreter(const struct nytp_perl *perl);
 
-/* The name of a type of op, "nextstate" for example; "" for no type. Valid as long as perl. */
-const char *nytp_op_name(struct nytp_perl *perl, unsigned type);
+/* The name of a type of op if it is a builtin that is shown as if it was a sub: one of
+ * slowops.def, which the recorder times. Else NULL. Valid as long as perl. */
+const char *nytp_timed_builtin(struct nytp_perl *perl, unsigned type);
 
 #endif

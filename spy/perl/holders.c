@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Ways to objects; see holders.h. From all packages through their variables, subs and the pads
+ * Ways to objects; see census.h. From all packages through their variables, subs and the pads
  * of these, breadth first, so that the way that is found is a shortest one. An object that is
  * found on none of them may hold itself: the same search begins at the object then.
  */
-#include "holders.h"
+#include "census.h"
 
 #include "formats/base/arena.h"
 

@@ -31,7 +31,4 @@ extern const struct nytp_layout nytp_layouts[];
 /* Whether it is that of a perl with assertions. */
 bool nytp_layout_is_debugging(const struct nytp_layout *layout);
 
-/* "op", "curcop" and so on. */
-const char *nytp_variable_name(enum nytp_variable variable);
-
 #endif

@@ -17,7 +17,7 @@ enum {
 
 enum nytp_op_kind {
     NYTP_OP_UNKNOWN,
-    NYTP_OP_TIMED, /* shown as if it was a sub (builtins.h) */
+    NYTP_OP_TIMED, /* shown as if it was a sub (nytp_timed_builtin()) */
     NYTP_OP_OTHER,
 };
 

@@ -7,7 +7,6 @@
 #include "named_line.h"
 
 #include "spy/perl/attach.h"
-#include "spy/perl/builtins.h"
 #include "spy/target/source_file.h"
 
 #include "exporters/base/version.h"

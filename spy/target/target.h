@@ -10,8 +10,6 @@
 
 #include "formats/base/error.h"
 
-struct nytp_core;
-
 struct nytp_target {
     struct nytp_memory memory;
     struct nytp_mappings mappings;
@@ -19,7 +17,10 @@ struct nytp_target {
     struct nytp_core *core; /* NULL: a running process */
 };
 
-/* Opens a process. Returns false with *error set: why it is refused and the remedy. */
+/* Tries to read a process. Returns false with *error set: why it is refused and the remedy. */
+bool nytp_may_read(struct nytp_memory *memory, struct nytp_error *error);
+
+/* Opens a process. Returns false with *error set. */
 bool nytp_target_of_process(struct nytp_target *target, pid_t pid, struct nytp_error *error);
 
 /* Opens a core file; `exe` is the program if it was moved, or NULL. */

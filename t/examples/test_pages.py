@@ -60,7 +60,7 @@ def test_all_code_of_a_page_is_seen(page):
 
 
 def test_the_refusals_that_are_explained_are_those_of_nytp_spy():
-    said = "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', (ROOT / "spy" / "target" / "refusal.c").read_text()))
+    said = "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', (ROOT / "spy" / "target" / "target.c").read_text()))
     table = re.search(r"\| it says \|.*?\n\n", PAGES["FAQ.md"], re.S)[0]
     shown = re.findall(r"^\| `([^`]+)` \|", table, re.M)
     assert len(shown) >= 5 and [text for text in shown if text not in said] == []

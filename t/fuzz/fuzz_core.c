@@ -9,7 +9,6 @@
 #include "formats/base/arena.h"
 #include "spy/perl/attach.h"
 #include "spy/perl/census.h"
-#include "spy/perl/holders.h"
 #include "spy/perl/stack.h"
 
 #include <elf.h>

@@ -4,7 +4,7 @@
  * that are longer than all memory or lie one over the other. The census and the search for
  * holders end with what can be read; an alarm ends this program where they go on and on.
  */
-#include "spy/perl/holders.h"
+#include "spy/perl/census.h"
 
 #include "t/spy/fake_memory.h"
 #include "t/tap.h"

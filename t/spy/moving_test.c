@@ -4,7 +4,7 @@
  * and objects of which some are not in their place yet.
  */
 #include "spy/perl/attach.h"
-#include "spy/perl/holders.h"
+#include "spy/perl/census.h"
 
 #include "t/spy/fake_memory.h"
 #include "t/tap.h"
