@@ -58,6 +58,13 @@ bool nytp_session_await(struct nytp_session *session, const struct nytp_spy *spy
 bool nytp_session_was_too_much(const struct nytp_session *session, const struct nytp_spy *spy);
 void nytp_session_close(struct nytp_session *session);
 
+/* Reports why it cannot be opened. */
+void nytp_session_say(const struct nytp_spy *spy, const struct nytp_error *error);
+
+/* Writes "Process 17: perl app.pl", the command cut to `width` columns, or "Core of process
+ * 17". */
+void nytp_session_put(const struct nytp_session *session, struct nytp_out *out, uint32_t width);
+
 /* Returns the processes whose command line matches, as an array for free(), without nytp-spy
  * and its ancestors. Sets *error if a match was given up. */
 pid_t *nytp_spy_matches(const struct nytp_patterns *patterns, uint32_t *n,
@@ -79,7 +86,7 @@ struct rlimit nytp_spy_raise_descriptors(void);
 
 /* Returns the columns of the output's terminal, or 0 if `output` is a file's path or standard
  * output is no terminal. Then lines are not cut. */
-uint32_t nytp_spy_columns(const char *output, bool *is_terminal);
+uint32_t nytp_spy_columns(const char *output);
 
 /* Returns the columns left, at least 20; 0 stays 0. */
 uint32_t nytp_spy_room(uint32_t columns, uint32_t taken);

@@ -4,13 +4,13 @@
  */
 #define _GNU_SOURCE
 #include "cli.h"
-#include "source_lines.h"
 
 #include "exporters/base/text.h"
 #include "formats/base/arena.h"
 #include "sampling/step.h"
 #include "spy/target/doing.h"
 #include "spy/target/process.h"
+#include "spy/target/source_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,14 +18,28 @@
 
 enum {
     TRIES = 20,
-    LONGEST_CIRCLE = 8, /* of subs that call each other */
-    LEAST_ROUNDS = 2,   /* repetitions that are worth a line */
+    LONGEST_LINE = 4096,
+    MOST_SOURCE = 1 << 30, /* bytes read before giving up */
+    LONGEST_CIRCLE = 8,    /* of subs that call each other */
+    LEAST_ROUNDS = 2,      /* repetitions that are worth a line */
 };
 
 /* Some shown frames, and the number of calls after them that repeat these; if none is shown,
  * the number of omitted calls. */
 struct fold {
     uint32_t first, n_shown, n_more;
+};
+
+/* A line of source to show. */
+struct line {
+    uint32_t file, number; /* `file` is a string id */
+    enum {
+        LINE_NONE, /* missing or unreadable */
+        LINE_READ,
+        LINE_CHANGED,  /* the file is not the one perl read */
+        LINE_TOO_MUCH, /* reading was given up before */
+    } state;
+    char *text;
 };
 
 struct seen {
@@ -53,7 +67,8 @@ struct dump {
     struct nytp_session *session;
     struct nytp_out *out;
     uint32_t columns;
-    struct nytp_source_lines lines;
+    struct line *lines; /* by file and number, when they were read */
+    uint32_t n_lines, lines_capacity;
     bool color, with_source;
     bool some_are_torn;     /* stacks that could not be read whole */
     bool has_said_too_much; /* the note about missing lines was written */
@@ -118,15 +133,101 @@ static struct fold *fold_stack(const struct nytp_stack *stack, uint32_t *n)
     return folds;
 }
 
+/* ---- lines of source ---- */
+
+/* Line 0 is code made by perl itself, as for -M. */
+static void want_line(struct dump *dump, const struct nytp_frame *frame)
+{
+    if (frame->line != 0 &&
+        nytp_grow(&dump->lines, &dump->lines_capacity, dump->n_lines, sizeof *dump->lines))
+        dump->lines[dump->n_lines++] =
+            (struct line){.file = frame->file, .number = frame->line};
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct line *const a = left, *const b = right;
+    NYTP_RETURN_ORDER(a->file, b->file);
+    NYTP_RETURN_ORDER(a->number, b->number);
+    return 0;
+}
+
+/* Sorts them and drops those that come again. */
+static void sort_lines(struct dump *dump)
+{
+    uint32_t n = 0;
+    if (dump->n_lines > 0)
+        qsort(dump->lines, dump->n_lines, sizeof *dump->lines, by_place);
+    for (uint32_t i = 0; i < dump->n_lines; i++)
+        if (n == 0 || by_place(&dump->lines[n - 1], &dump->lines[i]) != 0)
+            dump->lines[n++] = dump->lines[i];
+    dump->n_lines = n;
+}
+
+/* Reads the lines of one file, which are sorted. Returns how many bytes were read. */
+static uint64_t read_file(FILE *source, struct line *line, const struct line *end)
+{
+    char *text = NULL;
+    size_t size = 0;
+    ssize_t len;
+    uint64_t n_bytes = 0;
+    for (uint32_t at = 1; line < end && (len = getline(&text, &size, source)) > 0; at++) {
+        n_bytes += (uint64_t)len;
+        if (at != line->number)
+            continue;
+        text[strcspn(text, "\n")] = '\0';
+        line->text = strndup(text, LONGEST_LINE);
+        line->state = line->text == NULL ? LINE_NONE : LINE_READ;
+        line++;
+    }
+    free(text);
+    return n_bytes;
+}
+
+/* Each file is read once. */
+static void read_lines(struct dump *dump)
+{
+    const pid_t pid = dump->session->target.pid;
+    const double program_s = dump->n_lines == 0 ? 0 : nytp_program_start(pid);
+    uint64_t n_bytes = 0;
+    sort_lines(dump);
+    for (uint32_t i = 0, end; i < dump->n_lines; i = end) {
+        const char *const name =
+            nytp_strings_get(dump->session->names.strings, dump->lines[i].file).ptr;
+        enum nytp_source_file state = NYTP_SOURCE_FILE_SLOW;
+        FILE *const source =
+            n_bytes > MOST_SOURCE ? NULL : nytp_source_file_open(pid, name, program_s, &state);
+        for (end = i; end < dump->n_lines && dump->lines[end].file == dump->lines[i].file;
+             end++)
+            dump->lines[end].state = state == NYTP_SOURCE_FILE_SLOW      ? LINE_TOO_MUCH
+                                     : state == NYTP_SOURCE_FILE_CHANGED ? LINE_CHANGED
+                                                                         : LINE_NONE;
+        if (source == NULL)
+            continue;
+        n_bytes += read_file(source, &dump->lines[i], &dump->lines[end]);
+        fclose(source);
+    }
+}
+
+static void free_lines(struct dump *dump)
+{
+    for (uint32_t i = 0; i < dump->n_lines; i++)
+        free(dump->lines[i].text);
+    free(dump->lines);
+}
+
 /* ---- text ---- */
 
 /* Writes the source line under a frame if the file is the one perl read, or the reason why
  * not. */
 static void put_source(struct dump *dump, const struct nytp_frame *frame)
 {
-    const struct nytp_wanted_line *const line =
-        nytp_source_line(&dump->lines, frame->file, frame->line);
-    if (line != NULL && line->state == NYTP_LINE_READ) {
+    const struct line wanted = {.file = frame->file, .number = frame->line};
+    const struct line *const line =
+        dump->n_lines == 0
+            ? NULL
+            : bsearch(&wanted, dump->lines, dump->n_lines, sizeof wanted, by_place);
+    if (line != NULL && line->state == LINE_READ) {
         const struct nytp_source_line text = {.text = line->text,
                                               .len = (uint32_t)strlen(line->text)};
         nytp_puts(dump->out, "        ");
@@ -134,9 +235,9 @@ static void put_source(struct dump *dump, const struct nytp_frame *frame)
         nytp_text_put_source(dump->out, &text, true, nytp_spy_room(dump->columns, 8));
         nytp_text_style(dump->out, dump->color, NYTP_STYLE_PLAIN);
         nytp_putc(dump->out, '\n');
-    } else if (line != NULL && line->state == NYTP_LINE_CHANGED) {
+    } else if (line != NULL && line->state == LINE_CHANGED) {
         nytp_puts(dump->out, "        (the file was changed since)\n");
-    } else if (line != NULL && line->state == NYTP_LINE_TOO_MUCH && !dump->has_said_too_much) {
+    } else if (line != NULL && line->state == LINE_TOO_MUCH && !dump->has_said_too_much) {
         dump->has_said_too_much = true;
         nytp_puts(dump->out,
                   "        (of further frames no lines: reading them takes too long)\n");
@@ -275,10 +376,8 @@ static bool look_at(struct dump *dump, struct seen *seen, const struct nytp_inte
     seen->folds = fold_stack(stack, &seen->n_folds);
     const bool wants_lines = dump->with_source && dump->session->target.core == NULL;
     for (uint32_t i = 0; wants_lines && i < seen->n_folds; i++)
-        for (uint32_t k = 0; k < seen->folds[i].n_shown; k++) {
-            const struct nytp_frame *const frame = &stack->frames[seen->folds[i].first + k];
-            nytp_source_lines_want(&dump->lines, frame->file, frame->line);
-        }
+        for (uint32_t k = 0; k < seen->folds[i].n_shown; k++)
+            want_line(dump, &stack->frames[seen->folds[i].first + k]);
     return seen->folds != NULL;
 }
 
@@ -297,14 +396,7 @@ static void put_perl(struct dump *dump)
 
 static void put_command(struct dump *dump)
 {
-    const struct nytp_session *const session = dump->session;
-    if (session->target.core != NULL) {
-        nytp_printf(dump->out, "Core of process %d", (int)session->target.pid);
-        return;
-    }
-    nytp_printf(dump->out, "Process %d: ", (int)session->target.pid);
-    nytp_text_put(dump->out, nytp_name_of_text(session->command),
-                  nytp_spy_room(dump->columns, 20));
+    nytp_session_put(dump->session, dump->out, nytp_spy_room(dump->columns, 20));
 }
 
 static void put_process(struct dump *dump, const struct seen *seen)
@@ -416,8 +508,7 @@ static bool dump_session(struct dump *dump, struct places *places)
         ok = look_at(dump, &seen[n], &perl->interpreters[n]);
         n++;
     }
-    nytp_source_lines_read(&dump->lines, dump->session->names.strings,
-                           dump->session->target.pid);
+    read_lines(dump);
     ok = ok && describe(dump, seen, &place) && add_place(places, &place);
     if (!ok)
         discard(&place);
@@ -426,7 +517,7 @@ static bool dump_session(struct dump *dump, struct places *places)
         free(seen[n].folds);
     }
     free(seen);
-    nytp_source_lines_free(&dump->lines);
+    free_lines(dump);
     return ok;
 }
 
@@ -434,18 +525,16 @@ static enum dumped dump_one(const struct nytp_spy *spy, struct places *places, p
 {
     static struct nytp_session session;
     struct nytp_error error = {0};
-    bool is_terminal;
     if (!nytp_session_await(&session, spy, pid, &error)) {
         if (spy->pattern != NULL && error.status == NYTP_ERR_ABSENT)
             return IS_NO_PERL;
-        nytp_spy_say("%s%s%s", spy->core != NULL ? spy->core : "",
-                     spy->core != NULL ? ": " : "", error.message);
+        nytp_session_say(spy, &error);
         return IS_NOT_ALL;
     }
     struct dump dump = {.session = &session,
-                        .columns = nytp_spy_columns(spy->output, &is_terminal),
+                        .columns = nytp_spy_columns(spy->output),
                         .with_source = !spy->no_source};
-    dump.color = is_terminal && getenv("NO_COLOR") == NULL;
+    dump.color = dump.columns > 0 && getenv("NO_COLOR") == NULL;
     const bool ok = dump_session(&dump, places);
     if (!ok)
         nytp_spy_say("out of memory");

@@ -47,16 +47,9 @@ static void end_progress(void)
 /* Writes "1.2 MB", with a sign if requested. */
 static void put_bytes(struct nytp_out *out, int64_t bytes, bool with_sign, int width)
 {
-    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-    char text[40];
-    double size = (double)bytes;
-    size_t unit = 0;
-    while ((size >= 1000 || size <= -1000) && unit < 4) {
-        size /= 1000;
-        unit++;
-    }
-    snprintf(text, sizeof text, with_sign ? "%+.*f %s" : "%.*f %s", unit == 0 ? 0 : 1, size,
-             units[unit]);
+    char text[40] = "+";
+    const size_t at = with_sign && bytes >= 0;
+    nytp_bytes_text(bytes, text + at, sizeof text - at);
     nytp_printf(out, "%*s", width, text);
 }
 
@@ -71,20 +64,17 @@ static int by_bytes(const void *left, const void *right)
 static void put_kinds(struct nytp_out *out, const char *output, const struct kind *kinds,
                       uint32_t n, bool with_sign)
 {
-    bool is_terminal;
-    const uint32_t columns = nytp_spy_columns(output, &is_terminal);
+    const uint32_t columns = nytp_spy_columns(output);
     nytp_puts(out, "\n     count       size  type            class\n");
     for (uint32_t i = 0; i < n && i < MOST_ROWS; i++) {
         nytp_spy_put_number(out, kinds[i].n, with_sign, 10);
         put_bytes(out, kinds[i].bytes, with_sign, 11);
         nytp_printf(out, *kinds[i].class == '\0' ? "  %s" : "  %-14s  ", kinds[i].type);
-        nytp_text_put(out, (struct nytp_name){kinds[i].class, (uint32_t)strlen(kinds[i].class)},
-                      nytp_spy_room(columns, 39));
+        nytp_text_put(out, nytp_name_of_text(kinds[i].class), nytp_spy_room(columns, 39));
         const char *const holder = kinds[i].holder;
         if (*holder != '\0') {
             nytp_puts(out, "\n                           held by ");
-            nytp_text_put(out, (struct nytp_name){holder, (uint32_t)strlen(holder)},
-                          nytp_spy_room(columns, 35));
+            nytp_text_put(out, nytp_name_of_text(holder), nytp_spy_room(columns, 35));
         }
         nytp_putc(out, '\n');
     }
@@ -139,14 +129,8 @@ static struct kind *kinds_of(const struct nytp_spy *spy, const struct nytp_censu
 static void put_head(struct nytp_out *out, const struct nytp_session *session,
                      const struct nytp_census *census, double seconds)
 {
-    if (session->target.core == NULL) {
-        nytp_printf(out, "Process %d: ", (int)session->target.pid);
-        nytp_text_put(
-            out, (struct nytp_name){session->command, (uint32_t)strlen(session->command)}, 60);
-        nytp_putc(out, '\n');
-    } else {
-        nytp_printf(out, "Core of process %d\n", (int)session->target.pid);
-    }
+    nytp_session_put(session, out, 60);
+    nytp_putc(out, '\n');
     nytp_spy_put_number(out, (int64_t)census->n, false, 0);
     nytp_puts(out, " values");
     if (session->perl.n_interpreters > 1)
@@ -194,8 +178,7 @@ static enum nytp_spy_status look(const struct nytp_spy *spy, pid_t pid)
     const int64_t began = nytp_spy_now_ns();
     uint64_t work = nytp_memory_work_of(nytp_process_bytes(pid));
     if (!nytp_session_await(&session, spy, pid, &error)) {
-        nytp_spy_say("%s%s%s", spy->core != NULL ? spy->core : "",
-                     spy->core != NULL ? ": " : "", error.message);
+        nytp_session_say(spy, &error);
         return SPY_REFUSED;
     }
     nytp_memory_bound(&session.target.memory, &work); /* or a core file's size */

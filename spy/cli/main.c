@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,66 +48,85 @@ static const char usage[] =
     "  -V, --version         print the version\n"
     "  -h, --help            print this text\n";
 
-enum {
-    IDLE = 256,
-    NO_IDLE,
-    NO_SOURCE,
-    NO_REALTIME,
-    OBJECTS,
-    CORE,
-    EXE,
+enum kind {
+    TEXT,
+    FORMAT,
+    PID,
+    RATE,
+    SECONDS,
+    ON, /* from here on without a value */
+    OFF,
     IS_SO, /* always so */
-    WORD   /* of another tool */
+    OTHER, /* of py-spy and rbspy, without a meaning here */
+    VERSION,
+    HELP,
 };
 
-/* Options of py-spy and rbspy without a meaning here, and their replacements. */
-static const struct word {
+#define AT(member) offsetof(struct nytp_spy, member)
+
+static const struct spy_option {
+    const char *name;
     int letter;
-    const char *name, *way;
-} words[] = {
-    {'n', "native", "C frames are not seen: perf record -g -p PID shows them"},
-    {'l', "locals", "values are not shown: nytp spy heap PID counts them by type and class"},
-    {'j', "json", "record it: nytp spy record -d 1s -o FILE.json PID"},
-    {'g', "gil", "perl has no such lock: --no-idle leaves out samples that wait"},
-    {'t', "threads", "dump tells each thread, and a profile holds them apart"},
-    {'F', "function",
+    enum kind kind;
+    size_t at;        /* the member that takes it */
+    const char *text; /* before a wrong value; of OTHER: what there is in its place */
+} options[] = {
+    {"pid", 'p', PID, 0, "--pid must be a process id, not "},
+    {"pattern", 'P', TEXT, AT(pattern), NULL},
+    {"core", 0, TEXT, AT(core), NULL},
+    {"exe", 0, TEXT, AT(exe), NULL},
+    {"output", 'o', TEXT, AT(output), NULL},
+    {"rate", 'r', RATE, AT(rate), "--rate must be 1 to 10000, not "},
+    {"duration", 'd', SECONDS, AT(duration_s), "--duration must be a time such as 30s, not "},
+    {"interval", 'i', SECONDS, AT(interval_s), "--interval must be a time such as 1s, not "},
+    {"subprocesses", 's', ON, AT(subprocesses), NULL},
+    {"format", 'f', FORMAT, AT(format), NULL},
+    {"idle", 0, ON, AT(idle), NULL},
+    {"no-idle", 0, OFF, AT(idle), NULL},
+    {"no-source", 0, ON, AT(no_source), NULL},
+    {"no-realtime", 0, ON, AT(no_realtime), NULL},
+    {"objects", 0, ON, AT(objects), NULL},
+    {"version", 'V', VERSION, 0, NULL},
+    {"help", 'h', HELP, 0, NULL},
+    {"nonblocking", 0, IS_SO, 0, NULL},
+    {"full-filenames", 0, IS_SO, 0, NULL},
+    {"native", 'n', OTHER, 0, "C frames are not seen: perf record -g -p PID shows them"},
+    {"locals", 'l', OTHER, 0,
+     "values are not shown: nytp spy heap PID counts them by type and class"},
+    {"json", 'j', OTHER, 0, "record it: nytp spy record -d 1s -o FILE.json PID"},
+    {"gil", 'g', OTHER, 0, "perl has no such lock: --no-idle leaves out samples that wait"},
+    {"threads", 't', OTHER, 0, "dump tells each thread, and a profile holds them apart"},
+    {"function", 'F', OTHER, 0,
      "a profile holds subs and lines, and nytp export --csv has one row a sub"},
-    {0, "nolineno", "nytp export --collapsed has subs alone"},
+    {"nolineno", 0, OTHER, 0, "nytp export --collapsed has subs alone"},
 };
 
 enum {
-    N_WORDS = sizeof words / sizeof *words
+    N_OPTIONS = sizeof options / sizeof *options,
+    FIRST_LONG = 256, /* behind all letters */
 };
 
-static const struct option options[] = {
-    {"pid", required_argument, NULL, 'p'},
-    {"pattern", required_argument, NULL, 'P'},
-    {"core", required_argument, NULL, CORE},
-    {"exe", required_argument, NULL, EXE},
-    {"output", required_argument, NULL, 'o'},
-    {"rate", required_argument, NULL, 'r'},
-    {"duration", required_argument, NULL, 'd'},
-    {"interval", required_argument, NULL, 'i'},
-    {"subprocesses", no_argument, NULL, 's'},
-    {"format", required_argument, NULL, 'f'},
-    {"idle", no_argument, NULL, IDLE},
-    {"no-idle", no_argument, NULL, NO_IDLE},
-    {"no-source", no_argument, NULL, NO_SOURCE},
-    {"no-realtime", no_argument, NULL, NO_REALTIME},
-    {"objects", no_argument, NULL, OBJECTS},
-    {"version", no_argument, NULL, 'V'},
-    {"help", no_argument, NULL, 'h'},
-    {"nonblocking", no_argument, NULL, IS_SO},
-    {"full-filenames", no_argument, NULL, IS_SO},
-    {"native", no_argument, NULL, WORD},
-    {"locals", no_argument, NULL, WORD},
-    {"json", no_argument, NULL, WORD},
-    {"gil", no_argument, NULL, WORD},
-    {"threads", no_argument, NULL, WORD},
-    {"function", no_argument, NULL, WORD},
-    {"nolineno", no_argument, NULL, WORD},
-    {0},
-};
+/* The next option of the command line, or NULL at their end. `is_known` is false, and it was
+ * reported, for one that is not in the table. */
+static const struct spy_option *next_option(int argc, char **argv, bool *is_known)
+{
+    struct option all[N_OPTIONS + 1] = {{0}};
+    char letters[2 * N_OPTIONS + 1] = "", *end = letters;
+    for (int i = 0; i < N_OPTIONS; i++) {
+        const bool has_value = options[i].kind < ON;
+        all[i] = (struct option){options[i].name, has_value, NULL, FIRST_LONG + i};
+        if (options[i].letter != 0)
+            end += sprintf(end, has_value ? "%c:" : "%c", options[i].letter);
+    }
+    const int found = getopt_long(argc, argv, letters, all, NULL);
+    *is_known = found != '?';
+    if (found == -1 || found == '?')
+        return NULL;
+    int i = found < FIRST_LONG ? 0 : found - FIRST_LONG;
+    while (found < FIRST_LONG && options[i].letter != found)
+        i++;
+    return &options[i];
+}
 
 /* Returns nytp-export's name for a format of py-spy. */
 static const char *format_of(const char *name)
@@ -168,78 +188,41 @@ static bool take_pid(struct nytp_spy *spy, const char *text)
     return true;
 }
 
-/* Answers an option of another tool, by its letter or name. */
-static enum nytp_spy_status answer(int letter, const char *name)
+static enum nytp_spy_status print(const char *text)
 {
-    for (size_t i = 0; i < N_WORDS; i++)
-        if (letter == WORD ? strcmp(words[i].name, name) == 0 : words[i].letter == letter) {
-            nytp_spy_say("--%s: %s", words[i].name, words[i].way);
-            return SPY_USAGE;
-        }
-    return SPY_USAGE; /* getopt has reported it */
+    fputs(text, stdout);
+    if (fflush(stdout) == 0)
+        return SPY_DONE;
+    nytp_spy_say("standard output: cannot write: %s", strerror(errno));
+    return SPY_OUTPUT;
 }
 
-static enum nytp_spy_status take_option(struct nytp_spy *spy, int option, const char *name)
+static enum nytp_spy_status take_option(struct nytp_spy *spy, const struct spy_option *option)
 {
-    switch (option) {
-    case 'p':
-        if (!take_pid(spy, optarg))
-            return wrong("--pid must be a process id, not ", optarg);
+    void *const at = (char *)spy + option->at;
+    bool ok = true;
+    switch (option->kind) {
+    case TEXT:
+    case FORMAT:
+        *(const char **)at = option->kind == FORMAT ? format_of(optarg) : optarg;
         break;
-    case 'f':
-        spy->format = format_of(optarg);
+    case PID:
+        ok = take_pid(spy, optarg);
         break;
-    case IDLE:
-        spy->idle = true;
+    case RATE:
+        ok = (*(uint32_t *)at = rate_of(optarg)) > 0;
         break;
-    case IS_SO:
+    case SECONDS:
+        ok = (*(double *)at = seconds_of(optarg)) > 0;
         break;
-    case 'P':
-        spy->pattern = optarg;
-        break;
-    case 'o':
-        spy->output = optarg;
-        break;
-    case CORE:
-        spy->core = optarg;
-        break;
-    case EXE:
-        spy->exe = optarg;
-        break;
-    case 'r':
-        spy->rate = rate_of(optarg);
-        if (spy->rate == 0)
-            return wrong("--rate must be 1 to 10000, not ", optarg);
-        break;
-    case 'd':
-        spy->duration_s = seconds_of(optarg);
-        if (spy->duration_s < 0)
-            return wrong("--duration must be a time such as 30s, not ", optarg);
-        break;
-    case 'i':
-        spy->interval_s = seconds_of(optarg);
-        if (spy->interval_s < 0)
-            return wrong("--interval must be a time such as 1s, not ", optarg);
-        break;
-    case 's':
-        spy->subprocesses = true;
-        break;
-    case NO_IDLE:
-        spy->idle = false;
-        break;
-    case NO_SOURCE:
-        spy->no_source = true;
-        break;
-    case NO_REALTIME:
-        spy->no_realtime = true;
-        break;
-    case OBJECTS:
-        spy->objects = true;
-        break;
+    case OTHER:
+        nytp_spy_say("--%s: %s", option->name, option->text);
+        return SPY_USAGE;
     default:
-        return answer(option, name);
+        if (option->kind != IS_SO)
+            *(bool *)at = option->kind == ON;
     }
-    return SPY_DONE;
+    return ok ? SPY_DONE : wrong(option->text, optarg);
 }
 
 static enum nytp_spy_status find_processes(struct nytp_spy *spy)
@@ -348,20 +331,15 @@ int main(int argc, char **argv)
         spy.argv = argv[i + 1] == NULL ? NULL : argv + i + 1;
         argc = i;
     }
-    int at = 0;
-    for (int option;
-         status == SPY_DONE &&
-         (option = getopt_long(argc, argv, "p:P:o:f:r:d:i:sVhnljgtF", options, &at)) != -1;) {
-        if (option == 'h' || option == 'V') {
-            printf(option == 'h' ? "%s" : "nytp-spy %s\n",
-                   option == 'h' ? usage : NYTP_VERSION);
-            if (fflush(stdout) == 0)
-                return SPY_DONE;
-            nytp_spy_say("standard output: cannot write: %s", strerror(errno));
-            return SPY_OUTPUT;
-        }
-        status = take_option(&spy, option, options[at].name);
+    const struct spy_option *option;
+    bool is_known = true;
+    while (status == SPY_DONE && (option = next_option(argc, argv, &is_known)) != NULL) {
+        if (option->kind == HELP || option->kind == VERSION)
+            return print(option->kind == HELP ? usage : "nytp-spy " NYTP_VERSION "\n");
+        status = take_option(&spy, option);
     }
+    if (!is_known)
+        status = SPY_USAGE;
     if (status == SPY_DONE && optind >= argc) {
         fputs(usage, stderr);
         status = SPY_USAGE;

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "cli.h"
 
+#include "exporters/base/text.h"
 #include "spy/target/process.h"
 
 #include <inttypes.h>
@@ -111,6 +112,20 @@ bool nytp_session_await(struct nytp_session *session, const struct nytp_spy *spy
     }
 }
 
+void nytp_session_say(const struct nytp_spy *spy, const struct nytp_error *error)
+{
+    nytp_spy_say("%s%s%s", spy->core != NULL ? spy->core : "", spy->core != NULL ? ": " : "",
+                 error->message);
+}
+
+void nytp_session_put(const struct nytp_session *session, struct nytp_out *out, uint32_t width)
+{
+    const bool is_core = session->target.core != NULL;
+    nytp_printf(out, is_core ? "Core of process %d" : "Process %d: ", (int)session->target.pid);
+    if (!is_core)
+        nytp_text_put(out, nytp_name_of_text(session->command), width);
+}
+
 void nytp_session_close(struct nytp_session *session)
 {
     nytp_name_cache_free(&session->names);
@@ -163,11 +178,10 @@ struct rlimit nytp_spy_raise_descriptors(void)
     return before;
 }
 
-uint32_t nytp_spy_columns(const char *output, bool *is_terminal)
+uint32_t nytp_spy_columns(const char *output)
 {
     struct winsize size;
-    *is_terminal = (output == NULL || strcmp(output, "-") == 0) && isatty(STDOUT_FILENO);
-    if (!*is_terminal)
+    if ((output != NULL && strcmp(output, "-") != 0) || !isatty(STDOUT_FILENO))
         return 0;
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
 }

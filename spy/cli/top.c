@@ -301,8 +301,7 @@ static uint32_t rows_that_fit(uint32_t n_limits)
 
 static void put_table(struct top *top, struct nytp_out *out)
 {
-    bool is_terminal;
-    const uint32_t columns = nytp_spy_columns(NULL, &is_terminal);
+    const uint32_t columns = nytp_spy_columns(NULL);
     struct row *const sorted = malloc((top->n_rows + 1) * sizeof *sorted);
     if (sorted == NULL)
         return;

@@ -68,10 +68,11 @@ static const char *op_name(struct nytp_perl *perl, unsigned type)
     if (type >= NYTP_OP_TYPES || perl->op_names == 0)
         return "";
     char *const known = perl->op_names_read[type];
-    const uint64_t at = perl->op_names + type * sizeof(uint64_t);
-    if (known[0] == '\0' && nytp_memory_text(perl->memory, nytp_memory_u64(perl->memory, at),
-                                             known, NYTP_OP_NAME) < 0)
-        known[0] = '\0';
+    struct nytp_reader reader = {.perl = perl};
+    struct nytp_label name = {.len = 0};
+    if (known[0] == '\0' &&
+        nytp_add_text(&reader, nytp_memory_u64(perl->memory, perl->op_names + type * 8), &name))
+        snprintf(known, NYTP_OP_NAME, "%.*s", NYTP_OP_NAME - 1, name.text);
     return known;
 }
 

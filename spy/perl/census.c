@@ -49,27 +49,12 @@ static void learn_types(struct counting *counting)
     const struct nytp_layout *const layout = counting->reader.layout;
     for (int i = 0; i < TYPES; i++)
         counting->types[i] = (struct type){"empty", 0, UINT32_MAX}; /* SVt_NULL: undef */
-#define TYPE(name, word_)                                                                      \
+#define NYTP_TYPE(name, word, body)                                                            \
     if (layout->svt_##name >= 0 && layout->svt_##name < TYPES)                                 \
         counting->types[layout->svt_##name] =                                                  \
-            (struct type){word_, (uint32_t)layout->body_##name, UINT32_MAX};
-    TYPE(PVOBJ, "object")
-    TYPE(PVIO, "handle")
-    TYPE(PVFM, "format")
-    TYPE(PVCV, "code")
-    TYPE(PVHV, "hash")
-    TYPE(PVAV, "array")
-    TYPE(PVLV, "lvalue")
-    TYPE(PVGV, "glob")
-    TYPE(REGEXP, "regexp")
-    TYPE(PVMG, "scalar")
-    TYPE(PVNV, "string")
-    TYPE(PVIV, "string")
-    TYPE(INVLIST, "inversion list")
-    TYPE(PV, "string")
-    TYPE(NV, "number")
-    TYPE(IV, "integer")
-#undef TYPE
+            (struct type){word, (uint32_t)layout->body_##name, UINT32_MAX};
+    NYTP_TYPES
+#undef NYTP_TYPE
     memcpy(counting->references, counting->types, sizeof counting->types);
     const int32_t may_refer[] = {layout->svt_IV, layout->svt_PVIV, layout->svt_PVMG};
     for (size_t i = 0; i < sizeof may_refer / sizeof *may_refer; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * One look at a target's stacks as a reading of sampling/find.h, and the questions that the
- * search may ask of it.
+ * search may ask of it. And the op that runs.
  */
 #ifndef NYTP_SPY_MOMENT_H
 #define NYTP_SPY_MOMENT_H
@@ -49,5 +49,16 @@ static inline bool nytp_is_checked(const struct nytp_walker *walker, uint32_t i)
 
 /* Whether the calls from memory have the pads that they had. */
 bool nytp_are_still_calls(struct nytp_walker *walker, const struct nytp_found *found);
+
+/* Has the words of an op read with what else is asked of this look. */
+void nytp_op_type_ask(struct nytp_walker *walker, const struct nytp_spied_moment *moment);
+
+/* The type of the op of a moment; 0: it is none any more. Ops of string evals are freed while
+ * we look, and their memory is of something else; their function tells. */
+unsigned nytp_op_type_at(struct nytp_walker *walker, const struct nytp_spied_moment *moment);
+
+/* The sub that entersub calls, which is above the arguments: a sub, a glob or a reference; 0:
+ * none. */
+uint64_t nytp_callee_of(struct nytp_walker *walker, uint64_t stack_sp);
 
 #endif

@@ -455,7 +455,7 @@ void nytp_name_cache_look(struct nytp_names *names)
 void nytp_name_cache_look_ahead(struct nytp_names *names)
 {
     lay_out(names);
-    if (nytp_words_read_with(names->words, names->pieces, names->n_pieces))
+    if (nytp_words_read(names->words, names->pieces, names->n_pieces))
         compare(names, names->n_pieces);
     else
         nytp_name_cache_begin(names);

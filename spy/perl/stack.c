@@ -12,9 +12,7 @@
 #define _GNU_SOURCE
 #include "stack.h"
 
-#include "compiled.h"
 #include "moment.h"
-#include "running_op.h"
 
 #include "formats/base/arena.h"
 #include "sampling/step.h"
@@ -26,6 +24,7 @@ enum {
     LOOKS = 16,
     LOOKS_FOR_ONE = 6, /* for the same moment: what five do not find, fifteen more hardly do */
     LOOKS_DEEP = 4,    /* for the same moment of a deep stack, which is another soon */
+    MOST_ABOVE = 8,    /* contexts above the top, where an eval was that has ended */
     RESTS = 3,         /* looks in which nothing moved: it is no eval that is compiled */
 };
 
@@ -50,12 +49,180 @@ void nytp_walker_free(struct nytp_walker *walker)
     *walker = (struct nytp_walker){0};
 }
 
-/* ---- the statement ---- */
-
 static uint64_t address_of_compiling(const struct nytp_walker *walker)
 {
     return walker->look.of.at[NYTP_PL_compiling];
 }
+
+/* ---- moments in which perl compiles ---- */
+
+/* Or in which a string eval ended that was read too late. PL_curpad is that of the code being
+ * compiled then, which no call has. Each search puts the stack into walker->reading, and
+ * returns false if it is not known. */
+
+/* The innermost of `n` calls; NULL: the main program. */
+static const struct nytp_call *innermost(const struct nytp_walker *walker, uint32_t n)
+{
+    return n > 0 ? &walker->calls[n - 1] : NULL;
+}
+
+static uint32_t n_calls(const struct nytp_walker *walker)
+{
+    return walker->reading.calls.n_upper;
+}
+
+/* The innermost code, for when it is known that nothing moves. `end_both` is
+ * nytp_end_of_both(). */
+static bool find_innermost(struct nytp_walker *walker, int32_t end_both,
+                           struct nytp_found *found)
+{
+    const int32_t end = nytp_contexts_of(walker, 0).n;
+    *found = (struct nytp_found){.n_open = 0};
+    if (!nytp_are_same_below(walker) || end_both != end ||
+        !nytp_moment_calls(walker, end, end_both))
+        return false;
+    found->n_open = n_calls(walker);
+    return true;
+}
+
+/* The main program, while it is compiled; changes the moment's statement. */
+static bool find_main_compiled(struct nytp_walker *walker, struct nytp_spied_moment *moment,
+                               struct nytp_found *found)
+{
+    /* It has not begun: it has no depth, which stands behind CvFLAGS. Else it is a sub of it,
+     * whose statements perl goes through as if they ran. */
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    struct nytp_words *const words = walker->names->words;
+    const uint64_t cv = walker->look.main_cv;
+    const uint64_t body = cv == 0 ? 0 : nytp_word(words, cv + (uint64_t)layout->sv_any);
+    *found = (struct nytp_found){.n_open = 0};
+    if (body == 0 || nytp_word(words, body + (uint64_t)layout->cv_flags) >> 32 != 0 ||
+        !nytp_moment_calls(walker, nytp_contexts_of(walker, 0).n, 0) || n_calls(walker) > 0)
+        return false;
+    moment->curcop = address_of_compiling(walker);
+    return true;
+}
+
+/* The first context above the top that is of a call; `end`: none is. */
+static int32_t find_above(const struct nytp_contexts *contexts, int32_t above, int32_t end)
+{
+    struct nytp_call call;
+    const int32_t last = above + MOST_ABOVE < end ? above + MOST_ABOVE : end;
+    while (above < last && !nytp_context_call(contexts, above, &call))
+        above++;
+    return above;
+}
+
+/* The innermost eval where the variables were read, from then on in the first reading of the
+ * stack in use, which is the nearer one. It may be over since: perl leaves it above the top.
+ * Then it is the innermost call of the reading. False: it is none, or a sub may have been there
+ * that has run another one. */
+static bool find_eval(struct nytp_walker *walker)
+{
+    const struct nytp_stack_info *const info = &walker->look.infos[0];
+    const struct nytp_contexts contexts = nytp_contexts_of(walker, 0);
+    const int32_t end = (int32_t)info->n_first, above = info->low_first + 1;
+    struct nytp_call left;
+    if (!nytp_are_same_below(walker))
+        return false;
+    memcpy(nytp_look_reading(&walker->look, 0, false, info->n_deep),
+           nytp_look_reading(&walker->look, 0, true, info->n_deep),
+           (info->n_first - info->n_deep) * (size_t)contexts.layout->cx_size);
+    if (!nytp_moment_calls(walker, above, 0))
+        return false;
+    const int32_t at = find_above(&contexts, above, end);
+    if (at < end && nytp_context_call(&contexts, at, &left) && nytp_is_eval(&left)) {
+        if (nytp_may_be_in(walker, left.site, innermost(walker, n_calls(walker)), false))
+            return nytp_moment_calls(walker, at + 1, 0);
+        if (nytp_is_in_some_sub(walker, left.site))
+            return false;
+    }
+    const uint32_t n = n_calls(walker);
+    const struct nytp_call *const top = innermost(walker, n);
+    return top != NULL && top->stack == info->address && nytp_is_eval(top) &&
+           nytp_may_be_in(walker, top->site, innermost(walker, n - 1),
+                          nytp_contexts_are_cleared(contexts.layout));
+}
+
+static bool is_with_call(struct nytp_walker *walker, struct nytp_spied_moment *moment,
+                         struct nytp_found *found)
+{
+    const struct nytp_seen_call *const seen =
+        nytp_find_call_of(&walker->reading, walker->memory, n_calls(walker), moment->curpad);
+    if (seen == NULL)
+        return false;
+    moment->op_type = nytp_op_type_at(walker, moment);
+    found->left[0] = seen->call;
+    found->left[0].site = innermost(walker, n_calls(walker))->site;
+    found->n_left = 1;
+    return nytp_may_be_in(walker, moment->curcop, &seen->call, true) &&
+           nytp_are_still_calls(walker, found);
+}
+
+/* An eval that has ended before it was known where in it the program was: its statements are
+ * freed, and the next one has their memory. So it is shown at the statement that runs it, or,
+ * if it has called a sub, as calling that from there. Who looked for another moment would find
+ * those who run no short evals. Changes the moment. */
+static bool find_ended(struct nytp_walker *walker, struct nytp_spied_moment *moment,
+                       struct nytp_found *found)
+{
+    *found = (struct nytp_found){.n_open = 0};
+    if (!find_eval(walker))
+        return false;
+    found->n_open = n_calls(walker);
+    const uint64_t site = innermost(walker, found->n_open)->site;
+    const bool is_unknown =
+        nytp_seen_with(walker->memory, moment->curpad, walker->reading.stack) == NULL;
+    if (moment->curcop == site) { /* compiled, and it has not begun */
+        found->n_open--;
+        return is_unknown &&
+               nytp_may_be_in(walker, site, innermost(walker, found->n_open), false);
+    }
+    if (moment->curcop != address_of_compiling(walker) &&
+        nytp_is_in_some_sub(walker, moment->curcop))
+        return is_with_call(walker, moment, found);
+    moment->op = 0;
+    moment->op_type = 0;
+    moment->curcop = site;
+    return is_unknown;
+}
+
+/* An eval or a file that is compiled while the program runs. */
+static bool find_compiled(struct nytp_walker *walker, int32_t end_both,
+                          struct nytp_found *found)
+{
+    const bool is_found = find_eval(walker);
+    *found = (struct nytp_found){.n_open = n_calls(walker)};
+    if (is_found)
+        return true;
+    if (!find_innermost(walker, end_both, found))
+        return false;
+    const struct nytp_call *const top = innermost(walker, found->n_open);
+    return top != NULL && nytp_is_eval(top);
+}
+
+/* Whether the innermost call, an eval, is still being compiled, run by the same statement as
+ * when it was looked at: code being compiled has its place in one variable. */
+static bool is_compiled_yet(struct nytp_walker *walker, const struct nytp_call *call)
+{
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    const struct nytp_stack_info *const info = &walker->look.infos[0];
+    const uint64_t context =
+        info->contexts + (uint64_t)(uint32_t)call->place * (uint64_t)layout->cx_size;
+    uint64_t in_use = 0, site = 0, curcop = 0;
+    int32_t top = -1;
+    const struct nytp_piece pieces[] = {
+        {walker->look.of.at[NYTP_PL_curstackinfo], &in_use, sizeof in_use},
+        {walker->look.of.at[NYTP_PL_curcop], &curcop, sizeof curcop},
+        {info->address + (uint64_t)layout->si_cxix, &top, sizeof top},
+        {context + (uint64_t)layout->cx_oldcop, &site, sizeof site}};
+    const size_t n = sizeof pieces / sizeof *pieces;
+    return nytp_memory_scattered(walker->names->perl->memory, pieces, n) == n &&
+           in_use == info->address && curcop == address_of_compiling(walker) &&
+           top == call->place && site == call->site;
+}
+
+/* ---- the statement ---- */
 
 /* Call i of the stack, from the outermost; NULL, for -1: the main program. */
 static const struct nytp_call *found_at(const struct nytp_walker *walker,
@@ -257,7 +424,7 @@ static bool take_frames(struct nytp_walker *walker, const struct sample *sample)
     const struct nytp_layout *const layout = walker->names->perl->layout;
     const bool is_call = moment->op_type == (unsigned)layout->op_entersub;
     const uint64_t callee = is_call ? nytp_callee_of(walker, moment->stack_sp) : 0;
-    const struct nytp_call *const innermost =
+    const struct nytp_call *const top =
         found_at(walker, &sample->found, (int64_t)sample->found.n_open - 1);
     walker->stack.n = walker->stack.n_left_out = 0;
     walker->stack.builtin = moment->op_type;
@@ -269,10 +436,12 @@ static bool take_frames(struct nytp_walker *walker, const struct sample *sample)
         leave_out_middle(&walker->stack);
     expect_names(walker);
     nytp_name_cache_look(walker->names);
-    if (moment->curcop == address_of_compiling(walker) && innermost != NULL &&
-        innermost->stack == walker->reading.stack && !nytp_is_compiled_yet(walker, innermost))
+    if (moment->curcop == address_of_compiling(walker) && top != NULL &&
+        top->stack == walker->reading.stack && !is_compiled_yet(walker, top))
         return false;
-    walker->stack.xsub = nytp_xsub_at(walker->names, expected);
+    const uint32_t sub = nytp_sub_at(walker->names, expected);
+    walker->stack.xsub =
+        sub != UINT32_MAX && walker->names->subs[sub].is_xsub ? sub : UINT32_MAX;
     return name_frames(walker, sample->at_start);
 }
 
@@ -291,7 +460,7 @@ static void begin_words(struct nytp_walker *walker, const struct nytp_spied_mome
 static bool take_ended(struct nytp_walker *walker, const struct nytp_spied_moment *wanted)
 {
     struct sample ended = {.wanted = *wanted};
-    return nytp_find_ended(walker, &ended.wanted, &ended.found) && take_frames(walker, &ended);
+    return find_ended(walker, &ended.wanted, &ended.found) && take_frames(walker, &ended);
 }
 
 /* The code that runs with PL_curpad, in a stack whose contexts were read. */
@@ -307,11 +476,11 @@ static bool find(struct nytp_walker *walker, int32_t end_both, bool is_compiling
                  struct sample *sample)
 {
     sample->has_no_pad = is_compiling;
-    if (is_compiling ? nytp_find_compiled(walker, end_both, &sample->found)
+    if (is_compiling ? find_compiled(walker, end_both, &sample->found)
                      : find_running(walker, end_both, sample))
         return true;
     sample->has_no_pad = true;
-    return nytp_find_main_compiled(walker, &sample->wanted, &sample->found);
+    return find_main_compiled(walker, &sample->wanted, &sample->found);
 }
 
 /* One look at the moment that is wanted, or at the next one. Returns true if walker->stack has
@@ -328,7 +497,7 @@ static bool take(struct nytp_walker *walker, const struct nytp_spied_moment *mom
     if (!is_found && wanted->has_moved && take_ended(walker, wanted))
         return true;
     if (!is_found && (n_same < (is_compiling ? RESTS : 1) || moment->has_moved ||
-                      !nytp_find_innermost(walker, end_both, &sample.found)))
+                      !find_innermost(walker, end_both, &sample.found)))
         return false;
     sample.wanted.op_type = nytp_op_type_at(walker, &sample.wanted);
     sample.is_resting = is_compiling ? nytp_is_same_spied_moment(wanted, moment) : n_same > 0;

@@ -59,12 +59,7 @@ static void put(struct nytp_words *words, uint64_t address, uint64_t value)
         (struct nytp_word){address, value, .asked = words->look, .read = words->look};
 }
 
-void nytp_words_read(struct nytp_words *words)
-{
-    nytp_words_read_with(words, NULL, 0);
-}
-
-bool nytp_words_read_with(struct nytp_words *words, const struct nytp_piece *others, size_t n)
+bool nytp_words_read(struct nytp_words *words, const struct nytp_piece *others, size_t n)
 {
     static struct nytp_piece pieces[NYTP_ASKED];
     static uint64_t values[NYTP_ASKED];

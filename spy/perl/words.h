@@ -35,10 +35,10 @@ void nytp_words_begin(struct nytp_words *words);
 
 /* Have a word read, unless this look has it. */
 void nytp_words_ask(struct nytp_words *words, uint64_t address);
-void nytp_words_read(struct nytp_words *words); /* all that were asked for */
 
-/* The same, with other pieces in the same system call. False: not all of those can be read. */
-bool nytp_words_read_with(struct nytp_words *words, const struct nytp_piece *others, size_t n);
+/* Reads all that were asked for, with other pieces in the same system call. False: not all of
+ * those can be read. */
+bool nytp_words_read(struct nytp_words *words, const struct nytp_piece *others, size_t n);
 
 /* Returns the word last read there, or 0 if none is known. */
 uint64_t nytp_word_guess(const struct nytp_words *words, uint64_t address);

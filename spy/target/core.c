@@ -254,17 +254,14 @@ static struct segment in_file(struct nytp_core *core, const Elf64_Phdr *header)
         header->p_vaddr, header->p_filesz < there ? header->p_filesz : there, header->p_offset};
 }
 
+/* Both begin with their address. */
+_Static_assert(offsetof(struct segment, start) == 0 &&
+                   offsetof(struct nytp_mapping, start) == 0,
+               "by_start() sorts both");
+
 static int by_start(const void *left, const void *right)
 {
-    const uint64_t a = ((const struct segment *)left)->start;
-    const uint64_t b = ((const struct segment *)right)->start;
-    return a < b ? -1 : a > b;
-}
-
-static int by_address(const void *left, const void *right)
-{
-    const uint64_t a = ((const struct nytp_mapping *)left)->start;
-    const uint64_t b = ((const struct nytp_mapping *)right)->start;
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
     return a < b ? -1 : a > b;
 }
 
@@ -288,7 +285,7 @@ static bool take_segments(struct nytp_core *core, const Elf64_Phdr *headers, uin
     if (core->mappings.n == 0)
         take_program(core);
     if (core->mappings.n > 0)
-        qsort(core->mappings.list, core->mappings.n, sizeof *core->mappings.list, by_address);
+        qsort(core->mappings.list, core->mappings.n, sizeof *core->mappings.list, by_start);
     if (core->n_segments > 0)
         qsort(core->segments, core->n_segments, sizeof *core->segments, by_start);
     core->backings = calloc(core->mappings.n + 1, sizeof *core->backings);

@@ -13,8 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define PAGE                                                                                   \
-    4096 /* text is not read across a page boundary at once: the next page may be missing */
+#define PAGE 4096
 
 /* Limit for reading a whole program. A large one needs a sixth of it; but in damaged memory
  * many hashes may share the same million buckets. */
@@ -322,27 +321,4 @@ uint32_t nytp_memory_u32(struct nytp_memory *memory, uint64_t from)
 {
     uint32_t value = 0;
     return nytp_memory_read(memory, from, &value, sizeof value) ? value : 0;
-}
-
-ssize_t nytp_memory_text(struct nytp_memory *memory, uint64_t from, char *to, size_t size)
-{
-    size_t len = 0;
-    if (from == 0 || size == 0)
-        return -1;
-    while (len < size - 1) {
-        size_t part = PAGE - (from + len) % PAGE;
-        part = part < 64 ? part : 64;
-        part = part < size - 1 - len ? part : size - 1 - len;
-        if (!nytp_memory_read(memory, from + len, to + len, part)) {
-            if (len == 0)
-                return -1;
-            break;
-        }
-        const char *const end = memchr(to + len, '\0', part);
-        if (end != NULL)
-            return end - to;
-        len += part;
-    }
-    to[len] = '\0';
-    return (ssize_t)len;
 }

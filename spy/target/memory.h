@@ -85,8 +85,4 @@ bool nytp_memory_read(struct nytp_memory *memory, uint64_t from, void *to, size_
 uint64_t nytp_memory_u64(struct nytp_memory *memory, uint64_t from);
 uint32_t nytp_memory_u32(struct nytp_memory *memory, uint64_t from);
 
-/* Reads text up to its NUL, cut to size - 1 bytes and always NUL-terminated. Returns its
- * length, or -1 if it cannot be read. */
-ssize_t nytp_memory_text(struct nytp_memory *memory, uint64_t from, char *to, size_t size);
-
 #endif

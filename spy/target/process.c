@@ -35,13 +35,19 @@ static ssize_t read_file(pid_t pid, const char *name, off_t from, void *to, size
     return got;
 }
 
-/* Reads it as text; returns false on failure. */
-static bool slurp(pid_t pid, const char *name, char *to, size_t size, size_t *len)
+/* Reads it as text; returns the length, or 0 on failure. */
+static size_t slurp(pid_t pid, const char *name, char *to, size_t size)
 {
     const ssize_t got = read_file(pid, name, 0, to, size - 1);
     to[got < 0 ? 0 : got] = '\0';
-    *len = got < 0 ? 0 : (size_t)got;
-    return got >= 0;
+    return got < 0 ? 0 : (size_t)got;
+}
+
+/* The fields of "stat" behind the name, which may have any character; NULL: there is none. */
+static const char *slurp_stat(pid_t pid, char *text, size_t size)
+{
+    const char *const end = slurp(pid, "stat", text, size) == 0 ? NULL : strrchr(text, ')');
+    return end == NULL ? NULL : end + 1;
 }
 
 static long field_of(const char *text, const char *name)
@@ -53,9 +59,8 @@ static long field_of(const char *text, const char *name)
 struct nytp_process_state nytp_process_status(pid_t pid)
 {
     char text[4096];
-    size_t len;
     struct nytp_process_state process = {0};
-    if (!slurp(pid, "status", text, sizeof text, &len))
+    if (slurp(pid, "status", text, sizeof text) == 0)
         return process;
     const char *const state = strstr(text, "\nState:\t");
     process.state = state == NULL ? '?' : state[8];
@@ -75,19 +80,16 @@ bool nytp_process_has_ended(pid_t pid)
 uint64_t nytp_process_bytes(pid_t pid)
 {
     char text[4096];
-    size_t len;
-    if (!slurp(pid, "status", text, sizeof text, &len))
-        return 0;
+    slurp(pid, "status", text, sizeof text);
     return (uint64_t)(field_of(text, "\nVmRSS:\t") + field_of(text, "\nVmSwap:\t")) * 1024;
 }
 
 bool nytp_is_kernel_thread(pid_t pid)
 {
     char text[1024];
-    size_t len;
     unsigned flags;
-    return slurp(pid, "stat", text, sizeof text, &len) && strrchr(text, ')') != NULL &&
-           sscanf(strrchr(text, ')') + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
+    const char *const fields = slurp_stat(pid, text, sizeof text);
+    return fields != NULL && sscanf(fields, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
            (flags & PF_KTHREAD) != 0;
 }
 
@@ -101,20 +103,19 @@ static double seconds_on(clockid_t clock)
 uint64_t nytp_process_start_ticks(pid_t pid)
 {
     char text[1024];
-    size_t len;
-    unsigned long long ticks;
-    if (!slurp(pid, "stat", text, sizeof text, &len) || strrchr(text, ')') == NULL ||
-        sscanf(
-            strrchr(text, ')') + 1,
-            " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-            &ticks) != 1)
-        return 0;
+    unsigned long long ticks = 0;
+    const char *const fields = slurp_stat(pid, text, sizeof text);
+    if (fields != NULL)
+        sscanf(fields,
+               " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+               "%llu",
+               &ticks);
     return ticks;
 }
 
 /* btime of /proc/stat gives the boot time only to the second. The start is given in ticks; it
  * was at the tick's end at the latest. */
-double nytp_process_start(pid_t pid)
+static double process_start(pid_t pid)
 {
     const uint64_t ticks = nytp_process_start_ticks(pid);
     const double booted = seconds_on(CLOCK_REALTIME) - seconds_on(CLOCK_BOOTTIME);
@@ -142,14 +143,14 @@ double nytp_program_start(pid_t pid)
     struct exec_mark mark, of_parent;
     pid_t parent = pid;
     if (!read_exec_mark(pid, &mark))
-        return nytp_process_start(pid);
+        return process_start(pid);
     for (int i = 0; i < MOST_ANCESTORS && parent > 0; i++) {
         pid = parent;
         parent = nytp_process_status(pid).parent;
         if (!read_exec_mark(parent, &of_parent) || memcmp(&mark, &of_parent, sizeof mark) != 0)
             break;
     }
-    return nytp_process_start(pid);
+    return process_start(pid);
 }
 
 static void make_valid(char *text, size_t len)
@@ -165,8 +166,8 @@ static void make_valid(char *text, size_t len)
 
 bool nytp_process_command(pid_t pid, char *to, size_t size)
 {
-    size_t len;
-    if (!slurp(pid, "cmdline", to, size, &len) || len == 0)
+    size_t len = slurp(pid, "cmdline", to, size);
+    if (len == 0)
         return false;
     while (len > 0 && to[len - 1] == '\0')
         len--;
@@ -188,9 +189,8 @@ static bool is_perl(const char *program)
 
 void nytp_process_script(pid_t pid, char *to, size_t size)
 {
-    size_t len;
-    to[0] = '\0';
-    if (!slurp(pid, "cmdline", to, size, &len) || !is_perl(to))
+    const size_t len = slurp(pid, "cmdline", to, size);
+    if (!is_perl(to))
         return;
     const char *at = to;
     while ((at += strlen(at) + 1) < to + len) {
@@ -287,9 +287,9 @@ pid_t *nytp_tasks(pid_t pid, uint32_t *n)
 pid_t nytp_task_inside(pid_t pid, pid_t task)
 {
     char name[40], text[4096];
-    size_t len;
     snprintf(name, sizeof name, "task/%d/status", (int)task);
-    char *at = slurp(pid, name, text, sizeof text, &len) ? strstr(text, "\nNSpid:") : NULL;
+    slurp(pid, name, text, sizeof text);
+    char *const at = strstr(text, "\nNSpid:");
     if (at == NULL)
         return task;
     at[strcspn(at + 1, "\n") + 1] = '\0';

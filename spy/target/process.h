@@ -28,9 +28,6 @@ bool nytp_is_kernel_thread(pid_t pid);
 /* Returns its start in ticks since boot, or 0 if unknown. It shows whether a pid was reused. */
 uint64_t nytp_process_start_ticks(pid_t pid);
 
-/* The same in seconds of the epoch. */
-double nytp_process_start(pid_t pid);
-
 /* Returns the start of its program in seconds of the epoch. A forked worker's program began
  * with the ancestor that ran exec, as far as that still exists and may be read. */
 double nytp_program_start(pid_t pid);

@@ -29,7 +29,7 @@ int main(void)
         values[i * APART] = i + 1;
         nytp_words_ask(words, (uint64_t)(uintptr_t)&values[i * APART]);
     }
-    nytp_words_read(words);
+    nytp_words_read(words, NULL, 0);
     for (size_t i = 0; i < N; i++) {
         uint64_t value = 0;
         n_there += nytp_words_has(words, (uint64_t)(uintptr_t)&values[i * APART], &value) &&
