@@ -19,6 +19,7 @@
 
 #include "heap_copy.h"
 
+#include "XS/output/descriptor.h"
 #include "XS/perl/safe_point.h"
 #include "XS/platform/memory.h"
 #include "XS/platform/own_fd.h"
@@ -62,10 +63,9 @@ static uid_t owner;
 static pid_t maker;
 static bool is_inherited; /* from the parent */
 static int lowest_fd;
-static char *socket_path; /* NULL: not listening */
-static dev_t name_dev;    /* the socket's file when it got its name */
-static ino_t name_ino;
-static atomic_bool is_lost;      /* the program closed the socket or changed its user */
+static char *socket_path;           /* NULL: not listening */
+static struct nytp_file_id name_id; /* the socket's file when it got its name */
+static atomic_bool is_lost;         /* the program closed the socket or changed its user */
 static atomic_bool changes_user; /* the program changed its user: the tick thread shall remove
                                   * the name */
 static atomic_bool name_is_gone; /* it has tried to */
@@ -128,47 +128,20 @@ static void drop(unsigned i)
 /* Removes the socket's name unless something else has it now. */
 static void remove_name(void)
 {
-    struct stat there;
-    if (lstat(socket_path, &there) == 0 && there.st_dev == name_dev && there.st_ino == name_ino)
-        unlink(socket_path);
+    nytp_path_remove(socket_path, &name_id);
 }
 
-/* One line, cut to fit. */
-struct line {
-    char bytes[2 * NYTP_CONTROL_LINE];
-    struct nytp_fixed_text text;
-};
-
-static struct nytp_fixed_text *begin_line(struct line *line)
+/* Sends one line, cut to fit. */
+static __attribute__((format(printf, 2, 3))) void say(int fd, const char *format, ...)
 {
-    line->text.to = line->bytes;
-    line->text.n = 0;
-    line->text.size = sizeof line->bytes - 1;
-    return &line->text;
-}
-
-static void send_line(int fd, struct line *line)
-{
-    line->bytes[line->text.n++] = '\n';
-    send(fd, line->bytes, line->text.n, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
-static void say(int fd, const char *head, const char *text)
-{
-    struct line line;
-    struct nytp_fixed_text *const to = begin_line(&line);
-    nytp_fixed_put(to, head);
-    nytp_fixed_put(to, text);
-    send_line(fd, &line);
-}
-
-static void greet(int fd)
-{
-    struct line line;
-    struct nytp_fixed_text *const to = begin_line(&line);
-    nytp_fixed_put(to, "nytp ");
-    nytp_fixed_put_number(to, (unsigned long)maker);
-    send_line(fd, &line);
+    char line[2 * NYTP_CONTROL_LINE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line - 1, format, args);
+    va_end(args);
+    const size_t len = strlen(line);
+    line[len] = '\n';
+    send(fd, line, len + 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 static bool has_obeyed(const struct nytp_control_target *target)
@@ -180,19 +153,9 @@ static bool has_obeyed(const struct nytp_control_target *target)
 
 static void put_who(struct nytp_fixed_text *to, const struct nytp_control_target *target)
 {
-    if (target->thread == 0)
-        return;
-    nytp_fixed_put(to, "thread ");
-    nytp_fixed_put_number(to, target->thread);
-    nytp_fixed_put(to, " ");
-}
-
-static void put_pid(struct nytp_fixed_text *to, const struct nytp_control_target *target)
-{
-    nytp_fixed_put(to, "pid ");
-    nytp_fixed_put_number(to, (unsigned long)maker);
-    nytp_fixed_put(to, " ");
-    put_who(to, target);
+    nytp_fixed_printf(to, "pid %ld ", (long)maker);
+    if (target->thread > 0)
+        nytp_fixed_printf(to, "thread %u ", target->thread);
 }
 
 /* The interpreter may be freeing the name: reading freed memory this way does not crash. */
@@ -206,40 +169,36 @@ static void put_file(struct nytp_fixed_text *to, const struct nytp_control_targe
          to->n < to->size;
          at++)
         to->to[to->n++] = letter;
-    nytp_fixed_put(to, " since ");
-    nytp_fixed_put_number(to, (uint64_t) * (volatile const time_t *)target->began_s);
+    nytp_fixed_printf(to, " since %lld", (long long)*(volatile const time_t *)target->began_s);
 }
 
 static void answer_status(int fd, struct nytp_control_target *target)
 {
-    struct line line;
-    struct nytp_fixed_text *const to = begin_line(&line);
+    char bytes[2 * NYTP_CONTROL_LINE];
+    struct nytp_fixed_text text = {.to = bytes, .size = sizeof bytes - 1};
     const int state = *(volatile const int *)target->state;
-    put_pid(to, target);
-    nytp_fixed_put(to, state_words[state]);
+    put_who(&text, target);
+    nytp_fixed_put(&text, state_words[state]);
     if (state == NYTP_CONTROL_RECORDING || state == NYTP_CONTROL_PAUSED)
-        put_file(to, target);
-    if (!has_obeyed(target)) {
-        nytp_fixed_put(to, "; pending: ");
-        nytp_fixed_put(
-            to, nytp_command_words[atomic_load(&orders[atomic_load(&order) & 1].command)]);
-    }
-    nytp_fixed_put(to, "; ");
-    nytp_where_put(to, &target->where);
-    send_line(fd, &line);
+        put_file(&text, target);
+    if (!has_obeyed(target))
+        nytp_fixed_printf(
+            &text, "; pending: %s",
+            nytp_command_words[atomic_load(&orders[atomic_load(&order) & 1].command)]);
+    nytp_fixed_put(&text, "; ");
+    nytp_where_put(&text, &target->where);
+    bytes[text.n++] = '\n';
+    send(fd, bytes, text.n, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 /* Sends the running op, and each open call with its line. */
 static void answer_stack(int fd, struct nytp_control_target *target)
 {
     static char bytes[65536];
-    struct nytp_fixed_text text;
-    text.to = bytes;
-    text.n = 0;
-    text.size = sizeof bytes;
-    put_pid(&text, target);
+    struct nytp_fixed_text text = {.to = bytes, .size = sizeof bytes};
+    put_who(&text, target);
     nytp_where_put(&text, &target->where);
-    nytp_where_put_stack(&text, &target->where);
+    nytp_where_put_stack(&text);
     send(fd, bytes, text.n, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
@@ -261,10 +220,7 @@ static void give_order(enum nytp_command what, const char *name)
 {
     const unsigned number = atomic_load(&order) + 1;
     struct order *const next = &orders[number & 1];
-    size_t n = 0;
-    for (; name[n] != '\0'; n++)
-        next->argument[n] = name[n];
-    next->argument[n] = '\0';
+    strcpy(next->argument, name);
     atomic_store(&next->command, (int)what);
     atomic_store(&order, number);
     n_waits = 0;
@@ -279,7 +235,7 @@ static void withdraw(void)
     for (unsigned i = 1; i < NYTP_TICK_FDS; i++) {
         if (clients[i].own.fd < 0 || !clients[i].waits)
             continue;
-        say(fd_of(i), "error ", "another command has come in its place");
+        say(fd_of(i), "error another command has come in its place");
         drop(i);
     }
     atomic_store(&is_waiting, false);
@@ -304,7 +260,7 @@ static void cancel(int fd)
     withdraw();
     give_order(NYTP_COMMAND_NONE, "");
     atomic_store(&is_waiting, false);
-    say(fd, is_pending ? "ok withdrawn" : "error nothing is pending", "");
+    say(fd, "%s", is_pending ? "ok withdrawn" : "error nothing is pending");
 }
 
 /* Returns false if this client is to be dropped. */
@@ -328,7 +284,7 @@ static bool read_client(unsigned i)
     else if (command == NYTP_COMMAND_STACK)
         answer_by(fd_of(i), answer_stack);
     else if (command == NYTP_COMMAND_UNKNOWN)
-        say(fd_of(i), "error ", "no such command");
+        say(fd_of(i), "error no such command");
     else if (command != NYTP_COMMAND_TOO_LONG)
         hand_over(i, command, name);
     return clients[i].waits;
@@ -376,21 +332,18 @@ static void let_in(uint64_t now_ns)
     watch.fds[i].events = POLLIN;
     watch.fds[i].revents = 0;
     ask_targets(); /* so that a status is current */
-    greet(fd);
+    say(fd, "nytp %ld", (long)maker);
 }
 
 static void pass_answer_of(int fd, const struct nytp_control_target *target)
 {
-    if (has_obeyed(target)) {
-        say(fd, "", target->answer);
-        return;
-    }
-    struct line line;
-    struct nytp_fixed_text *const to = begin_line(&line);
-    nytp_fixed_put(to, "ok ");
-    put_who(to, target);
-    nytp_fixed_put(to, "sleeps, and obeys when it wakes");
-    send_line(fd, &line);
+    static const char sleeps[] = "sleeps, and obeys when it wakes";
+    if (has_obeyed(target))
+        say(fd, "%s", target->answer);
+    else if (target->thread > 0)
+        say(fd, "ok thread %u %s", target->thread, sleeps);
+    else
+        say(fd, "ok %s", sleeps);
 }
 
 static void pass_answers_on(void)
@@ -642,8 +595,7 @@ static int make_socket(const char *path, char *error, size_t size)
     if (fd >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0 &&
         bind_name(fd, &address)) {
         if (listen(fd, NYTP_TICK_FDS) == 0 && lstat(path, &there) == 0) {
-            name_dev = there.st_dev;
-            name_ino = there.st_ino;
+            name_id = nytp_file_id_of(&there);
             return nytp_own_fd_move(fd, lowest_fd);
         }
         unlink(path);

@@ -12,6 +12,7 @@
 #include "sampling/wait_calls.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -70,63 +71,30 @@ static bool look_at_stack(const struct nytp_where *where)
 
 /* ---- the system call ---- */
 
-#if NYTP_KERNEL_CALLS
-static const char *read_number(const char *at, int base, long *number)
+/* Returns the descriptor that the thread waits for, or -1 if it waits for none or the system
+ * does not say. */
+static int waited_for(const struct nytp_where *where)
 {
-    *number = -1;
-    for (; *at != '\0' && *at != ' '; at++) {
-        const int digit = *at >= 'a' && *at <= 'f' ? *at - 'a' + 10
-                          : *at == 'x'             ? 0
-                                                   : *at - '0';
-        if (digit < 0 || digit >= base)
-            return at;
-        *number = (*number < 0 ? 0 : *number * base) + digit;
-    }
-    return *at == ' ' ? at + 1 : at;
-}
-
-/* Reads /proc/PID/task/TID/syscall: the call's number and, in hexadecimal, its arguments. */
-static long waited_for(const struct nytp_where *where)
-{
-    char bytes[256];
-    long number, argument;
-    struct nytp_fixed_text path;
-    path.to = bytes;
-    path.n = 0;
-    path.size = sizeof bytes - 1;
-    nytp_fixed_put(&path, "/proc/self/task/");
-    nytp_fixed_put_number(&path, (uint64_t)where->thread_id);
-    nytp_fixed_put(&path, "/syscall");
-    bytes[path.n] = '\0';
-    const long fd =
-        nytp_kernel_call(SYS_openat, AT_FDCWD, (long)bytes, O_RDONLY | O_CLOEXEC, 0, 0, 0);
-    if (fd < 0)
-        return -1;
-    const long n = nytp_kernel_call(SYS_read, fd, (long)bytes, sizeof bytes - 1, 0, 0, 0);
-    nytp_kernel_call(SYS_close, fd, 0, 0, 0, 0, 0);
-    bytes[n > 0 ? n : 0] = '\0';
-    read_number(read_number(bytes, 10, &number), 16, &argument);
+    char path[64];
+    struct nytp_blocked blocked;
+    snprintf(path, sizeof path, "/proc/self/task/%ld/syscall", where->thread_id);
+    const int fd = where->thread_id == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    const bool is_blocked = fd >= 0 && nytp_blocked_read(fd, &blocked);
+    if (fd >= 0)
+        close(fd);
     for (const struct nytp_wait_call *call = nytp_wait_calls; call->name != NULL; call++)
-        if (call->number == number &&
+        if (is_blocked && call->number == blocked.number &&
             (call->subject == NYTP_WAITS_FILE || call->subject == NYTP_WAITS_LOCK))
-            return argument;
+            return (int)blocked.arguments[0];
     return -1;
 }
-#else
-static long waited_for(const struct nytp_where *where)
-{
-    (void)where;
-    return -1;
-}
-#endif
 
 /* ---- words ---- */
 
 void nytp_where_put(struct nytp_fixed_text *text, struct nytp_where *where)
 {
-    const long fd = where->thread_id == 0 ? -1 : waited_for(where);
-    const uint64_t tenths =
-        (nytp_kernel_clock_ns(CLOCK_MONOTONIC) - where->since_ns) / 100000000;
+    const int fd = waited_for(where);
+    const uint64_t ns = nytp_kernel_clock_ns(CLOCK_MONOTONIC) - where->since_ns;
     if (!look_at_stack(where) || !where->is_still) {
         nytp_fixed_put(text, "runs");
         nytp_open_stack_put_leaf(text, &stack, " in ");
@@ -134,31 +102,23 @@ void nytp_where_put(struct nytp_fixed_text *text, struct nytp_where *where)
     }
     nytp_fixed_put(text, "waits");
     nytp_open_stack_put_leaf(text, &stack, " in ");
-    nytp_fixed_put(text, " for ");
-    nytp_fixed_put_number(text, tenths / 10);
-    nytp_fixed_put(text, ".");
-    nytp_fixed_put_number(text, tenths % 10);
-    nytp_fixed_put(text, " s");
-    if (fd < 0)
-        return;
-    nytp_fixed_put(text, ", fd ");
-    nytp_fixed_put_number(text, (uint64_t)fd);
+    nytp_fixed_printf(text, " for %" PRIu64 ".%u s", ns / 1000000000,
+                      (unsigned)(ns / 100000000 % 10));
+    if (fd >= 0)
+        nytp_fixed_printf(text, ", fd %d", fd);
 }
 
 static void put_place(struct nytp_fixed_text *text, const COP *cop)
 {
     nytp_fixed_put(text, "\t");
     const uint32_t line = nytp_open_stack_put_file(text, &stack, cop);
-    nytp_fixed_put(text, ":");
-    nytp_fixed_put_number(text, line);
-    nytp_fixed_put(text, "\n");
+    nytp_fixed_printf(text, ":%" PRIu32 "\n", line);
 }
 
-void nytp_where_put_stack(struct nytp_fixed_text *text, struct nytp_where *where)
+void nytp_where_put_stack(struct nytp_fixed_text *text)
 {
     const COP *cop = stack.cop;
     nytp_fixed_put(text, "\n");
-    (void)where;
     for (unsigned i = 0; i < stack.n; i++) {
         nytp_fixed_put(text, "  ");
         nytp_open_stack_put_sub(text, &stack, stack.calls[i].code);

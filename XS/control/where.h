@@ -28,8 +28,8 @@ void nytp_where_look(struct nytp_where *where);
 /* Appends "waits in CORE:readline for 11.9 s, fd 4" or "runs". */
 void nytp_where_put(struct nytp_fixed_text *text, struct nytp_where *where);
 
-/* Appends a newline, and a line for each open call, innermost first: its name, a tab, file and
- * line of its current statement. */
-void nytp_where_put_stack(struct nytp_fixed_text *text, struct nytp_where *where);
+/* After nytp_where_put() of the same interpreter: appends a newline, and a line for each open
+ * call, innermost first: its name, a tab, file and line of its current statement. */
+void nytp_where_put_stack(struct nytp_fixed_text *text);
 
 #endif

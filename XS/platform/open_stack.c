@@ -30,6 +30,16 @@ void nytp_fixed_put_number(struct nytp_fixed_text *text, uint64_t number)
     nytp_fixed_put(text, at);
 }
 
+void nytp_fixed_printf(struct nytp_fixed_text *text, const char *format, ...)
+{
+    char bytes[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(bytes, sizeof bytes, format, args);
+    va_end(args);
+    nytp_fixed_put(text, bytes);
+}
+
 static bool peek(const struct nytp_open_stack *stack, const void *from, void *to, size_t len)
 {
     return from != NULL && nytp_read_part(stack->pid, from, to, len) == (long)len;

@@ -35,6 +35,9 @@ struct nytp_fixed_text {
 
 void nytp_fixed_put(struct nytp_fixed_text *text, const char *string);
 void nytp_fixed_put_number(struct nytp_fixed_text *text, uint64_t number);
+/* Not in a signal. */
+void nytp_fixed_printf(struct nytp_fixed_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Look. False: the system does not do this, or nothing can be read. */
 bool nytp_open_stack_look(struct nytp_open_stack *stack, const void *interpreter, long pid);

@@ -18,6 +18,8 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -27,42 +29,22 @@
 #if NYTP_KERNEL_CALLS
 
 enum {
-    ARGUMENTS = 4, /* of a call that are looked at */
     DNS_PORT = 53,
     SET_BYTES = 128, /* of select() */
 };
 
-struct blocked {
-    long number;
-    unsigned long arguments[ARGUMENTS];
-};
-
-static int hex_digit(char c)
+bool nytp_blocked_read(int fd, struct nytp_blocked *blocked)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* False: it runs. */
-static bool parse(const char *text, const char *end, struct blocked *blocked)
-{
-    const bool is_negative = text < end && *text == '-';
-    text += is_negative;
-    if (text >= end || *text < '0' || *text > '9')
+    char text[256], *at;
+    const long len = nytp_kernel_call(SYS_pread64, fd, (long)text, sizeof text - 1, 0, 0, 0);
+    if (len <= 0)
         return false;
-    blocked->number = 0;
-    for (; text < end && *text >= '0' && *text <= '9'; text++)
-        blocked->number = blocked->number * 10 + (*text - '0');
-    if (is_negative)
-        blocked->number = -1;
-    for (int i = 0; i < ARGUMENTS; i++) {
-        blocked->arguments[i] = 0;
-        while (text < end && *text == ' ')
-            text++;
-        text += text + 1 < end && text[0] == '0' && text[1] == 'x' ? 2 : 0;
-        for (; text < end && hex_digit(*text) >= 0; text++)
-            blocked->arguments[i] =
-                blocked->arguments[i] << 4 | (unsigned long)hex_digit(*text);
-    }
+    text[len] = '\0';
+    blocked->number = strtol(text, &at, 10);
+    if (at == text)
+        return false;
+    for (int i = 0; i < NYTP_BLOCKED_ARGUMENTS; i++)
+        blocked->arguments[i] = strtoul(at, &at, 16);
     return true;
 }
 
@@ -70,8 +52,7 @@ static enum nytp_wait_reason of_socket(int fd, struct nytp_wait_seen *seen)
 {
     uint32_t len = NYTP_PEER_BYTES;
     const struct sockaddr_in *const address = (const void *)seen->peer;
-    for (uint32_t i = 0; i < NYTP_PEER_BYTES; i++)
-        ((volatile unsigned char *)seen->peer)[i] = 0;
+    memset(seen->peer, 0, sizeof seen->peer);
     const long error =
         nytp_kernel_call(SYS_getpeername, fd, (long)seen->peer, (long)&len, 0, 0, 0);
     seen->peer_len = error != 0 ? 0 : len < NYTP_PEER_BYTES ? len : NYTP_PEER_BYTES;
@@ -118,11 +99,11 @@ static bool copy(long pid, unsigned long from_address, void *to, size_t size)
 }
 
 /* The first descriptor of a select()'s sets; none: it sleeps. */
-static enum nytp_wait_reason of_select(long pid, const struct blocked *blocked,
+static enum nytp_wait_reason of_select(long pid, const struct nytp_blocked *blocked,
                                        struct nytp_wait_seen *seen)
 {
     unsigned char set[SET_BYTES];
-    for (int i = 1; i < ARGUMENTS; i++) {
+    for (int i = 1; i < NYTP_BLOCKED_ARGUMENTS; i++) {
         const unsigned long n = blocked->arguments[0];
         const size_t size = n / 8 + 8 < SET_BYTES ? n / 8 + (n % 8 != 0) : SET_BYTES;
         if (n == 0 || !copy(pid, blocked->arguments[i], set, size))
@@ -134,7 +115,7 @@ static enum nytp_wait_reason of_select(long pid, const struct blocked *blocked,
     return NYTP_WAIT_FOR_SLEEP;
 }
 
-static enum nytp_wait_reason of_poll(long pid, const struct blocked *blocked,
+static enum nytp_wait_reason of_poll(long pid, const struct nytp_blocked *blocked,
                                      struct nytp_wait_seen *seen)
 {
     struct pollfd first;
@@ -145,7 +126,8 @@ static enum nytp_wait_reason of_poll(long pid, const struct blocked *blocked,
 }
 
 static enum nytp_wait_reason of_call(const struct nytp_wait_call *call, long pid,
-                                     const struct blocked *blocked, struct nytp_wait_seen *seen)
+                                     const struct nytp_blocked *blocked,
+                                     struct nytp_wait_seen *seen)
 {
     const long command = (long)blocked->arguments[1];
     if (call->reason != NYTP_WAIT_UNKNOWN)
@@ -170,12 +152,9 @@ static enum nytp_wait_reason of_call(const struct nytp_wait_call *call, long pid
 
 void nytp_wait_look(const struct nytp_own_fd *call, long pid, struct nytp_wait_seen *seen)
 {
-    char text[200];
-    struct blocked blocked;
+    struct nytp_blocked blocked;
     const int fd = nytp_own_fd(call);
-    const long len =
-        fd < 0 ? -1 : nytp_kernel_call(SYS_pread64, fd, (long)text, sizeof text, 0, 0, 0);
-    if (len <= 0 || !parse(text, text + len, &blocked))
+    if (fd < 0 || !nytp_blocked_read(fd, &blocked))
         return;
     seen->peer_len = 0;
     seen->reason = blocked.number == -1 ? NYTP_WAIT_FOR_FAULT : NYTP_WAIT_UNKNOWN;
@@ -183,6 +162,21 @@ void nytp_wait_look(const struct nytp_own_fd *call, long pid, struct nytp_wait_s
         if (call->number == blocked.number)
             seen->reason = of_call(call, pid, &blocked, seen);
 }
+
+#else
+
+bool nytp_blocked_read(int fd, struct nytp_blocked *blocked)
+{
+    (void)fd, (void)blocked;
+    return false;
+}
+
+void nytp_wait_look(const struct nytp_own_fd *call, long pid, struct nytp_wait_seen *seen)
+{
+    (void)call, (void)pid, (void)seen;
+}
+
+#endif
 
 void nytp_wait_look_begin(struct nytp_own_fd *call)
 {
@@ -204,78 +198,28 @@ void nytp_wait_look_end(struct nytp_own_fd *call)
     *call = (struct nytp_own_fd){.fd = -1};
 }
 
-/* The number and what follows it; returns where that ends. */
-static size_t put_number(char *text, size_t size, size_t n, unsigned number, char end)
-{
-    char digits[12];
-    int i = 0;
-    do
-        digits[i++] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    while (i > 0 && n + 1 < size)
-        text[n++] = digits[--i];
-    if (n + 1 < size)
-        text[n++] = end;
-    return n;
-}
-
-void nytp_wait_put_peer(const struct nytp_wait_seen *seen, char *text, size_t size)
-{
-    const struct sockaddr_in *const four = (const void *)seen->peer;
-    const struct sockaddr_un *const local = (const void *)seen->peer;
-    size_t n = 0;
-    if (seen->peer_len >= sizeof *four && four->sin_family == AF_INET) {
-        const unsigned char *const host = (const unsigned char *)&four->sin_addr;
-        for (int i = 0; i < 4; i++)
-            n = put_number(text, size, n, host[i], i < 3 ? '.' : ':');
-        n = put_number(text, size, n, ntohs(four->sin_port), '\0') - 1;
-    } else if (seen->peer_len > offsetof(struct sockaddr_un, sun_path) &&
-               local->sun_family == AF_UNIX) {
-        const size_t len = seen->peer_len - offsetof(struct sockaddr_un, sun_path);
-        for (; n < len && n + 1 < size && local->sun_path[n] != '\0'; n++)
-            text[n] = local->sun_path[n];
-    }
-    text[n] = '\0';
-}
-
-#else
-
-void nytp_wait_put_peer(const struct nytp_wait_seen *seen, char *text, size_t size)
-{
-    (void)seen, (void)size;
-    text[0] = '\0';
-}
-
-void nytp_wait_look(const struct nytp_own_fd *call, long pid, struct nytp_wait_seen *seen)
-{
-    (void)call, (void)pid, (void)seen;
-}
-
-void nytp_wait_look_begin(struct nytp_own_fd *call)
-{
-    *call = (struct nytp_own_fd){.fd = -1};
-}
-
-void nytp_wait_look_end(struct nytp_own_fd *call)
-{
-    (void)call;
-}
-
-#endif
-
 bool nytp_wait_look_is_lost(const struct nytp_own_fd *call)
 {
     return call->ino != 0 && nytp_own_fd(call) < 0;
 }
 
-void nytp_wait_peer_text(const struct nytp_wait_seen *seen, char *text, size_t size)
+void nytp_wait_put_peer(const struct nytp_wait_seen *seen, char *text, size_t size)
 {
     char host[INET6_ADDRSTRLEN] = "";
+    const struct sockaddr_in *const four = (const void *)seen->peer;
     const struct sockaddr_in6 *const six = (const void *)seen->peer;
-    nytp_wait_put_peer(seen, text, size);
-    if (seen->peer_len >= sizeof *six && six->sin6_family == AF_INET6) {
+    const struct sockaddr_un *const local = (const void *)seen->peer;
+    const size_t len = seen->peer_len;
+    text[0] = '\0';
+    if (len >= sizeof *four && four->sin_family == AF_INET) {
+        inet_ntop(AF_INET, &four->sin_addr, host, sizeof host);
+        snprintf(text, size, "%s:%u", host, (unsigned)ntohs(four->sin_port));
+    } else if (len >= sizeof *six && six->sin6_family == AF_INET6) {
         inet_ntop(AF_INET6, &six->sin6_addr, host, sizeof host);
         snprintf(text, size, "[%s]:%u", host, (unsigned)ntohs(six->sin6_port));
+    } else if (len > offsetof(struct sockaddr_un, sun_path) && local->sun_family == AF_UNIX) {
+        snprintf(text, size, "%.*s", (int)(len - offsetof(struct sockaddr_un, sun_path)),
+                 local->sun_path);
     }
     for (char *at = text; *at != '\0'; at++)
         if ((unsigned char)*at < ' ' || *at == 0x7f)

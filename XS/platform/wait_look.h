@@ -21,23 +21,33 @@ struct nytp_wait_seen {
     unsigned char peer[NYTP_PEER_BYTES];
 };
 
-/* In the thread that will be looked at: what nytp_wait_look() reads, in place of what was open
+/* A system call that a thread is blocked in, as the kernel shows it; number -1: it is blocked
+ * in none, as in a page fault. */
+enum {
+    NYTP_BLOCKED_ARGUMENTS = 4, /* the first ones of a call */
+};
+struct nytp_blocked {
+    long number;
+    unsigned long arguments[NYTP_BLOCKED_ARGUMENTS];
+};
+
+/* Reads a thread's /proc/PID/task/TID/syscall. Returns false if the thread runs or the system
+ * does not say. Changes errno. */
+bool nytp_blocked_read(int fd, struct nytp_blocked *blocked);
+
+/* In the thread to be looked at: opens what nytp_wait_look() reads, in place of what was open
  * for another thread or for the parent process. */
 void nytp_wait_look_begin(struct nytp_own_fd *call);
 void nytp_wait_look_end(struct nytp_own_fd *call);
 
-/* The program has closed what was open for it. */
+/* Returns whether the program has closed what was open for it. */
 bool nytp_wait_look_is_lost(const struct nytp_own_fd *call);
 
-/* In the tick thread. What waits is written; of one that runs nothing is. */
+/* In the tick thread: writes what the thread waits for; nothing if it runs. */
 void nytp_wait_look(const struct nytp_own_fd *call, long pid, struct nytp_wait_seen *seen);
 
-/* The same in the thread beside, into `text` of that many bytes: not where an Internet address
- * is of version 6. */
+/* Writes the socket's other side, "127.0.0.1:5432" or the path of a local socket, or "" if
+ * there is none. */
 void nytp_wait_put_peer(const struct nytp_wait_seen *seen, char *text, size_t size);
-
-/* The other side as text, "127.0.0.1:5432" or the path of a local socket; "" where there is
- * none. */
-void nytp_wait_peer_text(const struct nytp_wait_seen *seen, char *text, size_t size);
 
 #endif

@@ -266,7 +266,7 @@ static void put_wait(const struct nytp_wait_seen *seen, char text[NYTP_WAIT_ROOM
     text[0] = '\0';
     if (seen->reason == NYTP_WAIT_UNKNOWN)
         return;
-    nytp_wait_peer_text(seen, peer, sizeof peer);
+    nytp_wait_put_peer(seen, peer, sizeof peer);
     snprintf(text, NYTP_WAIT_ROOM, "%s%s%s", nytp_wait_reason_name(seen->reason),
              peer[0] != '\0' ? " " : "", peer);
 }
