@@ -19,6 +19,7 @@
 #include "XS/lifecycle/life.h"
 #include "XS/lifecycle/load.h"
 #include "XS/lifecycle/parts.h"
+#include "XS/lifecycle/threads.h"
 #include "XS/options/settings.h"
 #include "XS/startup/startup.h"
 

@@ -21,6 +21,7 @@
 
 #include "XS/names/subs.h"
 #include "XS/perl/ops.h"
+#include "XS/state/dprof.h"
 #include "XS/names/info_queue.h"
 #include "cost_program.h"
 #include "site_cache.h"
@@ -115,14 +116,6 @@ struct nytp_cost_meter {
     uint64_t measured_bytes; /* bytes recorded at the last measurement */
 };
 
-static bool discard(void *context, const uint8_t *bytes, size_t len)
-{
-    PERL_UNUSED_VAR(context);
-    PERL_UNUSED_VAR(bytes);
-    PERL_UNUSED_VAR(len);
-    return true;
-}
-
 static void free_meter(struct nytp_cost_meter *meter)
 {
     if (meter == NULL)
@@ -147,7 +140,7 @@ static struct nytp_cost_meter *new_meter(pTHX_ struct nytp_recorder *rec)
     struct nytp_recorder *const scratch = rec->cost_recorder = &meter->scratch;
     scratch->subs = &meter->subs;
     scratch->info_queue = &meter->info_queue;
-    scratch->writer = nytp_writer_new(discard, NULL);
+    scratch->writer = nytp_writer_new(nytp_dprof_discard, NULL);
     scratch->stmts_on = scratch->subs_on = scratch->leave_on = scratch->counting = true;
     scratch->blocks_on = rec->blocks_on || rec->options.blocks;
     scratch->entries_on = rec->entries_on;

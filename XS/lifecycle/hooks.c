@@ -43,8 +43,7 @@
 #endif
 #endif
 
-static Perl_check_t real_check_leavesub, real_check_leavesublv, real_check_leavewrite,
-    real_check_leaveeval;
+static Perl_check_t real_checks[MAXO]; /* of the ops that end a body */
 static BHK block_hooks;
 
 static NYTP_COLD void look_first(pTHX_ struct nytp_recorder *rec)
@@ -361,51 +360,23 @@ static struct nytp_recorder *watching(pTHX)
     return rec != NULL && rec->subs->called != NULL && rec->state != NYTP_OFF ? rec : NULL;
 }
 
-static void note_compiled(pTHX_ const OP *root)
+/* The op ends a body that has just been compiled: of a sub, a format, a file or a string. */
+static OP *check_end(pTHX_ OP *op)
 {
+    const int type = op->op_type;
+    OP *const root = real_checks[type](aTHX_ op);
     struct nytp_recorder *const rec = watching(aTHX);
-    if (rec == NULL || PL_compcv == NULL)
-        return;
+    const bool is_sub = type == OP_LEAVESUB || type == OP_LEAVESUBLV;
+    if (rec == NULL || (is_sub && PL_compcv == NULL))
+        return root;
     nytp_excluded_time_begin(rec);
-    nytp_sub_compiled(aTHX_ rec, root);
+    if (is_sub)
+        nytp_sub_compiled(aTHX_ rec, root);
+    else if (type == OP_LEAVEWRITE)
+        nytp_format_compiled(aTHX_ rec, root);
     nytp_switch_ops_compiled(rec, root);
     nytp_excluded_time_end(rec);
-}
-
-static OP *check_leavesub(pTHX_ OP *op)
-{
-    OP *const checked = real_check_leavesub(aTHX_ op);
-    note_compiled(aTHX_ checked);
-    return checked;
-}
-
-static OP *check_leavesublv(pTHX_ OP *op)
-{
-    OP *const checked = real_check_leavesublv(aTHX_ op);
-    note_compiled(aTHX_ checked);
-    return checked;
-}
-
-static OP *check_leavewrite(pTHX_ OP *op)
-{
-    OP *const checked = real_check_leavewrite(aTHX_ op);
-    struct nytp_recorder *const rec = watching(aTHX);
-    if (rec == NULL)
-        return checked;
-    nytp_excluded_time_begin(rec);
-    nytp_format_compiled(aTHX_ rec, checked);
-    nytp_switch_ops_compiled(rec, checked);
-    nytp_excluded_time_end(rec);
-    return checked;
-}
-
-static OP *check_leaveeval(pTHX_ OP *op)
-{
-    OP *const checked = real_check_leaveeval(aTHX_ op);
-    struct nytp_recorder *const rec = watching(aTHX);
-    if (rec != NULL)
-        nytp_switch_ops_compiled(rec, checked);
-    return checked;
+    return root;
 }
 
 /* A file or string is about to be compiled for `op`. */
@@ -516,6 +487,7 @@ static void redirect_events(const struct nytp_recorder *rec)
 
 void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
 {
+    static const Optype ends[] = {OP_LEAVESUB, OP_LEAVESUBLV, OP_LEAVEWRITE, OP_LEAVEEVAL};
     if (atomic_load(&nytp_recorders_count.not_off) == 1)
         nytp_ops_restore(); /* it may want fewer ops than before */
     nytp_op_free_redirect(on_op_free);
@@ -529,12 +501,8 @@ void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
     nytp_op_redirect(OP_FORK, on_fork, NYTP_OP_ALWAYS);
     if (rec->options.sample > 0 || rec->options.control != NULL)
         nytp_op_redirect(OP_SYSCALL, on_syscall, NYTP_OP_ALWAYS);
-    if (real_check_leavesub == NULL) {
-        wrap_op_checker(OP_LEAVESUB, check_leavesub, &real_check_leavesub);
-        wrap_op_checker(OP_LEAVESUBLV, check_leavesublv, &real_check_leavesublv);
-        wrap_op_checker(OP_LEAVEWRITE, check_leavewrite, &real_check_leavewrite);
-        wrap_op_checker(OP_LEAVEEVAL, check_leaveeval, &real_check_leaveeval);
-    }
+    for (size_t i = 0; i < C_ARRAY_LENGTH(ends); i++)
+        wrap_op_checker(ends[i], check_end, &real_checks[ends[i]]);
     if (!rec->sees_compilation) {
         BhkENTRY_set(&block_hooks, bhk_eval, on_compile);
         Perl_blockhook_register(aTHX_ & block_hooks);

@@ -11,7 +11,6 @@
 
 #include "XS/exact/calls.h"
 #include "XS/exact/site_cache.h"
-#include "XS/output/checkpoint.h"
 #include "XS/exact/compile.h"
 #include "XS/exact/costs.h"
 #include "XS/state/dprof.h"
@@ -229,7 +228,7 @@ bool nytp_checkpoint(pTHX_ struct nytp_recorder *rec, char *text, size_t size)
     nytp_guard(rec);
     nytp_clock_pause(&rec->clock);
     end_for_now(aTHX_ rec);
-    const bool ok = nytp_checkpoint_copy(&rec->file, text, size);
+    const bool ok = nytp_outfile_checkpoint(&rec->file, text, size);
     rec->is_ended = false;
     nytp_frames_retract(rec);
     if (!take_back_end(rec))

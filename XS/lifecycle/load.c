@@ -24,16 +24,36 @@
 #include "XS/names/subs.h"
 #include "pause_for_exact.h"
 #include "threads.h"
-#include "XS/platform/timers.h"
 #include "XS/names/files.h"
 
+#include <sys/time.h>
 #include <unistd.h>
 
 enum {
     STATEMENTS_TO_IMPORT = 16, /* ours and the program's before import() may come */
+    N_TIMERS = 3,
 };
 
 /* ---- begin and end of an interpreter ---- */
+
+static const int timer_kinds[N_TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
+
+/* The program's timers stand still while the profile gets its end: perl has given up its signal
+ * handlers by then, so a timer's signal would kill, and the time is ours. */
+static void stop_timers(struct itimerval left[N_TIMERS])
+{
+    const struct itimerval never = {.it_value = {0}};
+    for (size_t i = 0; i < N_TIMERS; i++)
+        if (setitimer(timer_kinds[i], &never, &left[i]) != 0)
+            left[i] = never;
+}
+
+static void restart_timers(const struct itimerval left[N_TIMERS])
+{
+    for (size_t i = 0; i < N_TIMERS; i++)
+        if (timerisset(&left[i].it_value))
+            setitimer(timer_kinds[i], &left[i], NULL);
+}
 
 /* perl_destruct() calls this after destroying all objects: no perl code can run any more. */
 static void on_destruction(pTHX_ void *unused)
@@ -42,15 +62,14 @@ static void on_destruction(pTHX_ void *unused)
     PERL_UNUSED_VAR(unused);
     if (rec == NULL)
         return;
-    struct nytp_timers timers;
-    nytp_timers_stop(&timers);
-    if (rec->is_ended) {
+    struct itimerval timers[N_TIMERS];
+    stop_timers(timers);
+    if (rec->is_ended)
         nytp_keep_end(rec);
-    }
     nytp_finish(aTHX_ rec);
     nytp_hooks_forget(aTHX);
     nytp_recorder_free(rec);
-    nytp_timers_restart(&timers);
+    restart_timers(timers);
 }
 
 /* Returns NULL if memory is out, or the interpreter is being destroyed, without recorder. */
@@ -84,51 +103,64 @@ void nytp_set_option(pTHX_ const char *name, const char *value)
         nytp_say(&rec->options, "%s", error.message);
 }
 
-/* Nameless, so that the program can neither see nor undefine it. */
-static SV *own_block(pTHX_ XSUBADDR_t code)
-{
-    CV *const cv = newXS(NULL, code, __FILE__);
-    nytp_sub_mark_own(cv);
-    return (SV *)cv;
-}
-
-static void xs_finish(pTHX_ CV *cv)
+static void run_own(pTHX_ CV *cv)
 {
     dXSARGS;
-    PERL_UNUSED_VAR(cv);
     PERL_UNUSED_VAR(items);
-    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
     dSAVE_ERRNO;
-    if (rec != NULL) {
-        struct nytp_timers timers;
-        nytp_timers_stop(&timers);
-        nytp_become_child_if_forked(aTHX_ rec);
-        nytp_profile_say_if_never_begun(rec);
-        if (rec->state == NYTP_ARMED && !rec->is_ended && !rec->profile->is_thread)
-            nytp_start_armed(aTHX_ rec);
-        nytp_end_program(aTHX_ rec);
-        nytp_timers_restart(&timers);
-    }
+    CvXSUBANY(cv).any_dxptr(aTHX_ NULL);
     RESTORE_ERRNO;
     XSRETURN_EMPTY;
 }
 
-static void xs_enable(pTHX_ CV *cv)
+/* Returns a block that runs `code`. It is nameless, so that the program can neither see nor
+ * undefine it. */
+static SV *own_block(pTHX_ DESTRUCTORFUNC_t code)
 {
-    dXSARGS;
-    PERL_UNUSED_VAR(cv);
-    PERL_UNUSED_VAR(items);
-    nytp_enable(aTHX_ NULL);
-    XSRETURN_EMPTY;
+    CV *const cv = newXS(NULL, run_own, __FILE__);
+    CvXSUBANY(cv).any_dxptr = code;
+    nytp_sub_mark_own(cv);
+    return (SV *)cv;
 }
 
-static void xs_enable_at_end(pTHX_ CV *cv)
+static void push_block(pTHX_ AV **blocks, DESTRUCTORFUNC_t code)
 {
-    dXSARGS;
-    PERL_UNUSED_VAR(cv);
-    PERL_UNUSED_VAR(items);
-    Perl_av_create_and_unshift_one(aTHX_ & PL_endav, own_block(aTHX_ xs_enable));
-    XSRETURN_EMPTY;
+    if (*blocks == NULL)
+        *blocks = newAV();
+    av_push(*blocks, own_block(aTHX_ code));
+}
+
+static void unshift_block(pTHX_ AV **blocks, DESTRUCTORFUNC_t code)
+{
+    Perl_av_create_and_unshift_one(aTHX_ blocks, own_block(aTHX_ code));
+}
+
+static void finish(pTHX_ void *unused)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    struct itimerval timers[N_TIMERS];
+    PERL_UNUSED_VAR(unused);
+    if (rec == NULL)
+        return;
+    stop_timers(timers);
+    nytp_become_child_if_forked(aTHX_ rec);
+    nytp_profile_say_if_never_begun(rec);
+    if (rec->state == NYTP_ARMED && !rec->is_ended && !rec->profile->is_thread)
+        nytp_start_armed(aTHX_ rec);
+    nytp_end_program(aTHX_ rec);
+    restart_timers(timers);
+}
+
+static void begin_phase(pTHX_ void *unused)
+{
+    PERL_UNUSED_VAR(unused);
+    nytp_enable(aTHX_ NULL);
+}
+
+static void begin_at_end(pTHX_ void *unused)
+{
+    PERL_UNUSED_VAR(unused);
+    unshift_block(aTHX_ & PL_endav, begin_phase);
 }
 
 /* Undoes the debugger setup of perl -d as far as C code tests for it: DBI, for one, would take
@@ -147,16 +179,13 @@ static void hide_debugger(pTHX_ struct nytp_recorder *rec)
 }
 
 /* Standard input has been read: perl need not keep source any more. */
-static void xs_compiled(pTHX_ CV *cv)
+static void on_program_compiled(pTHX_ void *unused)
 {
-    dXSARGS;
-    PERL_UNUSED_VAR(cv);
-    PERL_UNUSED_VAR(items);
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    PERL_UNUSED_VAR(unused);
     PL_perldb &= ~(U32)PERLDBf_SAVESRC;
     if (rec != NULL)
         hide_debugger(aTHX_ rec);
-    XSRETURN_EMPTY;
 }
 
 static bool reads_standard_input(pTHX)
@@ -165,22 +194,12 @@ static bool reads_standard_input(pTHX)
 }
 
 /* The program has been compiled: its beginning may be older than the last switch. */
-static void xs_switch_main(pTHX_ CV *cv)
+static void switch_main(pTHX_ void *unused)
 {
-    dXSARGS;
-    PERL_UNUSED_VAR(cv);
-    PERL_UNUSED_VAR(items);
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    PERL_UNUSED_VAR(unused);
     if (rec != NULL)
         nytp_switch_ops_main(aTHX_ rec);
-    XSRETURN_EMPTY;
-}
-
-static void push_block(pTHX_ AV **blocks, XSUBADDR_t code)
-{
-    if (*blocks == NULL)
-        *blocks = newAV();
-    av_push(*blocks, own_block(aTHX_ code));
 }
 
 static const char *first_phase(const struct nytp_recorder *rec)
@@ -202,22 +221,22 @@ static void plan_phases(pTHX_ struct nytp_recorder *rec)
 {
     const char *const phase = first_phase(rec);
     const bool running = PL_main_start != NULL;
-    push_block(aTHX_ & PL_endav, xs_finish);
+    push_block(aTHX_ & PL_endav, finish);
     call_atexit(on_destruction, NULL);
     if (PL_minus_c)
-        push_block(aTHX_ & PL_checkav, xs_finish);
+        push_block(aTHX_ & PL_checkav, finish);
     if (reads_standard_input(aTHX) && !running && !(rec->options.perldb & PERLDBf_SAVESRC))
-        push_block(aTHX_ & PL_initav, xs_compiled);
+        push_block(aTHX_ & PL_initav, on_program_compiled);
     if (rec->options.endatexit)
         PL_exit_flags |= PERL_EXIT_DESTRUCT_END;
     if (starts_now(aTHX_ rec))
         nytp_state_set(rec, rec->profile->is_thread ? NYTP_LOADED : NYTP_ARMED);
     else if (strEQ(phase, "init"))
-        Perl_av_create_and_unshift_one(aTHX_ & PL_initav, own_block(aTHX_ xs_enable));
+        unshift_block(aTHX_ & PL_initav, begin_phase);
     else if (strEQ(phase, "end") && running)
-        Perl_av_create_and_unshift_one(aTHX_ & PL_endav, own_block(aTHX_ xs_enable));
+        unshift_block(aTHX_ & PL_endav, begin_phase);
     else if (strEQ(phase, "end"))
-        push_block(aTHX_ & PL_initav, xs_enable_at_end);
+        push_block(aTHX_ & PL_initav, begin_at_end);
 }
 
 /* Recording starts while the program is compiled. */
@@ -226,7 +245,7 @@ static void plan_switch_of_main(pTHX_ struct nytp_recorder *rec)
     if (PL_main_start != NULL || rec->load->switches_main)
         return;
     rec->load->switches_main = true;
-    push_block(aTHX_ & PL_initav, xs_switch_main);
+    push_block(aTHX_ & PL_initav, switch_main);
 }
 
 /* Sets as few bits as the options need: others change what the program can see. */
@@ -535,14 +554,6 @@ void nytp_label(pTHX_ SV **pairs, int n, bool of_profile)
         else
             nytp_label_set(aTHX_ rec, pairs[i], pairs[i + 1]);
     }
-}
-
-/* Runs in the new interpreter while its creator waits. (The module `forks` calls CLONE in an
- * interpreter that has a recorder.) */
-void nytp_thread_begins(pTHX)
-{
-    if (nytp_recorder_of(aTHX) == NULL)
-        nytp_thread_inherit(aTHX);
 }
 
 void nytp_load_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)

@@ -47,7 +47,6 @@ void nytp_finish_exact(pTHX);
  * recorder. Croaks if the last key has no value. */
 void nytp_label(pTHX_ SV **pairs, int n, bool of_profile);
 
-void nytp_thread_begins(pTHX);   /* in CLONE: the interpreter was cloned */
 void nytp_statement_by_db(pTHX); /* use_db_sub=1: DB::DB was called */
 
 #endif

@@ -10,7 +10,6 @@
 #include "XS/output/say.h"
 #include "XS/state/stream.h"
 #include "XS/state/state.h"
-#include "XS/platform/thread_number.h"
 #include "XS/sampling/last_stack.h"
 #include "XS/state/sub.h"
 #include "XS/names/tables.h"
@@ -226,10 +225,46 @@ void nytp_profile_resume(struct nytp_recorder *rec, const struct nytp_rec_profil
         rec->profile->n_of_rounds = of_round.n_finished;
 }
 
+/* Returns what threads->tid says, from CLONE on (threads.xs). 0: the first thread, or there is
+ * no such module. */
+static unsigned tid_by_perl(pTHX)
+{
+    CV *const tid = get_cv("threads::tid", 0);
+    if (tid == NULL || !CvISXSUB(tid))
+        return 0;
+    dSP;
+    ENTER;
+    SAVETMPS;
+    PUSHMARK(SP);
+    mXPUSHs(newSVpvs("threads"));
+    PUTBACK;
+    const I32 n = call_sv((SV *)tid, G_SCALAR);
+    SPAGAIN;
+    const unsigned number = n == 1 ? (unsigned)POPu : 0;
+    PUTBACK;
+    FREETMPS;
+    LEAVE;
+    return number;
+}
+
+/* Returns a number for this interpreter that no other of the process has had, from 1: the tid,
+ * or the next free number (mod_perl's interpreters are no threads of that module). It takes no
+ * lock: a child that is forked while another thread holds one would wait for ever. */
+static unsigned interpreter_number(pTHX)
+{
+    static atomic_uint last;
+    const unsigned tid = tid_by_perl(aTHX);
+    unsigned before = last, number;
+    do
+        number = tid > before ? tid : before + 1;
+    while (!atomic_compare_exchange_weak(&last, &before, number));
+    return number;
+}
+
 void nytp_profile_be_further(pTHX_ struct nytp_recorder *rec)
 {
     rec->profile->is_thread = true;
-    rec->profile->thread = nytp_thread_number(aTHX);
+    rec->profile->thread = interpreter_number(aTHX);
 }
 
 /* A clone made in a child counts as a child's, even if its original has not run there yet. */

@@ -50,9 +50,11 @@ static struct nytp_recorder *add_with_options(pTHX_ const struct nytp_options *o
     return NULL;
 }
 
-void nytp_thread_inherit(pTHX)
+/* The module `forks` calls CLONE in an interpreter that has a recorder. */
+void nytp_thread_begins(pTHX)
 {
-    const struct nytp_recorder *const from = recorder_of_maker(aTHX);
+    const struct nytp_recorder *const from =
+        nytp_recorder_of(aTHX) == NULL ? recorder_of_maker(aTHX) : NULL;
     if (from == NULL)
         return;
     struct nytp_recorder *const rec =

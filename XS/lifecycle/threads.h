@@ -2,7 +2,7 @@
  *
  * Recorders beside the process's first: of threads, whose interpreters perl_clone() makes, and
  * of further interpreters in a program that embeds perl. Each writes its own profile, numbered
- * in its name and attributes (thread_number.h).
+ * in its name and attributes.
  */
 #ifndef NYTP_THREADS_H
 #define NYTP_THREADS_H
@@ -16,6 +16,6 @@ void nytp_thread_of_process(pTHX_ struct nytp_recorder *rec);
 /* In CLONE, where the new interpreter is current and its creator waits: if the creator has a
  * recorder, makes one with the same options. It begins at its first event if the creator is
  * recording now. */
-void nytp_thread_inherit(pTHX);
+void nytp_thread_begins(pTHX);
 
 #endif

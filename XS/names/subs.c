@@ -259,12 +259,11 @@ static struct nytp_rec_sub *sub_of_begin(struct nytp_recorder *rec,
     return sub;
 }
 
-/* Its address marks the xsubs of nytp_sub_mark_own(). */
-static char own_mark;
+static XSUBADDR_t own_xsub; /* NULL: not known yet */
 
 void nytp_sub_mark_own(CV *cv)
 {
-    CvXSUBANY(cv).any_ptr = &own_mark;
+    own_xsub = CvXSUB(cv);
 }
 
 /* Returns the sub for the CV's name and place. */
@@ -274,7 +273,7 @@ static struct nytp_rec_sub *resolve(pTHX_ struct nytp_recorder *rec, CV *cv,
     struct nytp_text *const text = &rec->scratch;
     const bool is_perl = CvROOT(cv) != NULL && !CvISXSUB(cv);
     nytp_text_clear(text);
-    if (CvISXSUB(cv) && CvXSUBANY(cv).any_ptr == &own_mark)
+    if (CvISXSUB(cv) && CvXSUB(cv) == own_xsub)
         return nytp_sub_named(rec, "DB::finish_profile", 18, NYTP_REC_SUB_XSUB);
     if (found->name == NULL && found->stash == NULL) {
         nytp_text_puts(text, "main::");

@@ -47,7 +47,8 @@ struct nytp_rec_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv);
  * unrecorded. */
 struct nytp_rec_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec, I32 n_entered);
 
-/* Marks a nameless xsub that starts or finishes the recorder: its calls are not recorded. */
+/* `cv` is one of the nameless xsubs, all of one C function, that start or finish the recorder:
+ * their calls are not recorded. */
 void nytp_sub_mark_own(CV *cv);
 
 /* ---- compiled and freed code ---- */

@@ -30,6 +30,7 @@
 enum {
     MAX_TRIES = 100, /* while other processes rename the file */
     LARGE = 65536,
+    PIECE = 32768, /* bytes copied at a time */
 };
 
 /* Our magic and Devel::DProf's. */
@@ -395,4 +396,76 @@ void nytp_outfile_close(struct nytp_outfile *file)
     file->fd = -1;
     free(file->path);
     file->path = NULL;
+}
+
+/* ---- a copy of what was written so far ---- */
+
+static bool refuse(char *text, size_t size, const char *name, const char *why)
+{
+    snprintf(text, size, "%.400s: %s", name, why);
+    return false;
+}
+
+/* Returns whether the name is free or that of a profile written by this user. */
+static bool may_replace(const char *name)
+{
+    struct stat there;
+    if (lstat(name, &there) != 0)
+        return errno == ENOENT;
+    if (!S_ISREG(there.st_mode) || there.st_uid != geteuid() || there.st_size == 0)
+        return false;
+    const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const bool is_profile = fd >= 0 && looks_like_profile(fd, &there);
+    if (fd >= 0)
+        close(fd);
+    return is_profile;
+}
+
+/* Both descriptors are checked before each use: another thread may close them. */
+static bool copy_bytes(const struct nytp_outfile *from, int to, const struct nytp_file_id *id)
+{
+    char piece[PIECE];
+    errno = EBADF; /* for a descriptor that is not ours any more */
+    for (uint64_t at = 0; at < from->size;) {
+        const ssize_t n = nytp_fd_is(from->fd, &from->id)
+                              ? pread(from->fd, piece, sizeof piece, (off_t)at)
+                              : -1;
+        if (n <= 0 || !nytp_fd_is(to, id) ||
+            nytp_fd_write(to, piece, (size_t)n, (off_t)at) != (size_t)n)
+            return false;
+        at += (uint64_t)n;
+    }
+    return true;
+}
+
+static bool copy_to(const struct nytp_outfile *file, const char *part, const char *name)
+{
+    struct stat now;
+    const int to = nytp_fd_open(part, O_WRONLY | O_CREAT | O_EXCL, &now);
+    if (to < 0)
+        return false;
+    const struct nytp_file_id id = nytp_file_id_of(&now);
+    const bool ok = copy_bytes(file, to, &id) && rename(part, name) == 0;
+    const int why = errno;
+    nytp_fd_close(to, &id);
+    if (!ok)
+        nytp_path_remove(part, &id);
+    errno = why;
+    return ok;
+}
+
+bool nytp_outfile_checkpoint(const struct nytp_outfile *file, char *text, size_t size)
+{
+    char name[4096], part[4128];
+    if (snprintf(name, sizeof name, "%s.checkpoint", file->path) >= (int)sizeof name)
+        return refuse(text, size, file->path, "the name is too long");
+    snprintf(part, sizeof part, "%s.%ld", name, (long)getpid());
+    if (!may_replace(name))
+        return refuse(text, size, name, "there is something else of that name");
+    if (!nytp_path_is(file->path, &file->id))
+        return refuse(text, size, file->path, "removed or replaced");
+    if (!copy_to(file, part, name))
+        return refuse(text, size, name, nytp_fd_why(errno));
+    snprintf(text, size, "%.500s", name);
+    return true;
 }

@@ -55,6 +55,11 @@ bool nytp_outfile_is_lost(const struct nytp_outfile *file);
  * receives the first of them, as many as fit. */
 unsigned nytp_outfile_list_numbered(struct nytp_outfile *file, char *names, size_t size);
 
+/* Copies the data written so far, which the caller has given an end, to NAME.checkpoint.
+ * Replaces an earlier checkpoint in one step; any other file of that name stays. Returns true
+ * and the copy's name in `text`, or false and the reason. */
+bool nytp_outfile_checkpoint(const struct nytp_outfile *file, char *text, size_t size);
+
 /* Closes the file, unless the descriptor is no longer ours, and frees the path. */
 void nytp_outfile_close(struct nytp_outfile *file);
 

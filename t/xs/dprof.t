@@ -144,4 +144,10 @@ P
     is "$p->{bad} $p->{tree}", ' f(g())g()DB::disable_profile()', 'what is open while it is on';
 };
 
+scenario 'a checkpoint' => sub {
+    my $run = dprof(code => 'sub f { 1 } for (1, 2) { f(); print DB::checkpoint_profile() ? 1 : 0 }');
+    is $run->{out}, '11', 'takes the place of the one before';
+    is tmon_in($run, 'tmon.out.checkpoint')->{tree}, 'f()f()', 'with the calls so far';
+};
+
 done_testing;
