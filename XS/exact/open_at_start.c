@@ -30,10 +30,7 @@ static void collect(pTHX_ struct open_calls *calls)
     while (nytp_perl_stack_next(&walk, &call)) {
         if (call.is_multicall)
             continue; /* no op called it; not recorded */
-        if (calls->n >= calls->size) {
-            calls->size = calls->size == 0 ? 64 : calls->size * 2;
-            Renew(calls->all, calls->size, struct nytp_perl_call);
-        }
+        NYTP_MAKE_ROOM(calls->all, calls->n, calls->size, struct nytp_perl_call);
         calls->all[calls->n++] = call;
     }
 }
@@ -82,11 +79,8 @@ static void plant(pTHX_ struct nytp_recorder *rec, const struct nytp_perl_call *
                   : PL_main_start != NULL ? rec->subs->runtime
                                           : rec->subs->null_caller;
     nytp_frame_open(rec, nytp_sub_of_cv(aTHX_ rec, call->cv), &site);
-    if (rec->n_open_at_start >= rec->size_open_at_start) {
-        rec->size_open_at_start =
-            rec->size_open_at_start == 0 ? 64 : rec->size_open_at_start * 2;
-        Renew(rec->open_at_start, rec->size_open_at_start, struct nytp_open_at_start);
-    }
+    NYTP_MAKE_ROOM(rec->open_at_start, rec->n_open_at_start, rec->size_open_at_start,
+                   struct nytp_open_at_start);
     rec->open_at_start[rec->n_open_at_start++] =
         (struct nytp_open_at_start){*call, rec->last_serial};
 }

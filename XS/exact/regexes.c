@@ -118,10 +118,7 @@ static struct regex *find(struct nytp_rec_regexes *regexes, enum nytp_regex_kind
             return regex;
     if (!may_add)
         return NULL;
-    if (regexes->n >= regexes->size) {
-        regexes->size = regexes->size == 0 ? 64 : regexes->size * 2;
-        Renew(regexes->all, regexes->size, struct regex *);
-    }
+    NYTP_MAKE_ROOM(regexes->all, regexes->n, regexes->size, struct regex *);
     Newxz(regex, 1, struct regex);
     regex->sums.kind = kind;
     regex->sums.fid = place->fid;

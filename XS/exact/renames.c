@@ -8,18 +8,8 @@
 #include "XS/state/state.h"
 #include "XS/names/subs.h"
 
-static void on_set_subname(pTHX_ CV *cv);
-static void on_subname(pTHX_ CV *cv);
-
-/* The watched functions, one table per process: interpreters share their code. */
-static struct renamer {
-    const char *name;
-    XSUBADDR_t ours;
-    XSUBADDR_t real; /* NULL: not seen yet */
-} renamers[] = {
-    {"Sub::Util::set_subname", on_set_subname, NULL},
-    {"Sub::Name::subname", on_subname, NULL},
-};
+/* The watched functions' own code, for all interpreters of the process. */
+static XSUBADDR_t real_set_subname, real_subname;
 
 /* Both functions return the renamed sub. */
 static void note_result(pTHX_ struct nytp_recorder *rec)
@@ -32,7 +22,7 @@ static void note_result(pTHX_ struct nytp_recorder *rec)
 }
 
 /* A sub that is no closure is renamed in place, so its old name is noted first. */
-static void rename_sub(pTHX_ const struct renamer *renamer, CV *cv)
+static void rename_sub(pTHX_ XSUBADDR_t real, CV *cv)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     const bool notes = rec != NULL && rec->subs->called != NULL && rec->state != NYTP_OFF;
@@ -41,30 +31,23 @@ static void rename_sub(pTHX_ const struct renamer *renamer, CV *cv)
         nytp_name_compiled(aTHX_ rec);
         nytp_excluded_time_end(rec);
     }
-    renamer->real(aTHX_ cv);
+    real(aTHX_ cv);
     if (notes)
         note_result(aTHX_ rec);
 }
 
 static void on_set_subname(pTHX_ CV *cv)
 {
-    rename_sub(aTHX_ & renamers[0], cv);
+    rename_sub(aTHX_ real_set_subname, cv);
 }
 
 static void on_subname(pTHX_ CV *cv)
 {
-    rename_sub(aTHX_ & renamers[1], cv);
+    rename_sub(aTHX_ real_subname, cv);
 }
 
 void nytp_renames_watch(pTHX)
 {
-    for (size_t i = 0; i < C_ARRAY_LENGTH(renamers); i++) {
-        struct renamer *const renamer = &renamers[i];
-        CV *const cv =
-            nytp_cv_of_name(aTHX_ renamer->name, strlen(renamer->name), false, PL_defstash);
-        if (cv == NULL || !CvISXSUB(cv) || CvXSUB(cv) == renamer->ours)
-            continue;
-        renamer->real = CvXSUB(cv);
-        CvXSUB(cv) = renamer->ours;
-    }
+    nytp_xsub_redirect(aTHX_ "Sub::Util::set_subname", on_set_subname, &real_set_subname);
+    nytp_xsub_redirect(aTHX_ "Sub::Name::subname", on_subname, &real_subname);
 }

@@ -226,10 +226,6 @@ static void on_posix_exit(pTHX_ CV *cv)
 
 void nytp_exits_watch_posix(pTHX_ void (*finish_first)(pTHX_ struct nytp_recorder *rec))
 {
-    CV *const cv = nytp_cv_of_name(aTHX_ "POSIX::_exit", 12, false, PL_defstash);
-    if (cv == NULL || !CvISXSUB(cv) || CvXSUB(cv) == on_posix_exit)
-        return;
     finish_before_exit = finish_first;
-    real_posix_exit = CvXSUB(cv);
-    CvXSUB(cv) = on_posix_exit;
+    nytp_xsub_redirect(aTHX_ "POSIX::_exit", on_posix_exit, &real_posix_exit);
 }

@@ -6,15 +6,10 @@
 
 #include "XS/state/state.h"
 
-static void free_file(const struct nytp_finished_profile *file)
-{
-    Safefree(file->path);
-}
-
 static void remove_oldest(struct nytp_rec_finished_profiles *kept)
 {
     nytp_path_remove(kept->files[0].path, &kept->files[0].id);
-    free_file(&kept->files[0]);
+    Safefree(kept->files[0].path);
     kept->n--; /* outside the macro, which may use it twice */
     Move(kept->files + 1, kept->files, kept->n, struct nytp_finished_profile);
 }
@@ -27,10 +22,7 @@ void nytp_finished_profiles_add(struct nytp_recorder *rec)
         return;
     while (kept->n >= most)
         remove_oldest(kept);
-    if (kept->n == kept->size) {
-        kept->size = kept->size * 2 + 4;
-        Renew(kept->files, kept->size, struct nytp_finished_profile);
-    }
+    NYTP_MAKE_ROOM(kept->files, kept->n, kept->size, struct nytp_finished_profile);
     kept->files[kept->n++] = (struct nytp_finished_profile){
         .path = nytp_copy(rec->file.path, strlen(rec->file.path)), .id = rec->file.id};
 }
@@ -45,7 +37,7 @@ void nytp_finished_profiles_free(struct nytp_recorder *rec)
 {
     struct nytp_rec_finished_profiles *const kept = rec->finished_profiles;
     for (uint32_t i = 0; i < kept->n; i++)
-        free_file(&kept->files[i]);
+        Safefree(kept->files[i].path);
     Safefree(kept->files);
     *kept = (struct nytp_rec_finished_profiles){0};
 }

@@ -8,6 +8,7 @@
 #include "XS/options/file_name.h"
 #include "XS/sampling/sample.h"
 #include "XS/output/say.h"
+#include "XS/platform/open_stack.h"
 #include "XS/state/stream.h"
 #include "XS/state/state.h"
 #include "XS/sampling/last_stack.h"
@@ -57,32 +58,16 @@ static void write_application(pTHX_ struct nytp_recorder *rec)
                                   PL_origfilename == NULL ? "" : PL_origfilename);
 }
 
-#define DECIMAL 24
-
-/* Writes the number as digits that end before `end`; returns their begin. May run in a signal,
- * so without printf(). */
-static char *decimal(char *end, int64_t number)
-{
-    char *at = end;
-    uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
-    do
-        *--at = (char)('0' + rest % 10);
-    while ((rest /= 10) > 0);
-    if (number < 0)
-        *--at = '-';
-    return at;
-}
-
+/* May run in a signal, so without printf(). */
 static void write_number(struct nytp_recorder *rec, const char *head, int64_t number)
 {
-    char text[64], digits[DECIMAL];
-    const size_t len = strlen(head);
-    digits[DECIMAL - 1] = '\0';
-    const char *const at = decimal(digits + DECIMAL - 1, number);
-    memcpy(text, head, len);
-    text[len] = ' ';
-    memcpy(text + len + 1, at, strlen(at) + 1);
-    nytp_write_comment(rec->writer, text);
+    char bytes[64];
+    struct nytp_fixed_text text = {.to = bytes, .size = sizeof bytes - 1};
+    nytp_fixed_put(&text, head);
+    nytp_fixed_put(&text, " ");
+    nytp_fixed_put_number(&text, (uint64_t)number);
+    bytes[text.n] = '\0';
+    nytp_write_comment(rec->writer, bytes);
 }
 
 /* Calls are recorded in comments, in a few bytes, unless calls= was given or SVs are recorded
@@ -411,11 +396,12 @@ static void write_memory(struct nytp_recorder *rec)
 
 static void write_overhead(struct nytp_recorder *rec)
 {
-    char text[DECIMAL];
-    char *const at =
-        decimal(text + sizeof text, rec->clock.overhead_ticks - rec->profile->overhead_base);
-    nytp_write_attribute(rec->writer, "cumulative_overhead_ticks", at,
-                         (size_t)(text + sizeof text - at));
+    char bytes[24];
+    struct nytp_fixed_text text = {.to = bytes, .size = sizeof bytes};
+    const int64_t ticks = rec->clock.overhead_ticks - rec->profile->overhead_base;
+    nytp_fixed_put(&text, ticks < 0 ? "-" : "");
+    nytp_fixed_put_number(&text, ticks < 0 ? -(uint64_t)ticks : (uint64_t)ticks);
+    nytp_write_attribute(rec->writer, "cumulative_overhead_ticks", bytes, text.n);
 }
 
 void nytp_profile_write_closing(struct nytp_recorder *rec)

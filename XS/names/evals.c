@@ -44,10 +44,8 @@ const struct nytp_eval_origin *nytp_eval_origin(const struct nytp_recorder *rec,
 
 void nytp_eval_push(struct nytp_recorder *rec, UV seq, const SV *text)
 {
-    if (rec->evals->n_open >= rec->evals->size_open) {
-        rec->evals->size_open = rec->evals->size_open == 0 ? 16 : rec->evals->size_open * 2;
-        Renew(rec->evals->open, rec->evals->size_open, struct nytp_eval);
-    }
+    NYTP_MAKE_ROOM(rec->evals->open, rec->evals->n_open, rec->evals->size_open,
+                   struct nytp_eval);
     rec->evals->open[rec->evals->n_open++] =
         (struct nytp_eval){seq, nytp_shared_text_new(SvPVX_const(text), SvCUR(text))};
 }

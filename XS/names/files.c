@@ -338,10 +338,8 @@ static struct nytp_rec_file *unknown_invoker(pTHX_ struct nytp_recorder *rec)
 
 static void number(struct nytp_recorder *rec, struct nytp_rec_file *file)
 {
-    if (rec->files->n + 1 >= rec->files->size) {
-        rec->files->size = rec->files->size == 0 ? 64 : rec->files->size * 2;
-        Renew(rec->files->all, rec->files->size, struct nytp_rec_file *);
-    }
+    NYTP_MAKE_ROOM(rec->files->all, rec->files->n + 1, rec->files->size,
+                   struct nytp_rec_file *);
     file->fid = ++rec->files->n;
     rec->files->all[file->fid] = file;
     nytp_trace(&rec->options, 2, "file %u is %s", file->fid, file->shown_name);

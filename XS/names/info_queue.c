@@ -18,10 +18,7 @@ void nytp_info_queue_add(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
     struct nytp_rec_info_queue *const queue = rec->info_queue;
     if (sub->is_queued)
         return;
-    if (queue->n >= queue->size) {
-        queue->size = queue->size == 0 ? 256 : queue->size * 2;
-        Renew(queue->all, queue->size, struct nytp_rec_sub *);
-    }
+    NYTP_MAKE_ROOM(queue->all, queue->n, queue->size, struct nytp_rec_sub *);
     queue->all[queue->n++] = sub;
     sub->is_queued = rec->infos_wait = true;
 }

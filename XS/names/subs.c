@@ -62,10 +62,7 @@ static struct nytp_rec_sub *sub_add(struct nytp_recorder *rec, const char *name,
     sub->may_block = true; /* the first call will show */
     sub->special = kind == NYTP_REC_SUB_XSUB ? nytp_special_of(&rec->options, sub->name)
                                              : NYTP_SUB_ORDINARY;
-    if (rec->subs->n + 1 >= rec->subs->size) {
-        rec->subs->size = rec->subs->size == 0 ? 256 : rec->subs->size * 2;
-        Renew(rec->subs->all, rec->subs->size, struct nytp_rec_sub *);
-    }
+    NYTP_MAKE_ROOM(rec->subs->all, rec->subs->n + 1, rec->subs->size, struct nytp_rec_sub *);
     sub->id = ++rec->subs->last_id;
     rec->subs->all[++rec->subs->n] = sub;
     nytp_trace(&rec->options, 3, "sub %u is %s", sub->id, sub->name);

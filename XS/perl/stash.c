@@ -38,3 +38,12 @@ CV *nytp_cv_of_name(pTHX_ const char *name, size_t len, bool is_utf8, HV *stash)
         return (CV *)SvRV(sv);
     return sv != NULL && isGV_with_GP(sv) ? GvCVu((GV *)sv) : NULL;
 }
+
+void nytp_xsub_redirect(pTHX_ const char *name, XSUBADDR_t ours, XSUBADDR_t *real)
+{
+    CV *const cv = nytp_cv_of_name(aTHX_ name, strlen(name), false, PL_defstash);
+    if (cv == NULL || !CvISXSUB(cv) || CvXSUB(cv) == ours)
+        return;
+    *real = CvXSUB(cv);
+    CvXSUB(cv) = ours;
+}

@@ -29,4 +29,7 @@ SV *nytp_peek(pTHX_ HV *hash, const char *key, size_t len, bool is_utf8);
  * search for it. `stash` is the package for names without one. */
 CV *nytp_cv_of_name(pTHX_ const char *name, size_t len, bool is_utf8, HV *stash);
 
+/* Makes the xsub of this full name, if there is one, run `ours`, which has to call *real. */
+void nytp_xsub_redirect(pTHX_ const char *name, XSUBADDR_t ours, XSUBADDR_t *real);
+
 #endif

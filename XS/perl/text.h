@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Text: copies, and a growing buffer. Names of subs and files are built in the recorder's one
- * buffer (rec->scratch), so its content lasts until the next name. Out of memory ends the
- * program, as in perl's own allocation.
+ * Text: copies, and a growing buffer; growing arrays. Names of subs and files are built in the
+ * recorder's one buffer (rec->scratch), so its content lasts until the next name. Out of memory
+ * ends the program, as in perl's own allocation.
  */
 #ifndef NYTP_TEXT_H
 #define NYTP_TEXT_H
@@ -11,6 +11,15 @@
 
 /* Returns a NUL-terminated copy, for Safefree(). */
 char *nytp_copy(const char *bytes, size_t len);
+
+/* Makes room for one more in an array of `n` elements, allocated for `size`. */
+#define NYTP_MAKE_ROOM(array, n, size, type)                                                   \
+    do {                                                                                       \
+        if ((n) >= (size)) {                                                                   \
+            (size) = (size)*2 + 16;                                                            \
+            Renew(array, size, type);                                                          \
+        }                                                                                      \
+    } while (0)
 
 /* Bytes with several owners. No SV of perl, since the program may count those. */
 struct nytp_shared_text {

@@ -7,9 +7,8 @@
  * 50 ms. Each recalibration moves the base to "now", so what was measured before is not
  * touched.
  *
- * When the clocks have parted, raw readings are made of clock_gettime() in units of the
- * counter, on from the pair at which both last agreed: whatever holds an earlier raw reading
- * can still be compared with a later one.
+ * When the clocks have parted, raw readings come from clock_gettime(), in units of the counter
+ * and on from the last pair that agreed. So earlier and later raw readings can be compared.
  */
 #include "clock.h"
 
@@ -20,11 +19,11 @@ enum {
     NS_PER_TICK = 100,
     SPIN_NS = 50000,   /* the least time between the first two readings */
     PAIR_TRIES = 5,    /* readings of both clocks, the best of which counts */
-    APART_NS = 100000, /* clocks that agree are no further apart, */
-    APART_SHARE = 512, /* but for one part in so many of the time, by which NTP may slow one */
+    APART_NS = 100000, /* clocks that agree are no further apart than this, */
+    APART_SHARE = 512, /* plus one part in so many of the time, by which NTP may slow one */
 };
 
-/* Rates that no counter has: 10 THz, and half a tick. */
+/* No counter is faster than 10 THz, or slower than half a tick. */
 static const uint64_t least_rate = UINT64_MAX / 1000000, most_rate = UINT64_MAX / 2;
 
 static uint64_t ns_of(clockid_t id)
@@ -39,7 +38,7 @@ static double ns_per_raw(const struct nytp_clock *clock)
     return (double)clock->rate * 0x1p-64 * NS_PER_TICK;
 }
 
-/* Both clocks at one moment: the pair whose two counter readings lie closest together. */
+/* Reads both clocks. Returns the pair whose two counter readings lie closest together. */
 static struct nytp_clock_pair read_pair(const struct nytp_clock *clock)
 {
     struct nytp_clock_pair pair = {.width = UINT64_MAX};
@@ -53,8 +52,8 @@ static struct nytp_clock_pair read_pair(const struct nytp_clock *clock)
     return pair;
 }
 
-/* Work out the rate from the first pair to the one that was seen last. False, and it stays as
- * it is: the counter has not counted as one does. */
+/* Finds the rate from the first pair to the last. Returns false, and changes nothing, if the
+ * counter cannot have counted so. */
 static bool measure_rate(struct nytp_clock *clock)
 {
     const struct nytp_clock_pair *const from = &clock->first, *const to = &clock->seen;
@@ -164,8 +163,8 @@ void nytp_clock_recalibrate(struct nytp_clock *clock, uint64_t raw)
     measure_rate(clock);
 }
 
-/* The axis goes on from where the clocks agreed, by what has passed since less what was cut out
- * of that, which can be no more; what was told stands. Raw units stay. */
+/* Goes on from the moment at which the clocks agreed: adds the time since, less what was cut out
+ * of it. Points already returned stay. */
 static void part(struct nytp_clock *clock, double elapsed_ns)
 {
     const int64_t elapsed = (int64_t)(elapsed_ns / NS_PER_TICK);
@@ -198,7 +197,7 @@ bool nytp_clock_has_parted(struct nytp_clock *clock, double *apart_ns)
     return false;
 }
 
-/* The time from raw reading `from` to `to` is cut out, also where the counter went back. */
+/* Cuts out the time from raw reading `from` to `to`, also if the counter went back. */
 static void cut(struct nytp_clock *clock, uint64_t from, uint64_t to)
 {
     clock->base_raw += to - from;

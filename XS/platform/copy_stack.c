@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 enum {
-    CONTEXTS = 20, /* of a stack that are copied: blocks, loops and evals among the calls */
-    STACKS = 3,    /* from that in use outwards: a tie in a sort in the program */
-    NESTED = 64,   /* stacks on top of each other that are looked through for that in use */
+    CONTEXTS = 20, /* copied of a stack: blocks, loops and evals among the calls */
+    STACKS = 3,    /* from the one in use outwards: a tie in a sort in the program */
+    NESTED = 64,   /* stacks searched for the one in use */
 };
 
-/* Where the innermost contexts of a stack are. */
+/* The innermost contexts of a stack. */
 struct place {
     const PERL_SI *si;
     const PERL_CONTEXT *contexts;
@@ -26,11 +26,11 @@ struct place {
     int type;
 };
 
-/* Calls that were found, from the innermost outwards, so that the last come first. */
+/* The calls found, from the innermost outwards; the array is filled from its end. */
 struct found_calls {
     struct nytp_tick_call calls[NYTP_TICK_CALLS];
-    int at;     /* of the outermost so far */
-    int n_over; /* that may be over, the innermost ones */
+    int at;     /* index of the outermost so far */
+    int n_over; /* innermost calls that may be over */
 };
 
 bool nytp_read_context(const PERL_CONTEXT *cx, struct nytp_tick_call *call)
@@ -48,9 +48,9 @@ bool nytp_read_context(const PERL_CONTEXT *cx, struct nytp_tick_call *call)
     return call->code != NULL;
 }
 
-/* Takes the contexts of a stack that are calls, as many as there is room for. perl
- * leaves a context as it was when its call is over: above the top when it was looked at again
- * is what was there, until the next call. */
+/* Takes the contexts of a stack that are calls, as many as there is room for. A context stays
+ * as it is when its call is over, until the next call: those above `top_after`, read later, may
+ * be over. */
 static void copy_calls(struct nytp_tick_copy *copy, struct found_calls *found,
                        const PERL_CONTEXT *contexts, const struct place *place,
                        int32_t top_after)
@@ -78,7 +78,7 @@ static void keep_calls(struct nytp_tick_copy *copy, const struct found_calls *fo
         copy->calls[i] = found->calls[found->at + i];
 }
 
-/* False: it is no stack. */
+/* Returns false if it is no stack. */
 static bool take_place(const PERL_SI *si, const PERL_SI *from, struct place *place)
 {
     const int32_t top = (int32_t)from->si_cxix;
@@ -92,10 +92,9 @@ static bool take_place(const PERL_SI *si, const PERL_SI *from, struct place *pla
     return true;
 }
 
-/* Find the stack in use and those below it. Their number; 0: none can be read. The program's
- * first stack and those that it made for sorts, ties and handlers stay where they are as long
- * as the interpreter lives; another one, a coroutine's perhaps, may go at any time, and those
- * below it are not looked for. */
+/* Finds the stack in use and those below it. Returns their number, 0 if none can be read. The
+ * program's first stack and those for sorts, ties and handlers live as long as the interpreter.
+ * Another one, a coroutine's perhaps, may go at any time; those below it are not looked for. */
 static int find_places(const struct nytp_ring *ring, const PERL_SI *si, struct place *places)
 {
     const PERL_SI *own = ring->home;
@@ -122,7 +121,7 @@ struct pieces {
     size_t size; /* of all */
 };
 
-/* The size up to the end of this one. */
+/* Returns the size up to the end of this piece. */
 static size_t add_piece(struct pieces *pieces, void *to, const void *from, size_t size)
 {
     pieces->to[pieces->n] = (struct iovec){to, size};
@@ -136,11 +135,9 @@ static size_t add_contexts(struct pieces *pieces, PERL_CONTEXT *to, const struct
                      (size_t)(place->top + 1 - place->lowest) * sizeof *to);
 }
 
-/* Nothing of this is looked at before the words are. perl writes contexts, variables and pads
- * in turn, and a processor shows others its writes in order: where it has to wait to write what
- * was looked at, the program seems to be where it was before, which is the caller most often.
- * The words and the top are of one moment but for some nanoseconds; the stacks below that in
- * use rest. */
+/* Runs after the words were read. A processor that waits to write what we read shows the state
+ * before, mostly the caller's. The words and the top are of one moment but for some nanoseconds;
+ * the stacks below the one in use rest. */
 static void capture(const struct nytp_ring *ring, struct nytp_tick *tick)
 {
 #ifdef MULTIPLICITY

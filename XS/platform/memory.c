@@ -20,8 +20,8 @@ enum {
     WORDS_AFTER_NAME = 45,
 };
 
-/* Where the memory begins that malloc() has from brk(): up to where it ends now, which glibc
- * knows without a system call, all of it is there. 0: not known. */
+/* Begin of the memory that malloc() has from brk(), which is there up to its present end; glibc
+ * knows that without a system call. 0: unknown. */
 static uintptr_t heap_start;
 
 /* The 47th word of /proc/self/stat; the second, a name in parentheses, may have blanks. */
@@ -69,10 +69,10 @@ bool nytp_peek_memory(const void *from, void *to, size_t len)
 #include <stdatomic.h>
 
 enum {
-    MOST_TRIES = 1000, /* to have the pipe, which others leave after a few system calls */
+    MOST_TRIES = 1000, /* to get the pipe, which others use for a few system calls */
 };
 
-/* One for all threads. Its descriptors may have become other files': a daemon closes all. */
+/* One for all threads. Its descriptors may be other files by now: a daemon closes all. */
 static struct {
     atomic_flag is_in_use;
     long owner;                 /* the process that made it; 0: none yet */
@@ -118,7 +118,7 @@ static void make_channel(void)
     channel.owner = (long)getpid();
 }
 
-/* The thread that had the pipe when the process forked is not in the child. */
+/* A thread that had the pipe at the fork is not in the child. */
 void nytp_memory_begin(void)
 {
     if (channel.owner != 0 && channel.owner != (long)getpid())
@@ -130,7 +130,7 @@ void nytp_memory_begin(void)
     leave();
 }
 
-/* Whatever a write leaves in the pipe is taken out, or the next would find it there. */
+/* Leaves the pipe empty. */
 static bool copy_through(const struct iovec *to, const struct iovec *from)
 {
     char rest[256];

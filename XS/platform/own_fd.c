@@ -15,7 +15,7 @@
 
 enum {
     HIGHEST_FD = 4096,
-    FD_RESERVE = 16, /* keep below the limit by this many, they may be counted on */
+    FD_RESERVE = 16, /* numbers below the limit that stay free for the program */
 };
 
 int nytp_own_fd_lowest(void)

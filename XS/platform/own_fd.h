@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A descriptor of ours among the program's. The program may close any number and be given it
- * again for something else, so ours is known by what it leads to, and has a high number: the
- * next one that the program opens is the one it would be without us.
+ * A descriptor of ours among the program's. The program may close it and get its number for
+ * another file, so it is identified by its file. Its number is high: the next one that the
+ * program opens is the same as without us.
  */
 #ifndef NYTP_OWN_FD_H
 #define NYTP_OWN_FD_H
@@ -17,19 +17,17 @@ struct nytp_own_fd {
     ino_t ino;
 };
 
-/* From which number on ours are, by the limit that the process has now; 0: it has too few. */
+/* Returns the lowest number for ours under the process's present limit, or 0 if that is too
+ * low. */
 int nytp_own_fd_lowest(void);
 
-/* Move a descriptor there, if one is free, closing the other; it is close-on-exec then. Its
- * number. */
+/* Moves a descriptor there, close-on-exec, if a number is free. Returns its number. */
 int nytp_own_fd_move(int fd, int lowest);
 
-/* These two are for the tick thread, too, and leave errno alone. */
-
-/* Notes the file to which this descriptor leads, after it was moved. */
+/* These two leave errno alone and may be called in the tick thread. The first notes the file of
+ * a descriptor that has been moved. The second returns its number, or -1 if that is another file
+ * by now. */
 struct nytp_own_fd nytp_own_fd_of(int fd);
-
-/* Its number, or -1 if that leads elsewhere by now: no system call does anything with it. */
 int nytp_own_fd(const struct nytp_own_fd *own);
 
 #endif

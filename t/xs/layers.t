@@ -94,7 +94,7 @@ my %owner = (
 cmp_ok scalar(keys %owner), '>', 30, 'the struct has parts';
 my $ASSIGNED = qr/(?<before>\+\+|--)?\brec->(?<part>\w+)(?<member>
     (?:->\w+)?(?:\[[^\]]*\]*\]|\.\w+)*)\s*(?<after>[-+*|&]?=(?!=)|\+\+|--)?/x;
-my $CHANGED = qr/\b(?:nytp_index_(?:add|filter|free|clear)|Zero|Renew|Newxz?|Safefree|free|SvREFCNT_dec)
+my $CHANGED = qr/\b(?:nytp_index_(?:add|filter|free|clear)|Zero|Renew|NYTP_MAKE_ROOM|Newxz?|Safefree|free|SvREFCNT_dec)
     \(&?rec->(?<part>\w+)\b(?<member>(?:(?:\.|->)\w+)*)/x;
 # An element is written, too, where its index is counted up: a[++n] = …
 my $COUNTED = qr/\[(?:\+\+rec->(?<part>\w+)(?<member>(?:\.|->)\w+)|rec->(?<part>\w+)(?<member>(?:\.|->)\w+)\+\+)\]/;
