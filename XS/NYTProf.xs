@@ -7,8 +7,7 @@
  *   Devel::NYTProf::Core       for lib/Devel/NYTProf.pm and DProf.pm: set_text() and set_list()
  *                              (options/settings.h) take options apart, _write_marks() makes the
  *                              profile a tmon.out, _load() follows when options are known, and
- *                              _start() when all have come. CLONE is called by perl in a new
- *                              thread.
+ *                              _start() when all have come; perl calls CLONE in a new thread
  *   Devel::NYTProf::Startup    for nytp-startup (startup/startup.h)
  *   Devel::NYTProf::ReadStream, Devel::NYTProf::Data
  *                              for lib/Devel/NYTProf/Data.pm, which reads profiles, and for

@@ -27,10 +27,8 @@ void nytp_guards_leave(struct nytp_guards *guards)
 {
     if (--guards->depth > 0)
         return;
-    if (guards->unsafe_signals) {
-        const sigset_t before = guards->unguarded;
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
+    if (guards->unsafe_signals)
+        pthread_sigmask(SIG_SETMASK, &guards->unguarded, NULL);
     if (guards->pending_signal != 0)
         raise(guards->pending_signal);
 }

@@ -15,13 +15,7 @@ static void place(struct nytp_index *index, uint32_t hash, void *item)
     index->entries[at] = (struct nytp_index_entry){item, hash};
 }
 
-static bool every_item_stays(void *context, void *item)
-{
-    (void)context;
-    (void)item;
-    return true;
-}
-
+/* Moves the items for which stays() returns true, or with NULL all. */
 static bool move(struct nytp_index *index, size_t size,
                  bool (*stays)(void *context, void *item), void *context)
 {
@@ -31,7 +25,7 @@ static bool move(struct nytp_index *index, size_t size,
         return false;
     for (size_t i = 0; i < index->size; i++) {
         const struct nytp_index_entry *const entry = &index->entries[i];
-        if (entry->item != NULL && stays(context, entry->item)) {
+        if (entry->item != NULL && (stays == NULL || stays(context, entry->item))) {
             place(&next, entry->hash, entry->item);
             next.used++;
         }
@@ -44,7 +38,7 @@ static bool move(struct nytp_index *index, size_t size,
 bool nytp_index_add(struct nytp_index *index, uint32_t hash, void *item)
 {
     if (index->used * 2 >= index->size &&
-        !move(index, index->size == 0 ? 256 : index->size * 2, every_item_stays, NULL))
+        !move(index, index->size == 0 ? 256 : index->size * 2, NULL, NULL))
         return false;
     place(index, hash, item);
     index->used++;

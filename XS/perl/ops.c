@@ -6,9 +6,7 @@
 
 Perl_ppaddr_t nytp_real_ops[MAXO];
 Perl_ophook_t nytp_real_op_free;
-
 Perl_ppaddr_t nytp_own_ops[MAXO];
-
 bool nytp_op_is_switched[MAXO];
 
 static bool is_on; /* state of the last nytp_ops_turn() */

@@ -30,17 +30,13 @@
 #endif
 
 /* perl_clone() is making this interpreter, with CLONEf_KEEP_PTR_TABLE, as threads and mod_perl
- * do: the table lives until the interpreter is complete (sv.c, threads.xs; all versions). */
+ * do: the table lives until the interpreter is complete (sv.c, threads.xs; all versions).
+ * A COP names its file by a glob; with threads by a string, and globs are the debugger's. */
 #ifdef USE_ITHREADS
-#define NYTP_IS_BEING_CLONED (PL_ptr_table != NULL)
-#else
-#define NYTP_IS_BEING_CLONED false
-#endif
-
-/* A COP names its file by a glob; with threads by a string, and globs are the debugger's. */
-#ifdef USE_ITHREADS
+#define NYTP_IS_BEING_CLONED  (PL_ptr_table != NULL)
 #define NYTP_FILES_HAVE_GLOBS false
 #else
+#define NYTP_IS_BEING_CLONED  false
 #define NYTP_FILES_HAVE_GLOBS true
 #endif
 

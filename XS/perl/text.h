@@ -14,12 +14,7 @@ char *nytp_copy(const char *bytes, size_t len);
 
 /* Makes room for one more in an array of `n` elements, allocated for `size`. */
 #define NYTP_MAKE_ROOM(array, n, size, type)                                                   \
-    do {                                                                                       \
-        if ((n) >= (size)) {                                                                   \
-            (size) = (size)*2 + 16;                                                            \
-            Renew(array, size, type);                                                          \
-        }                                                                                      \
-    } while (0)
+    ((n) < (size) ? (void)0 : (void)((size) = (size) * 2 + 16, Renew(array, size, type)))
 
 /* Bytes with several owners. No SV of perl, since the program may count those. */
 struct nytp_shared_text {
@@ -28,14 +23,13 @@ struct nytp_shared_text {
     char bytes[];
 };
 
-/* Both return a reference; release it with nytp_shared_text_drop(), which accepts NULL. */
+/* Both return a reference for nytp_shared_text_drop(), which accepts NULL. */
 struct nytp_shared_text *nytp_shared_text_new(const char *bytes, size_t len);
 struct nytp_shared_text *nytp_shared_text_own(struct nytp_shared_text *text);
 void nytp_shared_text_drop(struct nytp_shared_text *text);
 
-/* A growing buffer; NUL-terminated once something was appended. */
 struct nytp_text {
-    char *ptr;
+    char *ptr; /* NUL-terminated once something was appended */
     size_t len, size;
 };
 

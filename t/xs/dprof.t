@@ -138,16 +138,11 @@ scenario 'what destructors of the end call' => sub {
 };
 
 scenario 'recording begins and ends within the run' => sub {
-    my $p = tmon_in(dprof(opts => 'start=no', code => <<'P'));
-sub f { g(); DB::enable_profile(); g() } sub g { 1 } f(); g(); DB::disable_profile(); g();
-P
+    my $p = tmon_in(dprof(opts => 'start=no', code => 'sub f { g(); DB::enable_profile(); g() } sub g { 1 }'
+            . 'f(); g(); DB::disable_profile(); g();'));
     is "$p->{bad} $p->{tree}", ' f(g())g()DB::disable_profile()', 'what is open while it is on';
-};
-
-scenario 'a checkpoint' => sub {
     my $run = dprof(code => 'sub f { 1 } for (1, 2) { f(); print DB::checkpoint_profile() ? 1 : 0 }');
-    is $run->{out}, '11', 'takes the place of the one before';
-    is tmon_in($run, 'tmon.out.checkpoint')->{tree}, 'f()f()', 'with the calls so far';
+    is $run->{out} . tmon_in($run, 'tmon.out.checkpoint')->{tree}, '11f()f()', 'a checkpoint takes the place of another';
 };
 
 done_testing;

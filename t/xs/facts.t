@@ -12,7 +12,6 @@ use FindBin;
 use lib "$FindBin::Bin/../lib";
 use NYTPTest;
 
-
 my $USUAL = 'savesrc=0:slowops=0:start=init';
 
 # The lines that tell everything in a profile that does not depend on time. HAS_SRC is about
