@@ -158,11 +158,14 @@ static uint32_t count_below(pTHX_ const struct nytp_tick_stack *stack,
                     copy->lowest - 1);
 }
 
-/* Whether a call that the tick copied is open yet: perl itself holds what it points to then.
- * Calls come outermost first; `at` is where in the list of calls that are open to go on. */
+/* Whether a call of a sub that the tick copied is open yet: perl itself holds what it points to
+ * then. Calls come outermost first; `at` is where in the list of calls that are open to go on. The
+ * list has no files and evals. */
 static bool is_still_open(const struct nytp_tick_stack *stack,
                           const struct nytp_tick_call *call, uint32_t *at)
 {
+    if (call->depth == 0)
+        return false;
     while (*at < stack->n_now && (stack->now[*at].stack != PTR2UV(call->stack) ||
                                   stack->now[*at].place < call->index))
         ++*at;
@@ -170,8 +173,7 @@ static bool is_still_open(const struct nytp_tick_stack *stack,
         return false;
     const struct nytp_call *const now = &stack->now[*at];
     return now->stack == PTR2UV(call->stack) && now->place == call->index &&
-           now->code == PTR2UV(call->code) && now->site == PTR2UV(call->site) &&
-           call->depth > 0;
+           now->code == PTR2UV(call->code) && now->site == PTR2UV(call->site);
 }
 
 /* A call that the tick copied, whose code is alive. That of a file or a string eval is not

@@ -217,6 +217,16 @@ PERL
     ok is_whole(folder() . '/out'), 'and the profile has an end behind it';
 }
 
+# Perl runs each `use` on a stack of its own, which begins above the file that says it.
+{
+    put('Outer.pm', "package Outer; use Inner; 1;");
+    put('Inner.pm', 'package Inner; use Time::HiRes "clock"; sub busy { my ($n, $until) = (0, clock() + 0.2); while (clock() < $until) { $n += $_ for 1 .. 999 } } busy(); 1;');
+    run('-I. ' . put('loads.pl', "use Outer;\n"), 'sample=1000');
+    my ($us) = in_folder(sub { scalar qx{$top/bin/nytp-export -q --collapsed --weight=cpu out} })
+        =~ /^main::RUNTIME;main::BEGIN\@1;Outer::BEGIN\@1;Inner::busy (\d+)$/m;
+    cmp_ok $us // 0, '>', 100_000, 'what a module does that is loaded by a module is its own';
+}
+
 my $sleeper = put('sleeper.pl', <<'PERL');
 use strict; use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC usleep nanosleep); use IO::Poll qw(POLLIN);
 sub took { my ($name, $least, $code) = @_;
