@@ -67,7 +67,7 @@ def spill(rounds, name):
 
 def line(rounds, name, number):
     """The part of a sub's rise that is not on the line that was changed."""
-    return mean_and_bar(1 - rises(made, "line", (name, number))[-1] / rises(made, "own", name)[-1] for made in rounds)
+    return mean_and_bar(1 - rises(made, "line", (name, number))[-1] / (rises(made, "own", name)[-1] or 1) for made in rounds)
 
 
 def furthest(found):
