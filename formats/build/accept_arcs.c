@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* An arc of accept() without time. */
-static bool is_silent(const struct nytp_assignment *s, const struct nytp_built_arc *a)
+static bool is_silent(const struct nytp_assignment *s, const struct nytp_arc *a)
 {
     return a->calls > 0 && a->incl_ticks == 0 && a->excl_ticks == 0 && a->callee != 0 &&
            s->p->subs[a->callee].kind == NYTP_SUB_OPCODE &&
@@ -26,7 +26,7 @@ static bool find_silent(const struct nytp_assignment *s, struct nytp_table *sile
 {
     bool ok = true;
     for (uint32_t i = 0; ok && i < s->b->n_arcs; i++) {
-        const struct nytp_built_arc *a = &s->b->arcs[i];
+        const struct nytp_arc *a = &s->b->arcs[i];
         const struct nytp_key key = place(a->file, a->line);
         if (is_silent(s, a) && nytp_table_get(silent, key) == NYTP_TABLE_NONE)
             ok = nytp_table_put(silent, key, i);
@@ -45,7 +45,7 @@ static void add_lines(const struct nytp_assignment *s, const struct nytp_table *
             ticks[arc] += l->ticks;
     }
     for (uint32_t i = 0; i < s->b->n_arcs; i++) {
-        const struct nytp_built_arc *a = &s->b->arcs[i];
+        const struct nytp_arc *a = &s->b->arcs[i];
         const uint32_t arc = nytp_table_get(silent, place(a->file, a->line));
         if (arc != NYTP_TABLE_NONE && nytp_is_leaf_kind(s, a->callee))
             ticks[arc] -= a->incl_ticks;
@@ -57,7 +57,7 @@ bool nytp_accept_arcs_fill(struct nytp_assignment *s)
     struct nytp_builder *b = s->b;
     struct nytp_table silent = {0};
     for (uint32_t i = 0; i < b->n_processes; i++)
-        if (nytp_costs_are_recorded(&b->processes[i].costs))
+        if (nytp_costs_are_recorded(&b->processes[i].model.costs))
             return true;
     bool ok = find_silent(s, &silent);
     int64_t *ticks = ok && silent.n > 0 ? calloc(b->n_arcs, sizeof *ticks) : NULL;
@@ -70,7 +70,7 @@ bool nytp_accept_arcs_fill(struct nytp_assignment *s)
         add_lines(s, &silent, ticks);
     s->has_accepts = calloc(s->p->n_subs, sizeof *s->has_accepts);
     for (uint32_t i = 0; s->has_accepts != NULL && i < b->n_arcs; i++) {
-        struct nytp_built_arc *a = &b->arcs[i];
+        struct nytp_arc *a = &b->arcs[i];
         if (nytp_table_get(&silent, place(a->file, a->line)) != i)
             continue;
         if (!s->p->estimated_tree)
@@ -87,7 +87,6 @@ bool nytp_accept_arcs_fill(struct nytp_assignment *s)
 /* Arcs by (caller, callee, file, line), and the last of each (caller, callee). */
 struct raising {
     const struct nytp_assignment *s;
-    struct nytp_arc *arcs;
     struct nytp_table by_key;
     int64_t *below; /* by node: what accepts waited in it and below */
 };
@@ -102,7 +101,7 @@ static struct nytp_arc *arc_of_node(const struct raising *r, const struct nytp_n
     if (at == NYTP_TABLE_NONE)
         at =
             nytp_table_get(&r->by_key, (struct nytp_key){caller, n->sub, ANY_PLACE, ANY_PLACE});
-    return at == NYTP_TABLE_NONE ? NULL : &r->arcs[at];
+    return at == NYTP_TABLE_NONE ? NULL : &r->s->b->arcs[at];
 }
 
 static void raise_node(void *context, uint32_t process, uint32_t node)
@@ -118,15 +117,16 @@ static void raise_node(void *context, uint32_t process, uint32_t node)
         arc->incl_ticks += r->below[node];
 }
 
-bool nytp_accept_arcs_raise(const struct nytp_assignment *s, struct nytp_arc *arcs, uint32_t n)
+bool nytp_accept_arcs_raise(const struct nytp_assignment *s)
 {
     const struct nytp_profile *p = s->p;
+    struct nytp_arc *const arcs = s->b->arcs;
     if (s->has_accepts == NULL)
         return true;
     struct raising r = {
-        .s = s, .arcs = arcs, .below = calloc((size_t)p->n_nodes + 1, sizeof *r.below)};
+        .s = s, .below = calloc((size_t)p->n_nodes + 1, sizeof *r.below)};
     bool ok = r.below != NULL;
-    for (uint32_t i = 0; ok && i < n; i++)
+    for (uint32_t i = 0; ok && i < s->b->n_arcs; i++)
         ok = nytp_table_put(
                  &r.by_key,
                  (struct nytp_key){arcs[i].caller, arcs[i].callee, arcs[i].file, arcs[i].line},

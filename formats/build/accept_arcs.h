@@ -14,8 +14,8 @@
  * statements. To be called when subs have been assigned. False when memory is out. */
 bool nytp_accept_arcs_fill(struct nytp_assignment *s);
 
-/* Adds to the recorded arcs `arcs` of calls that led to such accepts what these waited. To be
+/* Adds to the recorded arcs of calls that led to such accepts what these waited. To be
  * called when the tree is complete. False when memory is out. */
-bool nytp_accept_arcs_raise(const struct nytp_assignment *s, struct nytp_arc *arcs, uint32_t n);
+bool nytp_accept_arcs_raise(const struct nytp_assignment *s);
 
 #endif

@@ -62,7 +62,7 @@ static bool sum_up(const struct nytp_assignment *s, struct nytp_sub_sums *sums)
         s->p->subs[s->loose[i].sub].stmt_ticks += s->loose[i].ticks;
     }
     for (uint32_t i = 0; i < s->b->n_arcs; i++) {
-        const struct nytp_built_arc *a = &s->b->arcs[i];
+        const struct nytp_arc *a = &s->b->arcs[i];
         sums->arc_excl[a->callee] += a->excl_ticks;
         sums->arc_incl[a->callee] += a->incl_ticks;
         sums->arc_calls[a->callee] += a->calls;
@@ -348,18 +348,6 @@ static bool time_roots(struct nytp_assignment *s, const struct nytp_sub_sums *su
     return true;
 }
 
-static void sum_tree(struct nytp_profile *p)
-{
-    for (uint32_t i = 0; i < p->n_nodes; i++)
-        p->nodes[i].incl_ticks = p->nodes[i].excl_ticks;
-    for (uint32_t i = p->n_nodes; i-- > 0;)
-        if (p->nodes[i].parent != i)
-            p->nodes[p->nodes[i].parent].incl_ticks += p->nodes[i].incl_ticks;
-    p->total_ticks = 0;
-    for (uint32_t i = 0; i < p->n_processes; i++)
-        p->total_ticks += p->nodes[p->processes[i].root].incl_ticks;
-}
-
 static bool keep_pairs(struct nytp_assignment *s, const struct nytp_pair_ids *ids, uint32_t n,
                        struct nytp_pair **pairs)
 {
@@ -385,32 +373,18 @@ static void make_processes(struct nytp_assignment *s)
     const struct nytp_builder *b = s->b;
     for (uint32_t i = 0; i < b->n_processes; i++) {
         const struct nytp_built_process *from = &b->processes[i];
-        p->processes[i] = (struct nytp_process){
-            .pid = from->pid,
-            .ppid = from->ppid,
-            .thread = from->thread,
-            .parent_thread = from->parent_thread,
-            .start_s = from->start_s,
-            .end_s = from->end_s,
-            .stmt_ticks = from->clock,
-            .costs = from->costs,
-            .sampled = b->sampled,
-            .cpu_ticks = b->sampled ? from->cpu_ticks : 0,
-            .processor_ticks =
-                nytp_whole((double)from->processor_ns * 1e-9 * (double)p->ticks_per_sec),
-            .memory_start = from->memory_start,
-            .memory_peak = from->memory_peak,
-            .complete = from->complete,
-            .knows_before = from->knows_before,
-            .inherits_from = from->inherits_from,
-            .peak_in_use = from->peak_in_use,
-            .peak_ticks = from->peak_ticks};
+        struct nytp_process *const process = &p->processes[i];
+        *process = from->model;
+        process->stmt_ticks = from->clock;
+        process->sampled = b->sampled;
+        process->processor_ticks =
+            nytp_whole((double)from->processor_ns * 1e-9 * (double)p->ticks_per_sec);
         p->total_statements += from->statements;
-        const bool announced = from->pid != 0 || from->start_s != 0;
-        if (announced && !from->complete && !p->partial) {
+        const bool announced = process->pid != 0 || process->start_s != 0;
+        if (announced && !process->complete && !p->partial) {
             p->partial = p->recordings[0].partial = true;
             nytp_error_at(&p->recordings[0].error, NYTP_ERR_TRUNCATED, b->last_offset,
-                          b->inflated, "no end of process %u after this", from->pid);
+                          b->inflated, "no end of process %u after this", process->pid);
         }
     }
 }
@@ -464,22 +438,14 @@ static bool make_files(struct nytp_assignment *s)
         uint32_t id = f->name;
         if (id == 0) {
             char text[40];
-            const int len = snprintf(text, sizeof text, "(unknown file %u)", f->fid);
+            const int len = snprintf(text, sizeof text, "(unknown file %u)", f->model.fid);
             id = nytp_strings_intern(b->strings, text, (size_t)len);
             if (id == UINT32_MAX)
                 return false;
         }
-        p->files[i] = (struct nytp_file){
-            .name = name(s, id),
-            .fid = f->fid,
-            .eval_file = f->eval_fid != 0 ? nytp_built_file_of_fid(b, f->eval_fid) : 0,
-            .eval_line = f->eval_line,
-            .flags = f->flags,
-            .size = f->size,
-            .mtime_s = f->mtime_s,
-            .n_text_sums = f->n_text_sums,
-            .unnamed = !f->named};
-        memcpy(p->files[i].text_sum, f->text_sum, sizeof f->text_sum);
+        p->files[i] = f->model;
+        p->files[i].name = name(s, id);
+        p->files[i].eval_file = f->eval_fid != 0 ? nytp_built_file_of_fid(b, f->eval_fid) : 0;
     }
     return nytp_cut_eval_rings(p->files, p->n_files);
 }
@@ -560,8 +526,6 @@ static void take_regexes(struct nytp_assignment *s)
     p->regexes = s->b->regexes;
     p->n_regexes = s->b->n_regexes;
     s->b->regexes = NULL;
-    for (uint32_t i = 0; i < p->n_regexes; i++)
-        p->regexes[i].pattern = nytp_strings_get(s->b->strings, p->regexes[i].pattern.len);
 }
 
 static void take_waited(struct nytp_assignment *s)
@@ -579,32 +543,6 @@ static void take_waited(struct nytp_assignment *s)
     }
 }
 
-/* The arcs: those of the recording where it has them, else those of the tree. */
-static bool make_arcs(struct nytp_assignment *s)
-{
-    struct nytp_profile *p = s->p;
-    const struct nytp_builder *b = s->b;
-    struct nytp_arc *recorded = malloc((b->n_arcs + 1) * sizeof *recorded);
-    if (recorded == NULL)
-        return false;
-    for (uint32_t i = 0; i < b->n_arcs; i++) {
-        const struct nytp_built_arc *a = &b->arcs[i];
-        recorded[i] = (struct nytp_arc){.caller = a->caller,
-                                        .callee = a->callee,
-                                        .file = a->file,
-                                        .line = a->line,
-                                        .calls = a->calls,
-                                        .incl_ticks = a->incl_ticks,
-                                        .excl_ticks = a->excl_ticks,
-                                        .reci_ticks = a->reci_ticks,
-                                        .rec_depth = a->rec_depth};
-    }
-    const bool ok = nytp_accept_arcs_raise(s, recorded, b->n_arcs) &&
-                    nytp_profile_make_arcs(p, recorded, b->n_arcs);
-    free(recorded);
-    return ok;
-}
-
 /* All steps in their order; false when memory is out. */
 static bool assign_all(struct nytp_assignment *s)
 {
@@ -617,10 +555,14 @@ static bool assign_all(struct nytp_assignment *s)
               place_uncalled(s, &sums) && fill_call_sites(s) && make_recording(s) &&
               make_files(s) && make_nodes(s) && balance_nodes(s) && time_roots(s, &sums);
     if (ok) {
-        sum_tree(p);
-        ok = nytp_apportion_lines(s) && (!p->sampled || nytp_assign_cpu(s)) && make_arcs(s) &&
+        nytp_profile_sum_tree(p);
+        ok = nytp_apportion_lines(s) && (!p->sampled || nytp_assign_cpu(s)) &&
+             nytp_accept_arcs_raise(s) && nytp_profile_make_arcs(p, b->arcs, b->n_arcs) &&
              nytp_in_use_count_once(p) && nytp_profile_make_line_costs(p) && take_sources(s);
         nytp_memory_points_take(b, p);
+        p->stretches = b->labels.stretches;
+        p->n_stretches = b->labels.n_stretches;
+        b->labels.stretches = NULL;
         ok = ok && nytp_lay_out_spans(b, p, s->node_of_raw) &&
              (b->options.as_recorded || nytp_take_off_recording(p));
         take_blocks(s);

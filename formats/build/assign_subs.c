@@ -115,7 +115,7 @@ static bool name_unreturned(struct nytp_assignment *s)
 static void name_callers(struct nytp_assignment *s)
 {
     for (uint32_t i = 0; i < s->b->n_arcs; i++) {
-        struct nytp_built_arc *a = &s->b->arcs[i];
+        struct nytp_arc *a = &s->b->arcs[i];
         if (a->caller == 0)
             a->caller = nytp_line_owners_runner(s->owners, a->file, a->line);
     }
@@ -255,7 +255,7 @@ static void describe_subs(struct nytp_assignment *s)
         const struct nytp_built_range *r = &b->ranges[i];
         struct nytp_sub *sub = &s->p->subs[s->sub_of_name[r->name]];
         const bool better = sub->file == 0 || (sub->last_line == 0 && r->last_line > 0) ||
-                            (b->files[r->file].fid < b->files[sub->file].fid &&
+                            (b->files[r->file].model.fid < b->files[sub->file].model.fid &&
                              (r->last_line > 0 || sub->last_line == 0));
         if (!better)
             continue;

@@ -223,7 +223,7 @@ static bool take_call(struct nytp_builder *b, struct nytp_held_call call)
     const bool is_accept = call.is_leaf && call.incl_ticks == 0 && call.excl_ticks == 0 &&
                            !b->sampled &&
                            nytp_is_accept(nytp_strings_get(b->strings, call.sub)) &&
-                           !nytp_costs_are_recorded(&nytp_builder_process(b)->costs);
+                           !nytp_costs_are_recorded(&nytp_builder_process(b)->model.costs);
     if (b->accepts.n_held >= NYTP_MOST_HELD_CALLS && !nytp_builder_settle_calls(b))
         return false;
     if (is_accept || b->accepts.n_held > 0)
@@ -351,10 +351,10 @@ static bool sub_callers_event(struct nytp_builder *b, const struct nytp_event *e
             !nytp_table_put(&b->arc_by_key, key, b->n_arcs))
             return nytp_builder_out_of_memory(b);
         index = b->n_arcs++;
-        b->arcs[index] = (struct nytp_built_arc){
+        b->arcs[index] = (struct nytp_arc){
             .caller = caller, .callee = callee, .file = file, .line = e->u.sub_callers.line};
     }
-    struct nytp_built_arc *a = &b->arcs[index];
+    struct nytp_arc *a = &b->arcs[index];
     const double scale = (double)b->ticks_per_sec;
     a->calls += e->u.sub_callers.count;
     a->incl_ticks += to_ticks(b, e->u.sub_callers.incl_s * scale);
@@ -411,9 +411,9 @@ static bool add_sample(struct nytp_builder *b, const struct nytp_bytes_record *r
         return nytp_callstack_sample(&b->stack, file, record->line, sample) ||
                nytp_builder_tree_failed(b);
     if (sample.is_inherited)
-        p->inherits_from = record->parent_pid;
+        p->model.inherits_from = record->parent_pid;
     else
-        p->knows_before = true;
+        p->model.knows_before = true;
     const uint32_t index = nytp_calltree_new_sample(&b->stack.tree, sample);
     return index == 0 ? nytp_builder_tree_failed(b)
                       : nytp_in_use_before_block(b, record, file, index);

@@ -125,9 +125,11 @@ static bool regex_event(struct nytp_builder *b, const struct nytp_regex_record *
         .max_ns = record->max_ns,
         .max_len = record->max_len,
     };
+    uint32_t pattern;
     if (!nytp_builder_file(b, record->fid, &regex.file) ||
-        !nytp_builder_name(b, &record->pattern, &regex.pattern.len))
+        !nytp_builder_name(b, &record->pattern, &pattern))
         return false;
+    regex.pattern = nytp_strings_get(b->strings, pattern);
     struct nytp_regex_size *const sizes = nytp_arena_alloc(b->arena, sizeof record->sizes);
     if (sizes == NULL ||
         !nytp_grow(&b->regexes, &b->regexes_capacity, b->n_regexes, sizeof *b->regexes))
@@ -144,7 +146,7 @@ static bool source_event(struct nytp_builder *b, const struct nytp_source_record
     uint32_t index;
     if (!nytp_builder_file(b, record->fid, &index))
         return false;
-    struct nytp_built_file *const file = &b->files[index];
+    struct nytp_file *const file = &b->files[index].model;
     if (file->n_text_sums > 0) {
         if (memcmp(file->text_sum, record->sum, sizeof file->text_sum) != 0)
             file->n_text_sums = 2;
@@ -181,16 +183,16 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
         b->waits.reason = reason;
         return nytp_builder_name(b, &peer, &b->waits.peer);
     }
-    nytp_costs_note(&nytp_builder_process(b)->costs, &e->u.comment.text);
+    nytp_costs_note(&nytp_builder_process(b)->model.costs, &e->u.comment.text);
     const int64_t processor_ns = nytp_processor_time_read(&e->u.comment.text);
     if (processor_ns >= 0)
         nytp_builder_process(b)->processor_ns = processor_ns;
     const int64_t start = nytp_comment_number(&e->u.comment.text, NYTP_MEMORY_START_HEAD);
     if (start >= 0)
-        nytp_builder_process(b)->memory_start = start;
+        nytp_builder_process(b)->model.memory_start = start;
     const int64_t peak = nytp_comment_number(&e->u.comment.text, NYTP_MEMORY_PEAK_HEAD);
     if (peak >= 0)
-        nytp_builder_process(b)->memory_peak = peak;
+        nytp_builder_process(b)->model.memory_peak = peak;
     const int64_t resident = nytp_comment_number(&e->u.comment.text, NYTP_MEMORY_NOW_HEAD);
     if (resident > 0)
         return nytp_memory_points_note(b, resident);

@@ -17,7 +17,7 @@ static bool add_file(struct nytp_builder *b, uint32_t fid, uint32_t *index)
     if (!nytp_grow(&b->files, &b->files_capacity, b->n_files, sizeof *b->files))
         return nytp_builder_out_of_memory(b);
     *index = b->n_files++;
-    b->files[*index] = (struct nytp_built_file){.fid = fid};
+    b->files[*index] = (struct nytp_built_file){.model = {.fid = fid, .unnamed = true}};
     if (!nytp_table_put(&b->file_by_fid, (struct nytp_key){.a = fid}, *index))
         return nytp_builder_out_of_memory(b);
     if (fid < NYTP_SMALL_FIDS)
@@ -43,11 +43,11 @@ bool nytp_builder_new_fid(struct nytp_builder *b, const struct nytp_event *e)
     if (index != 0 && b->files[index].name != 0 && b->files[index].name != name &&
         !add_file(b, e->u.new_fid.fid, &index)) /* redefined: another file from here on */
         return false;
-    struct nytp_built_file *f = &b->files[index];
-    f->name = name;
-    f->named = true;
+    struct nytp_file *const f = &b->files[index].model;
+    b->files[index].name = name;
+    b->files[index].eval_fid = e->u.new_fid.eval_fid;
+    f->unnamed = false;
     f->fid = e->u.new_fid.fid;
-    f->eval_fid = e->u.new_fid.eval_fid;
     f->eval_line = e->u.new_fid.eval_line;
     f->flags = e->u.new_fid.flags;
     f->size = e->u.new_fid.size;
@@ -66,12 +66,12 @@ bool nytp_builder_begin_process(struct nytp_builder *b, uint32_t pid, uint32_t p
     if (root == NYTP_NO_NODE)
         return nytp_builder_tree_failed(b);
     b->processes[b->n_processes++] =
-        (struct nytp_built_process){.pid = pid,
-                                    .ppid = ppid,
+        (struct nytp_built_process){.model = {.pid = pid,
+                                              .ppid = ppid,
+                                              .thread = b->thread,
+                                              .parent_thread = b->parent_thread,
+                                              .start_s = start_s},
                                     .root = root,
-                                    .thread = b->thread,
-                                    .parent_thread = b->parent_thread,
-                                    .start_s = start_s,
                                     .has_entries = b->option_calls_2};
     b->in_process = true;
     b->first_sample = b->stack.tree.n_samples > 0 ? b->stack.tree.n_samples : 1;
@@ -133,10 +133,10 @@ bool nytp_builder_end_pid(struct nytp_builder *b, uint32_t pid, double end_s)
 {
     for (uint32_t i = b->n_processes; i-- > 0;) {
         struct nytp_built_process *p = &b->processes[i];
-        if (p->pid != pid || p->complete)
+        if (p->model.pid != pid || p->model.complete)
             continue;
-        p->complete = true;
-        p->end_s = end_s;
+        p->model.complete = true;
+        p->model.end_s = end_s;
         return i != b->n_processes - 1 || nytp_builder_end_process(b);
     }
     return true; /* the end of a process that never began: nothing to close */

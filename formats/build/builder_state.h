@@ -23,31 +23,21 @@
 #define NYTP_RECENT_SUBS    1024u
 
 struct nytp_built_file {
-    uint32_t name; /* string id, as are all names here */
-    uint32_t fid, eval_fid, eval_line, flags, size, mtime_s;
+    struct nytp_file model; /* but for its name and eval_file */
+    uint32_t name;          /* string id, as are all names here */
+    uint32_t eval_fid;
     uint32_t from_file, from_line; /* the statement left before the file's first began */
     bool executed;
-    bool named; /* by the recording */
-    uint8_t n_text_sums;
-    uint8_t text_sum[NYTP_BLAKE2B_BYTES];
 };
 
 struct nytp_built_process {
-    uint32_t pid, ppid, root;
-    uint32_t thread, parent_thread;
-    double start_s, end_s;
-    int64_t clock;        /* sum of statement ticks */
-    int64_t cpu_ticks;    /* of a sampled process */
-    int64_t processor_ns; /* of a process that tells; the last that it did */
-    int64_t memory_start, memory_peak;
+    struct nytp_process model; /* as far as it is known */
+    uint32_t root;             /* node of the growing tree */
+    int64_t clock;             /* sum of statement ticks */
+    int64_t processor_ns;      /* the last that it told */
     uint64_t statements;
-    struct nytp_costs costs; /* as its attributes say */
-    uint32_t n_spans;        /* of its calls that are in the list of spans */
-    bool has_entries;        /* statements are in the tree, not in pages */
-    bool complete;
-    bool knows_before; /* as in the model */
-    uint32_t inherits_from;
-    int64_t peak_in_use, peak_ticks;
+    uint32_t n_spans; /* of its calls that are in the list of spans */
+    bool has_entries; /* statements are in the tree, not in pages */
 };
 
 /* Statement costs of lines whose context is not known. */
@@ -79,23 +69,12 @@ struct nytp_built_range {
     uint32_t name, file, first_line, last_line;
 };
 
-struct nytp_built_arc {
-    uint32_t caller, callee, file, line; /* caller 0: format without caller names */
-    uint64_t calls;
-    int64_t incl_ticks, excl_ticks, reci_ticks;
-    uint32_t rec_depth;
-};
-
 struct nytp_built_span {
     uint32_t sub, file, line, depth;
     int64_t start_ticks, ticks;
 };
 
-/* A stretch of a label on the time line, and the point where a label changes. */
-struct nytp_built_stretch {
-    uint32_t process, key, value;
-};
-
+/* The point where a label changes. */
 struct nytp_built_mark {
     uint32_t stretch;
     bool is_end;       /* else its begin */
@@ -105,9 +84,9 @@ struct nytp_built_mark {
 };
 
 struct nytp_built_labels { /* label_marks.h */
-    struct nytp_built_stretch *stretches;
-    struct nytp_built_mark *marks; /* as they came */
-    uint32_t *in_force;            /* stretches of the current process that have not ended */
+    struct nytp_stretch *stretches; /* their times come from the marks */
+    struct nytp_built_mark *marks;  /* as they came */
+    uint32_t *in_force;             /* stretches of the current process that have not ended */
     uint32_t n_stretches, n_marks, n_in_force, stretches_capacity, marks_capacity,
         in_force_capacity;
     uint64_t left_out;
@@ -206,7 +185,7 @@ struct nytp_builder {
 
     struct nytp_built_range *ranges;
     uint32_t n_ranges, ranges_capacity;
-    struct nytp_built_arc *arcs;
+    struct nytp_arc *arcs; /* caller and callee are string ids; caller 0: not recorded */
     uint32_t n_arcs, arcs_capacity;
     struct nytp_table arc_by_key; /* (caller, callee, file, line) -> index */
     struct nytp_table xsubs;      /* (name) -> 1 */
@@ -226,7 +205,7 @@ struct nytp_builder {
     uint32_t n_blocks, blocks_capacity;
     struct nytp_table block_by_lines;
 
-    struct nytp_regex *regexes; /* as they came; their pattern.len is a string id */
+    struct nytp_regex *regexes; /* as they came */
     uint32_t n_regexes, regexes_capacity;
 
     struct nytp_built_span *spans; /* by process, then in the order in which the calls ended */

@@ -126,7 +126,7 @@ static inline int64_t statement_ticks(struct nytp_builder *b, int32_t ticks)
 static bool book_wait(struct nytp_builder *b, uint32_t file, uint32_t line, int64_t ticks,
                       int64_t wait_ticks)
 {
-    nytp_builder_process(b)->cpu_ticks += ticks - wait_ticks;
+    nytp_builder_process(b)->model.cpu_ticks += ticks - wait_ticks;
     if (!nytp_sample_waits_reason(&b->waits, b->n_processes - 1, file, line, wait_ticks))
         return false;
     return !nytp_builder_process(b)->has_entries ||

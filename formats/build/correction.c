@@ -207,48 +207,50 @@ static void correct_node(const struct correction *c, uint32_t node, bool is_root
     n->excl_ticks = ticks;
 }
 
-static void correct_process(struct correction *c, uint32_t process)
+static void correct_tree(struct correction *c)
 {
     struct nytp_profile *p = c->p;
-    const uint32_t root = p->processes[process].root;
-    const uint32_t end = nytp_process_nodes_end(p, process);
-    const struct costs costs = in_ticks(&p->processes[process].costs, p->ticks_per_sec);
-    for (uint32_t i = root; i < end; i++)
-        correct_node(c, i, i == root, &costs);
-    for (uint32_t i = root; i < end; i++)
-        p->nodes[i].incl_ticks = p->nodes[i].excl_ticks;
-    for (uint32_t i = end; i-- > root + 1;)
-        p->nodes[p->nodes[i].parent].incl_ticks += p->nodes[i].incl_ticks;
-    p->processes[process].recording_ticks = c->incl_before[root] - p->nodes[root].incl_ticks;
-    p->total_ticks -= p->processes[process].recording_ticks;
+    for (uint32_t process = 0; process < p->n_processes; process++) {
+        const uint32_t root = p->processes[process].root;
+        const uint32_t end = nytp_process_nodes_end(p, process);
+        const struct costs costs = in_ticks(&p->processes[process].costs, p->ticks_per_sec);
+        for (uint32_t i = root; costs.stmt > 0 && i < end; i++)
+            correct_node(c, i, i == root, &costs);
+    }
+    nytp_profile_sum_tree(p);
+    for (uint32_t i = 0; i < p->n_processes; i++)
+        p->processes[i].recording_ticks =
+            c->incl_before[p->processes[i].root] - p->nodes[p->processes[i].root].incl_ticks;
 }
 
 /* ---- arcs ---- */
 
-/* Sums over the arcs into a sub, before and after. */
-struct callee {
-    double excl, incl, reci;                /* of the arcs that were known */
-    int64_t new_excl, new_incl, new_reci;   /* of the corrected tree */
-    double seen_excl, seen_incl, seen_reci; /* of the arcs gone through so far */
-    int64_t given_excl, given_incl, given_reci;
+/* A time of the arcs into a sub: the sum that was known, what of it was gone through so far; the
+ * sum in the corrected tree, and what of it was given away. */
+struct shared {
+    double known, seen;
+    int64_t now, given;
 };
 
-/* The part of `total` that belongs to the next `value` of a series with the sum `sum`. */
-static int64_t next_share(int64_t total, double sum, double *seen, int64_t *given,
-                          int64_t value)
+struct callee {
+    struct shared excl, incl, reci;
+};
+
+static void add_known(struct shared *s, int64_t ticks)
 {
-    *seen += value > 0 ? (double)value : 0;
-    int64_t upto = sum > 0 ? (int64_t)llround((double)total * (*seen / sum)) : 0;
-    if (upto > total || *seen >= sum)
-        upto = total;
-    const int64_t share = upto - *given;
-    *given = upto;
-    return share;
+    s->known += ticks > 0 ? (double)ticks : 0;
 }
 
-static double at_least_0(int64_t value)
+/* The part of the corrected sum that belongs to the next arc, which had `ticks`. */
+static int64_t next_share(struct shared *s, int64_t ticks)
 {
-    return value > 0 ? (double)value : 0;
+    s->seen += ticks > 0 ? (double)ticks : 0;
+    int64_t upto = s->known > 0 ? (int64_t)llround((double)s->now * (s->seen / s->known)) : 0;
+    if (upto > s->now || s->seen >= s->known)
+        upto = s->now;
+    const int64_t share = upto - s->given;
+    s->given = upto;
+    return share;
 }
 
 /* Call sites stay as they were known; the time of the calls of a sub, which the corrected tree
@@ -261,25 +263,22 @@ static bool correct_arcs(struct nytp_profile *p)
     bool ok = callees != NULL && nytp_profile_tree_arcs(p, &now, &n_now);
     for (uint32_t i = 0; ok && i < n_now; i++) {
         struct callee *s = &callees[now[i].callee];
-        s->new_excl += now[i].excl_ticks;
-        s->new_incl += now[i].incl_ticks;
-        s->new_reci = nytp_ticks_sum(s->new_reci, now[i].reci_ticks);
+        s->excl.now += now[i].excl_ticks;
+        s->incl.now += now[i].incl_ticks;
+        s->reci.now = nytp_ticks_sum(s->reci.now, now[i].reci_ticks);
     }
     for (uint32_t i = 0; ok && i < p->n_arcs; i++) {
         struct callee *s = &callees[p->arcs[i].callee];
-        s->excl += at_least_0(p->arcs[i].excl_ticks);
-        s->incl += at_least_0(p->arcs[i].incl_ticks);
-        s->reci += at_least_0(p->arcs[i].reci_ticks);
+        add_known(&s->excl, p->arcs[i].excl_ticks);
+        add_known(&s->incl, p->arcs[i].incl_ticks);
+        add_known(&s->reci, p->arcs[i].reci_ticks);
     }
     for (uint32_t i = 0; ok && i < p->n_arcs; i++) {
         struct nytp_arc *a = &p->arcs[i];
         struct callee *s = &callees[a->callee];
-        a->excl_ticks =
-            next_share(s->new_excl, s->excl, &s->seen_excl, &s->given_excl, a->excl_ticks);
-        a->incl_ticks =
-            next_share(s->new_incl, s->incl, &s->seen_incl, &s->given_incl, a->incl_ticks);
-        a->reci_ticks =
-            next_share(s->new_reci, s->reci, &s->seen_reci, &s->given_reci, a->reci_ticks);
+        a->excl_ticks = next_share(&s->excl, a->excl_ticks);
+        a->incl_ticks = next_share(&s->incl, a->incl_ticks);
+        a->reci_ticks = next_share(&s->reci, a->reci_ticks);
     }
     free(callees);
     free(now);
@@ -287,15 +286,10 @@ static bool correct_arcs(struct nytp_profile *p)
 }
 
 /* With entry events the tree knows every call site, too. */
-static bool take_tree_arcs(struct nytp_profile *p)
-{
-    return nytp_profile_make_arcs(p, NULL, 0);
-}
-
 static bool make_sums(struct nytp_profile *p)
 {
     if ((p->has & NYTP_HAS_ENTRIES) != 0)
-        return take_tree_arcs(p) && nytp_profile_make_line_costs(p);
+        return nytp_profile_make_arcs(p, NULL, 0) && nytp_profile_make_line_costs(p);
     if (!correct_arcs(p))
         return false;
     nytp_profile_sum_arcs(p);
@@ -487,9 +481,7 @@ static bool correct_all(struct correction *c)
         return false;
     for (uint32_t i = 0; i < p->n_nodes; i++)
         c->incl_before[i] = p->nodes[i].incl_ticks;
-    for (uint32_t i = 0; i < p->n_processes; i++)
-        if (p->processes[i].costs.stmt > 0)
-            correct_process(c, i);
+    correct_tree(c);
     return make_sums(p) && correct_spans(c);
 }
 

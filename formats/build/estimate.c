@@ -57,7 +57,7 @@ static bool estimate_below(struct estimate *e, uint32_t raw_parent, uint32_t cal
         return true;
     e->on_path[caller] = true;
     for (uint32_t i = e->first_arc[caller]; i < e->first_arc[caller + 1]; i++) {
-        const struct nytp_built_arc *a = &b->arcs[e->arc_order[i]];
+        const struct nytp_arc *a = &b->arcs[e->arc_order[i]];
         const uint32_t callee = a->callee;
         const double all = e->by_calls ? (double)e->sums->arc_calls[callee]
                                        : (double)e->sums->arc_incl[callee];

@@ -62,8 +62,8 @@ static bool find_file(struct nytp_builder *b, struct nytp_str perl_name, uint32_
         *file = i;
         if (is_named(nytp_strings_get(b->strings, b->files[i].name), perl_name))
             return true;
-        if (b->files[i].fid > e.u.new_fid.fid)
-            e.u.new_fid.fid = b->files[i].fid;
+        if (b->files[i].model.fid > e.u.new_fid.fid)
+            e.u.new_fid.fid = b->files[i].model.fid;
     }
     *file = 0;
     if (perl_name.len == 0 || ++e.u.new_fid.fid == 0)
@@ -149,7 +149,7 @@ static bool go_to(struct nytp_builder *b, const struct calls *calls)
 /* One sample, in as many records as its time takes. */
 static bool book(struct nytp_builder *b, const struct call *place, int64_t ticks)
 {
-    struct nytp_statement s = {NYTP_STATEMENT_COUNTS, 0, b->files[place->file].fid,
+    struct nytp_statement s = {NYTP_STATEMENT_COUNTS, 0, b->files[place->file].model.fid,
                                place->line};
     do {
         s.ticks = ticks > INT32_MAX ? INT32_MAX : (int32_t)ticks;
@@ -179,7 +179,7 @@ static bool book_in_leaf(struct nytp_builder *b, const struct nytp_hang *hang,
         (hang->leaf_is_xsub && !nytp_builder_xsub(b, name)) || !book(b, place, hang->ticks) ||
         !enter(b, place))
         return false;
-    nytp_builder_process(b)->cpu_ticks -= wait_ticks;
+    nytp_builder_process(b)->model.cpu_ticks -= wait_ticks;
     b->stack.frames[b->stack.top].start_ticks = began;
     b->stack.frames[b->stack.top].recorded_name = name;
     if (!nytp_callstack_hangs_in_top(&b->stack, hang->ticks, wait_ticks))

@@ -26,12 +26,13 @@ static bool add_mark(struct nytp_builder *b, uint32_t stretch, bool is_end, int6
 }
 
 /* The stretch in force that has this key is none any more. */
-static bool end_stretch(struct nytp_builder *b, uint32_t key, int64_t at_ticks, uint32_t depth)
+static bool end_stretch(struct nytp_builder *b, struct nytp_name key, int64_t at_ticks,
+                        uint32_t depth)
 {
     struct nytp_built_labels *const l = &b->labels;
     for (uint32_t i = 0; i < l->n_in_force; i++) {
         const uint32_t stretch = l->in_force[i];
-        if (l->stretches[stretch].key != key)
+        if (l->stretches[stretch].key.ptr != key.ptr)
             continue;
         l->in_force[i] = l->in_force[--l->n_in_force];
         return add_mark(b, stretch, true, at_ticks, depth);
@@ -39,7 +40,7 @@ static bool end_stretch(struct nytp_builder *b, uint32_t key, int64_t at_ticks, 
     return true;
 }
 
-static bool begin_stretch(struct nytp_builder *b, uint32_t key, uint32_t value,
+static bool begin_stretch(struct nytp_builder *b, struct nytp_name key, struct nytp_name value,
                           int64_t at_ticks, uint32_t depth)
 {
     struct nytp_built_labels *const l = &b->labels;
@@ -53,7 +54,7 @@ static bool begin_stretch(struct nytp_builder *b, uint32_t key, uint32_t value,
         return nytp_builder_out_of_memory(b);
     const uint32_t stretch = l->n_stretches++;
     l->stretches[stretch] =
-        (struct nytp_built_stretch){.process = b->n_processes - 1, .key = key, .value = value};
+        (struct nytp_stretch){.process = b->n_processes - 1, .key = key, .value = value};
     l->in_force[l->n_in_force++] = stretch;
     return add_mark(b, stretch, false, at_ticks, depth);
 }
@@ -90,9 +91,11 @@ bool nytp_label_marks_note(struct nytp_builder *b, const struct nytp_label_recor
     const uint32_t known = nytp_callstack_depth(&b->stack, b->stack.top);
     const uint32_t depth = known > l->own_depth ? known : l->own_depth;
     const int64_t at_ticks = ticks_of(b, record);
+    const struct nytp_name key_name = nytp_strings_get(b->strings, key);
     l->own_depth = 0;
-    return end_stretch(b, key, at_ticks, depth) &&
-           (record->kind == NYTP_LABEL_END || begin_stretch(b, key, value, at_ticks, depth));
+    return end_stretch(b, key_name, at_ticks, depth) &&
+           (record->kind == NYTP_LABEL_END ||
+            begin_stretch(b, key_name, nytp_strings_get(b->strings, value), at_ticks, depth));
 }
 
 bool nytp_label_marks_end_process(struct nytp_builder *b, int64_t at_ticks)
@@ -104,21 +107,6 @@ bool nytp_label_marks_end_process(struct nytp_builder *b, int64_t at_ticks)
     nytp_label_marks_sampled(b, at_ticks);
     l->has_ahead = false;
     l->own_depth = 0;
-    return true;
-}
-
-bool nytp_label_stretches_begin(const struct nytp_builder *b, struct nytp_profile *p)
-{
-    const struct nytp_built_labels *const l = &b->labels;
-    p->stretches = calloc((size_t)l->n_stretches + 1, sizeof *p->stretches);
-    if (p->stretches == NULL)
-        return false;
-    for (uint32_t i = 0; i < l->n_stretches; i++)
-        p->stretches[p->n_stretches++] = (struct nytp_stretch){
-            .process = l->stretches[i].process,
-            .key = nytp_strings_get(b->strings, l->stretches[i].key),
-            .value = nytp_strings_get(b->strings, l->stretches[i].value),
-        };
     return true;
 }
 

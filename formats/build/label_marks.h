@@ -22,9 +22,8 @@ bool nytp_label_marks_note(struct nytp_builder *builder,
 /* The process ends at `at_ticks`, and all its labels with it. */
 bool nytp_label_marks_end_process(struct nytp_builder *builder, int64_t at_ticks);
 
-/* Make p->stretches, in which the marks' places are to be filled in; and in the end leave out
- * those of no length: nothing happened under such a label. */
-bool nytp_label_stretches_begin(const struct nytp_builder *builder, struct nytp_profile *p);
+/* When all marks have their places: leaves out stretches of no length, since nothing happened
+ * under such a label. */
 void nytp_label_stretches_end(struct nytp_profile *p);
 
 /* A sample was booked, which ends at `clock`: labels that changed since the one before it did

@@ -264,7 +264,7 @@ static uint32_t marks_end(const struct laying *l, uint32_t process, uint32_t fir
 {
     const struct nytp_built_labels *const labels = &l->b->labels;
     while (first < labels->n_marks &&
-           labels->stretches[labels->marks[first].stretch].process == process)
+           l->p->stretches[labels->marks[first].stretch].process == process)
         first++;
     return first;
 }
@@ -300,7 +300,7 @@ bool nytp_lay_out_spans(const struct nytp_builder *b, struct nytp_profile *p,
 {
     struct laying l = {.b = b, .p = p, .node_of_raw = node_of_raw};
     uint32_t capacity = 0, from = 0, mark = 0;
-    bool ok = nytp_label_stretches_begin(b, p);
+    bool ok = true;
     for (uint32_t i = 0; ok && i < b->n_processes; i++) {
         const uint32_t end_mark = marks_end(&l, i, mark);
         if (b->processes[i].n_spans > 0 || end_mark > mark)

@@ -10,6 +10,7 @@
 #include "assignment.h"
 #include "formats/base/wide.h"
 #include "formats/model/profile.h"
+#include "formats/model/totals.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -294,7 +295,7 @@ static bool index_leaf_calls(const struct nytp_assignment *s, struct nytp_table 
     if (*ticks == NULL)
         return false;
     for (uint32_t i = 0; i < s->b->n_arcs; i++) {
-        const struct nytp_built_arc *a = &s->b->arcs[i];
+        const struct nytp_arc *a = &s->b->arcs[i];
         if (!nytp_is_leaf_kind(s, a->callee))
             continue;
         const struct nytp_key key = {a->caller, a->file, a->line, 0};
@@ -407,36 +408,6 @@ static bool apportion_all(struct nytp_assignment *s)
     return ok;
 }
 
-static int by_place(const void *x, const void *y)
-{
-    const struct nytp_node_line *a = x, *b = y;
-    NYTP_RETURN_ORDER(a->file, b->file);
-    return a->line < b->line ? -1 : a->line > b->line;
-}
-
-/* Sort the n lines of a node and add up those of one place. What is left goes to
- * p->node_lines[kept] and behind, which is never behind `lines`. Returns its end. */
-static uint32_t merge_node_lines(struct nytp_profile *p, struct nytp_node_line *lines,
-                                 uint32_t n, uint32_t kept)
-{
-    const uint32_t first = kept;
-    uint32_t n_sorted = 1; /* mostly all of them: those of one context come in order */
-    while (n_sorted < n && by_place(&lines[n_sorted - 1], &lines[n_sorted]) <= 0)
-        n_sorted++;
-    if (n_sorted < n)
-        qsort(lines, n, sizeof *lines, by_place);
-    for (uint32_t l = 0; l < n; l++) {
-        if (kept > first && by_place(&p->node_lines[kept - 1], &lines[l]) == 0) {
-            p->node_lines[kept - 1].ticks += lines[l].ticks;
-            p->node_lines[kept - 1].statements += lines[l].statements;
-            p->node_lines[kept - 1].after_leave += lines[l].after_leave;
-        } else {
-            p->node_lines[kept++] = lines[l];
-        }
-    }
-    return kept;
-}
-
 /* The SVs that a node kept, on its lines that made any, in proportion. */
 static void keep_svs(struct nytp_svs *lines, uint32_t n)
 {
@@ -490,7 +461,7 @@ static bool make_node_lines(struct nytp_assignment *s)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < p->n_nodes; i++) {
         p->nodes[i].first_node_line = kept;
-        kept = merge_node_lines(p, p->node_lines + first[i], first[i + 1] - first[i], kept);
+        kept = nytp_node_lines_merge(p, p->node_lines + first[i], first[i + 1] - first[i], kept);
         p->nodes[i].n_node_lines = kept - p->nodes[i].first_node_line;
     }
     p->n_node_lines = kept;

@@ -40,7 +40,7 @@ bool nytp_built_is_finished(const struct nytp_builder *b)
     if ((b->has & NYTP_HAS_ARCS) == 0)
         return false;
     for (uint32_t i = 0; i < b->n_processes; i++)
-        if (!b->processes[i].complete)
+        if (!b->processes[i].model.complete)
             return false;
     for (uint32_t i = 1; i < b->stack.tree.n_nodes; i++)
         if (b->stack.tree.nodes[i].unreturned)
@@ -167,7 +167,7 @@ uint32_t nytp_line_owners_sub(const struct nytp_line_owners *o, uint32_t file, u
 
 /* Keep the arc with more calls under this key; at a tie the one that came first. */
 static bool keep_busier(struct nytp_table *table, struct nytp_key key,
-                        const struct nytp_built_arc *arcs, uint32_t arc)
+                        const struct nytp_arc *arcs, uint32_t arc)
 {
     const uint32_t old = nytp_table_get(table, key);
     return (old != NYTP_TABLE_NONE && arcs[old].calls >= arcs[arc].calls) ||
@@ -178,7 +178,7 @@ static bool index_callers(struct nytp_line_owners *o)
 {
     const struct nytp_builder *b = o->builder;
     for (uint32_t i = 0; i < b->n_arcs; i++) {
-        const struct nytp_built_arc *a = &b->arcs[i];
+        const struct nytp_arc *a = &b->arcs[i];
         if (a->file == 0 || a->line == 0 || a->caller == 0 ||
             nytp_line_owners_sub(o, a->file, a->line) != NYTP_NO_SUB ||
             nytp_table_get(&b->xsubs, (struct nytp_key){.a = a->caller}) != NYTP_TABLE_NONE)
@@ -295,7 +295,7 @@ static uint32_t step_to_owner(struct nytp_line_owners *o, uint32_t *file, uint32
         return o->runner_by_file[*file];
     const struct nytp_built_file *f = &b->files[*file];
     if (f->eval_fid != 0) {
-        *line = f->eval_line;
+        *line = f->model.eval_line;
         *file = nytp_built_file_of_fid(b, f->eval_fid);
         return NYTP_NO_SUB;
     }

@@ -26,8 +26,8 @@ void nytp_memory_peak_end(struct nytp_builder *b)
 {
     struct nytp_built_process *const process = &b->processes[b->n_processes - 1];
     const struct nytp_built_memory *const m = &b->memory;
-    process->peak_in_use = m->peak.in_use;
-    process->peak_ticks = m->peak.at_ticks;
+    process->model.peak_in_use = m->peak.in_use;
+    process->model.peak_ticks = m->peak.at_ticks;
     for (uint32_t i = b->first_sample; i < m->peak.n_samples; i++) {
         struct nytp_tree_sample *const sample = &b->stack.tree.samples[i];
         sample->is_of_peak = sample->freed_as == 0 || sample->freed_as > m->peak.n_freed;

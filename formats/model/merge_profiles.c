@@ -255,72 +255,6 @@ static bool merge_sources(struct merging *f)
     return ok;
 }
 
-/* Copies all blocks. Equal ones stay separate. */
-static bool merge_blocks(struct merging *f)
-{
-    struct nytp_profile *to = f->to;
-    size_t total = 0;
-    for (uint32_t i = 0; i < f->n_from; i++)
-        total += f->from[i]->n_blocks;
-    if (total == 0)
-        return true;
-    to->blocks = total < UINT32_MAX ? malloc(total * sizeof *to->blocks) : NULL;
-    for (uint32_t i = 0; to->blocks != NULL && i < f->n_from; i++)
-        for (uint32_t k = 0; k < f->from[i]->n_blocks; k++) {
-            struct nytp_block *block = &to->blocks[to->n_blocks++];
-            *block = f->from[i]->blocks[k];
-            block->file = f->file_map[i][block->file];
-            block->ticks =
-                scaled_or_largest(block->ticks, to->ticks_per_sec / f->from[i]->ticks_per_sec);
-        }
-    if (to->blocks != NULL)
-        qsort(to->blocks, to->n_blocks, sizeof *to->blocks, nytp_compare_blocks);
-    return to->blocks != NULL;
-}
-
-/* Copies all regexes. Equal ones of different processes stay separate. */
-static bool merge_regexes(struct merging *f)
-{
-    struct nytp_profile *to = f->to;
-    uint32_t first_process = 0;
-    uint32_t capacity = 0;
-    for (uint32_t i = 0; i < f->n_from; first_process += f->from[i++]->n_processes)
-        for (uint32_t k = 0; k < f->from[i]->n_regexes; k++) {
-            struct nytp_regex regex = f->from[i]->regexes[k];
-            const size_t size = NYTP_REGEX_SIZES * sizeof *regex.sizes;
-            struct nytp_regex_size *const sizes = nytp_arena_alloc(to->arena, size);
-            regex.pattern = keep_name(f, regex.pattern);
-            if (sizes == NULL || regex.pattern.ptr == NULL ||
-                !nytp_grow(&to->regexes, &capacity, to->n_regexes, sizeof *to->regexes))
-                return false;
-            memcpy(sizes, regex.sizes, size);
-            regex.sizes = sizes;
-            regex.file = f->file_map[i][regex.file];
-            regex.process += first_process;
-            to->regexes[to->n_regexes++] = regex;
-        }
-    return true;
-}
-
-static bool merge_waited(struct merging *f)
-{
-    struct nytp_profile *to = f->to;
-    uint32_t first_process = 0;
-    uint32_t capacity = 0;
-    for (uint32_t i = 0; i < f->n_from; first_process += f->from[i++]->n_processes)
-        for (uint32_t k = 0; k < f->from[i]->n_waited; k++) {
-            struct nytp_waited waited = f->from[i]->waited[k];
-            waited.peer = keep_name(f, waited.peer);
-            if (waited.peer.ptr == NULL ||
-                !nytp_grow(&to->waited, &capacity, to->n_waited, sizeof *to->waited))
-                return false;
-            waited.file = f->file_map[i][waited.file];
-            waited.process += first_process;
-            to->waited[to->n_waited++] = waited;
-        }
-    return true;
-}
-
 /* ---- subs -------------------------------------------------------------------------------- */
 
 struct candidate {
@@ -437,13 +371,6 @@ static int by_call(const void *x, const void *y)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-static int by_place(const void *x, const void *y)
-{
-    const struct nytp_node_line *a = x, *b = y;
-    NYTP_RETURN_ORDER(a->file, b->file);
-    return a->line < b->line ? -1 : a->line > b->line;
-}
-
 /* New file numbers can change the order of siblings and lines. */
 static bool sort_again(struct nytp_profile *to)
 {
@@ -458,177 +385,218 @@ static bool sort_again(struct nytp_profile *to)
         qsort(list, n->n_children, sizeof *list, by_call);
         for (uint32_t c = 0; c < n->n_children; c++)
             children[c] = list[c].index;
-        struct nytp_node_line *lines = to->node_lines + n->first_node_line;
-        qsort(lines, n->n_node_lines, sizeof *lines, by_place);
-        uint32_t kept = 0; /* lines of two files that became one can be equal */
-        for (uint32_t l = 0; l < n->n_node_lines; l++) {
-            if (kept > 0 && by_place(&lines[kept - 1], &lines[l]) == 0) {
-                lines[kept - 1].ticks += lines[l].ticks;
-                lines[kept - 1].statements += lines[l].statements;
-                lines[kept - 1].cpu_ticks += lines[l].cpu_ticks;
-            } else {
-                lines[kept++] = lines[l];
-            }
-        }
-        n->n_node_lines = kept;
+        /* lines of two files that became one can be equal */
+        n->n_node_lines = nytp_node_lines_merge(to, to->node_lines + n->first_node_line,
+                                                n->n_node_lines, n->first_node_line) -
+                          n->first_node_line;
     }
     free(list);
     return true;
 }
 
-/* Appends the tables of one input with new indices and common ticks. The indices depend on the
- * present sizes: nodes come before spans, processes and recordings last. */
-static void add_nodes(struct merging *f, uint32_t input, int64_t scale)
+/* ---- tables ------------------------------------------------------------------------------ */
+
+/* Tables of which the result has all rows, one input after another. A row is copied as it is,
+ * then gets its new indices and common ticks. */
+#define FOR_EACH_TABLE(DO)                                                                     \
+    DO(nodes)                                                                                  \
+    DO(children)                                                                               \
+    DO(node_lines)                                                                             \
+    DO(spans)                                                                                  \
+    DO(stretches)                                                                              \
+    DO(memory_points)                                                                          \
+    DO(arcs)                                                                                   \
+    DO(processes)                                                                              \
+    DO(recordings)                                                                             \
+    DO(blocks)                                                                                 \
+    DO(regexes)                                                                                \
+    DO(waited)
+
+/* An input whose rows are the last of each table. */
+struct appended {
+    const struct nytp_profile *before; /* the lengths of the tables before them */
+    const uint32_t *files, *subs;      /* its index -> new */
+    int64_t scale;                     /* common ticks in a tick of it */
+};
+
+static bool reserve_tables(struct merging *f)
 {
     struct nytp_profile *to = f->to;
-    const struct nytp_profile *from = f->from[input];
-    const uint32_t *files = f->file_map[input], *subs = f->sub_map[input];
-    const uint32_t node_base = to->n_nodes, child_base = to->n_children,
-                   line_base = to->n_node_lines;
-    for (uint32_t i = 0; i < from->n_nodes; i++) {
-        struct nytp_node n = from->nodes[i];
-        n.parent += node_base;
-        n.sub = subs[n.sub];
-        n.file = files[n.file];
-        n.excl_ticks *= scale;
-        n.incl_ticks *= scale;
-        n.first_child += child_base;
-        n.first_node_line += line_base;
-        to->nodes[to->n_nodes++] = n;
+    uint64_t n;
+#define RESERVE(table)                                                                         \
+    n = 1;                                                                                     \
+    for (uint32_t i = 0; i < f->n_from; i++)                                                   \
+        n += f->from[i]->n_##table;                                                            \
+    if (n > UINT32_MAX || (to->table = malloc(n * sizeof *to->table)) == NULL)                 \
+        return false;
+    FOR_EACH_TABLE(RESERVE)
+#undef RESERVE
+    return true;
+}
+
+/* Moves the rows of an input behind those before. Each table of it is freed at once: many inputs
+ * and their sum need too much memory. */
+static void append_tables(struct nytp_profile *to, struct nytp_profile *from)
+{
+#define APPEND(table)                                                                          \
+    if (from->n_##table > 0)                                                                   \
+        memcpy(to->table + to->n_##table, from->table, from->n_##table * sizeof *to->table);   \
+    to->n_##table += from->n_##table;                                                          \
+    from->n_##table = 0;                                                                       \
+    free(from->table);                                                                         \
+    from->table = NULL;
+    FOR_EACH_TABLE(APPEND)
+#undef APPEND
+}
+
+static void renumber_nodes(struct nytp_profile *to, const struct appended *in)
+{
+    for (uint32_t i = in->before->n_nodes; i < to->n_nodes; i++) {
+        struct nytp_node *n = &to->nodes[i];
+        n->parent += in->before->n_nodes;
+        n->sub = in->subs[n->sub];
+        n->file = in->files[n->file];
+        n->excl_ticks *= in->scale;
+        n->incl_ticks *= in->scale;
+        n->first_child += in->before->n_children;
+        n->first_node_line += in->before->n_node_lines;
     }
-    for (uint32_t i = 0; i < from->n_children; i++)
-        to->children[to->n_children++] = from->children[i] + node_base;
-    for (uint32_t i = 0; i < from->n_node_lines; i++) {
-        struct nytp_node_line l = from->node_lines[i];
-        l.file = files[l.file];
-        l.ticks *= scale;
-        l.cpu_ticks *= scale;
-        to->node_lines[to->n_node_lines++] = l;
+    for (uint32_t i = in->before->n_children; i < to->n_children; i++)
+        to->children[i] += in->before->n_nodes;
+    for (uint32_t i = in->before->n_node_lines; i < to->n_node_lines; i++) {
+        to->node_lines[i].file = in->files[to->node_lines[i].file];
+        to->node_lines[i].ticks *= in->scale;
+        to->node_lines[i].cpu_ticks *= in->scale;
+    }
+    for (uint32_t i = in->before->n_spans; i < to->n_spans; i++) {
+        to->spans[i].node += in->before->n_nodes;
+        to->spans[i].start_ticks *= in->scale;
+        to->spans[i].end_ticks *= in->scale;
     }
 }
 
-/* For the nodes appended last. */
+static void renumber_arcs(struct nytp_profile *to, const struct appended *in)
+{
+    for (uint32_t i = in->before->n_arcs; i < to->n_arcs; i++) {
+        struct nytp_arc *a = &to->arcs[i];
+        a->caller = in->subs[a->caller];
+        a->callee = in->subs[a->callee];
+        a->file = in->files[a->file];
+        a->recording += in->before->n_recordings;
+        a->incl_ticks *= in->scale;
+        a->excl_ticks *= in->scale;
+        a->reci_ticks = scaled_or_largest(a->reci_ticks, in->scale);
+    }
+}
+
+static void renumber_processes(struct merging *f, const struct appended *in)
+{
+    struct nytp_profile *to = f->to;
+    for (uint32_t i = in->before->n_processes; i < to->n_processes; i++) {
+        struct nytp_process *p = &to->processes[i];
+        p->recording += in->before->n_recordings;
+        p->root += in->before->n_nodes;
+        p->labels = keep_name(f, p->labels);
+        p->stmt_ticks *= in->scale;
+        p->recording_ticks *= in->scale;
+        p->cpu_ticks *= in->scale;
+        p->processor_ticks *= in->scale;
+        p->peak_ticks *= in->scale;
+    }
+    for (uint32_t i = in->before->n_stretches; i < to->n_stretches; i++) {
+        struct nytp_stretch *s = &to->stretches[i];
+        s->process += in->before->n_processes;
+        s->key = keep_name(f, s->key);
+        s->value = keep_name(f, s->value);
+        s->start_ticks *= in->scale;
+        s->end_ticks *= in->scale;
+    }
+    for (uint32_t i = in->before->n_memory_points; i < to->n_memory_points; i++) {
+        to->memory_points[i].process += in->before->n_processes;
+        to->memory_points[i].at_ticks *= in->scale;
+    }
+}
+
+static void renumber_recordings(struct merging *f, const struct appended *in)
+{
+    for (uint32_t i = in->before->n_recordings; i < f->to->n_recordings; i++) {
+        struct nytp_recording *recording = &f->to->recordings[i];
+        recording->path = keep_name(f, recording->path);
+        recording->application = keep_name(f, recording->application);
+        recording->perl_version = keep_name(f, recording->perl_version);
+        recording->xs_version = keep_name(f, recording->xs_version);
+        recording->host = keep_name(f, recording->host);
+        recording->first_process += in->before->n_processes;
+        recording->script = in->files[recording->script];
+        recording->pruned_span_ticks =
+            scaled_or_largest(recording->pruned_span_ticks, in->scale);
+    }
+}
+
+/* Equal blocks, regexes and waits stay separate. */
+static bool renumber_facts(struct merging *f, const struct appended *in)
+{
+    struct nytp_profile *to = f->to;
+    for (uint32_t i = in->before->n_blocks; i < to->n_blocks; i++) {
+        to->blocks[i].file = in->files[to->blocks[i].file];
+        to->blocks[i].ticks = scaled_or_largest(to->blocks[i].ticks, in->scale);
+    }
+    for (uint32_t i = in->before->n_regexes; i < to->n_regexes; i++) {
+        struct nytp_regex *regex = &to->regexes[i];
+        const size_t size = NYTP_REGEX_SIZES * sizeof *regex->sizes;
+        struct nytp_regex_size *const sizes = nytp_arena_alloc(to->arena, size);
+        if (sizes == NULL)
+            return false;
+        regex->sizes = memcpy(sizes, regex->sizes, size);
+        regex->pattern = keep_name(f, regex->pattern);
+        regex->file = in->files[regex->file];
+        regex->process += in->before->n_processes;
+    }
+    for (uint32_t i = in->before->n_waited; i < to->n_waited; i++) {
+        struct nytp_waited *waited = &to->waited[i];
+        waited->peer = keep_name(f, waited->peer);
+        waited->file = in->files[waited->file];
+        waited->process += in->before->n_processes;
+    }
+    return true;
+}
+
+/* For the nodes that come next. */
 static bool add_svs(struct merging *f, uint32_t input)
 {
     const struct nytp_profile *from = f->from[input];
-    const uint32_t node_base = f->to->n_nodes - from->n_nodes;
     for (uint32_t i = 0; i < from->n_nodes && from->node_line_svs != NULL; i++) {
         const uint32_t first = from->nodes[i].first_node_line;
         for (uint32_t l = first; l < first + from->nodes[i].n_node_lines; l++)
             if (!nytp_svs_rows_add(
-                    &f->svs, (struct nytp_svs_row){
-                                 node_base + i, f->file_map[input][from->node_lines[l].file],
-                                 from->node_lines[l].line, from->node_line_svs[l]}))
+                    &f->svs, (struct nytp_svs_row){f->to->n_nodes + i,
+                                                   f->file_map[input][from->node_lines[l].file],
+                                                   from->node_lines[l].line,
+                                                   from->node_line_svs[l]}))
                 return false;
     }
     return true;
 }
 
-static void add_spans(struct merging *f, uint32_t input, int64_t scale, uint32_t node_base)
+static bool add_input(struct merging *f, uint32_t input, int64_t scale)
 {
-    struct nytp_profile *to = f->to;
-    const struct nytp_profile *from = f->from[input];
-    for (uint32_t i = 0; i < from->n_spans; i++) {
-        const struct nytp_span *s = &from->spans[i];
-        to->spans[to->n_spans++] = (struct nytp_span){
-            s->node + node_base, s->start_ticks * scale, s->end_ticks * scale};
-    }
-}
-
-static void add_stretches(struct merging *f, uint32_t input, int64_t scale)
-{
-    struct nytp_profile *to = f->to;
-    const struct nytp_profile *from = f->from[input];
-    for (uint32_t i = 0; i < from->n_stretches; i++) {
-        struct nytp_stretch s = from->stretches[i];
-        s.process += to->n_processes;
-        s.key = keep_name(f, s.key);
-        s.value = keep_name(f, s.value);
-        s.start_ticks *= scale;
-        s.end_ticks *= scale;
-        to->stretches[to->n_stretches++] = s;
-    }
-}
-
-static void add_memory_points(struct merging *f, uint32_t input, int64_t scale)
-{
-    struct nytp_profile *to = f->to;
-    const struct nytp_profile *from = f->from[input];
-    for (uint32_t i = 0; i < from->n_memory_points; i++) {
-        struct nytp_memory_point point = from->memory_points[i];
-        point.process += to->n_processes;
-        point.at_ticks *= scale;
-        to->memory_points[to->n_memory_points++] = point;
-    }
-}
-
-static void add_arcs(struct merging *f, uint32_t input, int64_t scale)
-{
-    struct nytp_profile *to = f->to;
-    const struct nytp_profile *from = f->from[input];
-    const uint32_t *files = f->file_map[input], *subs = f->sub_map[input];
-    for (uint32_t i = 0; i < from->n_arcs; i++) {
-        struct nytp_arc a = from->arcs[i];
-        a.caller = subs[a.caller];
-        a.callee = subs[a.callee];
-        a.file = files[a.file];
-        a.recording += to->n_recordings;
-        a.incl_ticks *= scale;
-        a.excl_ticks *= scale;
-        a.reci_ticks = scaled_or_largest(a.reci_ticks, scale);
-        to->arcs[to->n_arcs++] = a;
-    }
+    struct nytp_profile *const from = f->from[input];
+    const struct nytp_profile before = *f->to;
+    const struct appended in = {&before, f->file_map[input], f->sub_map[input], scale};
+    if (!add_svs(f, input))
+        return false;
+    append_tables(f->to, from);
+    renumber_nodes(f->to, &in);
+    renumber_arcs(f->to, &in);
+    renumber_processes(f, &in);
+    renumber_recordings(f, &in);
     for (uint32_t i = 0; i < from->n_subs; i++)
-        to->subs[subs[i]].stmt_ticks += from->subs[i].stmt_ticks * scale;
-}
-
-static void add_processes(struct merging *f, uint32_t input, int64_t scale, uint32_t node_base)
-{
-    struct nytp_profile *to = f->to;
-    const struct nytp_profile *from = f->from[input];
-    for (uint32_t i = 0; i < from->n_processes; i++) {
-        struct nytp_process p = from->processes[i];
-        p.recording += to->n_recordings;
-        p.root += node_base;
-        p.labels = keep_name(f, p.labels);
-        p.stmt_ticks *= scale;
-        p.recording_ticks *= scale;
-        p.cpu_ticks *= scale;
-        p.processor_ticks *= scale;
-        p.peak_ticks *= scale;
-        to->processes[to->n_processes++] = p;
-    }
-}
-
-static void add_recordings(struct merging *f, uint32_t input, int64_t scale)
-{
-    struct nytp_profile *to = f->to;
-    const struct nytp_profile *from = f->from[input];
-    const uint32_t *files = f->file_map[input];
-    for (uint32_t i = 0; i < from->n_recordings; i++) {
-        struct nytp_recording recording = from->recordings[i];
-        recording.path = keep_name(f, recording.path);
-        recording.application = keep_name(f, recording.application);
-        recording.perl_version = keep_name(f, recording.perl_version);
-        recording.xs_version = keep_name(f, recording.xs_version);
-        recording.host = keep_name(f, recording.host);
-        recording.first_process += to->n_processes - from->n_processes;
-        recording.script = files[recording.script];
-        recording.pruned_span_ticks = scaled_or_largest(recording.pruned_span_ticks, scale);
-        to->recordings[to->n_recordings++] = recording;
-    }
-}
-
-static void add_input(struct merging *f, uint32_t input, int64_t scale)
-{
-    const uint32_t node_base = f->to->n_nodes;
-    add_nodes(f, input, scale);
-    add_spans(f, input, scale, node_base);
-    add_stretches(f, input, scale);
-    add_memory_points(f, input, scale);
-    add_arcs(f, input, scale);
-    add_processes(f, input, scale, node_base);
-    add_recordings(f, input, scale);
+        f->to->subs[in.subs[i]].stmt_ticks += from->subs[i].stmt_ticks * scale;
+    free(from->line_costs);
+    free(from->node_line_svs);
+    from->line_costs = NULL;
+    from->node_line_svs = NULL;
+    return renumber_facts(f, &in);
 }
 
 static void add_totals(struct nytp_profile *to, const struct nytp_profile *from, int64_t scale)
@@ -645,72 +613,18 @@ static void add_totals(struct nytp_profile *to, const struct nytp_profile *from,
     to->unreturned_frames += from->unreturned_frames;
 }
 
-/* Frees tables right after copying: many inputs and their sum need too much memory. */
-static void free_copied(struct nytp_profile *from)
-{
-    free(from->nodes);
-    free(from->children);
-    free(from->node_lines);
-    free(from->node_line_svs);
-    free(from->spans);
-    free(from->stretches);
-    free(from->memory_points);
-    free(from->arcs);
-    free(from->line_costs);
-    from->nodes = NULL;
-    from->children = NULL;
-    from->node_lines = NULL;
-    from->node_line_svs = NULL;
-    from->spans = NULL;
-    from->stretches = NULL;
-    from->memory_points = NULL;
-    from->arcs = NULL;
-    from->line_costs = NULL;
-    from->n_nodes = from->n_children = from->n_node_lines = from->n_spans = from->n_arcs = 0;
-    from->n_line_costs = from->n_stretches = from->n_memory_points = 0;
-}
-
-/* Copies the tables that refer to files and subs, one input after another. */
-static bool merge_tree(struct merging *f)
+static bool merge_tables(struct merging *f)
 {
     struct nytp_profile *to = f->to;
-    size_t nodes = 1, children = 1, lines = 1, spans = 1, stretches = 1, points = 1, arcs = 1,
-           processes = 1, recordings = 1;
-    for (uint32_t i = 0; i < f->n_from; i++) {
-        nodes += f->from[i]->n_nodes;
-        children += f->from[i]->n_children;
-        lines += f->from[i]->n_node_lines;
-        spans += f->from[i]->n_spans;
-        stretches += f->from[i]->n_stretches;
-        points += f->from[i]->n_memory_points;
-        arcs += f->from[i]->n_arcs;
-        processes += f->from[i]->n_processes;
-        recordings += f->from[i]->n_recordings;
-    }
-    if (nodes > UINT32_MAX || lines > UINT32_MAX || spans > UINT32_MAX || arcs > UINT32_MAX ||
-        points > UINT32_MAX)
-        return false;
-    to->nodes = malloc(nodes * sizeof *to->nodes);
-    to->children = malloc(children * sizeof *to->children);
-    to->node_lines = malloc(lines * sizeof *to->node_lines);
-    to->spans = malloc(spans * sizeof *to->spans);
-    to->stretches = malloc(stretches * sizeof *to->stretches);
-    to->memory_points = malloc(points * sizeof *to->memory_points);
-    to->arcs = malloc(arcs * sizeof *to->arcs);
-    to->processes = malloc(processes * sizeof *to->processes);
-    to->recordings = malloc(recordings * sizeof *to->recordings);
-    if (to->nodes == NULL || to->children == NULL || to->node_lines == NULL ||
-        to->spans == NULL || to->stretches == NULL || to->memory_points == NULL ||
-        to->arcs == NULL || to->processes == NULL || to->recordings == NULL)
+    if (!reserve_tables(f))
         return false;
     for (uint32_t i = 0; i < f->n_from; i++) {
         const int64_t scale = to->ticks_per_sec / f->from[i]->ticks_per_sec;
-        add_input(f, i, scale);
-        if (!add_svs(f, i))
-            return false;
         add_totals(to, f->from[i], scale);
-        free_copied(f->from[i]);
+        if (!add_input(f, i, scale))
+            return false;
     }
+    qsort(to->blocks, to->n_blocks, sizeof *to->blocks, nytp_compare_blocks);
     return sort_again(to) && nytp_svs_place(to, &f->svs);
 }
 
@@ -757,8 +671,7 @@ static bool merge_all(struct merging *f, struct nytp_error *error)
         return false;
     const bool ok = f->file_map != NULL && f->sub_map != NULL && f->to->strings != NULL &&
                     f->to->arena != NULL && merge_files(f) && merge_subs(f) &&
-                    merge_sources(f) && merge_blocks(f) && merge_regexes(f) &&
-                    merge_waited(f) && merge_pairs(f) && merge_tree(f);
+                    merge_sources(f) && merge_pairs(f) && merge_tables(f);
     if (ok)
         nytp_profile_sum_arcs(f->to);
     return (ok && (f->purpose == NYTP_MERGE_TO_COMPARE || nytp_in_use_count_once(f->to)) &&

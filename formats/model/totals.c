@@ -282,16 +282,50 @@ bool nytp_profile_make_line_costs(struct nytp_profile *p)
     return sum_svs(p);
 }
 
-bool nytp_profile_rebuild(struct nytp_profile *p, const struct nytp_arcs_before *before)
+static int by_node_line_place(const void *x, const void *y)
 {
-    p->total_ticks = 0;
+    const struct nytp_node_line *a = x, *b = y;
+    NYTP_RETURN_ORDER(a->file, b->file);
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+uint32_t nytp_node_lines_merge(struct nytp_profile *p, struct nytp_node_line *lines, uint32_t n,
+                               uint32_t kept)
+{
+    const uint32_t first = kept;
+    uint32_t n_sorted = 1; /* mostly all of them: those of one context come in order */
+    while (n_sorted < n && by_node_line_place(&lines[n_sorted - 1], &lines[n_sorted]) <= 0)
+        n_sorted++;
+    if (n_sorted < n)
+        qsort(lines, n, sizeof *lines, by_node_line_place);
+    for (uint32_t l = 0; l < n; l++) {
+        if (kept > first && by_node_line_place(&p->node_lines[kept - 1], &lines[l]) == 0) {
+            p->node_lines[kept - 1].ticks += lines[l].ticks;
+            p->node_lines[kept - 1].statements += lines[l].statements;
+            p->node_lines[kept - 1].after_leave += lines[l].after_leave;
+            p->node_lines[kept - 1].cpu_ticks += lines[l].cpu_ticks;
+        } else {
+            p->node_lines[kept++] = lines[l];
+        }
+    }
+    return kept;
+}
+
+void nytp_profile_sum_tree(struct nytp_profile *p)
+{
     for (uint32_t i = 0; i < p->n_nodes; i++)
         p->nodes[i].incl_ticks = p->nodes[i].excl_ticks;
     for (uint32_t i = p->n_nodes; i-- > 0;)
         if (p->nodes[i].parent != i)
             p->nodes[p->nodes[i].parent].incl_ticks += p->nodes[i].incl_ticks;
+    p->total_ticks = 0;
     for (uint32_t i = 0; i < p->n_processes; i++)
         p->total_ticks += p->nodes[p->processes[i].root].incl_ticks;
+}
+
+bool nytp_profile_rebuild(struct nytp_profile *p, const struct nytp_arcs_before *before)
+{
+    nytp_profile_sum_tree(p);
     p->total_statements = 0;
     for (uint32_t i = 0; i < p->n_node_lines; i++)
         p->total_statements += p->node_lines[i].statements;

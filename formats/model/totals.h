@@ -27,6 +27,14 @@ void nytp_profile_sum_arcs(struct nytp_profile *p);
 /* Makes p->line_costs and the subs' statements from the node lines. Frees the old ones. */
 bool nytp_profile_make_line_costs(struct nytp_profile *p);
 
+/* Sorts the n lines of a node and adds up those of one place. The results go to
+ * p->node_lines[kept] and following, which never overtakes `lines`. Returns their end. */
+uint32_t nytp_node_lines_merge(struct nytp_profile *p, struct nytp_node_line *lines, uint32_t n,
+                               uint32_t kept);
+
+/* Sets the nodes' inclusive ticks and the profile's total_ticks. */
+void nytp_profile_sum_tree(struct nytp_profile *p);
+
 /* Recomputes everything after a change to nodes: inclusive ticks, totals, arcs, line costs.
  * The old arcs stay for a callee, or for a callee from one caller, whose calls in the tree are
  * unchanged; all others come from the tree. Children and node lines must be sorted as model.h
