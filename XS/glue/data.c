@@ -12,7 +12,6 @@
 
 #include "formats/stream/format.h"
 #include "formats/by_position/summary.h"
-#include "formats/by_position/summary_evals.h"
 #include "data.h"
 #include "error.h"
 
@@ -216,13 +215,10 @@ static void put_source(pTHX_ const struct build *b)
     (void)hv_stores(b->profile, "fid_srclines", newRV_noinc((SV *)by_fid));
 }
 
-static SV *new_meta_files(pTHX_ const struct build *b, const struct nytp_summary_file *file)
+static SV *new_meta_files(pTHX_ const struct nytp_summary_file *file)
 {
     HV *meta = newHV();
-    AV *fids = newAV();
-    for (U32 f = file->first_merged; f != NONE; f = b->summary->files[f].next_merged)
-        av_push(fids, newSVuv(b->summary->files[f].fid));
-    (void)hv_stores(meta, "merged_fids", newRV_noinc((SV *)fids));
+    (void)hv_stores(meta, "merged_fids", newRV_noinc((SV *)newAV()));
     if (file->src_varied)
         (void)hv_stores(meta, "merged_fids_src_varied", newSVuv(file->n_merged));
     return newRV_noinc((SV *)meta);
@@ -246,11 +242,18 @@ static AV *new_file(pTHX_ const struct build *b, const struct nytp_summary_file 
     av_store(av, FILE_SUBS_DEFINED, newRV_noinc((SV *)newHV()));
     av_store(av, FILE_SUBS_CALLED, newRV_noinc((SV *)newHV()));
     if (file->n_merged > 0)
-        av_store(av, FILE_META, new_meta_files(aTHX_ b, file));
+        av_store(av, FILE_META, new_meta_files(aTHX_ file));
     return av;
 }
 
-/* A file merged into another leaves an empty object, as stock programs expect. */
+/* Notes, with the file that took it over, the id of a file. */
+static void put_merged_fid(pTHX_ SV *into, U32 fid)
+{
+    SV **meta = av_fetch((AV *)into, FILE_META, 0);
+    av_push((AV *)SvRV(*hv_fetchs((HV *)SvRV(*meta), "merged_fids", 0)), newSVuv(fid));
+}
+
+/* A file merged into another, of a lower id, leaves an empty object, as stock programs expect. */
 static void put_files(pTHX_ struct build *b)
 {
     AV *by_fid = newAV();
@@ -264,6 +267,8 @@ static void put_files(pTHX_ struct build *b)
         sv_bless(ref, b->file_stash);
         av_store(by_fid, file->fid, ref);
         b->files[f] = gone ? NULL : (SV *)av;
+        if (gone)
+            put_merged_fid(aTHX_ b->files[file->merged_into], file->fid);
     }
     (void)hv_stores(b->profile, "fid_fileinfo", newRV_noinc((SV *)by_fid));
 }

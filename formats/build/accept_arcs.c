@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Waits in accept() that summaries leave out; see accept_arcs.h.
+ * Waits in accept() that the sums of a recording leave out: the arcs get them, as those of a
+ * recorder have them that counts the wait.
  */
-#include "accept_arcs.h"
+#include "assignment.h"
 
 #include "formats/model/outermost.h"
 

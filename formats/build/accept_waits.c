@@ -13,8 +13,7 @@ void nytp_accept_waits_free(struct nytp_accept_waits *waits)
 {
     free(waits->held);
     free(waits->open);
-    free(waits->ticks);
-    nytp_table_free(&waits->by_line);
+    nytp_wait_sums_free(&waits->by_line);
     *waits = (struct nytp_accept_waits){0};
 }
 
@@ -40,23 +39,6 @@ bool nytp_accept_waits_hold(struct nytp_accept_waits *waits, struct nytp_held_ca
     return true;
 }
 
-static bool add_to_line(struct nytp_accept_waits *waits, uint32_t file, uint32_t line,
-                        int64_t ticks)
-{
-    const struct nytp_key place = {file, line, 0, 0};
-    uint32_t at = nytp_table_get(&waits->by_line, place);
-    if (at == NYTP_TABLE_NONE) {
-        if (!nytp_grow(&waits->ticks, &waits->ticks_capacity, waits->n_ticks,
-                       sizeof *waits->ticks) ||
-            !nytp_table_put(&waits->by_line, place, waits->n_ticks))
-            return false;
-        at = waits->n_ticks++;
-        waits->ticks[at] = 0;
-    }
-    waits->ticks[at] += ticks;
-    return true;
-}
-
 bool nytp_accept_waits_note(struct nytp_accept_waits *waits, uint32_t file, uint32_t line,
                             int64_t ticks)
 {
@@ -67,7 +49,7 @@ bool nytp_accept_waits_note(struct nytp_accept_waits *waits, uint32_t file, uint
     if (rest <= 0)
         return true;
     waits->held[waits->accept].incl_ticks = waits->held[waits->accept].excl_ticks = rest;
-    return add_to_line(waits, file, line, rest);
+    return nytp_wait_sums_add(&waits->by_line, nytp_wait_of_line(0, file, line), rest);
 }
 
 bool nytp_accept_waits_return(struct nytp_accept_waits *waits, uint32_t depth,
@@ -92,6 +74,5 @@ bool nytp_accept_waits_return(struct nytp_accept_waits *waits, uint32_t depth,
 int64_t nytp_accept_waits_of_line(const struct nytp_accept_waits *waits, uint32_t file,
                                   uint32_t line)
 {
-    const uint32_t at = nytp_table_get(&waits->by_line, (struct nytp_key){file, line, 0, 0});
-    return at == NYTP_TABLE_NONE ? 0 : waits->ticks[at];
+    return nytp_wait_sums_get(&waits->by_line, nytp_wait_of_line(0, file, line));
 }

@@ -10,7 +10,7 @@
 #define NYTP_ACCEPT_WAITS_H
 
 #include "formats/base/strings.h"
-#include "formats/base/table.h"
+#include "wait_sums.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,9 +37,7 @@ struct nytp_accept_waits {
         int64_t ticks;
     } * open; /* waits that calls less deep have still to be told of, by depth */
     uint32_t n_open, open_capacity;
-    struct nytp_table by_line; /* (file, line) -> index of ticks */
-    int64_t *ticks;            /* of all waits on a line */
-    uint32_t n_ticks, ticks_capacity;
+    struct nytp_wait_sums by_line; /* of node 0 */
 };
 
 void nytp_accept_waits_free(struct nytp_accept_waits *waits);

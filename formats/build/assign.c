@@ -7,14 +7,10 @@
  * Sub times come from the subroutine profiler. The statement profiler says how they divide
  * over lines, and how much the program spent outside any sub.
  */
-#include "assign.h"
 
-#include "accept_arcs.h"
 #include "assignment.h"
 #include "correction.h"
-#include "lay_out.h"
-#include "memory_points.h"
-#include "profile_labels.h"
+#include "builder_parts.h"
 #include "formats/model/eval_files.h"
 #include "formats/model/in_use.h"
 #include "formats/model/profile.h"
@@ -563,7 +559,7 @@ static bool assign_all(struct nytp_assignment *s)
         p->stretches = b->labels.stretches;
         p->n_stretches = b->labels.n_stretches;
         b->labels.stretches = NULL;
-        ok = ok && nytp_lay_out_spans(b, p, s->node_of_raw) &&
+        ok = ok && nytp_lay_out_spans(s) &&
              (b->options.as_recorded || nytp_take_off_recording(p));
         take_blocks(s);
         take_regexes(s);

@@ -78,6 +78,23 @@ bool nytp_apportion_lines(struct nytp_assignment *s);
  * cpu_ticks. */
 bool nytp_assign_cpu(struct nytp_assignment *s);
 
+/* Gives arcs of accept() without any time what accepts on their line waited (accept_waits.h), but
+ * not in recordings of our own recorder, which have the cost of recording. Without calls one by
+ * one, that is what its other builtins and xsubs leave of the line's statements. Call it when
+ * subs have been assigned. */
+bool nytp_accept_arcs_fill(struct nytp_assignment *s);
+
+/* Adds to the recorded arcs of calls that led to such accepts what these waited. Call it when the
+ * tree is complete. */
+bool nytp_accept_arcs_raise(const struct nytp_assignment *s);
+
+/* Makes p->spans, the time line, of the calls that were kept. */
+bool nytp_lay_out_spans(const struct nytp_assignment *s);
+
+/* Returns the profile of what the builder holds, whose names and texts move over to it; or NULL
+ * with *error set if memory is out. */
+struct nytp_profile *nytp_assign(struct nytp_builder *builder, struct nytp_error *error);
+
 /* An xsub or opcode, which runs no lines of its own. */
 static inline bool nytp_is_leaf_kind(const struct nytp_assignment *s, uint32_t sub)
 {

@@ -7,17 +7,9 @@
  * began (callstack.h); elsewhere only its file and line are known, and assign.c finds the
  * sub by line ranges.
  */
-#include "builder.h"
+#include "builder_parts.h"
 
-#include "builder_facts.h"
-#include "builder_places.h"
-#include "builder_statements.h"
-#include "builder_state.h"
-#include "hang.h"
-#include "in_use_before.h"
-#include "memory_peak.h"
-#include "profile_labels.h"
-#include "span_keep.h"
+#include "assignment.h"
 
 #include "formats/stream/comments/bytes_records.h"
 #include "formats/stream/comments/svs_records.h"
@@ -28,6 +20,42 @@
 
 #define DEFAULT_TICKS_PER_SEC 1000000 /* of formats that do not say */
 #define MAX_TICKS             9e15    /* 28 years of 100 ns; exact in a double */
+
+static void free_builder(struct nytp_builder *b)
+{
+    nytp_strings_free(b->strings);
+    nytp_arena_free(b->arena);
+    nytp_callstack_free(&b->stack);
+    free(b->attributes);
+    free(b->options_seen);
+    free(b->processes);
+    free(b->files);
+    free(b->pages);
+    free(b->recent);
+    free(b->ranges);
+    free(b->arcs);
+    free(b->names);
+    free(b->sources);
+    free(b->blocks);
+    free(b->regexes);
+    free(b->memory.points);
+    nytp_accept_waits_free(&b->accepts);
+    free(b->in_use.calls);
+    free(b->in_use.blocks);
+    nytp_sample_waits_free(&b->waits);
+    free(b->spans);
+    free(b->labels.stretches);
+    free(b->labels.marks);
+    free(b->labels.in_force);
+    free(b->profile_labels.list);
+    nytp_table_free(&b->profile_labels.by_key);
+    nytp_table_free(&b->file_by_fid);
+    nytp_table_free(&b->page_by_place);
+    nytp_table_free(&b->arc_by_key);
+    nytp_table_free(&b->xsubs);
+    nytp_table_free(&b->block_by_lines);
+    free(b);
+}
 
 struct nytp_builder *nytp_builder_new(const struct nytp_build_options *options,
                                       const char *path, struct nytp_error *error)
@@ -48,7 +76,7 @@ struct nytp_builder *nytp_builder_new(const struct nytp_build_options *options,
         !nytp_callstack_init(&b->stack, options->max_nodes) ||
         !nytp_grow(&b->files, &b->files_capacity, 0, sizeof *b->files)) {
         nytp_out_of_memory(error);
-        nytp_builder_free(b);
+        free_builder(b);
         return NULL;
     }
     b->files[0] = (struct nytp_built_file){0};
@@ -56,42 +84,6 @@ struct nytp_builder *nytp_builder_new(const struct nytp_build_options *options,
     b->name_runtime = nytp_strings_intern(b->strings, "main::RUNTIME", 13);
     b->name_null = nytp_strings_intern(b->strings, "main::NULL", 10);
     return b;
-}
-
-void nytp_builder_free(struct nytp_builder *b)
-{
-    if (b == NULL)
-        return;
-    nytp_strings_free(b->strings);
-    nytp_arena_free(b->arena);
-    nytp_callstack_free(&b->stack);
-    free(b->attributes);
-    free(b->options_seen);
-    free(b->processes);
-    free(b->files);
-    free(b->pages);
-    free(b->recent);
-    free(b->ranges);
-    free(b->arcs);
-    free(b->names);
-    free(b->sources);
-    free(b->blocks);
-    free(b->regexes);
-    free(b->memory.points);
-    nytp_accept_waits_free(&b->accepts);
-    nytp_in_use_before_free(b);
-    nytp_sample_waits_free(&b->waits);
-    free(b->spans);
-    free(b->labels.stretches);
-    free(b->labels.marks);
-    free(b->labels.in_force);
-    nytp_profile_labels_free(b);
-    nytp_table_free(&b->file_by_fid);
-    nytp_table_free(&b->page_by_place);
-    nytp_table_free(&b->arc_by_key);
-    nytp_table_free(&b->xsubs);
-    nytp_table_free(&b->block_by_lines);
-    free(b);
 }
 
 /* A sub's name as a caller: code of the main program that is compiled or run outside any sub
@@ -191,7 +183,8 @@ static bool book_call(struct nytp_builder *b, const struct nytp_held_call *call)
            nytp_builder_tree_failed(b);
 }
 
-bool nytp_builder_settle_calls(struct nytp_builder *b)
+/* Calls that are held back (accept_waits.h) pass. */
+static bool settle_calls(struct nytp_builder *b)
 {
     bool ok = true;
     for (uint32_t i = 0; ok && i < b->accepts.n_held; i++)
@@ -209,7 +202,7 @@ static bool end_statement(struct nytp_builder *b, const struct nytp_statement *s
             return false;
         if (!nytp_accept_waits_note(&b->accepts, file, s->line, s->ticks))
             return nytp_builder_out_of_memory(b);
-        if (!nytp_builder_settle_calls(b))
+        if (!settle_calls(b))
             return false;
     }
     b->accepts.leaf_ticks = 0;
@@ -224,7 +217,7 @@ static bool take_call(struct nytp_builder *b, struct nytp_held_call call)
                            !b->sampled &&
                            nytp_is_accept(nytp_strings_get(b->strings, call.sub)) &&
                            !nytp_costs_are_recorded(&nytp_builder_process(b)->model.costs);
-    if (b->accepts.n_held >= NYTP_MOST_HELD_CALLS && !nytp_builder_settle_calls(b))
+    if (b->accepts.n_held >= NYTP_MOST_HELD_CALLS && !settle_calls(b))
         return false;
     if (is_accept || b->accepts.n_held > 0)
         return nytp_accept_waits_hold(&b->accepts, call, is_accept) ||
@@ -495,17 +488,17 @@ static bool rare_event(struct nytp_builder *b, const struct nytp_event *e)
     case NYTP_TAG_SUB_CALLERS:
         return sub_callers_event(b, e);
     case NYTP_TAG_PID_START:
-        return nytp_builder_settle_calls(b) && nytp_builder_settle_lines(b) &&
+        return settle_calls(b) && nytp_builder_settle_lines(b) &&
                nytp_builder_begin_process(b, e->u.pid_start.pid, e->u.pid_start.ppid,
                                           e->u.pid_start.time_s);
     case NYTP_TAG_PID_END:
-        return nytp_builder_settle_calls(b) && nytp_builder_settle_lines(b) &&
+        return settle_calls(b) && nytp_builder_settle_lines(b) &&
                nytp_builder_end_pid(b, e->u.pid_end.pid, e->u.pid_end.time_s);
     case NYTP_TAG_START_DEFLATE:
         b->inflated = true;
         return true;
     case NYTP_TAG_COMMENT:
-        return nytp_builder_settle_calls(b) && comment_event(b, e);
+        return settle_calls(b) && comment_event(b, e);
     case NYTP_TAG_ATTRIBUTE:
     case NYTP_TAG_OPTION:
     case NYTP_TAG_SUB_INFO:
@@ -536,4 +529,43 @@ struct nytp_sink *nytp_builder_sink(struct nytp_builder *builder)
     builder->sink.statements = builder_statements;
     builder->sink.room = nytp_callstack_room(&builder->stack);
     return &builder->sink;
+}
+
+/* ---- the end ---- */
+
+/* Nothing that a viewer could show: not even a file. */
+static bool is_empty(const struct nytp_builder *b)
+{
+    return b->n_processes == 0 && b->n_files == 1 && b->n_arcs == 0 && b->n_ranges == 0;
+}
+
+struct nytp_profile *nytp_builder_finish(struct nytp_builder *b,
+                                         const struct nytp_error *read_error,
+                                         struct nytp_error *error)
+{
+    struct nytp_profile *profile = NULL;
+    const struct nytp_error *why = read_error;
+    if (b->error.status != NYTP_OK)
+        why = &b->error; /* says more than "stopped" */
+    const bool usable = why == NULL || (why->status != NYTP_ERR_MEMORY && !is_empty(b));
+    if (!usable) {
+        *error = *why;
+    } else {
+        const struct nytp_error reason = why != NULL ? *why : (struct nytp_error){0};
+        b->error = (struct nytp_error){0};
+        b->stack.tree.max_nodes = UINT32_MAX; /* closing must not fail for a limit */
+        if ((b->n_processes == 0 && !nytp_builder_need_process(b)) ||
+            !settle_calls(b) || !nytp_builder_settle_lines(b) ||
+            !nytp_builder_end_process(b) ||
+            (!nytp_built_spans_limit(b) && !nytp_builder_out_of_memory(b)))
+            *error = b->error;
+        else
+            profile = nytp_assign(b, error);
+        if (profile != NULL && reason.status != NYTP_OK) {
+            profile->partial = profile->recordings[0].partial = true;
+            profile->recordings[0].error = reason;
+        }
+    }
+    free_builder(b);
+    return profile;
 }

@@ -6,33 +6,40 @@
  *     struct nytp_builder *builder = nytp_builder_new(&options, path, &error);
  *     bool whole = nytp_read(source, NULL, nytp_builder_sink(builder), &read_error);
  *     profile = nytp_builder_finish(builder, whole ? NULL : &read_error, &error);
- *
- * builder_state.h has the builder's members, for the files of this folder only.
- * nytp_builder_finish() is in build.h.
  */
 #ifndef NYTP_BUILDER_H
 #define NYTP_BUILDER_H
 
-#include "build_options.h"
 #include "formats/base/error.h"
 #include "formats/stream/event.h"
 #include "formats/model/model.h"
 
-struct nytp_builder;
+/* The options say what a profile keeps of its input. */
+struct nytp_build_options {
+    bool sources;       /* keep source lines */
+    bool blocks;        /* keep which block and sub each line's statements were in */
+    bool as_recorded;   /* take nothing off for what recording cost */
+    uint32_t max_spans; /* keep a timeline of at most this many calls; 0 = none */
+    bool (*spans_of)(struct nytp_name sub); /* only of calls of these subs, and of calls
+                                               around one; NULL = of all */
+    uint64_t max_nodes; /* limit on distinct contexts; 0 = the default limit */
+};
 
-/* A builder for one input. The options are copied; `path` is the name of the input as the
- * profile shall tell it, and is copied, too. NULL with *error set when memory is out. */
+struct nytp_builder; /* builder_state.h has its members, for this folder only */
+
+/* Returns a builder for one input, or NULL with *error set if memory is out. Copies the options
+ * and `path`, the name of the input in the profile. */
 struct nytp_builder *nytp_builder_new(const struct nytp_build_options *options,
                                       const char *path, struct nytp_error *error);
 
-/* Where the events of the input go. It belongs to the builder. */
+/* Returns the sink for the events of the input. It belongs to the builder. */
 struct nytp_sink *nytp_builder_sink(struct nytp_builder *builder);
 
-/* The input has ended: calls that are held back (accept_waits.h) pass. False with the builder's
- * error set: memory or a limit is out. */
-bool nytp_builder_settle_calls(struct nytp_builder *builder);
-
-/* Frees a builder without making a profile. Accepts NULL. */
-void nytp_builder_free(struct nytp_builder *builder);
+/* Closes what is open, makes the profile, and frees the builder in any case. `read_error` is NULL
+ * or why the input ended early: the profile is then marked partial. Returns NULL with *error set
+ * on failure (memory, limit, nothing in it). */
+struct nytp_profile *nytp_builder_finish(struct nytp_builder *builder,
+                                         const struct nytp_error *read_error,
+                                         struct nytp_error *error);
 
 #endif

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Takes the facts of a stream; see builder_facts.h.
+ * Takes the facts of a stream; see builder_parts.h.
  */
-#include "builder_facts.h"
-#include "builder_places.h"
-#include "label_marks.h"
-#include "profile_labels.h"
-#include "memory_points.h"
+#include "builder_parts.h"
 #include "formats/stream/comments/attribute_records.h"
 #include "formats/stream/comments/sample_records.h"
 #include "formats/stream/comments/cost_records.h"

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The files and processes of an input, as they are told: see builder_places.h.
+ * The files and processes of an input, see builder_parts.h.
  */
-#include "builder_places.h"
+#include "builder_parts.h"
 
-#include "in_use_before.h"
-#include "memory_peak.h"
-#include "label_marks.h"
-#include "span_keep.h"
 
 #include <stdlib.h>
 #include <string.h>

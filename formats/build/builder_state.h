@@ -8,7 +8,7 @@
 
 #include "accept_waits.h"
 #include "formats/base/arena.h"
-#include "build_options.h"
+#include "builder.h"
 #include "callstack.h"
 #include "formats/model/model.h"
 #include "sample_waits.h"
@@ -83,7 +83,7 @@ struct nytp_built_mark {
     int64_t at_ticks;  /* estimate on the time axis */
 };
 
-struct nytp_built_labels { /* label_marks.h */
+struct nytp_built_labels { /* labels.c */
     struct nytp_stretch *stretches; /* their times come from the marks */
     struct nytp_built_mark *marks;  /* as they came */
     uint32_t *in_force;             /* stretches of the current process that have not ended */
@@ -101,14 +101,14 @@ struct nytp_built_profile_label {
     bool is_replaced;             /* a later one has its key */
 };
 
-struct nytp_built_profile_labels {         /* profile_labels.h */
+struct nytp_built_profile_labels { /* labels.c */
     struct nytp_built_profile_label *list; /* as they came, so by process */
     uint32_t n, capacity;
     struct nytp_table by_key; /* (process, key) -> the last one */
     size_t len;               /* of the text of the last one's process */
 };
 
-struct nytp_built_memory {            /* memory_points.h */
+struct nytp_built_memory { /* memory_points.c */
     struct nytp_memory_point *points; /* as they came; at_ticks as recorded */
     uint32_t n_points, points_capacity;
     int64_t in_use, svs; /* of the process in progress, now */
@@ -127,7 +127,7 @@ struct nytp_built_in_use_call {
 
 #define NYTP_NO_CALL UINT32_MAX
 
-struct nytp_built_in_use { /* in_use_before.h; of the process in progress */
+struct nytp_built_in_use { /* in_use_before.c; of the process in progress */
     struct nytp_built_in_use_call *calls;
     struct nytp_built_in_use_block {
         uint32_t sample, call, file, line;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The statements of an input, booked on lines or in the tree; see builder_statements.h. Nearly
+ * The statements of an input, booked on lines or in the tree; see builder_parts.h. Nearly
  * all of a stream are statements about which nothing is special: those take loops of their own.
  */
-#include "builder_statements.h"
+#include "builder_parts.h"
 
-#include "builder_places.h"
-#include "label_marks.h"
 
 #include <stdlib.h>
 #include <string.h>

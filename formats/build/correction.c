@@ -12,7 +12,6 @@
 
 #include "formats/model/profile.h"
 #include "formats/model/totals.h"
-#include "formats/model/tree_arcs.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Where a sampled process hung; see hang.h.
+ * Where a sampled process hung at its end: its last sample, which no safe point came after
+ * (hang_records.h).
  *
  * The stream tells of open calls only from where they were called. Those that are open from the
  * same places, from the outermost on, are taken for the same; the others have been left since
  * the last sample that is on disk.
  */
-#include "hang.h"
+#include "builder_parts.h"
 
-#include "builder_places.h"
-#include "builder_statements.h"
 
 #include <string.h>
 

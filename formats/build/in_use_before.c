@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Books memory in use before a recording began; see in_use_before.h.
+ * Books memory in use before a recording began; see builder_parts.h.
  */
-#include "in_use_before.h"
+#include "builder_parts.h"
 
 #include <stdlib.h>
 
@@ -77,10 +77,4 @@ bool nytp_in_use_before_book(struct nytp_builder *b)
     }
     in_use->n_calls = in_use->n_blocks = in_use->first_call = 0;
     return true;
-}
-
-void nytp_in_use_before_free(struct nytp_builder *b)
-{
-    free(b->in_use.calls);
-    free(b->in_use.blocks);
 }

@@ -7,9 +7,9 @@
  * The spans come in the order in which calls ended: read backwards, a caller precedes what it
  * called, and its calls come last first.
  */
-#include "lay_out.h"
 
-#include "label_marks.h"
+#include "assignment.h"
+#include "builder_parts.h"
 #include "span_budget.h"
 
 #include <stdlib.h>
@@ -295,10 +295,11 @@ static bool lay_out_process(struct laying *l, struct nytp_profile *p, uint32_t p
     return true;
 }
 
-bool nytp_lay_out_spans(const struct nytp_builder *b, struct nytp_profile *p,
-                        const uint32_t *node_of_raw)
+bool nytp_lay_out_spans(const struct nytp_assignment *s)
 {
-    struct laying l = {.b = b, .p = p, .node_of_raw = node_of_raw};
+    const struct nytp_builder *const b = s->b;
+    struct nytp_profile *p = s->p;
+    struct laying l = {.b = b, .p = p, .node_of_raw = s->node_of_raw};
     uint32_t capacity = 0, from = 0, mark = 0;
     bool ok = true;
     for (uint32_t i = 0; ok && i < b->n_processes; i++) {

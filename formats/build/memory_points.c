@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The curve of memory; see memory_points.h.
+ * The curve of a process's memory, and its peak. Samples come in their order, so it is known to
+ * the sample which of them were in use at the peak.
  *
  * However many points an input has, few are kept: when there are too many, one takes the place
  * of two neighbours. Those that come later stand closer together then, until that happens
  * again.
  */
-#include "memory_points.h"
-
-#include "builder_places.h"
-#include "memory_peak.h"
+#include "builder_parts.h"
 
 static int64_t larger(int64_t a, int64_t b)
 {
@@ -41,6 +39,14 @@ static void halve(struct nytp_built_memory *m)
     m->n_points = kept;
 }
 
+/* Returns where the process in progress is on its axis of time, as recorded. */
+static int64_t ticks_now(const struct nytp_builder *b)
+{
+    const int64_t clock = b->processes[b->n_processes - 1].clock;
+    const int64_t ticks = clock > b->time_position ? clock : b->time_position;
+    return ticks > 0 ? ticks : 0;
+}
+
 bool nytp_memory_points_note(struct nytp_builder *b, int64_t resident)
 {
     struct nytp_built_memory *const m = &b->memory;
@@ -52,12 +58,35 @@ bool nytp_memory_points_note(struct nytp_builder *b, int64_t resident)
         return nytp_builder_out_of_memory(b);
     m->points[m->n_points++] = (struct nytp_memory_point){
         .process = b->n_processes - 1,
-        .at_ticks = nytp_memory_ticks_now(b),
+        .at_ticks = ticks_now(b),
         .resident = resident,
         .in_use = m->in_use,
         .svs = m->svs,
     };
     return true;
+}
+
+void nytp_memory_peak_note(struct nytp_builder *b)
+{
+    struct nytp_built_memory *const m = &b->memory;
+    if (m->in_use <= m->peak.in_use)
+        return;
+    m->peak.in_use = m->in_use;
+    m->peak.at_ticks = ticks_now(b);
+    m->peak.n_samples = b->stack.tree.n_samples;
+    m->peak.n_freed = m->n_freed;
+}
+
+void nytp_memory_peak_end(struct nytp_builder *b)
+{
+    struct nytp_built_process *const process = &b->processes[b->n_processes - 1];
+    const struct nytp_built_memory *const m = &b->memory;
+    process->model.peak_in_use = m->peak.in_use;
+    process->model.peak_ticks = m->peak.at_ticks;
+    for (uint32_t i = b->first_sample; i < m->peak.n_samples; i++) {
+        struct nytp_tree_sample *const sample = &b->stack.tree.samples[i];
+        sample->is_of_peak = sample->freed_as == 0 || sample->freed_as > m->peak.n_freed;
+    }
 }
 
 /* Statements of negative time set the clock back, which a curve cannot show. */

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Keeps calls of a time line while the input is read; see span_keep.h.
+ * Keeps calls of a time line while the input is read.
  */
-#include "span_keep.h"
+#include "builder_parts.h"
+
+static void note_pruned(struct nytp_builder *b, const struct nytp_built_span *span)
+{
+    b->spans_pruned++;
+    if (b->pruned_span_ticks < span->ticks)
+        b->pruned_span_ticks = span->ticks;
+}
 
 /* Leave out the spans that a test says no to. */
 static void filter_spans(struct nytp_builder *b,
@@ -20,7 +27,7 @@ static void filter_spans(struct nytp_builder *b,
             if (stays(context, (struct nytp_span_size){(uint64_t)span->ticks, span->depth}))
                 b->spans[kept++] = *span;
             else
-                nytp_built_span_pruned(b, span);
+                note_pruned(b, span);
         }
         b->processes[p].n_spans = kept - first;
     }
@@ -83,7 +90,7 @@ bool nytp_built_span_keep(struct nytp_builder *b, const struct nytp_built_span *
         return true;
     const struct nytp_span_size size = {(uint64_t)span->ticks, span->depth};
     if (span->ticks < 0 || !nytp_span_floor_add(&b->span_floor, size)) {
-        nytp_built_span_pruned(b, span);
+        note_pruned(b, span);
         return true;
     }
     if (b->n_spans / 3 * 2 >= b->options.max_spans && !make_room(b))

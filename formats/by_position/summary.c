@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Sums up a profile by file id and line, and by sub and call site; see summary.h.
+ * Sums up a profile by file id and line, and by sub and call site; see summary.h. Nearly all
+ * events of a stream are time records.
  *
  * The arrays by file id and by line are dense, because the Perl structures built from them are
- * arrays, too. The limits in summary_store.h bound the memory that a damaged file can take.
+ * arrays, too. The limits in summary.h bound the memory that a damaged file can take.
  */
 #include "summary.h"
 
-#include "summary_times.h"
-
+#include "formats/base/arena.h"
 #include "formats/model/model.h"
 #include "formats/stream/comments/attribute_records.h"
 
@@ -16,24 +16,6 @@
 #include <string.h>
 
 #define NONE NYTP_SUMMARY_NONE
-
-static bool add_event_to_summary(struct nytp_sink *sink, const struct nytp_event *event);
-
-struct nytp_summary *nytp_summary_new(void)
-{
-    struct nytp_summary *summary = calloc(1, sizeof *summary);
-    if (summary == NULL)
-        return NULL;
-    summary->strings = nytp_strings_new();
-    summary->arena = nytp_arena_new();
-    if (summary->strings == NULL || summary->arena == NULL) {
-        nytp_summary_free(summary);
-        return NULL;
-    }
-    summary->sink =
-        (struct nytp_sink){add_event_to_summary, nytp_summary_add_statements, summary->run};
-    return summary;
-}
 
 /* Returns the file of a record that needs one, or NONE with the error set. */
 static uint32_t need_file(struct nytp_summary *summary, const struct nytp_event *event,
@@ -66,7 +48,7 @@ static bool set_pair(struct nytp_summary *summary, struct nytp_summary_pairs *pa
     if (pairs->n >= MOST_PAIRS)
         return true;
     if (!nytp_grow(&pairs->at, &pairs->capacity, pairs->n, sizeof *pairs->at))
-        return nytp_summary_no_memory(summary);
+        return nytp_out_of_memory(&summary->error);
     pairs->at[pairs->n++] = pair;
     return true;
 }
@@ -89,7 +71,7 @@ static bool add_pid_start(struct nytp_summary *summary, const struct nytp_event 
                    sizeof *summary->pids) ||
         !nytp_grow(&summary->pid_starts, &summary->pid_starts_capacity, summary->n_pids,
                    sizeof *summary->pid_starts))
-        return nytp_summary_no_memory(summary);
+        return nytp_out_of_memory(&summary->error);
     summary->pids[summary->n_pids] = event->u.pid_start.pid;
     summary->pid_starts[summary->n_pids++] = event->u.pid_start.time_s;
     summary->start_s = event->u.pid_start.time_s;
@@ -122,7 +104,7 @@ static bool reserve_fid(struct nytp_summary *summary, uint32_t fid)
         n *= 2;
     uint32_t *grown = realloc(summary->file_of_fid, n * sizeof *grown);
     if (grown == NULL)
-        return nytp_summary_no_memory(summary);
+        return nytp_out_of_memory(&summary->error);
     for (uint32_t i = summary->n_fids; i < n; i++)
         grown[i] = NONE;
     summary->file_of_fid = grown;
@@ -143,7 +125,7 @@ static bool add_file(struct nytp_summary *summary, const struct nytp_event *even
     if (at == NONE) {
         if (!nytp_grow(&summary->files, &summary->files_capacity, summary->n_files,
                        sizeof *summary->files))
-            return nytp_summary_no_memory(summary);
+            return nytp_out_of_memory(&summary->error);
         at = summary->n_files++;
         summary->files[at] = (struct nytp_summary_file){0};
         summary->file_of_fid[fid] = at;
@@ -156,10 +138,41 @@ static bool add_file(struct nytp_summary *summary, const struct nytp_event *even
     file->size = event->u.new_fid.size;
     file->mtime_s = event->u.new_fid.mtime_s;
     file->eval_file = file->merged_into = NONE;
-    file->first_merged = file->last_merged = file->next_merged = NONE;
     if (fid > summary->max_fid)
         summary->max_fid = fid;
     return nytp_summary_intern(summary, event->u.new_fid.name, &file->name);
+}
+
+/* Adds the time of a statement to a line, at one of the levels. */
+static bool charge_time(struct nytp_summary *summary, uint32_t file, enum nytp_level level,
+                        uint32_t line, int64_t ticks, uint32_t count)
+{
+    struct nytp_summary_time *time = nytp_summary_time_at(summary, file, level, line);
+    if (time == NULL)
+        return false;
+    time->ticks += ticks;
+    time->count += count;
+    time->seen = true;
+    return true;
+}
+
+static bool book_time(struct nytp_summary *summary, uint32_t file,
+                      const struct nytp_event *event)
+{
+    const int64_t ticks = event->u.time.ticks;
+    const uint32_t count = !summary->discount;
+    summary->n_discounts += summary->discount;
+    summary->discount = false;
+    summary->n_times++;
+    summary->total_ticks += ticks;
+    if (!charge_time(summary, file, NYTP_LEVEL_LINE, event->u.time.line, ticks, count))
+        return false;
+    if (event->tag == NYTP_TAG_TIME_LINE)
+        return true;
+    summary->has_blocks = true;
+    return charge_time(summary, file, NYTP_LEVEL_BLOCK, event->u.time.block_line, ticks,
+                       count) &&
+           charge_time(summary, file, NYTP_LEVEL_SUB, event->u.time.sub_line, ticks, count);
 }
 
 /* Adds a statement. Its file must be known. */
@@ -169,7 +182,59 @@ static bool add_time(struct nytp_summary *summary, const struct nytp_event *even
     const uint32_t file = fid < summary->n_fids ? summary->file_of_fid[fid] : NONE;
     if (file == NONE)
         return need_file(summary, event, fid) != NONE;
-    return nytp_summary_add_time(summary, file, event);
+    return book_time(summary, file, event);
+}
+
+/* Adds one statement of a run as the events that it stands for. */
+static bool add_statement_event(struct nytp_summary *summary,
+                                const struct nytp_statement *statement, uint64_t offset)
+{
+    const struct nytp_event event = {
+        .tag = NYTP_TAG_TIME_LINE,
+        .offset = offset,
+        .u.time = {.ticks = statement->ticks, .fid = statement->fid, .line = statement->line}};
+    summary->discount = summary->discount || statement->what == NYTP_STATEMENT_DISCOUNTED;
+    return summary->sink.event(&summary->sink, &event);
+}
+
+/* Adds statements up to the first that is invalid or on a new line. Returns how many. */
+static size_t add_known(struct nytp_summary *summary, const struct nytp_statement *run,
+                        size_t n)
+{
+    const uint32_t fid = run->fid;
+    const uint32_t file = fid < summary->n_fids ? summary->file_of_fid[fid] : NONE;
+    if (file == NONE || summary->discount)
+        return 0;
+    const struct nytp_summary_lines lines = summary->files[file].times[NYTP_LEVEL_LINE];
+    uint64_t discounts = 0;
+    int64_t ticks = 0;
+    const struct nytp_statement *s = run, *const end = run + n;
+    for (; s < end && s->line < lines.n; s++) {
+        struct nytp_summary_time *const time = &lines.at[s->line];
+        time->ticks += s->ticks;
+        time->count += s->what == NYTP_STATEMENT_COUNTS;
+        time->seen = true;
+        discounts += s->what == NYTP_STATEMENT_DISCOUNTED;
+        ticks += s->ticks;
+    }
+    const size_t added = (size_t)(s - run);
+    summary->n_discounts += discounts;
+    summary->n_times += added;
+    summary->total_ticks += ticks;
+    return added;
+}
+
+/* Adds consecutive TIME_LINE records. An invalid record, or one of a new line, is added as a
+ * single event. */
+static bool add_statements(struct nytp_sink *sink, const struct nytp_run *run, uint64_t offset)
+{
+    struct nytp_summary *summary = (struct nytp_summary *)sink;
+    for (size_t i = 0; i < run->n;) {
+        i += add_known(summary, &run->at[i], run->n - i);
+        if (i < run->n && !add_statement_event(summary, &run->at[i++], offset))
+            return false;
+    }
+    return true;
 }
 
 /* Returns the index of the sub of this name, added if absent, or NONE if memory is out. */
@@ -185,7 +250,7 @@ static uint32_t sub_named(struct nytp_summary *summary, struct nytp_str text)
     if (!nytp_grow(&summary->subs, &summary->subs_capacity, summary->n_subs,
                    sizeof *summary->subs) ||
         !nytp_table_put(&summary->sub_of_name, key, summary->n_subs)) {
-        nytp_summary_no_memory(summary);
+        nytp_out_of_memory(&summary->error);
         return NONE;
     }
     summary->subs[summary->n_subs] = (struct nytp_summary_sub){
@@ -260,7 +325,7 @@ static bool add_source_line(struct nytp_summary *summary, const struct nytp_even
         return false;
     char *copy = nytp_arena_alloc(summary->arena, text.len == 0 ? 1 : text.len);
     if (copy == NULL)
-        return nytp_summary_no_memory(summary);
+        return nytp_out_of_memory(&summary->error);
     memcpy(copy, text.ptr, text.len);
     file->source[line] = (struct nytp_summary_text){
         .ptr = copy, .len = text.len, .utf8 = nytp_summary_keep_utf8(text)};
@@ -329,6 +394,21 @@ static bool add_event_to_summary(struct nytp_sink *sink, const struct nytp_event
     return false;
 }
 
+struct nytp_summary *nytp_summary_new(void)
+{
+    struct nytp_summary *summary = calloc(1, sizeof *summary);
+    if (summary == NULL)
+        return NULL;
+    summary->strings = nytp_strings_new();
+    summary->arena = nytp_arena_new();
+    if (summary->strings == NULL || summary->arena == NULL) {
+        nytp_summary_free(summary);
+        return NULL;
+    }
+    summary->sink = (struct nytp_sink){add_event_to_summary, add_statements, summary->run};
+    return summary;
+}
+
 static int by_fid(const void *a, const void *b)
 {
     const struct nytp_summary_file *x = a, *y = b;
@@ -340,7 +420,7 @@ static bool cut_eval_rings(struct nytp_summary *summary)
 {
     uint32_t *walk = calloc(summary->n_files + 1, sizeof *walk);
     if (walk == NULL)
-        return nytp_summary_no_memory(summary);
+        return nytp_out_of_memory(&summary->error);
     for (uint32_t f = 0; f < summary->n_files; f++) {
         uint32_t at = f;
         for (; walk[at] == 0 && summary->files[at].eval_file != NONE;

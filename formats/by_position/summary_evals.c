@@ -6,7 +6,7 @@
  * First files are merged. Then the survivor gets the subs of its merged evals. Then all calls
  * are made anew, because both the callee and the place may have changed.
  */
-#include "summary_evals.h"
+#include "summary.h"
 #include "formats/base/fnv1a.h"
 #include "formats/base/strings.h"
 #include "formats/model/sibling_evals.h"
@@ -66,20 +66,6 @@ static bool take_over_times(struct nytp_summary *summary, uint32_t into, uint32_
     return true;
 }
 
-/* Appends an eval to the list of `into`, and adds its lines' times. */
-static bool take_over(struct nytp_summary *summary, uint32_t into, uint32_t from)
-{
-    struct nytp_summary_file *files = summary->files;
-    files[from].merged_into = into;
-    if (files[into].last_merged == NONE)
-        files[into].first_merged = from;
-    else
-        files[files[into].last_merged].next_merged = from;
-    files[into].last_merged = from;
-    files[into].n_merged++;
-    return take_over_times(summary, into, from);
-}
-
 static bool merge_files(struct nytp_summary *summary, uint32_t max_siblings)
 {
     struct nytp_sibling_eval *evals = malloc((summary->n_files + 1) * sizeof *evals);
@@ -100,8 +86,11 @@ static bool merge_files(struct nytp_summary *summary, uint32_t max_siblings)
     for (uint32_t i = 0; ok && i < n; i++) {
         if (evals[i].merged_into == evals[i].file)
             continue;
-        ok = take_over(summary, evals[i].merged_into, evals[i].file);
-        summary->files[evals[i].merged_into].src_varied |= evals[i].other_source;
+        struct nytp_summary_file *const into = &summary->files[evals[i].merged_into];
+        summary->files[evals[i].file].merged_into = evals[i].merged_into;
+        into->n_merged++;
+        into->src_varied |= evals[i].other_source;
+        ok = take_over_times(summary, evals[i].merged_into, evals[i].file);
     }
     free(evals);
     return ok;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Arrays and tables of a summary; see summary_store.h.
+ * Arrays and tables of a summary; see summary.h.
  */
-#include "summary_store.h"
+#include "summary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,11 +35,6 @@ void nytp_summary_free(struct nytp_summary *summary)
     free(summary);
 }
 
-bool nytp_summary_no_memory(struct nytp_summary *summary)
-{
-    return nytp_out_of_memory(&summary->error);
-}
-
 static bool is_ascii(const char *bytes, uint32_t len)
 {
     for (uint32_t i = 0; i < len; i++)
@@ -58,7 +53,7 @@ bool nytp_summary_intern(struct nytp_summary *summary, struct nytp_str text,
 {
     const uint32_t id = nytp_strings_intern(summary->strings, text.ptr, text.len);
     if (id == UINT32_MAX)
-        return nytp_summary_no_memory(summary);
+        return nytp_out_of_memory(&summary->error);
     *name = (struct nytp_summary_name){.id = id, .utf8 = nytp_summary_keep_utf8(text)};
     return true;
 }
@@ -94,7 +89,7 @@ bool nytp_summary_reserve_line(struct nytp_summary *summary, void *array_ptr, ui
     void **array = array_ptr;
     char *grown = realloc(*array, grown_n * element_size);
     if (grown == NULL)
-        return nytp_summary_no_memory(summary);
+        return nytp_out_of_memory(&summary->error);
     memset(grown + *n * element_size, 0, (grown_n - *n) * element_size);
     *array = grown;
     *n = grown_n;
@@ -121,7 +116,7 @@ uint32_t nytp_summary_call_at(struct nytp_summary *summary, uint32_t sub, uint32
     if (!nytp_grow(&summary->calls, &summary->calls_capacity, summary->n_calls,
                    sizeof *summary->calls) ||
         !nytp_table_put(&summary->call_of_place, key, summary->n_calls)) {
-        nytp_summary_no_memory(summary);
+        nytp_out_of_memory(&summary->error);
         return NONE;
     }
     const uint32_t at = summary->n_calls++;
@@ -145,7 +140,7 @@ bool nytp_summary_add_caller(struct nytp_summary *summary, uint32_t call,
     if (!nytp_grow(&summary->callers, &summary->callers_capacity, summary->n_callers,
                    sizeof *summary->callers) ||
         !nytp_table_put(&summary->caller_of_call, key, summary->n_callers))
-        return nytp_summary_no_memory(summary);
+        return nytp_out_of_memory(&summary->error);
     const uint32_t at = summary->n_callers++;
     summary->callers[at] =
         (struct nytp_summary_caller){.name = name, .next = summary->calls[call].first_caller};

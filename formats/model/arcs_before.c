@@ -9,7 +9,7 @@
 #include "arcs_before.h"
 
 #include "profile.h"
-#include "tree_arcs.h"
+#include "totals.h"
 #include "formats/base/arena.h"
 #include "formats/base/wide.h"
 #include "formats/base/strings.h"

@@ -11,6 +11,8 @@
  */
 #include "in_use.h"
 
+#include "profile.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,8 +56,7 @@ static bool is_same_process(const struct file *last, const struct file *next)
 static void change_lines(struct nytp_profile *p, uint32_t process,
                          void (*change)(struct nytp_svs *svs))
 {
-    const bool is_last = process + 1 == p->n_processes;
-    const uint32_t end = is_last ? p->n_nodes : p->processes[process + 1].root;
+    const uint32_t end = nytp_process_nodes_end(p, process);
     for (uint32_t i = p->processes[process].root; i < end; i++) {
         const struct nytp_node *const node = &p->nodes[i];
         for (uint32_t l = 0; l < node->n_node_lines; l++)

@@ -7,12 +7,11 @@
 #include "formats/base/arena.h"
 #include "profile.h"
 #include "svs.h"
-#include "tree_arcs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A growing list, or the list that tree_arcs.h made. */
+/* A growing list, or the list that nytp_profile_tree_arcs() made. */
 struct arc_list {
     struct nytp_arc *arcs;
     uint32_t n, capacity;

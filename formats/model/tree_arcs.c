@@ -4,7 +4,7 @@
  * often each sub is on the path: inclusive time counts for the outermost call, recursion for
  * the rest.
  */
-#include "tree_arcs.h"
+#include "totals.h"
 
 #include "formats/base/arena.h"
 #include "formats/base/table.h"

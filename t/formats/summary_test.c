@@ -5,7 +5,6 @@
 #include "formats/model/model.h"
 #include "formats/base/strings.h"
 #include "formats/by_position/summary.h"
-#include "formats/by_position/summary_evals.h"
 #include "t/tap.h"
 
 static struct nytp_str str(const char *text)

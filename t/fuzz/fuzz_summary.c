@@ -5,7 +5,6 @@
  */
 #include "formats/stream/format.h"
 #include "formats/by_position/summary.h"
-#include "formats/by_position/summary_evals.h"
 
 #include <stdio.h>
 #include <stdlib.h>
