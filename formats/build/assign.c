@@ -344,17 +344,6 @@ static bool time_roots(struct nytp_assignment *s, const struct nytp_sub_sums *su
     return true;
 }
 
-static bool keep_pairs(struct nytp_assignment *s, const struct nytp_pair_ids *ids, uint32_t n,
-                       struct nytp_pair **pairs)
-{
-    *pairs = malloc((n + 1) * sizeof **pairs);
-    if (*pairs == NULL)
-        return false;
-    for (uint32_t i = 0; i < n; i++)
-        (*pairs)[i] = (struct nytp_pair){name(s, ids[i].key), name(s, ids[i].value)};
-    return true;
-}
-
 static struct nytp_name attribute_or_empty(const struct nytp_profile *p, const char *key)
 {
     const struct nytp_name *value = nytp_profile_attribute(p, key);
@@ -392,12 +381,8 @@ static bool make_recording(struct nytp_assignment *s)
     struct nytp_builder *b = s->b;
     p->recordings = calloc(1, sizeof *p->recordings);
     p->processes = calloc(b->n_processes + 1, sizeof *p->processes);
-    if (p->recordings == NULL || p->processes == NULL ||
-        !keep_pairs(s, b->attributes, b->n_attributes, &p->attributes) ||
-        !keep_pairs(s, b->options_seen, b->n_options, &p->options))
+    if (p->recordings == NULL || p->processes == NULL)
         return false;
-    p->n_attributes = b->n_attributes;
-    p->n_options = b->n_options;
     p->n_recordings = 1;
     p->recordings[0] = (struct nytp_recording){
         .path = name(s, b->path),
@@ -481,14 +466,10 @@ static bool sort_sources(struct nytp_source_line *lines, uint32_t *n)
     return true;
 }
 
-/* The builder's lines of source are the profile's. They come in order from most recorders. */
-static bool take_sources(struct nytp_assignment *s)
+/* The lines of source come in order from most recorders. */
+static bool index_sources(struct nytp_profile *p)
 {
-    struct nytp_profile *p = s->p;
     bool in_order = true;
-    p->sources = s->b->sources;
-    p->n_sources = s->b->n_sources;
-    s->b->sources = NULL;
     for (uint32_t i = 1; i < p->n_sources; i++) {
         const struct nytp_source_line *a = &p->sources[i - 1], *b = &p->sources[i];
         in_order &= a->file < b->file || (a->file == b->file && a->line < b->line);
@@ -503,25 +484,16 @@ static bool take_sources(struct nytp_assignment *s)
     return true;
 }
 
-/* The builder's blocks are the profile's, but for those of string evals. */
-static void take_blocks(struct nytp_assignment *s)
+/* Leaves out the blocks of string evals. */
+static void sort_blocks(struct nytp_profile *p)
 {
-    struct nytp_profile *p = s->p;
-    p->blocks = s->b->blocks;
-    for (uint32_t i = 0; i < s->b->n_blocks; i++)
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->n_blocks; i++)
         if (p->files[p->blocks[i].file].eval_file == 0)
-            p->blocks[p->n_blocks++] = p->blocks[i];
-    s->b->blocks = NULL;
-    if (p->n_blocks > 0)
-        qsort(p->blocks, p->n_blocks, sizeof *p->blocks, nytp_compare_blocks);
-}
-
-static void take_regexes(struct nytp_assignment *s)
-{
-    struct nytp_profile *p = s->p;
-    p->regexes = s->b->regexes;
-    p->n_regexes = s->b->n_regexes;
-    s->b->regexes = NULL;
+            p->blocks[kept++] = p->blocks[i];
+    p->n_blocks = kept;
+    if (kept > 0)
+        qsort(p->blocks, kept, sizeof *p->blocks, nytp_compare_blocks);
 }
 
 static void take_waited(struct nytp_assignment *s)
@@ -554,15 +526,11 @@ static bool assign_all(struct nytp_assignment *s)
         nytp_profile_sum_tree(p);
         ok = nytp_apportion_lines(s) && (!p->sampled || nytp_assign_cpu(s)) &&
              nytp_accept_arcs_raise(s) && nytp_profile_make_arcs(p, b->arcs, b->n_arcs) &&
-             nytp_in_use_count_once(p) && nytp_profile_make_line_costs(p) && take_sources(s);
-        nytp_memory_points_take(b, p);
-        p->stretches = b->labels.stretches;
-        p->n_stretches = b->labels.n_stretches;
-        b->labels.stretches = NULL;
+             nytp_in_use_count_once(p) && nytp_profile_make_line_costs(p) && index_sources(p);
+        nytp_memory_points_limit(p);
         ok = ok && nytp_lay_out_spans(s) &&
              (b->options.as_recorded || nytp_take_off_recording(p));
-        take_blocks(s);
-        take_regexes(s);
+        sort_blocks(p);
         take_waited(s);
     }
     free_sums(&sums);
@@ -571,9 +539,8 @@ static bool assign_all(struct nytp_assignment *s)
 
 struct nytp_profile *nytp_assign(struct nytp_builder *b, struct nytp_error *error)
 {
-    struct nytp_assignment s = {
-        .b = b, .p = calloc(1, sizeof *s.p), .owners = nytp_line_owners_new(b)};
-    bool ok = s.p != NULL && s.owners != NULL;
+    struct nytp_assignment s = {.b = b, .p = b->p, .owners = nytp_line_owners_new(b)};
+    bool ok = s.owners != NULL;
     if (ok) {
         s.p->ticks_per_sec = b->ticks_per_sec;
         s.p->has = b->has;
@@ -590,13 +557,9 @@ struct nytp_profile *nytp_assign(struct nytp_builder *b, struct nytp_error *erro
     free(s.deficit);
     free(s.has_accepts);
     if (!ok) {
-        nytp_profile_free(s.p);
         nytp_out_of_memory(error);
         return NULL;
     }
-    s.p->strings = b->strings; /* names and texts move over */
-    s.p->arena = b->arena;
-    b->strings = NULL;
-    b->arena = NULL;
+    b->p = NULL;
     return s.p;
 }

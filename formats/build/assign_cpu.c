@@ -7,7 +7,6 @@
  * possible, so that nothing is lost: a process's over its contexts, a context's over its lines.
  */
 #include "assignment.h"
-#include "formats/base/wide.h"
 #include "formats/model/profile.h"
 
 #include <stdlib.h>
@@ -16,7 +15,7 @@
  * time. */
 static void make_sum(int64_t *values, const int64_t *times, uint32_t n, int64_t total)
 {
-    int64_t sum = 0, cumulated = 0, given = 0;
+    int64_t sum = 0;
     for (uint32_t i = 0; i < n; i++)
         sum += values[i];
     for (uint32_t i = 0; sum == 0 && i < n; i++)
@@ -24,12 +23,9 @@ static void make_sum(int64_t *values, const int64_t *times, uint32_t n, int64_t 
     if (sum == 0)
         for (uint32_t i = 0; i < n; i++)
             sum += values[i];
-    for (uint32_t i = 0; sum > 0 && i < n; i++) {
-        cumulated += values[i];
-        const int64_t upto = nytp_mul_div_signed(total, cumulated, sum);
-        values[i] = upto - given;
-        given = upto;
-    }
+    struct nytp_sharing sharing = {.total = total, .sum = sum};
+    for (uint32_t i = 0; sum > 0 && i < n; i++)
+        values[i] = nytp_next_share(&sharing, values[i]);
 }
 
 static int64_t wait_of_context(const struct nytp_assignment *s, uint32_t node)

@@ -17,6 +17,7 @@
 #include "builder_state.h"
 #include "line_owners.h"
 
+#include "formats/base/wide.h"
 #include "formats/model/svs.h"
 
 /* A line's statement cost of which only the sub is known, not the context: it is put on
@@ -91,8 +92,8 @@ bool nytp_accept_arcs_raise(const struct nytp_assignment *s);
 /* Makes p->spans, the time line, of the calls that were kept. */
 bool nytp_lay_out_spans(const struct nytp_assignment *s);
 
-/* Returns the profile of what the builder holds, whose names and texts move over to it; or NULL
- * with *error set if memory is out. */
+/* Returns the builder's profile, complete, which is then the caller's; or NULL with *error set if
+ * memory is out. */
 struct nytp_profile *nytp_assign(struct nytp_builder *builder, struct nytp_error *error);
 
 /* An xsub or opcode, which runs no lines of its own. */
@@ -111,6 +112,21 @@ static inline uint32_t nytp_id_of_sub(const struct nytp_assignment *s, uint32_t 
 static inline int64_t nytp_at_least_0(int64_t ticks)
 {
     return ticks > 0 ? ticks : 0;
+}
+
+/* A total that is shared out over weights, to the last tick: shares are differences of running
+ * sums. `sum` is that of all weights, and not 0. */
+struct nytp_sharing {
+    int64_t total, sum, cumulated, given;
+};
+
+/* Returns the share of the next weight. */
+static inline int64_t nytp_next_share(struct nytp_sharing *s, int64_t weight)
+{
+    const int64_t given = s->given;
+    s->cumulated += weight;
+    s->given = nytp_mul_div_signed(s->total, s->cumulated, s->sum);
+    return s->given - given;
 }
 
 #endif

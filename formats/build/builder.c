@@ -10,6 +10,7 @@
 #include "builder_parts.h"
 
 #include "assignment.h"
+#include "formats/model/profile.h"
 
 #include "formats/stream/comments/bytes_records.h"
 #include "formats/stream/comments/svs_records.h"
@@ -23,11 +24,8 @@
 
 static void free_builder(struct nytp_builder *b)
 {
-    nytp_strings_free(b->strings);
-    nytp_arena_free(b->arena);
+    nytp_profile_free(b->p);
     nytp_callstack_free(&b->stack);
-    free(b->attributes);
-    free(b->options_seen);
     free(b->processes);
     free(b->files);
     free(b->pages);
@@ -35,16 +33,11 @@ static void free_builder(struct nytp_builder *b)
     free(b->ranges);
     free(b->arcs);
     free(b->names);
-    free(b->sources);
-    free(b->blocks);
-    free(b->regexes);
-    free(b->memory.points);
     nytp_accept_waits_free(&b->accepts);
     free(b->in_use.calls);
     free(b->in_use.blocks);
     nytp_sample_waits_free(&b->waits);
     free(b->spans);
-    free(b->labels.stretches);
     free(b->labels.marks);
     free(b->labels.in_force);
     free(b->profile_labels.list);
@@ -70,8 +63,11 @@ struct nytp_builder *nytp_builder_new(const struct nytp_build_options *options,
     b->has = NYTP_HAS_TIMES;
     b->n_files = 1;
     nytp_span_floor_init(&b->span_floor, options->max_spans);
-    b->strings = nytp_strings_new();
-    b->arena = nytp_arena_new();
+    b->p = calloc(1, sizeof *b->p);
+    if (b->p != NULL) {
+        b->p->strings = b->strings = nytp_strings_new();
+        b->p->arena = b->arena = nytp_arena_new();
+    }
     if (b->strings == NULL || b->arena == NULL ||
         !nytp_callstack_init(&b->stack, options->max_nodes) ||
         !nytp_grow(&b->files, &b->files_capacity, 0, sizeof *b->files)) {
@@ -236,6 +232,7 @@ static bool time_event(struct nytp_builder *b, const struct nytp_event *e)
 /* A statement of which the recording tells the block and the sub. */
 static bool block_event(struct nytp_builder *b, const struct nytp_event *e)
 {
+    struct nytp_profile *const p = b->p;
     uint32_t file;
     if (!nytp_builder_file(b, e->u.time.fid, &file))
         return false;
@@ -243,14 +240,14 @@ static bool block_event(struct nytp_builder *b, const struct nytp_event *e)
                                  e->u.time.sub_line};
     uint32_t at = nytp_table_get(&b->block_by_lines, key);
     if (at == NYTP_TABLE_NONE) {
-        if (!nytp_grow(&b->blocks, &b->blocks_capacity, b->n_blocks, sizeof *b->blocks) ||
-            !nytp_table_put(&b->block_by_lines, key, b->n_blocks))
+        if (!nytp_grow(&p->blocks, &b->blocks_capacity, p->n_blocks, sizeof *p->blocks) ||
+            !nytp_table_put(&b->block_by_lines, key, p->n_blocks))
             return nytp_builder_out_of_memory(b);
-        at = b->n_blocks++;
-        b->blocks[at] = (struct nytp_block){key.a, key.b, key.c, key.d, 0, 0};
+        at = p->n_blocks++;
+        p->blocks[at] = (struct nytp_block){key.a, key.b, key.c, key.d, 0, 0};
     }
-    b->blocks[at].ticks += e->u.time.ticks > 0 ? e->u.time.ticks : 0;
-    b->blocks[at].statements += !b->discount;
+    p->blocks[at].ticks += e->u.time.ticks > 0 ? e->u.time.ticks : 0;
+    p->blocks[at].statements += !b->discount;
     return true;
 }
 

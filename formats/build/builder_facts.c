@@ -32,6 +32,7 @@ static bool sub_info_event(struct nytp_builder *b, const struct nytp_event *e)
 
 bool nytp_builder_source_line(struct nytp_builder *b, const struct nytp_event *e)
 {
+    struct nytp_profile *const p = b->p;
     b->has |= NYTP_HAS_SOURCE;
     if (!b->options.sources)
         return true;
@@ -41,11 +42,11 @@ bool nytp_builder_source_line(struct nytp_builder *b, const struct nytp_event *e
     const uint32_t len = e->u.src_line.text.len;
     char *text = nytp_arena_alloc(b->arena, (size_t)len + 1);
     if (text == NULL ||
-        !nytp_grow(&b->sources, &b->sources_capacity, b->n_sources, sizeof *b->sources))
+        !nytp_grow(&p->sources, &b->sources_capacity, p->n_sources, sizeof *p->sources))
         return nytp_builder_out_of_memory(b);
     memcpy(text, e->u.src_line.text.ptr, len);
     text[len] = '\0';
-    b->sources[b->n_sources++] = (struct nytp_source_line){file, e->u.src_line.line, text, len};
+    p->sources[p->n_sources++] = (struct nytp_source_line){file, e->u.src_line.line, text, len};
     return true;
 }
 
@@ -60,15 +61,17 @@ static uint64_t str_number(const struct nytp_str *s)
 }
 
 /* Remember a pair; of the same key the last counts. */
-static bool keep_pair(struct nytp_builder *b, struct nytp_pair_ids **list, uint32_t *n,
+static bool keep_pair(struct nytp_builder *b, struct nytp_pair **list, uint32_t *n,
                       uint32_t *capacity, const struct nytp_event *e)
 {
-    struct nytp_pair_ids pair;
-    if (!nytp_builder_name(b, &e->u.pair.key, &pair.key) ||
-        !nytp_builder_name(b, &e->u.pair.value, &pair.value))
+    uint32_t key, value;
+    if (!nytp_builder_name(b, &e->u.pair.key, &key) ||
+        !nytp_builder_name(b, &e->u.pair.value, &value))
         return false;
+    const struct nytp_pair pair = {nytp_strings_get(b->strings, key),
+                                   nytp_strings_get(b->strings, value)};
     for (uint32_t i = 0; i < *n; i++)
-        if ((*list)[i].key == pair.key) {
+        if ((*list)[i].key.ptr == pair.key.ptr) {
             (*list)[i] = pair;
             return true;
         }
@@ -82,7 +85,7 @@ static bool keep_pair(struct nytp_builder *b, struct nytp_pair_ids **list, uint3
 
 static bool keep_attribute(struct nytp_builder *b, const struct nytp_event *e)
 {
-    return keep_pair(b, &b->attributes, &b->n_attributes, &b->attributes_capacity, e);
+    return keep_pair(b, &b->p->attributes, &b->p->n_attributes, &b->attributes_capacity, e);
 }
 
 static bool attribute_event(struct nytp_builder *b, const struct nytp_event *e)
@@ -105,11 +108,12 @@ static bool option_event(struct nytp_builder *b, const struct nytp_event *e)
 {
     if (nytp_str_is(e->u.pair.key, "calls"))
         b->option_calls_2 = nytp_str_is(e->u.pair.value, "2");
-    return keep_pair(b, &b->options_seen, &b->n_options, &b->options_capacity, e);
+    return keep_pair(b, &b->p->options, &b->p->n_options, &b->options_capacity, e);
 }
 
 static bool regex_event(struct nytp_builder *b, const struct nytp_regex_record *record)
 {
+    struct nytp_profile *const p = b->p;
     struct nytp_regex regex = {
         .kind = record->kind,
         .process = b->n_processes - 1,
@@ -128,11 +132,11 @@ static bool regex_event(struct nytp_builder *b, const struct nytp_regex_record *
     regex.pattern = nytp_strings_get(b->strings, pattern);
     struct nytp_regex_size *const sizes = nytp_arena_alloc(b->arena, sizeof record->sizes);
     if (sizes == NULL ||
-        !nytp_grow(&b->regexes, &b->regexes_capacity, b->n_regexes, sizeof *b->regexes))
+        !nytp_grow(&p->regexes, &b->regexes_capacity, p->n_regexes, sizeof *p->regexes))
         return nytp_builder_out_of_memory(b);
     memcpy(sizes, record->sizes, sizeof record->sizes);
     regex.sizes = sizes;
-    b->regexes[b->n_regexes++] = regex;
+    p->regexes[p->n_regexes++] = regex;
     return true;
 }
 

@@ -137,8 +137,8 @@ void nytp_memory_peak_note(struct nytp_builder *builder);
 /* The process in progress ends: notes its peak in it, and in the samples in use then. */
 void nytp_memory_peak_end(struct nytp_builder *builder);
 
-/* Moves the points to the profile. None lies behind the end of its process. */
-void nytp_memory_points_take(struct nytp_builder *builder, struct nytp_profile *p);
+/* When the tree is complete: moves points that lie behind the end of their process there. */
+void nytp_memory_points_limit(struct nytp_profile *p);
 
 /* ---- labels.c ----
  *

@@ -84,11 +84,9 @@ struct nytp_built_mark {
 };
 
 struct nytp_built_labels { /* labels.c */
-    struct nytp_stretch *stretches; /* their times come from the marks */
     struct nytp_built_mark *marks;  /* as they came */
     uint32_t *in_force;             /* stretches of the current process that have not ended */
-    uint32_t n_stretches, n_marks, n_in_force, stretches_capacity, marks_capacity,
-        in_force_capacity;
+    uint32_t n_marks, n_in_force, stretches_capacity, marks_capacity, in_force_capacity;
     uint64_t left_out;
     uint32_t own_depth;  /* of the calls that comments told of since the last label changed */
     uint32_t n_timed;    /* marks whose time no sample changes any more */
@@ -109,8 +107,7 @@ struct nytp_built_profile_labels { /* labels.c */
 };
 
 struct nytp_built_memory { /* memory_points.c */
-    struct nytp_memory_point *points; /* as they came; at_ticks as recorded */
-    uint32_t n_points, points_capacity;
+    uint32_t points_capacity;
     int64_t in_use, svs; /* of the process in progress, now */
     uint32_t n_freed;    /* samples, of all processes */
     struct {
@@ -154,14 +151,15 @@ struct nytp_builder {
     int64_t svs_seen;                         /* that were made or freed */
     uint32_t name_runtime, name_null;
 
+    /* The profile: owns strings and arena. Here already have their rows, as they came: attributes
+     * and options, sources, blocks (also of string evals), regexes, memory points (at_ticks as
+     * recorded) and stretches (their times come from the marks). */
+    struct nytp_profile *p;
+    uint32_t attributes_capacity, options_capacity, sources_capacity, blocks_capacity,
+        regexes_capacity;
     struct nytp_strings *strings;
     struct nytp_arena *arena;
     struct nytp_callstack stack; /* and the tree that grows from it */
-
-    struct nytp_pair_ids {
-        uint32_t key, value;
-    } * attributes, *options_seen;
-    uint32_t n_attributes, attributes_capacity, n_options, options_capacity;
 
     uint32_t thread, parent_thread; /* of processes that begin now, as attributes say */
     struct nytp_built_process *processes;
@@ -197,16 +195,8 @@ struct nytp_builder {
     } recent_subs[NYTP_RECENT_SUBS]; /* that returned, and whether they are a builtin or xsub
                                         as far as is known; name 0 stands for none */
 
-    struct nytp_source_line *sources; /* as they came */
-    uint32_t n_sources, sources_capacity;
-    uint64_t proved_bytes; /* of files of whose text the sum is known */
-
-    struct nytp_block *blocks; /* each of its four lines once */
-    uint32_t n_blocks, blocks_capacity;
-    struct nytp_table block_by_lines;
-
-    struct nytp_regex *regexes; /* as they came */
-    uint32_t n_regexes, regexes_capacity;
+    uint64_t proved_bytes;            /* of files of whose text the sum is known */
+    struct nytp_table block_by_lines; /* all four of them */
 
     struct nytp_built_span *spans; /* by process, then in the order in which the calls ended */
     uint32_t n_spans, spans_capacity;

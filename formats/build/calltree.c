@@ -52,11 +52,9 @@ void nytp_calltree_free(struct nytp_calltree *tree)
 {
     free(tree->nodes);
     free(tree->lines);
-    free(tree->node_svs.of);
-    free(tree->line_svs.of);
+    free(tree->node_memory.of);
+    free(tree->line_memory.of);
     free(tree->samples);
-    free(tree->node_samples.last);
-    free(tree->line_samples.last);
     free(tree->work);
     free(tree->booked_calls);
     free(tree->line_cache.of);
@@ -245,39 +243,6 @@ bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t 
     return true;
 }
 
-static bool add_svs(struct nytp_tree_svs *svs, uint32_t index, int64_t n)
-{
-    const uint32_t had = svs->capacity;
-    if (n == 0)
-        return true;
-    if (!nytp_reserve(&svs->of, &svs->capacity, (uint64_t)index + 1, sizeof *svs->of))
-        return false;
-    if (svs->capacity > had)
-        memset(svs->of + had, 0, (svs->capacity - had) * sizeof *svs->of);
-    svs->of[index] += n;
-    return true;
-}
-
-/* Returns the count at an index and sets it to 0. */
-static int64_t take_svs(struct nytp_tree_svs *svs, uint32_t index)
-{
-    const int64_t n = nytp_tree_svs_of(svs, index);
-    if (n != 0)
-        svs->of[index] = 0;
-    return n;
-}
-
-/* To a node's line record, or with line 0 to the node. */
-static bool add_svs_at(struct nytp_calltree *tree, uint32_t node, uint32_t file, uint32_t line,
-                       int64_t svs)
-{
-    if (line == 0)
-        return add_svs(&tree->node_svs, node, svs);
-    const uint32_t record =
-        cached_line_record(tree, line_slot(node, file, line), node, file, line);
-    return record != 0 && add_svs(&tree->line_svs, record, svs);
-}
-
 uint32_t nytp_calltree_new_sample(struct nytp_calltree *tree, struct nytp_tree_sample sample)
 {
     const uint32_t index = tree->n_samples == 0 ? 1 : tree->n_samples;
@@ -290,51 +255,61 @@ uint32_t nytp_calltree_new_sample(struct nytp_calltree *tree, struct nytp_tree_s
     return index;
 }
 
-/* Append the list that ends with this sample, 0 for none. */
-static bool add_samples(struct nytp_calltree *tree, struct nytp_tree_sample_lists *lists,
-                        uint32_t index, uint32_t last)
+/* Adds SVs, and appends the list of samples. */
+static bool add_memory(struct nytp_calltree *tree, struct nytp_tree_memories *memories,
+                       uint32_t index, struct nytp_tree_memory more)
 {
-    const uint32_t had = lists->capacity;
-    if (last == 0)
+    const uint32_t had = memories->capacity;
+    if (more.svs == 0 && more.last_sample == 0)
         return true;
-    if (!nytp_reserve(&lists->last, &lists->capacity, (uint64_t)index + 1, sizeof *lists->last))
+    if (!nytp_reserve(&memories->of, &memories->capacity, (uint64_t)index + 1,
+                      sizeof *memories->of))
         return false;
-    if (lists->capacity > had)
-        memset(lists->last + had, 0, (lists->capacity - had) * sizeof *lists->last);
-    const uint32_t before = lists->last[index];
-    if (before != 0) {
-        const uint32_t first = tree->samples[before].next;
-        tree->samples[before].next = tree->samples[last].next;
-        tree->samples[last].next = first;
+    if (memories->capacity > had)
+        memset(memories->of + had, 0, (memories->capacity - had) * sizeof *memories->of);
+    struct nytp_tree_memory *const sum = &memories->of[index];
+    sum->svs += more.svs;
+    if (sum->last_sample != 0 && more.last_sample != 0) {
+        const uint32_t first = tree->samples[sum->last_sample].next;
+        tree->samples[sum->last_sample].next = tree->samples[more.last_sample].next;
+        tree->samples[more.last_sample].next = first;
     }
-    lists->last[index] = last;
+    if (more.last_sample != 0)
+        sum->last_sample = more.last_sample;
     return true;
 }
 
-/* The list that is there, which is then empty. */
-static uint32_t take_samples(struct nytp_tree_sample_lists *lists, uint32_t index)
+static struct nytp_tree_memory memory_of(const struct nytp_tree_memories *memories,
+                                         uint32_t index)
 {
-    const uint32_t last = index < lists->capacity ? lists->last[index] : 0;
-    if (last != 0)
-        lists->last[index] = 0;
-    return last;
+    return index < memories->capacity ? memories->of[index] : (struct nytp_tree_memory){0};
 }
 
-/* Add them to a node's line record, or with line 0 to the node. */
-static bool add_samples_at(struct nytp_calltree *tree, uint32_t node, uint32_t file,
-                           uint32_t line, uint32_t last)
+/* Returns the memory at an index, which has none afterwards. */
+static struct nytp_tree_memory take_memory(struct nytp_tree_memories *memories, uint32_t index)
 {
-    if (line == 0 || last == 0)
-        return add_samples(tree, &tree->node_samples, node, last);
+    const struct nytp_tree_memory memory = memory_of(memories, index);
+    if (index < memories->capacity)
+        memories->of[index] = (struct nytp_tree_memory){0};
+    return memory;
+}
+
+/* Adds memory to a node's line record, or with line 0 to the node. */
+static bool add_memory_at(struct nytp_calltree *tree, uint32_t node, uint32_t file,
+                          uint32_t line, struct nytp_tree_memory more)
+{
+    if (line == 0)
+        return add_memory(tree, &tree->node_memory, node, more);
     const uint32_t record =
         cached_line_record(tree, line_slot(node, file, line), node, file, line);
-    return record != 0 && add_samples(tree, &tree->line_samples, record, last);
+    return record != 0 && add_memory(tree, &tree->line_memory, record, more);
 }
 
 bool nytp_calltree_book_sample(struct nytp_calltree *tree, uint32_t node, uint32_t file,
                                uint32_t line, uint32_t sample)
 {
-    return add_samples_at(tree, node, file, line, sample);
+    return add_memory_at(tree, node, file, line,
+                         (struct nytp_tree_memory){.last_sample = sample});
 }
 
 static void add_sample(struct nytp_svs *sum, const struct nytp_tree_sample *sample)
@@ -353,28 +328,15 @@ static void add_sample(struct nytp_svs *sum, const struct nytp_tree_sample *samp
         nytp_in_use_add(&sum->inherited, (struct nytp_in_use){objects, space});
 }
 
-static void add_all_samples(const struct nytp_calltree *tree,
-                            const struct nytp_tree_sample_lists *lists, uint32_t index,
-                            struct nytp_svs *sum)
+struct nytp_svs nytp_calltree_svs(const struct nytp_calltree *tree,
+                                  const struct nytp_tree_memories *memories, uint32_t index)
 {
-    const uint32_t last = index < lists->capacity ? lists->last[index] : 0;
-    for (uint32_t i = last; i != 0;) {
-        add_sample(sum, &tree->samples[i]);
-        i = tree->samples[i].next == last ? 0 : tree->samples[i].next;
+    const struct nytp_tree_memory memory = memory_of(memories, index);
+    struct nytp_svs svs = {.net = memory.svs};
+    for (uint32_t i = memory.last_sample; i != 0;) {
+        add_sample(&svs, &tree->samples[i]);
+        i = tree->samples[i].next == memory.last_sample ? 0 : tree->samples[i].next;
     }
-}
-
-struct nytp_svs nytp_calltree_node_svs(const struct nytp_calltree *tree, uint32_t node)
-{
-    struct nytp_svs svs = {.net = nytp_tree_svs_of(&tree->node_svs, node)};
-    add_all_samples(tree, &tree->node_samples, node, &svs);
-    return svs;
-}
-
-struct nytp_svs nytp_calltree_line_svs(const struct nytp_calltree *tree, uint32_t record)
-{
-    struct nytp_svs svs = {.net = nytp_tree_svs_of(&tree->line_svs, record)};
-    add_all_samples(tree, &tree->line_samples, record, &svs);
     return svs;
 }
 
@@ -427,8 +389,7 @@ static bool merge_lines(struct nytp_calltree *tree, uint32_t from, uint32_t to)
         drop_line(tree, from, r);
         if (!nytp_calltree_add_line(tree, to, l.file, l.line, l.ticks, l.statements,
                                     l.after_leave) ||
-            !add_svs_at(tree, to, l.file, l.line, take_svs(&tree->line_svs, r)) ||
-            !add_samples_at(tree, to, l.file, l.line, take_samples(&tree->line_samples, r)))
+            !add_memory_at(tree, to, l.file, l.line, take_memory(&tree->line_memory, r)))
             return false;
         if (tree->waits.n > 0 &&
             !nytp_wait_sums_move(&tree->waits, nytp_wait_of_line(from, l.file, l.line),
@@ -474,9 +435,7 @@ static bool drain_work(struct nytp_calltree *tree)
         if (!merge_lines(tree, from, to) || !merge_children(tree, from, to) ||
             !nytp_wait_sums_move(&tree->waits, nytp_wait_of_node(from),
                                  nytp_wait_of_node(to)) ||
-            !add_svs(&tree->node_svs, to, take_svs(&tree->node_svs, from)) ||
-            !add_samples(tree, &tree->node_samples, to,
-                         take_samples(&tree->node_samples, from)))
+            !add_memory(tree, &tree->node_memory, to, take_memory(&tree->node_memory, from)))
             return false;
         tree->nodes[to].calls += tree->nodes[from].calls;
         tree->nodes[to].excl_ticks += tree->nodes[from].excl_ticks;
@@ -523,11 +482,12 @@ bool nytp_calltree_book(struct nytp_calltree *tree, uint32_t node,
             i--;
         } else if (i > call.first && bookings[i - 1].what == NYTP_BOOK_SVS) {
             const struct nytp_booking *const e = &bookings[--i];
-            if (!add_svs_at(tree, call.node, e->file, e->line, e->svs))
+            if (!add_memory_at(tree, call.node, e->file, e->line,
+                               (struct nytp_tree_memory){.svs = e->svs}))
                 return false;
         } else if (i > call.first && bookings[i - 1].what == NYTP_BOOK_SAMPLE) {
             const struct nytp_booking *const e = &bookings[--i];
-            if (!add_samples_at(tree, call.node, e->file, e->line, e->sample))
+            if (!nytp_calltree_book_sample(tree, call.node, e->file, e->line, e->sample))
                 return false;
         } else if (i > call.first) {
             i -= 2;
@@ -551,9 +511,7 @@ bool nytp_calltree_book(struct nytp_calltree *tree, uint32_t node,
 
 bool nytp_calltree_move_content(struct nytp_calltree *tree, uint32_t from, uint32_t to)
 {
-    return add_svs(&tree->node_svs, to, take_svs(&tree->node_svs, from)) &&
-           add_samples(tree, &tree->node_samples, to,
-                       take_samples(&tree->node_samples, from)) &&
+    return add_memory(tree, &tree->node_memory, to, take_memory(&tree->node_memory, from)) &&
            merge_lines(tree, from, to) && merge_children(tree, from, to) && drain_work(tree);
 }
 

@@ -50,18 +50,6 @@ struct nytp_tree_line {
     uint64_t statements, after_leave;
 };
 
-/* SVs made less freed, beside the nodes (those on none of their lines) and the lines; only as
- * far as there are any. */
-struct nytp_tree_svs {
-    int64_t *of;
-    uint32_t capacity;
-};
-
-static inline int64_t nytp_tree_svs_of(const struct nytp_tree_svs *svs, uint32_t index)
-{
-    return index < svs->capacity ? svs->of[index] : 0;
-}
-
 /* A sample of allocated memory, in the circular list of what it belongs to: a node (if to none
  * of its lines), a line, or neither yet. */
 struct nytp_tree_sample {
@@ -77,9 +65,15 @@ struct nytp_tree_sample {
 /* The most samples of a stream, against damaged input. 28 bits count the freed ones. */
 #define NYTP_MAX_SAMPLES 67108864u
 
-/* The last sample of each list, whose next is the first; 0 = none. */
-struct nytp_tree_sample_lists {
-    uint32_t *last;
+/* SVs made less freed, and the last of a list of samples, whose next is the first; 0 = none. */
+struct nytp_tree_memory {
+    int64_t svs;
+    uint32_t last_sample;
+};
+
+/* The memory of nodes (on none of their lines), or of lines; only as far as there is any. */
+struct nytp_tree_memories {
+    struct nytp_tree_memory *of;
     uint32_t capacity;
 };
 
@@ -136,10 +130,9 @@ struct nytp_calltree {
     struct nytp_tree_line *lines; /* [0] unused */
     uint32_t n_nodes, nodes_capacity, free_nodes;
     uint32_t n_lines, lines_capacity, free_lines;
-    struct nytp_tree_svs node_svs, line_svs;
+    struct nytp_tree_memories node_memory, line_memory;
     struct nytp_tree_sample *samples; /* [0] unused */
     uint32_t n_samples, samples_capacity;
-    struct nytp_tree_sample_lists node_samples, line_samples;
     uint32_t max_nodes;
     uint32_t live_nodes;
 
@@ -190,13 +183,13 @@ bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t 
 /* A sample that is not booked yet; 0 when memory or the limit is out. */
 uint32_t nytp_calltree_new_sample(struct nytp_calltree *tree, struct nytp_tree_sample sample);
 
-/* Add one to a node's line, or with line 0 to the node. */
+/* Adds a sample to a node's line, or with line 0 to the node. */
 bool nytp_calltree_book_sample(struct nytp_calltree *tree, uint32_t node, uint32_t file,
                                uint32_t line, uint32_t sample);
 
-/* Sums of the samples of a node that are on none of its lines; of a line record. */
-struct nytp_svs nytp_calltree_node_svs(const struct nytp_calltree *tree, uint32_t node);
-struct nytp_svs nytp_calltree_line_svs(const struct nytp_calltree *tree, uint32_t record);
+/* Returns the sums of a node or a line record. */
+struct nytp_svs nytp_calltree_svs(const struct nytp_calltree *tree,
+                                  const struct nytp_tree_memories *memories, uint32_t index);
 
 /* Book what happened in a node: on its lines, and on children made if need be, and so on. Where
  * the running statement began in one of them, that becomes the owner. False when memory or the

@@ -36,7 +36,7 @@ static bool end_stretch(struct nytp_builder *b, struct nytp_name key, int64_t at
     struct nytp_built_labels *const l = &b->labels;
     for (uint32_t i = 0; i < l->n_in_force; i++) {
         const uint32_t stretch = l->in_force[i];
-        if (l->stretches[stretch].key.ptr != key.ptr)
+        if (b->p->stretches[stretch].key.ptr != key.ptr)
             continue;
         l->in_force[i] = l->in_force[--l->n_in_force];
         return add_mark(b, stretch, true, at_ticks, depth);
@@ -47,17 +47,18 @@ static bool end_stretch(struct nytp_builder *b, struct nytp_name key, int64_t at
 static bool begin_stretch(struct nytp_builder *b, struct nytp_name key, struct nytp_name value,
                           int64_t at_ticks, uint32_t depth)
 {
+    struct nytp_profile *const p = b->p;
     struct nytp_built_labels *const l = &b->labels;
-    if (l->n_stretches >= NYTP_MOST_STRETCHES || l->n_in_force >= NYTP_MOST_IN_FORCE) {
+    if (p->n_stretches >= NYTP_MOST_STRETCHES || l->n_in_force >= NYTP_MOST_IN_FORCE) {
         l->left_out++;
         return true;
     }
-    if (!nytp_grow(&l->stretches, &l->stretches_capacity, l->n_stretches,
-                   sizeof *l->stretches) ||
+    if (!nytp_grow(&p->stretches, &l->stretches_capacity, p->n_stretches,
+                   sizeof *p->stretches) ||
         !nytp_grow(&l->in_force, &l->in_force_capacity, l->n_in_force, sizeof *l->in_force))
         return nytp_builder_out_of_memory(b);
-    const uint32_t stretch = l->n_stretches++;
-    l->stretches[stretch] =
+    const uint32_t stretch = p->n_stretches++;
+    p->stretches[stretch] =
         (struct nytp_stretch){.process = b->n_processes - 1, .key = key, .value = value};
     l->in_force[l->n_in_force++] = stretch;
     return add_mark(b, stretch, false, at_ticks, depth);
@@ -106,7 +107,7 @@ bool nytp_label_marks_end_process(struct nytp_builder *b, int64_t at_ticks)
 {
     struct nytp_built_labels *const l = &b->labels;
     while (l->n_in_force > 0)
-        if (!end_stretch(b, l->stretches[l->in_force[0]].key, at_ticks, 0))
+        if (!end_stretch(b, b->p->stretches[l->in_force[0]].key, at_ticks, 0))
             return false;
     nytp_label_marks_sampled(b, at_ticks);
     l->has_ahead = false;

@@ -4,11 +4,9 @@
  *
  * A context whose lines were measured in it keeps them. Where lines are known only for a whole
  * sub, the sub's contexts share them: times per line and times per context are both known, and
- * both come out exactly. Proportions become whole ticks as differences of running sums, so
- * that no tick is lost.
+ * both come out exactly.
  */
 #include "assignment.h"
-#include "formats/base/wide.h"
 #include "formats/model/profile.h"
 #include "formats/model/totals.h"
 
@@ -29,13 +27,6 @@ static bool add_svs(struct nytp_assignment *s, uint32_t node, uint32_t file, uin
                     struct nytp_svs svs)
 {
     return nytp_svs_rows_add(&s->svs, (struct nytp_svs_row){node, file, line, svs});
-}
-
-/* The part of `total` that falls to weights up to `cumulated` of `sum`: differences of
- * successive values apportion a total over weights without losing a tick. */
-static int64_t share_up_to(int64_t total, int64_t cumulated, int64_t sum)
-{
-    return nytp_mul_div_signed(total, cumulated, sum);
 }
 
 struct weighted {
@@ -83,7 +74,7 @@ static bool apportion_measured(struct nytp_assignment *s, uint32_t node, struct 
                                              t->lines[l].ticks,
                                              t->lines[l].statements,
                                              t->lines[l].after_leave,
-                                             nytp_calltree_line_svs(t, l)};
+                                             nytp_calltree_svs(t, &t->line_memory, l)};
     if (n_lines > 0)
         qsort(lines, n_lines, sizeof *lines, by_line);
     for (uint32_t c = 0; c < n->n_children; c++) {
@@ -94,22 +85,19 @@ static bool apportion_measured(struct nytp_assignment *s, uint32_t node, struct 
         if (at != NULL)
             at->weight -= s->deficit[child];
     }
-    const int64_t sum = weigh_lines(lines, n_lines);
-    int64_t cumulated = 0, given = 0;
+    struct nytp_sharing sharing = {.total = n->excl_ticks, .sum = weigh_lines(lines, n_lines)};
     for (uint32_t i = 0; i < n_lines; i++) {
-        cumulated += lines[i].weight;
-        const int64_t upto = share_up_to(n->excl_ticks, cumulated, sum);
-        if (upto == given && lines[i].statements == 0 && nytp_svs_are_empty(lines[i].svs))
+        const int64_t share = nytp_next_share(&sharing, lines[i].weight);
+        if (share == 0 && lines[i].statements == 0 && nytp_svs_are_empty(lines[i].svs))
             continue;
         if (!add_entry(s, (struct nytp_line_entry){.node = node,
                                                    .file = lines[i].file,
                                                    .line = lines[i].line,
-                                                   .ticks = upto - given,
+                                                   .ticks = share,
                                                    .statements = lines[i].statements,
                                                    .after_leave = lines[i].after_leave}) ||
             !add_svs(s, node, lines[i].file, lines[i].line, lines[i].svs))
             return false;
-        given = upto;
     }
     return true;
 }
@@ -146,15 +134,10 @@ static bool deal_line(struct nytp_assignment *s, struct dealing *d, uint32_t nod
 static bool deal_in_proportion(struct nytp_assignment *s, struct dealing *d, uint32_t node,
                                int64_t ticks)
 {
-    const int64_t sum = d->remaining;
-    int64_t cumulated = 0, given = 0;
-    for (uint32_t i = 0; i < d->n_lines; i++) {
-        cumulated += d->budget[i];
-        const int64_t upto = share_up_to(ticks, cumulated, sum);
-        if (!deal_line(s, d, node, i, upto - given))
+    struct nytp_sharing sharing = {.total = ticks, .sum = d->remaining};
+    for (uint32_t i = 0; i < d->n_lines; i++)
+        if (!deal_line(s, d, node, i, nytp_next_share(&sharing, d->budget[i])))
             return false;
-        given = upto;
-    }
     return true;
 }
 
@@ -220,7 +203,8 @@ static bool apportion_on_first_line(struct nytp_assignment *s, uint32_t node)
 static bool place_svs(struct nytp_assignment *s, uint32_t node)
 {
     const struct nytp_sub *sub = &s->p->subs[s->p->nodes[node].sub];
-    const struct nytp_svs svs = nytp_calltree_node_svs(&s->b->stack.tree, s->raw_of_node[node]);
+    const struct nytp_calltree *t = &s->b->stack.tree;
+    const struct nytp_svs svs = nytp_calltree_svs(t, &t->node_memory, s->raw_of_node[node]);
     const struct nytp_line_entry e = {.node = node, .file = sub->file, .line = sub->first_line};
     return nytp_svs_are_empty(svs) ||
            (add_entry(s, e) && add_svs(s, node, e.file, e.line, svs));
@@ -247,14 +231,10 @@ static bool deal_lines(struct nytp_assignment *s, struct dealing *d, const uint3
     int64_t total = 0;
     for (uint32_t i = 0; i < n_nodes; i++)
         total += nytp_at_least_0(part_of(s, &p->nodes[nodes[i]]));
-    const int64_t sum = weigh_lines(d->lines, d->n_lines);
-    int64_t cumulated = 0, given = 0;
+    struct nytp_sharing sharing = {.total = total, .sum = weigh_lines(d->lines, d->n_lines)};
     for (uint32_t i = 0; i < d->n_lines; i++) {
-        cumulated += d->lines[i].weight;
-        const int64_t upto = share_up_to(total, cumulated, sum);
-        d->budget[i] = upto - given;
+        d->budget[i] = nytp_next_share(&sharing, d->lines[i].weight);
         d->first_entry[i] = 0;
-        given = upto;
     }
     d->remaining = total;
     d->at = 0;
@@ -411,17 +391,14 @@ static bool apportion_all(struct nytp_assignment *s)
 /* The SVs that a node kept, on its lines that made any, in proportion. */
 static void keep_svs(struct nytp_svs *lines, uint32_t n)
 {
-    int64_t made = 0, freed = 0, cumulated = 0, given = 0;
+    int64_t made = 0, freed = 0;
     for (uint32_t i = 0; i < n; i++) {
         made += nytp_at_least_0(lines[i].net);
         freed += nytp_at_least_0(-lines[i].net);
     }
-    for (uint32_t i = 0; made > freed && i < n; i++) {
-        cumulated += nytp_at_least_0(lines[i].net);
-        const int64_t upto = share_up_to(made - freed, cumulated, made);
-        lines[i].kept = upto - given;
-        given = upto;
-    }
+    struct nytp_sharing sharing = {.total = made - freed, .sum = made};
+    for (uint32_t i = 0; made > freed && i < n; i++)
+        lines[i].kept = nytp_next_share(&sharing, nytp_at_least_0(lines[i].net));
 }
 
 static bool make_node_line_svs(struct nytp_assignment *s)

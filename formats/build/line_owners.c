@@ -9,6 +9,8 @@
  */
 #include "line_owners.h"
 
+#include "formats/model/profile.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,12 +220,8 @@ static bool ends_with(struct nytp_name name, struct nytp_name tail)
  * that of main::RUNTIME, or the first file that ran. */
 static uint32_t find_script(const struct nytp_builder *b)
 {
-    struct nytp_name application = {"", 0};
-    for (uint32_t i = 0; i < b->n_attributes; i++) {
-        const struct nytp_name key = nytp_strings_get(b->strings, b->attributes[i].key);
-        if (key.len == 11 && memcmp(key.ptr, "application", 11) == 0)
-            application = nytp_strings_get(b->strings, b->attributes[i].value);
-    }
+    const struct nytp_name *const recorded = nytp_profile_attribute(b->p, "application");
+    struct nytp_name application = recorded != NULL ? *recorded : (struct nytp_name){"", 0};
     if (application.len >= 2 && memcmp(application.ptr, "./", 2) == 0) {
         application.ptr += 2;
         application.len -= 2;

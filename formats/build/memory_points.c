@@ -27,16 +27,16 @@ static struct nytp_memory_point join(const struct nytp_memory_point *first,
     };
 }
 
-static void halve(struct nytp_built_memory *m)
+static void halve(struct nytp_profile *p)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < m->n_points; i++) {
-        const struct nytp_memory_point *const here = &m->points[i];
-        const bool is_pair = i + 1 < m->n_points && here[1].process == here->process;
-        m->points[kept++] = is_pair ? join(here, &here[1]) : *here;
+    for (uint32_t i = 0; i < p->n_memory_points; i++) {
+        const struct nytp_memory_point *const here = &p->memory_points[i];
+        const bool is_pair = i + 1 < p->n_memory_points && here[1].process == here->process;
+        p->memory_points[kept++] = is_pair ? join(here, &here[1]) : *here;
         i += is_pair;
     }
-    m->n_points = kept;
+    p->n_memory_points = kept;
 }
 
 /* Returns where the process in progress is on its axis of time, as recorded. */
@@ -49,14 +49,16 @@ static int64_t ticks_now(const struct nytp_builder *b)
 
 bool nytp_memory_points_note(struct nytp_builder *b, int64_t resident)
 {
+    struct nytp_profile *const p = b->p;
     struct nytp_built_memory *const m = &b->memory;
-    if (m->n_points >= NYTP_MOST_MEMORY_POINTS)
-        halve(m);
-    if (m->n_points >= NYTP_MOST_MEMORY_POINTS) /* of as many processes */
+    if (p->n_memory_points >= NYTP_MOST_MEMORY_POINTS)
+        halve(p);
+    if (p->n_memory_points >= NYTP_MOST_MEMORY_POINTS) /* of as many processes */
         return true;
-    if (!nytp_grow(&m->points, &m->points_capacity, m->n_points, sizeof *m->points))
+    if (!nytp_grow(&p->memory_points, &m->points_capacity, p->n_memory_points,
+                   sizeof *p->memory_points))
         return nytp_builder_out_of_memory(b);
-    m->points[m->n_points++] = (struct nytp_memory_point){
+    p->memory_points[p->n_memory_points++] = (struct nytp_memory_point){
         .process = b->n_processes - 1,
         .at_ticks = ticks_now(b),
         .resident = resident,
@@ -90,11 +92,8 @@ void nytp_memory_peak_end(struct nytp_builder *b)
 }
 
 /* Statements of negative time set the clock back, which a curve cannot show. */
-void nytp_memory_points_take(struct nytp_builder *b, struct nytp_profile *p)
+void nytp_memory_points_limit(struct nytp_profile *p)
 {
-    p->memory_points = b->memory.points;
-    p->n_memory_points = b->memory.n_points;
-    b->memory.points = NULL;
     for (uint32_t i = 0; i < p->n_memory_points; i++) {
         struct nytp_memory_point *const point = &p->memory_points[i];
         const int64_t end = larger(p->nodes[p->processes[point->process].root].incl_ticks, 0);
