@@ -246,13 +246,6 @@ static AV *new_file(pTHX_ const struct build *b, const struct nytp_summary_file 
     return av;
 }
 
-/* Notes, with the file that took it over, the id of a file. */
-static void put_merged_fid(pTHX_ SV *into, U32 fid)
-{
-    SV **meta = av_fetch((AV *)into, FILE_META, 0);
-    av_push((AV *)SvRV(*hv_fetchs((HV *)SvRV(*meta), "merged_fids", 0)), newSVuv(fid));
-}
-
 /* A file merged into another, of a lower id, leaves an empty object, as stock programs expect. */
 static void put_files(pTHX_ struct build *b)
 {
@@ -267,8 +260,10 @@ static void put_files(pTHX_ struct build *b)
         sv_bless(ref, b->file_stash);
         av_store(by_fid, file->fid, ref);
         b->files[f] = gone ? NULL : (SV *)av;
-        if (gone)
-            put_merged_fid(aTHX_ b->files[file->merged_into], file->fid);
+        if (gone) {
+            HV *meta = (HV *)SvRV(*av_fetch((AV *)b->files[file->merged_into], FILE_META, 0));
+            av_push((AV *)SvRV(*hv_fetchs(meta, "merged_fids", 0)), newSVuv(file->fid));
+        }
     }
     (void)hv_stores(b->profile, "fid_fileinfo", newRV_noinc((SV *)by_fid));
 }
@@ -419,8 +414,7 @@ static bool read_summary(const char *path, struct nytp_summary *summary,
     struct nytp_source *source = nytp_source_open(path, error);
     if (source == NULL)
         return false;
-    const struct nytp_read_options options = {0};
-    const bool ok = nytp_read(source, &options, &summary->sink, error);
+    const bool ok = nytp_read(source, NULL, &summary->sink, error);
     nytp_source_free(source);
     if (summary->error.status != NYTP_OK)
         *error = summary->error;

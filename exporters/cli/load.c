@@ -14,7 +14,7 @@
 #include "exporters/select/rename.h"
 #include "exporters/select/sandbox.h"
 
-#include "formats/build/builder.h"
+#include "formats/build/build.h"
 #include "formats/build/label_selection.h"
 #include "formats/build/span_budget.h"
 #include "formats/model/merge_profiles.h"

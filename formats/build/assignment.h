@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Attribution: from what the builder holds (builder.h) to the model (model.h). This header is
+ * Attribution: from what the builder holds (build.h) to the model (model.h). This header is
  * private to the files that do it. They run in this order:
  *
  *     assign_subs.c  names become subs; finds the lines of which only the sub is known

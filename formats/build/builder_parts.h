@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The functions by which the files that fill a builder (builder.h) call each other, file by file.
+ * The functions by which the files that fill a builder (build.h) call each other, file by file.
  *
  * All that return bool return false with the builder's error set: memory or a limit is out.
  */

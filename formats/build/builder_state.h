@@ -8,7 +8,7 @@
 
 #include "accept_waits.h"
 #include "formats/base/arena.h"
-#include "builder.h"
+#include "build.h"
 #include "callstack.h"
 #include "formats/model/model.h"
 #include "sample_waits.h"

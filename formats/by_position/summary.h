@@ -143,7 +143,7 @@ struct nytp_summary {
     bool has_blocks, has_processes;
     bool has_no_times; /* counts=1 */
 
-    /* the rest belongs to summary.c */
+    /* the rest belongs to summary_events.c */
     struct nytp_strings *strings;
     struct nytp_arena *arena;
     uint32_t *file_of_fid; /* by fid, NONE = undefined */

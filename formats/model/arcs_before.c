@@ -9,7 +9,6 @@
 #include "arcs_before.h"
 
 #include "profile.h"
-#include "totals.h"
 #include "formats/base/arena.h"
 #include "formats/base/wide.h"
 #include "formats/base/strings.h"

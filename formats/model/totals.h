@@ -8,10 +8,6 @@
 
 #include "arcs_before.h"
 
-/* Lists the arcs of the tree alone; the caller frees them. Unknown sites are 0, 0. Returns false
- * if memory is out. */
-bool nytp_profile_tree_arcs(const struct nytp_profile *p, struct nytp_arc **arcs, uint32_t *n);
-
 /* Makes p->arcs and the subs' call totals from the tree. Nodes, processes and recordings must
  * be set; old arcs are freed. Returns false if memory is out.
  *

@@ -4,8 +4,6 @@
  * often each sub is on the path: inclusive time counts for the outermost call, recursion for
  * the rest.
  */
-#include "totals.h"
-
 #include "formats/base/arena.h"
 #include "formats/base/table.h"
 #include "profile.h"

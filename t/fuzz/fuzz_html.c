@@ -5,7 +5,7 @@
  * and no more, is valid UTF-8 and has no control characters.
  */
 #include "exporters/base/exporter.h"
-#include "formats/build/builder.h"
+#include "formats/build/build.h"
 #include "formats/stream/format.h"
 #include "formats/model/profile.h"
 #include "formats/stream/source.h"

@@ -4,7 +4,7 @@
  * bytes are, what comes out is a whole stream that makes a sound profile.
  */
 #include "exporters/base/out.h"
-#include "formats/build/builder.h"
+#include "formats/build/build.h"
 #include "formats/stream/format.h"
 #include "formats/stream/write/merge_streams.h"
 #include "formats/model/model.h"

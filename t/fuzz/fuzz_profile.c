@@ -9,7 +9,7 @@
 #include "exporters/base/exporter.h"
 #include "exporters/select/one_process.h"
 #include "exporters/select/select.h"
-#include "formats/build/builder.h"
+#include "formats/build/build.h"
 #include "formats/stream/format.h"
 #include "formats/model/merge_profiles.h"
 #include "formats/model/profile.h"

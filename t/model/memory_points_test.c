@@ -3,7 +3,7 @@
  * The bound on the points of the curve of memory where an input has so many processes that
  * points of one cannot stand for one another.
  */
-#include "formats/build/builder.h"
+#include "formats/build/build.h"
 #include "formats/model/model.h"
 #include "formats/model/profile.h"
 #include "t/tap.h"

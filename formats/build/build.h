@@ -7,8 +7,8 @@
  *     bool whole = nytp_read(source, NULL, nytp_builder_sink(builder), &read_error);
  *     profile = nytp_builder_finish(builder, whole ? NULL : &read_error, &error);
  */
-#ifndef NYTP_BUILDER_H
-#define NYTP_BUILDER_H
+#ifndef NYTP_BUILD_H
+#define NYTP_BUILD_H
 
 #include "formats/base/error.h"
 #include "formats/stream/event.h"
