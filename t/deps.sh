@@ -59,7 +59,7 @@ xdotool                               xdotool
 import                                imagemagick
 dbus-run-session                      dbus
 dot                                   graphviz
-chromium                              chromium
+chromium-headless-shell               chromium-headless-shell
 pdftotext                             poppler-utils
 tidy                                  tidy
 curl                                  curl

@@ -2,7 +2,6 @@
 """No access to memory that is not ours, nothing leaked, nothing undefined: everything in C under
 AddressSanitizer, UndefinedBehaviorSanitizer and valgrind, which also counts work."""
 
-import itertools
 import os
 import re
 import shutil
@@ -11,6 +10,7 @@ import subprocess
 import profiles
 import pytest
 
+from instructions import instructions
 from nytpwrite import Writer
 
 ROOT = profiles.TESTS.parent
@@ -57,17 +57,13 @@ def formats(command):
     return re.findall(r"^  (\S+)", listed.split("Input:")[0], re.M)
 
 
-def findings(command, paths, out, rounds=1):
-    """What a checked run of every format and mode reports, each of the next profile."""
+def findings(command, asked):
+    """What a checked run of each of these arguments reports."""
     found = []
-    asked = ["--peek=." if name == "peek" else f"--format={name}"
-             for name in formats(command[-1])]
-    for how, path in zip((MODES + asked) * rounds, itertools.cycle(paths)):
-        output = ["-o", str(out)] if how in asked else []
-        result = subprocess.run([*command, how, *output, str(path)], capture_output=True,
-                                timeout=HANGS)
+    for arguments in asked:
+        result = subprocess.run([*command, *arguments], capture_output=True, timeout=HANGS)
         if result.returncode not in (0, 3) or FINDING.search(result.stderr):
-            found.append((how, result.returncode, result.stderr[-2000:]))
+            found.append((arguments, result.returncode, result.stderr[-2000:]))
     return found
 
 
@@ -84,10 +80,14 @@ def test_the_c_tests_pass_sanitized(sanitized_command):
 
 
 def test_every_format_is_clean_sanitized(sanitized_command, profile, tmp_path):
-    """Each of five profiles or more."""
+    """Each of the next two profiles."""
     paths = [profile(name) for name in SANITIZED]
     assert max(path.stat().st_size for path in paths) < SMALL
-    assert findings([str(sanitized_command)], paths, tmp_path / "out", 5) == []
+    output = ["-o", tmp_path / "out"]
+    asked = [[mode] for mode in MODES] + [
+        ["--peek=." if name == "peek" else f"--format={name}", *output] for name in formats(sanitized_command)]
+    assert findings([sanitized_command], [[*how, paths[(number + shift) % len(paths)]]
+                                          for shift in range(2) for number, how in enumerate(asked)]) == []
 
 
 @pytest.fixture(scope="module")
@@ -108,9 +108,30 @@ def test_the_c_tests_are_clean_in_valgrind(valgrind):
             test, result.stderr[-3000:])
 
 
-def test_every_format_is_clean_in_valgrind(valgrind, export_command, profile, tmp_path):
-    """All of them of all profiles are clean sanitized; here uninitialized memory is looked for."""
-    assert findings([*valgrind, str(export_command)], map(profile, CHECKED), tmp_path / "out") == []
+@pytest.fixture
+def every_format(export_command, tmp_path):
+    """A program that takes files through all exporters that write one: a fuzzer's target without the fuzzer."""
+    build = ROOT / "exporters" / "build"
+    assert make("lib").returncode == 0
+    libraries = re.findall(r"-(?:l(?:isal|pcre2-8|z|m)|L\S+)\b", (build / "flags").read_text())
+    subprocess.run(["cc", "-g", "-D_XOPEN_SOURCE=700", "-DNYTP_FUZZ_MAIN", f"-I{ROOT}", ROOT / "t/fuzz/fuzz_profile.c", build / "libnytpexport.a",
+                    build / "libnytp.a", *libraries, "-o", tmp_path / "every_format"], check=True)
+    return tmp_path / "every_format"
+
+
+def test_every_format_is_clean_in_valgrind(valgrind, export_command, every_format, profile, tmp_path):
+    """All of them of all profiles are clean sanitized; here uninitialized memory is looked for. The target
+    selects, merges or exports all by the size of what it is given."""
+    sized = []
+    for name in CHECKED:
+        data = profile(name).read_bytes()
+        for more in range(3):
+            sized.append(tmp_path / f"{name}-{more}")
+            sized[-1].write_bytes(data + b"-" * ((more - len(data)) % 4))
+    done = subprocess.run([*valgrind, every_format, *sized], capture_output=True, timeout=HANGS)
+    assert done.returncode == 0 and not FINDING.search(done.stderr), done.stderr[-3000:]
+    asked = [*([mode] for mode in MODES), ["--html", "-o", f"{tmp_path}/r/"]]
+    assert findings([*valgrind, export_command], [[*how, sized[0]] for how in asked]) == []
 
 
 def test_samples_of_memory_are_clean_in_valgrind(valgrind, export_command, tmp_path):
@@ -168,12 +189,7 @@ def forked(n):
 
 
 @pytest.mark.parametrize("name", ["firefox", "chrome-trace", "speedscope"])
-def test_twice_as_many_processes_are_twice_the_work_in_valgrind(valgrind, export_command, tmp_path, name):
+def test_twice_as_many_processes_are_twice_the_work_in_valgrind(export_command, tmp_path, name):
     """Instructions are counted: one look at all processes for each of them is two and a half times the work."""
-    counts = []
-    for n in (1000, 2000):
-        done = subprocess.run([valgrind[0], "--tool=callgrind", "--callgrind-out-file=/dev/null", str(export_command), "-q",
-                               f"--{name}", "-o", tmp_path / "out", forked(n).save(tmp_path / str(n))],
-                              capture_output=True, text=True, check=True, timeout=HANGS)
-        counts.append(int(re.search(r"Collected : (\d+)", done.stderr)[1]))
+    counts = [instructions(f"--{name}", "-o", tmp_path / "out", forked(n).save(tmp_path / str(n))) for n in (1000, 2000)]
     assert 1.5 < counts[1] / counts[0] < 2.2, counts

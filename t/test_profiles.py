@@ -2,8 +2,6 @@
 """The profiles that the other tests stand on hold what their names promise, and the tests' own
 reader agrees with itself: what the stream's summary says is what its events add up to."""
 
-import gzip
-
 import pytest
 
 import nytpread
@@ -74,26 +72,3 @@ def test_names_hold_both_encodings(recorder):
     assert "main::été".encode("latin-1") in names
     assert b"\xdcn\xef::" + "ключ".encode() in names
     assert nytpread.decode_name(b"\xdcn\xef::" + "ключ".encode()) == "Ünï::ключ"
-
-
-def test_deflated_gzipped_and_plain_give_the_same_records(tmp_path):
-    import nytpwrite
-    stream = nytpwrite.Writer().pid_start(3).fid(1, "/a.pl").time(-5, 1, 70000).discount()
-    stream.time(2 ** 31 - 1, 1, 2).leave(1, 0.5, -1.25, b"a\0b").pid_end(3)
-    plain, damage = nytpread.read_all(stream.data())
-    assert damage is None
-    assert ("+", -5, 1, 70000) in plain and ("<", 1, 0.5, -1.25, b"a\0b") in plain
-    deflated = nytpread.read_all(stream.data(compress=True, trailer=b"#\nrubbish"))[0]
-    assert [record for record in deflated if record != ("z",)] == plain
-    assert nytpread.read_all(gzip.compress(stream.data()))[0] == plain
-
-
-@pytest.mark.parametrize("nv", [">d", "x87", "quad"])
-def test_foreign_numbers_are_understood(nv):
-    import nytpwrite
-    size = 8 if nv == ">d" else 16
-    stream = nytpwrite.Writer(attributes={"nv_size": size}, nv=nv).pid_start(3)
-    stream.leave(1, 123456.75, -3.5, "a").leave(1, 0, 2.0 ** 53, "b")
-    records = nytpread.read_all(stream.data())[0]
-    assert ("<", 1, 123456.75, -3.5, b"a") in records
-    assert ("<", 1, 0.0, 2.0 ** 53, b"b") in records

@@ -45,7 +45,7 @@ static inline void put_text(struct bytes *b, const char *text)
 static inline void put_packed(struct bytes *b, const void *data, size_t len, int window_bits)
 {
     z_stream z = {.next_in = (uint8_t *)(uintptr_t)data, .avail_in = (uInt)len};
-    const int init = deflateInit2(&z, 6, Z_DEFLATED, window_bits, 9, Z_DEFAULT_STRATEGY);
+    const int init = deflateInit2(&z, Z_BEST_SPEED, Z_DEFLATED, window_bits, 9, Z_DEFAULT_STRATEGY);
     assert(init == Z_OK);
     (void)init;
     const size_t bound = deflateBound(&z, (uLong)len) + 64;

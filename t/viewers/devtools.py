@@ -26,9 +26,8 @@ import subprocess
 import tempfile
 import time
 
-FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-         "--disable-background-networking", "--disable-component-update", "--disable-sync",
-         "--disable-default-apps", "--disable-extensions", "--hide-scrollbars",
+COMMAND = "chromium-headless-shell"     # a quarter of the processor time of chromium --headless=new
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--hide-scrollbars",
          "--force-color-profile=srgb", "--window-size=1280,900", "--remote-debugging-pipe"]
 PATIENCE_S = 600
 
@@ -38,7 +37,7 @@ class BrowserError(Exception):
 
 
 def missing():
-    return [] if shutil.which("chromium") else ["chromium"]
+    return [] if shutil.which(COMMAND) else [COMMAND]
 
 
 class Browser:
@@ -50,7 +49,7 @@ class Browser:
         theirs_in, self.write_end, self.read_end, theirs_out = ends
         start = f'exec "$@" 3<&{theirs_in} 4>&{theirs_out} {theirs_in}<&- {theirs_out}>&-'
         self.process = subprocess.Popen(
-            ["bash", "-c", start, "bash", "chromium", *FLAGS, *flags,
+            ["bash", "-c", start, "bash", COMMAND, *FLAGS, *flags,
              f"--user-data-dir={self.home}/profile", "about:blank"],
             pass_fds=(theirs_in, theirs_out), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, start_new_session=True)
