@@ -62,35 +62,22 @@ static int64_t change(const struct nytp_diff_row *row, enum nytp_weight weight)
            nytp_diff_value(&row->median[NYTP_DIFF_BASE], weight);
 }
 
-/* The largest change of time comes first; without times of the base, of statements. */
-struct ranked {
-    int64_t size;
-    uint32_t row;
-};
-
-static int by_size(const void *left, const void *right)
-{
-    const struct ranked *a = left, *b = right;
-    NYTP_RETURN_ORDER(b->size, a->size);
-    return (a->row > b->row) - (a->row < b->row);
-}
-
-static struct ranked *rank(const struct nytp_diff *diff, bool only_certain, uint32_t *n)
+/* Returns the rows with a difference, or NULL if memory is out. The largest change of time
+ * comes first; without times of the base, of statements. */
+static uint32_t *sorted_rows(const struct nytp_diff *diff, bool only_certain, uint32_t *n)
 {
     const enum nytp_weight weight =
         diff->base_has_times ? NYTP_WEIGHT_TIME : NYTP_WEIGHT_STATEMENTS;
-    struct ranked *ranked = malloc(((size_t)diff->n_rows + 1) * sizeof *ranked);
+    struct nytp_report_key *keys = nytp_report_keys(diff->n_rows);
     *n = 0;
-    for (uint32_t i = 0; ranked != NULL && i < diff->n_rows; i++) {
+    for (uint32_t i = 0; keys != NULL && i < diff->n_rows; i++) {
         if (only_certain ? !nytp_diff_is_listed(diff, &diff->rows[i], weight)
                          : !nytp_diff_row_differs(diff, &diff->rows[i]))
             continue;
         const int64_t by = change(&diff->rows[i], weight);
-        ranked[(*n)++] = (struct ranked){by < 0 ? -by : by, i};
+        keys[(*n)++] = (struct nytp_report_key){.time = by < 0 ? -by : by, .index = i};
     }
-    if (ranked != NULL)
-        qsort(ranked, *n, sizeof *ranked, by_size);
-    return ranked;
+    return nytp_report_sorted(keys, *n);
 }
 
 /* ---- cells ---- */
@@ -305,8 +292,8 @@ void nytp_report_difference_table(struct nytp_report *report, uint32_t most)
     const struct nytp_diff *diff = report->options->report.diff;
     struct nytp_report_column chosen[N_COLUMNS];
     uint32_t n;
-    struct ranked *ranked = rank(diff, only_certain, &n);
-    if (ranked == NULL) {
+    uint32_t *rows = sorted_rows(diff, only_certain, &n);
+    if (rows == NULL) {
         nytp_out_of_memory(&report->out->error);
         return;
     }
@@ -321,9 +308,9 @@ void nytp_report_difference_table(struct nytp_report *report, uint32_t most)
                                 chosen, n_columns);
         for (uint32_t i = 0; i < n && i < most; i++) {
             nytp_report_row_begin(report->out, i);
-            put_row(report, &diff->rows[ranked[i].row]);
+            put_row(report, &diff->rows[rows[i]]);
         }
         nytp_puts(report->out, "</table></div>\n");
     }
-    free(ranked);
+    free(rows);
 }

@@ -14,7 +14,7 @@
 #define NONE NYTP_REPORT_NONE
 
 #define MOST_ROWS 1000 /* of processes, and of labels */
-#define N_TOP     15 /* rows of the hottest subs and of the largest differences */
+#define N_TOP     15   /* rows of the hottest subs and of the largest differences */
 
 /* Returns the duration of a complete process in seconds, else 0. */
 static double duration(const struct nytp_process *process)

@@ -50,17 +50,19 @@ struct nytp_line_rows nytp_report_rows(const struct nytp_report *report, uint32_
                                        enum nytp_level level)
 {
     const struct nytp_report_file *file = &report->files[f];
-    const struct nytp_line_row *lines = report->lines.rows + file->first_line;
+    const uint32_t n_lines = file->of[NYTP_REPORT_ROWS].n;
+    const struct nytp_line_row *lines = report->lines.rows + file->of[NYTP_REPORT_ROWS].first;
     if (level == NYTP_LEVEL_LINE)
-        return (struct nytp_line_rows){report->lines.rows + file->first_line, file->n_rows};
-    const struct nytp_block *blocks = report->profile->blocks + file->first_block;
+        return (struct nytp_line_rows){report->lines.rows + file->of[NYTP_REPORT_ROWS].first,
+                                       n_lines};
+    const struct nytp_block *blocks = report->profile->blocks + file->blocks.first;
     struct nytp_line_rows rows = {
-        malloc(((size_t)file->n_blocks + file->n_rows + 1) * sizeof *rows.rows), 0};
-    for (uint32_t i = 0, b = 0; rows.rows != NULL && i < file->n_rows; i++) {
-        while (b < file->n_blocks && blocks[b].line < lines[i].line)
+        malloc(((size_t)file->blocks.n + n_lines + 1) * sizeof *rows.rows), 0};
+    for (uint32_t i = 0, b = 0; rows.rows != NULL && i < n_lines; i++) {
+        while (b < file->blocks.n && blocks[b].line < lines[i].line)
             b++;
         uint32_t n = 0;
-        while (b + n < file->n_blocks && blocks[b + n].line == lines[i].line)
+        while (b + n < file->blocks.n && blocks[b + n].line == lines[i].line)
             n++;
         if (n > 0)
             share_out(&lines[i], blocks + b, n, level, &rows);

@@ -122,8 +122,7 @@ static void safe_name(const char *text, uint32_t len, char *to)
         n = MAX_STEM;
         while (n > 0 && ((unsigned char)to[n] & 0xc0) == 0x80)
             n--;
-        n += (uint32_t)snprintf(to + n, 10, "-%08x",
-                                (unsigned)nytp_fnv1a_32(text, len));
+        n += (uint32_t)snprintf(to + n, 10, "-%08x", (unsigned)nytp_fnv1a_32(text, len));
     }
     to[n] = '\0';
 }
@@ -143,7 +142,8 @@ static uint32_t trim_name(const struct nytp_report *report, const char *text, ui
                           char *to)
 {
     static const char dots[] = ".../", too_long[] = "TOOLONG";
-    const uint32_t most = report->options->report.name_trim > 0 ? report->options->report.name_trim : 50;
+    const uint32_t most =
+        report->options->report.name_trim > 0 ? report->options->report.name_trim : 50;
     const char *slash = memchr(text, '/', len);
     const uint32_t head = slash != NULL ? (uint32_t)(slash - text) + 1 : 0;
     uint32_t last = len, n = len;
@@ -180,33 +180,19 @@ static bool name_page(struct nytp_report *report, uint32_t f)
     return true;
 }
 
-struct eval_time {
-    int64_t ticks;
-    uint32_t file;
-};
-
-static int by_ticks_falling(const void *a, const void *b)
-{
-    const struct eval_time *x = a, *y = b;
-    NYTP_RETURN_ORDER(y->ticks, x->ticks);
-    return x->file < y->file ? -1 : x->file > y->file;
-}
-
-/* Names the pages of evals: of all, or of those with the most time if there are too many. */
+/* Names the pages of evals: of those with the most time if there are too many. */
 static bool name_evals(struct nytp_report *report)
 {
-    struct eval_time *evals = malloc(report->profile->n_files * sizeof *evals);
-    if (evals == NULL)
-        return false;
+    struct nytp_report_key *keys = nytp_report_keys(report->profile->n_files);
     uint32_t n = 0;
-    for (uint32_t f = 1; f < report->profile->n_files; f++)
+    for (uint32_t f = 1; keys != NULL && f < report->profile->n_files; f++)
         if (nytp_report_is_eval(report, f) && report->files[f].merged_into == NONE)
-            evals[n++] = (struct eval_time){report->files[f].all_ticks, f};
-    if (n > NYTP_REPORT_MAX_EVAL_PAGES)
-        qsort(evals, n, sizeof *evals, by_ticks_falling);
-    bool ok = true;
+            keys[n++] =
+                (struct nytp_report_key){.time = report->files[f].all_ticks, .index = f};
+    uint32_t *evals = nytp_report_sorted(keys, n);
+    bool ok = evals != NULL;
     for (uint32_t i = 0; ok && i < n && i < NYTP_REPORT_MAX_EVAL_PAGES; i++)
-        ok = name_page(report, evals[i].file);
+        ok = name_page(report, evals[i]);
     free(evals);
     return ok;
 }
@@ -215,7 +201,10 @@ static bool name_evals(struct nytp_report *report)
 static bool is_shown(const struct nytp_report *report, uint32_t f)
 {
     const struct nytp_report_file *file = &report->files[f];
-    return report->options->report.diff == NULL || file->n_rows + file->n_calls + file->n_evals > 0;
+    return report->options->report.diff == NULL || file->of[NYTP_REPORT_ROWS].n +
+                                                           file->of[NYTP_REPORT_CALLS].n +
+                                                           file->of[NYTP_REPORT_EVALS].n >
+                                                       0;
 }
 
 /* Returns the file that shows a file without page; 0 at the end. */

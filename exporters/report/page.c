@@ -347,12 +347,6 @@ void nytp_report_put_id(struct nytp_report *report, const char *id)
     nytp_puts(report->out, id);
 }
 
-void nytp_report_put_line_id(struct nytp_report *report, uint32_t line)
-{
-    nytp_report_put_id(report, "");
-    nytp_put_u64(report->out, line);
-}
-
 void nytp_report_page_begin(struct nytp_report *report, const struct nytp_report_page *page)
 {
     report->out = nytp_output_set_member(report->set, page->name);

@@ -28,6 +28,7 @@
 
 #include "exporters/base/text.h"
 #include "formats/model/model.h"
+#include "formats/model/profile.h"
 #include "exporters/compare/diff.h"
 #include "exporters/base/asset.h"
 #include "exporters/base/exporter.h"
@@ -54,6 +55,16 @@ enum nytp_level {
     NYTP_LEVELS
 };
 
+/* What stands beside the lines of a file. Each is one list of the report, by file and line. */
+enum nytp_report_list {
+    NYTP_REPORT_TEXTS, /* into the model's sources */
+    NYTP_REPORT_ROWS,  /* into lines.rows */
+    NYTP_REPORT_CALLS, /* into calls */
+    NYTP_REPORT_EVALS, /* into evals_by_place: those that it ran directly */
+    NYTP_REPORT_SUBS,  /* into subs_by_file; those without a line come last */
+    NYTP_REPORT_LISTS
+};
+
 struct nytp_report_file { /* by index of the model's files */
     char *stem;           /* of its pages, "Foo-Bar-pm-23"; NULL: it has no page */
     uint32_t page;        /* the file whose page shows it, or NONE */
@@ -69,20 +80,17 @@ struct nytp_report_file { /* by index of the model's files */
     int64_t ticks;
     uint64_t all_stmts; /* with all string evals below it */
     int64_t all_ticks;
-    uint32_t n_direct, n_nested;        /* those evals, including merged ones */
-    uint32_t n_defined;                 /* Perl subs that it and these evals define, … */
-    uint64_t defined_calls;             /* … how often they were called … */
-    int64_t defined_ticks;              /* … and their exclusive time */
-    uint32_t n_lines;                   /* last line with any information, plus 1 */
-    bool has_line_0;                    /* there is information for unknown lines */
-    uint32_t first_line, n_rows;        /* into lines.rows */
-    uint32_t first_block, n_blocks;     /* into the model's blocks */
-    uint32_t first_sub, n_subs;         /* into subs_by_file */
-    uint32_t first_call, n_calls;       /* into calls */
-    uint32_t first_eval, n_evals;       /* into evals_by_place: those it ran directly */
-    uint32_t place;                     /* in files_by_time, or NONE */
-    uint32_t first_sibling, n_siblings; /* evals: those of its line, into siblings … */
-    uint32_t sibling;                   /* … and its index there */
+    uint32_t n_direct, n_nested; /* those evals, including merged ones */
+    uint32_t n_defined;          /* Perl subs that it and these evals define, … */
+    uint64_t defined_calls;      /* … how often they were called … */
+    int64_t defined_ticks;       /* … and their exclusive time */
+    uint32_t n_lines;            /* last line with any information, plus 1 */
+    bool has_line_0;             /* there is information for unknown lines */
+    struct nytp_slice of[NYTP_REPORT_LISTS];
+    struct nytp_slice blocks;   /* into the model's blocks */
+    uint32_t place;             /* in files_by_time, or NONE */
+    struct nytp_slice siblings; /* evals: those of its line, into siblings … */
+    uint32_t sibling;           /* … and its index there */
 };
 
 /* By index of the model's subs. The sums are the model's; merged evals have the sums of the
@@ -122,8 +130,8 @@ struct nytp_report {
     const char *page;     /* its file name */
     bool single;          /* all pages are in one file */
     bool flame;           /* there is a flame graph */
-    bool explained; /* column heads have explanations: only in the first tables */
-    bool levels;    /* files also have pages by block and by sub */
+    bool explained;       /* column heads have explanations: only in the first tables */
+    bool levels;          /* files also have pages by block and by sub */
 
     struct nytp_scale ns;  /* of ticks */
     int64_t hottest_ticks; /* time of the hottest line */
@@ -186,6 +194,21 @@ struct nytp_line_rows nytp_report_rows(const struct nytp_report *report, uint32_
                                        enum nytp_level level);
 
 /* ---- sums.c ---- */
+
+/* Sorts indices by these keys: file, line, time descending, name, index. Returns them, new, or
+ * NULL if memory is out. Frees the keys, which may be NULL. */
+struct nytp_report_key {
+    uint32_t file, line;
+    int64_t time;
+    struct nytp_name name;
+    uint32_t index;
+};
+struct nytp_report_key *nytp_report_keys(uint32_t n);
+uint32_t *nytp_report_sorted(struct nytp_report_key *keys, uint32_t n);
+
+/* Returns the line of an element of a list; NONE for a sub without one. */
+uint32_t nytp_report_line_of(const struct nytp_report *report, enum nytp_report_list list,
+                             uint32_t index);
 
 /* Computes sums and orders. index_files() comes after the pages have names. Both return false
  * if memory is out; call free_sums() in either case. */
@@ -264,7 +287,6 @@ void nytp_report_foot(struct nytp_report *report);
 
 /* Writes id=… In a single file it includes the page's name. */
 void nytp_report_put_id(struct nytp_report *report, const char *id);
-void nytp_report_put_line_id(struct nytp_report *report, uint32_t line);
 
 /* Returns true if statements are samples and numbers of calls are lower bounds. */
 bool nytp_report_is_sampled(const struct nytp_report *report);

@@ -165,7 +165,7 @@ static void put_sibling(struct nytp_report *report, uint32_t eval, uint32_t numb
 static void put_siblings(struct nytp_report *report, uint32_t f)
 {
     const struct nytp_report_file *file = &report->files[f];
-    const uint32_t n = file->n_siblings, self = file->sibling;
+    const uint32_t n = file->siblings.n, self = file->sibling;
     if (n < 2)
         return;
     const uint32_t first = self > MAX_SIBLINGS ? self - MAX_SIBLINGS : 0;
@@ -173,7 +173,7 @@ static void put_siblings(struct nytp_report *report, uint32_t f)
     nytp_puts(report->out, "<dt>Sibling evals<dd>");
     for (uint32_t i = first; i < end; i++) {
         nytp_puts(report->out, i > first ? ", " : first > 0 ? "\xe2\x80\xa6, " : "");
-        put_sibling(report, report->siblings[file->first_sibling + i], i + 1, i == self);
+        put_sibling(report, report->siblings[file->siblings.first + i], i + 1, i == self);
     }
     if (end - first < n)
         nytp_printf(report->out, "%s of %u", end < n ? ", \xe2\x80\xa6" : "", (unsigned)n);
@@ -219,38 +219,21 @@ static void put_facts(struct nytp_report *report, uint32_t f, const struct disk 
     nytp_puts(out, "</dl>\n");
 }
 
-struct ranked_sub {
-    int64_t time;
-    uint32_t sub;
-};
-
-static int compare_ranked(const void *left, const void *right)
-{
-    const struct ranked_sub *a = left, *b = right;
-    NYTP_RETURN_ORDER(b->time, a->time);
-    return (a->sub > b->sub) - (a->sub < b->sub);
-}
-
 static void put_subs(struct nytp_report *report, uint32_t f)
 {
-    const struct nytp_report_file *file = &report->files[f];
-    if (file->n_subs == 0)
+    const struct nytp_slice of = report->files[f].of[NYTP_REPORT_SUBS];
+    if (of.n == 0)
         return;
-    struct ranked_sub *ranked = malloc(file->n_subs * sizeof *ranked);
-    uint32_t *subs = malloc(file->n_subs * sizeof *subs);
-    if (ranked != NULL && subs != NULL) {
-        for (uint32_t i = 0; i < file->n_subs; i++) {
-            const uint32_t sub = report->subs_by_file[file->first_sub + i];
-            ranked[i] = (struct ranked_sub){report->subs[sub].excl_ticks, sub};
-        }
-        qsort(ranked, file->n_subs, sizeof *ranked, compare_ranked);
-        for (uint32_t i = 0; i < file->n_subs; i++)
-            subs[i] = ranked[i].sub;
-        nytp_report_sub_table(report, "subs", "Subroutines of this file", subs, file->n_subs);
-    } else {
-        nytp_out_of_memory(&report->out->error);
+    struct nytp_report_key *keys = nytp_report_keys(of.n);
+    for (uint32_t i = 0; keys != NULL && i < of.n; i++) {
+        const uint32_t sub = report->subs_by_file[of.first + i];
+        keys[i] = (struct nytp_report_key){.time = report->subs[sub].excl_ticks, .index = sub};
     }
-    free(ranked);
+    uint32_t *subs = nytp_report_sorted(keys, of.n);
+    if (subs != NULL)
+        nytp_report_sub_table(report, "subs", "Subroutines of this file", subs, of.n);
+    else
+        nytp_out_of_memory(&report->out->error);
     free(subs);
 }
 
@@ -260,47 +243,31 @@ struct cursor { /* the position on a page */
     uint32_t file;
     enum nytp_level level;
     struct nytp_line_rows rows;
-    uint32_t next_row;            /* into rows */
-    uint32_t next_text, text_end; /* into the model's sources */
-    uint32_t next_sub, sub_end;   /* into subs_by_file */
-    uint32_t next_call, call_end; /* into calls */
-    uint32_t next_eval, eval_end; /* into evals_by_place */
-    int64_t hottest_ticks;        /* of the page's cells */
+    uint32_t next[NYTP_REPORT_LISTS], end[NYTP_REPORT_LISTS]; /* what stands by later lines */
+    int64_t hottest_ticks;                                    /* of the page's cells */
     uint32_t in_body;
     bool in_pod;
     struct disk disk;
 };
 
-static uint32_t subs_until(const struct nytp_report *report, const struct cursor *cursor,
-                           uint32_t line)
+/* Returns the line of the list's next element; NONE at its end. */
+static uint32_t line_of_next(const struct nytp_report *report, const struct cursor *cursor,
+                             enum nytp_report_list list, uint32_t next)
 {
-    uint32_t i = cursor->next_sub;
-    while (i < cursor->sub_end) {
-        const uint32_t sub = report->subs_by_file[i];
-        if (nytp_report_is_foreign(report, sub) || report->profile->subs[sub].first_line > line)
-            break;
-        i++;
-    }
-    return i;
+    if (next == cursor->end[list])
+        return NONE;
+    return list == NYTP_REPORT_ROWS ? cursor->rows.rows[next].line
+                                    : nytp_report_line_of(report, list, next);
 }
 
-static uint32_t calls_until(const struct nytp_report *report, const struct cursor *cursor,
-                            uint32_t line)
+/* Returns the index behind the elements up to a line. */
+static uint32_t until(const struct nytp_report *report, const struct cursor *cursor,
+                      enum nytp_report_list list, uint32_t line)
 {
-    uint32_t i = cursor->next_call;
-    while (i < cursor->call_end && report->calls[i].line <= line)
-        i++;
-    return i;
-}
-
-static uint32_t evals_until(const struct nytp_report *report, const struct cursor *cursor,
-                            uint32_t line)
-{
-    uint32_t i = cursor->next_eval;
-    while (i < cursor->eval_end &&
-           report->profile->files[report->evals_by_place[i]].eval_line <= line)
-        i++;
-    return i;
+    uint32_t next = cursor->next[list];
+    while (line_of_next(report, cursor, list, next) <= line)
+        next++;
+    return next;
 }
 
 static void begin_body(struct nytp_report *report, struct cursor *cursor, bool at_sub)
@@ -367,8 +334,9 @@ static void put_call_cells(struct nytp_report *report, uint32_t first, uint32_t 
 
 static const struct nytp_line_row *row_at(const struct cursor *cursor, uint32_t line)
 {
-    const struct nytp_line_row *row = &cursor->rows.rows[cursor->next_row];
-    return cursor->next_row < cursor->rows.n && row->line == line ? row : NULL;
+    const uint32_t next = cursor->next[NYTP_REPORT_ROWS];
+    const struct nytp_line_row *row = &cursor->rows.rows[next];
+    return next < cursor->rows.n && row->line == line ? row : NULL;
 }
 
 static bool has_changes(const struct nytp_report *report, const struct cursor *cursor)
@@ -416,7 +384,7 @@ struct line {
     uint32_t number;
     const struct nytp_line_row *row; /* NULL: it did not run */
     struct nytp_report_change change;
-    uint32_t subs_end, calls_end, evals_end; /* ends of the cursor's next ones */
+    uint32_t end[NYTP_REPORT_LISTS]; /* of the cursor's next ones that stand here */
 };
 
 static struct line line_at(const struct nytp_report *report, const struct cursor *cursor,
@@ -425,10 +393,9 @@ static struct line line_at(const struct nytp_report *report, const struct cursor
     struct line line = {
         .number = number,
         .row = row_at(cursor, number),
-        .subs_end = subs_until(report, cursor, number),
-        .calls_end = calls_until(report, cursor, number),
-        .evals_end = evals_until(report, cursor, number),
     };
+    for (enum nytp_report_list list = NYTP_REPORT_CALLS; list < NYTP_REPORT_LISTS; list++)
+        line.end[list] = until(report, cursor, list, number);
     if (has_changes(report, cursor))
         line.change = nytp_report_change_at(report, cursor->file, number);
     return line;
@@ -437,13 +404,14 @@ static struct line line_at(const struct nytp_report *report, const struct cursor
 static void put_cells(struct nytp_report *report, struct cursor *cursor,
                       const struct line *line, bool ran, struct nytp_name text)
 {
-    const bool noted = line->subs_end > cursor->next_sub ||
-                       line->calls_end > cursor->next_call ||
-                       line->evals_end > cursor->next_eval;
+    bool noted = false;
+    for (enum nytp_report_list list = NYTP_REPORT_CALLS; list < NYTP_REPORT_LISTS; list++)
+        noted |= line->end[list] > cursor->next[list];
     const bool comment = is_comment(text, &cursor->in_pod);
     if (ran || nytp_report_more_statements(&line->change) != 0) {
         put_statement_cells(report, line->row);
-        put_call_cells(report, cursor->next_call, line->calls_end, cursor->hottest_ticks);
+        put_call_cells(report, cursor->next[NYTP_REPORT_CALLS], line->end[NYTP_REPORT_CALLS],
+                       cursor->hottest_ticks);
         if (has_changes(report, cursor))
             nytp_report_put_change(report, &line->change);
         else if (has_memory(report, cursor))
@@ -459,12 +427,11 @@ static void put_cells(struct nytp_report *report, struct cursor *cursor,
 static struct nytp_name text_at(const struct nytp_report *report, struct cursor *cursor,
                                 uint32_t line)
 {
-    const struct nytp_source_line *kept = cursor->next_text < cursor->text_end
-                                              ? &report->profile->sources[cursor->next_text]
-                                              : NULL;
-    if (kept == NULL || kept->line != line)
+    const uint32_t next = cursor->next[NYTP_REPORT_TEXTS];
+    if (line_of_next(report, cursor, NYTP_REPORT_TEXTS, next) != line)
         return disk_line(&cursor->disk);
-    cursor->next_text++;
+    cursor->next[NYTP_REPORT_TEXTS]++;
+    const struct nytp_source_line *const kept = &report->profile->sources[next];
     return without_newline(kept->text, kept->len);
 }
 
@@ -472,11 +439,13 @@ static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t
 {
     struct nytp_out *out = report->out;
     const struct line line = line_at(report, cursor, number);
-    const bool ran = line.row != NULL || line.calls_end > cursor->next_call;
+    const uint32_t *const next = cursor->next, *const end = line.end;
+    const bool ran = line.row != NULL || end[NYTP_REPORT_CALLS] > next[NYTP_REPORT_CALLS];
     const int64_t self_ticks = line.row != NULL ? line.row->self_ticks : 0;
-    begin_body(report, cursor, line.subs_end > cursor->next_sub);
+    begin_body(report, cursor, end[NYTP_REPORT_SUBS] > next[NYTP_REPORT_SUBS]);
     nytp_puts(out, "<tr");
-    nytp_report_put_line_id(report, number);
+    nytp_report_put_id(report, "");
+    nytp_put_u64(out, number);
     if (ran)
         nytp_report_put_heat(out, nytp_report_line_heat(report, self_ticks), self_ticks,
                              cursor->hottest_ticks);
@@ -484,16 +453,15 @@ static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t
     nytp_put_u64(out, number);
     put_cells(report, cursor, &line, ran, text_at(report, cursor, number));
     bool noted = false;
-    for (uint32_t i = cursor->next_sub; i < line.subs_end; i++)
+    for (uint32_t i = next[NYTP_REPORT_SUBS]; i < end[NYTP_REPORT_SUBS]; i++)
         noted |= nytp_report_put_callers(report, report->subs_by_file[i], cursor->file);
-    noted |= nytp_report_put_callees(report, cursor->next_call, line.calls_end);
-    noted |= nytp_report_put_evals(report, cursor->next_eval, line.evals_end);
+    noted |= nytp_report_put_callees(report, next[NYTP_REPORT_CALLS], end[NYTP_REPORT_CALLS]);
+    noted |= nytp_report_put_evals(report, next[NYTP_REPORT_EVALS], end[NYTP_REPORT_EVALS]);
     if (!noted) /* below notes it would show as an empty line of code */
         nytp_putc(out, '\n');
-    cursor->next_row += line.row != NULL;
-    cursor->next_sub = line.subs_end;
-    cursor->next_call = line.calls_end;
-    cursor->next_eval = line.evals_end;
+    cursor->next[NYTP_REPORT_ROWS] += line.row != NULL;
+    for (enum nytp_report_list list = NYTP_REPORT_CALLS; list < NYTP_REPORT_LISTS; list++)
+        cursor->next[list] = end[list];
 }
 
 /* Returns true if no earlier sub has the same id on the page, as different names may. */
@@ -516,8 +484,8 @@ static void put_foreign_subs(struct nytp_report *report, struct cursor *cursor)
     struct nytp_out *out = report->out;
     struct nytp_strings *ids = nytp_strings_new();
     bool any = false;
-    for (; cursor->next_sub < cursor->sub_end; cursor->next_sub++) {
-        const uint32_t sub = report->subs_by_file[cursor->next_sub];
+    for (uint32_t i = cursor->next[NYTP_REPORT_SUBS]; i < cursor->end[NYTP_REPORT_SUBS]; i++) {
+        const uint32_t sub = report->subs_by_file[i];
         if (!nytp_report_sub_ran(report, sub) ||
             report->profile->subs[sub].kind >= NYTP_SUB_RUNTIME)
             continue;
@@ -543,26 +511,13 @@ static void put_foreign_subs(struct nytp_report *report, struct cursor *cursor)
 static uint32_t next_line(const struct nytp_report *report, const struct cursor *cursor,
                           uint32_t line)
 {
-    const struct nytp_profile *profile = report->profile;
-    uint32_t next = report->files[cursor->file].n_lines, at = next;
+    uint32_t next = report->files[cursor->file].n_lines;
     if (cursor->disk.stream != NULL)
         return line;
-    if (cursor->next_text < cursor->text_end)
-        at = profile->sources[cursor->next_text].line;
-    next = at < next ? at : next;
-    if (cursor->next_row < cursor->rows.n)
-        at = cursor->rows.rows[cursor->next_row].line;
-    next = at < next ? at : next;
-    if (cursor->next_call < cursor->call_end)
-        at = report->calls[cursor->next_call].line;
-    next = at < next ? at : next;
-    if (cursor->next_eval < cursor->eval_end)
-        at = profile->files[report->evals_by_place[cursor->next_eval]].eval_line;
-    next = at < next ? at : next;
-    if (cursor->next_sub < cursor->sub_end &&
-        !nytp_report_is_foreign(report, report->subs_by_file[cursor->next_sub]))
-        at = profile->subs[report->subs_by_file[cursor->next_sub]].first_line;
-    next = at < next ? at : next;
+    for (enum nytp_report_list list = 0; list < NYTP_REPORT_LISTS; list++) {
+        const uint32_t at = line_of_next(report, cursor, list, cursor->next[list]);
+        next = at < next ? at : next;
+    }
     return next > line ? next : line;
 }
 
@@ -585,9 +540,10 @@ static int64_t hottest_of(const struct nytp_report *report, const struct cursor 
     int64_t most = 0, sum = 0;
     for (uint32_t i = 0; cursor->rows.rows != NULL && i < cursor->rows.n; i++)
         most = cursor->rows.rows[i].self_ticks > most ? cursor->rows.rows[i].self_ticks : most;
-    for (uint32_t i = cursor->next_call; i < cursor->call_end; i++) {
+    for (uint32_t i = cursor->next[NYTP_REPORT_CALLS]; i < cursor->end[NYTP_REPORT_CALLS];
+         i++) {
         const struct nytp_report_call *const call = &report->calls[i];
-        const bool is_next = i > cursor->next_call && call->line == call[-1].line;
+        const bool is_next = i > cursor->next[NYTP_REPORT_CALLS] && call->line == call[-1].line;
         sum = nytp_ticks_sum(is_next ? sum : 0, call->incl_ticks);
         most = sum > most ? sum : most;
     }
@@ -597,26 +553,21 @@ static int64_t hottest_of(const struct nytp_report *report, const struct cursor 
 static void put_table(struct nytp_report *report, uint32_t f, enum nytp_level level,
                       const struct disk *disk)
 {
-    const struct nytp_report_file *file = &report->files[f];
-    const struct nytp_file *kept = &report->profile->files[f];
     struct cursor cursor = {
         .file = f,
         .level = level,
         .disk = *disk,
         .rows = nytp_report_rows(report, f, level),
-        .next_text = kept->first_source,
-        .text_end = kept->first_source + kept->n_sources,
-        .next_sub = file->first_sub,
-        .sub_end = file->first_sub + file->n_subs,
-        .next_call = file->first_call,
-        .call_end = file->first_call + file->n_calls,
-        .next_eval = file->first_eval,
-        .eval_end = file->first_eval + file->n_evals,
     };
+    for (enum nytp_report_list list = 0; list < NYTP_REPORT_LISTS; list++) {
+        const struct nytp_slice of = report->files[f].of[list];
+        const bool are_rows = list == NYTP_REPORT_ROWS;
+        cursor.next[list] = are_rows ? 0 : of.first;
+        cursor.end[list] = are_rows ? cursor.rows.n : of.first + of.n;
+    }
     cursor.hottest_ticks = hottest_of(report, &cursor);
-    while (cursor.next_text < cursor.text_end &&
-           report->profile->sources[cursor.next_text].line == 0)
-        cursor.next_text++; /* a damaged profile may have text for line 0 */
+    /* a damaged profile may have text for line 0 */
+    cursor.next[NYTP_REPORT_TEXTS] = until(report, &cursor, NYTP_REPORT_TEXTS, 0);
     const bool sampled = nytp_report_is_sampled(report), changes = has_changes(report, &cursor);
     static const char *const memory_heads[] = {
         [NYTP_MEMORY_SVS] =

@@ -43,114 +43,127 @@ uint32_t nytp_report_sub_named(const struct nytp_report *report, struct nytp_nam
 
 /* ---- sorted indices ---- */
 
-struct sort_entry {
-    uint32_t file, line;
-    int64_t time;
-    struct nytp_name name;
-    uint32_t index;
-};
-
-/* By file, line, time descending, name, index. */
-static int compare_entries(const void *left, const void *right)
+static int compare_keys(const void *left, const void *right)
 {
-    const struct sort_entry *a = left, *b = right;
+    const struct nytp_report_key *a = left, *b = right;
     NYTP_RETURN_ORDER(a->file, b->file);
     NYTP_RETURN_ORDER(a->line, b->line);
     NYTP_RETURN_ORDER(b->time, a->time);
-    const int order = nytp_compare_names(a->name, b->name);
+    const bool are_named = a->name.len > 0 || b->name.len > 0;
+    const int order = are_named ? nytp_compare_names(a->name, b->name) : 0;
     return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-/* Returns a new index in that order, or NULL if memory is out. Frees `entries`. */
-static uint32_t *sorted_index(struct sort_entry *entries, uint32_t n)
+struct nytp_report_key *nytp_report_keys(uint32_t n)
 {
-    uint32_t *index = entries != NULL ? malloc(((size_t)n + 1) * sizeof *index) : NULL;
+    return calloc((size_t)n + 1, sizeof(struct nytp_report_key));
+}
+
+uint32_t *nytp_report_sorted(struct nytp_report_key *keys, uint32_t n)
+{
+    uint32_t *index = keys != NULL ? malloc(((size_t)n + 1) * sizeof *index) : NULL;
     if (index != NULL) {
-        qsort(entries, n, sizeof *entries, compare_entries);
+        qsort(keys, n, sizeof *keys, compare_keys);
         for (uint32_t i = 0; i < n; i++)
-            index[i] = entries[i].index;
+            index[i] = keys[i].index;
     }
-    free(entries);
+    free(keys);
     return index;
 }
 
-static struct sort_entry *entries_for(uint32_t n)
+uint32_t nytp_report_line_of(const struct nytp_report *report, enum nytp_report_list list,
+                             uint32_t index)
 {
-    return malloc(((size_t)n + 1) * sizeof(struct sort_entry));
+    const struct nytp_profile *const profile = report->profile;
+    switch (list) {
+    case NYTP_REPORT_TEXTS:
+        return profile->sources[index].line;
+    case NYTP_REPORT_ROWS:
+        return report->lines.rows[index].line;
+    case NYTP_REPORT_CALLS:
+        return report->calls[index].line;
+    case NYTP_REPORT_EVALS:
+        return profile->files[report->evals_by_place[index]].eval_line;
+    default:
+        break;
+    }
+    const uint32_t sub = report->subs_by_file[index];
+    return nytp_report_is_foreign(report, sub) ? NONE : profile->subs[sub].first_line;
+}
+
+/* Lists are indexed from the last element to the first. */
+static void add_first(struct nytp_slice *slice, uint32_t index)
+{
+    slice->first = index;
+    slice->n++;
 }
 
 static bool index_subs_by_time(struct nytp_report *report)
 {
-    struct sort_entry *entries = entries_for(report->profile->n_subs);
+    struct nytp_report_key *keys = nytp_report_keys(report->profile->n_subs);
     uint32_t n = 0;
-    for (uint32_t s = 0; entries != NULL && s < report->profile->n_subs; s++)
+    for (uint32_t s = 0; keys != NULL && s < report->profile->n_subs; s++)
         if (nytp_report_has_sub(report, s) && nytp_report_sub_ran(report, s))
-            entries[n++] = (struct sort_entry){
+            keys[n++] = (struct nytp_report_key){
                 .time = report->subs[s].excl_ticks,
                 .name = nytp_report_sub_name(report, s),
                 .index = s,
             };
     report->n_called = n;
-    report->subs_by_time = sorted_index(entries, n);
+    report->subs_by_time = nytp_report_sorted(keys, n);
     return report->subs_by_time != NULL;
 }
 
 static bool index_subs_by_file(struct nytp_report *report)
 {
     const struct nytp_profile *profile = report->profile;
-    struct sort_entry *entries = entries_for(profile->n_subs);
+    struct nytp_report_key *keys = nytp_report_keys(profile->n_subs);
     uint32_t n = 0;
-    for (uint32_t s = 0; entries != NULL && s < profile->n_subs; s++)
+    for (uint32_t s = 0; keys != NULL && s < profile->n_subs; s++)
         if (nytp_report_has_sub(report, s) && report->subs[s].file != NONE)
-            entries[n++] = (struct sort_entry){
+            keys[n++] = (struct nytp_report_key){
                 .file = report->subs[s].file,
                 .line = nytp_report_is_foreign(report, s) ? NONE : profile->subs[s].first_line,
                 .name = nytp_report_sub_name(report, s),
                 .index = s,
             };
     report->n_subs = n;
-    report->subs_by_file = sorted_index(entries, n);
+    report->subs_by_file = nytp_report_sorted(keys, n);
     for (uint32_t i = n; report->subs_by_file != NULL && i-- > 0;) {
-        struct nytp_report_file *file =
-            &report->files[report->subs[report->subs_by_file[i]].file];
-        file->first_sub = i;
-        file->n_subs++;
+        const uint32_t file = report->subs[report->subs_by_file[i]].file;
+        add_first(&report->files[file].of[NYTP_REPORT_SUBS], i);
     }
     return report->subs_by_file != NULL;
 }
 
-/* Sorts all string evals by the line that ran them, and sets each file's range of evals. */
-static bool index_evals(struct nytp_report *report)
+/* Sorts the string evals by the line that ran them, then by time or as recorded. */
+static uint32_t *sorted_evals(struct nytp_report *report, bool by_time)
 {
     const struct nytp_profile *profile = report->profile;
-    struct sort_entry *entries = entries_for(profile->n_files);
+    struct nytp_report_key *keys = nytp_report_keys(profile->n_files);
     uint32_t n = 0;
-    for (uint32_t f = 1; entries != NULL && f < profile->n_files; f++) {
+    for (uint32_t f = 1; keys != NULL && f < profile->n_files; f++) {
         if (!nytp_report_is_eval(report, f) || report->files[f].merged_into != NONE)
             continue;
-        entries[n++] = (struct sort_entry){
+        keys[n++] = (struct nytp_report_key){
             .file = nytp_report_merged(report, profile->files[f].eval_file),
             .line = profile->files[f].eval_line,
-            .time = report->files[f].all_ticks,
-            .name = {"", 0},
+            .time = by_time ? report->files[f].all_ticks : 0,
             .index = f,
         };
     }
     report->n_evals = n;
-    report->evals_by_place = sorted_index(entries, n);
-    for (uint32_t i = n; report->evals_by_place != NULL && i-- > 0;) {
-        const uint32_t ran = profile->files[report->evals_by_place[i]].eval_file;
-        struct nytp_report_file *file = &report->files[nytp_report_merged(report, ran)];
-        file->first_eval = i;
-        file->n_evals++;
-    }
-    return report->evals_by_place != NULL;
+    return nytp_report_sorted(keys, n);
 }
 
-static int compare_indexes(const void *left, const void *right)
+static bool index_evals(struct nytp_report *report)
 {
-    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return (a > b) - (a < b);
+    report->evals_by_place = sorted_evals(report, true);
+    for (uint32_t i = report->n_evals; report->evals_by_place != NULL && i-- > 0;) {
+        const uint32_t ran = report->profile->files[report->evals_by_place[i]].eval_file;
+        add_first(&report->files[nytp_report_merged(report, ran)].of[NYTP_REPORT_EVALS], i);
+    }
+    return report->evals_by_place != NULL;
 }
 
 static bool ran_at_one_place(const struct nytp_report *report, uint32_t a, uint32_t b)
@@ -161,44 +174,38 @@ static bool ran_at_one_place(const struct nytp_report *report, uint32_t a, uint3
                nytp_report_merged(report, files[b].eval_file);
 }
 
-/* Sorts the string evals of each line by index. Needs evals_by_place. */
 static bool index_siblings(struct nytp_report *report)
 {
-    const uint32_t n = report->n_evals;
-    uint32_t *siblings = report->siblings = malloc(((size_t)n + 1) * sizeof *siblings);
-    if (siblings == NULL)
-        return false;
-    memcpy(siblings, report->evals_by_place, n * sizeof *siblings);
+    const uint32_t *siblings = report->siblings = sorted_evals(report, false);
+    const uint32_t n = siblings != NULL ? report->n_evals : 0;
     for (uint32_t first = 0, end; first < n; first = end) {
         for (end = first + 1;
              end < n && ran_at_one_place(report, siblings[first], siblings[end]);)
             end++;
-        qsort(siblings + first, end - first, sizeof *siblings, compare_indexes);
         for (uint32_t i = first; i < end; i++) {
             struct nytp_report_file *file = &report->files[siblings[i]];
-            file->first_sibling = first;
-            file->n_siblings = end - first;
+            file->siblings = (struct nytp_slice){first, end - first};
             file->sibling = i - first;
         }
     }
-    return true;
+    return siblings != NULL;
 }
 
 bool nytp_report_index_files(struct nytp_report *report)
 {
-    struct sort_entry *entries = entries_for(report->profile->n_files);
+    struct nytp_report_key *keys = nytp_report_keys(report->profile->n_files);
     uint32_t n = 0;
-    for (uint32_t f = 0; entries != NULL && f < report->profile->n_files; f++) {
+    for (uint32_t f = 0; keys != NULL && f < report->profile->n_files; f++) {
         report->files[f].place = NONE;
         if (!nytp_report_is_eval(report, f) && report->files[f].stem != NULL)
-            entries[n++] = (struct sort_entry){
+            keys[n++] = (struct nytp_report_key){
                 .time = report->files[f].all_ticks,
                 .name = nytp_report_file_name(report, f),
                 .index = f,
             };
     }
     report->n_ranked = n;
-    report->files_by_time = sorted_index(entries, n);
+    report->files_by_time = nytp_report_sorted(keys, n);
     for (uint32_t i = 0; report->files_by_time != NULL && i < n; i++)
         report->files[report->files_by_time[i]].place = i;
     return report->files_by_time != NULL;
@@ -298,23 +305,19 @@ static bool make_calls(struct nytp_report *report)
     free(arcs);
     if (ok)
         qsort(report->calls, report->n_calls, sizeof *report->calls, compare_calls);
-    for (uint32_t i = report->n_calls; ok && i-- > 0;) {
-        report->files[report->calls[i].file].first_call = i;
-        report->files[report->calls[i].file].n_calls++;
-    }
+    for (uint32_t i = report->n_calls; ok && i-- > 0;)
+        add_first(&report->files[report->calls[i].file].of[NYTP_REPORT_CALLS], i);
     return ok;
 }
 
 static bool index_calls(struct nytp_report *report)
 {
-    struct sort_entry *entries = entries_for(report->n_calls);
+    struct nytp_report_key *keys = nytp_report_keys(report->n_calls);
     uint32_t *seen = calloc(report->profile->n_files, sizeof *seen); /* sub + 1, by file */
-    for (uint32_t c = 0; entries != NULL && c < report->n_calls; c++)
-        entries[c] = (struct sort_entry){.file = report->calls[c].sub,
-                                         .time = time_of(&report->calls[c]),
-                                         .name = {"", 0},
-                                         .index = c};
-    report->calls_by_sub = sorted_index(entries, report->n_calls);
+    for (uint32_t c = 0; keys != NULL && c < report->n_calls; c++)
+        keys[c] = (struct nytp_report_key){
+            .file = report->calls[c].sub, .time = time_of(&report->calls[c]), .index = c};
+    report->calls_by_sub = nytp_report_sorted(keys, report->n_calls);
     const bool ok = report->calls_by_sub != NULL && seen != NULL;
     for (uint32_t i = report->n_calls; ok && i-- > 0;) {
         const struct nytp_report_call *call = &report->calls[report->calls_by_sub[i]];
@@ -355,8 +358,7 @@ static bool make_lines(struct nytp_report *report)
     for (uint32_t i = lines->n; i-- > 0;) {
         const struct nytp_line_row *row = &lines->rows[i];
         struct nytp_report_file *file = &report->files[row->file];
-        file->first_line = i;
-        file->n_rows++;
+        add_first(&file->of[NYTP_REPORT_ROWS], i);
         file->stmts += row->statements;
         file->ticks += row->self_ticks;
         if (row->self_ticks > report->hottest_ticks)
@@ -367,11 +369,8 @@ static bool make_lines(struct nytp_report *report)
 
 static void index_blocks(struct nytp_report *report)
 {
-    for (uint32_t i = report->profile->n_blocks; i-- > 0;) {
-        struct nytp_report_file *file = &report->files[report->profile->blocks[i].file];
-        file->first_block = i;
-        file->n_blocks++;
-    }
+    for (uint32_t i = report->profile->n_blocks; i-- > 0;)
+        add_first(&report->files[report->profile->blocks[i].file].blocks, i);
 }
 
 /* An eval's time counts for the file that ran it, and so on outwards. A merged eval's time is
@@ -427,47 +426,32 @@ static bool sum_evals(struct nytp_report *report)
     return true;
 }
 
-/* Finds the number of lines of a page: source, statements, calls and definitions. */
+/* Finds the number of lines of a page. A damaged profile may have text for line 0. */
 static void count_lines(struct nytp_report *report, uint32_t f)
 {
-    const struct nytp_profile *profile = report->profile;
-    const struct nytp_file *file = &profile->files[f];
     struct nytp_report_file *mine = &report->files[f];
-    uint32_t last = 0, least = NONE; /* of lines with any information */
-    if (mine->n_rows > 0) {
-        last = report->lines.rows[mine->first_line + mine->n_rows - 1].line;
-        least = report->lines.rows[mine->first_line].line;
-    }
-    if (mine->n_calls > 0) {
-        const uint32_t from = report->calls[mine->first_call].line;
-        const uint32_t to = report->calls[mine->first_call + mine->n_calls - 1].line;
+    const struct nytp_file *file = &report->profile->files[f];
+    uint32_t last = 0; /* line with any information */
+    mine->of[NYTP_REPORT_TEXTS] = (struct nytp_slice){file->first_source, file->n_sources};
+    for (enum nytp_report_list list = 0; list < NYTP_REPORT_LISTS; list++) {
+        const uint32_t first = mine->of[list].first;
+        uint32_t end = first + mine->of[list].n;
+        while (end > first && nytp_report_line_of(report, list, end - 1) == NONE)
+            end--;
+        if (end == first)
+            continue;
+        const uint32_t to = nytp_report_line_of(report, list, end - 1);
         last = to > last ? to : last;
-        least = from < least ? from : least;
+        mine->has_line_0 |=
+            list != NYTP_REPORT_TEXTS && nytp_report_line_of(report, list, first) == 0;
     }
-    if (mine->n_evals > 0) {
-        const uint32_t *evals = report->evals_by_place + mine->first_eval;
-        const uint32_t from = profile->files[evals[0]].eval_line;
-        const uint32_t to = profile->files[evals[mine->n_evals - 1]].eval_line;
-        last = to > last ? to : last;
-        least = from < least ? from : least;
-    }
-    if (file->n_sources > 0) {
-        const uint32_t to = profile->sources[file->first_source + file->n_sources - 1].line;
-        last = to > last ? to : last;
-    }
-    for (uint32_t i = 0; i < mine->n_blocks; i++) {
-        const struct nytp_block *block = &profile->blocks[mine->first_block + i];
+    for (uint32_t i = 0; i < mine->blocks.n; i++) {
+        const struct nytp_block *block = &report->profile->blocks[mine->blocks.first + i];
         last = block->block_line > last ? block->block_line : last;
         last = block->sub_line > last ? block->sub_line : last;
-        least = block->block_line == 0 || block->sub_line == 0 ? 0 : least;
+        mine->has_line_0 |= block->block_line == 0 || block->sub_line == 0;
     }
-    for (uint32_t i = 0; i < mine->n_subs; i++) {
-        const uint32_t line =
-            profile->subs[report->subs_by_file[mine->first_sub + i]].first_line;
-        last = line > last ? line : last;
-    }
-    mine->has_line_0 = least == 0;
-    mine->n_lines = last < NONE ? last + 1 : NONE;
+    mine->n_lines = last + 1;
 }
 
 /* ---- the model as it is shown ---- */

@@ -281,8 +281,9 @@ static void put_file_evals(struct nytp_report *report, uint32_t f)
         nytp_printf(out, ": %u direct, %u nested", (unsigned)file->n_direct,
                     (unsigned)file->n_nested);
     nytp_puts(out, "</summary><ul>");
-    for (uint32_t i = 0; i < file->n_evals && i < MAX_LISTED_EVALS; i++) {
-        const uint32_t eval = report->evals_by_place[file->first_eval + i];
+    const struct nytp_slice evals = file->of[NYTP_REPORT_EVALS];
+    for (uint32_t i = 0; i < evals.n && i < MAX_LISTED_EVALS; i++) {
+        const uint32_t eval = report->evals_by_place[evals.first + i];
         const int64_t ticks = report->files[eval].all_ticks;
         nytp_printf(out, "<li data-n=%lld><a href=", (long long)nytp_report_ns(report, ticks));
         nytp_report_put_line_url(report, eval, 0);
@@ -291,8 +292,8 @@ static void put_file_evals(struct nytp_report *report, uint32_t f)
         nytp_puts(out, "</a> ");
         nytp_report_put_time(report, out, ticks);
     }
-    if (file->n_evals > MAX_LISTED_EVALS)
-        nytp_printf(out, "<li>and %u more", (unsigned)(file->n_evals - MAX_LISTED_EVALS));
+    if (evals.n > MAX_LISTED_EVALS)
+        nytp_printf(out, "<li>and %u more", (unsigned)(evals.n - MAX_LISTED_EVALS));
     nytp_puts(out, "</ul></details>");
 }
 
@@ -394,7 +395,7 @@ void nytp_report_file_table(struct nytp_report *report)
         nytp_report_row_begin(out, i);
         put_file_row(report, report->files_by_time[i], ticks, stmts);
     }
-    if (report->files[0].n_rows > 0) {
+    if (report->files[0].of[NYTP_REPORT_ROWS].n > 0) {
         nytp_report_row_begin(out, report->n_ranked);
         put_file_row(report, 0, ticks, stmts);
     }
@@ -411,31 +412,15 @@ void nytp_report_file_table(struct nytp_report *report)
 
 /* ---- a list to jump to files ---- */
 
-struct leaf {
-    const char *name; /* as shown; borrowed from the report */
-    uint32_t len, file;
-};
-
-static int compare_leaves(const void *left, const void *right)
+static uint32_t *files_by_name(const struct nytp_report *report)
 {
-    const struct leaf *a = left, *b = right;
-    const int order = nytp_compare_bytes(a->name, a->len, b->name, b->len);
-    return order != 0 ? order : (a->file > b->file) - (a->file < b->file);
-}
-
-static struct leaf *sorted_leaves(struct nytp_report *report)
-{
-    struct leaf *leaves = malloc(((size_t)report->n_ranked + 1) * sizeof *leaves);
-    if (leaves == NULL) {
-        nytp_out_of_memory(&report->out->error);
-        return NULL;
-    }
-    for (uint32_t i = 0; i < report->n_ranked; i++) {
+    struct nytp_report_key *keys = nytp_report_keys(report->n_ranked);
+    for (uint32_t i = 0; keys != NULL && i < report->n_ranked; i++) {
         const uint32_t f = report->files_by_time[i];
-        leaves[i] = (struct leaf){report->files[f].shown, report->files[f].shown_len, f};
+        const struct nytp_name name = {report->files[f].shown, report->files[f].shown_len};
+        keys[i] = (struct nytp_report_key){.name = name, .index = f};
     }
-    qsort(leaves, report->n_ranked, sizeof *leaves, compare_leaves);
-    return leaves;
+    return nytp_report_sorted(keys, report->n_ranked);
 }
 
 /* With fewer files the table is enough. */
@@ -447,15 +432,17 @@ void nytp_report_jump_list(struct nytp_report *report)
     struct nytp_out *out = report->out;
     if (report->n_ranked < MIN_JUMP_FILES)
         return;
-    struct leaf *leaves = sorted_leaves(report);
-    if (leaves == NULL)
+    uint32_t *files = files_by_name(report);
+    if (files == NULL) {
+        nytp_out_of_memory(&report->out->error);
         return;
+    }
     nytp_printf(out,
                 "<nav aria-label=\"Source files\"><details class=\"folders\"><summary>Jump to "
                 "one of %u source files</summary><ul>\n",
                 (unsigned)report->n_ranked);
     for (uint32_t i = 0; i < report->n_ranked; i++) {
-        const uint32_t f = leaves[i].file;
+        const uint32_t f = files[i];
         char name[NYTP_REPORT_NAME];
         nytp_report_page_name(report, f, nytp_report_link_level(report, f), name);
         nytp_puts(out, "<li><a href=");
@@ -465,7 +452,7 @@ void nytp_report_jump_list(struct nytp_report *report)
         nytp_puts(out, "</a>\n");
     }
     nytp_puts(out, "</ul></details></nav>\n");
-    free(leaves);
+    free(files);
 }
 
 /* ---- packages ---- */
