@@ -17,42 +17,27 @@
 #include <string.h>
 
 static const struct nytp_report_column columns[] = {
-    {"bcalls", "Calls in the base", "Calls before", false},
-    {"calls", "Calls in this profile", "Calls now", false},
-    {"dcalls", "Change of calls", "\xce\x94 calls", false},
-    {"bexcl", "Time in the sub itself in the base", "Time before", false},
-    {"excl", "Time in the sub itself in this profile", "Time now", false},
-    {"dexcl", "Change of that time", "\xce\x94 time", false},
-    {"dstmts", "Change of statements executed in the sub", "\xce\x94 statements", false},
+    {"bcalls", "Calls in the base", "Calls before", .is_text = false},
+    {"calls", "Calls in this profile", "Calls now", .is_text = false},
+    {"dcalls", "Change of calls", "\xce\x94 calls", .is_text = false},
+    {"bexcl", "Time in the sub itself in the base", "Time before", .is_text = false},
+    {"excl", "Time in the sub itself in this profile", "Time now", .is_text = false},
+    {"dexcl", "Change of that time", "\xce\x94 time", .is_text = false},
+    {"dstmts", "Change of statements executed in the sub", "\xce\x94 statements",
+     .is_text = false},
     {"dinuse", "Change of bytes that it allocated itself and that were in use at the end",
-     "\xce\x94 in use", false},
+     "\xce\x94 in use", .memory = NYTP_MEMORY_SPACE},
     {"dsvs", "Change of perl's values that it made itself, less those that it freed",
-     "\xce\x94 SVs", false},
-    {"sub", NULL, "Subroutine", true},
+     "\xce\x94 SVs", .memory = NYTP_MEMORY_SVS},
+    {"sub", NULL, "Subroutine", .is_text = true},
 };
-#define N_COLUMNS (sizeof columns / sizeof *columns)
 
 static const struct nytp_report_column amount_columns[] = {
-    {"base", NULL, "Before", false},
-    {"new", NULL, "Now", false},
-    {"change", NULL, "Change", false},
-    {"name", NULL, "SQL statements and waiting", true},
+    {"base", NULL, "Before", .is_text = false},
+    {"new", NULL, "Now", .is_text = false},
+    {"change", NULL, "Change", .is_text = false},
+    {"name", NULL, "SQL statements and waiting", .is_text = true},
 };
-
-/* Chooses the columns: there is at most one for memory. Returns how many. */
-static size_t choose_columns(const struct nytp_diff *diff,
-                             struct nytp_report_column chosen[N_COLUMNS])
-{
-    enum nytp_weight memory = NYTP_WEIGHT_TIME;
-    size_t n = 0;
-    nytp_diff_memory(diff, &memory);
-    for (size_t i = 0; i < N_COLUMNS; i++)
-        if (strcmp(columns[i].key, "dinuse") == 0 ? memory == NYTP_WEIGHT_INUSE_SPACE
-            : strcmp(columns[i].key, "dsvs") == 0 ? memory == NYTP_WEIGHT_SVS
-                                                  : true)
-            chosen[n++] = columns[i];
-    return n;
-}
 
 /* ---- selected rows ---- */
 
@@ -125,13 +110,6 @@ static void put_change_of_memory(struct nytp_report *report, const struct nytp_d
                 base, now, by > 0 ? "+" : "", text);
 }
 
-static bool put_anchor(struct nytp_report *report, const struct nytp_diff_row *row)
-{
-    const uint32_t sub = nytp_report_sub_named(report, row->name);
-    return row->status != NYTP_DIFF_GONE && sub != NYTP_REPORT_NONE &&
-           nytp_report_put_sub_anchor(report, sub);
-}
-
 static void put_name(struct nytp_report *report, const struct nytp_diff_row *row)
 {
     static const char *const words[NYTP_DIFF_STATUSES] = {
@@ -140,16 +118,11 @@ static void put_name(struct nytp_report *report, const struct nytp_diff_row *row
         [NYTP_DIFF_UNCALLED] = " <small>not called</small>"};
     struct nytp_out *out = report->out;
     nytp_puts(out, "<td>");
-    const bool linked = put_anchor(report, row);
-    const uint32_t package = nytp_package_len(row->name);
-    if (package > 0) {
-        nytp_puts(out, "<i>");
-        nytp_html_text(out, row->name.ptr, package);
-        nytp_puts(out, "</i>");
-    }
-    nytp_html_text(out, row->name.ptr + package, row->name.len - package);
-    if (linked)
-        nytp_puts(out, "</a>");
+    nytp_report_put_linked_name(report,
+                                row->status != NYTP_DIFF_GONE
+                                    ? nytp_report_sub_named(report, row->name)
+                                    : NYTP_REPORT_NONE,
+                                row->name);
     if (words[row->status] != NULL)
         nytp_puts(out, words[row->status]);
     if (row->varies)
@@ -157,9 +130,10 @@ static void put_name(struct nytp_report *report, const struct nytp_diff_row *row
     nytp_putc(out, '\n');
 }
 
-static void put_row(struct nytp_report *report, const struct nytp_diff_row *row)
+static void put_row(struct nytp_report *report, void *context, uint32_t at)
 {
     const struct nytp_diff *diff = report->options->report.diff;
+    const struct nytp_diff_row *const row = &diff->rows[((const uint32_t *)context)[at]];
     const struct nytp_diff_cell *base = &row->median[NYTP_DIFF_BASE];
     const struct nytp_diff_cell *now = &row->median[NYTP_DIFF_NEW];
     nytp_putc(report->out, '>');
@@ -220,8 +194,10 @@ static void put_totals(struct nytp_report *report)
     }
 }
 
-static void put_amount(struct nytp_report *report, const struct nytp_diff_amount *amount)
+static void put_amount(struct nytp_report *report, void *context, uint32_t row)
 {
+    const struct nytp_diff_amount *const amount =
+        &((const struct nytp_diff_amounts *)context)->list[row];
     const struct nytp_diff_amount_text text =
         nytp_diff_amount_text(report->options->report.diff, amount);
     nytp_printf(report->out, "><td data-n=%lld>%s<td data-n=%lld>%s<td>%s<td>%s",
@@ -237,16 +213,17 @@ static void put_amounts(struct nytp_report *report)
     if (!nytp_diff_amounts_init(&amounts, report->options->report.diff))
         nytp_out_of_memory(&report->out->error);
     nytp_diff_amounts_keep_changed(&amounts);
-    if (amounts.n > 0) {
-        nytp_report_table_begin(report, "besides loops",
-                                "SQL statements and waiting that changed", "", amount_columns,
-                                sizeof amount_columns / sizeof *amount_columns);
-        for (uint32_t i = 0; i < amounts.n; i++) {
-            nytp_report_row_begin(report->out, i);
-            put_amount(report, &amounts.list[i]);
-        }
-        nytp_puts(report->out, "</table></div>\n");
-    }
+    const struct nytp_report_table table = {
+        .id = "besides loops",
+        .caption = "SQL statements and waiting that changed",
+        .sum = "",
+        NYTP_REPORT_COLUMNS(amount_columns),
+        .n = amounts.n,
+        .put_row = put_amount,
+        .context = &amounts,
+    };
+    if (amounts.n > 0)
+        nytp_report_put_table(report, &table);
     if (amounts.n_left > 0)
         nytp_printf(report->out, "<p>%lu more: nytp export --diff --json shows all.</p>\n",
                     (unsigned long)amounts.n_left);
@@ -286,31 +263,38 @@ void nytp_report_compared(struct nytp_report *report)
     put_amounts(report);
 }
 
+static enum nytp_memory_columns memory_of(const struct nytp_diff *diff)
+{
+    enum nytp_weight weight;
+    return !nytp_diff_memory(diff, &weight)    ? NYTP_MEMORY_NONE
+           : weight == NYTP_WEIGHT_INUSE_SPACE ? NYTP_MEMORY_SPACE
+                                               : NYTP_MEMORY_SVS;
+}
+
 void nytp_report_difference_table(struct nytp_report *report, uint32_t most)
 {
     const bool only_certain = most < UINT32_MAX;
     const struct nytp_diff *diff = report->options->report.diff;
-    struct nytp_report_column chosen[N_COLUMNS];
     uint32_t n;
     uint32_t *rows = sorted_rows(diff, only_certain, &n);
-    if (rows == NULL) {
+    const struct nytp_report_table table = {
+        .id = "diff",
+        .caption = n > most ? "Subs that changed most" : "Subs that changed",
+        .sum = "",
+        NYTP_REPORT_COLUMNS(columns),
+        .memory = memory_of(diff),
+        .n = n,
+        .most = most,
+        .put_row = put_row,
+        .context = rows,
+    };
+    if (rows == NULL)
         nytp_out_of_memory(&report->out->error);
-        return;
-    }
-    if (n == 0) {
+    else if (n > 0)
+        nytp_report_put_table(report, &table);
+    else
         put_paragraph(report, "sentence",
                       only_certain && diff->tested ? "No sub differs by more than chance."
                                                    : "No sub differs.");
-    } else {
-        const size_t n_columns = choose_columns(diff, chosen);
-        nytp_report_table_begin(report, n_columns == N_COLUMNS - 1 ? "diff wider" : "diff",
-                                n > most ? "Subs that changed most" : "Subs that changed", "",
-                                chosen, n_columns);
-        for (uint32_t i = 0; i < n && i < most; i++) {
-            nytp_report_row_begin(report->out, i);
-            put_row(report, &diff->rows[rows[i]]);
-        }
-        nytp_puts(report->out, "</table></div>\n");
-    }
     free(rows);
 }

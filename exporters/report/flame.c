@@ -10,7 +10,6 @@
 
 #include "exporters/base/text.h"
 
-#include "formats/base/arena.h"
 #include "formats/model/profile.h"
 
 #include <stdio.h>
@@ -148,24 +147,24 @@ static void put_name_lists(struct nytp_flame *flame, const uint32_t *example, ui
     nytp_puts(out, "],\n");
 }
 
-/* Writes the small siblings as one frame: number and width. Returns the frames written. */
-static uint32_t put_small(struct nytp_flame *flame, uint32_t parent, int64_t *depth_before)
+/* Writes the small children as one frame: number and width. Returns the frames written. */
+static uint32_t put_small(struct nytp_flame *flame, const struct nytp_flame_frame *parent,
+                          int64_t *depth_before)
 {
-    const uint32_t first = parent == NONE ? 0 : flame->frames[parent].first_child;
-    const uint32_t n = parent == NONE ? flame->n_roots : flame->frames[parent].n_children;
-    const int64_t depth = parent == NONE ? 0 : flame->frames[parent].depth + 1;
     uint32_t n_small = 0;
     int64_t width = 0;
-    for (uint32_t i = first; i < first + n; i++) {
-        const struct nytp_flame_frame *frame = &flame->frames[flame->children[i]];
+    for (uint32_t i = 0; i < parent->n_children; i++) {
+        const struct nytp_flame_frame *frame =
+            &flame->frames[flame->children[parent->first_child + i]];
         n_small += !frame->listed;
         width += frame->listed ? 0 : frame->width;
     }
     if (width == 0)
         return 0;
     nytp_printf(flame->report->out, ",\n%lld,-1,%lld,%u",
-                (long long)(*depth_before + 1 - depth), (long long)width, (unsigned)n_small);
-    *depth_before = depth;
+                (long long)(*depth_before - parent->depth), (long long)width,
+                (unsigned)n_small);
+    *depth_before = (int64_t)parent->depth + 1;
     return 1;
 }
 
@@ -176,13 +175,12 @@ static bool put_part(const struct nytp_flame *flame, const uint32_t *number,
                      const struct nytp_stacks *stacks, uint32_t first, uint32_t end)
 {
     struct nytp_out *const out = flame->report->out;
-    struct nytp_flame_walk walk;
     struct nytp_flame_part part;
     const bool ok = nytp_flame_part_init(flame, stacks, first, end, &part);
-    const bool walks = nytp_flame_walk_begin(&walk, flame);
     uint32_t before = 0;
     nytp_printf(out, ":[0,%lld,0", (long long)part.total);
-    for (uint32_t at; ok && walks && (at = nytp_flame_walk_next(&walk, flame)) != NONE;) {
+    for (uint32_t i = 0; ok && i < flame->n; i++) {
+        const uint32_t at = flame->order[i];
         if (number[at] == 0 || part.width[at] == 0)
             continue;
         nytp_printf(out, ",%u,%lld,%llu", (unsigned)(number[at] - before),
@@ -190,9 +188,8 @@ static bool put_part(const struct nytp_flame *flame, const uint32_t *number,
         before = number[at];
     }
     nytp_putc(out, ']');
-    nytp_flame_walk_end(&walk);
     nytp_flame_part_free(&part);
-    return ok && walks;
+    return ok;
 }
 
 static bool put_process_parts(const struct nytp_flame *flame, const uint32_t *number)
@@ -231,29 +228,24 @@ static bool put_label_parts(const struct nytp_flame *flame, const uint32_t *numb
 }
 
 /* number[i] becomes the number of frame i in the script's list, from 1; 0: it is left out. */
-static bool put_frames(struct nytp_flame *flame, uint32_t *number)
+static void put_frames(struct nytp_flame *flame, uint32_t *number)
 {
     struct nytp_out *out = flame->report->out;
-    struct nytp_flame_walk walk;
-    bool ok = nytp_flame_walk_begin(&walk, flame);
     int64_t depth_before = -1;
     uint32_t n = 0;
-    bool first = true;
-    for (uint32_t at; ok && (at = nytp_flame_walk_next(&walk, flame)) != NONE;) {
+    for (uint32_t i = 0; i < flame->n; i++) {
+        const uint32_t at = flame->order[i];
         const struct nytp_flame_frame *frame = &flame->frames[at];
         if (!frame->listed)
             continue;
         number[at] = ++n;
-        nytp_printf(out, first ? "\n%lld,%u,%lld,%llu" : ",\n%lld,%u,%lld,%llu",
+        nytp_printf(out, "%s\n%lld,%u,%lld,%llu", n > 1 ? "," : "",
                     (long long)(depth_before + 1 - frame->depth),
                     (unsigned)*name_id(flame, frame), (long long)frame->width,
                     (unsigned long long)frame->calls);
-        first = false;
         depth_before = frame->depth;
-        n += put_small(flame, at, &depth_before);
+        n += put_small(flame, frame, &depth_before);
     }
-    nytp_flame_walk_end(&walk);
-    return ok;
 }
 
 static bool put_data(struct nytp_flame *flame)
@@ -263,16 +255,16 @@ static bool put_data(struct nytp_flame *flame)
     uint32_t *example = malloc(((size_t)flame->n + 1) * sizeof *example);
     flame->name_ids = malloc((2 * (size_t)report->profile->n_subs + 1) * sizeof(uint32_t));
     uint32_t *number = calloc((size_t)flame->n + 1, sizeof *number);
-    bool ok = example != NULL && flame->name_ids != NULL;
+    bool ok = example != NULL && flame->name_ids != NULL && number != NULL;
     if (ok) {
         nytp_printf(out, "{\"version\":1,\"unit_ns\":%.17g,\"total\":%lld,\"estimated\":%s,\n",
                     1e9 / (double)report->profile->ticks_per_sec, (long long)flame->total,
                     report->profile->estimated_tree ? "true" : "false");
         put_name_lists(flame, example, number_names(flame, example));
         nytp_puts(out, "\"frames\":[");
-        ok = number != NULL && put_frames(flame, number);
+        put_frames(flame, number);
         nytp_puts(out, "],\n\"parts\":{");
-        ok = ok && put_process_parts(flame, number) &&
+        ok = put_process_parts(flame, number) &&
              put_label_parts(flame, number, !nytp_report_process_is_part(report, 0));
         nytp_puts(out, "}}");
     }
@@ -297,15 +289,10 @@ static void put_folded(struct nytp_out *out, const char *text, size_t len)
 static bool put_stacks(struct nytp_flame *flame)
 {
     struct nytp_out *out = flame->report->out;
-    struct nytp_flame_walk walk;
-    uint32_t *path = NULL, capacity = 0;
-    bool ok = nytp_flame_walk_begin(&walk, flame);
-    for (uint32_t at; ok && (at = nytp_flame_walk_next(&walk, flame)) != NONE;) {
-        const struct nytp_flame_frame *frame = &flame->frames[at];
-        ok = nytp_grow(&path, &capacity, frame->depth, sizeof *path);
-        if (!ok)
-            break;
-        path[frame->depth] = at;
+    uint32_t *path = malloc(((size_t)flame->n + 1) * sizeof *path); /* by depth */
+    for (uint32_t i = 0; path != NULL && i < flame->n; i++) {
+        const struct nytp_flame_frame *frame = &flame->frames[flame->order[i]];
+        path[frame->depth] = flame->order[i];
         if (frame->own <= 0)
             continue;
         for (uint32_t d = frame->depth > 0 ? 1 : 0; d <= frame->depth; d++) {
@@ -315,9 +302,8 @@ static bool put_stacks(struct nytp_flame *flame)
         }
         nytp_printf(out, " %lld\n", (long long)frame->own);
     }
-    nytp_flame_walk_end(&walk);
     free(path);
-    return ok;
+    return path != NULL;
 }
 
 static void put_links(struct nytp_flame *flame)
@@ -377,19 +363,17 @@ static uint32_t picture_depth(const struct nytp_flame *flame, double pixel)
  * parent's left edge. Returns false if memory is out. */
 static bool place_frames(const struct nytp_flame *flame, int64_t *start)
 {
-    struct nytp_flame_walk walk;
     int64_t roots = 0;
     int64_t *used = calloc((size_t)flame->n + 1, sizeof *used);
-    const bool ok = nytp_flame_walk_begin(&walk, flame) && used != NULL;
-    for (uint32_t at; ok && (at = nytp_flame_walk_next(&walk, flame)) != NONE;) {
+    for (uint32_t i = 0; used != NULL && i < flame->n; i++) {
+        const uint32_t at = flame->order[i];
         const uint32_t parent = flame->frames[at].parent;
         int64_t *left = parent == NONE ? &roots : &used[parent];
         start[at] = (parent == NONE ? 0 : start[parent]) + *left;
         *left += flame->frames[at].width;
     }
-    nytp_flame_walk_end(&walk);
     free(used);
-    return ok;
+    return used != NULL;
 }
 
 static bool put_picture(struct nytp_flame *flame, bool inlined)

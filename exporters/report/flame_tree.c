@@ -86,18 +86,15 @@ static bool order_children(struct nytp_flame *flame)
 {
     struct sibling *siblings = malloc(((size_t)flame->n + 1) * sizeof *siblings);
     flame->children = malloc(((size_t)flame->n + 1) * sizeof *flame->children);
-    if (siblings == NULL || flame->children == NULL) {
-        free(siblings);
-        return false;
-    }
-    for (uint32_t i = 0; i < flame->n; i++)
+    const bool ok = siblings != NULL && flame->children != NULL;
+    for (uint32_t i = 0; ok && i < flame->n; i++)
         siblings[i] = (struct sibling){flame->frames[i].parent + 1, flame->frames[i].sub,
                                        flame->frames[i].unreturned, i};
-    qsort(siblings, flame->n, sizeof *siblings, compare_siblings);
-    for (uint32_t i = 0; i < flame->n; i++)
+    if (ok)
+        qsort(siblings, flame->n, sizeof *siblings, compare_siblings);
+    for (uint32_t i = ok ? flame->n : 0; i-- > 0;) {
         flame->children[i] = siblings[i].frame;
-    for (uint32_t i = flame->n; i-- > 0;) {
-        const uint32_t parent = flame->frames[flame->children[i]].parent;
+        const uint32_t parent = flame->frames[siblings[i].frame].parent;
         if (parent == NONE) {
             flame->n_roots++;
             continue;
@@ -106,7 +103,26 @@ static bool order_children(struct nytp_flame *flame)
         flame->frames[parent].n_children++;
     }
     free(siblings);
-    return true;
+    return ok;
+}
+
+/* Lists the frames depth first: `open` has those still to be visited, the next one last. */
+static bool order_frames(struct nytp_flame *flame)
+{
+    uint32_t *open = malloc(((size_t)flame->n + 1) * sizeof *open);
+    flame->order = malloc(((size_t)flame->n + 1) * sizeof *flame->order);
+    const bool ok = open != NULL && flame->order != NULL;
+    uint32_t n_open = 0, n = 0;
+    for (uint32_t i = ok ? flame->n_roots : 0; i-- > 0;)
+        open[n_open++] = flame->children[i];
+    while (n_open > 0) {
+        const struct nytp_flame_frame *frame = &flame->frames[open[--n_open]];
+        flame->order[n++] = open[n_open];
+        for (uint32_t i = frame->n_children; i-- > 0;)
+            open[n_open++] = flame->children[frame->first_child + i];
+    }
+    free(open);
+    return ok;
 }
 
 static void sum_widths(struct nytp_flame *flame)
@@ -153,6 +169,7 @@ void nytp_flame_free(struct nytp_flame *flame)
 {
     free(flame->frames);
     free(flame->children);
+    free(flame->order);
     free(flame->name_ids);
     nytp_table_free(&flame->known);
 }
@@ -232,46 +249,11 @@ bool nytp_flame_init(struct nytp_report *report, struct nytp_flame *flame)
     struct nytp_stacks stacks = {0};
     *flame = (struct nytp_flame){.report = report};
     bool ok = nytp_stacks_init(&stacks, report->profile, report->options) &&
-              merge_nodes(flame, &stacks) && order_children(flame);
+              merge_nodes(flame, &stacks) && order_children(flame) && order_frames(flame);
     if (ok) {
         sum_widths(flame);
         ok = choose_frames(flame);
     }
     nytp_stacks_free(&stacks);
     return ok;
-}
-
-bool nytp_flame_walk_begin(struct nytp_flame_walk *walk, const struct nytp_flame *flame)
-{
-    uint32_t deepest = 0;
-    for (uint32_t i = 0; i < flame->n; i++)
-        deepest = flame->frames[i].depth > deepest ? flame->frames[i].depth : deepest;
-    walk->next = malloc(((size_t)deepest + 2) * sizeof *walk->next);
-    walk->end = malloc(((size_t)deepest + 2) * sizeof *walk->end);
-    walk->depth = 0;
-    if (walk->next == NULL || walk->end == NULL)
-        return false;
-    walk->next[0] = 0;
-    walk->end[0] = flame->n_roots;
-    return true;
-}
-
-void nytp_flame_walk_end(struct nytp_flame_walk *walk)
-{
-    free(walk->next);
-    free(walk->end);
-}
-
-uint32_t nytp_flame_walk_next(struct nytp_flame_walk *walk, const struct nytp_flame *flame)
-{
-    while (walk->next[walk->depth] == walk->end[walk->depth]) {
-        if (walk->depth == 0)
-            return NONE;
-        walk->depth--;
-    }
-    const uint32_t frame = flame->children[walk->next[walk->depth]++];
-    walk->depth++;
-    walk->next[walk->depth] = flame->frames[frame].first_child;
-    walk->end[walk->depth] = flame->frames[frame].first_child + flame->frames[frame].n_children;
-    return frame;
 }

@@ -28,6 +28,7 @@ struct nytp_flame {
     uint32_t n, capacity;
     uint32_t *children;      /* frames sorted by parent, then name */
     uint32_t n_roots;        /* the first in `children` */
+    uint32_t *order;         /* all frames, depth first, children by name */
     struct nytp_table known; /* (parent, sub, unreturned) -> frame */
     uint32_t *name_ids;      /* by sub and unreturned: index in the script's list, or NONE */
     int64_t total;
@@ -48,21 +49,9 @@ bool nytp_flame_part_init(const struct nytp_flame *flame, const struct nytp_stac
                           uint32_t first, uint32_t end, struct nytp_flame_part *part);
 void nytp_flame_part_free(struct nytp_flame_part *part);
 
-/* Walks all frames depth first, children by name. Returns NYTP_REPORT_NONE at the end. */
-struct nytp_flame_walk {
-    uint32_t *next; /* by depth: the next child to visit, into children */
-    uint32_t *end;
-    uint32_t depth;
-};
-
 /* Returns false if memory is out. Call nytp_flame_free() in either case. */
 bool nytp_flame_init(struct nytp_report *report, struct nytp_flame *flame);
 void nytp_flame_free(struct nytp_flame *flame);
-
-/* Returns false if memory is out. Call nytp_flame_walk_end() in either case. */
-bool nytp_flame_walk_begin(struct nytp_flame_walk *walk, const struct nytp_flame *flame);
-uint32_t nytp_flame_walk_next(struct nytp_flame_walk *walk, const struct nytp_flame *flame);
-void nytp_flame_walk_end(struct nytp_flame_walk *walk);
 
 /* Returns the first sub of that name, or NYTP_REPORT_NONE. */
 uint32_t nytp_flame_sub_of_name(const struct nytp_profile *profile, struct nytp_name name);

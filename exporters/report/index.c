@@ -53,7 +53,7 @@ static void put_duration(struct nytp_report *report)
 static void put_sentence(struct nytp_report *report)
 {
     const struct nytp_profile *profile = report->profile;
-    const bool sampled = nytp_report_is_sampled(report);
+    const bool sampled = report->profile->sampled;
     struct nytp_out *out = report->out;
     uint32_t n_files = 0, n_evals = 0;
     int64_t recording = 0;
@@ -141,17 +141,11 @@ static void end_command(struct nytp_out *out)
 }
 
 static const struct nytp_report_column process_columns[] = {
-    {"pid", NULL, "Process", false},
-    {"wall", "From its start to its end", "Wall time", false},
-    {"excl", "What was recorded of it, without waiting", "Work", false},
-    {"process", NULL, "Program", true},
+    {"pid", NULL, "Process", .is_text = false},
+    {"wall", "From its start to its end", "Wall time", .is_text = false},
+    {"excl", "What was recorded of it, without waiting", "Work", .is_text = false},
+    {"process", NULL, "Program", .is_text = true},
 };
-
-static void put_seconds_cell(struct nytp_report *report, double seconds)
-{
-    nytp_printf(report->out, "<td data-n=%.0f>", seconds * 1e9);
-    nytp_report_put_seconds(report, report->out, seconds);
-}
 
 static int64_t waits_of_process(const struct nytp_report *report, uint32_t index)
 {
@@ -163,7 +157,7 @@ static int64_t waits_of_process(const struct nytp_report *report, uint32_t index
     return ticks;
 }
 
-static void put_process(struct nytp_report *report, uint32_t index)
+static void put_process(struct nytp_report *report, void *context, uint32_t index)
 {
     const struct nytp_profile *const profile = report->profile;
     const struct nytp_process *const process = &profile->processes[index];
@@ -172,10 +166,11 @@ static void put_process(struct nytp_report *report, uint32_t index)
         recording->application.len > 0 ? recording->application : recording->path;
     const int64_t waited = waits_of_process(report, index);
     struct nytp_out *const out = report->out;
+    (void)context;
     if (nytp_report_process_is_part(report, index))
         nytp_printf(out, " data-part=%up", (unsigned)index);
     nytp_printf(out, "><td>%u", (unsigned)process->pid);
-    put_seconds_cell(report, duration(process));
+    nytp_report_seconds_cell(report, duration(process));
     nytp_report_time_cell(report, profile->nodes[process->root].incl_ticks - waited, true,
                           profile->total_ticks);
     nytp_puts(out, "<td>");
@@ -200,33 +195,35 @@ static void put_process(struct nytp_report *report, uint32_t index)
 
 static void put_processes(struct nytp_report *report)
 {
-    if (report->profile->n_processes < 2)
-        return;
-    nytp_report_table_begin(report, "processes", "Processes", "", process_columns,
-                            sizeof process_columns / sizeof *process_columns);
-    for (uint32_t i = 0; i < report->profile->n_processes && i < MOST_ROWS; i++) {
-        nytp_report_row_begin(report->out, i);
-        put_process(report, i);
-    }
-    nytp_puts(report->out, "</table></div>\n");
+    const uint32_t n = report->profile->n_processes;
+    if (n > 1)
+        nytp_report_put_table(report,
+                              &(struct nytp_report_table){.id = "processes",
+                                                          .caption = "Processes",
+                                                          .sum = "",
+                                                          NYTP_REPORT_COLUMNS(process_columns),
+                                                          .n = n,
+                                                          .most = MOST_ROWS,
+                                                          .put_row = put_process});
 }
 
 static const struct nytp_report_column label_columns[] = {
-    {"n", "How often it was set", "Times", false},
-    {"median", "Half of them took no longer", "Median", false},
-    {"total", "All of them, as recorded", "Time", false},
-    {"label", NULL, "Label", true},
+    {"n", "How often it was set", "Times", .is_text = false},
+    {"median", "Half of them took no longer", "Median", .is_text = false},
+    {"total", "All of them, as recorded", "Time", .is_text = false},
+    {"label", NULL, "Label", .is_text = true},
 };
 
-/* Returns true if the flame graph can show it alone. */
-static bool put_label(struct nytp_report *report, uint32_t index)
+/* *are_parts becomes false if the flame graph cannot show it alone. */
+static void put_label(struct nytp_report *report, void *are_parts, uint32_t index)
 {
     struct nytp_out *const out = report->out;
     const struct nytp_label_row *const row = &report->options->label_rows[index];
-    const bool is_part = nytp_report_put_label_part(report, row->key, row->value);
+    if (!nytp_report_put_label_part(report, row->key, row->value))
+        *(bool *)are_parts = false;
     nytp_printf(out, "><td>%llu", (unsigned long long)row->n);
-    put_seconds_cell(report, row->median_s);
-    put_seconds_cell(report, row->total_s);
+    nytp_report_seconds_cell(report, row->median_s);
+    nytp_report_seconds_cell(report, row->total_s);
     nytp_puts(out, "<td><i>");
     nytp_html_text(out, row->key.ptr, row->key.len);
     nytp_puts(out, "</i> ");
@@ -245,42 +242,27 @@ static bool put_label(struct nytp_report *report, uint32_t index)
     put_word(out, row->value);
     put_inputs(report);
     end_command(out);
-    return is_part;
 }
 
 static void put_labels(struct nytp_report *report)
 {
-    const struct nytp_export_options *const options = report->options;
-    if (options->n_label_rows == 0)
-        return;
-    nytp_report_table_begin(report, "labels", "Labels", "", label_columns,
-                            sizeof label_columns / sizeof *label_columns);
     bool are_parts = true;
-    for (uint32_t i = 0; i < options->n_label_rows && i < MOST_ROWS; i++) {
-        nytp_report_row_begin(report->out, i);
-        are_parts = put_label(report, i) && are_parts;
-    }
-    nytp_puts(report->out, "</table></div>\n");
+    if (report->options->n_label_rows == 0)
+        return;
+    nytp_report_put_table(report,
+                          &(struct nytp_report_table){.id = "labels",
+                                                      .caption = "Labels",
+                                                      .sum = "",
+                                                      NYTP_REPORT_COLUMNS(label_columns),
+                                                      .n = report->options->n_label_rows,
+                                                      .most = MOST_ROWS,
+                                                      .put_row = put_label,
+                                                      .context = &are_parts});
     if (!are_parts)
         nytp_report_put_part_bounds(report);
 }
 
 /* ---- the index ---- */
-
-static void put_link(struct nytp_report *report, const char *page, const char *text)
-{
-    nytp_puts(report->out, "<a href=");
-    nytp_report_put_url(report, page, "");
-    nytp_printf(report->out, ">%s</a>", text);
-}
-
-static void put_more_links(struct nytp_report *report)
-{
-    struct nytp_out *out = report->out;
-    nytp_puts(out, "<p>See ");
-    put_link(report, "index-subs-excl.html", "all subroutines");
-    nytp_printf(out, " (%u that were called).</p>\n", (unsigned)report->n_called);
-}
 
 void nytp_report_index(struct nytp_report *report)
 {
@@ -302,7 +284,10 @@ void nytp_report_index(struct nytp_report *report)
     nytp_report_sub_table(report, "top", "Top 15 subroutines", report->subs_by_time,
                           report->n_called < N_TOP ? report->n_called : N_TOP);
     nytp_report_part_tables(report, N_TOP);
-    put_more_links(report);
+    nytp_puts(report->out, "<p>See <a href=");
+    nytp_report_put_url(report, "index-subs-excl.html", "");
+    nytp_printf(report->out, ">all subroutines</a> (%u that were called).</p>\n",
+                (unsigned)report->n_called);
     put_labels(report);
     put_processes(report);
     nytp_report_query_tables(report);

@@ -265,6 +265,8 @@ bool nytp_report_name_files(struct nytp_report *report)
 
 /* ---- links ---- */
 
+const char *const nytp_report_level_words[NYTP_LEVELS] = {"line", "block", "sub"};
+
 uint32_t nytp_report_page_of(const struct nytp_report *report, uint32_t file, uint32_t *line)
 {
     const struct nytp_report_file *const shown = &report->files[file];
@@ -276,8 +278,8 @@ uint32_t nytp_report_page_of(const struct nytp_report *report, uint32_t file, ui
 void nytp_report_page_name(const struct nytp_report *report, uint32_t file,
                            enum nytp_level level, char *name)
 {
-    static const char *const levels[] = {"line", "block", "sub"};
-    snprintf(name, NYTP_REPORT_NAME, "%s-%s.html", report->files[file].stem, levels[level]);
+    snprintf(name, NYTP_REPORT_NAME, "%s-%s.html", report->files[file].stem,
+             nytp_report_level_words[level]);
 }
 
 enum nytp_level nytp_report_link_level(const struct nytp_report *report, uint32_t file)
@@ -317,15 +319,35 @@ bool nytp_report_put_line_url(struct nytp_report *report, uint32_t file, uint32_
     return true;
 }
 
-void nytp_report_put_place(struct nytp_report *report, uint32_t file, uint32_t line)
+void nytp_report_put_page_url(struct nytp_report *report, uint32_t file, enum nytp_level level)
+{
+    char name[NYTP_REPORT_NAME];
+    nytp_report_page_name(report, file, level, name);
+    nytp_report_put_url(report, name, "");
+}
+
+void nytp_report_put_page_anchor(struct nytp_report *report, uint32_t file,
+                                 enum nytp_level level)
+{
+    nytp_puts(report->out, "<a href=");
+    nytp_report_put_page_url(report, file, level);
+    nytp_putc(report->out, '>');
+}
+
+bool nytp_report_put_line_anchor(struct nytp_report *report, uint32_t file, uint32_t line)
 {
     uint32_t at = line;
-    const bool linked = nytp_report_page_of(report, file, &at) != NONE;
-    if (linked) {
-        nytp_puts(report->out, "<a href=");
-        nytp_report_put_line_url(report, file, line);
-        nytp_putc(report->out, '>');
-    }
+    if (nytp_report_page_of(report, file, &at) == NONE)
+        return false;
+    nytp_puts(report->out, "<a href=");
+    nytp_report_put_line_url(report, file, line);
+    nytp_putc(report->out, '>');
+    return true;
+}
+
+void nytp_report_put_place(struct nytp_report *report, uint32_t file, uint32_t line)
+{
+    const bool linked = nytp_report_put_line_anchor(report, file, line);
     nytp_report_put_file(report, file);
     nytp_printf(report->out, " line %lu", (unsigned long)line);
     if (linked)
@@ -392,4 +414,20 @@ bool nytp_report_put_sub_anchor(struct nytp_report *report, uint32_t sub)
     nytp_report_put_sub_url(report, sub);
     nytp_putc(report->out, '>');
     return true;
+}
+
+void nytp_report_put_linked_name(struct nytp_report *report, uint32_t sub,
+                                 struct nytp_name name)
+{
+    const bool linked = sub != NONE && nytp_report_put_sub_anchor(report, sub);
+    const uint32_t package_len = nytp_package_len(name);
+    if (package_len > 0) {
+        nytp_puts(report->out, "<i>");
+        nytp_html_text(report->out, name.ptr, package_len);
+        nytp_puts(report->out, "</i>");
+    }
+    nytp_report_put_any_name(
+        report, (struct nytp_name){name.ptr + package_len, name.len - package_len});
+    if (linked)
+        nytp_puts(report->out, "</a>");
 }

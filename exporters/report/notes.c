@@ -56,14 +56,8 @@ static void put_place(struct nytp_report *report, const struct nytp_report_call 
     const uint32_t file = call->file;
     if (file == 0)
         return;
-    uint32_t line = call->line;
-    const bool linked = nytp_report_page_of(report, file, &line) != NONE;
     nytp_puts(report->out, " at ");
-    if (linked) {
-        nytp_puts(report->out, "<a href=");
-        nytp_report_put_line_url(report, file, call->line);
-        nytp_putc(report->out, '>');
-    }
+    const bool linked = nytp_report_put_line_anchor(report, file, call->line);
     nytp_printf(report->out, "line %u", (unsigned)call->line);
     if (file != from_file) {
         nytp_puts(report->out, " of ");
@@ -192,11 +186,8 @@ static void put_eval(struct nytp_report *report, uint32_t eval)
     nytp_puts(out, "<li>");
     nytp_report_put_time(report, out, file->all_ticks);
     nytp_puts(out, " executing statements in ");
-    if (file->stem != NULL) {
-        nytp_puts(out, "<a href=");
-        nytp_report_put_line_url(report, eval, 0);
-        nytp_putc(out, '>');
-    }
+    if (file->stem != NULL)
+        nytp_report_put_line_anchor(report, eval, 0);
     nytp_report_plural(out, n, "string eval", "string evals");
     if (n > 1)
         nytp_puts(out, " (merged)");

@@ -136,6 +136,25 @@ void nytp_report_bytes_cell(struct nytp_report *report, int64_t bytes)
     nytp_text_bytes(report->out, bytes, 0);
 }
 
+void nytp_report_count_cell(struct nytp_report *report, uint64_t count)
+{
+    nytp_puts(report->out, "<td>");
+    nytp_put_u64(report->out, count);
+}
+
+void nytp_report_seconds_cell(struct nytp_report *report, double seconds)
+{
+    nytp_printf(report->out, "<td data-n=%.0f>", seconds * 1e9);
+    nytp_report_put_seconds(report, report->out, seconds);
+}
+
+void nytp_report_share_cell(struct nytp_report *report, int64_t part, int64_t whole)
+{
+    nytp_puts(report->out, "<td>");
+    if (whole > 0)
+        nytp_printf(report->out, "%.1f", 100 * (double)part / (double)whole);
+}
+
 void nytp_report_put_calls(struct nytp_report *report, uint64_t calls)
 {
     struct nytp_out *const out = report->out;
@@ -159,11 +178,6 @@ void nytp_report_plural(struct nytp_out *out, uint64_t n, const char *one, const
 enum nytp_memory_columns nytp_report_memory(const struct nytp_report *report)
 {
     return nytp_text_memory_columns(report->profile, NULL);
-}
-
-bool nytp_report_is_sampled(const struct nytp_report *report)
-{
-    return report->profile->sampled;
 }
 
 static void put_program(struct nytp_report *report)
@@ -229,10 +243,8 @@ static uint32_t last_parts(const char *path, uint32_t len, unsigned n)
 
 static void put_neighbour(struct nytp_report *report, const char *rel, uint32_t file)
 {
-    char name[NYTP_REPORT_NAME];
-    nytp_report_page_name(report, file, nytp_report_link_level(report, file), name);
     nytp_printf(report->out, " <a rel=\"%s\" href=", rel);
-    nytp_report_put_url(report, name, "");
+    nytp_report_put_page_url(report, file, nytp_report_link_level(report, file));
     const struct nytp_report_file *named = &report->files[file];
     nytp_puts(report->out, " title=\"");
     nytp_html_attribute(report->out, named->shown, named->shown_len);
@@ -274,7 +286,6 @@ static void put_navigation(struct nytp_report *report, uint32_t file)
 
 static void put_page_data(struct nytp_report *report, const struct nytp_report_page *page)
 {
-    static const char *const levels[] = {"line", "block", "sub"};
     struct nytp_out *out = report->out;
     nytp_printf(out, " data-page=\"%s\" data-file=\"", page->kind);
     nytp_html_attribute(out, page->name, strlen(page->name));
@@ -283,7 +294,8 @@ static void put_page_data(struct nytp_report *report, const struct nytp_report_p
                 (long long)nytp_report_ns(report, report->hottest_ticks));
     if (page->file != NONE)
         nytp_printf(out, " data-fid=\"%u\" data-level=\"%s\"",
-                    (unsigned)report->files[page->file].id, levels[page->level]);
+                    (unsigned)report->files[page->file].id,
+                    nytp_report_level_words[page->level]);
 }
 
 /* Writes the open calls of processes whose end was not recorded. */

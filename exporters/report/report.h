@@ -1,24 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * The HTML report: shared by its pages. README.md describes the pages for the style sheet and
- * the script. The parts:
- *
- *   evals.c     merges string evals of one place
- *   sums.c      computes sums and orders before the first page
- *   names.c     names of files and subs on the pages, links between pages
- *   page.c      the frame around a page; times and other cells
- *   tables.c    tables of subs, files and packages
- *   differences.c, changes.c  differences from a base: subs; lines
- *   regexes.c   regular expressions by place and pattern
- *   queries.c     database statements of requests
- *   reasons.c   waits of a sampled program
- *   index.c     index.html, index-subs-excl.html
- *   levels.c    lines summed up by block and by sub
- *   source.c, source_text.{h,c}  the pages of source files; the text of their lines
- *   notes.c     callers of a sub, callees and string evals of a line
- *   flame_tree.c  the tree of flame graphs
- *   flame.c     the flame graph's data, picture and side files
- *   write.c     all of them, in order
+ * the script.
  *
  * The figures are the model's, as in every other format. Files and subs have its numbers. A
  * page is written as it is computed; none is held in memory.
@@ -54,6 +37,7 @@ enum nytp_level {
     NYTP_LEVEL_SUB,
     NYTP_LEVELS
 };
+extern const char *const nytp_report_level_words[NYTP_LEVELS]; /* "line", … */
 
 /* What stands beside the lines of a file. Each is one list of the report, by file and line. */
 enum nytp_report_list {
@@ -247,13 +231,21 @@ enum nytp_level nytp_report_link_level(const struct nytp_report *report, uint32_
 /* Write the URL of a page, of a line of a file, of the definition of a sub, as an attribute's
  * value without quotes. Without a target they write nothing and return false. */
 void nytp_report_put_url(struct nytp_report *report, const char *page, const char *fragment);
+void nytp_report_put_page_url(struct nytp_report *report, uint32_t file, enum nytp_level level);
 bool nytp_report_put_line_url(struct nytp_report *report, uint32_t file, uint32_t line);
-/* Writes a file and a line, linked if there is a page. */
-void nytp_report_put_place(struct nytp_report *report, uint32_t file, uint32_t line);
 bool nytp_report_put_sub_url(struct nytp_report *report, uint32_t sub);
 
-/* Writes <a href=…>. Returns false, with nothing written, if there is no target. */
+/* Write <a href=…>. Return false, with nothing written, if there is no target. */
+void nytp_report_put_page_anchor(struct nytp_report *report, uint32_t file,
+                                 enum nytp_level level);
+bool nytp_report_put_line_anchor(struct nytp_report *report, uint32_t file, uint32_t line);
 bool nytp_report_put_sub_anchor(struct nytp_report *report, uint32_t sub);
+
+/* Writes a file and a line, linked if there is a page. */
+void nytp_report_put_place(struct nytp_report *report, uint32_t file, uint32_t line);
+/* Writes a sub's name with its package in <i>, linked if there is a page; NONE: not linked. */
+void nytp_report_put_linked_name(struct nytp_report *report, uint32_t sub,
+                                 struct nytp_name name);
 
 /* Stores "Pkg__name", the id of a sub without line; `id` has as many bytes as the name.
  * Returns false for a name without package, whose id might be in use for something else. */
@@ -288,9 +280,6 @@ void nytp_report_foot(struct nytp_report *report);
 /* Writes id=… In a single file it includes the page's name. */
 void nytp_report_put_id(struct nytp_report *report, const char *id);
 
-/* Returns true if statements are samples and numbers of calls are lower bounds. */
-bool nytp_report_is_sampled(const struct nytp_report *report);
-
 /* Returns the memory column of tables: bytes in use if known, else SVs, or none. */
 enum nytp_memory_columns nytp_report_memory(const struct nytp_report *report);
 
@@ -320,7 +309,38 @@ void nytp_report_time_cell(struct nytp_report *report, int64_t ticks, bool heat,
 void nytp_report_put_calls(struct nytp_report *report, uint64_t calls);
 void nytp_report_plural(struct nytp_out *out, uint64_t n, const char *one, const char *many);
 
+/* Write a cell of a number, of seconds, and of a share in percent, empty without a whole. */
+void nytp_report_count_cell(struct nytp_report *report, uint64_t count);
+void nytp_report_seconds_cell(struct nytp_report *report, double seconds);
+void nytp_report_share_cell(struct nytp_report *report, int64_t part, int64_t whole);
+
 /* ---- tables.c ---- */
+
+struct nytp_report_column {
+    const char *key, *title, *text; /* title: the head's explanation, or NULL */
+    bool is_text;
+    enum nytp_memory_columns memory; /* the column is only in tables with this memory */
+};
+
+struct nytp_report_table {
+    const char *id; /* behind a blank: the id of a table with the same column widths */
+    const char *caption;
+    /* The key of the column by which rows are sorted and whose sum the filter shows. NULL:
+     * they are sorted by name; "": not sorted. */
+    const char *sum;
+    const struct nytp_report_column *columns;
+    size_t n_columns;
+    enum nytp_memory_columns memory;
+    bool calls_are_samples; /* where all that is counted are samples */
+    uint32_t n, most;       /* rows, and how many are shown at most; 0: all */
+    const char *more;       /* the option that shows all; NULL: nothing is said of them */
+    /* Writes a row behind "<tr": attributes, ">", cells, a line feed. */
+    void (*put_row)(struct nytp_report *report, void *context, uint32_t row);
+    void *context;
+    void (*put_foot)(struct nytp_report *report, void *context); /* or NULL */
+};
+#define NYTP_REPORT_COLUMNS(list) .columns = (list), .n_columns = sizeof(list) / sizeof *(list)
+void nytp_report_put_table(struct nytp_report *report, const struct nytp_report_table *table);
 
 /* Write a table of these subs (`id` is top or subs), or of subs that were never called. */
 void nytp_report_sub_table(struct nytp_report *report, const char *id, const char *caption,
@@ -331,6 +351,7 @@ struct nytp_report_part { /* of the program: the sums of all its subs, and those
     const uint32_t *subs;
     uint32_t n;
 };
+/* The same for a part, without a line feed behind it. */
 void nytp_report_part_table(struct nytp_report *report, const char *id, const char *caption,
                             struct nytp_report_part part);
 void nytp_report_never_table(struct nytp_report *report);
@@ -338,18 +359,6 @@ void nytp_report_file_table(struct nytp_report *report);
 void nytp_report_package_table(struct nytp_report *report);
 /* Writes links to all files by name, if there are many. */
 void nytp_report_jump_list(struct nytp_report *report);
-
-/* Begin a table, and a row. `sum` is the key of the column by which the table is sorted and
- * which is summed up when it is filtered. NULL: sorted by name; "": not sorted. `id` may be
- * followed by a blank and the id of a table with the same column widths. */
-struct nytp_report_column {
-    const char *key, *title, *text;
-    bool is_text;
-};
-void nytp_report_table_begin(struct nytp_report *report, const char *id, const char *caption,
-                             const char *sum, const struct nytp_report_column *columns,
-                             size_t n);
-void nytp_report_row_begin(struct nytp_out *out, uint32_t row);
 
 /* ---- parts.c ---- */
 
@@ -362,13 +371,12 @@ bool nytp_report_put_label_part(struct nytp_report *report, struct nytp_name key
 /* Explains, behind a table, why not all rows are parts. */
 void nytp_report_put_part_bounds(struct nytp_report *report);
 
-/* ---- regexes.c, queries.c, reasons.c: nothing if the recording has none ---- */
+/* ---- facts.c, memory.c: nothing if the recording has none ---- */
+void nytp_report_query_tables(struct nytp_report *report);
 void nytp_report_regex_table(struct nytp_report *report);
-
+void nytp_report_reason_table(struct nytp_report *report);
 /* Writes the memory curve of the largest process, if enough points are known. */
 void nytp_report_memory_curve(struct nytp_report *report);
-void nytp_report_query_tables(struct nytp_report *report);
-void nytp_report_reason_table(struct nytp_report *report);
 
 /* ---- differences.c: only with options->report.diff ---- */
 void nytp_report_compared(struct nytp_report *report);

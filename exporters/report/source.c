@@ -106,21 +106,18 @@ static bool is_comment(struct nytp_name text, bool *in_pod)
 
 static void put_level_links(struct nytp_report *report, uint32_t file, enum nytp_level level)
 {
-    static const char *const words[] = {"line", "block", "sub"};
     struct nytp_out *out = report->out;
     if (!report->levels || nytp_report_is_eval(report, file))
         return;
     nytp_puts(out, "<nav class=\"levels\" aria-label=\"Level\">");
-    for (int i = 0; i < NYTP_LEVELS; i++) {
-        char name[NYTP_REPORT_NAME];
-        nytp_report_page_name(report, file, (enum nytp_level)i, name);
-        if (i == (int)level) {
-            nytp_printf(out, " <b aria-current=\"page\">%s</b>", words[i]);
+    for (enum nytp_level i = 0; i < NYTP_LEVELS; i++) {
+        nytp_putc(out, ' ');
+        if (i == level) {
+            nytp_printf(out, "<b aria-current=\"page\">%s</b>", nytp_report_level_words[i]);
             continue;
         }
-        nytp_puts(out, " <a href=");
-        nytp_report_put_url(report, name, "");
-        nytp_printf(out, ">%s</a>", words[i]);
+        nytp_report_put_page_anchor(report, file, i);
+        nytp_printf(out, "%s</a>", nytp_report_level_words[i]);
     }
     nytp_puts(out, "</nav>\n");
 }
@@ -150,13 +147,8 @@ static void put_sibling(struct nytp_report *report, uint32_t eval, uint32_t numb
 {
     struct nytp_out *out = report->out;
     const bool linked = !is_self && report->files[eval].stem != NULL;
-    if (linked) {
-        char name[NYTP_REPORT_NAME];
-        nytp_report_page_name(report, eval, NYTP_LEVEL_LINE, name);
-        nytp_puts(out, "<a href=");
-        nytp_report_put_url(report, name, "");
-        nytp_putc(out, '>');
-    }
+    if (linked)
+        nytp_report_put_page_anchor(report, eval, NYTP_LEVEL_LINE);
     nytp_printf(out, is_self ? "<b aria-current=\"page\">%u</b>" : "%u", (unsigned)number);
     if (linked)
         nytp_puts(out, "</a>");
@@ -187,11 +179,9 @@ static void put_eval_facts(struct nytp_report *report, uint32_t f)
     struct nytp_out *out = report->out;
     if (file->eval_file == 0)
         return;
-    nytp_puts(out, "<dt>Eval invoked at<dd><a href=");
-    nytp_report_put_line_url(report, file->eval_file, file->eval_line);
-    nytp_putc(out, '>');
-    nytp_report_put_file(report, file->eval_file);
-    nytp_printf(out, " line %u</a>\n", (unsigned)file->eval_line);
+    nytp_puts(out, "<dt>Eval invoked at<dd>");
+    nytp_report_put_place(report, file->eval_file, file->eval_line);
+    nytp_putc(out, '\n');
     put_siblings(report, f);
     if (mine->n_merged == 0)
         return;
@@ -205,11 +195,11 @@ static void put_facts(struct nytp_report *report, uint32_t f, const struct disk 
     struct nytp_out *out = report->out;
     nytp_puts(out, "<dl class=\"about\">\n");
     put_file_fact(report, f);
-    nytp_puts(out, nytp_report_is_sampled(report) ? "<dt>Samples<dd>"
-                                                  : "<dt>Statements<dd>executed ");
+    nytp_puts(out,
+              report->profile->sampled ? "<dt>Samples<dd>" : "<dt>Statements<dd>executed ");
     nytp_report_plural(out, report->files[f].stmts,
-                       nytp_report_is_sampled(report) ? "sample" : "statement",
-                       nytp_report_is_sampled(report) ? "samples" : "statements");
+                       report->profile->sampled ? "sample" : "statement",
+                       report->profile->sampled ? "samples" : "statements");
     nytp_puts(out, " in ");
     nytp_report_put_time(report, out, report->files[f].ticks);
     nytp_putc(out, '\n');
@@ -568,7 +558,7 @@ static void put_table(struct nytp_report *report, uint32_t f, enum nytp_level le
     cursor.hottest_ticks = hottest_of(report, &cursor);
     /* a damaged profile may have text for line 0 */
     cursor.next[NYTP_REPORT_TEXTS] = until(report, &cursor, NYTP_REPORT_TEXTS, 0);
-    const bool sampled = nytp_report_is_sampled(report), changes = has_changes(report, &cursor);
+    const bool sampled = report->profile->sampled, changes = has_changes(report, &cursor);
     static const char *const memory_heads[] = {
         [NYTP_MEMORY_SVS] =
             "<th scope=col title=\"Perl's values that were made here and kept\">SVs kept",

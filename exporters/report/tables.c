@@ -5,9 +5,7 @@
  */
 #include "report.h"
 
-#include "formats/base/arena.h"
 #include "formats/base/strings.h"
-#include "formats/base/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,97 +15,92 @@
 
 #define ROWS_IN_BODY 200
 
-static const struct nytp_report_column sub_columns[] = {
-    {"calls", "Number of calls", "Calls", false},
-    {"places", "Number of places the sub is called from", "P", false},
-    {"files", "Number of files the sub is called from", "F", false},
-    {"excl", "Time in the sub itself", "Exclusive time", false},
-    {"", "Its share of the whole", "%", false},
-    {"incl", "Time in the sub and all it called", "Inclusive time", false},
-    {"svs", "Perl's values that it made itself, less those that it freed", "SVs", false},
-    {"inuse", "Bytes that it allocated itself and that were in use at the end", "In use",
-     false},
-    {"sub", NULL, "Subroutine", true},
-};
-
-/* There is at most one column for memory. */
-static bool is_shown(const struct nytp_report *report, const struct nytp_report_column *column)
-{
-    const enum nytp_memory_columns memory = nytp_report_memory(report);
-    return strcmp(column->key, "svs") == 0     ? memory == NYTP_MEMORY_SVS
-           : strcmp(column->key, "inuse") == 0 ? memory == NYTP_MEMORY_SPACE
-                                               : true;
-}
-
 static const char *text_of_column(const struct nytp_report *report,
+                                  const struct nytp_report_table *table,
                                   const struct nytp_report_column *column)
 {
-    const bool of_subs = column == sub_columns && report->samples != NULL;
-    const char *const of_calls = of_subs ? "Samples" : "Calls, at least";
-    if (!nytp_report_is_sampled(report))
+    if (!report->profile->sampled)
         return column->text;
     return strcmp(column->key, "stmts") == 0    ? "Samples"
            : strcmp(column->key, "dstmts") == 0 ? "\xce\x94 samples"
-           : strcmp(column->key, "calls") == 0  ? of_calls
-                                                : column->text;
+           : strcmp(column->key, "calls") != 0  ? column->text
+           : table->calls_are_samples           ? "Samples"
+                                                : "Calls, at least";
 }
 
-void nytp_report_table_begin(struct nytp_report *report, const char *id, const char *caption,
-                             const char *sum, const struct nytp_report_column *columns,
-                             size_t n)
+static void put_head(struct nytp_report *report, const struct nytp_report_table *table,
+                     const struct nytp_report_column *column)
 {
     struct nytp_out *out = report->out;
+    const char *const text = text_of_column(report, table, column);
+    if (column->memory != NYTP_MEMORY_NONE && column->memory != table->memory)
+        return;
+    nytp_puts(out, "<th scope=col");
+    if (column->key[0] != '\0')
+        nytp_printf(out, " data-key=%s", column->key);
+    if (column->is_text)
+        nytp_puts(out, " data-kind=text");
+    if (column->title != NULL && report->explained && text == column->text)
+        nytp_printf(out, " title=\"%s\"", column->title);
+    nytp_printf(out, ">%s", text);
+}
+
+static void begin_table(struct nytp_report *report, const struct nytp_report_table *table)
+{
+    struct nytp_out *out = report->out;
+    const char *const sum = table->sum;
     nytp_puts(out, "<div class=\"rows\"");
     if (sum == NULL || sum[0] != '\0')
         nytp_printf(out, " data-sort=\"%s\"", sum != NULL ? sum : "sub");
     if (sum != NULL && sum[0] != '\0')
         nytp_printf(out, " data-sum=\"%s\"", sum);
-    nytp_puts(out, ">\n<table class=\"list ");
-    nytp_puts(out, id);
-    if (columns == sub_columns && nytp_report_memory(report) != NYTP_MEMORY_NONE)
-        nytp_puts(out, " wider");
-    nytp_putc(out, '"');
+    nytp_printf(out, ">\n<table class=\"list %s%s\"", table->id,
+                table->memory != NYTP_MEMORY_NONE ? " wider" : "");
     nytp_report_put_id(report, "");
-    nytp_printf(out, "%.*s", (int)strcspn(id, " "), id);
-    nytp_printf(out, ">\n<caption>%s</caption>\n<thead><tr>", caption);
-    for (size_t i = 0; i < n; i++) {
-        if (!is_shown(report, &columns[i]))
-            continue;
-        nytp_puts(out, "<th scope=col");
-        if (columns[i].key[0] != '\0')
-            nytp_printf(out, " data-key=%s", columns[i].key);
-        if (columns[i].is_text)
-            nytp_puts(out, " data-kind=text");
-        const char *const text = text_of_column(report, &columns[i]);
-        if (columns[i].title != NULL && report->explained && text == columns[i].text)
-            nytp_printf(out, " title=\"%s\"", columns[i].title);
-        nytp_printf(out, ">%s", text);
-    }
+    nytp_printf(out, "%.*s", (int)strcspn(table->id, " "), table->id);
+    nytp_printf(out, ">\n<caption>%s</caption>\n<thead><tr>", table->caption);
+    for (size_t i = 0; i < table->n_columns; i++)
+        put_head(report, table, &table->columns[i]);
     nytp_putc(out, '\n');
 }
 
-void nytp_report_row_begin(struct nytp_out *out, uint32_t row)
+static void put_table(struct nytp_report *report, const struct nytp_report_table *table)
 {
-    nytp_puts(out, row % ROWS_IN_BODY == 0 ? "<tbody>\n<tr" : "<tr");
+    const uint32_t shown = table->most > 0 && table->most < table->n ? table->most : table->n;
+    begin_table(report, table);
+    for (uint32_t i = 0; i < shown; i++) {
+        nytp_puts(report->out, i % ROWS_IN_BODY == 0 ? "<tbody>\n<tr" : "<tr");
+        table->put_row(report, table->context, i);
+    }
+    if (table->put_foot != NULL)
+        table->put_foot(report, table->context);
+    nytp_puts(report->out, "</table></div>");
+}
+
+void nytp_report_put_table(struct nytp_report *report, const struct nytp_report_table *table)
+{
+    put_table(report, table);
+    nytp_putc(report->out, '\n');
+    if (table->more != NULL && table->n > table->most)
+        nytp_printf(report->out, "<p>%lu more: nytp export %s shows all.</p>\n",
+                    (unsigned long)table->n - table->most, table->more);
 }
 
 /* ---- subs ---- */
 
-static void put_sub_link(struct nytp_report *report, uint32_t sub)
-{
-    const bool linked = nytp_report_put_sub_anchor(report, sub);
-    const struct nytp_name name = nytp_report_sub_name(report, sub);
-    const uint32_t package_len = nytp_package_len(name);
-    if (package_len > 0) {
-        nytp_puts(report->out, "<i>");
-        nytp_html_text(report->out, name.ptr, package_len);
-        nytp_puts(report->out, "</i>");
-    }
-    nytp_report_put_any_name(
-        report, (struct nytp_name){name.ptr + package_len, name.len - package_len});
-    if (linked)
-        nytp_puts(report->out, "</a>");
-}
+static const struct nytp_report_column sub_columns[] = {
+    {"calls", "Number of calls", "Calls", .is_text = false},
+    {"places", "Number of places the sub is called from", "P", .is_text = false},
+    {"files", "Number of files the sub is called from", "F", .is_text = false},
+    {"excl", "Time in the sub itself", "Exclusive time", .is_text = false},
+    {"", "Its share of the whole", "%", .is_text = false},
+    {"incl", "Time in the sub and all it called", "Inclusive time", .is_text = false},
+    {"svs", "Perl's values that it made itself, less those that it freed", "SVs",
+     .memory = NYTP_MEMORY_SVS},
+    {"inuse", "Bytes that it allocated itself and that were in use at the end", "In use",
+     .memory = NYTP_MEMORY_SPACE},
+    {"sub", NULL, "Subroutine", .is_text = true},
+};
 
 static void put_sub_remarks(struct nytp_report *report, uint32_t sub,
                             const struct nytp_report_sub *s)
@@ -127,12 +120,20 @@ static void put_sub_remarks(struct nytp_report *report, uint32_t sub,
     }
 }
 
-static void put_counts(struct nytp_report *report, uint32_t sub)
+/* Call sites and samples are unknown for a part. */
+static void put_counts(struct nytp_report *report, uint32_t sub,
+                       const struct nytp_report_sub *s)
 {
-    const struct nytp_report_sub *s = &report->subs[sub];
-    const uint64_t count = report->samples != NULL ? report->samples[sub] : s->calls;
-    nytp_printf(report->out, "<td>%llu<td>%u<td>%u", (unsigned long long)count,
-                (unsigned)s->places, (unsigned)s->files);
+    if (s != &report->subs[sub]) {
+        nytp_puts(report->out, "<td>");
+        if (report->samples == NULL)
+            nytp_put_u64(report->out, s->calls);
+        nytp_puts(report->out, "<td><td>");
+        return;
+    }
+    nytp_report_count_cell(report, report->samples != NULL ? report->samples[sub] : s->calls);
+    nytp_report_count_cell(report, s->places);
+    nytp_report_count_cell(report, s->files);
 }
 
 static void put_times(struct nytp_report *report, const struct nytp_report_sub *s,
@@ -144,69 +145,63 @@ static void put_times(struct nytp_report *report, const struct nytp_report_sub *
     nytp_report_time_cell(report, s->incl_ticks, true, total);
 }
 
-static void put_sub_cell(struct nytp_report *report, uint32_t sub,
-                         const struct nytp_report_sub *s)
+/* So is its memory. */
+static void put_memory(struct nytp_report *report, uint32_t sub,
+                       const struct nytp_report_sub *s)
 {
+    const enum nytp_memory_columns memory = nytp_report_memory(report);
+    if (memory != NYTP_MEMORY_NONE && s != &report->subs[sub])
+        nytp_puts(report->out, "<td>");
+    else if (memory == NYTP_MEMORY_SPACE)
+        nytp_report_bytes_cell(report, s->inuse_bytes);
+    else if (memory == NYTP_MEMORY_SVS)
+        nytp_printf(report->out, "<td>%lld", (long long)s->svs);
+}
+
+static void put_sub_row(struct nytp_report *report, void *context, uint32_t row)
+{
+    const struct nytp_report_part *const part = context;
+    const uint32_t sub = part->subs[row];
+    const struct nytp_report_sub *const s = &part->sums[sub];
+    nytp_puts(report->out, report->waits[sub] ? " class=waits>" : ">");
+    put_counts(report, sub, s);
+    put_times(report, s, part->total);
+    put_memory(report, sub, s);
     nytp_puts(report->out, "<td>");
-    put_sub_link(report, sub);
+    nytp_report_put_linked_name(report, sub, nytp_report_sub_name(report, sub));
     put_sub_remarks(report, sub, s);
     nytp_putc(report->out, '\n');
-}
-
-static void put_sub_row(struct nytp_report *report, uint32_t sub)
-{
-    const struct nytp_report_sub *s = &report->subs[sub];
-    nytp_puts(report->out, report->waits[sub] ? " class=waits>" : ">");
-    put_counts(report, sub);
-    put_times(report, s, report->profile->total_ticks);
-    if (nytp_report_memory(report) == NYTP_MEMORY_SPACE)
-        nytp_report_bytes_cell(report, s->inuse_bytes);
-    else if (nytp_report_memory(report) == NYTP_MEMORY_SVS)
-        nytp_printf(report->out, "<td>%lld", (long long)s->svs);
-    put_sub_cell(report, sub, s);
-}
-
-void nytp_report_sub_table(struct nytp_report *report, const char *id, const char *caption,
-                           const uint32_t *subs, uint32_t n)
-{
-    nytp_report_table_begin(report, id, caption, "excl", sub_columns,
-                            sizeof sub_columns / sizeof *sub_columns);
-    for (uint32_t i = 0; i < n; i++) {
-        nytp_report_row_begin(report->out, i);
-        put_sub_row(report, subs[i]);
-    }
-    nytp_puts(report->out, "</table></div>\n");
-}
-
-/* Call sites, samples and memory are unknown for a part. */
-static void put_part_row(struct nytp_report *report, uint32_t sub,
-                         const struct nytp_report_sub *s, int64_t total)
-{
-    nytp_puts(report->out, report->waits[sub] ? " class=waits><td>" : "><td>");
-    if (report->samples == NULL)
-        nytp_put_u64(report->out, s->calls);
-    nytp_puts(report->out, "<td><td>");
-    put_times(report, s, total);
-    if (nytp_report_memory(report) != NYTP_MEMORY_NONE)
-        nytp_puts(report->out, "<td>");
-    put_sub_cell(report, sub, s);
 }
 
 void nytp_report_part_table(struct nytp_report *report, const char *id, const char *caption,
                             struct nytp_report_part part)
 {
-    nytp_report_table_begin(report, id, caption, "excl", sub_columns,
-                            sizeof sub_columns / sizeof *sub_columns);
-    for (uint32_t i = 0; i < part.n; i++) {
-        nytp_report_row_begin(report->out, i);
-        put_part_row(report, part.subs[i], &part.sums[part.subs[i]], part.total);
-    }
-    nytp_puts(report->out, "</table></div>");
+    const struct nytp_report_table table = {
+        .id = id,
+        .caption = caption,
+        .sum = "excl",
+        NYTP_REPORT_COLUMNS(sub_columns),
+        .memory = nytp_report_memory(report),
+        .calls_are_samples = report->samples != NULL,
+        .n = part.n,
+        .put_row = put_sub_row,
+        .context = &part,
+    };
+    put_table(report, &table);
+}
+
+void nytp_report_sub_table(struct nytp_report *report, const char *id, const char *caption,
+                           const uint32_t *subs, uint32_t n)
+{
+    nytp_report_part_table(
+        report, id, caption,
+        (struct nytp_report_part){report->subs, report->profile->total_ticks, subs, n});
+    nytp_putc(report->out, '\n');
 }
 
 static const struct nytp_report_column never_columns[] = {
-    {"sub", NULL, "Subroutine", true},
-    {"file", NULL, "File", true},
+    {"sub", NULL, "Subroutine", .is_text = true},
+    {"file", NULL, "File", .is_text = true},
 };
 
 static bool is_never_called(const struct nytp_report *report, uint32_t sub)
@@ -215,54 +210,59 @@ static bool is_never_called(const struct nytp_report *report, uint32_t sub)
            report->subs[sub].file != NONE && report->profile->subs[sub].kind < NYTP_SUB_RUNTIME;
 }
 
+static void put_never(struct nytp_report *report, void *context, uint32_t row)
+{
+    const uint32_t sub = ((const uint32_t *)context)[row];
+    nytp_puts(report->out, "><td>");
+    nytp_report_put_linked_name(report, sub, nytp_report_sub_name(report, sub));
+    nytp_puts(report->out, "<td>");
+    nytp_report_put_file(report, report->subs[sub].file);
+    nytp_putc(report->out, '\n');
+}
+
 void nytp_report_never_table(struct nytp_report *report)
 {
     struct nytp_out *out = report->out;
-    uint32_t n = 0;
-    for (uint32_t s = 0; s < report->profile->n_subs; s++)
-        n += is_never_called(report, s);
-    if (n == 0)
-        return;
-    nytp_puts(out, "<details class=\"never\"><summary>");
-    nytp_report_plural(out, n, "sub that was never called", "subs that were never called");
-    nytp_puts(out, "</summary>\n");
-    nytp_report_table_begin(report, "never", "Subs that were never called", NULL, never_columns,
-                            2);
-    n = 0;
-    for (uint32_t sub = 0; sub < report->profile->n_subs; sub++) {
-        if (!is_never_called(report, sub))
-            continue;
-        nytp_report_row_begin(out, n++);
-        nytp_puts(out, "><td>");
-        put_sub_link(report, sub);
-        nytp_puts(out, "<td>");
-        nytp_report_put_file(report, report->subs[sub].file);
-        nytp_putc(out, '\n');
+    uint32_t n = 0, *subs = malloc(((size_t)report->profile->n_subs + 1) * sizeof *subs);
+    for (uint32_t s = 0; subs != NULL && s < report->profile->n_subs; s++)
+        if (is_never_called(report, s))
+            subs[n++] = s;
+    if (subs == NULL)
+        nytp_out_of_memory(&out->error);
+    if (n > 0) {
+        nytp_puts(out, "<details class=\"never\"><summary>");
+        nytp_report_plural(out, n, "sub that was never called", "subs that were never called");
+        nytp_puts(out, "</summary>\n");
+        put_table(report, &(struct nytp_report_table){.id = "never",
+                                                      .caption = "Subs that were never called",
+                                                      NYTP_REPORT_COLUMNS(never_columns),
+                                                      .n = n,
+                                                      .put_row = put_never,
+                                                      .context = subs});
+        nytp_puts(out, "</details>\n");
     }
-    nytp_puts(out, "</table></div></details>\n");
+    free(subs);
 }
 
 /* ---- files ---- */
 
 static const struct nytp_report_column file_columns[] = {
-    {"stmts", "Number of statements executed, string evals included", "Statements", false},
+    {"stmts", "Number of statements executed, string evals included", "Statements",
+     .is_text = false},
     {"excl", "Time of these statements, without what the Perl subs took that they called",
-     "Exclusive time", false},
-    {"", NULL, "Reports", false},
-    {"file", NULL, "Source file", true},
+     "Exclusive time", .is_text = false},
+    {"", NULL, "Reports", .is_text = false},
+    {"file", NULL, "Source file", .is_text = true},
 };
 
 static void put_levels(struct nytp_report *report, uint32_t file)
 {
-    static const char *const words[] = {"line", "block", "sub"};
     if (report->files[file].stem == NULL)
         return;
-    for (int level = 0; level < (report->levels ? 3 : 1); level++) {
-        char name[NYTP_REPORT_NAME];
-        nytp_report_page_name(report, file, (enum nytp_level)level, name);
-        nytp_puts(report->out, level > 0 ? " <a href=" : "<a href=");
-        nytp_report_put_url(report, name, "");
-        nytp_printf(report->out, ">%s</a>", words[level]);
+    for (enum nytp_level level = 0; level < (report->levels ? NYTP_LEVELS : 1); level++) {
+        nytp_puts(report->out, level > 0 ? " " : "");
+        nytp_report_put_page_anchor(report, file, level);
+        nytp_printf(report->out, "%s</a>", nytp_report_level_words[level]);
     }
 }
 
@@ -285,9 +285,8 @@ static void put_file_evals(struct nytp_report *report, uint32_t f)
     for (uint32_t i = 0; i < evals.n && i < MAX_LISTED_EVALS; i++) {
         const uint32_t eval = report->evals_by_place[evals.first + i];
         const int64_t ticks = report->files[eval].all_ticks;
-        nytp_printf(out, "<li data-n=%lld><a href=", (long long)nytp_report_ns(report, ticks));
-        nytp_report_put_line_url(report, eval, 0);
-        nytp_putc(out, '>');
+        nytp_printf(out, "<li data-n=%lld>", (long long)nytp_report_ns(report, ticks));
+        nytp_report_put_line_anchor(report, eval, 0);
         nytp_report_put_file(report, eval);
         nytp_puts(out, "</a> ");
         nytp_report_put_time(report, out, ticks);
@@ -297,32 +296,36 @@ static void put_file_evals(struct nytp_report *report, uint32_t f)
     nytp_puts(out, "</ul></details>");
 }
 
-static void put_file_row(struct nytp_report *report, uint32_t f, int64_t all_ticks,
-                         uint64_t all)
+/* All files, and the time and statements of all. */
+struct file_rows {
+    int64_t ticks;
+    uint64_t stmts;
+};
+
+/* The row behind those of the files is that of builtins without a place. */
+static void put_file_row(struct nytp_report *report, void *context, uint32_t row)
 {
+    const struct file_rows *const rows = context;
+    const uint32_t f = row < report->n_ranked ? report->files_by_time[row] : 0;
     const struct nytp_report_file *file = &report->files[f];
     struct nytp_out *out = report->out;
     char id[16];
     snprintf(id, sizeof id, "f%u", (unsigned)report->files[f].id);
     nytp_report_put_id(report, id);
     nytp_puts(out, "><td");
-    if (all > 0)
-        nytp_printf(out, " title=\"%.1f%%\"", 100 * (double)file->all_stmts / (double)all);
+    if (rows->stmts > 0)
+        nytp_printf(out, " title=\"%.1f%%\"",
+                    100 * (double)file->all_stmts / (double)rows->stmts);
     nytp_printf(out, ">%llu", (unsigned long long)file->all_stmts);
-    nytp_report_time_cell(report, file->all_ticks, true, all_ticks);
+    nytp_report_time_cell(report, file->all_ticks, true, rows->ticks);
     nytp_puts(out, "<td>");
     put_levels(report, f);
     const struct nytp_name name = nytp_report_file_name(report, f);
     nytp_puts(out, "<td title=\"");
     nytp_html_attribute(out, name.ptr, name.len);
     nytp_puts(out, "\">");
-    if (file->stem != NULL) {
-        nytp_puts(out, "<a href=");
-        char page[NYTP_REPORT_NAME];
-        nytp_report_page_name(report, f, nytp_report_link_level(report, f), page);
-        nytp_report_put_url(report, page, "");
-        nytp_putc(out, '>');
-    }
+    if (file->stem != NULL)
+        nytp_report_put_page_anchor(report, f, nytp_report_link_level(report, f));
     nytp_report_put_file(report, f);
     if (file->stem != NULL)
         nytp_puts(out, "</a>");
@@ -353,7 +356,6 @@ static int64_t upper_median(int64_t *ticks, uint32_t n)
 
 static void put_time_row(struct nytp_report *report, int64_t ticks, const char *words)
 {
-    nytp_puts(report->out, "<tr><td>");
     nytp_report_time_cell(report, ticks, false, 0);
     nytp_printf(report->out, "<td colspan=2>%s\n", words);
 }
@@ -373,41 +375,44 @@ static void put_deviation(struct nytp_report *report)
         n += ticks[n] != 0;
     }
     const int64_t median = upper_median(ticks, n);
+    nytp_puts(report->out, "<tr><td>");
     put_time_row(report, median, "Median");
     for (uint32_t i = 0; i < n; i++)
         ticks[i] = distance(ticks[i], median);
+    nytp_puts(report->out, "<tr><td>");
     put_time_row(report, upper_median(ticks, n), "Deviation from the median");
     free(ticks);
 }
 
+static void put_file_foot(struct nytp_report *report, void *context)
+{
+    const struct file_rows *const all = context;
+    const uint32_t n = report->n_ranked > 0 ? report->n_ranked : 1;
+    nytp_puts(report->out, "<tfoot><tr>");
+    nytp_report_count_cell(report, all->stmts);
+    put_time_row(report, all->ticks, "Total");
+    nytp_puts(report->out, "<tr>");
+    nytp_report_count_cell(report, all->stmts / n);
+    put_time_row(report, all->ticks / n, "Average");
+    put_deviation(report);
+}
+
 void nytp_report_file_table(struct nytp_report *report)
 {
-    struct nytp_out *out = report->out;
-    int64_t ticks = report->files[0].all_ticks;
-    uint64_t stmts = report->files[0].all_stmts;
+    struct file_rows all = {report->files[0].all_ticks, report->files[0].all_stmts};
     for (uint32_t i = 0; i < report->n_ranked; i++) {
-        ticks += report->files[report->files_by_time[i]].all_ticks;
-        stmts += report->files[report->files_by_time[i]].all_stmts;
+        all.ticks += report->files[report->files_by_time[i]].all_ticks;
+        all.stmts += report->files[report->files_by_time[i]].all_stmts;
     }
-    nytp_report_table_begin(report, "files", "Source files", "excl", file_columns,
-                            sizeof file_columns / sizeof *file_columns);
-    for (uint32_t i = 0; i < report->n_ranked; i++) {
-        nytp_report_row_begin(out, i);
-        put_file_row(report, report->files_by_time[i], ticks, stmts);
-    }
-    if (report->files[0].of[NYTP_REPORT_ROWS].n > 0) {
-        nytp_report_row_begin(out, report->n_ranked);
-        put_file_row(report, 0, ticks, stmts);
-    }
-    const uint32_t n = report->n_ranked > 0 ? report->n_ranked : 1;
-    nytp_puts(out, "<tfoot>");
-    nytp_printf(out, "<tr><td>%llu", (unsigned long long)stmts);
-    nytp_report_time_cell(report, ticks, false, 0);
-    nytp_printf(out, "<td colspan=2>Total\n<tr><td>%llu", (unsigned long long)(stmts / n));
-    nytp_report_time_cell(report, ticks / n, false, 0);
-    nytp_puts(out, "<td colspan=2>Average\n");
-    put_deviation(report);
-    nytp_puts(out, "</table></div>\n");
+    const bool has_row_0 = report->files[0].of[NYTP_REPORT_ROWS].n > 0;
+    nytp_report_put_table(report, &(struct nytp_report_table){.id = "files",
+                                                              .caption = "Source files",
+                                                              .sum = "excl",
+                                                              NYTP_REPORT_COLUMNS(file_columns),
+                                                              .n = report->n_ranked + has_row_0,
+                                                              .put_row = put_file_row,
+                                                              .put_foot = put_file_foot,
+                                                              .context = &all});
 }
 
 /* ---- a list to jump to files ---- */
@@ -443,11 +448,8 @@ void nytp_report_jump_list(struct nytp_report *report)
                 (unsigned)report->n_ranked);
     for (uint32_t i = 0; i < report->n_ranked; i++) {
         const uint32_t f = files[i];
-        char name[NYTP_REPORT_NAME];
-        nytp_report_page_name(report, f, nytp_report_link_level(report, f), name);
-        nytp_puts(out, "<li><a href=");
-        nytp_report_put_url(report, name, "");
-        nytp_putc(out, '>');
+        nytp_puts(out, "<li>");
+        nytp_report_put_page_anchor(report, f, nytp_report_link_level(report, f));
         nytp_report_put_file(report, f);
         nytp_puts(out, "</a>\n");
     }
@@ -472,37 +474,44 @@ static int compare_packages(const void *left, const void *right)
 }
 
 static const struct nytp_report_column package_columns[] = {
-    {"subs", "Number of subs that were called", "Subs", false},
-    {"calls", "Number of calls of these subs", "Calls", false},
-    {"excl", "Time in these subs themselves", "Exclusive time", false},
-    {"package", NULL, "Package", true},
+    {"subs", "Number of subs that were called", "Subs", .is_text = false},
+    {"calls", "Number of calls of these subs", "Calls", .is_text = false},
+    {"excl", "Time in these subs themselves", "Exclusive time", .is_text = false},
+    {"package", NULL, "Package", .is_text = true},
 };
+
+static void put_package(struct nytp_report *report, void *context, uint32_t row)
+{
+    const struct package *const package = (const struct package *)context + row;
+    struct nytp_out *out = report->out;
+    const uint32_t len = package->name.len;
+    const struct nytp_name name = {package->name.ptr, len >= 2 ? len - 2 : len};
+    if (report->flame && name.len > 0) {
+        nytp_puts(out, " data-part=\"");
+        nytp_html_attribute(out, name.ptr, name.len);
+        nytp_putc(out, '"');
+    }
+    nytp_putc(out, '>');
+    nytp_report_count_cell(report, package->subs);
+    nytp_report_count_cell(report, package->calls);
+    nytp_report_time_cell(report, package->excl_ticks, true, report->profile->total_ticks);
+    nytp_puts(out, "<td>");
+    nytp_html_text(out, name.ptr, name.len);
+    nytp_putc(out, '\n');
+}
 
 static void put_packages(struct nytp_report *report, struct package *packages, uint32_t n)
 {
-    struct nytp_out *out = report->out;
     if (n > 0)
         qsort(packages, n, sizeof *packages, compare_packages);
-    nytp_report_table_begin(report, "packages", "Packages", "excl", package_columns,
-                            sizeof package_columns / sizeof *package_columns);
-    for (uint32_t i = 0; i < n; i++) {
-        nytp_report_row_begin(out, i);
-        const uint32_t len = packages[i].name.len;
-        const struct nytp_name name = {packages[i].name.ptr, len >= 2 ? len - 2 : len};
-        if (report->flame && name.len > 0) {
-            nytp_puts(out, " data-part=\"");
-            nytp_html_attribute(out, name.ptr, name.len);
-            nytp_putc(out, '"');
-        }
-        nytp_printf(out, "><td>%u<td>%llu", (unsigned)packages[i].subs,
-                    (unsigned long long)packages[i].calls);
-        nytp_report_time_cell(report, packages[i].excl_ticks, true,
-                              report->profile->total_ticks);
-        nytp_puts(out, "<td>");
-        nytp_html_text(out, name.ptr, name.len);
-        nytp_putc(out, '\n');
-    }
-    nytp_puts(out, "</table></div>\n");
+    nytp_report_put_table(report,
+                          &(struct nytp_report_table){.id = "packages",
+                                                      .caption = "Packages",
+                                                      .sum = "excl",
+                                                      NYTP_REPORT_COLUMNS(package_columns),
+                                                      .n = n,
+                                                      .put_row = put_package,
+                                                      .context = packages});
 }
 
 void nytp_report_package_table(struct nytp_report *report)
