@@ -3,11 +3,9 @@
  * A build tool: turns style sheets and scripts into C arrays, with the SHA-256 by which a
  * content policy names them (FIPS 180-4; base64 of RFC 4648).
  *
- * It drops full-line comments, indentation, needless blanks, and semicolons before }. It joins
- * declarations on consecutive lines, and replaces some words of a script by shorter ones. So
- * the input must follow these rules: no text spans lines; no regular expression holds quotes;
- * every statement ends in a semicolon; no block ends with a loop without body; no - or +
- * precedes another.
+ * It drops comments, indentation, needless blanks and ends of lines, and semicolons before }.
+ * So the input must follow these rules: no text spans lines; every statement ends in a
+ * semicolon; comments begin with "/" and "*"; no - or + precedes another.
  *
  *     embed report.css report.js … > assets.c
  */
@@ -97,135 +95,55 @@ static void put_base64(const unsigned char *bytes, size_t len)
     }
 }
 
-/* Copies the line without indentation; nothing of a comment. Returns the number of bytes. */
-static size_t shorten_line(const unsigned char *line, size_t len, bool *in_comment,
-                           unsigned char *to)
-{
-    size_t from = 0;
-    while (from < len && (line[from] == ' ' || line[from] == '\t'))
-        from++;
-    size_t end = len;
-    while (end > from && (line[end - 1] == ' ' || line[end - 1] == '\n'))
-        end--;
-    const bool ends_comment = end - from >= 2 && line[end - 2] == '*' && line[end - 1] == '/';
-    const bool begins = end - from >= 2 && line[from] == '/' && line[from + 1] == '*';
-    bool is_comment = *in_comment;
-    if (begins && !is_comment) {
-        /* only a comment that reaches the end of its line, not one before code */
-        size_t close = from + 2;
-        while (close + 1 < end && !(line[close] == '*' && line[close + 1] == '/'))
-            close++;
-        is_comment = close + 1 >= end || close + 2 == end;
-    }
-    *in_comment = is_comment && !ends_comment;
-    if (is_comment || from == end)
-        return 0;
-    memcpy(to, line + from, len - from);
-    return len - from;
-}
-
-/* Characters that need no blank behind or before them. In a style sheet a blank before ( or :
- * can matter, and one beside + or - or * does. */
+/* Characters that need no blank or end of a line behind or before them. In a style sheet a
+ * blank before ( or : can matter, and one beside + or - or * does. */
 struct marks {
     const char *behind, *before;
-    bool has_words; /* apply `words` below */
 };
-static const struct marks style_marks = {"{};,:(=<>&|?", "{}=<>&|?", false};
-static const struct marks script_marks = {"{};,:(=<>&|?+*/-)]", "{}=<>&|?:+*/-([!", true};
+static const struct marks style_marks = {"{};,:(=<>&|?", "{}=<>&|?"};
+static const struct marks script_marks = {"{};,:(=<>&|?+*/-)]", "{}=<>&|?:+*/-([!"};
 
-/* In a correct script nothing is assigned to a const. */
-static const struct {
-    const char *word, *shorter;
-} words[] = {{"const", "let"}, {"true", "!0"}, {"false", "!1"}, {"undefined", "void 0"}};
-
-static bool is_of_word(unsigned char c)
+/* Returns where the blanks, ends of lines and comments end that begin here. */
+static size_t end_of_gap(const unsigned char *text, size_t len, size_t at)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_' || c == '$' || c == '.';
-}
-
-/* Replaces the word at *at, moved to its end, or returns false if there is nothing shorter. */
-static bool shorten_word(unsigned char *line, size_t len, size_t *at, size_t *to)
-{
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const size_t n = strlen(words[i].word), end = *at + n;
-        if (end > len || memcmp(line + *at, words[i].word, n) != 0 ||
-            (*at > 0 && is_of_word(line[*at - 1])) ||
-            (end < len && (is_of_word(line[end]) || line[end] == ':')))
-            continue;
-        memcpy(line + *to, words[i].shorter, strlen(words[i].shorter));
-        *to += strlen(words[i].shorter);
-        *at = end - 1;
-        return true;
+    while (at < len) {
+        const bool is_comment = text[at] == '/' && at + 1 < len && text[at + 1] == '*';
+        if (!is_comment && text[at] != ' ' && text[at] != '\n')
+            break;
+        at += is_comment ? 2 : 1;
+        while (is_comment && at < len && !(text[at - 1] == '*' && text[at] == '/'))
+            at++;
+        at += is_comment;
     }
-    return false;
+    return at < len ? at : len;
 }
 
-/* Drops needless blanks and semicolons outside quotes, and the end of a line behind a
- * character that cannot end a statement. Returns the new length. */
-static size_t drop_blanks(unsigned char *line, size_t len, const struct marks *marks)
+/* Returns the new length. */
+static size_t shorten(unsigned char *text, size_t len, const struct marks *marks)
 {
     size_t to = 0;
     unsigned char quote = 0;
     for (size_t at = 0; at < len; at++) {
-        const unsigned char c = line[at];
-        if (quote == 0 && c == '}' && to > 0 && line[to - 1] == ';')
-            to--;
-        if (quote != 0 && c == '\\' && at + 1 < len) {
-            line[to++] = c;
-            line[to++] = line[++at];
+        const size_t end = quote == 0 ? end_of_gap(text, len, at) : at;
+        if (end > at) {
+            const bool ends_line = memchr(text + at, '\n', end - at) != NULL;
+            if (to > 0 && end < len && text[to - 1] != '\n' &&
+                strchr(marks->behind, text[to - 1]) == NULL &&
+                strchr(marks->before, text[end]) == NULL)
+                text[to++] = ends_line ? '\n' : ' ';
+            at = end - 1;
             continue;
         }
-        if (c == quote)
-            quote = 0;
-        else if (quote == 0 && (c == '"' || c == '\'' || c == '`'))
-            quote = c;
-        const bool is_needless = quote == 0 && c == ' ' && to > 0 && at + 1 < len &&
-                                 (strchr(marks->behind, line[to - 1]) != NULL ||
-                                  strchr(marks->before, line[at + 1]) != NULL);
-        const bool is_shortened =
-            quote == 0 && marks->has_words && c != ' ' && shorten_word(line, len, &at, &to);
-        if (!is_needless && !is_shortened)
-            line[to++] = c;
-    }
-    if (to > 1 && line[to - 1] == '\n' && strchr("{};,(", line[to - 2]) != NULL)
-        to--;
-    return to;
-}
-
-static bool is_declaration(const unsigned char *line, size_t len)
-{
-    return len > 5 && memcmp(line, "let ", 4) == 0 && line[len - 1] == ';';
-}
-
-static size_t shorten_text(unsigned char *bytes, size_t len, const struct marks *marks)
-{
-    size_t to = 0;
-    bool in_comment = false, declared = false;
-    for (size_t at = 0, next; at < len; at = next) {
-        const unsigned char *end = memchr(bytes + at, '\n', len - at);
-        next = end != NULL ? (size_t)(end - bytes) + 1 : len;
-        static unsigned char line[1 << 16];
-        const size_t line_len = next - at < sizeof line ? next - at : sizeof line;
-        memcpy(line, bytes + at, line_len);
-        const size_t n = shorten_line(line, line_len, &in_comment, bytes + to);
-        if (n > 0 && to > 0 && bytes[to] == '}' && bytes[to - 1] == '\n') {
+        if (quote == 0 && text[at] == '}' && to > 0 && text[to - 1] == ';')
             to--;
-            memmove(bytes + to, bytes + to + 1, n);
-        }
-        if (n > 0 && to > 0 && bytes[to] == '}' && bytes[to - 1] == ';') {
-            to--; /* the last declaration or statement of a block needs none */
-            memmove(bytes + to, bytes + to + 1, n);
-        }
-        size_t short_len = drop_blanks(bytes + to, n, marks);
-        const bool declares = marks->has_words && is_declaration(bytes + to, short_len);
-        if (declares && declared && bytes[to - 1] == ';') {
-            bytes[to - 1] = ',';
-            short_len -= 4;
-            memmove(bytes + to, bytes + to + 4, short_len);
-        }
-        declared = n > 0 ? declares : declared;
-        to += short_len;
+        text[to++] = text[at];
+        if (quote != 0 && text[at] == '\\' && at + 1 < len)
+            text[to++] = text[++at];
+        else if (text[at] == quote ||
+                 text[at] == '\n') /* of a regular expression that holds one */
+            quote = 0;
+        else if (quote == 0 && strchr("\"'`", text[at]) != NULL)
+            quote = text[at];
     }
     return to;
 }
@@ -243,7 +161,7 @@ static int embed_file(const char *path)
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
     const char *suffix = strrchr(name, '.') != NULL ? strrchr(name, '.') + 1 : name;
-    len = shorten_text(bytes, len, strcmp(suffix, "js") == 0 ? &script_marks : &style_marks);
+    len = shorten(bytes, len, strcmp(suffix, "js") == 0 ? &script_marks : &style_marks);
     unsigned char digest[32];
     sha256(bytes, len, digest);
     char symbol[64]; /* report.css becomes nytp_report_css */

@@ -103,7 +103,8 @@ function drawFlame(section, data) {
     const view = {pivot: data.names.indexOf(now.get("pivot")), only: now.get("only")};
     const library = new Set(data.library);
     let read, idle, tree, scene, from, to, over = null, chosen = null, found = null;
-    all(".still", section).forEach(still => still.setAttribute("hidden", "")); // an SVG element has no such property
+    /* an SVG element has no such property */
+    all(".still", section).forEach(still => still.setAttribute("hidden", ""));
 
     const ns = width => time(width * data.unit_ns);
     const frameOf = (row, node) => {
