@@ -39,7 +39,7 @@ enum nytp_level {
 };
 extern const char *const nytp_report_level_words[NYTP_LEVELS]; /* "line", … */
 
-/* What stands beside the lines of a file. Each is one list of the report, by file and line. */
+/* Lists of the report, each by file and line: what its pages show beside a line. */
 enum nytp_report_list {
     NYTP_REPORT_TEXTS, /* into the model's sources */
     NYTP_REPORT_ROWS,  /* into lines.rows */
