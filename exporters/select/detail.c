@@ -7,8 +7,8 @@
 #include "exporters/base/node_details.h"
 #include "formats/base/arena.h"
 #include "formats/base/strings.h"
-#include "plan.h"
-#include "sub_list.h"
+#include "rename.h"
+#include "rewrite.h"
 
 #include <stdlib.h>
 
@@ -64,13 +64,13 @@ static bool detail_node(struct detailing *d, uint32_t node)
     return true;
 }
 
-/* The list becomes the profile's subs; what leads to it leads to them. */
+/* Makes the list the profile's subs, which `sub_of_node` then refers to. */
 static bool install(struct detailing *d, uint32_t *new_of)
 {
-    struct nytp_sub *const subs = calloc((size_t)d->n + 1, sizeof *subs);
-    if (subs == NULL)
+    struct nytp_listed_sub *const list = d->list;
+    d->list = NULL;
+    if (!nytp_install_subs(d->profile, list, d->n, new_of))
         return false;
-    nytp_install_subs(d->profile, d->list, d->n, subs, new_of);
     for (uint32_t i = 0; i < d->profile->n_nodes; i++)
         d->sub_of_node[i] = new_of[d->sub_of_node[i]];
     return true;
@@ -94,8 +94,8 @@ bool nytp_add_details(struct nytp_profile *profile, struct nytp_error *error)
     if (planned && plan.changes)
         planned =
             (new_of = calloc((size_t)d.n + 1, sizeof *new_of)) != NULL && install(&d, new_of);
-    plan.rewriting.sub_of = new_of;
-    plan.rewriting.sub_of_node = d.sub_of_node;
+    plan.sub_of = new_of;
+    plan.sub_of_node = d.sub_of_node;
     const bool ok = nytp_plan_end(&plan, planned, error);
     nytp_node_details_free(&d.details);
     nytp_table_free(&d.added);

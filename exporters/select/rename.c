@@ -1,18 +1,66 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Subs and files renamed; see rename.h. The list of subs is sorted by name, so new names give
- * the subs new numbers, and the tree is rewritten to them.
+ * Renames subs and files; see rename.h. The list of subs is sorted by name, so new names give
+ * subs new indices, and the tree is rewritten to them.
  */
 #include "rename.h"
 
 #include "formats/model/eval_files.h"
 #include "formats/base/strings.h"
 #include "rewrite.h"
-#include "sub_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- lists of subs ---- */
+
+struct nytp_listed_sub *nytp_list_subs(const struct nytp_profile *profile, uint32_t n_more)
+{
+    struct nytp_listed_sub *const list =
+        calloc((size_t)profile->n_subs + n_more + 1, sizeof *list);
+    for (uint32_t i = 0; list != NULL && i < profile->n_subs; i++)
+        list[i] = (struct nytp_listed_sub){profile->subs[i], i};
+    return list;
+}
+
+static int by_name_file(const void *x, const void *y)
+{
+    const struct nytp_listed_sub *a = x, *b = y;
+    int order = nytp_compare_names(a->sub.name, b->sub.name);
+    order = order != 0 ? order : (a->sub.file > b->sub.file) - (a->sub.file < b->sub.file);
+    return order != 0 ? order : (a->old > b->old) - (a->old < b->old);
+}
+
+static bool same_identity(const struct nytp_sub *a, const struct nytp_sub *b)
+{
+    return a->file == b->file && nytp_compare_names(a->name, b->name) == 0;
+}
+
+bool nytp_install_subs(struct nytp_profile *profile, struct nytp_listed_sub *list, uint32_t n,
+                       uint32_t *sub_of)
+{
+    struct nytp_sub *const subs = malloc(((size_t)n + 1) * sizeof *subs);
+    uint32_t n_subs = 0;
+    if (subs != NULL)
+        qsort(list + 1, n - 1, sizeof *list, by_name_file);
+    for (uint32_t i = 0; subs != NULL && i < n; i++) {
+        if (n_subs > 1 && same_identity(&subs[n_subs - 1], &list[i].sub)) {
+            subs[n_subs - 1].stmt_ticks += list[i].sub.stmt_ticks;
+            subs[n_subs - 1].is_lost |= list[i].sub.is_lost;
+        } else {
+            subs[n_subs++] = list[i].sub;
+        }
+        sub_of[list[i].old] = n_subs - 1;
+    }
+    free(list);
+    if (subs == NULL)
+        return false;
+    free(profile->subs);
+    profile->subs = subs;
+    profile->n_subs = n_subs;
+    return true;
+}
 
 /* ---- files ---- */
 
@@ -29,9 +77,9 @@ static int by_file_name(const void *x, const void *y)
     return order != 0 ? order : nytp_compare_u64(a->file, b->file);
 }
 
-/* Each eval is a file of its own even if another has its name. */
+/* Merges files of one name: either string evals, or all others. */
 static bool rename_files(struct nytp_profile *profile, const struct nytp_name *names,
-                         uint32_t *file_of)
+                         bool merges_evals, uint32_t *file_of)
 {
     const uint32_t n = profile->n_files;
     struct named_file *list = malloc(((size_t)n + 1) * sizeof *list);
@@ -48,7 +96,7 @@ static bool rename_files(struct nytp_profile *profile, const struct nytp_name *n
         qsort(list + 1, n - 1, sizeof *list, by_file_name);
     uint32_t first = 0;
     for (uint32_t i = 1; i < n; i++) {
-        if (list[i].is_eval)
+        if (list[i].is_eval != merges_evals)
             continue;
         if (first == 0 || nytp_compare_names(list[first].name, list[i].name) != 0)
             first = i;
@@ -57,7 +105,7 @@ static bool rename_files(struct nytp_profile *profile, const struct nytp_name *n
     for (uint32_t i = 0; i < n; i++)
         profile->files[i].eval_file = file_of[profile->files[i].eval_file];
     free(list);
-    return true;
+    return nytp_cut_eval_rings(profile->files, n);
 }
 
 /* ---- subs ---- */
@@ -65,49 +113,104 @@ static bool rename_files(struct nytp_profile *profile, const struct nytp_name *n
 static bool rename_subs(struct nytp_profile *profile, const struct nytp_name *names,
                         const uint32_t *file_of, uint32_t *sub_of)
 {
-    const uint32_t n = profile->n_subs;
-    struct nytp_listed_sub *list = malloc(((size_t)n + 1) * sizeof *list);
-    struct nytp_sub *subs = malloc(((size_t)n + 1) * sizeof *subs);
-    if (list == NULL || subs == NULL) {
-        free(list);
-        free(subs);
-        return false;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        list[i] = (struct nytp_listed_sub){profile->subs[i], i};
+    struct nytp_listed_sub *const list = nytp_list_subs(profile, 0);
+    for (uint32_t i = 0; list != NULL && i < profile->n_subs; i++) {
         list[i].sub.file = file_of[list[i].sub.file];
         if (names != NULL)
             list[i].sub.name = names[i];
     }
-    nytp_install_subs(profile, list, n, subs, sub_of);
-    free(list);
-    return true;
+    return list != NULL && nytp_install_subs(profile, list, profile->n_subs, sub_of);
+}
+
+/* Returns true if one of n things became another one. */
+static bool any_moved(const uint32_t *new_of, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (new_of[i] != i)
+            return true;
+    return false;
+}
+
+static bool give_names(struct nytp_profile *profile, const struct nytp_name *subs,
+                       const struct nytp_name *files, bool merges_evals,
+                       struct nytp_error *error)
+{
+    const uint32_t n_subs = profile->n_subs;
+    uint32_t *const file_of = calloc((size_t)profile->n_files + 1, sizeof *file_of);
+    uint32_t *const sub_of = calloc((size_t)n_subs + 1, sizeof *sub_of);
+    struct nytp_plan plan;
+    const bool planned = nytp_plan_begin(&plan, profile) && file_of != NULL && sub_of != NULL &&
+                         rename_files(profile, files, merges_evals, file_of) &&
+                         rename_subs(profile, subs, file_of, sub_of);
+    plan.sub_of = sub_of;
+    plan.file_of = file_of;
+    plan.changes =
+        planned && (any_moved(file_of, profile->n_files) || any_moved(sub_of, n_subs));
+    const bool ok = nytp_plan_end(&plan, planned, error);
+    free(file_of);
+    free(sub_of);
+    return ok;
 }
 
 bool nytp_rename(struct nytp_profile *profile, const struct nytp_name *subs,
                  const struct nytp_name *files, struct nytp_error *error)
 {
-    uint32_t *file_of = calloc((size_t)profile->n_files + 1, sizeof *file_of);
-    uint32_t *sub_of = calloc((size_t)profile->n_subs + 1, sizeof *sub_of);
-    struct nytp_arcs_before before = {0};
-    const struct nytp_rewriting rewriting = {
-        .action = calloc((size_t)profile->n_nodes + 1, sizeof *rewriting.action), /* KEEP */
-        .sub_of = sub_of,
-        .file_of = file_of,
-        .before = &before,
-    };
-    bool ok = file_of != NULL && sub_of != NULL && rewriting.action != NULL &&
-              nytp_arcs_before_init(&before, profile) &&
-              rename_files(profile, files, file_of) &&
-              rename_subs(profile, subs, file_of, sub_of);
-    if (ok)
-        ok = nytp_rewrite(profile, &rewriting, error);
-    else
-        nytp_out_of_memory(error);
-    free(file_of);
-    free(sub_of);
-    free(rewriting.action);
-    nytp_arcs_before_free(&before);
+    return give_names(profile, subs, files, false, error);
+}
+
+/* ---- string evals ---- */
+
+/* Returns the name, interned, with each "(eval N)" as "(eval 0)"; NULL ptr if memory is out. */
+static struct nytp_name without_eval_numbers(struct nytp_profile *profile,
+                                             struct nytp_name name)
+{
+    static const char mark[] = "(eval ";
+    const size_t mark_len = sizeof mark - 1;
+    char *text = malloc((size_t)name.len + 1);
+    if (text == NULL)
+        return (struct nytp_name){0};
+    size_t len = 0;
+    bool found = false;
+    for (uint32_t i = 0; i < name.len;) {
+        text[len++] = name.ptr[i++];
+        if (len < mark_len || memcmp(text + len - mark_len, mark, mark_len) != 0)
+            continue;
+        uint32_t end = i;
+        while (end < name.len && name.ptr[end] >= '0' && name.ptr[end] <= '9')
+            end++;
+        if (end == i || end == name.len || name.ptr[end] != ')')
+            continue;
+        text[len++] = '0';
+        i = end;
+        found = true;
+    }
+    if (found) {
+        const uint32_t id = nytp_strings_intern(profile->strings, text, len);
+        name =
+            id != UINT32_MAX ? nytp_strings_get(profile->strings, id) : (struct nytp_name){0};
+    }
+    free(text);
+    return name;
+}
+
+bool nytp_merge_evals(struct nytp_profile *profile, struct nytp_error *error)
+{
+    struct nytp_name *const subs = malloc(((size_t)profile->n_subs + 1) * sizeof *subs);
+    struct nytp_name *const files = malloc(((size_t)profile->n_files + 1) * sizeof *files);
+    bool ok = subs != NULL && files != NULL;
+    for (uint32_t i = 0; ok && i < profile->n_subs; i++) {
+        subs[i] = without_eval_numbers(profile, profile->subs[i].name);
+        ok = subs[i].ptr != NULL;
+    }
+    for (uint32_t i = 0; ok && i < profile->n_files; i++) {
+        files[i] = profile->files[i].name;
+        if (profile->files[i].eval_file != 0)
+            files[i] = without_eval_numbers(profile, files[i]);
+        ok = files[i].ptr != NULL;
+    }
+    ok = ok ? give_names(profile, subs, files, true, error) : nytp_out_of_memory(error);
+    free(subs);
+    free(files);
     return ok;
 }
 

@@ -36,7 +36,7 @@ struct grown_line {
 
 struct growing {
     struct nytp_profile *profile;
-    const struct nytp_rewriting *rewriting;
+    struct nytp_plan *plan;
     struct place *places; /* per old node */
     bool *alive;          /* per old node: it or something below it keeps cost */
     struct nytp_node *nodes;
@@ -51,22 +51,21 @@ struct growing {
 
 static uint32_t new_sub(const struct growing *g, uint32_t old)
 {
-    const struct nytp_rewriting *const rewriting = g->rewriting;
+    const struct nytp_plan *const plan = g->plan;
     const uint32_t sub = g->profile->nodes[old].sub;
-    return rewriting->sub_of_node != NULL ? rewriting->sub_of_node[old]
-           : rewriting->sub_of != NULL    ? rewriting->sub_of[sub]
-                                          : sub;
+    return plan->sub_of_node != NULL ? plan->sub_of_node[old]
+           : plan->sub_of != NULL    ? plan->sub_of[sub]
+                                     : sub;
 }
 
 static uint32_t new_file(const struct growing *g, uint32_t file)
 {
-    return g->rewriting->file_of != NULL ? g->rewriting->file_of[file] : file;
+    return g->plan->file_of != NULL ? g->plan->file_of[file] : file;
 }
 
 static bool is_dropped(const struct growing *g, uint32_t old)
 {
-    return g->rewriting->action[old] == NYTP_DROP ||
-           (g->rewriting->drop != NULL && g->rewriting->drop[old]);
+    return g->plan->action[old] == NYTP_DROP || g->plan->drop[old];
 }
 
 static void find_alive(struct growing *g)
@@ -131,7 +130,7 @@ static void call_site(const struct growing *g, uint32_t old, uint32_t *file, uin
 static bool place_child(struct growing *g, uint32_t old)
 {
     const struct nytp_node *from = &g->profile->nodes[old];
-    const enum nytp_rewrite_action action = (enum nytp_rewrite_action)g->rewriting->action[old];
+    const enum nytp_rewrite_action action = (enum nytp_rewrite_action)g->plan->action[old];
     const struct place parent = g->places[from->parent];
     struct place *place = &g->places[old];
     *place = parent;
@@ -147,7 +146,7 @@ static bool place_child(struct growing *g, uint32_t old)
         place->at_site = true;
         return true;
     }
-    const uint32_t sub = action == NYTP_PRUNE ? g->rewriting->pruned_sub : new_sub(g, old);
+    const uint32_t sub = action == NYTP_PRUNE ? g->plan->pruned_sub : new_sub(g, old);
     place->at_site = false;
     place->bare = action == NYTP_PRUNE;
     place->node = child_of(g, parent.node, sub, place->file, place->line, from->flags);
@@ -381,7 +380,7 @@ static void assign_spans(struct growing *g)
     uint32_t n = 0;
     for (uint32_t i = 0; i < profile->n_spans; i++) {
         const uint32_t old = profile->spans[i].node;
-        const uint8_t action = g->rewriting->action[old];
+        const uint8_t action = g->plan->action[old];
         if (g->dropped || action != NYTP_KEEP)
             note_lost_span(g, old);
         if (g->dropped || (action != NYTP_KEEP && action != NYTP_PRUNE))
@@ -409,7 +408,7 @@ static void assign_places(struct growing *g)
 static void note_lost_subs(struct growing *g)
 {
     for (uint32_t i = 0; i < g->profile->n_nodes; i++) {
-        const uint8_t action = g->rewriting->action[i];
+        const uint8_t action = g->plan->action[i];
         if (action == NYTP_HIDE || action == NYTP_PRUNE || action == NYTP_PRUNE_BELOW)
             g->profile->subs[new_sub(g, i)].is_lost = true;
     }
@@ -424,23 +423,22 @@ static bool make_tree_anew(struct growing *g)
         return false;
     assign_spans(g);
     assign_places(g);
-    nytp_arcs_before_renumber(g->rewriting->before, g->rewriting->sub_of,
-                              g->rewriting->file_of);
+    nytp_arcs_before_renumber(&g->plan->before, g->plan->sub_of, g->plan->file_of);
     note_lost_subs(g);
     const bool ok = assign_nodes(g) && assign_children(g->profile) && assign_lines(g) &&
-                    nytp_profile_rebuild(g->profile, g->rewriting->before);
+                    nytp_profile_rebuild(g->profile, &g->plan->before);
     for (uint32_t i = 0; ok && i < g->profile->n_subs; i++)
         g->profile->subs[i].is_lost &= g->profile->subs[i].calls == 0;
     return ok;
 }
 
-bool nytp_rewrite(struct nytp_profile *profile, const struct nytp_rewriting *rewriting,
-                  struct nytp_error *error)
+static bool rewrite(struct nytp_plan *plan, struct nytp_error *error)
 {
+    const struct nytp_profile *const profile = plan->profile;
     const size_t n = (size_t)profile->n_nodes + 1;
     struct growing g = {
-        .profile = profile,
-        .rewriting = rewriting,
+        .profile = plan->profile,
+        .plan = plan,
         .places = calloc(n, sizeof *g.places),
         .alive = calloc(n, sizeof *g.alive),
         .nodes = malloc(n * sizeof *g.nodes),
@@ -459,5 +457,43 @@ bool nytp_rewrite(struct nytp_profile *profile, const struct nytp_rewriting *rew
     if (!ok)
         nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory: tree of %lu nodes",
                        (unsigned long)profile->n_nodes);
+    return ok;
+}
+
+/* ---- plans ---- */
+
+bool nytp_plan_begin(struct nytp_plan *plan, struct nytp_profile *profile)
+{
+    *plan = (struct nytp_plan){
+        .profile = profile,
+        .action = calloc((size_t)profile->n_nodes + 1, sizeof *plan->action),
+        .drop = calloc((size_t)profile->n_nodes + 1, sizeof *plan->drop),
+    };
+    return plan->action != NULL && plan->drop != NULL &&
+           nytp_arcs_before_init(&plan->before, profile);
+}
+
+void nytp_plan_action(struct nytp_plan *plan, uint32_t node, enum nytp_rewrite_action action)
+{
+    plan->action[node] = (uint8_t)action;
+    plan->changes |= action != NYTP_KEEP;
+}
+
+void nytp_plan_drop(struct nytp_plan *plan, uint32_t node)
+{
+    plan->drop[node] = true;
+    plan->changes = true;
+}
+
+bool nytp_plan_end(struct nytp_plan *plan, bool planned, struct nytp_error *error)
+{
+    bool ok = planned;
+    if (!planned)
+        nytp_out_of_memory(error);
+    else if (plan->changes)
+        ok = rewrite(plan, error);
+    nytp_arcs_before_free(&plan->before);
+    free(plan->action);
+    free(plan->drop);
     return ok;
 }

@@ -8,11 +8,10 @@
 #include "select.h"
 
 #include "detail.h"
-#include "merge_evals.h"
 #include "formats/base/strings.h"
 #include "exporters/base/waits.h"
-#include "plan.h"
-#include "sub_list.h"
+#include "rename.h"
+#include "rewrite.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -220,25 +219,20 @@ static bool limit_depth(struct nytp_profile *profile, uint32_t max_depth,
 
 /* ---- min_percent ---- */
 
-/* Add the sub "(pruned)", which stands for what was too small, to the list of subs. */
+/* Adds the sub "(pruned)" for small calls. */
 static bool add_pruned_sub(struct nytp_profile *profile, uint32_t *sub_of, uint32_t *pruned)
 {
     static const char name[] = "(pruned)";
-    const uint32_t id = nytp_strings_intern(profile->strings, name, sizeof name - 1);
     const uint32_t n = profile->n_subs;
-    struct nytp_listed_sub *list = calloc((size_t)n + 1, sizeof *list);
-    struct nytp_sub *subs = calloc((size_t)n + 1, sizeof *subs);
-    if (id == UINT32_MAX || list == NULL || subs == NULL) {
-        free(list);
-        free(subs);
+    const uint32_t id = nytp_strings_intern(profile->strings, name, sizeof name - 1);
+    struct nytp_listed_sub *const list = id != UINT32_MAX ? nytp_list_subs(profile, 1) : NULL;
+    if (list == NULL)
         return false;
-    }
-    for (uint32_t i = 0; i < n; i++)
-        list[i] = (struct nytp_listed_sub){profile->subs[i], i};
-    list[n].old = UINT32_MAX;
+    list[n].old = n;
     list[n].sub.name = nytp_strings_get(profile->strings, id);
-    *pruned = nytp_install_subs(profile, list, n + 1, subs, sub_of);
-    free(list);
+    if (!nytp_install_subs(profile, list, n + 1, sub_of))
+        return false;
+    *pruned = sub_of[n];
     return true;
 }
 
@@ -255,7 +249,7 @@ static bool prune_small_calls(struct nytp_profile *profile, double min_percent, 
     const double limit = total * min_percent / 100;
     for (uint32_t i = 0; planned && i < profile->n_nodes; i++) {
         const struct nytp_node *node = &profile->nodes[i];
-        const uint8_t above = plan.rewriting.action[node->parent];
+        const uint8_t above = plan.action[node->parent];
         if (is_root(profile, i))
             continue;
         if (above == NYTP_PRUNE || above == NYTP_PRUNE_BELOW)
@@ -264,8 +258,8 @@ static bool prune_small_calls(struct nytp_profile *profile, double min_percent, 
             nytp_plan_action(&plan, i, NYTP_PRUNE);
     }
     if (planned && plan.changes) {
-        planned = add_pruned_sub(profile, sub_of, &plan.rewriting.pruned_sub);
-        plan.rewriting.sub_of = sub_of;
+        planned = add_pruned_sub(profile, sub_of, &plan.pruned_sub);
+        plan.sub_of = sub_of;
     }
     const bool ok = nytp_plan_end(&plan, planned, error);
     free(sub_of);
