@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The processes that record follows; see followed.h.
+ * The processes that record and top follow; see followed.h.
  */
 #define _GNU_SOURCE
 #include "followed.h"
 
 #include "formats/base/arena.h"
-#include "spy/record/sampled_stream.h"
 #include "spy/target/process.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,124 +22,20 @@ enum {
     LEAST_TRIES = 20,            /* for a perl whose memory changes while it is read */
 };
 
-struct stream { /* of a thread */
-    struct nytp_part *part;
-    struct nytp_sampled_stream *stream;
-};
-
-struct opened { /* memory for an open perl process */
-    struct nytp_session session;
-    struct nytp_sampling sampling;
-    struct nytp_followed *followed;
-    char cwd[4096], host[256], script[4096];
-    double program_s;
-    pid_t parent;
-};
-
-struct nytp_followed_process {
-    pid_t pid;
-    uint64_t start_ticks;  /* distinguishes it from a later one with this pid */
-    struct opened *opened; /* NULL: no perl, or not yet */
-    enum nytp_why_followed why;
-    bool was_opened,            /* perl was found */
-        is_given_up;            /* it is no perl, or may not be read */
-    int64_t tried_ns, first_ns; /* last and first try to find perl */
-    uint32_t n_tries;
-    struct nytp_error error; /* why it is not open */
-};
-
-/* ---- streams ---- */
-
-static struct stream *begin_stream(struct opened *opened,
-                                   const struct nytp_spied_thread *thread,
-                                   struct nytp_error *error)
-{
-    struct nytp_followed *const followed = opened->followed;
-    struct stream *const stream = calloc(1, sizeof *stream);
-    if (stream == NULL || (stream->part = nytp_part_new(&followed->parts, error)) == NULL) {
-        free(stream);
-        return NULL;
-    }
-    const struct nytp_stream_facts facts = {
-        .application = opened->script,
-        .host = opened->host,
-        .cwd = opened->cwd[0] == '\0' ? NULL : opened->cwd,
-        .no_source = followed->spy->no_source,
-        .pid = opened->session.target.pid,
-        .parent = opened->parent,
-        .program_s = opened->program_s,
-        .rate = followed->spy->rate,
-        .thread = thread->walker.look.of.tid,
-    };
-    stream->stream =
-        nytp_sampled_stream_new(&opened->session.names, &facts, nytp_part_put, stream->part);
-    if (stream->stream == NULL)
-        nytp_out_of_memory(&stream->part->error);
-    followed->n_threads++;
-    return stream;
-}
-
-static void end_stream(struct nytp_followed *followed, const struct nytp_spied_thread *thread)
-{
-    struct stream *const stream = thread->of_user;
-    if (stream == NULL || stream->part == NULL)
-        return;
-    const bool is_whole =
-        stream->stream != NULL &&
-        nytp_sampled_stream_end(stream->stream, thread->n_looks, thread->n_torn);
-    if (stream->part->error.status != NYTP_OK)
-        nytp_spy_say("%s; the samples of a thread end here", stream->part->error.message);
-    nytp_part_end(&followed->parts, stream->part, is_whole);
-    free(stream);
-}
-
-/* For a thread that cannot be recorded while others are. */
-static struct stream *lose_thread(struct nytp_followed *followed,
-                                  const struct nytp_error *error)
-{
-    static struct stream none;
-    if (followed->n_lost++ == 0)
-        nytp_spy_say("threads that come now are not recorded: %s", error->message);
-    return &none;
-}
-
-static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t ticks,
-                        int64_t cpu_ticks)
-{
-    struct opened *const opened = context;
-    struct nytp_error error = {0};
-    if (ticks < 0) {
-        end_stream(opened->followed, thread);
-        return true;
-    }
-    if (!opened->followed->spy->idle && thread->is_waiting)
-        return true;
-    if (thread->of_user == NULL)
-        thread->of_user = begin_stream(opened, thread, &error);
-    if (thread->of_user == NULL)
-        thread->of_user = lose_thread(opened->followed, &error);
-    const struct stream *const stream = thread->of_user;
-    if (stream->stream != NULL && stream->part->error.status == NYTP_OK &&
-        !nytp_sampled_stream_add(stream->stream, &thread->stack, ticks, cpu_ticks) &&
-        stream->part->error.status == NYTP_OK)
-        nytp_out_of_memory(&stream->part->error);
-    return true;
-}
-
 /* ---- processes ---- */
 
-static void close_process(struct nytp_followed *followed, struct nytp_followed_process *process)
+static void close_process(struct nytp_followed_process *process)
 {
-    struct opened *const opened = process->opened;
-    if (opened == NULL)
+    struct nytp_followed *const followed = process->followed;
+    if (process->session == NULL)
         return;
-    nytp_sampling_end(&opened->sampling);
-    followed->n_looks += opened->sampling.n_looks;
-    followed->n_torn += opened->sampling.n_torn;
-    followed->has_folded_evals |= opened->session.names.folded_evals != 0;
-    nytp_session_close(&opened->session);
-    free(opened);
-    process->opened = NULL;
+    nytp_sampling_end(&process->sampling);
+    followed->n_looks += process->sampling.n_looks;
+    followed->n_torn += process->sampling.n_torn;
+    followed->closed(process);
+    nytp_session_close(process->session);
+    free(process->session);
+    process->session = NULL;
     process->tried_ns = process->first_ns = 0; /* it may start another program now */
     process->n_tries = 0;
 }
@@ -164,7 +58,7 @@ static void note_missing(struct nytp_followed *followed,
 static void forget_process(struct nytp_followed *followed, uint32_t i)
 {
     struct nytp_followed_process *const process = followed->processes[i];
-    close_process(followed, process);
+    close_process(process);
     note_missing(followed, process);
     free(process);
     followed->n_processes--;
@@ -178,16 +72,28 @@ static bool is_itself(const struct nytp_followed_process *process)
     return nytp_process_start_ticks(process->pid) == process->start_ticks;
 }
 
-/* Returns NULL if it is there already, or if memory is out. */
-static struct nytp_followed_process *add_process(struct nytp_followed *followed, pid_t pid)
+/* Returns whether it is followed already. A reused pid is not any more. */
+static bool is_followed(struct nytp_followed *followed, pid_t pid)
 {
     for (uint32_t i = 0; i < followed->n_processes; i++) {
         if (followed->processes[i]->pid != pid)
             continue;
         if (is_itself(followed->processes[i]))
-            return NULL;
+            return true;
         forget_process(followed, i);
         break;
+    }
+    return false;
+}
+
+struct nytp_followed_process *nytp_follow(struct nytp_followed *followed, pid_t pid,
+                                          enum nytp_why_followed why)
+{
+    if (is_followed(followed, pid))
+        return NULL;
+    if (followed->n_processes == followed->most_processes) {
+        followed->has_left_out = true;
+        return NULL;
     }
     struct nytp_followed_process *const process = calloc(1, sizeof *process);
     if (process == NULL || !nytp_grow(&followed->processes, &followed->processes_capacity,
@@ -195,17 +101,12 @@ static struct nytp_followed_process *add_process(struct nytp_followed *followed,
         free(process);
         return NULL;
     }
-    process->pid = pid;
-    process->start_ticks = nytp_process_start_ticks(pid);
-    followed->processes[followed->n_processes++] = process;
-    return process;
-}
-
-void nytp_follow(struct nytp_followed *followed, pid_t pid, enum nytp_why_followed why)
-{
-    struct nytp_followed_process *const process = add_process(followed, pid);
-    if (process != NULL)
-        process->why = why;
+    *process = (struct nytp_followed_process){.followed = followed,
+                                              .pid = pid,
+                                              .start_ticks = nytp_process_start_ticks(pid),
+                                              .why = why};
+    followed->n_ever++;
+    return followed->processes[followed->n_processes++] = process;
 }
 
 /* Returns the time until the next try to find perl; nothing else is read meanwhile. */
@@ -217,68 +118,65 @@ static int64_t pause_ns(const struct nytp_followed_process *process)
                                         : LONGEST_PAUSE_NS;
 }
 
-static struct opened *open_perl(struct nytp_followed *followed, pid_t pid,
-                                struct nytp_error *error)
-{
-    struct opened *const opened = calloc(1, sizeof *opened);
-    if (opened == NULL || !nytp_session_open(&opened->session, followed->spy, pid, error)) {
-        free(opened);
-        return NULL;
-    }
-    opened->followed = followed;
-    nytp_process_script(pid, opened->script, sizeof opened->script);
-    opened->program_s = nytp_program_start(pid);
-    opened->parent = nytp_process_status(pid).parent;
-    if (!nytp_process_folder(pid, opened->cwd, sizeof opened->cwd))
-        opened->cwd[0] = '\0';
-    gethostname(opened->host, sizeof opened->host - 1);
-    opened->sampling = (struct nytp_sampling){
-        .names = &opened->session.names, .sample = take_sample, .context = opened};
-    return opened;
-}
+typedef bool open_fn(struct nytp_session *session, const struct nytp_spy *spy, pid_t pid,
+                     struct nytp_error *error);
 
-static bool open_process(struct nytp_followed *followed, struct nytp_followed_process *process)
+static bool try_to_open(struct nytp_followed_process *process, open_fn *open)
 {
-    const int64_t now = nytp_spy_now_ns();
-    if (now - process->tried_ns < pause_ns(process))
-        return false;
-    process->tried_ns = now;
+    struct nytp_followed *const followed = process->followed;
+    struct nytp_session *const session = malloc(sizeof *session);
+    process->tried_ns = nytp_spy_now_ns();
     if (process->first_ns == 0)
-        process->first_ns = now;
+        process->first_ns = process->tried_ns;
     process->n_tries++;
     process->error = (struct nytp_error){0};
-    process->opened = open_perl(followed, process->pid, &process->error);
-    process->was_opened |= process->opened != NULL;
-    return process->opened != NULL;
+    if (session == NULL || !open(session, followed->spy, process->pid, &process->error)) {
+        free(session);
+        return false;
+    }
+    process->session = session;
+    process->was_opened = true;
+    process->sampling = (struct nytp_sampling){
+        .names = &session->names, .sample = followed->sample, .context = process};
+    if (followed->opened(process))
+        return true;
+    close_process(process);
+    return false;
 }
 
-static bool look(struct nytp_followed *followed, struct nytp_followed_process *process)
+bool nytp_followed_await(struct nytp_followed_process *process)
 {
-    struct opened *const opened = process->opened;
-    opened->sampling.aside = followed->n_processes == 1 ? &followed->aside : NULL;
-    return nytp_sampling_look(&opened->sampling);
+    return try_to_open(process, nytp_session_await);
+}
+
+static bool look(struct nytp_followed_process *process)
+{
+    struct nytp_followed *const followed = process->followed;
+    process->sampling.aside = followed->n_processes == 1 ? &followed->aside : NULL;
+    return nytp_sampling_look(&process->sampling);
 }
 
 static bool is_other(const struct nytp_followed_process *process)
 {
-    return process->why != NYTP_WAS_STARTED && !process->was_opened &&
-           process->tried_ns - process->first_ns > PERL_COMES_NS &&
+    const bool is_awaited = process->followed->waits_for_perl &&
+                            (process->why == NYTP_WAS_STARTED || process->was_opened);
+    return !is_awaited && process->tried_ns - process->first_ns > PERL_COMES_NS &&
            (process->error.status != NYTP_ERR_TRUNCATED || process->n_tries >= LEAST_TRIES);
 }
 
 /* One round for one process, which may be starting or after exec. Returns false at its end. */
-static bool look_at_process(struct nytp_followed *followed,
-                            struct nytp_followed_process *process)
+static bool look_at_process(struct nytp_followed_process *process)
 {
-    if (process->is_given_up || (process->opened != NULL && look(followed, process)))
+    if (process->is_given_up || (process->session != NULL && look(process)))
         return true;
-    if (process->opened != NULL)
-        close_process(followed, process);
-    else if (open_process(followed, process))
+    if (process->session != NULL)
+        close_process(process);
+    else if (nytp_spy_now_ns() - process->tried_ns >= pause_ns(process) &&
+             try_to_open(process, nytp_session_open))
         return true;
     process->is_given_up = process->error.status == NYTP_ERR_IO ||
                            process->error.status == NYTP_ERR_LIMIT || is_other(process);
-    return !nytp_process_has_ended(process->pid);
+    return is_itself(process) && !nytp_process_has_ended(process->pid);
 }
 
 void nytp_followed_look(struct nytp_followed *followed)
@@ -286,7 +184,7 @@ void nytp_followed_look(struct nytp_followed *followed)
     if (followed->n_processes > 1)
         nytp_step_aside(&followed->aside, -1);
     for (uint32_t i = 0; i < followed->n_processes;)
-        if (look_at_process(followed, followed->processes[i]))
+        if (look_at_process(followed->processes[i]))
             i++;
         else
             forget_process(followed, i);
@@ -400,7 +298,7 @@ void nytp_followed_find(struct nytp_followed *followed, int64_t now_ns)
         const int64_t began_ns = nytp_spy_now_ns();
         if (spy->subprocesses)
             follow_children(followed);
-        else if (nytp_children_are_listed())
+        else if (followed->counts_children && nytp_children_are_listed())
             count_children(followed);
         followed->children_ns =
             now_ns + children_pause_ns(followed, nytp_spy_now_ns() - began_ns);
@@ -417,24 +315,27 @@ bool nytp_followed_settle(struct nytp_followed *followed)
 {
     bool some = false;
     for (uint32_t i = 0; i < followed->n_processes; i++)
-        if (followed->processes[i]->opened != NULL)
-            some |= nytp_sampling_settle(&followed->processes[i]->opened->sampling);
+        if (followed->processes[i]->session != NULL)
+            some |= nytp_sampling_settle(&followed->processes[i]->sampling);
     return some;
 }
 
 void nytp_followed_resume(struct nytp_followed *followed)
 {
     for (uint32_t i = 0; i < followed->n_processes; i++)
-        if (followed->processes[i]->opened != NULL)
-            nytp_sampling_resume(&followed->processes[i]->opened->sampling);
+        if (followed->processes[i]->session != NULL)
+            nytp_sampling_resume(&followed->processes[i]->sampling);
 }
 
-uint64_t nytp_followed_looks(const struct nytp_followed *followed)
+uint64_t nytp_followed_looks(const struct nytp_followed *followed, uint64_t *n_torn)
 {
     uint64_t n = followed->n_looks;
-    for (uint32_t i = 0; i < followed->n_processes; i++)
-        if (followed->processes[i]->opened != NULL)
-            n += followed->processes[i]->opened->sampling.n_looks;
+    *n_torn = followed->n_torn;
+    for (uint32_t i = 0; i < followed->n_processes; i++) {
+        const struct nytp_followed_process *const process = followed->processes[i];
+        n += process->session == NULL ? 0 : process->sampling.n_looks;
+        *n_torn += process->session == NULL ? 0 : process->sampling.n_torn;
+    }
     return n;
 }
 
@@ -446,7 +347,6 @@ void nytp_followed_end(struct nytp_followed *followed)
 
 void nytp_followed_free(struct nytp_followed *followed)
 {
-    nytp_parts_free(&followed->parts);
     free(followed->processes);
     free(followed->missing);
 }

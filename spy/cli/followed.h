@@ -1,42 +1,16 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The processes that record follows: named ones, matches of a pattern, and their children. Each
- * of their threads has a stream.
+ * The processes that record and top follow: named ones, matches of a pattern, and their
+ * children.
  */
 #ifndef NYTP_SPY_FOLLOWED_H
 #define NYTP_SPY_FOLLOWED_H
 
 #include "cli.h"
 
-#include "spy/record/parts.h"
 #include "spy/record/sampling.h"
 
-struct nytp_followed_process;
-
-struct nytp_missing { /* a process that is not recorded */
-    bool is_named;
-    struct nytp_error error;
-};
-
-struct nytp_followed {
-    const struct nytp_spy *spy;
-    bool adopts;           /* processes whose parents end become our children */
-    pid_t witness;         /* a child of ours that is not followed, or 0 */
-    bool has_folded_evals; /* a process ran more than NYTP_MOST_EVALS */
-    struct nytp_followed_process **processes;
-    uint32_t n_processes, processes_capacity;
-    struct nytp_missing *missing;
-    uint32_t n_missing, missing_capacity;
-    struct nytp_parts parts;
-    uint64_t n_looks, n_torn;        /* of closed processes */
-    uint32_t n_threads;              /* recorded ones */
-    uint32_t n_lost;                 /* threads not recorded */
-    uint32_t most_children;          /* most seen at one time and not followed */
-    pid_t has_children;              /* their parent */
-    int64_t children_ns, matches_ns; /* next search for children; last for matches */
-    int64_t children_pause_ns;       /* between the last two searches for children */
-    struct nytp_aside aside;
-};
+struct nytp_followed;
 
 enum nytp_why_followed {
     NYTP_WAS_NAMED,   /* by the caller */
@@ -44,7 +18,57 @@ enum nytp_why_followed {
     NYTP_WAS_STARTED, /* started by us or by a followed process: perl may come at any time */
 };
 
-void nytp_follow(struct nytp_followed *followed, pid_t pid, enum nytp_why_followed why);
+struct nytp_followed_process {
+    struct nytp_followed *followed;
+    pid_t pid;
+    uint64_t start_ticks;         /* distinguishes it from a later one with this pid */
+    struct nytp_session *session; /* NULL: no perl, or not yet */
+    struct nytp_sampling sampling;
+    enum nytp_why_followed why;
+    bool was_opened,            /* perl was found */
+        is_given_up;            /* it is no perl, or may not be read */
+    int64_t tried_ns, first_ns; /* last and first try to find perl */
+    uint32_t n_tries;
+    struct nytp_error error; /* why it is not open */
+    void *of_command;        /* for the callbacks, from `opened` to `closed` */
+};
+
+struct nytp_missing { /* a process of which there was no sample */
+    bool is_named;
+    struct nytp_error error;
+};
+
+struct nytp_followed {
+    const struct nytp_spy *spy;
+    void *command;                                         /* for the callbacks */
+    nytp_sample_fn *sample;                                /* its context is the process */
+    bool (*opened)(struct nytp_followed_process *process); /* false: memory is out */
+    void (*closed)(struct nytp_followed_process *process); /* its session is open yet */
+    uint32_t most_processes;                               /* at one time */
+    bool waits_for_perl;  /* in what was started, or was a perl, as long as it is there */
+    bool counts_children; /* that are not followed */
+    bool adopts;          /* processes whose parents end become our children */
+    pid_t witness;        /* a child of ours that is not followed, or 0 */
+    bool has_left_out;    /* there were more than most_processes */
+    struct nytp_followed_process **processes;
+    uint32_t n_processes, processes_capacity, n_ever;
+    struct nytp_missing *missing;
+    uint32_t n_missing, missing_capacity;
+    uint64_t n_looks, n_torn;        /* of closed processes */
+    uint32_t most_children;          /* most seen at one time and not followed */
+    pid_t has_children;              /* their parent */
+    int64_t children_ns, matches_ns; /* next search for children; last for matches */
+    int64_t children_pause_ns;       /* between the last two searches for children */
+    struct nytp_aside aside;
+};
+
+/* Returns NULL if it is followed already, if there are too many, or if memory is out. */
+struct nytp_followed_process *nytp_follow(struct nytp_followed *followed, pid_t pid,
+                                          enum nytp_why_followed why);
+
+/* Waits a while for perl to start in a process, if there is nothing else to look at. Returns
+ * false with process->error set. */
+bool nytp_followed_await(struct nytp_followed_process *process);
 
 /* Takes one sample of each. */
 void nytp_followed_look(struct nytp_followed *followed);
@@ -59,10 +83,10 @@ bool nytp_followed_is_over(const struct nytp_followed *followed);
 bool nytp_followed_settle(struct nytp_followed *followed);
 void nytp_followed_resume(struct nytp_followed *followed);
 
-/* Returns the number of looks so far. */
-uint64_t nytp_followed_looks(const struct nytp_followed *followed);
+/* Returns the number of looks so far, and sets how many were torn. */
+uint64_t nytp_followed_looks(const struct nytp_followed *followed, uint64_t *n_torn);
 
-/* Ends all streams. */
+/* Closes all. */
 void nytp_followed_end(struct nytp_followed *followed);
 void nytp_followed_free(struct nytp_followed *followed);
 

@@ -9,6 +9,10 @@
 #include "command.h"
 #include "followed.h"
 
+#include "spy/record/parts.h"
+#include "spy/record/sampled_stream.h"
+#include "spy/target/process.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -38,11 +42,127 @@ enum written_as {
 struct recorder {
     const struct nytp_spy *spy;
     struct nytp_followed followed;
+    struct nytp_parts parts;
+    uint32_t n_threads, n_lost; /* threads that are recorded, and those that are not */
+    bool has_folded_evals;      /* a process ran more than NYTP_MOST_EVALS */
     struct nytp_command command;
     struct nytp_pace pace;
     int64_t began_ns, ended_ns;
     bool is_terminal; /* show progress */
 };
+
+/* ---- streams ---- */
+
+struct stream { /* of a thread */
+    struct nytp_part *part;
+    struct nytp_sampled_stream *stream;
+};
+
+struct opened { /* of a process while it is open */
+    char cwd[4096], host[256], script[4096];
+    double program_s;
+    pid_t parent;
+};
+
+static bool opened(struct nytp_followed_process *process)
+{
+    struct opened *const opened = calloc(1, sizeof *opened);
+    if (opened == NULL)
+        return false;
+    process->of_command = opened;
+    nytp_process_script(process->pid, opened->script, sizeof opened->script);
+    opened->program_s = nytp_program_start(process->pid);
+    opened->parent = nytp_process_status(process->pid).parent;
+    if (!nytp_process_folder(process->pid, opened->cwd, sizeof opened->cwd))
+        opened->cwd[0] = '\0';
+    gethostname(opened->host, sizeof opened->host - 1);
+    return true;
+}
+
+static void closed(struct nytp_followed_process *process)
+{
+    struct recorder *const recorder = process->followed->command;
+    recorder->has_folded_evals |= process->session->names.folded_evals != 0;
+    free(process->of_command);
+    process->of_command = NULL;
+}
+
+static struct stream *begin_stream(struct nytp_followed_process *process,
+                                   const struct nytp_spied_thread *thread,
+                                   struct nytp_error *error)
+{
+    struct recorder *const recorder = process->followed->command;
+    const struct opened *const opened = process->of_command;
+    struct stream *const stream = calloc(1, sizeof *stream);
+    if (stream == NULL || (stream->part = nytp_part_new(&recorder->parts, error)) == NULL) {
+        free(stream);
+        return NULL;
+    }
+    const struct nytp_stream_facts facts = {
+        .application = opened->script,
+        .host = opened->host,
+        .cwd = opened->cwd[0] == '\0' ? NULL : opened->cwd,
+        .no_source = recorder->spy->no_source,
+        .pid = process->pid,
+        .parent = opened->parent,
+        .program_s = opened->program_s,
+        .rate = recorder->spy->rate,
+        .thread = thread->walker.look.of.tid,
+    };
+    stream->stream =
+        nytp_sampled_stream_new(&process->session->names, &facts, nytp_part_put, stream->part);
+    if (stream->stream == NULL)
+        nytp_out_of_memory(&stream->part->error);
+    recorder->n_threads++;
+    return stream;
+}
+
+static void end_stream(struct recorder *recorder, const struct nytp_spied_thread *thread)
+{
+    struct stream *const stream = thread->of_user;
+    if (stream == NULL || stream->part == NULL)
+        return;
+    const bool is_whole =
+        stream->stream != NULL &&
+        nytp_sampled_stream_end(stream->stream, thread->n_looks, thread->n_torn);
+    if (stream->part->error.status != NYTP_OK)
+        nytp_spy_say("%s; the samples of a thread end here", stream->part->error.message);
+    nytp_part_end(&recorder->parts, stream->part, is_whole);
+    free(stream);
+}
+
+/* For a thread that cannot be recorded while others are. */
+static struct stream *lose_thread(struct recorder *recorder, const struct nytp_error *error)
+{
+    static struct stream none;
+    if (recorder->n_lost++ == 0)
+        nytp_spy_say("threads that come now are not recorded: %s", error->message);
+    return &none;
+}
+
+static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t ticks,
+                        int64_t cpu_ticks)
+{
+    struct nytp_followed_process *const process = context;
+    struct recorder *const recorder = process->followed->command;
+    struct nytp_error error = {0};
+    if (ticks < 0) {
+        end_stream(recorder, thread);
+        return true;
+    }
+    if (!recorder->spy->idle && thread->is_waiting)
+        return true;
+    if (thread->of_user == NULL)
+        thread->of_user = begin_stream(process, thread, &error);
+    if (thread->of_user == NULL)
+        thread->of_user = lose_thread(recorder, &error);
+    const struct stream *const stream = thread->of_user;
+    if (stream->stream != NULL && stream->part->error.status == NYTP_OK &&
+        !nytp_sampled_stream_add(stream->stream, &thread->stack, ticks, cpu_ticks) &&
+        stream->part->error.status == NYTP_OK)
+        nytp_out_of_memory(&stream->part->error);
+    return true;
+}
 
 /* ---- the loop ---- */
 
@@ -65,11 +185,12 @@ static bool is_over(const struct recorder *recorder)
 static void show_progress(const struct recorder *recorder, int64_t *shown_s)
 {
     const int64_t seconds = (nytp_spy_now_ns() - recorder->began_ns) / 1000000000;
+    uint64_t n_torn;
     if (!recorder->is_terminal || seconds == *shown_s)
         return;
     *shown_s = seconds;
     fprintf(stderr, "\r%" PRId64 " s, %" PRIu64 " samples; Ctrl-C ends the %s ", seconds,
-            nytp_followed_looks(&recorder->followed),
+            nytp_followed_looks(&recorder->followed, &n_torn),
             recorder->command.pid > 0 ? "program, twice the recording" : "recording");
 }
 
@@ -238,7 +359,7 @@ static bool write_stream(const struct recorder *recorder, const char *path)
 {
     struct nytp_error error = {0};
     struct nytp_out *const out = nytp_out_open(path, &error);
-    if (out != NULL && !nytp_parts_write(&recorder->followed.parts, out, &error))
+    if (out != NULL && !nytp_parts_write(&recorder->parts, out, &error))
         nytp_out_discard(out);
     else if (out != NULL && nytp_out_close(out, &error))
         return true;
@@ -298,11 +419,11 @@ static void say_result(const struct recorder *recorder, const char *path)
     const double seconds = (double)(recorder->ended_ns - recorder->began_ns) / 1e9;
     nytp_spy_say("%" PRIu64 " samples of %u %s in %.1f s, %" PRIu64
                  " not whole and left out (%.2f %%): %s",
-                 followed->n_looks - followed->n_torn, followed->n_threads,
-                 followed->n_threads == 1 ? "thread" : "threads", seconds, followed->n_torn,
+                 followed->n_looks - followed->n_torn, recorder->n_threads,
+                 recorder->n_threads == 1 ? "thread" : "threads", seconds, followed->n_torn,
                  nytp_spy_percent((double)followed->n_torn, (double)followed->n_looks), path);
     say_missed(recorder);
-    if (followed->has_folded_evals)
+    if (recorder->has_folded_evals)
         nytp_spy_say("more than %d string evals were seen: the further ones of a statement are "
                      "one, (eval 0)",
                      NYTP_MOST_EVALS);
@@ -310,13 +431,14 @@ static void say_result(const struct recorder *recorder, const char *path)
 }
 
 /* Reports named processes that are not in the profile; returns whether there is any. */
-static bool say_missing(const struct nytp_followed *followed)
+static bool say_missing(const struct recorder *recorder)
 {
+    const struct nytp_followed *const followed = &recorder->followed;
     bool some = false;
     for (uint32_t i = 0; i < followed->n_missing; i++) {
         const struct nytp_missing *const missing = &followed->missing[i];
         some |= missing->is_named;
-        if (missing->is_named || followed->n_threads == 0)
+        if (missing->is_named || recorder->n_threads == 0)
             nytp_spy_say("%s", missing->error.message);
     }
     return some;
@@ -335,16 +457,15 @@ static void say_nothing(const struct recorder *recorder)
 static enum nytp_spy_status write_result(const struct recorder *recorder, const char *path,
                                          enum written_as as)
 {
-    const struct nytp_followed *const followed = &recorder->followed;
-    const bool some_are_missing = say_missing(followed);
-    if (followed->n_threads == 0) {
+    const bool some_are_missing = say_missing(recorder);
+    if (recorder->n_threads == 0) {
         say_nothing(recorder);
         return SPY_REFUSED;
     }
     if (!(as == AS_FORMAT ? write_format(recorder, path) : write_stream(recorder, path)))
         return SPY_OUTPUT;
     say_result(recorder, path);
-    if (followed->parts.n_cut > 0 || followed->n_lost > 0)
+    if (recorder->parts.n_cut > 0 || recorder->n_lost > 0)
         return SPY_OUTPUT;
     return some_are_missing && recorder->spy->pattern == NULL ? SPY_REFUSED : SPY_DONE;
 }
@@ -427,7 +548,16 @@ static enum nytp_spy_status record_to(struct recorder *recorder, const char *pat
 enum nytp_spy_status nytp_spy_record(const struct nytp_spy *spy)
 {
     const char *const path = spy->output == NULL ? "nytprof.out" : spy->output;
-    struct recorder recorder = {.spy = spy, .followed = {.spy = spy, .parts = NYTP_NO_PARTS}};
+    struct recorder recorder = {.spy = spy,
+                                .parts = NYTP_NO_PARTS,
+                                .followed = {.spy = spy,
+                                             .command = &recorder,
+                                             .sample = take_sample,
+                                             .opened = opened,
+                                             .closed = closed,
+                                             .most_processes = UINT32_MAX,
+                                             .waits_for_perl = true,
+                                             .counts_children = true}};
     if (is_in_the_way(spy, path) || mixes_with_command(spy, path))
         return SPY_USAGE;
     if (!can_be_written(path))
@@ -437,5 +567,6 @@ enum nytp_spy_status nytp_spy_record(const struct nytp_spy *spy)
         return SPY_USAGE;
     const enum nytp_spy_status status = record_to(&recorder, path, as);
     nytp_followed_free(&recorder.followed);
+    nytp_parts_free(&recorder.parts);
     return status;
 }

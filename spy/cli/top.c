@@ -5,14 +5,12 @@
  * table stays. Elsewhere tables follow each other.
  */
 #define _GNU_SOURCE
-#include "cli.h"
+#include "followed.h"
 #include "terminal.h"
 
 #include "exporters/base/text.h"
 #include "formats/base/arena.h"
 #include "spy/record/sampled_stream.h"
-#include "spy/record/sampling.h"
-#include "spy/target/process.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -25,9 +23,6 @@
 enum {
     ROWS_UNKNOWN = 20,
     FADE = 8,             /* each table reduces older times by an eighth */
-    FIND_NS = 1000000000, /* interval of searches for new processes */
-    TRY_NS = 100000000,   /* interval of tries in one without perl */
-    MOST_TRIES = 20,
     MOST_PROCESSES = 500, /* at one time */
     MOST_NAMES = 10000,   /* of subs and files; then the table begins anew */
 };
@@ -39,23 +34,14 @@ struct row {
     bool has_place;
 };
 
-/* A watched process, perhaps without perl yet. */
-struct watched {
-    struct top *top;
-    pid_t pid;
-    uint64_t start_ticks;         /* distinguishes it from a later one with this pid */
-    struct nytp_session *session; /* NULL: no perl, or not yet */
-    struct nytp_sampling sampling;
-    uint32_t *shared, n_shared; /* string ids of the table by those of the session */
-    uint32_t n_tries;
-    int64_t tried_ns;
-    struct nytp_error error; /* of the last try */
+/* String ids of the table by those of a process. */
+struct shared {
+    uint32_t *ids, n;
 };
 
 struct top {
     const struct nytp_spy *spy;
-    struct watched **processes;
-    uint32_t n_processes, processes_capacity, n_ever;
+    struct nytp_followed followed;
     pid_t last_pid;               /* opened last, */
     char last_command[4096];      /* and its command line */
     struct nytp_strings *strings; /* names in the table */
@@ -64,13 +50,10 @@ struct top {
     uint32_t n_rows, rows_capacity;
     double total, cpu;                          /* seconds, as in rows */
     uint64_t n_samples, n_forgotten;            /* n_forgotten: before the table began anew */
-    uint64_t n_looks, n_torn;                   /* of closed processes */
-    int64_t shown_ns, found_ns;                 /* last table; last search for processes */
-    bool has_left_out;                          /* there were more than MOST_PROCESSES */
+    int64_t shown_ns;                           /* last table */
     bool failed, sorted_by_total, is_asked_for; /* by a key */
     struct nytp_error error;                    /* of the output */
     struct nytp_terminal terminal;
-    struct nytp_aside aside;
 };
 
 static struct row *row_of(struct top *top, uint32_t name)
@@ -91,57 +74,75 @@ static uint32_t interned(const struct top *top, struct nytp_name text)
     return nytp_strings_intern(top->strings, text.ptr, text.len);
 }
 
-/* Returns the table's string for a session's; each is looked up once. */
-static uint32_t shared(struct watched *process, uint32_t id)
+/* Returns the table's string for a process's; each is looked up once. */
+static uint32_t shared_id(const struct nytp_followed_process *process, uint32_t id)
 {
     const struct nytp_strings *const strings = process->session->names.strings;
-    if (id >= process->n_shared) {
+    struct shared *const shared = process->of_command;
+    if (id >= shared->n) {
         const uint32_t n = 2 * nytp_strings_count(strings);
-        uint32_t *const grown = realloc(process->shared, n * sizeof *grown);
+        uint32_t *const grown = realloc(shared->ids, n * sizeof *grown);
         if (grown == NULL)
             return UINT32_MAX;
-        memset(grown + process->n_shared, 0xff, (n - process->n_shared) * sizeof *grown);
-        process->shared = grown;
-        process->n_shared = n;
+        memset(grown + shared->n, 0xff, (n - shared->n) * sizeof *grown);
+        *shared = (struct shared){grown, n};
     }
-    if (process->shared[id] == UINT32_MAX)
-        process->shared[id] = interned(process->top, nytp_strings_get(strings, id));
-    return process->shared[id];
+    if (shared->ids[id] == UINT32_MAX)
+        shared->ids[id] = interned(process->followed->command, nytp_strings_get(strings, id));
+    return shared->ids[id];
 }
 
-static void forget_shared(struct watched *process)
+static void forget_shared(struct shared *shared)
 {
-    free(process->shared);
-    process->shared = NULL;
-    process->n_shared = 0;
+    free(shared->ids);
+    *shared = (struct shared){0};
+}
+
+static bool opened(struct nytp_followed_process *process)
+{
+    struct top *const top = process->followed->command;
+    process->of_command = calloc(1, sizeof(struct shared));
+    top->last_pid = process->pid;
+    memcpy(top->last_command, process->session->command, sizeof top->last_command);
+    return process->of_command != NULL;
+}
+
+static void closed(struct nytp_followed_process *process)
+{
+    if (process->of_command != NULL)
+        forget_shared(process->of_command);
+    free(process->of_command);
+    process->of_command = NULL;
 }
 
 /* Returns the name of the running xsub or builtin, or UINT32_MAX. */
-static uint32_t leaf_name(struct watched *process, const struct nytp_stack *stack)
+static uint32_t leaf_name(const struct nytp_followed_process *process,
+                          const struct nytp_stack *stack)
 {
     char text[80];
     if (stack->xsub != UINT32_MAX)
-        return shared(process, process->session->names.subs[stack->xsub].name);
+        return shared_id(process, process->session->names.subs[stack->xsub].name);
     const char *const name = nytp_timed_builtin(&process->session->perl, stack->builtin);
     if (name == NULL)
         return UINT32_MAX;
     snprintf(text, sizeof text, "CORE::%s", name);
-    return interned(process->top, nytp_name_of_text(text));
+    return interned(process->followed->command, nytp_name_of_text(text));
 }
 
-static uint32_t frame_name(struct watched *process, const struct nytp_frame *frame)
+static uint32_t frame_name(const struct nytp_followed_process *process,
+                           const struct nytp_frame *frame)
 {
     if (frame->sub != UINT32_MAX)
-        return shared(process, process->session->names.subs[frame->sub].name);
+        return shared_id(process, process->session->names.subs[frame->sub].name);
     return interned(
-        process->top,
+        process->followed->command,
         nytp_name_of_text(frame->kind == NYTP_FRAME_MAIN ? "(main program)" : "(eval)"));
 }
 
-static bool count(struct watched *process, uint32_t name, const struct nytp_frame *frame,
-                  double seconds, bool is_innermost)
+static bool count(const struct nytp_followed_process *process, uint32_t name,
+                  const struct nytp_frame *frame, double seconds, bool is_innermost)
 {
-    struct top *const top = process->top;
+    struct top *const top = process->followed->command;
     struct row *const row = row_of(top, name);
     if (row == NULL)
         return false;
@@ -151,7 +152,7 @@ static bool count(struct watched *process, uint32_t name, const struct nytp_fram
     if (is_innermost)
         row->self += seconds;
     if (frame != NULL) {
-        row->file = shared(process, frame->file);
+        row->file = shared_id(process, frame->file);
         row->line = frame->line;
         row->has_place = row->file != UINT32_MAX;
     }
@@ -170,16 +171,17 @@ static bool begin_anew(struct top *top)
     top->n_rows = 0;
     top->total = top->cpu = 0;
     top->n_forgotten = top->n_samples;
-    for (uint32_t i = 0; i < top->n_processes; i++)
-        forget_shared(top->processes[i]);
+    for (uint32_t i = 0; i < top->followed.n_processes; i++)
+        if (top->followed.processes[i]->session != NULL)
+            forget_shared(top->followed.processes[i]->of_command);
     return true;
 }
 
 static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t ticks,
                         int64_t cpu_ticks)
 {
-    struct watched *const process = context;
-    struct top *const top = process->top;
+    const struct nytp_followed_process *const process = context;
+    struct top *const top = process->followed->command;
     const struct nytp_stack *const stack = &thread->stack;
     const double seconds = (double)ticks / NYTP_SPY_TICKS_PER_S;
     if (ticks <= 0)
@@ -253,14 +255,13 @@ static void put_row(const struct top *top, struct nytp_out *out, const struct ro
 /* "Process 17: perl app.pl", or "17 processes: ^perl worker", and the samples' quality. */
 static void put_head(const struct top *top, struct nytp_out *out, uint32_t columns)
 {
-    uint64_t n_looks = top->n_looks, n_torn = top->n_torn;
+    const struct nytp_followed *const followed = &top->followed;
+    uint64_t n_torn;
+    const uint64_t n_looks = nytp_followed_looks(followed, &n_torn);
+    const bool is_one = followed->n_ever == 1 && top->spy->pattern == NULL;
     uint32_t n_open = 0;
-    for (uint32_t i = 0; i < top->n_processes; i++) {
-        n_open += top->processes[i]->session != NULL;
-        n_looks += top->processes[i]->sampling.n_looks;
-        n_torn += top->processes[i]->sampling.n_torn;
-    }
-    const bool is_one = top->n_ever == 1 && top->spy->pattern == NULL;
+    for (uint32_t i = 0; i < followed->n_processes; i++)
+        n_open += followed->processes[i]->session != NULL;
     nytp_printf(out, is_one ? "Process %u: " : "%u process%s: ",
                 is_one ? (uint32_t)top->last_pid : n_open, n_open == 1 ? "" : "es");
     nytp_text_put(out,
@@ -279,7 +280,7 @@ static void put_head(const struct top *top, struct nytp_out *out, uint32_t colum
 /* A line for each budget that was used up; returns how many. */
 static uint32_t put_limits(const struct top *top, struct nytp_out *out)
 {
-    if (top->has_left_out) {
+    if (top->followed.has_left_out) {
         nytp_printf(out, "There are more than %d processes: others are not looked at",
                     MOST_PROCESSES);
         end_line(top, out);
@@ -289,7 +290,7 @@ static uint32_t put_limits(const struct top *top, struct nytp_out *out)
                     MOST_NAMES, (unsigned long long)top->n_forgotten);
         end_line(top, out);
     }
-    return top->has_left_out + (top->n_forgotten > 0);
+    return top->followed.has_left_out + (top->n_forgotten > 0);
 }
 
 static uint32_t rows_that_fit(uint32_t n_limits)
@@ -336,183 +337,6 @@ static bool show(struct top *top)
     return nytp_out_close(out, &top->error);
 }
 
-/* ---- processes ---- */
-
-static void close_session(struct watched *process)
-{
-    struct top *const top = process->top;
-    if (process->session == NULL)
-        return;
-    nytp_sampling_end(&process->sampling);
-    top->n_looks += process->sampling.n_looks;
-    top->n_torn += process->sampling.n_torn;
-    process->sampling = (struct nytp_sampling){0};
-    nytp_session_close(process->session);
-    free(process->session);
-    process->session = NULL;
-    forget_shared(process);
-}
-
-static void forget(struct top *top, uint32_t i)
-{
-    close_session(top->processes[i]);
-    free(top->processes[i]);
-    top->processes[i] = top->processes[--top->n_processes];
-}
-
-static bool has_ended(const struct watched *process)
-{
-    return nytp_process_has_ended(process->pid) ||
-           nytp_process_start_ticks(process->pid) != process->start_ticks;
-}
-
-/* Searches for perl in a process. `waits`: until it starts, as there is nothing else to do. */
-static bool open_session(struct watched *process, bool waits)
-{
-    struct top *const top = process->top;
-    struct nytp_session *const session = malloc(sizeof *session);
-    process->error = (struct nytp_error){0};
-    process->tried_ns = nytp_spy_now_ns();
-    process->n_tries++;
-    if (session == NULL || !(waits ? nytp_session_await : nytp_session_open)(
-                               session, top->spy, process->pid, &process->error)) {
-        free(session);
-        return false;
-    }
-    process->session = session;
-    process->n_tries = 0;
-    process->sampling = (struct nytp_sampling){
-        .names = &session->names, .sample = take_sample, .context = process};
-    top->last_pid = process->pid;
-    memcpy(top->last_command, session->command, sizeof top->last_command);
-    return true;
-}
-
-static bool is_watched(const struct top *top, pid_t pid)
-{
-    for (uint32_t i = 0; i < top->n_processes; i++)
-        if (top->processes[i]->pid == pid)
-            return true;
-    return false;
-}
-
-/* Returns NULL if it is there already, if there are too many, or if memory is out. */
-static struct watched *add(struct top *top, pid_t pid)
-{
-    if (is_watched(top, pid))
-        return NULL;
-    if (top->n_processes == MOST_PROCESSES) {
-        top->has_left_out = true;
-        return NULL;
-    }
-    if (!nytp_grow(&top->processes, &top->processes_capacity, top->n_processes,
-                   sizeof *top->processes))
-        return NULL;
-    struct watched *const process = calloc(1, sizeof *process);
-    if (process == NULL)
-        return NULL;
-    *process =
-        (struct watched){.top = top, .pid = pid, .start_ticks = nytp_process_start_ticks(pid)};
-    top->n_ever++;
-    return top->processes[top->n_processes++] = process;
-}
-
-/* Adds the children that have not ended. */
-static void add_children(struct top *top)
-{
-    uint32_t n_children, n = 0;
-    pid_t *const pids = malloc((top->n_processes + 1) * sizeof *pids);
-    for (; pids != NULL && n < top->n_processes; n++)
-        pids[n] = top->processes[n]->pid;
-    nytp_pids_sort(pids, n);
-    pid_t *const children = nytp_children(pids, n, &n_children);
-    for (uint32_t i = 0; i < n_children; i++)
-        if (!nytp_process_has_ended(children[i]))
-            add(top, children[i]);
-    free(children);
-    free(pids);
-}
-
-/* Adds all descendants. */
-static void find_children(struct top *top)
-{
-    uint32_t n;
-    do {
-        n = top->n_processes;
-        add_children(top);
-    } while (top->n_processes > n);
-}
-
-static void find_matches(struct top *top)
-{
-    struct nytp_error error = {0};
-    uint32_t n = 0;
-    pid_t *const found = nytp_spy_matches(&top->spy->patterns, &n, &error);
-    for (uint32_t i = 0; i < n; i++)
-        add(top, found[i]);
-    free(found);
-}
-
-static void find(struct top *top, int64_t now)
-{
-    if (now - top->found_ns < FIND_NS)
-        return;
-    top->found_ns = now;
-    if (top->spy->subprocesses)
-        find_children(top);
-    if (top->spy->pattern != NULL)
-        find_matches(top);
-}
-
-/* Returns false if the process has ended or lost its perl. After an exec it may get one. */
-static bool look_at(struct watched *process, int64_t now)
-{
-    struct top *const top = process->top;
-    process->sampling.aside = top->n_processes == 1 ? &top->aside : NULL;
-    if (process->session != NULL && nytp_sampling_look(&process->sampling))
-        return true;
-    close_session(process);
-    if (has_ended(process))
-        return false;
-    if (process->n_tries < MOST_TRIES && now - process->tried_ns >= TRY_NS)
-        open_session(process, false);
-    return process->session != NULL || process->n_tries < MOST_TRIES ||
-           top->spy->pattern != NULL || top->spy->subprocesses;
-}
-
-/* Takes one sample of each process. Returns false if none is left. */
-static bool look(struct top *top)
-{
-    const int64_t now = nytp_spy_now_ns();
-    bool some = false;
-    find(top, now);
-    if (top->n_processes > 1)
-        nytp_step_aside(&top->aside, -1);
-    for (uint32_t i = top->n_processes; i-- > 0;)
-        if (look_at(top->processes[i], now))
-            some |=
-                top->processes[i]->session != NULL || top->processes[i]->n_tries < MOST_TRIES;
-        else
-            forget(top, i);
-    return some && !top->failed;
-}
-
-static bool settle(struct top *top)
-{
-    bool some = false;
-    for (uint32_t i = 0; i < top->n_processes; i++)
-        some |= nytp_sampling_settle(&top->processes[i]->sampling);
-    return some;
-}
-
-/* After a stop: the time since the last look is charged to no sample. */
-static void resume(struct top *top)
-{
-    for (uint32_t i = 0; i < top->n_processes; i++)
-        nytp_sampling_resume(&top->processes[i]->sampling);
-    top->is_asked_for = true;
-}
-
 /* ---- the loop ---- */
 
 /* Waits until then; returns false if q was pressed. */
@@ -521,7 +345,7 @@ static bool wait_until(struct top *top, int64_t then_ns)
     int64_t left, step = NYTP_SETTLE_NS;
     while ((left = then_ns - nytp_spy_now_ns()) > 0 && !nytp_spy_stop) {
         struct pollfd input = {.fd = top->terminal.input, .events = POLLIN};
-        if (left > step && settle(top))
+        if (left > step && nytp_followed_settle(&top->followed))
             left = step;
         step *= 2;
         const struct timespec time = {left / 1000000000, left % 1000000000};
@@ -557,11 +381,14 @@ static bool show_if_due(struct top *top, int64_t now, bool is_over)
 static bool run(struct top *top)
 {
     struct nytp_pace pace = nytp_pace_begin(top->spy->rate, !top->spy->no_realtime);
-    nytp_aside_begin(&top->aside);
+    struct nytp_followed *const followed = &top->followed;
+    nytp_aside_begin(&followed->aside);
     const int64_t began = pace.next_ns;
-    top->shown_ns = top->found_ns = began;
+    top->shown_ns = began;
     while (!nytp_spy_stop) {
-        if (!look(top))
+        nytp_followed_find(followed, pace.next_ns);
+        nytp_followed_look(followed);
+        if (nytp_followed_is_over(followed) || top->failed)
             return true;
         const int64_t now = nytp_spy_now_ns();
         const bool is_over =
@@ -571,8 +398,10 @@ static bool run(struct top *top)
         nytp_pace_next(&pace);
         if (!wait_until(top, pace.next_ns))
             return false;
-        if (nytp_terminal_was_stopped(&top->terminal))
-            resume(top);
+        if (nytp_terminal_was_stopped(&top->terminal)) {
+            nytp_followed_resume(followed);
+            top->is_asked_for = true;
+        }
     }
     return false;
 }
@@ -584,18 +413,20 @@ static uint32_t open_all(struct top *top)
     struct nytp_error error = {0};
     uint32_t n = 0;
     for (uint32_t i = 0; i < top->spy->n_pids; i++) {
-        struct watched *const process = add(top, top->spy->pids[i]);
+        struct nytp_followed_process *const process =
+            nytp_follow(&top->followed, top->spy->pids[i], NYTP_WAS_NAMED);
         if (process == NULL)
             continue;
-        n += open_session(process, true);
-        if (process->session != NULL)
+        if (nytp_followed_await(process)) {
+            n++;
             continue;
+        }
         error = process->error;
         if (top->spy->pattern != NULL)
             continue;
         nytp_spy_say("%s", error.message);
-        forget(top, top->n_processes - 1);
-        top->n_ever--;
+        process->is_given_up = true;
+        top->followed.n_ever--;
     }
     if (n == 0 && top->spy->pattern != NULL)
         nytp_spy_say("no process whose command line matches %s can be looked at: %s",
@@ -605,12 +436,17 @@ static uint32_t open_all(struct top *top)
 
 static void say_end(const struct top *top)
 {
-    if (top->n_processes > 0)
-        nytp_spy_say("there is no perl any more in process %d", (int)top->processes[0]->pid);
-    else if (top->n_ever == 1)
+    const struct nytp_followed *const followed = &top->followed;
+    uint32_t i = 0;
+    while (i < followed->n_processes && !followed->processes[i]->was_opened)
+        i++;
+    if (i < followed->n_processes)
+        nytp_spy_say("there is no perl any more in process %d",
+                     (int)followed->processes[i]->pid);
+    else if (followed->n_ever == 1)
         nytp_spy_say("process %d has ended", (int)top->last_pid);
     else
-        nytp_spy_say("all %u processes have ended", top->n_ever);
+        nytp_spy_say("all %u processes have ended", followed->n_ever);
 }
 
 /* Leaves the last table on the screen. If the terminal disappeared with the signal, errors are
@@ -629,7 +465,15 @@ static void finish(struct top *top, bool is_over)
 
 enum nytp_spy_status nytp_spy_top(const struct nytp_spy *spy)
 {
-    struct top top = {.spy = spy, .strings = nytp_strings_new(), .terminal = {.input = -1}};
+    struct top top = {.spy = spy,
+                      .strings = nytp_strings_new(),
+                      .terminal = {.input = -1},
+                      .followed = {.spy = spy,
+                                   .command = &top,
+                                   .sample = take_sample,
+                                   .opened = opened,
+                                   .closed = closed,
+                                   .most_processes = MOST_PROCESSES}};
     top.failed = top.strings == NULL;
     nytp_spy_raise_descriptors();
     const uint32_t n = top.failed ? 0 : open_all(&top);
@@ -638,9 +482,8 @@ enum nytp_spy_status nytp_spy_top(const struct nytp_spy *spy)
         nytp_terminal_begin(&top.terminal);
         finish(&top, run(&top));
     }
-    while (top.n_processes > 0)
-        forget(&top, 0);
-    free(top.processes);
+    nytp_followed_end(&top.followed);
+    nytp_followed_free(&top.followed);
     nytp_table_free(&top.by_name);
     free(top.rows);
     nytp_strings_free(top.strings);
