@@ -90,12 +90,9 @@ static void on_answer(int signal, siginfo_t *info, void *context)
 /* Returns whether this is the second Ctrl-C. Two signals sent at once count as one. */
 static bool is_second_interrupt(const siginfo_t *info)
 {
-    static struct timespec last;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    const int64_t since_ns =
-        (int64_t)(now.tv_sec - last.tv_sec) * 1000000000 + now.tv_nsec - last.tv_nsec;
-    last = now;
+    static int64_t last_ns;
+    const int64_t now_ns = nytp_spy_now_ns(), since_ns = now_ns - last_ns;
+    last_ns = now_ns;
     n_interrupts += info->si_code == SI_KERNEL || since_ns > moment.tv_nsec;
     return n_interrupts == 2;
 }

@@ -187,7 +187,7 @@ static bool is_known_pad(const struct nytp_walker *walker, const struct nytp_kno
                          const struct nytp_call *call)
 {
     return call->code != 0 && known->code == call->code && known->depth == call->depth &&
-           nytp_sub_is_believed(walker->names, call->code);
+           nytp_is_believed(walker->names, call->code, NYTP_NAMED_SUB);
 }
 
 static uint64_t root_of_code(struct nytp_walker *walker, const struct nytp_call *call)
@@ -244,13 +244,13 @@ static void recall_names(struct nytp_walker *walker, const struct nytp_spied_mom
             nytp_root_ask(walker->names, walker->calls[i].site);
     if (nytp_look_is_deep(&walker->look))
         return;
-    nytp_name_cache_recall_place(walker->names, wanted->curcop,
-                                 nytp_statement_is_believed(walker->names, wanted->curcop));
+    nytp_name_cache_recall(walker->names, wanted->curcop, NYTP_NAMED_PLACE,
+                           nytp_is_believed(walker->names, wanted->curcop, NYTP_NAMED_ROOT));
     bool may_last = true;
     for (uint32_t i = 0; i < reading->calls.n_upper; i++) {
         const struct nytp_call *const call = &walker->calls[i];
-        nytp_name_cache_recall_place(walker->names, call->site, may_last);
-        may_last = nytp_name_cache_recall_sub(walker->names, call->code) &&
+        nytp_name_cache_recall(walker->names, call->site, NYTP_NAMED_PLACE, may_last);
+        may_last = nytp_name_cache_recall(walker->names, call->code, NYTP_NAMED_SUB, true) &&
                    call->kind == NYTP_FRAME_SUB;
     }
 }
@@ -404,8 +404,8 @@ static bool is_known_op(struct nytp_walker *walker, const struct nytp_spied_mome
 {
     const struct nytp_known_op *const known = known_op(walker, moment->op);
     return known->op == moment->op && known->cop == moment->curcop &&
-           nytp_is_believed(walker->names, known->found_ns, known->read_ns) &&
-           nytp_statement_is_believed(walker->names, moment->curcop);
+           nytp_may_be_believed(walker->names, known->found_ns, known->read_ns) &&
+           nytp_is_believed(walker->names, moment->curcop, NYTP_NAMED_ROOT);
 }
 
 static void remember_op(struct nytp_walker *walker, const struct nytp_spied_moment *moment,

@@ -18,19 +18,13 @@ enum {
     BELIEVED_NS = 500000000,
 };
 
-enum kind {
-    SUB,
-    PLACE,
-    ROOT
-};
-
 struct nytp_remembered {
     uint64_t address, sample;
-    enum kind kind;
+    enum nytp_named kind;
     bool is_there, may_last;
     int64_t found_ns, read_ns; /* when it was found, and last seen to be the same */
-    uint32_t number, line;     /* SUB: in `subs`; PLACE: of the file's name */
-    uint64_t root, next; /* ROOT: see nytp_root_of(), and op_next, with which that holds */
+    uint32_t number, line;     /* of a sub: in `subs`; of a place: of the file's name */
+    uint64_t root, next;       /* see nytp_root_of(), and op_next, with which that holds */
     unsigned root_type;
     struct nytp_watch *watch; /* cut to what it holds; NULL: look again each time */
 };
@@ -254,7 +248,7 @@ static void is_found_now(const struct nytp_names *names, struct nytp_remembered 
     entry->found_ns = entry->read_ns = names->now_ns;
 }
 
-bool nytp_is_believed(const struct nytp_names *names, int64_t found_ns, int64_t read_ns)
+bool nytp_may_be_believed(const struct nytp_names *names, int64_t found_ns, int64_t read_ns)
 {
     const int64_t known_ns = read_ns - found_ns;
     return names->now_ns > 0 &&
@@ -264,7 +258,7 @@ bool nytp_is_believed(const struct nytp_names *names, int64_t found_ns, int64_t 
 static bool is_believed(const struct nytp_names *names, const struct nytp_remembered *entry)
 {
     return entry->may_last && entry->is_there &&
-           nytp_is_believed(names, entry->found_ns, entry->read_ns);
+           nytp_may_be_believed(names, entry->found_ns, entry->read_ns);
 }
 
 /* A watch as long as what it holds; NULL: it cannot be kept. */
@@ -284,25 +278,26 @@ static void find(struct nytp_names *names, struct nytp_remembered *found)
     struct nytp_watch watch = {.n = 0};
     struct nytp_reader reader = {names->perl, names->perl->layout, &watch};
     free(found->watch);
-    found->is_there = found->kind == SUB ? find_sub(names, &reader, found)
-                                         : find_place(names, &reader, found);
+    found->is_there = found->kind == NYTP_NAMED_SUB ? find_sub(names, &reader, found)
+                                                    : find_place(names, &reader, found);
     found->watch = found->is_there ? kept(&watch) : NULL;
-    found->may_last =
-        found->is_there && (found->kind == SUB ? is_lasting_sub(names, found)
-                                               : !nytp_is_of_eval(names, found->number));
+    found->may_last = found->is_there &&
+                      (found->kind == NYTP_NAMED_SUB ? is_lasting_sub(names, found)
+                                                     : !nytp_is_of_eval(names, found->number));
     found->sample = names->sample;
     is_found_now(names, found);
 }
 
 /* ---- remembered ---- */
 
-static struct nytp_key key_of(uint64_t address, enum kind kind)
+static struct nytp_key key_of(uint64_t address, enum nytp_named kind)
 {
     return (struct nytp_key){(uint32_t)address, (uint32_t)(address >> 32), kind, 0};
 }
 
 /* NULL: nothing is known of it. */
-static struct nytp_remembered *known(struct nytp_names *names, uint64_t address, enum kind kind)
+static struct nytp_remembered *known(struct nytp_names *names, uint64_t address,
+                                     enum nytp_named kind)
 {
     uint32_t *const recent = &names->recent[(address / 8 + kind * 7) % NYTP_RECENT];
     if (*recent < names->n_known && names->known[*recent].address == address &&
@@ -316,7 +311,7 @@ static struct nytp_remembered *known(struct nytp_names *names, uint64_t address,
 }
 
 static struct nytp_remembered *remembered(struct nytp_names *names, uint64_t address,
-                                          enum kind kind)
+                                          enum nytp_named kind)
 {
     struct nytp_remembered *const there = known(names, address, kind);
     if (there != NULL)
@@ -361,8 +356,8 @@ static bool ask(struct nytp_names *names, const struct nytp_remembered *entry)
     return true;
 }
 
-static uint32_t expect(struct nytp_names *names, uint64_t address, enum kind kind,
-                       bool may_last)
+uint32_t nytp_name_cache_expect(struct nytp_names *names, uint64_t address,
+                                enum nytp_named kind, bool may_last)
 {
     struct nytp_remembered *const entry = remembered(names, address, kind);
     if (entry == NULL)
@@ -379,17 +374,8 @@ static uint32_t expect(struct nytp_names *names, uint64_t address, enum kind kin
     return !is_needed || ask(names, entry) ? number : UINT32_MAX;
 }
 
-uint32_t nytp_name_cache_expect_sub(struct nytp_names *names, uint64_t cv)
-{
-    return expect(names, cv, SUB, true);
-}
-
-uint32_t nytp_name_cache_expect_place(struct nytp_names *names, uint64_t cop, bool may_last)
-{
-    return expect(names, cop, PLACE, may_last);
-}
-
-static bool recall(struct nytp_names *names, uint64_t address, enum kind kind, bool may_last)
+bool nytp_name_cache_recall(struct nytp_names *names, uint64_t address, enum nytp_named kind,
+                            bool may_last)
 {
     struct nytp_remembered *const entry = known(names, address, kind);
     if (entry == NULL)
@@ -400,20 +386,10 @@ static bool recall(struct nytp_names *names, uint64_t address, enum kind kind, b
     return entry->may_last;
 }
 
-bool nytp_sub_is_believed(struct nytp_names *names, uint64_t cv)
+bool nytp_is_believed(struct nytp_names *names, uint64_t address, enum nytp_named as)
 {
-    const struct nytp_remembered *const entry = known(names, cv, SUB);
+    const struct nytp_remembered *const entry = known(names, address, as);
     return entry != NULL && is_believed(names, entry);
-}
-
-bool nytp_name_cache_recall_sub(struct nytp_names *names, uint64_t cv)
-{
-    return recall(names, cv, SUB, true);
-}
-
-void nytp_name_cache_recall_place(struct nytp_names *names, uint64_t cop, bool may_last)
-{
-    recall(names, cop, PLACE, may_last);
 }
 
 /* Where the pieces go to. */
@@ -564,15 +540,9 @@ static bool is_same_root(struct nytp_names *names, const struct nytp_remembered 
            (nytp_word(names->words, type_of_root(names, entry)) & 0x1ff) == entry->root_type;
 }
 
-bool nytp_statement_is_believed(struct nytp_names *names, uint64_t cop)
-{
-    const struct nytp_remembered *const entry = known(names, cop, ROOT);
-    return entry != NULL && is_believed(names, entry);
-}
-
 void nytp_root_ask(struct nytp_names *names, uint64_t cop)
 {
-    const struct nytp_remembered *const entry = known(names, cop, ROOT);
+    const struct nytp_remembered *const entry = known(names, cop, NYTP_NAMED_ROOT);
     if (cop == 0 || (entry != NULL && is_believed(names, entry)))
         return;
     nytp_words_ask(names->words, cop + (uint64_t)names->perl->layout->op_next);
@@ -584,7 +554,7 @@ void nytp_root_ask(struct nytp_names *names, uint64_t cop)
 static bool is_lasting_statement(struct nytp_names *names, const struct nytp_remembered *root)
 {
     const struct nytp_layout *const layout = names->perl->layout;
-    const struct nytp_remembered *const place = known(names, root->address, PLACE);
+    const struct nytp_remembered *const place = known(names, root->address, NYTP_NAMED_PLACE);
     return (root->root_type == (unsigned)layout->op_leavesub ||
             root->root_type == (unsigned)layout->op_leave ||
             root->root_type == (unsigned)layout->op_leavesublv) &&
@@ -593,7 +563,7 @@ static bool is_lasting_statement(struct nytp_names *names, const struct nytp_rem
 
 uint64_t nytp_root_of(struct nytp_names *names, uint64_t cop, unsigned *type)
 {
-    struct nytp_remembered *const entry = remembered(names, cop, ROOT);
+    struct nytp_remembered *const entry = remembered(names, cop, NYTP_NAMED_ROOT);
     *type = entry != NULL ? entry->root_type : 0;
     if (entry != NULL && is_believed(names, entry))
         return entry->root;
@@ -603,7 +573,7 @@ uint64_t nytp_root_of(struct nytp_names *names, uint64_t cop, unsigned *type)
     entry->read_ns = names->now_ns;
     if (!entry->is_there || entry->next != next || !is_same_root(names, entry)) {
         *entry = (struct nytp_remembered){
-            .address = cop, .kind = ROOT, .is_there = true, .next = next};
+            .address = cop, .kind = NYTP_NAMED_ROOT, .is_there = true, .next = next};
         find_root(names, entry);
         is_found_now(names, entry);
     }

@@ -25,6 +25,13 @@ struct nytp_spied_sub {
 /* So many string evals have names of their own in one recording. */
 #define NYTP_MOST_EVALS 1000
 
+/* An address is looked up as one of these. */
+enum nytp_named {
+    NYTP_NAMED_SUB,
+    NYTP_NAMED_PLACE, /* a statement */
+    NYTP_NAMED_ROOT,  /* a statement's code; see nytp_root_of() */
+};
+
 struct nytp_remembered;
 
 enum {
@@ -57,11 +64,11 @@ bool nytp_name_cache_init(struct nytp_names *names, struct nytp_perl *perl);
 void nytp_name_cache_free(struct nytp_names *names);
 
 /* Call these for one stack: begin, expect all that will be asked, look, then ask by the number
- * that the expectation returned. UINT32_MAX: memory is out. A statement may last if its code
- * does. */
+ * that the expectation returned. UINT32_MAX: memory is out. A sub may always last, a statement
+ * if its code does. */
 void nytp_name_cache_begin(struct nytp_names *names);
-uint32_t nytp_name_cache_expect_sub(struct nytp_names *names, uint64_t cv);
-uint32_t nytp_name_cache_expect_place(struct nytp_names *names, uint64_t cop, bool may_last);
+uint32_t nytp_name_cache_expect(struct nytp_names *names, uint64_t address, enum nytp_named as,
+                                bool may_last);
 void nytp_name_cache_look(struct nytp_names *names);
 
 /* Whether a sub is known as a named one of a file, of which closures and evals are none. */
@@ -76,18 +83,17 @@ bool nytp_place_at(const struct nytp_names *names, uint32_t expected, uint32_t *
 
 /* Look at subs and places that may be asked for and are known, and read the words that were
  * asked for (words.h), all in one system call: of those that come to be asked for none is read
- * again. The first returns whether the sub may last. */
-bool nytp_name_cache_recall_sub(struct nytp_names *names, uint64_t cv);
-void nytp_name_cache_recall_place(struct nytp_names *names, uint64_t cop, bool may_last);
+ * again. Returns whether it may last. */
+bool nytp_name_cache_recall(struct nytp_names *names, uint64_t address, enum nytp_named as,
+                            bool may_last);
 void nytp_name_cache_look_ahead(struct nytp_names *names);
 
 /* Whether what was found then, and was the same when it was last read, need not be read again:
  * for as long as it is known to have been there. */
-bool nytp_is_believed(const struct nytp_names *names, int64_t found_ns, int64_t read_ns);
+bool nytp_may_be_believed(const struct nytp_names *names, int64_t found_ns, int64_t read_ns);
 
 /* Whether a sub, or the code that a statement is in, is believed now to be what it was. */
-bool nytp_sub_is_believed(struct nytp_names *names, uint64_t cv);
-bool nytp_statement_is_believed(struct nytp_names *names, uint64_t cop);
+bool nytp_is_believed(struct nytp_names *names, uint64_t address, enum nytp_named as);
 
 /* Whether a file, a string of names, is a string eval. */
 bool nytp_is_of_eval(const struct nytp_names *names, uint32_t file);

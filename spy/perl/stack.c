@@ -356,14 +356,15 @@ static void expect_names(struct nytp_walker *walker)
     struct nytp_names *const names = walker->names;
     for (uint32_t i = 0; i < walker->stack.n; i++) {
         struct nytp_frame *const frame = &walker->stack.frames[i];
-        frame->sub =
-            has_name(frame) ? nytp_name_cache_expect_sub(names, frame->cv) : UINT32_MAX;
+        frame->sub = has_name(frame)
+                         ? nytp_name_cache_expect(names, frame->cv, NYTP_NAMED_SUB, true)
+                         : UINT32_MAX;
         const bool may_last =
             frame->kind == NYTP_FRAME_MAIN ||
             (frame->kind == NYTP_FRAME_SUB && nytp_sub_may_last(names, frame->sub));
-        frame->file = frame->cop == 0
-                          ? UINT32_MAX
-                          : nytp_name_cache_expect_place(names, frame->cop, may_last);
+        frame->file = frame->cop == 0 ? UINT32_MAX
+                                      : nytp_name_cache_expect(names, frame->cop,
+                                                               NYTP_NAMED_PLACE, may_last);
     }
 }
 
@@ -429,7 +430,8 @@ static bool take_frames(struct nytp_walker *walker, const struct sample *sample)
     walker->stack.n = walker->stack.n_left_out = 0;
     walker->stack.builtin = moment->op_type;
     const uint32_t expected =
-        callee == 0 ? UINT32_MAX : nytp_name_cache_expect_sub(walker->names, callee);
+        callee == 0 ? UINT32_MAX
+                    : nytp_name_cache_expect(walker->names, callee, NYTP_NAMED_SUB, true);
     if (!add_frames(walker, sample))
         return false;
     if (!walker->keeps_all)

@@ -6,19 +6,18 @@
 #define _GNU_SOURCE
 #include "apart.h"
 
+#include "memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
-    LONGEST_MS = 1000,
+    LONGEST_NS = 1000000000,
     MOST_IN_VAIN = 3,
     LARGEST = 256 << 20,
 };
@@ -48,22 +47,15 @@ static _Noreturn void be_apart(nytp_open_fn *open, const void *context, int to, 
     _exit(verdict);
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Returns whether the process has closed its end, that is ended, in time. */
 static bool is_closed_in_time(int ended)
 {
     struct pollfd end = {.fd = ended};
-    const int64_t until = now_ms() + LONGEST_MS;
+    const int64_t until_ns = nytp_spy_now_ns() + LONGEST_NS;
     int n;
     do {
-        const int64_t left = until - now_ms();
-        n = poll(&end, 1, left > 0 ? (int)left : 0);
+        const int64_t left_ns = until_ns - nytp_spy_now_ns();
+        n = poll(&end, 1, left_ns > 0 ? (int)(left_ns / 1000000) : 0);
     } while (n < 0 && errno == EINTR);
     return n > 0;
 }

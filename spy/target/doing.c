@@ -18,7 +18,6 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum {
     MOST_FILES = 4,
@@ -28,15 +27,14 @@ enum {
 /* Writes the file of a call, as "/tmp/x (fd 3)", and the holder of its lock. */
 static void describe_file(pid_t pid, int fd, bool is_lock, char *to, size_t size)
 {
-    char path[40], file[600], holder[400] = "";
+    char link[40], file[600], holder[400] = "";
     uint64_t inode;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
-    const ssize_t len = readlink(path, file, sizeof file - 1);
-    file[len < 0 ? 0 : len] = '\0';
+    snprintf(link, sizeof link, "fd/%d", fd);
+    nytp_process_link(pid, link, file, sizeof file);
     if (sscanf(file, "socket:[%" SCNu64 "]", &inode) == 1)
         nytp_describe_socket(pid, inode, file, sizeof file);
     const bool is_held = is_lock && nytp_describe_lock_holder(pid, holder, sizeof holder);
-    if (len > 0)
+    if (file[0] != '\0')
         snprintf(to, size, "%s (fd %d)%s%s", file, fd, is_held ? ", " : "", holder);
 }
 
@@ -161,24 +159,14 @@ static void describe_call(pid_t pid, const char *text, char *to, size_t size)
     }
 }
 
-static bool read_text(pid_t pid, pid_t task, const char *name, char *to, size_t size)
-{
-    const int fd = nytp_task_open(pid, task, name);
-    const ssize_t len = fd < 0 ? -1 : read(fd, to, size - 1);
-    if (fd >= 0)
-        close(fd);
-    to[len < 0 ? 0 : len] = '\0';
-    return len >= 0;
-}
-
 char nytp_task_doing(pid_t pid, pid_t task, char *to, size_t size)
 {
     char text[1024];
     to[0] = '\0';
-    if (!read_text(pid, task, "stat", text, sizeof text) || strrchr(text, ')') == NULL)
+    if (nytp_task_read(pid, task, "stat", text, sizeof text) == 0 || strrchr(text, ')') == NULL)
         return '\0';
     const char state = strrchr(text, ')')[1] == ' ' ? strrchr(text, ')')[2] : '?';
-    if (state != 'R' && read_text(pid, task, "syscall", text, sizeof text))
+    if (state != 'R' && nytp_task_read(pid, task, "syscall", text, sizeof text) > 0)
         describe_call(pid, text, to, size);
     return state;
 }

@@ -233,7 +233,7 @@ static pid_t *numbers_in(const char *folder, uint32_t *n)
     return list;
 }
 
-static bool read_link(pid_t pid, const char *name, char *to, size_t size)
+bool nytp_process_link(pid_t pid, const char *name, char *to, size_t size)
 {
     char path[40];
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
@@ -246,7 +246,8 @@ static bool read_link(pid_t pid, const char *name, char *to, size_t size)
 bool nytp_process_folder(pid_t pid, char *to, size_t size)
 {
     char root[4096];
-    if (!read_link(pid, "cwd", to, size) || !read_link(pid, "root", root, sizeof root))
+    if (!nytp_process_link(pid, "cwd", to, size) ||
+        !nytp_process_link(pid, "root", root, sizeof root))
         return false;
     const size_t len = strcmp(root, "/") == 0 ? 0 : strlen(root);
     const char *const below = strncmp(to, root, len) != 0 ? ""
@@ -284,11 +285,17 @@ pid_t *nytp_tasks(pid_t pid, uint32_t *n)
     return numbers_in(path, n);
 }
 
+size_t nytp_task_read(pid_t pid, pid_t task, const char *name, char *to, size_t size)
+{
+    char path[40];
+    snprintf(path, sizeof path, "task/%d/%s", (int)task, name);
+    return slurp(pid, path, to, size);
+}
+
 pid_t nytp_task_inside(pid_t pid, pid_t task)
 {
-    char name[40], text[4096];
-    snprintf(name, sizeof name, "task/%d/status", (int)task);
-    slurp(pid, name, text, sizeof text);
+    char text[4096];
+    nytp_task_read(pid, task, "status", text, sizeof text);
     char *const at = strstr(text, "\nNSpid:");
     if (at == NULL)
         return task;
@@ -406,7 +413,7 @@ pid_t *nytp_children(const pid_t *parents, uint32_t n_parents, uint32_t *n)
 bool nytp_child_may_be_perl(pid_t child, pid_t parent)
 {
     char exe[4096], of_parent[4096];
-    read_link(child, "exe", exe, sizeof exe);
-    read_link(parent, "exe", of_parent, sizeof of_parent);
+    nytp_process_link(child, "exe", exe, sizeof exe);
+    nytp_process_link(parent, "exe", of_parent, sizeof of_parent);
     return exe[0] != '\0' && (strcmp(exe, of_parent) == 0 || is_perl(exe));
 }

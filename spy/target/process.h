@@ -46,6 +46,9 @@ void nytp_process_script(pid_t pid, char *to, size_t size);
 /* Writes its working directory as it sees it, below its own root. Returns false if unknown. */
 bool nytp_process_folder(pid_t pid, char *to, size_t size);
 
+/* Writes where a link in /proc/PID leads, or "". Returns false on failure, or if it is cut. */
+bool nytp_process_link(pid_t pid, const char *name, char *to, size_t size);
+
 /* Returns all processes as an array for free(). */
 pid_t *nytp_processes(uint32_t *n);
 
@@ -55,6 +58,9 @@ pid_t *nytp_tasks(pid_t pid, uint32_t *n);
 /* Sorts process ids; returns whether a sorted list has one. */
 void nytp_pids_sort(pid_t *pids, uint32_t n);
 bool nytp_pid_is_among(pid_t pid, const pid_t *sorted, uint32_t n);
+
+/* Reads a file of a task as text; returns the length, or 0. */
+size_t nytp_task_read(pid_t pid, pid_t task, const char *name, char *to, size_t size);
 
 /* Returns the id of a task as it sees it itself: in a container it differs from ours. */
 pid_t nytp_task_inside(pid_t pid, pid_t task);

@@ -161,7 +161,7 @@ static void see_sub(void (*with)(void), int at, char *to, size_t size)
     struct nytp_names names;
     begin(&names, with, at);
     const uint64_t cv = (uint64_t)(uintptr_t)there.cv;
-    const uint32_t expected = nytp_name_cache_expect_sub(&names, cv);
+    const uint32_t expected = nytp_name_cache_expect(&names, cv, NYTP_NAMED_SUB, true);
     nytp_name_cache_look(&names);
     const uint32_t sub = nytp_sub_at(&names, expected);
     snprintf(to, size, "%s",
@@ -177,7 +177,7 @@ static void see_place(void (*with)(void), int at, char *to, size_t size)
     uint32_t file, line;
     begin(&names, with, at);
     const uint64_t cop = (uint64_t)(uintptr_t)there.statement;
-    const uint32_t expected = nytp_name_cache_expect_place(&names, cop, true);
+    const uint32_t expected = nytp_name_cache_expect(&names, cop, NYTP_NAMED_PLACE, true);
     nytp_name_cache_look(&names);
     if (nytp_place_at(&names, expected, &file, &line))
         snprintf(to, size, "%s:%u", nytp_strings_get(names.strings, file).ptr, line);
@@ -213,7 +213,7 @@ static int reads_to_know_again(void)
     for (int i = 0; i < 2; i++) {
         n_reads = 0;
         nytp_name_cache_begin(&names);
-        nytp_name_cache_expect_sub(&names, cv);
+        nytp_name_cache_expect(&names, cv, NYTP_NAMED_SUB, true);
         nytp_name_cache_look(&names);
     }
     nytp_name_cache_free(&names);
@@ -230,7 +230,7 @@ static int reads_at(const int *ms, int last)
         n_reads = 0;
         names.now_ns = (int64_t)*ms * 1000000;
         nytp_name_cache_begin(&names);
-        nytp_name_cache_expect_sub(&names, cv);
+        nytp_name_cache_expect(&names, cv, NYTP_NAMED_SUB, true);
         nytp_name_cache_look(&names);
         if (*ms == last)
             break;
@@ -269,9 +269,9 @@ static uint32_t names_of_evals(uint32_t n)
         put_file(text);
         nytp_name_cache_begin(&names);
         const uint32_t sub =
-            nytp_name_cache_expect_sub(&names, (uint64_t)(uintptr_t)there.cv);
-        const uint32_t place = nytp_name_cache_expect_place(
-            &names, (uint64_t)(uintptr_t)there.statement, true);
+            nytp_name_cache_expect(&names, (uint64_t)(uintptr_t)there.cv, NYTP_NAMED_SUB, true);
+        const uint32_t place = nytp_name_cache_expect(
+            &names, (uint64_t)(uintptr_t)there.statement, NYTP_NAMED_PLACE, true);
         nytp_name_cache_look(&names);
         if (nytp_sub_at(&names, sub) == UINT32_MAX ||
             !nytp_place_at(&names, place, &file, &line))
