@@ -254,17 +254,13 @@ static void draw_piece(const struct trace *t, struct open_calls *open, int64_t e
     open->drawn_ticks = end_ticks;
 }
 
-/* Closes the calls that do not contain `node`; all calls if `node` is a root. */
-static void close_calls(const struct trace *t, struct open_calls *open, uint32_t node)
+static void close_call(const struct trace *t, struct open_calls *open)
 {
-    for (; open->n > 0; open->n--) {
-        const struct nytp_span *const span = open->at[open->n - 1].span;
-        if (nytp_node_is_inside(t->profile, node, span->node))
-            return;
-        draw_piece(t, open, span->end_ticks);
-        if (open->n <= NYTP_MOST_DRAWN && takes_time(t, span->start_ticks, span->end_ticks))
-            note_end(open, open->at[open->n - 1].bounds.end_us);
-    }
+    const struct nytp_span *const span = open->at[open->n - 1].span;
+    draw_piece(t, open, span->end_ticks);
+    if (open->n <= NYTP_MOST_DRAWN && takes_time(t, span->start_ticks, span->end_ticks))
+        note_end(open, open->at[open->n - 1].bounds.end_us);
+    open->n--;
 }
 
 static bool open_call(const struct trace *t, struct open_calls *open,
@@ -296,14 +292,15 @@ static bool put_timeline(const struct trace *t)
     struct open_calls open = {0};
     const struct bounds whole = put_call(t, line.root, 0, line.end_ticks, anywhere);
     bool ok = true;
-    for (uint32_t i = line.next; i < line.end && ok; i++) {
-        const struct nytp_span *span = &profile->spans[i];
-        if (span->node == line.root)
+    while (ok && nytp_timeline_next(&line)) {
+        if (line.node == line.root)
             continue;
-        close_calls(t, &open, span->node);
-        ok = open_call(t, &open, span, whole);
+        if (line.opens)
+            ok = open_call(t, &open, &profile->spans[line.next - 1], whole);
+        else
+            close_call(t, &open);
     }
-    close_calls(t, &open, line.root);
+    ok = ok && !line.no_memory;
     free(open.at);
     nytp_timeline_end(&line);
     return ok;
@@ -422,8 +419,8 @@ static bool put_layout(const struct trace *t)
     const struct nytp_node *nodes = t->profile->nodes;
     char remark[120] = ", totals: positions are not times";
     put_track_name(t, NULL, remark, sizeof remark);
-    uint32_t first, end;
-    nytp_process_nodes(t->profile, t->process, &first, &end);
+    const uint32_t first = t->profile->processes[t->process].root,
+                   end = nytp_process_nodes_end(t->profile, t->process);
     struct place *const places = calloc((size_t)(end - first) + 1, sizeof *places);
     for (uint32_t i = first; places != NULL && i < end; i++) {
         struct place *const place = &places[i - first];

@@ -15,8 +15,8 @@
 #include "exporters/base/exporter.h"
 #include "exporters/base/json.h"
 #include "exporters/stacks/process_stacks.h"
-#include "exporters/stacks/stacktree.h"
 
+#include "formats/base/arena.h"
 #include "formats/model/profile.h"
 
 #include <stdlib.h>
@@ -73,8 +73,8 @@ static void merge_equal_lines(struct cpuprofile *c)
 static bool gather_lines(struct cpuprofile *c, uint32_t process)
 {
     const struct nytp_profile *p = c->profile;
-    uint32_t first, end, n = 0;
-    nytp_process_nodes(p, process, &first, &end);
+    const uint32_t first = p->processes[process].root, end = nytp_process_nodes_end(p, process);
+    uint32_t n = 0;
     for (uint32_t i = first; i < end; i++)
         n += p->nodes[i].n_node_lines;
     free(c->lines);
@@ -115,14 +115,8 @@ static uint32_t line_id(const struct cpuprofile *c, uint32_t line)
 
 static bool add_sample(struct cpuprofile *c, uint32_t id, int64_t us)
 {
-    if (c->n_samples == c->samples_size) {
-        const uint32_t size = c->samples_size * 2 + 256;
-        struct sample *samples = realloc(c->samples, (size_t)size * sizeof *samples);
-        if (samples == NULL)
-            return false;
-        c->samples = samples;
-        c->samples_size = size;
-    }
+    if (!nytp_grow(&c->samples, &c->samples_size, c->n_samples, sizeof *c->samples))
+        return false;
     c->samples[c->n_samples++] = (struct sample){id, us};
     return true;
 }

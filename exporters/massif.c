@@ -111,12 +111,6 @@ static uint32_t make_groups(struct item *items, uint32_t from, uint32_t to,
     return n;
 }
 
-static void put_indent(struct nytp_out *out, uint32_t depth)
-{
-    for (uint32_t i = 0; i < depth; i++)
-        nytp_putc(out, ' ');
-}
-
 /* Viewers expect an address; this is the frame's number. */
 static void put_frame(const struct massif *m, const struct group *group)
 {
@@ -146,7 +140,7 @@ static bool put_children(const struct massif *m, struct item *items, uint32_t fr
         shown++;
     for (uint32_t i = shown; i < n; i++)
         below += groups[i].bytes;
-    put_indent(m->out, depth);
+    nytp_text_pad(m->out, depth);
     nytp_printf(m->out, "n%u: ", (unsigned)(shown + (shown < n)));
     if (node != NULL)
         put_frame(m, node);
@@ -160,7 +154,7 @@ static bool put_children(const struct massif *m, struct item *items, uint32_t fr
         ok = put_children(m, items, groups[g].from, groups[g].to, &groups[g], depth + 1);
     }
     if (shown < n) {
-        put_indent(m->out, depth + 1);
+        nytp_text_pad(m->out, depth + 1);
         nytp_printf(m->out, "n0: %lld in %u places, all below massif's threshold (%u.00%%)\n",
                     (long long)below, (unsigned)(n - shown), (unsigned)LEAST_PERCENT);
     }

@@ -52,9 +52,7 @@ static void binary_integer(struct nytp_pprof_encoder *encoder, enum nytp_pprof_f
 
 static void binary_flag(struct nytp_pprof_encoder *encoder, enum nytp_pprof_field field)
 {
-    struct binary *b = (struct binary *)encoder;
-    nytp_pb_bool(&b->pb, nytp_pprof_numbers[field], true);
-    field_done(b);
+    binary_integer(encoder, field, 1);
 }
 
 static void binary_integers(struct nytp_pprof_encoder *encoder, enum nytp_pprof_field field,

@@ -115,7 +115,7 @@ static int64_t *waits_to_show(const struct nytp_profile *profile,
     const bool room = !nytp_text_is_narrow(options->columns);
     const bool known = nytp_waits_init(&waits, profile, options->waits, &out->error);
     if (known && room && waits.ticks > 0 && waits.ticks >= profile->total_ticks / 100) {
-        by_sub = nytp_waits_by_sub(&waits, profile);
+        by_sub = nytp_inclusive_waits(profile, &waits);
         if (by_sub == NULL)
             nytp_out_of_memory(&out->error);
     }

@@ -69,22 +69,12 @@ static void put_key(struct nytp_pb *pb, uint32_t field, enum wire_type type)
     nytp_pb_varint(pb, (uint64_t)field << 3 | type);
 }
 
-static void put_uint64(struct nytp_pb *pb, uint32_t field, uint64_t value)
+void nytp_pb_int64(struct nytp_pb *pb, uint32_t field, int64_t value)
 {
     if (value == 0)
         return;
     put_key(pb, field, WIRE_VARINT);
-    nytp_pb_varint(pb, value);
-}
-
-void nytp_pb_int64(struct nytp_pb *pb, uint32_t field, int64_t value)
-{
-    put_uint64(pb, field, (uint64_t)value);
-}
-
-void nytp_pb_bool(struct nytp_pb *pb, uint32_t field, bool value)
-{
-    put_uint64(pb, field, value);
+    nytp_pb_varint(pb, (uint64_t)value);
 }
 
 void nytp_pb_bytes(struct nytp_pb *pb, uint32_t field, const void *bytes, size_t len)

@@ -28,9 +28,8 @@ struct nytp_pb {
 
 void nytp_pb_free(struct nytp_pb *pb);
 
-/* Scalar fields; negative int64 take ten bytes, as the wire format has it. */
+/* A scalar field, also a bool; negative int64 take ten bytes, as the wire format has it. */
 void nytp_pb_int64(struct nytp_pb *pb, uint32_t field, int64_t value);
-void nytp_pb_bool(struct nytp_pb *pb, uint32_t field, bool value);
 
 /* A string or bytes field; written even when empty (repeated strings need it). */
 void nytp_pb_bytes(struct nytp_pb *pb, uint32_t field, const void *bytes, size_t len);

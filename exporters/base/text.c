@@ -524,14 +524,6 @@ static void end_paragraph(struct nytp_out *out, struct nytp_out *line, uint32_t 
 
 /* ---- calls that were open at the end ---- */
 
-static struct nytp_name attribute_of(const struct nytp_profile *profile, const char *key)
-{
-    for (uint32_t i = 0; i < profile->n_attributes; i++)
-        if (strcmp(profile->attributes[i].key.ptr, key) == 0)
-            return profile->attributes[i].value;
-    return (struct nytp_name){"", 0};
-}
-
 uint32_t nytp_text_open_child(const struct nytp_profile *profile, uint32_t node)
 {
     const struct nytp_node *const n = &profile->nodes[node];
@@ -605,14 +597,14 @@ static void put_open_calls(struct nytp_out *out, const struct nytp_profile *prof
  * what they died of and where, of others the calls that never returned. */
 static void put_ends(struct nytp_out *out, const struct nytp_profile *profile, uint32_t columns)
 {
-    const struct nytp_name by = attribute_of(profile, "ended_by"),
-                           in = attribute_of(profile, "ended_in");
+    const struct nytp_name *const by = nytp_profile_attribute(profile, "ended_by"),
+                                  *const in = nytp_profile_attribute(profile, "ended_in");
     unsigned n = 0;
-    if (by.len > 0) {
+    if (by != NULL && by->len > 0) {
         nytp_puts(out, "killed by SIG");
-        nytp_text_put(out, by, 0);
-        nytp_puts(out, in.len > 0 ? " in " : "");
-        nytp_text_put(out, in, 0);
+        nytp_text_put(out, *by, 0);
+        nytp_puts(out, in != NULL && in->len > 0 ? " in " : "");
+        nytp_text_put(out, in != NULL ? *in : (struct nytp_name){"", 0}, 0);
         nytp_puts(out, "\n\n");
     }
     for (uint32_t i = 0; i < profile->n_processes && n < MOST_ENDS; i++) {

@@ -6,7 +6,6 @@
  */
 #include "waits.h"
 #include "formats/base/strings.h"
-#include "formats/model/outermost.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -138,45 +137,4 @@ bool *nytp_waits_subs(const struct nytp_waits *waits, const struct nytp_profile 
     }
     free(balance);
     return is_waiting;
-}
-
-struct sums {
-    const struct nytp_profile *profile;
-    int64_t *below; /* by node: waiting in its subtree */
-    int64_t *by_sub;
-};
-
-static void sum_below(const struct sums *sums, const struct nytp_waits *waits)
-{
-    for (uint32_t n = sums->profile->n_nodes; n-- > 0;) {
-        const struct nytp_node *node = &sums->profile->nodes[n];
-        sums->below[n] += waits->kinds[n] != NYTP_WAIT_NONE ? node->excl_ticks : 0;
-        if (node->parent != n)
-            sums->below[node->parent] += sums->below[n];
-    }
-}
-
-static void add_to_sub(void *context, uint32_t process, uint32_t n)
-{
-    const struct sums *sums = context;
-    (void)process;
-    sums->by_sub[sums->profile->nodes[n].sub] += sums->below[n];
-}
-
-int64_t *nytp_waits_by_sub(const struct nytp_waits *waits, const struct nytp_profile *profile)
-{
-    struct sums sums = {
-        .profile = profile,
-        .below = calloc((size_t)profile->n_nodes + 1, sizeof *sums.below),
-        .by_sub = calloc((size_t)profile->n_subs + 1, sizeof *sums.by_sub),
-    };
-    bool ok = sums.below != NULL && sums.by_sub != NULL;
-    if (ok)
-        sum_below(&sums, waits);
-    ok = ok && nytp_outermost_each(profile, add_to_sub, &sums);
-    free(sums.below);
-    if (ok)
-        return sums.by_sub;
-    free(sums.by_sub);
-    return NULL;
 }

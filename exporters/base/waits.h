@@ -37,8 +37,4 @@ bool nytp_waits_by_name(struct nytp_name sub, double mean_s);
  * For formats that class subs, not contexts. The caller frees it; NULL when memory is out. */
 bool *nytp_waits_subs(const struct nytp_waits *waits, const struct nytp_profile *profile);
 
-/* Per sub the time that was waited during its outermost calls, in itself or in what it calls.
- * The caller frees it; NULL when memory is out. */
-int64_t *nytp_waits_by_sub(const struct nytp_waits *waits, const struct nytp_profile *profile);
-
 #endif

@@ -51,7 +51,7 @@ static struct nytp_label_sums *new_sums(const struct run *run)
 static void read_input(struct run *run, struct nytp_sink *sink, const char *path)
 {
     struct nytp_error error = {0};
-    const bool is_whole = nytp_cli_read_all(run, path, sink, &error);
+    const bool is_whole = nytp_cli_read(run, path, true, sink, &error);
     if (!is_whole && (error.status == NYTP_ERR_TRUNCATED || error.has_offset))
         nytp_cli_note_partial(run, path, &error);
     else if (!is_whole)
@@ -144,7 +144,7 @@ static enum exit_status sum_up(struct run *run, struct nytp_label_sums *sums)
     table.rows = rows;
     table.ticks_per_sec = nytp_label_sums_ticks_per_sec(sums);
     if (rows == NULL) {
-        nytp_cli_say("out of memory");
+        status = nytp_cli_no_memory();
     } else if (run->failed && (run->cli.strict || table.n == 0)) {
         nytp_cli_say_partial(run);
     } else if (has_labels(run, rows, table.n)) {
@@ -223,10 +223,7 @@ enum exit_status nytp_cli_run_by_label(struct run *run)
             status = EXIT_INPUT;
     } else {
         struct nytp_label_sums *const sums = new_sums(run);
-        if (sums != NULL)
-            status = sum_up(run, sums);
-        else
-            nytp_cli_say("out of memory");
+        status = sums != NULL ? sum_up(run, sums) : nytp_cli_no_memory();
         nytp_label_sums_free(sums);
     }
     if (status != EXIT_DONE)

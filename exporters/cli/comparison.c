@@ -135,7 +135,7 @@ static bool add_recordings(struct comparison *comparison, const struct nytp_prof
         comparison->side_of_recording = grown;
     if (grown == NULL ||
         (side == NYTP_DIFF_NEW && !nytp_defined_add(&comparison->defined, profile))) {
-        nytp_cli_say("out of memory");
+        nytp_cli_no_memory();
         return false;
     }
     memset(grown + comparison->n_recordings, side, profile->n_recordings);
@@ -197,10 +197,8 @@ static enum exit_status load_sides(struct sides *sides)
     const struct nytp_cli *cli = &sides->run->cli;
     const size_t n = (size_t)cli->n_files + cli->bases.n;
     sides->profiles = calloc(n, sizeof(struct nytp_profile *));
-    if (sides->profiles == NULL) {
-        nytp_cli_say("out of memory");
-        return EXIT_INPUT;
-    }
+    if (sides->profiles == NULL)
+        return nytp_cli_no_memory();
     enum exit_status status = EXIT_DONE;
     for (int i = 0; status == EXIT_DONE && i < cli->n_files; i++)
         status = add_profile(sides, cli->files[i]);

@@ -181,7 +181,7 @@ static struct nytp_label_sums *sum_labels(struct run *run, const struct nytp_pro
         struct stat st;
         if (stat(cli->files[i], &st) != 0 || !S_ISREG(st.st_mode))
             continue; /* a pipe is read once */
-        nytp_cli_read_all(run, cli->files[i], nytp_label_sums_sink(sums), &error);
+        nytp_cli_read(run, cli->files[i], true, nytp_label_sums_sink(sums), &error);
         nytp_label_sums_end_input(sums);
     }
     if (sums != NULL)

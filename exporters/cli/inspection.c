@@ -9,6 +9,7 @@
 #include "exporters/base/json.h"
 #include "exporters/base/text.h"
 #include "exporters/select/one_process.h"
+#include "exporters/stacks/timeline.h"
 #include "formats/model/profile.h"
 
 #include <inttypes.h>
@@ -169,14 +170,11 @@ static void put_recording(struct nytp_out *out, const struct nytp_profile *profi
 /* Seconds since 1970, of what is known: the first start and the last end of all processes. */
 static void put_when(struct nytp_out *out, const struct nytp_profile *profile)
 {
-    double start = 0, end = 0;
-    for (uint32_t i = 0; i < profile->n_processes; i++) {
-        const struct nytp_process *process = &profile->processes[i];
-        if (process->start_s > 0 && (start == 0 || process->start_s < start))
-            start = process->start_s;
-        if (process->end_s > end)
-            end = process->end_s;
-    }
+    const double start = nytp_first_start_s(profile);
+    double end = 0;
+    for (uint32_t i = 0; i < profile->n_processes; i++)
+        if (profile->processes[i].end_s > end)
+            end = profile->processes[i].end_s;
     if (start > 0)
         nytp_printf(out, "%-14s%.6f\n", "start", start);
     if (end > 0)
@@ -347,7 +345,7 @@ static void dump_of(struct run *run, const char *path, struct nytp_out *out)
     struct nytp_error error = {0};
     dump_init(&dump, out);
     const uint64_t n_before = out->n_bytes;
-    const bool is_read = nytp_cli_read(run, path, &dump.sink, &error);
+    const bool is_read = nytp_cli_read(run, path, false, &dump.sink, &error);
     if (out->error.status != NYTP_OK || (is_read && dump_is_whole(&dump, &error)))
         return;
     if (out->n_bytes == n_before)

@@ -229,16 +229,6 @@ static void put_member(struct nytp_out *out, const char *key, struct nytp_name t
     nytp_putc(out, ',');
 }
 
-/* A label of the command line; the last one of a key counts. */
-static struct nytp_name given_label(const struct nytp_export_options *options, const char *key,
-                                    struct nytp_name otherwise)
-{
-    for (uint32_t i = 0; i < options->labels.n; i++)
-        if (nytp_compare_names(nytp_label_key(options, i), nytp_name_of_text(key)) == 0)
-            otherwise = nytp_label_value(options, i);
-    return otherwise;
-}
-
 void nytp_label_put_rows(const struct nytp_label_table *table, struct nytp_label_input input,
                          struct nytp_out *out)
 {
@@ -247,9 +237,9 @@ void nytp_label_put_rows(const struct nytp_label_table *table, struct nytp_label
         const struct nytp_label_row *const row = &table->rows[i];
         for (uint32_t l = 0; l < row->n_lengths; l++) {
             nytp_putc(out, '{');
-            put_member(out, "host", given_label(options, "host", input.host));
-            put_member(out, "service", given_label(options, "service", nytp_name_of_text("")));
-            put_member(out, "release", given_label(options, "release", nytp_name_of_text("")));
+            put_member(out, "host", nytp_given_label(options, "host", input.host));
+            put_member(out, "service", nytp_given_label(options, "service", nytp_name_of_text("")));
+            put_member(out, "release", nytp_given_label(options, "release", nytp_name_of_text("")));
             put_member(out, "application", input.application);
             put_member(out, "label_key", row->key);
             put_member(out, "label_value", row->value);

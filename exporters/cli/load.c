@@ -7,7 +7,7 @@
 #include "inputs.h"
 #include "progress.h"
 
-#include "exporters/base/database_calls.h"
+#include "exporters/base/sql_text.h"
 #include "exporters/base/disk_source.h"
 #include "exporters/base/helper_thread.h"
 #include "exporters/select/select.h"
@@ -68,26 +68,15 @@ static bool read_recording(const struct run *run, const char *path, struct nytp_
     return ok;
 }
 
-bool nytp_cli_read(const struct run *run, const char *path, struct nytp_sink *sink,
+bool nytp_cli_read(const struct run *run, const char *path, bool several, struct nytp_sink *sink,
                    struct nytp_error *error)
-{
-    struct opened opened;
-    open_input(&opened, path, error);
-    const bool ok =
-        opened.source != NULL && read_recording(run, path, opened.source, false, sink, error);
-    close_input(&opened);
-    return ok;
-}
-
-bool nytp_cli_read_all(const struct run *run, const char *path, struct nytp_sink *sink,
-                       struct nytp_error *error)
 {
     struct opened opened;
     open_input(&opened, path, error);
     bool ok = opened.source != NULL;
     do
-        ok = ok && read_recording(run, path, opened.source, true, sink, error);
-    while (ok && nytp_read_another(opened.source));
+        ok = ok && read_recording(run, path, opened.source, several, sink, error);
+    while (ok && several && nytp_read_another(opened.source));
     close_input(&opened);
     return ok;
 }
@@ -132,20 +121,13 @@ static struct nytp_build_options build_options(const struct nytp_cli *cli)
     };
 }
 
-static bool trim_paths(struct run *run, const char *path, struct nytp_profile *profile)
+/* Trims paths, and names what ran in sandboxes. False after a message. */
+static bool rename_files(struct run *run, const char *path, struct nytp_profile *profile)
 {
     const struct nytp_texts *prefixes = &run->cli.trim_paths;
     struct nytp_error error = {0};
-    if (prefixes->n == 0 || nytp_trim_paths(profile, prefixes->at, prefixes->n, &error))
-        return true;
-    nytp_cli_say_unusable(run, path, &error);
-    return false;
-}
-
-static bool name_sandboxes(struct run *run, const char *path, struct nytp_profile *profile)
-{
-    struct nytp_error error = {0};
-    if (run->cli.mode == NYTP_MODE_CHECK || nytp_name_sandboxes(profile, &error))
+    if ((prefixes->n == 0 || nytp_trim_paths(profile, prefixes->at, prefixes->n, &error)) &&
+        (run->cli.mode == NYTP_MODE_CHECK || nytp_name_sandboxes(profile, &error)))
         return true;
     nytp_cli_say_unusable(run, path, &error);
     return false;
@@ -186,7 +168,7 @@ static struct nytp_profile *load_recording(struct run *run, const struct input *
         nytp_cli_say_unusable(run, path, &error);
         return NULL;
     }
-    if (!trim_paths(run, path, profile) || !name_sandboxes(run, path, profile)) {
+    if (!rename_files(run, path, profile)) {
         nytp_profile_free(profile);
         return NULL;
     }
@@ -211,7 +193,7 @@ static bool limit_spans(const struct run *run, struct nytp_profile **profiles, u
     const uint32_t most = build_options(&run->cli).max_spans;
     if (most == 0 || n < 2 || nytp_profiles_limit_spans(profiles, n, most))
         return true;
-    nytp_cli_say("out of memory");
+    nytp_cli_no_memory();
     return false;
 }
 
@@ -302,7 +284,7 @@ static bool is_wanted(struct run *run, const char *path, struct nytp_label_selec
         nytp_cli_say_unusable(run, path, &error);
         return false;
     }
-    nytp_cli_read_all(run, path, nytp_label_selection_scan(selection), &error);
+    nytp_cli_read(run, path, true, nytp_label_selection_scan(selection), &error);
     if (error.status == NYTP_OK || nytp_label_selection_is_met(selection))
         return nytp_label_selection_is_met(selection);
     if (error.status == NYTP_ERR_TRUNCATED || error.has_offset)
@@ -321,7 +303,7 @@ struct nytp_profile *nytp_cli_load_one(struct run *run, const char *path,
     input.selection =
         nytp_label_selection_new(run->cli.where.n, nytp_label_where_match, &run->cli.where);
     if (input.selection == NULL)
-        nytp_cli_say("out of memory");
+        nytp_cli_no_memory();
     struct nytp_profile *const profile =
         input.selection != NULL && is_wanted(run, path, input.selection)
             ? load_all_of(run, &input)
@@ -371,7 +353,7 @@ static struct nytp_profile *load_merged(struct run *run, const char *const *path
     uint32_t n = 0, n_groups = 0;
     bool fits = profiles != NULL;
     if (!fits)
-        nytp_cli_say("out of memory");
+        nytp_cli_no_memory();
     for (int i = 0; i < n_paths && fits; i++) {
         profiles[n] = nytp_cli_load_one(run, paths[i], NULL);
         if (profiles[n] == NULL)
@@ -599,14 +581,12 @@ enum exit_status nytp_cli_load_whole(struct run *run, const char *const *paths, 
     if (*profile == NULL)
         return EXIT_INPUT;
     enum exit_status status = EXIT_DONE;
-    if (!times_are_known(&run->cli, *profile) || !weight_is_known(&run->cli, *profile)) {
+    if (!times_are_known(&run->cli, *profile) || !weight_is_known(&run->cli, *profile))
         status = EXIT_USAGE;
-    } else if (!request_key_is_known(run, *profile)) {
+    else if (!request_key_is_known(run, *profile))
         status = EXIT_INPUT;
-    } else if (!group_requests(run, *profile)) {
-        nytp_cli_say("out of memory");
-        status = EXIT_INPUT;
-    }
+    else if (!group_requests(run, *profile))
+        status = nytp_cli_no_memory();
     if (status != EXIT_DONE) {
         nytp_profile_free(*profile);
         *profile = NULL;
@@ -621,10 +601,7 @@ enum exit_status nytp_cli_select_shown(struct run *run, struct nytp_profile *pro
         return selection_failed(&error);
     if (!say_lost(run, profile))
         return EXIT_USAGE;
-    if (add_sources(run, profile))
-        return EXIT_DONE;
-    nytp_cli_say("out of memory");
-    return EXIT_INPUT;
+    return add_sources(run, profile) ? EXIT_DONE : nytp_cli_no_memory();
 }
 
 enum exit_status nytp_cli_select_judged(struct run *run, struct nytp_profile *const *profiles,
@@ -647,13 +624,11 @@ enum exit_status nytp_cli_select_judged(struct run *run, struct nytp_profile *co
         if (!nytp_select(profiles[i], &selection, &error))
             return selection_failed(&error);
         pruned.of_s += (double)profiles[i]->total_ticks / (double)profiles[i]->ticks_per_sec;
-        if (shown && !add_sources(run, profiles[i])) {
-            nytp_cli_say("out of memory");
-            return EXIT_INPUT;
-        }
+        if (shown && !add_sources(run, profiles[i]))
+            return nytp_cli_no_memory();
     }
-    for (uint32_t i = 0; i < n;
-         i++) /* a part of the sum of all, as where they are one profile */
+    /* a part of the sum of all, as where they are one profile */
+    for (uint32_t i = 0; i < n; i++)
         if (!nytp_select(profiles[i], &pruned, &error))
             return selection_failed(&error);
     return EXIT_DONE;

@@ -38,13 +38,9 @@ struct nytp_count {
 struct nytp_profile *nytp_cli_load_one(struct run *run, const char *path,
                                        struct nytp_count *count);
 
-/* Read one input into a sink. False with *error set; what came before it was delivered. A
- * second recording in it is an error. */
-bool nytp_cli_read(const struct run *run, const char *path, struct nytp_sink *sink,
+/* Read one input into a sink, with all recordings in it if it may have `several`; otherwise a
+ * second one is an error. False with *error set; what came before it was delivered. */
+bool nytp_cli_read(const struct run *run, const char *path, bool several, struct nytp_sink *sink,
                    struct nytp_error *error);
-
-/* The same with all recordings in it, one after the other. */
-bool nytp_cli_read_all(const struct run *run, const char *path, struct nytp_sink *sink,
-                       struct nytp_error *error);
 
 #endif

@@ -55,3 +55,9 @@ void nytp_cli_say_miss(const char *text)
 {
     nytp_cli_say("%s", text);
 }
+
+enum exit_status nytp_cli_no_memory(void)
+{
+    nytp_cli_say("out of memory");
+    return EXIT_INPUT;
+}

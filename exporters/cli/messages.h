@@ -34,4 +34,7 @@ const char *nytp_cli_output_name(const char *path);
 /* Say why the output could not be written. Returns EXIT_OUTPUT. */
 enum exit_status nytp_cli_output_failed(const char *path, const struct nytp_error *error);
 
+/* Say that memory is out. Returns EXIT_INPUT. */
+enum exit_status nytp_cli_no_memory(void);
+
 #endif

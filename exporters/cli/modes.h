@@ -11,7 +11,7 @@
 /* export.c: one profile of all inputs, selected, in one format. Hands over to the next. */
 enum exit_status nytp_cli_run_export(struct run *run);
 
-/* report.c: the formats of several files. With `diff` the profile holds both sides. */
+/* export_set.c: the formats of several files. With `diff` the profile holds both sides. */
 struct nytp_diff;
 struct nytp_profile;
 enum exit_status nytp_cli_export_set(struct run *run, struct nytp_profile *profile,

@@ -111,7 +111,9 @@ static size_t add(char *text, size_t size, size_t len, const char *before, const
                                   before, name, behind);
 }
 
-void nytp_option_places(const struct nytp_option *option, char *text, size_t size)
+/* The formats and modes of an option that is for some only, as "top, tree"; "" for one that is
+ * for all formats. */
+static void list_places(const struct nytp_option *option, char *text, size_t size)
 {
     size_t len = 0;
     *text = '\0';
@@ -138,7 +140,7 @@ bool nytp_options_fit(const struct nytp_cli *cli, struct nytp_error *error)
             option->kind == NYTP_OPTION_BY || fits(cli, option))
             continue;
         char places[256];
-        nytp_option_places(option, places, sizeof places);
+        list_places(option, places, sizeof places);
         return usage_error(error, "--%s means nothing for --%s%s%s%s", option->name,
                            is_format ? cli->exporter->name : modes[cli->mode],
                            is_format && cli->bases.n > 0 ? " --diff" : "",
@@ -180,7 +182,7 @@ static void put_option(struct nytp_out *out, const struct nytp_option *option)
              nytp_has_optional_value(option) || option->value[0] == '\0' ? "" : " ",
              option->value);
     char right[512], places[256];
-    nytp_option_places(option, places, sizeof places);
+    list_places(option, places, sizeof places);
     snprintf(right, sizeof right, "%s%s%s%s", option->help, *places != '\0' ? " [" : "", places,
              *places != '\0' ? "]" : "");
     put_row(out, left, right);

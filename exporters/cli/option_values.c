@@ -3,7 +3,7 @@
  * Turns the text of an option's value into what the option's kind says, and suggests the
  * nearest name where a name is not known; see options.h.
  */
-#include "option_values.h"
+#include "option_table.h"
 
 #include "exporters/base/near.h"
 #include "exporters/base/number.h"

@@ -4,8 +4,8 @@
  * getopt_long() is not in POSIX, and the flags of formats are known only at run time.
  */
 #include "options.h"
+#include "option_table.h"
 
-#include "option_values.h"
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

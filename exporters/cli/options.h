@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The command line of nytp-export: all options (the rows of options.def, then those of the
- * exporters), reading them and their values, --help.
+ * Reads the command line of nytp-export.
  */
 #ifndef NYTP_OPTIONS_H
 #define NYTP_OPTIONS_H

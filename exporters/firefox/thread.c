@@ -8,7 +8,6 @@
 #include "exporters/base/json.h"
 #include "exporters/stacks/frames.h"
 #include "exporters/stacks/label_tracks.h"
-#include "exporters/stacks/stack_bytes.h"
 #include "exporters/stacks/stacktree.h"
 #include "exporters/stacks/timeline.h"
 
@@ -54,7 +53,6 @@ struct thread {
     uint32_t *files; /* with names as strings, in order of their first function */
     uint32_t n_funcs, n_frames, n_stacks, n_files;
     const struct nytp_stacktree *tree;
-    const struct nytp_stack_bytes *bytes; /* by stack of `tree`; NULL: unknown */
     struct nytp_stack_walk walk;
     struct nytp_timeline line;
     struct nytp_label_tracks labels; /* of the timeline */
@@ -123,8 +121,8 @@ static bool tables_from_nodes(struct thread *t)
 {
     const struct nytp_profile *profile = t->profile;
     struct nytp_frames named;
-    uint32_t end_node;
-    nytp_process_nodes(profile, t->of->index, &t->first_node, &end_node);
+    const uint32_t end_node = nytp_process_nodes_end(profile, t->of->index);
+    t->first_node = profile->processes[t->of->index].root;
     if (!nytp_frames_init(&named, profile, t->first_node, end_node))
         return false;
     const bool ok = alloc_tables(t, named.n_frames, named.n_frames, end_node - t->first_node);
@@ -297,7 +295,8 @@ struct allocation {
 
 static uint32_t allocations_of(const struct thread *t, uint32_t i, struct allocation of[3])
 {
-    const int64_t in_use = t->bytes[i].in_use, freed = t->bytes[i].allocated - in_use;
+    const int64_t in_use = t->tree->bytes[i].in_use,
+                  freed = t->tree->bytes[i].allocated - in_use;
     const uint64_t address = 2 * (uint64_t)i;
     uint32_t n = 0;
     if (in_use > 0)
@@ -568,7 +567,7 @@ static void put_thread(struct thread *t, const char *remark)
     nytp_json_fixed(t->out, t->offset_ns, 6);
     nytp_puts(t->out, ",\"unregisterTime\":null,\"pausedRanges\":[],\n");
     put_samples(t);
-    if (t->bytes != NULL)
+    if (t->tree != NULL && t->tree->bytes != NULL)
         put_allocations(t);
     put_tables(t);
     put_markers(t);
@@ -612,23 +611,19 @@ bool nytp_firefox_put_totals(const struct nytp_firefox_process *of,
     struct nytp_export_options options = *user;
     options.weight = NYTP_WEIGHT_TIME;
     options.lines = true;
-    struct nytp_stacktree *tree = nytp_stacktree_new(t.profile, &options, of->index, false);
+    struct nytp_stacktree *const tree =
+        has_bytes(of) ? nytp_stacktree_new_with_bytes(t.profile, &options, of->index)
+                      : nytp_stacktree_new(t.profile, &options, of->index, false);
     t.tree = tree;
-    struct nytp_stack_bytes *const bytes =
-        tree != NULL && has_bytes(of)
-            ? nytp_stack_bytes_new(t.profile, &options, of->index, tree)
-            : NULL;
-    t.bytes = bytes;
     t.is_second = is_second;
     const bool ok = tree != NULL && nytp_stacktree_sort(tree, NULL) && tables_from_tree(&t) &&
-                    intern_files(&t) && (bytes != NULL || !has_bytes(of));
+                    intern_files(&t);
     if (ok) {
         for (uint32_t i = 0; i < tree->n_stacks; i++)
             t.out->n_negative += tree->stacks[i].value < 0;
         put_thread(&t, ", totals: positions are not times");
     }
     free_tables(&t);
-    free(bytes);
     nytp_stacktree_free(tree);
     return ok && !t.no_memory;
 }

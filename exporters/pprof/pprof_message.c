@@ -12,11 +12,11 @@
  */
 #include "pprof_message.h"
 #include "exporters/compare/diff.h"
-#include "pprof_comments.h"
 #include "pprof_entries.h"
 #include "pprof_tables.h"
 
 #include "formats/stream/comments/label_records.h"
+#include "exporters/stacks/stack_rows.h"
 #include "exporters/stacks/stacks.h"
 #include "exporters/base/node_details.h"
 #include "exporters/base/text.h"
@@ -106,8 +106,6 @@ struct message {
     struct merged_stack *merged;
     uint32_t *caller_stacks; /* by node of the current process: callers' index in `merged` */
     uint32_t n_merged, merged_size, n_caller_stacks, first_node;
-
-    struct nytp_pprof_comments comments;
 };
 
 static bool ok(const struct message *m)
@@ -568,14 +566,10 @@ static void add_labels(struct message *m)
     const struct nytp_texts *labels = &m->options->labels;
     m->label_ids = calloc(2 * (size_t)labels->n + 1, sizeof *m->label_ids);
     for (uint32_t i = 0; m->label_ids != NULL && i < labels->n; i++) {
-        const char *text = labels->at[i];
-        const size_t key_len = strcspn(text, "=");
-        const char *value = text + key_len + (text[key_len] == '=');
-        m->label_ids[2 * i] =
-            nytp_pprof_escaped_id(&m->tables, (struct nytp_name){text, (uint32_t)key_len});
-        m->label_ids[2 * i + 1] = nytp_pprof_escaped_id(
-            &m->tables, (struct nytp_name){value, (uint32_t)strlen(value)});
-        nytp_pprof_comment(&m->comments, &m->tables, "label: %s", text);
+        uint32_t *const ids = &m->label_ids[2 * i];
+        ids[0] = nytp_pprof_escaped_id(&m->tables, nytp_label_key(m->options, i));
+        ids[1] = nytp_pprof_escaped_id(&m->tables, nytp_label_value(m->options, i));
+        nytp_pprof_comment(&m->tables, "label: %s", labels->at[i]);
     }
     if (m->label_ids == NULL)
         nytp_out_of_memory(&m->out->error);
@@ -608,9 +602,8 @@ static void put_message(struct message *m)
     add_labels(m);
     if (!nytp_node_details_init(&m->details, profile))
         nytp_out_of_memory(&m->out->error);
-    nytp_pprof_comment_all(
-        &m->comments, &m->tables,
-        m->stacks.n_pruned); /* its strings come before the fields that use them */
+    /* its strings come before the fields that use them */
+    nytp_pprof_comment_all(&m->tables, m->stacks.n_pruned);
 
     put_value_type(m, FIELD(PROFILE, sample_type), S_CALLS, S_COUNT);
     const char *const counted = nytp_text_counted(m->profile) == NYTP_COUNTED_BOTH
@@ -641,8 +634,8 @@ static void put_message(struct message *m)
         put_value_type(m, FIELD(PROFILE, period_type), S_WALL, S_NANOSECONDS);
         put_integer(m, FIELD(PROFILE, period), tick_nanoseconds(profile));
     }
-    if (m->comments.n > 0)
-        e->integers(e, FIELD(PROFILE, comment), m->comments.ids, m->comments.n);
+    if (m->tables.n_comments > 0)
+        e->integers(e, FIELD(PROFILE, comment), m->tables.comments, m->tables.n_comments);
     put_integer(m, FIELD(PROFILE, default_sample_type),
                 has_time ? S_WALL : nytp_pprof_string_id(&m->tables, counted, strlen(counted)));
 }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Strings, functions and locations of pprof's message; see pprof_tables.h. A function is a sub
+ * Tables of pprof's message; see pprof_tables.h. A function is a sub
  * in a file; a location is a line of one.
  */
 #include "pprof_tables.h"
 
 #include "formats/base/arena.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool nytp_pprof_tables_init(struct nytp_pprof_tables *t, const struct nytp_profile *profile)
 {
@@ -92,4 +95,66 @@ uint32_t nytp_pprof_location_id(struct nytp_pprof_tables *t, uint32_t sub, uint3
     }
     t->locations[t->n_locations++] = location;
     return t->n_locations;
+}
+
+/* ---- comments ---- */
+
+/* Text fields must be UTF-8, and an error message may have been cut inside a character. */
+static void replace_non_ascii(char *text)
+{
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text >= 0x80)
+            *text = '?';
+}
+
+void nytp_pprof_comment(struct nytp_pprof_tables *t, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (t->n_comments == NYTP_PPROF_MAX_COMMENTS)
+        return;
+    if (!nytp_utf8_valid(text, strlen(text)))
+        replace_non_ascii(text);
+    t->comments[t->n_comments++] = nytp_pprof_escaped_id(t, nytp_name_of_text(text));
+}
+
+static void comment_recording(struct nytp_pprof_tables *t,
+                              const struct nytp_recording *recording)
+{
+    if (recording->application.len > 0)
+        nytp_pprof_comment(t, "script: %s", recording->application.ptr);
+    if (recording->perl_version.len > 0)
+        nytp_pprof_comment(t, "perl: %s", recording->perl_version.ptr);
+    if (recording->xs_version.len > 0)
+        nytp_pprof_comment(t, "recorder: %s", recording->xs_version.ptr);
+    if (recording->partial)
+        nytp_pprof_comment(t, "partial: %s", recording->error.message);
+}
+
+void nytp_pprof_comment_all(struct nytp_pprof_tables *t, uint64_t n_pruned)
+{
+    const struct nytp_profile *profile = t->profile;
+    if (profile->n_recordings == 1) {
+        comment_recording(t, &profile->recordings[0]);
+    } else {
+        nytp_pprof_comment(t, "merged from %lu recordings",
+                           (unsigned long)profile->n_recordings);
+        for (uint32_t i = 0; i < profile->n_recordings; i++)
+            if (profile->recordings[i].partial)
+                nytp_pprof_comment(t, "partial: %s: %s",
+                                   profile->recordings[i].path.ptr,
+                                   profile->recordings[i].error.message);
+    }
+    if (profile->estimated_tree)
+        nytp_pprof_comment(t,
+                           "estimated: stacks, from call counts (no call events)");
+    else if (!(profile->has & NYTP_HAS_ENTRIES) && profile->total_calls > 0)
+        nytp_pprof_comment(t,
+                           "estimated: lines within stacks (no call entry events)");
+    if (n_pruned > 0)
+        nytp_pprof_comment(t, "pruned: %llu deeper contexts",
+                           (unsigned long long)n_pruned);
 }

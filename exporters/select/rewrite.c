@@ -8,7 +8,7 @@
  */
 #include "rewrite.h"
 
-#include "exporters/base/database_calls.h"
+#include "exporters/base/sql_text.h"
 #include "formats/base/table.h"
 #include "formats/model/profile.h"
 #include "formats/model/svs.h"

@@ -47,19 +47,23 @@ void nytp_callers_free(struct nytp_callers *callers)
 
 /* ---- rows of calls ---- */
 
+static int compare_places(const struct nytp_call_row *a, const struct nytp_call_row *b)
+{
+    NYTP_RETURN_ORDER(a->file, b->file);
+    return nytp_compare_u64(a->line, b->line);
+}
+
 static int by_sub_and_place(const void *x, const void *y)
 {
     const struct nytp_call_row *a = x, *b = y;
-    int order = nytp_compare_u64(a->sub, b->sub);
-    order = order != 0 ? order : nytp_compare_u64(a->file, b->file);
-    return order != 0 ? order : nytp_compare_u64(a->line, b->line);
+    NYTP_RETURN_ORDER(a->sub, b->sub);
+    return compare_places(a, b);
 }
 
 static int by_place_and_sub(const void *x, const void *y)
 {
     const struct nytp_call_row *a = x, *b = y;
-    int order = nytp_compare_u64(a->file, b->file);
-    order = order != 0 ? order : nytp_compare_u64(a->line, b->line);
+    const int order = compare_places(a, b);
     return order != 0 ? order : nytp_compare_u64(a->sub, b->sub);
 }
 
@@ -73,9 +77,7 @@ static int by_time(const void *x, const void *y)
 
 static int by_place_and_time(const void *x, const void *y)
 {
-    const struct nytp_call_row *a = x, *b = y;
-    int order = nytp_compare_u64(a->file, b->file);
-    order = order != 0 ? order : nytp_compare_u64(a->line, b->line);
+    const int order = compare_places(x, y);
     return order != 0 ? order : by_time(x, y);
 }
 
@@ -193,9 +195,11 @@ static int by_place(const void *x, const void *y)
     return order != 0 ? order : nytp_compare_u64(a->line, b->line);
 }
 
-static void sum_lines(struct nytp_line_rows *rows)
+void nytp_lines_sum(struct nytp_line_rows *rows)
 {
     uint32_t n = 0;
+    if (rows->n > 0)
+        qsort(rows->rows, rows->n, sizeof *rows->rows, by_place);
     for (uint32_t i = 0; i < rows->n; i++) {
         struct nytp_line_row *last = n > 0 ? &rows->rows[n - 1] : NULL;
         if (last != NULL && by_place(last, &rows->rows[i]) == 0) {
@@ -207,13 +211,6 @@ static void sum_lines(struct nytp_line_rows *rows)
         }
     }
     rows->n = n;
-}
-
-void nytp_lines_sum(struct nytp_line_rows *rows)
-{
-    if (rows->n > 0)
-        qsort(rows->rows, rows->n, sizeof *rows->rows, by_place);
-    sum_lines(rows);
 }
 
 static struct nytp_line_row row_of_cost(const struct nytp_profile *profile, uint32_t index)

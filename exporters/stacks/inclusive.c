@@ -13,25 +13,32 @@
 
 struct sums {
     const struct nytp_profile *profile;
-    nytp_measure_fn *value;
     uint64_t *below;  /* by node: the value of its subtree */
     uint64_t *exact;  /* by arc, or by sub */
     uint64_t *shared; /* by first arc of caller, callee and recording: of unknown call site */
 };
 
-static void sum_below(const struct sums *sums)
+/* By node its own value; NULL when memory is out. */
+static uint64_t *own_of_nodes(const struct nytp_profile *profile, nytp_measure_fn *value)
 {
-    const struct nytp_profile *profile = sums->profile;
     const struct nytp_svs none = {0}, *const memory = profile->node_line_svs;
-    for (uint32_t n = profile->n_nodes; n-- > 0;) {
+    uint64_t *const own = calloc((size_t)profile->n_nodes + 1, sizeof *own);
+    for (uint32_t n = 0; own != NULL && n < profile->n_nodes; n++) {
         const struct nytp_node *node = &profile->nodes[n];
         for (uint32_t i = 0; i < node->n_node_lines; i++)
-            sums->below[n] += (uint64_t)sums->value(
-                &profile->node_lines[node->first_node_line + i],
-                memory != NULL ? &memory[node->first_node_line + i] : &none);
-        if (node->parent != n)
-            sums->below[node->parent] += sums->below[n];
+            own[n] +=
+                (uint64_t)value(&profile->node_lines[node->first_node_line + i],
+                                memory != NULL ? &memory[node->first_node_line + i] : &none);
     }
+    return own;
+}
+
+/* Own values, if there are any, become those of subtrees. */
+static void sum_below(const struct nytp_profile *profile, uint64_t *own)
+{
+    for (uint32_t n = profile->n_nodes; own != NULL && n-- > 0;)
+        if (profile->nodes[n].parent != n)
+            own[profile->nodes[n].parent] += own[n];
 }
 
 static int order(uint32_t a, uint32_t b)
@@ -137,20 +144,19 @@ static void share_all(const struct sums *sums)
     }
 }
 
-/* By arc, where calls whose place is not known are shared out, or by sub. */
-static uint64_t *add_up(const struct nytp_profile *profile, nytp_measure_fn *value, bool by_arc)
+/* By arc, where calls whose place is not known are shared out, or by sub. Frees the nodes' own
+ * values. */
+static uint64_t *add_up(const struct nytp_profile *profile, uint64_t *own, bool by_arc)
 {
     const size_t n = by_arc ? profile->n_arcs : profile->n_subs;
     struct sums sums = {
         .profile = profile,
-        .value = value,
-        .below = calloc((size_t)profile->n_nodes + 1, sizeof *sums.below),
+        .below = own,
         .exact = calloc(n + 1, sizeof *sums.exact),
         .shared = by_arc ? calloc(n + 1, sizeof *sums.shared) : NULL,
     };
     bool ok = sums.below != NULL && sums.exact != NULL && (sums.shared != NULL || !by_arc);
-    if (ok)
-        sum_below(&sums);
+    sum_below(profile, own);
     ok = ok && nytp_outermost_each(profile, by_arc ? credit_call : credit_sub, &sums);
     if (ok && by_arc)
         share_all(&sums);
@@ -164,24 +170,29 @@ static uint64_t *add_up(const struct nytp_profile *profile, nytp_measure_fn *val
 
 uint64_t *nytp_inclusive_of_nodes(const struct nytp_profile *profile, nytp_measure_fn *value)
 {
-    const struct sums sums = {
-        .profile = profile,
-        .value = value,
-        .below = calloc((size_t)profile->n_nodes + 1, sizeof *sums.below),
-    };
-    if (sums.below != NULL)
-        sum_below(&sums);
-    return sums.below;
+    uint64_t *const below = own_of_nodes(profile, value);
+    sum_below(profile, below);
+    return below;
 }
 
 uint64_t *nytp_inclusive_of_subs(const struct nytp_profile *profile, nytp_measure_fn *value)
 {
-    return add_up(profile, value, false);
+    return add_up(profile, own_of_nodes(profile, value), false);
 }
 
 uint64_t *nytp_inclusive(const struct nytp_profile *profile, nytp_measure_fn *value)
 {
-    return add_up(profile, value, true);
+    return add_up(profile, own_of_nodes(profile, value), true);
+}
+
+int64_t *nytp_inclusive_waits(const struct nytp_profile *profile,
+                              const struct nytp_waits *waits)
+{
+    uint64_t *const own = calloc((size_t)profile->n_nodes + 1, sizeof *own);
+    for (uint32_t n = 0; own != NULL && n < profile->n_nodes; n++)
+        if (waits->kinds[n] != NYTP_WAIT_NONE)
+            own[n] = (uint64_t)profile->nodes[n].excl_ticks;
+    return (int64_t *)add_up(profile, own, false);
 }
 
 bool nytp_inclusive_memory_init(struct nytp_inclusive_memory *memory,
@@ -194,7 +205,8 @@ bool nytp_inclusive_memory_init(struct nytp_inclusive_memory *memory,
         const struct nytp_measure *const measure = &nytp_measures[w];
         if (!nytp_profile_has(profile, (enum nytp_weight)w))
             continue;
-        memory->of[w] = add_up(profile, as_weights ? measure->weight : measure->own, by_arc);
+        nytp_measure_fn *const value = as_weights ? measure->weight : measure->own;
+        memory->of[w] = add_up(profile, own_of_nodes(profile, value), by_arc);
         ok = memory->of[w] != NULL;
     }
     return ok;

@@ -7,6 +7,8 @@
 #ifndef NYTP_INCLUSIVE_H
 #define NYTP_INCLUSIVE_H
 
+#include "exporters/base/waits.h"
+
 #include "formats/model/measures.h"
 
 /* The sum of `value`, one of a measure's functions, over all that happened in the calls of each
@@ -21,6 +23,10 @@ uint64_t *nytp_inclusive_of_nodes(const struct nytp_profile *profile, nytp_measu
 
 /* The same by sub, wherever it was called. */
 uint64_t *nytp_inclusive_of_subs(const struct nytp_profile *profile, nytp_measure_fn *value);
+
+/* By sub the time that was waited in its outermost calls, in itself or in what it calls. */
+int64_t *nytp_inclusive_waits(const struct nytp_profile *profile,
+                              const struct nytp_waits *waits);
 
 /* Each measure of memory by arc or by sub, its own values or, by arc, `as_weights`; NULL where
  * it was not recorded. Returns false if memory is out; free in either case. */

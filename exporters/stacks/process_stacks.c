@@ -5,10 +5,9 @@
  */
 #include "process_stacks.h"
 
-#include "stacktree.h"
-
 #include "formats/base/arena.h"
 #include "formats/base/table.h"
+#include "formats/model/profile.h"
 #include "formats/model/svs.h"
 
 #include <stdlib.h>
@@ -175,9 +174,9 @@ bool nytp_process_stacks_fill(struct nytp_process_stacks *stacks,
                               const struct nytp_profile *profile,
                               const struct nytp_stacks *bounds, uint32_t process)
 {
-    uint32_t first, end;
+    const uint32_t first = profile->processes[process].root,
+                   end = nytp_process_nodes_end(profile, process);
     struct nytp_table known = {0};
-    nytp_process_nodes(profile, process, &first, &end);
     stacks->n = 0;
     if (end - first > stacks->n_nodes) {
         free(stacks->stack_of_node);

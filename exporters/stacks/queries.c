@@ -10,7 +10,6 @@
 
 #include "timeline.h"
 
-#include "exporters/base/database_calls.h"
 #include "exporters/base/sql_text.h"
 #include "formats/base/arena.h"
 #include "formats/base/table.h"

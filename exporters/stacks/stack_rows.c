@@ -76,19 +76,6 @@ static bool name_frames(struct rows *rows)
 
 /* ---- processes ---- */
 
-/* The value of a label that the user gave; the last one counts. NULL = there is none. */
-static const char *label_value(const struct rows *rows, const char *key)
-{
-    const char *value = NULL;
-    const size_t len = strlen(key);
-    for (uint32_t i = 0; i < rows->options->labels.n; i++) {
-        const char *text = rows->options->labels.at[i];
-        if (strncmp(text, key, len) == 0 && text[len] == '=')
-            value = text + len + 1;
-    }
-    return value;
-}
-
 static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t len)
 {
     return nytp_fnv1a_64(nytp_fnv1a_64(hash, bytes, len), "\xff", 1); /* 0xff is in no UTF-8 */
@@ -104,15 +91,14 @@ static int64_t nanoseconds(double seconds)
 static void describe_process(struct rows *rows, const struct nytp_process *process)
 {
     const struct nytp_recording *recording = &rows->profile->recordings[process->recording];
-    const char *host = label_value(rows, "host"), *service = label_value(rows, "service");
     int64_t start = nanoseconds(process->start_s);
     if (start == 0)
         start = nanoseconds(recording->basetime_s);
     const int64_t end = nanoseconds(process->end_s);
     struct nytp_row_process *row = &rows->process;
     *row = (struct nytp_row_process){
-        .host = host != NULL ? nytp_name_of_text(host) : recording->host,
-        .service = nytp_name_of_text(service != NULL ? service : ""),
+        .host = nytp_given_label(rows->options, "host", recording->host),
+        .service = nytp_given_label(rows->options, "service", nytp_name_of_text("")),
         .application = recording->application,
         .script = nytp_without_folders(recording->application),
         .perl = recording->perl_version,
@@ -291,4 +277,13 @@ struct nytp_name nytp_label_value(const struct nytp_export_options *options, uin
 {
     const char *text = options->labels.at[i];
     return nytp_name_of_text(text + strcspn(text, "=") + 1);
+}
+
+struct nytp_name nytp_given_label(const struct nytp_export_options *options, const char *key,
+                                  struct nytp_name otherwise)
+{
+    for (uint32_t i = 0; i < options->labels.n; i++)
+        if (nytp_compare_names(nytp_label_key(options, i), nytp_name_of_text(key)) == 0)
+            otherwise = nytp_label_value(options, i);
+    return otherwise;
 }

@@ -57,4 +57,8 @@ bool nytp_stack_rows(const struct nytp_profile *profile,
 struct nytp_name nytp_label_key(const struct nytp_export_options *options, uint32_t i);
 struct nytp_name nytp_label_value(const struct nytp_export_options *options, uint32_t i);
 
+/* The value of the last one of this key, or `otherwise`. */
+struct nytp_name nytp_given_label(const struct nytp_export_options *options, const char *key,
+                                  struct nytp_name otherwise);
+
 #endif

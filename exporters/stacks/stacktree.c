@@ -25,20 +25,15 @@ struct builder {
     const struct nytp_profile *profile;
     const struct nytp_export_options *options;
     struct nytp_stacktree *tree;
+    const uint8_t *side_of_recording; /* of two sides, or NULL */
+    bool counts_bytes;
     struct nytp_stacks bounds;
-    uint32_t frame_capacity, stack_capacity;
+    uint32_t frame_capacity, stack_capacity, bytes_capacity;
     struct nytp_table frame_ids; /* sub, unreturned, file, line -> frame */
     struct nytp_table stack_ids; /* parent, frame -> stack */
     bool of_base;                /* the nodes at hand are of the base's side */
     uint32_t *name_sub;          /* of each sub, the first with its name; NULL = itself */
 };
-
-void nytp_process_nodes(const struct nytp_profile *profile, uint32_t process, uint32_t *first,
-                        uint32_t *end)
-{
-    *first = profile->processes[process].root;
-    *end = nytp_process_nodes_end(profile, process);
-}
 
 static uint32_t intern_frame(struct builder *b, uint32_t sub, bool unreturned, uint32_t file,
                              uint32_t line)
@@ -58,6 +53,20 @@ static uint32_t intern_frame(struct builder *b, uint32_t sub, bool unreturned, u
     return id;
 }
 
+/* Adds a stack, with no bytes. */
+static bool make_room(struct builder *b, uint32_t id)
+{
+    struct nytp_stacktree *const tree = b->tree;
+    if (!nytp_grow(&tree->stacks, &b->stack_capacity, id, sizeof *tree->stacks))
+        return false;
+    if (!b->counts_bytes)
+        return true;
+    if (!nytp_grow(&tree->bytes, &b->bytes_capacity, id, sizeof *tree->bytes))
+        return false;
+    tree->bytes[id] = (struct nytp_stack_bytes){0, 0};
+    return true;
+}
+
 /* The stack that is `parent` with one more frame, made if it is not there; NONE when memory is
  * out. */
 static uint32_t intern_stack(struct builder *b, uint32_t parent, uint32_t frame)
@@ -70,8 +79,7 @@ static uint32_t intern_stack(struct builder *b, uint32_t parent, uint32_t frame)
         return id;
 
     id = b->tree->n_stacks;
-    if (!nytp_grow(&b->tree->stacks, &b->stack_capacity, id, sizeof *b->tree->stacks) ||
-        !nytp_table_put(&b->stack_ids, key, id))
+    if (!make_room(b, id) || !nytp_table_put(&b->stack_ids, key, id))
         return NONE;
     const uint32_t depth = b->tree->stacks[parent].depth + 1;
     b->tree->stacks[id] = (struct nytp_stack){.parent = parent, .frame = frame, .depth = depth};
@@ -102,10 +110,10 @@ static bool add(struct builder *b, uint32_t below, const struct nytp_node *node,
     return true;
 }
 
-static int64_t node_line_value(const struct builder *b, uint32_t index)
+static int64_t node_line_value(const struct builder *b, uint32_t index, enum nytp_weight weight)
 {
     const struct nytp_svs memory = nytp_svs_of_line(b->profile, index);
-    return nytp_measures[b->options->weight].weight(&b->profile->node_lines[index], &memory);
+    return nytp_measures[weight].weight(&b->profile->node_lines[index], &memory);
 }
 
 /* Put the node's own value on the stack of `kept` or, with lines, on those of its lines. */
@@ -124,8 +132,25 @@ static bool add_node(struct builder *b, uint32_t below, const struct nytp_node *
     const struct nytp_node_line *lines = b->profile->node_lines + node->first_node_line;
     for (uint32_t i = 0; i < node->n_node_lines; i++)
         if (!add(b, below, kept, lines[i].file, lines[i].line,
-                 node_line_value(b, node->first_node_line + i)))
+                 node_line_value(b, node->first_node_line + i, weight)))
             return false;
+    return true;
+}
+
+/* The bytes of the node's lines are on the stacks that have their time. */
+static bool add_bytes(struct builder *b, uint32_t below, const struct nytp_node *kept,
+                      const struct nytp_node *node)
+{
+    for (uint32_t i = node->first_node_line; i < node->first_node_line + node->n_node_lines;
+         i++) {
+        const struct nytp_node_line *const line = &b->profile->node_lines[i];
+        const uint32_t stack =
+            intern_stack(b, below, node_frame(b, kept, line->file, line->line));
+        if (stack == NONE)
+            return false;
+        b->tree->bytes[stack].allocated += node_line_value(b, i, NYTP_WEIGHT_ALLOC_SPACE);
+        b->tree->bytes[stack].in_use += node_line_value(b, i, NYTP_WEIGHT_INUSE_SPACE);
+    }
     return true;
 }
 
@@ -142,7 +167,8 @@ static bool add_to(uint32_t *below, struct builder *b, uint32_t first, uint32_t 
                 outer == i ? 0
                            : intern_stack(b, below[outer - first],
                                           node_frame(b, &nodes[outer], site->file, site->line));
-        if (!add_node(b, below[kept - first], &nodes[kept], &nodes[i]))
+        if (!add_node(b, below[kept - first], &nodes[kept], &nodes[i]) ||
+            (b->counts_bytes && !add_bytes(b, below[kept - first], &nodes[kept], &nodes[i])))
             return false;
     }
     return true;
@@ -174,47 +200,44 @@ static bool find_name_subs(struct builder *b)
 }
 
 /* The nodes of each process, which knows its side. */
-static bool add_sides(struct builder *b, const uint8_t *side_of_recording)
+static bool add_sides(struct builder *b)
 {
     const struct nytp_profile *profile = b->profile;
     bool ok = true;
     for (uint32_t i = 0; ok && i < profile->n_processes; i++) {
-        uint32_t first, end;
-        nytp_process_nodes(profile, i, &first, &end);
-        b->of_base = side_of_recording[profile->processes[i].recording] == NYTP_DIFF_BASE;
-        ok = add_nodes(b, first, end);
+        const struct nytp_process *const process = &profile->processes[i];
+        b->of_base = b->side_of_recording[process->recording] == NYTP_DIFF_BASE;
+        ok = add_nodes(b, process->root, nytp_process_nodes_end(profile, i));
     }
     return ok;
 }
 
-static bool build(struct builder *b, uint32_t first, uint32_t end,
-                  const uint8_t *side_of_recording, bool by_name)
+static bool build(struct builder *b, uint32_t first, uint32_t end, bool by_name)
 {
-    if (!nytp_grow(&b->tree->stacks, &b->stack_capacity, 0, sizeof *b->tree->stacks))
+    if (!make_room(b, 0))
         return false;
     b->tree->stacks[0] = (struct nytp_stack){.frame = NONE};
     b->tree->n_stacks = 1;
     if (by_name && !find_name_subs(b))
         return false;
-    return side_of_recording != NULL ? add_sides(b, side_of_recording)
-                                     : add_nodes(b, first, end);
+    return b->side_of_recording != NULL ? add_sides(b) : add_nodes(b, first, end);
 }
 
-static struct nytp_stacktree *new_tree(const struct nytp_profile *profile,
-                                       const struct nytp_export_options *options,
-                                       uint32_t process, const uint8_t *side_of_recording,
-                                       bool by_name)
+/* `b` has what was asked for. */
+static struct nytp_stacktree *new_tree(struct builder b, uint32_t process, bool by_name)
 {
-    struct builder b = {.profile = profile, .options = options};
+    const struct nytp_profile *const profile = b.profile;
     b.tree = calloc(1, sizeof *b.tree);
     if (b.tree == NULL)
         return NULL;
 
     uint32_t first = 0, end = profile->n_nodes;
-    if (process != NYTP_ALL_PROCESSES)
-        nytp_process_nodes(profile, process, &first, &end);
-    const bool ok = nytp_stacks_init_nodes(&b.bounds, profile, options, first, end) &&
-                    build(&b, first, end, side_of_recording, by_name);
+    if (process != NYTP_ALL_PROCESSES) {
+        first = profile->processes[process].root;
+        end = nytp_process_nodes_end(profile, process);
+    }
+    const bool ok = nytp_stacks_init_nodes(&b.bounds, profile, b.options, first, end) &&
+                    build(&b, first, end, by_name);
     nytp_stacks_free(&b.bounds);
     nytp_table_free(&b.frame_ids);
     nytp_table_free(&b.stack_ids);
@@ -257,7 +280,16 @@ struct nytp_stacktree *nytp_stacktree_new(const struct nytp_profile *profile,
                                           const struct nytp_export_options *options,
                                           uint32_t process, bool by_name)
 {
-    return new_tree(profile, options, process, NULL, by_name);
+    return new_tree((struct builder){.profile = profile, .options = options}, process, by_name);
+}
+
+struct nytp_stacktree *nytp_stacktree_new_with_bytes(const struct nytp_profile *profile,
+                                                     const struct nytp_export_options *options,
+                                                     uint32_t process)
+{
+    return new_tree(
+        (struct builder){.profile = profile, .options = options, .counts_bytes = true}, process,
+        false);
 }
 
 /* The base's values add up to what the new side's do, each in proportion; what rounding leaves
@@ -285,8 +317,9 @@ struct nytp_stacktree *nytp_stacktree_of_sides(const struct nytp_profile *profil
                                                const struct nytp_export_options *options,
                                                const uint8_t *side_of_recording)
 {
-    struct nytp_stacktree *tree =
-        new_tree(profile, options, NYTP_ALL_PROCESSES, side_of_recording, true);
+    const struct builder both = {
+        .profile = profile, .options = options, .side_of_recording = side_of_recording};
+    struct nytp_stacktree *const tree = new_tree(both, NYTP_ALL_PROCESSES, true);
     if (tree != NULL && options->normalize)
         normalize(tree);
     return tree;
@@ -298,6 +331,7 @@ void nytp_stacktree_free(struct nytp_stacktree *tree)
         return;
     free(tree->frames);
     free(tree->stacks);
+    free(tree->bytes);
     free(tree->entries);
     free(tree);
 }

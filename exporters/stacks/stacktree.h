@@ -31,9 +31,15 @@ struct nytp_stack_entry { /* private */
     bool own;
 };
 
+/* A stack's own allocated memory, in bytes, at least 0. */
+struct nytp_stack_bytes {
+    int64_t allocated, in_use;
+};
+
 struct nytp_stacktree {
     struct nytp_stack_frame *frames;
     struct nytp_stack *stacks; /* 0 = the empty stack; parents precede children */
+    struct nytp_stack_bytes *bytes; /* by stack; NULL unless asked for */
     struct nytp_stack_entry *entries;
     uint32_t n_frames, n_stacks, n_entries;
     uint32_t max_depth; /* of all stacks */
@@ -46,6 +52,12 @@ struct nytp_stacktree {
 struct nytp_stacktree *nytp_stacktree_new(const struct nytp_profile *profile,
                                           const struct nytp_export_options *options,
                                           uint32_t process, bool by_name);
+
+/* The same of one process by time, with `bytes`. */
+struct nytp_stacktree *nytp_stacktree_new_with_bytes(const struct nytp_profile *profile,
+                                                     const struct nytp_export_options *options,
+                                                     uint32_t process);
+
 /* Make several frames one: same[frame] is the frame that stands for it, itself or another.
  * Stacks that become equal are added up. To be called before nytp_stacktree_sort(). False when
  * memory is out. */
@@ -80,9 +92,5 @@ struct nytp_stack_walk {
 bool nytp_stack_walk_begin(struct nytp_stack_walk *walk, const struct nytp_stacktree *tree);
 bool nytp_stack_walk_next(struct nytp_stack_walk *walk); /* false at the end */
 void nytp_stack_walk_end(struct nytp_stack_walk *walk);
-
-/* The nodes of a process: index of the first (its root), and one past the last. */
-void nytp_process_nodes(const struct nytp_profile *profile, uint32_t process, uint32_t *first,
-                        uint32_t *end);
 
 #endif

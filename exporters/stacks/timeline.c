@@ -6,9 +6,8 @@
  */
 #include "timeline.h"
 
-#include "stacktree.h"
-
 #include "formats/base/arena.h"
+#include "formats/model/profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,14 +30,13 @@ static uint32_t span_from(const struct nytp_profile *profile, uint32_t first_nod
 void nytp_timeline_begin(struct nytp_timeline *timeline, const struct nytp_profile *profile,
                          uint32_t process)
 {
-    uint32_t first_node, end_node;
-    nytp_process_nodes(profile, process, &first_node, &end_node);
+    const uint32_t first_node = profile->processes[process].root;
     *timeline = (struct nytp_timeline){
         .profile = profile,
         .root = first_node,
         .next = span_from(profile, first_node),
-        .end = span_from(profile, end_node),
-        .end_ticks = profile->nodes[profile->processes[process].root].incl_ticks,
+        .end = span_from(profile, nytp_process_nodes_end(profile, process)),
+        .end_ticks = profile->nodes[first_node].incl_ticks,
     };
     for (uint32_t i = timeline->next; i < timeline->end; i++)
         if (profile->spans[i].end_ticks > timeline->end_ticks)
@@ -119,9 +117,8 @@ bool nytp_process_has_timeline(const struct nytp_profile *profile, uint32_t proc
 
 bool nytp_process_is_too_deep(const struct nytp_profile *profile, uint32_t process)
 {
-    uint32_t first, end;
-    nytp_process_nodes(profile, process, &first, &end);
-    for (uint32_t i = first; i < end; i++)
+    const uint32_t end = nytp_process_nodes_end(profile, process);
+    for (uint32_t i = profile->processes[process].root; i < end; i++)
         if (profile->nodes[i].depth > NYTP_MOST_DRAWN)
             return true;
     return false;
