@@ -75,7 +75,8 @@ bool nytp_accept_arcs_fill(struct nytp_assignment *s)
         if (nytp_table_get(&silent, place(a->file, a->line)) != i)
             continue;
         if (!s->p->estimated_tree)
-            ticks[i] = nytp_accept_waits_of_line(&b->accepts, a->file, a->line);
+            ticks[i] = nytp_wait_sums_get(&b->accepts.by_line,
+                                          nytp_wait_of_line(0, a->file, a->line));
         a->incl_ticks = a->excl_ticks = nytp_at_least_0(ticks[i]);
         s->has_accepts[a->callee] |= ticks[i] > 0;
     }

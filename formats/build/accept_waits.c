@@ -70,9 +70,3 @@ bool nytp_accept_waits_return(struct nytp_accept_waits *waits, uint32_t depth,
     waits->open[waits->n_open - 1].ticks += sum;
     return true;
 }
-
-int64_t nytp_accept_waits_of_line(const struct nytp_accept_waits *waits, uint32_t file,
-                                  uint32_t line)
-{
-    return nytp_wait_sums_get(&waits->by_line, nytp_wait_of_line(0, file, line));
-}

@@ -37,7 +37,7 @@ struct nytp_accept_waits {
         int64_t ticks;
     } * open; /* waits that calls less deep have still to be told of, by depth */
     uint32_t n_open, open_capacity;
-    struct nytp_wait_sums by_line; /* of node 0 */
+    struct nytp_wait_sums by_line; /* of all accepts on a line, as of node 0 */
 };
 
 void nytp_accept_waits_free(struct nytp_accept_waits *waits);
@@ -58,9 +58,5 @@ bool nytp_accept_waits_note(struct nytp_accept_waits *waits, uint32_t file, uint
  * accepts in calls below it waited. False when memory is out. */
 bool nytp_accept_waits_return(struct nytp_accept_waits *waits, uint32_t depth,
                               int64_t own_ticks, int64_t *ticks);
-
-/* Returns the sum of the waits of the accepts on a line. */
-int64_t nytp_accept_waits_of_line(const struct nytp_accept_waits *waits, uint32_t file,
-                                  uint32_t line);
 
 #endif

@@ -160,7 +160,7 @@ static bool book_call(struct nytp_builder *b, const struct nytp_held_call *call)
         if (!nytp_callstack_entry(&b->stack, call->file, call->line, clock))
             return nytp_builder_tree_failed(b);
         b->stack.frames[b->stack.top].start_ticks = b->time_position;
-        nytp_sample_waits_entry(&b->waits);
+        b->waits.leaf.is_entered = true;
         return true;
     }
     const bool is_accept = b->accepts.n_held > 0 && call == b->accepts.held + b->accepts.accept;

@@ -256,15 +256,14 @@ static int64_t next_share(struct shared *s, int64_t ticks)
  * tells, is apportioned to them as it was before. */
 static bool correct_arcs(struct nytp_profile *p)
 {
-    struct nytp_arc *now = NULL;
-    uint32_t n_now = 0;
+    struct nytp_arc_list now = {0};
     struct callee *callees = calloc((size_t)p->n_subs + 1, sizeof *callees);
-    bool ok = callees != NULL && nytp_profile_tree_arcs(p, &now, &n_now);
-    for (uint32_t i = 0; ok && i < n_now; i++) {
-        struct callee *s = &callees[now[i].callee];
-        s->excl.now += now[i].excl_ticks;
-        s->incl.now += now[i].incl_ticks;
-        s->reci.now = nytp_ticks_sum(s->reci.now, now[i].reci_ticks);
+    bool ok = callees != NULL && nytp_profile_tree_arcs(p, &now);
+    for (uint32_t i = 0; ok && i < now.n; i++) {
+        struct callee *s = &callees[now.arcs[i].callee];
+        s->excl.now += now.arcs[i].excl_ticks;
+        s->incl.now += now.arcs[i].incl_ticks;
+        s->reci.now = nytp_ticks_sum(s->reci.now, now.arcs[i].reci_ticks);
     }
     for (uint32_t i = 0; ok && i < p->n_arcs; i++) {
         struct callee *s = &callees[p->arcs[i].callee];
@@ -280,7 +279,7 @@ static bool correct_arcs(struct nytp_profile *p)
         a->reci_ticks = next_share(&s->reci, a->reci_ticks);
     }
     free(callees);
-    free(now);
+    free(now.arcs);
     return ok;
 }
 

@@ -40,11 +40,6 @@ int64_t nytp_sample_waits_of(struct nytp_sample_waits *waits, int64_t ticks, boo
     return ticks - cpu;
 }
 
-void nytp_sample_waits_entry(struct nytp_sample_waits *waits)
-{
-    waits->leaf.is_entered = true;
-}
-
 bool nytp_sample_waits_return(struct nytp_sample_waits *waits, struct nytp_callstack *stack,
                               uint32_t sub, int64_t ticks)
 {

@@ -42,9 +42,7 @@ bool nytp_sample_waits_note(struct nytp_sample_waits *waits, const struct nytp_s
  * its ticks was no processor time; negative where the clocks differ. */
 int64_t nytp_sample_waits_of(struct nytp_sample_waits *waits, int64_t ticks, bool goes_on);
 
-/* A call is booked: it was entered, or is about to return from the top frame. False, as below,
- * when memory is out. */
-void nytp_sample_waits_entry(struct nytp_sample_waits *waits);
+/* A call is about to return from the top frame. Returns false, as below, if memory is out. */
 bool nytp_sample_waits_return(struct nytp_sample_waits *waits, struct nytp_callstack *stack,
                               uint32_t sub, int64_t ticks);
 

@@ -8,7 +8,6 @@
  */
 #include "arcs_before.h"
 
-#include "profile.h"
 #include "formats/base/arena.h"
 #include "formats/base/wide.h"
 #include "formats/base/strings.h"
@@ -47,49 +46,64 @@ static void add_arc(struct nytp_arc *to, const struct nytp_arc *from)
         to->rec_depth = from->rec_depth;
 }
 
-static void sort_arcs(struct nytp_arc *arcs, uint32_t *n)
+static void sort_arcs(struct nytp_arc_list *list)
 {
+    struct nytp_arc *const arcs = list->arcs;
     uint32_t kept = 0;
-    if (*n > 0)
-        qsort(arcs, *n, sizeof *arcs, by_callee);
-    for (uint32_t i = 0; i < *n; i++) {
+    if (list->n > 0)
+        qsort(arcs, list->n, sizeof *arcs, by_callee);
+    for (uint32_t i = 0; i < list->n; i++) {
         if (kept > 0 && by_callee(&arcs[kept - 1], &arcs[i]) == 0)
             add_arc(&arcs[kept - 1], &arcs[i]);
         else
             arcs[kept++] = arcs[i];
     }
-    *n = kept;
+    list->n = kept;
 }
 
 /* ---- the known arcs ---- */
 
+/* Copies the arcs of n recordings from `first` on, and numbers these from 0. */
+static bool copy_recordings(const struct nytp_arc_list *list, uint32_t first, uint32_t n,
+                            struct nytp_arc_list *copy)
+{
+    for (uint32_t i = 0; i < list->n; i++) {
+        if (list->arcs[i].recording < first || list->arcs[i].recording - first >= n)
+            continue;
+        if (!nytp_grow(&copy->arcs, &copy->capacity, copy->n, sizeof *copy->arcs))
+            return false;
+        copy->arcs[copy->n] = list->arcs[i];
+        copy->arcs[copy->n++].recording -= first;
+    }
+    return true;
+}
+
 bool nytp_arcs_before_init(struct nytp_arcs_before *before, const struct nytp_profile *p)
 {
-    *before = (struct nytp_arcs_before){
-        .known = malloc(((size_t)p->n_arcs + 1) * sizeof *before->known), .n_known = p->n_arcs};
-    if (before->known == NULL ||
-        !nytp_profile_tree_arcs(p, &before->of_tree, &before->n_of_tree)) {
+    const struct nytp_arc_list all = {.arcs = p->arcs, .n = p->n_arcs};
+    *before = (struct nytp_arcs_before){0};
+    if (!copy_recordings(&all, 0, UINT32_MAX, &before->known) ||
+        !nytp_profile_tree_arcs(p, &before->of_tree)) {
         nytp_arcs_before_free(before);
         return false;
     }
-    if (p->n_arcs > 0)
-        memcpy(before->known, p->arcs, p->n_arcs * sizeof *p->arcs);
-    sort_arcs(before->known, &before->n_known);
-    sort_arcs(before->of_tree, &before->n_of_tree);
+    sort_arcs(&before->known);
+    sort_arcs(&before->of_tree);
     return true;
 }
 
 void nytp_arcs_before_free(struct nytp_arcs_before *before)
 {
-    free(before->known);
-    free(before->of_tree);
+    free(before->known.arcs);
+    free(before->of_tree.arcs);
     *before = (struct nytp_arcs_before){0};
 }
 
-static void renumber_arcs(struct nytp_arc *arcs, uint32_t *n, const uint32_t *sub_of,
+static void renumber_arcs(struct nytp_arc_list *list, const uint32_t *sub_of,
                           const uint32_t *file_of)
 {
-    for (uint32_t i = 0; i < *n; i++) {
+    struct nytp_arc *const arcs = list->arcs;
+    for (uint32_t i = 0; i < list->n; i++) {
         if (sub_of != NULL) {
             arcs[i].caller = sub_of[arcs[i].caller];
             arcs[i].callee = sub_of[arcs[i].callee];
@@ -97,7 +111,7 @@ static void renumber_arcs(struct nytp_arc *arcs, uint32_t *n, const uint32_t *su
         if (file_of != NULL)
             arcs[i].file = file_of[arcs[i].file];
     }
-    sort_arcs(arcs, n);
+    sort_arcs(list);
 }
 
 void nytp_arcs_before_renumber(struct nytp_arcs_before *before, const uint32_t *sub_of,
@@ -105,23 +119,8 @@ void nytp_arcs_before_renumber(struct nytp_arcs_before *before, const uint32_t *
 {
     if (sub_of == NULL && file_of == NULL)
         return;
-    renumber_arcs(before->known, &before->n_known, sub_of, file_of);
-    renumber_arcs(before->of_tree, &before->n_of_tree, sub_of, file_of);
-}
-
-static bool copy_recordings(const struct nytp_arc *arcs, uint32_t n_arcs, uint32_t first,
-                            uint32_t n, struct nytp_arc **copy, uint32_t *n_copied)
-{
-    uint32_t capacity = 0;
-    for (uint32_t i = 0; i < n_arcs; i++) {
-        if (arcs[i].recording < first || arcs[i].recording - first >= n)
-            continue;
-        if (!nytp_grow(copy, &capacity, *n_copied, sizeof **copy))
-            return false;
-        (*copy)[*n_copied] = arcs[i];
-        (*copy)[(*n_copied)++].recording -= first;
-    }
-    return true;
+    renumber_arcs(&before->known, sub_of, file_of);
+    renumber_arcs(&before->of_tree, sub_of, file_of);
 }
 
 bool nytp_arcs_before_of_recordings(struct nytp_arcs_before *some,
@@ -129,10 +128,8 @@ bool nytp_arcs_before_of_recordings(struct nytp_arcs_before *some,
                                     uint32_t n)
 {
     *some = (struct nytp_arcs_before){0};
-    if (copy_recordings(before->known, before->n_known, first, n, &some->known,
-                        &some->n_known) &&
-        copy_recordings(before->of_tree, before->n_of_tree, first, n, &some->of_tree,
-                        &some->n_of_tree))
+    if (copy_recordings(&before->known, first, n, &some->known) &&
+        copy_recordings(&before->of_tree, first, n, &some->of_tree))
         return true;
     nytp_arcs_before_free(some);
     return false;
@@ -206,11 +203,11 @@ static bool have_callers(struct run known, const bool *present)
     return true;
 }
 
-static void append_run(struct nytp_arc *list, uint32_t *n, struct run run)
+static void append_run(struct nytp_arc_list *list, struct run run)
 {
     if (run.n > 0)
-        memcpy(list + *n, run.arcs, run.n * sizeof *list);
-    *n += run.n;
+        memcpy(list->arcs + list->n, run.arcs, run.n * sizeof *run.arcs);
+    list->n += run.n;
 }
 
 /* Returns part * now / whole, or 0 if `part` is not between 0 and `whole`. */
@@ -236,7 +233,7 @@ static void fit_inclusive(struct nytp_arc *arcs, struct run known, struct run is
 }
 
 static void choose_groups(struct run known, struct run was, struct run is,
-                          struct nytp_arc *list, uint32_t *n)
+                          struct nytp_arc_list *list)
 {
     while (is.n > 0) {
         const struct nytp_arc *like = is.arcs;
@@ -248,9 +245,9 @@ static void choose_groups(struct run known, struct run was, struct run is,
         const struct run is_group = run_at_head(is, like, false);
         const struct run was_group = run_at_head(was, like, false);
         const bool keep = same_calls(was_group, is_group) && same_calls(known_group, is_group);
-        append_run(list, n, keep ? known_group : is_group);
+        append_run(list, keep ? known_group : is_group);
         if (keep && !is_untouched(was_group, is_group))
-            fit_inclusive(list + *n - known_group.n, known_group, is_group);
+            fit_inclusive(list->arcs + list->n - known_group.n, known_group, is_group);
         is = rest_behind(is, is_group);
     }
 }
@@ -264,16 +261,18 @@ static bool *present_subs(const struct nytp_profile *p)
 }
 
 bool nytp_arcs_before_choose(const struct nytp_profile *p,
-                             const struct nytp_arcs_before *before, struct nytp_arc *of_tree,
-                             uint32_t n_of_tree, struct nytp_arc **arcs, uint32_t *n)
+                             const struct nytp_arcs_before *before,
+                             struct nytp_arc_list *of_tree, struct nytp_arc_list *chosen)
 {
     bool *present = present_subs(p);
-    sort_arcs(of_tree, &n_of_tree);
-    *n = 0;
-    *arcs = malloc(((size_t)before->n_known + n_of_tree + 1) * sizeof **arcs);
-    const bool ok = present != NULL && *arcs != NULL;
-    struct run known = {before->known, before->n_known};
-    struct run was = {before->of_tree, before->n_of_tree}, is = {of_tree, n_of_tree};
+    sort_arcs(of_tree);
+    *chosen = (struct nytp_arc_list){0};
+    const bool ok = nytp_reserve(&chosen->arcs, &chosen->capacity,
+                                 (uint64_t)before->known.n + of_tree->n + 1,
+                                 sizeof *chosen->arcs) &&
+                    present != NULL;
+    struct run known = {before->known.arcs, before->known.n};
+    struct run was = {before->of_tree.arcs, before->of_tree.n}, is = {of_tree->arcs, of_tree->n};
     while (ok && is.n > 0) {
         const struct nytp_arc *like = is.arcs;
         while (was.n > 0 && was.arcs->callee < like->callee)
@@ -285,9 +284,9 @@ bool nytp_arcs_before_choose(const struct nytp_profile *p,
         const struct run is_arcs = run_at_head(is, like, true);
         if (known_arcs.n > 0 && same_calls(known_arcs, is_arcs) &&
             is_callee_untouched(was_arcs, is_arcs) && have_callers(known_arcs, present))
-            append_run(*arcs, n, known_arcs);
+            append_run(chosen, known_arcs);
         else
-            choose_groups(known_arcs, was_arcs, is_arcs, *arcs, n);
+            choose_groups(known_arcs, was_arcs, is_arcs, chosen);
         is = rest_behind(is, is_arcs);
     }
     free(present);

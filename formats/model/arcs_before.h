@@ -6,13 +6,12 @@
 #ifndef NYTP_ARCS_BEFORE_H
 #define NYTP_ARCS_BEFORE_H
 
-#include "model.h"
+#include "profile.h"
 
 /* Recordings with calls=1 or 0 know more about call sites and numbers of calls than their tree
  * does. A change of the tree must not lose this where the tree stays the same. */
 struct nytp_arcs_before {
-    struct nytp_arc *known, *of_tree; /* the profile's arcs; those from its tree alone */
-    uint32_t n_known, n_of_tree;
+    struct nytp_arc_list known, of_tree; /* the profile's arcs; those from its tree alone */
 };
 
 /* Copies the arcs of a profile before a change. Returns false if memory is out. */
@@ -29,10 +28,10 @@ bool nytp_arcs_before_of_recordings(struct nytp_arcs_before *some,
                                     const struct nytp_arcs_before *before, uint32_t first,
                                     uint32_t n);
 
-/* Makes a new list of arcs for a changed profile, from the arcs before the change and the
- * sorted arcs of the tree now. Returns false if memory is out. */
+/* Makes a new list of arcs for a changed profile, from the arcs before the change and those of
+ * the tree now, which it sorts. Returns false if memory is out. */
 bool nytp_arcs_before_choose(const struct nytp_profile *p,
-                             const struct nytp_arcs_before *before, struct nytp_arc *of_tree,
-                             uint32_t n_of_tree, struct nytp_arc **arcs, uint32_t *n);
+                             const struct nytp_arcs_before *before,
+                             struct nytp_arc_list *of_tree, struct nytp_arc_list *chosen);
 
 #endif

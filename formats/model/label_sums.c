@@ -373,19 +373,6 @@ static bool note_own(struct nytp_label_sums *s, const struct nytp_label_record *
     return book_time(s, &record->value, (double)record->ticks, 0);
 }
 
-/* Returns true if a key is not among n and would be one too many. */
-static bool has_no_room(const struct nytp_label_sums *s, uint32_t at, uint32_t n, uint32_t key)
-{
-    return at == n && n >= NYTP_MOST_IN_FORCE && key != s->name_more;
-}
-
-static struct nytp_label_record as_more(const struct nytp_label_record *record)
-{
-    struct nytp_label_record more = *record;
-    more.key = more.value = (struct nytp_str){.ptr = "(more)", .len = 6};
-    return more;
-}
-
 static uint32_t find_active(const struct nytp_label_sums *s, uint32_t key)
 {
     uint32_t i = 0;
@@ -399,10 +386,6 @@ static bool change_label(struct nytp_label_sums *s, const struct nytp_label_reco
     const uint32_t key = nytp_strings_intern(s->strings, record->key.ptr, record->key.len);
     const uint32_t at = find_active(s, key);
     uint32_t label;
-    if (has_no_room(s, at, s->n_active, key)) {
-        const struct nytp_label_record more = as_more(record);
-        return change_label(s, &more);
-    }
     if (at < s->n_active &&
         !end_active(s, at, (double)(record->ticks - s->active[at].since_ticks)))
         return false;
@@ -434,10 +417,6 @@ static bool label_profile(struct nytp_label_sums *s, const struct nytp_label_rec
     const uint32_t key = nytp_strings_intern(s->strings, record->key.ptr, record->key.len);
     const uint32_t at = find_of_profile(s, key);
     uint32_t label;
-    if (has_no_room(s, at, s->n_of_profile, key)) {
-        const struct nytp_label_record more = as_more(record);
-        return label_profile(s, &more);
-    }
     if (!label_of_record(s, record, key, &label))
         return false;
     if (at < s->n_of_profile) { /* the last value of a key counts */
@@ -449,6 +428,18 @@ static bool label_profile(struct nytp_label_sums *s, const struct nytp_label_rec
         return failed(s);
     s->of_profile[s->n_of_profile++] = label;
     return true;
+}
+
+/* Counts a key that has no value yet and would be one too many as "(more)". */
+static void limit_keys(struct nytp_label_sums *s, struct nytp_label_record *record)
+{
+    const bool is_of_profile = record->kind == NYTP_LABEL_PROFILE;
+    const uint32_t n = is_of_profile ? s->n_of_profile : s->n_active;
+    if (n < NYTP_MOST_IN_FORCE)
+        return;
+    const uint32_t key = nytp_strings_intern(s->strings, record->key.ptr, record->key.len);
+    if ((is_of_profile ? find_of_profile(s, key) : find_active(s, key)) == n)
+        record->key = record->value = (struct nytp_str){.ptr = "(more)", .len = 6};
 }
 
 static void note_memory(struct nytp_label_sums *s, const struct nytp_str *comment)
@@ -466,14 +457,16 @@ static void note_memory(struct nytp_label_sums *s, const struct nytp_str *commen
 static bool comment_event(struct nytp_label_sums *s, const struct nytp_event *e)
 {
     note_memory(s, &e->u.comment.text);
-    const struct nytp_label_record record = nytp_label_record_read(&e->u.comment.text);
+    struct nytp_label_record record = nytp_label_record_read(&e->u.comment.text);
     switch (record.kind) {
     case NYTP_LABEL_OWN:
         return note_own(s, &record);
     case NYTP_LABEL_SET:
     case NYTP_LABEL_END:
+        limit_keys(s, &record);
         return change_label(s, &record);
     case NYTP_LABEL_PROFILE:
+        limit_keys(s, &record);
         return label_profile(s, &record);
     case NYTP_LABEL_NONE:
         break;

@@ -117,11 +117,6 @@ static struct nytp_name keep_name(struct merging *f, struct nytp_name name)
                             : nytp_strings_get(f->to->strings, id);
 }
 
-static uint32_t name_id(struct merging *f, struct nytp_name name)
-{
-    return nytp_strings_intern(f->to->strings, name.ptr, name.len);
-}
-
 /* ---- files ------------------------------------------------------------------------------- */
 
 /* The same name is another eval in another process, unless evals of one place were merged.
@@ -181,7 +176,9 @@ static bool merge_files(struct merging *f)
         uint32_t *map = f->file_map[i] = calloc(from->n_files, sizeof *map);
         ok = map != NULL;
         for (uint32_t k = 1; ok && k < from->n_files; k++) {
-            struct nytp_key key = nytp_file_key(to->strings, name_id(f, from->files[k].name));
+            const uint32_t name = nytp_strings_intern(to->strings, from->files[k].name.ptr,
+                                                      from->files[k].name.len);
+            struct nytp_key key = nytp_file_key(to->strings, name);
             const uint32_t known =
                 is_eval(&from->files[k])
                     ? NYTP_TABLE_NONE
@@ -399,18 +396,8 @@ static bool sort_again(struct nytp_profile *to)
 /* Tables of which the result has all rows, one input after another. A row is copied as it is,
  * then gets its new indices and common ticks. */
 #define FOR_EACH_TABLE(DO)                                                                     \
-    DO(nodes)                                                                                  \
-    DO(children)                                                                               \
-    DO(node_lines)                                                                             \
-    DO(spans)                                                                                  \
-    DO(stretches)                                                                              \
-    DO(memory_points)                                                                          \
-    DO(arcs)                                                                                   \
-    DO(processes)                                                                              \
-    DO(recordings)                                                                             \
-    DO(blocks)                                                                                 \
-    DO(regexes)                                                                                \
-    DO(waited)
+    DO(nodes) DO(children) DO(node_lines) DO(spans) DO(stretches) DO(memory_points) DO(arcs)   \
+    DO(processes) DO(recordings) DO(blocks) DO(regexes) DO(waited)
 
 /* An input whose rows are the last of each table. */
 struct appended {

@@ -56,9 +56,14 @@ struct nytp_slice nytp_waited_of(const struct nytp_profile *p, uint32_t process,
 /* Notes that a selection left out time: removes data that is known for whole processes only. */
 void nytp_profile_lose_time(struct nytp_profile *p);
 
-/* Lists the arcs of the tree alone; the caller frees them. Unknown sites are 0, 0. Returns false
- * if memory is out. */
-bool nytp_profile_tree_arcs(const struct nytp_profile *p, struct nytp_arc **arcs, uint32_t *n);
+struct nytp_arc_list {
+    struct nytp_arc *arcs;
+    uint32_t n, capacity;
+};
+
+/* Lists the arcs of the tree alone, in an empty list; the caller frees list->arcs. Unknown sites
+ * are 0, 0. Returns false if memory is out. */
+bool nytp_profile_tree_arcs(const struct nytp_profile *p, struct nytp_arc_list *list);
 
 /* Returns the index behind a process's last node. */
 uint32_t nytp_process_nodes_end(const struct nytp_profile *p, uint32_t process);

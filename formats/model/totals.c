@@ -11,19 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A growing list, or the list that nytp_profile_tree_arcs() made. */
-struct arc_list {
-    struct nytp_arc *arcs;
-    uint32_t n, capacity;
-};
-
 /* Per callee: recorded arcs minus arcs of the tree. All zero = they agree. */
 struct difference {
     int64_t calls, excl_ticks;
     bool recorded;
 };
 
-static bool choose_arcs(struct nytp_profile *p, struct arc_list *list,
+static bool choose_arcs(struct nytp_profile *p, struct nytp_arc_list *list,
                         const struct nytp_arc *recorded, uint32_t n_recorded)
 {
     struct difference *diff = calloc(p->n_subs, sizeof *diff);
@@ -60,7 +54,7 @@ static bool choose_arcs(struct nytp_profile *p, struct arc_list *list,
 
 /* A sub that calls others without being called gets an arc from the root: its call was not
  * counted, as with a block that List::Util runs. So there is one root. */
-static bool root_orphans(struct nytp_profile *p, struct arc_list *list)
+static bool root_orphans(struct nytp_profile *p, struct nytp_arc_list *list)
 {
     bool *called = calloc(p->n_subs, sizeof *called);
     int64_t *outgoing = calloc(p->n_subs, sizeof *outgoing);
@@ -86,7 +80,7 @@ static bool root_orphans(struct nytp_profile *p, struct arc_list *list)
     return ok;
 }
 
-static bool install_arcs(struct nytp_profile *p, struct arc_list *list, bool ok)
+static bool install_arcs(struct nytp_profile *p, struct nytp_arc_list *list, bool ok)
 {
     ok = ok && root_orphans(p, list);
     free(p->arcs);
@@ -100,22 +94,18 @@ static bool install_arcs(struct nytp_profile *p, struct arc_list *list, bool ok)
 bool nytp_profile_make_arcs(struct nytp_profile *p, const struct nytp_arc *recorded,
                             uint32_t n_recorded)
 {
-    struct arc_list list = {0};
-    bool ok = nytp_profile_tree_arcs(p, &list.arcs, &list.n);
-    list.capacity = list.n;
-    ok = ok && (n_recorded == 0 || choose_arcs(p, &list, recorded, n_recorded));
+    struct nytp_arc_list list = {0};
+    const bool ok = nytp_profile_tree_arcs(p, &list) &&
+                    (n_recorded == 0 || choose_arcs(p, &list, recorded, n_recorded));
     return install_arcs(p, &list, ok);
 }
 
 static bool keep_arcs(struct nytp_profile *p, const struct nytp_arcs_before *before)
 {
-    struct nytp_arc *now = NULL;
-    uint32_t n_now = 0;
-    struct arc_list list = {0};
-    const bool ok = nytp_profile_tree_arcs(p, &now, &n_now) &&
-                    nytp_arcs_before_choose(p, before, now, n_now, &list.arcs, &list.n);
-    list.capacity = list.n;
-    free(now);
+    struct nytp_arc_list now = {0}, list = {0};
+    const bool ok = nytp_profile_tree_arcs(p, &now) &&
+                    nytp_arcs_before_choose(p, before, &now, &list);
+    free(now.arcs);
     return install_arcs(p, &list, ok);
 }
 

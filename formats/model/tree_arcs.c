@@ -10,19 +10,19 @@
 
 #include <stdlib.h>
 
-struct arc_list {
-    struct nytp_arc *arcs;
-    uint32_t n, capacity;
+struct tree_arcs {
+    struct nytp_arc_list *list;
     struct nytp_table by_key; /* of the current recording: (caller, callee, file, line) */
 };
 
 /* Finds or makes the arc of a key in the current recording. Returns NULL if memory is out. */
-static struct nytp_arc *arc_at(struct arc_list *list, struct nytp_key key, uint32_t recording)
+static struct nytp_arc *arc_at(struct tree_arcs *t, struct nytp_key key, uint32_t recording)
 {
-    uint32_t index = nytp_table_get(&list->by_key, key);
+    struct nytp_arc_list *const list = t->list;
+    uint32_t index = nytp_table_get(&t->by_key, key);
     if (index == NYTP_TABLE_NONE) {
         if (!nytp_grow(&list->arcs, &list->capacity, list->n, sizeof *list->arcs) ||
-            !nytp_table_put(&list->by_key, key, list->n))
+            !nytp_table_put(&t->by_key, key, list->n))
             return NULL;
         index = list->n++;
         list->arcs[index] = (struct nytp_arc){.caller = key.a,
@@ -35,7 +35,7 @@ static struct nytp_arc *arc_at(struct arc_list *list, struct nytp_key key, uint3
 }
 
 /* Adds a context to the arc of its call. `above` is how often its sub is on the path above. */
-static bool add_node(const struct nytp_profile *p, uint32_t node, struct arc_list *list,
+static bool add_node(const struct nytp_profile *p, uint32_t node, struct tree_arcs *t,
                      uint32_t recording, uint32_t above)
 {
     const struct nytp_node *n = &p->nodes[node];
@@ -43,7 +43,7 @@ static bool add_node(const struct nytp_profile *p, uint32_t node, struct arc_lis
         return true;
     const uint32_t caller = p->nodes[n->parent].sub;
     struct nytp_arc *a =
-        arc_at(list, (struct nytp_key){caller, n->sub, n->file, n->line}, recording);
+        arc_at(t, (struct nytp_key){caller, n->sub, n->file, n->line}, recording);
     if (a == NULL)
         return false;
     a->calls += n->calls;
@@ -57,7 +57,7 @@ static bool add_node(const struct nytp_profile *p, uint32_t node, struct arc_lis
     return true;
 }
 
-static bool walk_process(const struct nytp_profile *p, uint32_t process, struct arc_list *list,
+static bool walk_process(const struct nytp_profile *p, uint32_t process, struct tree_arcs *t,
                          uint32_t *on_path, uint32_t *path)
 {
     const uint32_t root = p->processes[process].root;
@@ -68,7 +68,7 @@ static bool walk_process(const struct nytp_profile *p, uint32_t process, struct 
         while (n_path > n->depth)
             on_path[path[--n_path]]--;
         if (i != root &&
-            !add_node(p, i, list, p->processes[process].recording, on_path[n->sub]))
+            !add_node(p, i, t, p->processes[process].recording, on_path[n->sub]))
             return false;
         path[n_path++] = n->sub;
         on_path[n->sub]++;
@@ -78,9 +78,9 @@ static bool walk_process(const struct nytp_profile *p, uint32_t process, struct 
     return true;
 }
 
-bool nytp_profile_tree_arcs(const struct nytp_profile *p, struct nytp_arc **arcs, uint32_t *n)
+bool nytp_profile_tree_arcs(const struct nytp_profile *p, struct nytp_arc_list *list)
 {
-    struct arc_list list = {0};
+    struct tree_arcs t = {.list = list};
     uint32_t max_depth = 0;
     for (uint32_t i = 0; i < p->n_nodes; i++)
         if (p->nodes[i].depth > max_depth)
@@ -90,13 +90,11 @@ bool nytp_profile_tree_arcs(const struct nytp_profile *p, struct nytp_arc **arcs
     bool ok = on_path != NULL && path != NULL;
     for (uint32_t i = 0; ok && i < p->n_processes; i++) {
         if (i > 0 && p->processes[i].recording != p->processes[i - 1].recording)
-            nytp_table_free(&list.by_key);
-        ok = walk_process(p, i, &list, on_path, path);
+            nytp_table_free(&t.by_key);
+        ok = walk_process(p, i, &t, on_path, path);
     }
-    nytp_table_free(&list.by_key);
+    nytp_table_free(&t.by_key);
     free(on_path);
     free(path);
-    *arcs = list.arcs;
-    *n = list.n;
     return ok;
 }
