@@ -27,46 +27,25 @@ static struct nytp_name name(const struct nytp_assignment *s, uint32_t id)
     return nytp_strings_get(s->b->strings, id);
 }
 
-static void free_sums(struct nytp_sub_sums *sums)
+/* Adds up, per sub, what several steps need: its loose lines, the arcs into it, the xsubs that it
+ * calls. The caller frees it. Returns NULL if memory is out. */
+static struct nytp_sub_sums *sum_up(const struct nytp_assignment *s)
 {
-    free(sums->loose_ticks);
-    free(sums->arc_excl);
-    free(sums->arc_incl);
-    free(sums->arc_calls);
-    free(sums->ops_excl);
-    free(sums->calls_out);
-}
-
-/* Add up, per sub, what several steps need: its loose lines, the arcs into it, the xsubs that
- * it calls. */
-static bool sum_up(const struct nytp_assignment *s, struct nytp_sub_sums *sums)
-{
-    const uint32_t n = s->p->n_subs;
-    *sums = (struct nytp_sub_sums){
-        .loose_ticks = calloc(n, sizeof *sums->loose_ticks),
-        .arc_excl = calloc(n, sizeof *sums->arc_excl),
-        .arc_incl = calloc(n, sizeof *sums->arc_incl),
-        .arc_calls = calloc(n, sizeof *sums->arc_calls),
-        .ops_excl = calloc(n, sizeof *sums->ops_excl),
-        .calls_out = calloc(n, sizeof *sums->calls_out),
-    };
-    if (sums->loose_ticks == NULL || sums->arc_excl == NULL || sums->arc_incl == NULL ||
-        sums->arc_calls == NULL || sums->ops_excl == NULL || sums->calls_out == NULL)
-        return false;
-    for (uint32_t i = 0; i < s->n_loose; i++) {
-        sums->loose_ticks[s->loose[i].sub] += s->loose[i].ticks;
+    struct nytp_sub_sums *const sums = calloc(s->p->n_subs, sizeof *sums);
+    for (uint32_t i = 0; sums != NULL && i < s->n_loose; i++) {
+        sums[s->loose[i].sub].loose_ticks += s->loose[i].ticks;
         s->p->subs[s->loose[i].sub].stmt_ticks += s->loose[i].ticks;
     }
-    for (uint32_t i = 0; i < s->b->n_arcs; i++) {
+    for (uint32_t i = 0; sums != NULL && i < s->b->n_arcs; i++) {
         const struct nytp_arc *a = &s->b->arcs[i];
-        sums->arc_excl[a->callee] += a->excl_ticks;
-        sums->arc_incl[a->callee] += a->incl_ticks;
-        sums->arc_calls[a->callee] += a->calls;
+        sums[a->callee].arc_excl += a->excl_ticks;
+        sums[a->callee].arc_incl += a->incl_ticks;
+        sums[a->callee].arc_calls += a->calls;
         if (nytp_is_leaf_kind(s, a->callee))
-            sums->ops_excl[a->caller] += a->excl_ticks;
-        sums->calls_out[a->caller] = true;
+            sums[a->caller].ops_excl += a->excl_ticks;
+        sums[a->caller].calls_out = true;
     }
-    return true;
+    return sums;
 }
 
 /* Whether a process's tree has a node of a sub: a set of (process, sub). */
@@ -95,10 +74,10 @@ static bool mark_present(const struct nytp_assignment *s, struct nytp_table *pre
  * statements, at most all of them. Arcs are not known by process. */
 static int64_t share_of_ops(const struct nytp_sub_sums *sums, uint32_t sub, int64_t ticks)
 {
-    if (ticks <= 0 || sums->ops_excl[sub] >= sums->loose_ticks[sub])
+    if (ticks <= 0 || sums[sub].ops_excl >= sums[sub].loose_ticks)
         return nytp_at_least_0(ticks);
     const int64_t share =
-        nytp_mul_div_signed(sums->ops_excl[sub], ticks, sums->loose_ticks[sub]);
+        nytp_mul_div_signed(sums[sub].ops_excl, ticks, sums[sub].loose_ticks);
     return share <= 0 ? 0 : share >= ticks ? ticks : share;
 }
 
@@ -130,7 +109,7 @@ static bool place_uncalled(struct nytp_assignment *s, const struct nytp_sub_sums
         struct nytp_tree_node *n = &b->stack.tree.nodes[node];
         n->unreturned = (b->has & NYTP_HAS_ARCS) != 0 && !finished;
         n->calls += n->unreturned;
-        if ((!finished || sums->calls_out[sub]) && sums->arc_calls[sub] == 0 && ticks > 0)
+        if ((!finished || sums[sub].calls_out) && sums[sub].arc_calls == 0 && ticks > 0)
             n->excl_ticks += ticks;
     }
     nytp_table_free(&present);
@@ -324,7 +303,7 @@ static int64_t rest_of(const struct nytp_profile *p, uint32_t process)
  * subroutine profiler did not claim. Where that cannot be so (it claims more than there is),
  * the statements outside subs tell; so they do where the tree is an estimate, whose calls are
  * all in the first process, which then has what is left of all. */
-static bool time_roots(struct nytp_assignment *s, const struct nytp_sub_sums *sums)
+static void time_roots(struct nytp_assignment *s, const struct nytp_sub_sums *sums)
 {
     struct nytp_profile *p = s->p;
     int64_t of_first = 0;
@@ -341,7 +320,6 @@ static bool time_roots(struct nytp_assignment *s, const struct nytp_sub_sums *su
             of_first += all - rest;
         p->nodes[p->processes[i].root].excl_ticks = rest;
     }
-    return true;
 }
 
 static struct nytp_name attribute_or_empty(const struct nytp_profile *p, const char *key)
@@ -516,13 +494,15 @@ static bool assign_all(struct nytp_assignment *s)
 {
     struct nytp_builder *b = s->b;
     struct nytp_profile *p = s->p;
-    struct nytp_sub_sums sums = {0};
+    struct nytp_sub_sums *sums = NULL;
     p->estimated_tree = (b->has & NYTP_HAS_CALLS) == 0 && b->n_arcs > 0;
-    bool ok = nytp_assign_subs(s) && nytp_accept_arcs_fill(s) && sum_up(s, &sums) &&
-              (!p->estimated_tree || nytp_estimate_tree(s, &sums)) &&
-              place_uncalled(s, &sums) && fill_call_sites(s) && make_recording(s) &&
-              make_files(s) && make_nodes(s) && balance_nodes(s) && time_roots(s, &sums);
+    bool ok = nytp_assign_subs(s) && nytp_accept_arcs_fill(s) &&
+              (sums = sum_up(s)) != NULL &&
+              (!p->estimated_tree || nytp_estimate_tree(s, sums)) &&
+              place_uncalled(s, sums) && fill_call_sites(s) && make_recording(s) &&
+              make_files(s) && make_nodes(s) && balance_nodes(s);
     if (ok) {
+        time_roots(s, sums);
         nytp_profile_sum_tree(p);
         ok = nytp_apportion_lines(s) && (!p->sampled || nytp_assign_cpu(s)) &&
              nytp_accept_arcs_raise(s) && nytp_profile_make_arcs(p, b->arcs, b->n_arcs) &&
@@ -533,7 +513,7 @@ static bool assign_all(struct nytp_assignment *s)
         sort_blocks(p);
         take_waited(s);
     }
-    free_sums(&sums);
+    free(sums);
     return ok;
 }
 

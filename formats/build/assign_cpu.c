@@ -11,21 +11,26 @@
 
 #include <stdlib.h>
 
-/* Make the values add up to `total`, in their proportion, or if there is none in that of the
- * time. */
-static void make_sum(int64_t *values, const int64_t *times, uint32_t n, int64_t total)
+/* A context or a line: its processor time, and all of its time. */
+struct part {
+    int64_t cpu_ticks, ticks;
+};
+
+/* Makes the processor times add up to `total`, in their proportion, or if there is none in that
+ * of all time. */
+static void make_sum(struct part *parts, uint32_t n, int64_t total)
 {
     int64_t sum = 0;
     for (uint32_t i = 0; i < n; i++)
-        sum += values[i];
+        sum += parts[i].cpu_ticks;
     for (uint32_t i = 0; sum == 0 && i < n; i++)
-        values[i] = nytp_at_least_0(times[i]);
+        parts[i].cpu_ticks = nytp_at_least_0(parts[i].ticks);
     if (sum == 0)
         for (uint32_t i = 0; i < n; i++)
-            sum += values[i];
+            sum += parts[i].cpu_ticks;
     struct nytp_sharing sharing = {.total = total, .sum = sum};
     for (uint32_t i = 0; sum > 0 && i < n; i++)
-        values[i] = nytp_next_share(&sharing, values[i]);
+        parts[i].cpu_ticks = nytp_next_share(&sharing, parts[i].cpu_ticks);
 }
 
 static int64_t wait_of_context(const struct nytp_assignment *s, uint32_t node)
@@ -39,60 +44,50 @@ static int64_t wait_of_context(const struct nytp_assignment *s, uint32_t node)
     return sum;
 }
 
-/* Room for the numbers of contexts, or of the lines of one. */
-struct room {
-    int64_t *contexts, *context_times, *lines, *line_times;
-};
-
 static void assign_lines(struct nytp_assignment *s, uint32_t node, int64_t total,
-                         const struct room *room)
+                         struct part *parts)
 {
     const struct nytp_wait_sums *const waits = &s->b->stack.tree.waits;
     const uint32_t raw = s->raw_of_node[node], n = s->p->nodes[node].n_node_lines;
     struct nytp_node_line *const lines = s->p->node_lines + s->p->nodes[node].first_node_line;
     for (uint32_t i = 0; i < n; i++) {
         const struct nytp_key place = nytp_wait_of_line(raw, lines[i].file, lines[i].line);
-        room->line_times[i] = lines[i].ticks;
-        room->lines[i] = nytp_at_least_0(lines[i].ticks - nytp_wait_sums_get(waits, place));
+        parts[i].ticks = lines[i].ticks;
+        parts[i].cpu_ticks =
+            nytp_at_least_0(lines[i].ticks - nytp_wait_sums_get(waits, place));
     }
-    make_sum(room->lines, room->line_times, n, total);
+    make_sum(parts, n, total);
     for (uint32_t i = 0; i < n; i++)
-        lines[i].cpu_ticks = room->lines[i];
+        lines[i].cpu_ticks = parts[i].cpu_ticks;
 }
 
-static void assign_process(struct nytp_assignment *s, uint32_t process, const struct room *room)
+/* `contexts` and `lines` have room for all of them. */
+static void assign_process(struct nytp_assignment *s, uint32_t process, struct part *contexts,
+                           struct part *lines)
 {
     struct nytp_profile *const p = s->p;
     const uint32_t root = p->processes[process].root;
     const uint32_t end = nytp_process_nodes_end(p, process);
     for (uint32_t n = root; n < end; n++) {
         const int64_t ticks = p->nodes[n].n_node_lines > 0 ? p->nodes[n].excl_ticks : 0;
-        room->context_times[n - root] = ticks;
-        room->contexts[n - root] =
+        contexts[n - root].ticks = ticks;
+        contexts[n - root].cpu_ticks =
             ticks > 0 ? nytp_at_least_0(ticks - wait_of_context(s, n)) : 0;
     }
-    make_sum(room->contexts, room->context_times, end - root,
+    make_sum(contexts, end - root,
              nytp_at_least_0(p->processes[process].cpu_ticks));
     for (uint32_t n = root; n < end; n++)
-        assign_lines(s, n, room->contexts[n - root], room);
+        assign_lines(s, n, contexts[n - root].cpu_ticks, lines);
 }
 
 bool nytp_assign_cpu(struct nytp_assignment *s)
 {
-    const size_t n_nodes = (size_t)s->p->n_nodes + 1, n_lines = (size_t)s->p->n_node_lines + 1;
-    const struct room room = {
-        .contexts = malloc(n_nodes * sizeof *room.contexts),
-        .context_times = malloc(n_nodes * sizeof *room.context_times),
-        .lines = malloc(n_lines * sizeof *room.lines),
-        .line_times = malloc(n_lines * sizeof *room.line_times),
-    };
-    const bool ok = room.contexts != NULL && room.context_times != NULL && room.lines != NULL &&
-                    room.line_times != NULL;
+    struct part *const contexts = malloc(((size_t)s->p->n_nodes + 1) * sizeof *contexts);
+    struct part *const lines = malloc(((size_t)s->p->n_node_lines + 1) * sizeof *lines);
+    const bool ok = contexts != NULL && lines != NULL;
     for (uint32_t i = 0; ok && i < s->p->n_processes; i++)
-        assign_process(s, i, &room);
-    free(room.contexts);
-    free(room.context_times);
-    free(room.lines);
-    free(room.line_times);
+        assign_process(s, i, contexts, lines);
+    free(contexts);
+    free(lines);
     return ok;
 }

@@ -30,26 +30,12 @@ static bool name_ends(struct nytp_name n, const char *tail)
     return n.len >= len && memcmp(n.ptr + n.len - len, tail, len) == 0;
 }
 
-static bool name_begins(struct nytp_name n, const char *head)
-{
-    const size_t len = strlen(head);
-    return n.len >= len && memcmp(n.ptr, head, len) == 0;
-}
-
-/* "Pkg::CORE:print" and "CORE::print": no sub of perl can contain a lone colon, and CORE is
- * perl's own. */
-/* The name that stands for a call of which nothing but its place is known. */
+/* Returns the id of the name for a call of which only its place is known. */
 static uint32_t nameless(const struct nytp_assignment *s, const struct nytp_tree_node *n)
 {
     if (n->file == 0)
         return s->unreturned_name;
-    struct nytp_name file = name(s, s->b->files[n->file].name);
-    for (uint32_t i = file.len; i > 0; i--)
-        if (file.ptr[i - 1] == '/') {
-            file.ptr += i;
-            file.len -= i;
-            break;
-        }
+    const struct nytp_name file = nytp_without_folders(name(s, s->b->files[n->file].name));
     char text[300];
     const int len = snprintf(text, sizeof text, CALL_AT "%.*s:%lu)",
                              (int)nytp_utf8_whole(file.ptr, file.len, MOST_OF_FILE), file.ptr,
@@ -167,29 +153,20 @@ static int by_name(const void *x, const void *y)
     return nytp_compare_names(a->name, b->name);
 }
 
-/* That this name is a sub's: it gets its number when all are known. */
-static void note_name(struct nytp_assignment *s, uint32_t id)
-{
-    s->sub_of_name[id] = 0;
-}
-
-/* Everywhere that a sub is named: arcs, ranges of lines, loose lines, the tree. */
-static void note_all_names(struct nytp_assignment *s)
+/* Marks, by 0, the names of subs in arcs, ranges of lines, loose lines and the tree. They get
+ * their numbers when all are known. */
+static void mark_names(const struct nytp_assignment *s, uint32_t *sub_of_name)
 {
     const struct nytp_builder *b = s->b;
-    for (uint32_t i = 0; i < b->n_arcs; i++) {
-        note_name(s, b->arcs[i].caller);
-        note_name(s, b->arcs[i].callee);
-    }
+    for (uint32_t i = 0; i < b->n_arcs; i++)
+        sub_of_name[b->arcs[i].caller] = sub_of_name[b->arcs[i].callee] = 0;
     for (uint32_t i = 0; i < b->n_ranges; i++)
-        note_name(s, b->ranges[i].name);
+        sub_of_name[b->ranges[i].name] = 0;
     for (uint32_t i = 0; i < s->n_loose; i++)
-        note_name(s, s->loose[i].sub);
-    for (uint32_t i = 0; i < b->n_processes; i++)
-        note_name(s, b->name_runtime);
+        sub_of_name[s->loose[i].sub] = 0;
     for (uint32_t i = 1; i < b->stack.tree.n_nodes; i++)
         if (b->stack.tree.nodes[i].sub != NYTP_NO_SUB)
-            note_name(s, b->stack.tree.nodes[i].sub);
+            sub_of_name[b->stack.tree.nodes[i].sub] = 0;
 }
 
 /* Everything that is named as a sub anywhere, sorted; main::RUNTIME comes first. */
@@ -202,7 +179,7 @@ static bool make_subs(struct nytp_assignment *s)
         return false;
     for (uint32_t i = 0; i < n_names; i++)
         s->sub_of_name[i] = NYTP_NO_SUB;
-    note_all_names(s);
+    mark_names(s, s->sub_of_name);
 
     uint32_t n = 0;
     for (uint32_t i = 0; i < n_names; i++)
@@ -234,7 +211,7 @@ static bool make_subs(struct nytp_assignment *s)
 static enum nytp_sub_kind kind_of(const struct nytp_assignment *s, const struct nytp_sub *sub,
                                   uint32_t id, bool has_range)
 {
-    if (id == s->unreturned_name || name_begins(sub->name, CALL_AT))
+    if (id == s->unreturned_name || strncmp(sub->name.ptr, CALL_AT, sizeof CALL_AT - 1) == 0)
         return NYTP_SUB_UNRETURNED;
     if (name_ends(sub->name, "::RUNTIME"))
         return NYTP_SUB_RUNTIME;

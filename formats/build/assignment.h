@@ -55,14 +55,13 @@ struct nytp_assignment {
     struct nytp_svs_rows svs; /* of lines of nodes */
 };
 
-/* Sums per sub that several steps need. */
+/* Sums of a sub that several steps need. */
 struct nytp_sub_sums {
-    int64_t *loose_ticks; /* statement ticks of its loose lines */
-    int64_t *arc_excl;    /* exclusive ticks of arcs into it */
-    int64_t *arc_incl;
-    uint64_t *arc_calls;
-    int64_t *ops_excl; /* of xsubs and opcodes that it calls */
-    bool *calls_out;   /* it is a caller */
+    int64_t loose_ticks;         /* statement ticks of its loose lines */
+    int64_t arc_excl, arc_incl;  /* ticks of arcs into it */
+    uint64_t arc_calls;
+    int64_t ops_excl; /* of xsubs and opcodes that it calls */
+    bool calls_out;   /* it is a caller */
 };
 
 /* Name what never returned, callers and subs; collect loose lines. Afterwards arcs and loose

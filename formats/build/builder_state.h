@@ -192,8 +192,7 @@ struct nytp_builder {
     struct {
         uint32_t name;
         bool is_leaf;
-    } recent_subs[NYTP_RECENT_SUBS]; /* that returned, and whether they are a builtin or xsub
-                                        as far as is known; name 0 stands for none */
+    } recent_subs[NYTP_RECENT_SUBS]; /* that returned; leaf: known as a builtin or xsub */
 
     uint64_t proved_bytes;            /* of files of whose text the sum is known */
     struct nytp_table block_by_lines; /* all four of them */
@@ -218,19 +217,19 @@ struct nytp_builder {
     bool discount_calls; /* the discount is for such a return, not for a block that was left */
 };
 
-/* Set the builder's error, and return false. The second is for a call that the call
- * stack (callstack.h) could not take: a limit is out, which the message names, or memory. */
-/* Notes that the recording has counts only: all its ticks are taken as 0. Does nothing behind
- * its first statement or call. */
+/* The recording has counts only: takes all its ticks as 0. Does nothing behind its first
+ * statement or call. */
 void nytp_builder_has_no_times(struct nytp_builder *b);
 
+/* Set the builder's error and return false. The second: the call stack reached a limit, which
+ * the message names, or memory is out. */
 bool nytp_builder_out_of_memory(struct nytp_builder *builder);
 bool nytp_builder_tree_failed(struct nytp_builder *builder);
 
-/* The sub of this name is an xsub. False with the builder's error set. */
+/* Notes that the sub of this name is an xsub. Returns false with the builder's error set. */
 bool nytp_builder_xsub(struct nytp_builder *builder, uint32_t name);
 
-/* The id of a string of the stream, in UTF-8. False with the builder's error set. */
+/* Finds the id of a string of the stream, in UTF-8. Returns false with the builder's error set. */
 static inline bool nytp_builder_name(struct nytp_builder *b, const struct nytp_str *s,
                                      uint32_t *id)
 {
@@ -238,8 +237,7 @@ static inline bool nytp_builder_name(struct nytp_builder *b, const struct nytp_s
     return *id != UINT32_MAX || nytp_builder_out_of_memory(b);
 }
 
-/* Whether a sub's name is that of a builtin, Pkg::CORE:print or
- * CORE::print. */
+/* Returns true for a builtin: Pkg::CORE:print, CORE::print. */
 bool nytp_is_opcode_name(struct nytp_name name);
 
 #endif

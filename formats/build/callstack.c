@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bookings of SVs in a row: one, or two where a call died; a few samples. What has more is
- * looked at no longer than that. */
+/* A frame with more bookings than these is not fresh. A fresh one has one of SVs, or two if a call
+ * died, and a few samples. */
 #define MOST_FRESH_SVS 8u
 
 bool nytp_callstack_init(struct nytp_callstack *stack, uint64_t max_nodes)
@@ -193,30 +193,32 @@ bool nytp_callstack_statement(struct nytp_callstack *stack, uint32_t file, uint3
                                   what & NYTP_BOOK_COUNTS, what / NYTP_BOOK_AFTER_LEAVE);
 }
 
-bool nytp_callstack_svs(struct nytp_callstack *stack, uint32_t file, uint32_t line, int32_t svs)
+/* Memory of the top frame waits: on its line if the running statement began there. */
+static bool add_memory(struct nytp_callstack *stack, struct nytp_booking memory)
 {
-    const bool has_line = stack->owner_frame == stack->top && line != 0;
     if (!make_room(stack, 1))
         return false;
-    stack->pending[stack->n_pending++] = (struct nytp_booking){.what = NYTP_BOOK_SVS,
-                                                               .svs = svs,
-                                                               .file = has_line ? file : 0,
-                                                               .line = has_line ? line : 0};
+    if (stack->owner_frame != stack->top || memory.line == 0)
+        memory.file = memory.line = 0;
+    stack->pending[stack->n_pending++] = memory;
     return true;
+}
+
+bool nytp_callstack_svs(struct nytp_callstack *stack, uint32_t file, uint32_t line, int32_t svs)
+{
+    return add_memory(stack, (struct nytp_booking){
+                                 .what = NYTP_BOOK_SVS, .svs = svs, .file = file, .line = line});
 }
 
 bool nytp_callstack_sample(struct nytp_callstack *stack, uint32_t file, uint32_t line,
                            struct nytp_tree_sample sample)
 {
-    const bool has_line = stack->owner_frame == stack->top && line != 0;
     const uint32_t index = nytp_calltree_new_sample(&stack->tree, sample);
-    if (index == 0 || !make_room(stack, 1))
-        return false;
-    stack->pending[stack->n_pending++] = (struct nytp_booking){.what = NYTP_BOOK_SAMPLE,
-                                                               .sample = index,
-                                                               .file = has_line ? file : 0,
-                                                               .line = has_line ? line : 0};
-    return true;
+    return index != 0 &&
+           add_memory(stack, (struct nytp_booking){.what = NYTP_BOOK_SAMPLE,
+                                                   .sample = index,
+                                                   .file = file,
+                                                   .line = line});
 }
 
 bool nytp_callstack_line_wait(struct nytp_callstack *stack, uint32_t file, uint32_t line,
@@ -358,9 +360,9 @@ static int64_t mismatch(const struct nytp_frame *frame, int64_t incl_ticks, int6
     return diff < 0 ? -diff : diff;
 }
 
-/* Frames that no entry announced lie below those that are open: what is open now was called
- * from frames that were there before the recording (a fork, a late start). Before the first
- * return of a process all that was taken for the root's belongs to the deepest of them. */
+/* Open frames were called from frames without an entry, which were open before the recording (a
+ * fork, a late start). Before the first return of a process all of the root's belongs to the
+ * deepest of them. */
 static bool insert_missing(struct nytp_callstack *stack, uint32_t missing)
 {
     if (stack->base_depth + (uint64_t)missing > NYTP_MAX_DEPTH || !book_all_pending(stack))
@@ -389,10 +391,9 @@ static bool insert_missing(struct nytp_callstack *stack, uint32_t missing)
     return nytp_calltree_move_content(&stack->tree, root, deepest);
 }
 
-/* A call at `depth` returns while more frames than that are open. Either the current frame
- * returns and those between were calls that failed before they began (entries without a
- * return), or an outer frame does and the current one goes on in its place (goto &sub). The
- * time tells: the frame that was open for as long as the call took. */
+/* A call at `depth` returns while deeper frames are open. Either the current frame returns, and
+ * those between failed before they began (entries without a return); or an outer one, and the
+ * current goes on in its place (goto &sub). It is the one that was open as long as the call took. */
 static bool is_goto(const struct nytp_callstack *stack, uint32_t depth, int64_t incl_ticks,
                     int64_t clock)
 {

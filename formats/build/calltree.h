@@ -24,8 +24,7 @@
 #define NYTP_MAX_NODES       20000000u /* of a tree: what damaged input can make us allocate */
 #define NYTP_UNINDEXED_LINES 16u       /* lines of a node that are searched one by one */
 
-/* A context: the path of calls from the root to here. What it measures is its own, without what
- * it calls. */
+/* A context: the path of calls from the root to here. Its sums are without those of its calls. */
 struct nytp_tree_node {
     uint32_t parent;     /* a root's is the root itself */
     uint32_t sub;        /* builder's name id, or NYTP_NO_SUB */
@@ -40,9 +39,9 @@ struct nytp_tree_node {
     int64_t excl_ticks;
 };
 
-/* The statement profiler's sums for a line in a context. A statement that goes on after a
- * block in it was left (a loop's next round, eval, if) counts in `left`, one that goes on after
- * a call of a Perl sub in neither. */
+/* The statement profiler's sums for a line in a context. A statement that goes on after a block
+ * in it (a loop's next round, eval, if) counts in `after_leave`, after a call of a Perl sub in
+ * neither. */
 struct nytp_tree_line {
     uint32_t node, file, line;
     uint32_t next; /* of the same node, 0 = last */
@@ -77,10 +76,10 @@ struct nytp_tree_memories {
     uint32_t capacity;
 };
 
-/* An event that is to be booked on a node. A list has them in the order of time: a call stands
- * right after the events in it, which are booked on the call's node. So whoever reads the list
- * backwards meets the call first. There is one for each statement, so they are small. A call
- * takes two: a NYTP_BOOK_CALL, and before it one with its other numbers. */
+/* An event to be booked on a node. In a list, which is in the order of time, a call stands right
+ * after the events in it, so a reader from the end meets the call first. Each statement has one,
+ * so they are small. A call takes two: a NYTP_BOOK_CALL, and before it one with its other
+ * numbers. */
 struct nytp_booking {
     union {
         struct nytp_statement statement; /* as it was read; its fid gives way to `file` */
@@ -107,10 +106,8 @@ struct nytp_booking {
     };
 };
 
-/* Bits of `what`. A statement is less than NYTP_BOOK_SVS, which is SVs on a line, or on none;
- * so is NYTP_BOOK_SAMPLE.
- * NYTP_BOOK_RUNNING stands for a statement whose line is not known yet: the running statement
- * began there. */
+/* Bits of `what`. A statement's are less than NYTP_BOOK_SVS. SVs and samples are on a line or on
+ * none. NYTP_BOOK_RUNNING: the running statement began there; its line is not known yet. */
 #define NYTP_BOOK_COUNTS NYTP_STATEMENT_COUNTS /* it counts as a statement, or a call */
 #define NYTP_BOOK_AFTER_LEAVE                                                                  \
     NYTP_STATEMENT_DISCOUNTED /* a block was left to go on with this statement */
@@ -191,15 +188,14 @@ bool nytp_calltree_book_sample(struct nytp_calltree *tree, uint32_t node, uint32
 struct nytp_svs nytp_calltree_svs(const struct nytp_calltree *tree,
                                   const struct nytp_tree_memories *memories, uint32_t index);
 
-/* Book what happened in a node: on its lines, and on children made if need be, and so on. Where
- * the running statement began in one of them, that becomes the owner. False when memory or the
- * limit is out, here and below. */
+/* Books the events in a node: on its lines, on children made if need be, and so on. The one in
+ * which the running statement began becomes the owner. Here and below: false if memory or the
+ * limit is out. */
 bool nytp_calltree_book(struct nytp_calltree *tree, uint32_t node,
                         const struct nytp_booking *bookings, uint32_t n);
 
-/* Give a nameless subtree its name and its place: it becomes the child of that name, or is
- * merged into the one that is there. `subtree` may be NYTP_NO_NODE: then the child is made if
- * need be. The child, or NYTP_NO_NODE. */
+/* Gives a nameless subtree, or NYTP_NO_NODE, its name and place: it becomes the child of that
+ * name, or is merged into the one that is there. Returns the child, or NYTP_NO_NODE. */
 uint32_t nytp_calltree_attach(struct nytp_calltree *tree, uint32_t parent, uint32_t subtree,
                               uint32_t sub, uint32_t file, uint32_t line);
 

@@ -4,9 +4,9 @@
  * arcs are known: how often one sub called another, and how long that took in all.
  *
  * Each caller passes its own share on to what it calls, in proportion: a sub that has a third
- * of the time of B has a third of all that B called; of its calls, if no times were recorded. What is too small to place, or can only
- * be reached through a recursion, becomes a child of the root. So the times of every sub are
- * exact, though the paths between subs are a guess.
+ * of the time of B (of its calls, if no times were recorded) has a third of all that B called.
+ * What is too small to place, or can only be reached through a recursion, becomes a child of the
+ * root. So the times of every sub are exact, though the paths between subs are a guess.
  */
 #include "assignment.h"
 
@@ -21,9 +21,11 @@ struct estimate {
     bool by_calls; /* no times were recorded: in proportion to calls */
     uint32_t *first_arc; /* per caller, arcs sorted by caller */
     uint32_t *arc_order;
-    int64_t *placed_ticks;
-    uint64_t *placed_calls;
-    bool *on_path;
+    struct {
+        int64_t ticks;
+        uint64_t calls;
+        bool on_path;
+    } * placed; /* per sub */
     uint32_t n_nodes;
     double min_ticks;
 };
@@ -55,22 +57,22 @@ static bool estimate_below(struct estimate *e, uint32_t raw_parent, uint32_t cal
     struct nytp_builder *b = e->s->b;
     if (depth >= ESTIMATE_MAX_DEPTH || e->n_nodes >= ESTIMATE_MAX_NODES)
         return true;
-    e->on_path[caller] = true;
+    e->placed[caller].on_path = true;
     for (uint32_t i = e->first_arc[caller]; i < e->first_arc[caller + 1]; i++) {
         const struct nytp_arc *a = &b->arcs[e->arc_order[i]];
         const uint32_t callee = a->callee;
-        const double all = e->by_calls ? (double)e->sums->arc_calls[callee]
-                                       : (double)e->sums->arc_incl[callee];
+        const double all = e->by_calls ? (double)e->sums[callee].arc_calls
+                                       : (double)e->sums[callee].arc_incl;
         const double incl = share * (double)(e->by_calls ? (int64_t)a->calls : a->incl_ticks);
-        if (e->on_path[callee] || !(all > 0) || incl < e->min_ticks ||
+        if (e->placed[callee].on_path || !(all > 0) || incl < e->min_ticks ||
             e->n_nodes >= ESTIMATE_MAX_NODES)
             continue;
         const double child_share = incl / all;
         const int64_t excl =
-            share_of_ticks(child_share * (double)e->sums->arc_excl[callee],
-                           e->sums->arc_excl[callee] - e->placed_ticks[callee]);
+            share_of_ticks(child_share * (double)e->sums[callee].arc_excl,
+                           e->sums[callee].arc_excl - e->placed[callee].ticks);
         const uint64_t calls = share_of_calls(
-            share * (double)a->calls, e->sums->arc_calls[callee] - e->placed_calls[callee]);
+            share * (double)a->calls, e->sums[callee].arc_calls - e->placed[callee].calls);
         const uint32_t node = nytp_calltree_add_child(
             &b->stack.tree, raw_parent, nytp_id_of_sub(e->s, callee), a->file, a->line);
         if (node == NYTP_NO_NODE)
@@ -78,12 +80,12 @@ static bool estimate_below(struct estimate *e, uint32_t raw_parent, uint32_t cal
         e->n_nodes++;
         b->stack.tree.nodes[node].excl_ticks += excl;
         b->stack.tree.nodes[node].calls += calls;
-        e->placed_ticks[callee] += excl;
-        e->placed_calls[callee] += calls;
+        e->placed[callee].ticks += excl;
+        e->placed[callee].calls += calls;
         if (!estimate_below(e, node, callee, child_share, depth + 1))
             return false;
     }
-    e->on_path[caller] = false;
+    e->placed[caller].on_path = false;
     return true;
 }
 
@@ -94,7 +96,7 @@ static void index_arcs(struct estimate *e)
     const uint32_t n = e->s->p->n_subs;
     double total = 0;
     for (uint32_t i = 0; i < n; i++)
-        total += (double)e->sums->arc_excl[i];
+        total += (double)e->sums[i].arc_excl;
     e->min_ticks = total > 1e5 ? total / 1e5 : 1;
     for (uint32_t i = 0; i < b->n_arcs; i++)
         e->first_arc[b->arcs[i].caller + 2]++;
@@ -109,8 +111,8 @@ static bool place_rest(struct estimate *e, uint32_t root)
 {
     struct nytp_calltree *tree = &e->s->b->stack.tree;
     for (uint32_t i = 1; i < e->s->p->n_subs; i++) {
-        const int64_t ticks = e->sums->arc_excl[i] - e->placed_ticks[i];
-        const uint64_t calls = e->sums->arc_calls[i] - e->placed_calls[i];
+        const int64_t ticks = e->sums[i].arc_excl - e->placed[i].ticks;
+        const uint64_t calls = e->sums[i].arc_calls - e->placed[i].calls;
         if (ticks == 0 && calls == 0)
             continue;
         const uint32_t node =
@@ -133,19 +135,14 @@ bool nytp_estimate_tree(struct nytp_assignment *s, const struct nytp_sub_sums *s
         .by_calls = (b->has & NYTP_HAS_TIMES) == 0,
         .first_arc = calloc(n + 2, sizeof *e.first_arc),
         .arc_order = malloc((b->n_arcs + 1) * sizeof *e.arc_order),
-        .placed_ticks = calloc(n, sizeof *e.placed_ticks),
-        .placed_calls = calloc(n, sizeof *e.placed_calls),
-        .on_path = calloc(n, sizeof *e.on_path),
+        .placed = calloc(n, sizeof *e.placed),
     };
-    bool ok = e.first_arc != NULL && e.arc_order != NULL && e.placed_ticks != NULL &&
-              e.placed_calls != NULL && e.on_path != NULL;
+    bool ok = e.first_arc != NULL && e.arc_order != NULL && e.placed != NULL;
     if (ok)
         index_arcs(&e);
     ok = ok && estimate_below(&e, root, 0, 1.0, 0) && place_rest(&e, root);
     free(e.first_arc);
     free(e.arc_order);
-    free(e.placed_ticks);
-    free(e.placed_calls);
-    free(e.on_path);
+    free(e.placed);
     return ok;
 }
