@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE               UINT32_MAX
+#define NONE               NYTP_DIFF_NO_ROW
 #define LEAST_TESTED_SHARE 1000 /* rows below a thousandth of the time are not tested */
 
 struct comparing {
@@ -236,28 +236,6 @@ static struct nytp_name counts_file(const struct nytp_counts_sub *sub)
     return (struct nytp_name){sub->file, sub->file_len};
 }
 
-/* Returns the row of the sub: the only one of its name, or that of its file. */
-static uint32_t row_of_counts(const struct comparing *c, const struct nytp_counts_sub *sub,
-                              uint32_t n_rows, bool only_one)
-{
-    uint32_t low = 0, high = n_rows;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (nytp_compare_names(c->diff->rows[middle].name, counts_name(sub)) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    uint32_t n = 0, found = NONE;
-    for (; low + n < n_rows &&
-           nytp_compare_names(c->diff->rows[low + n].name, counts_name(sub)) == 0;
-         n++)
-        if (nytp_compare_names(nytp_base_name(c->diff->rows[low + n].file), counts_file(sub)) ==
-            0)
-            found = low + n;
-    return n == 1 && only_one ? low : found;
-}
-
 static bool same_name(const struct nytp_counts *counts, uint32_t i, uint32_t k)
 {
     return k < counts->n_subs && nytp_compare_names(counts_name(&counts->subs[i]),
@@ -272,7 +250,8 @@ static bool rows_of_counts(struct comparing *c, uint32_t *rows)
     for (uint32_t i = 0; i < counts->n_subs; i++) {
         const bool only_one =
             !same_name(counts, i, i + 1) && (i == 0 || !same_name(counts, i, i - 1));
-        rows[i] = row_of_counts(c, &counts->subs[i], n_rows, only_one);
+        rows[i] = nytp_diff_row_of(c->diff, n_rows, counts_name(&counts->subs[i]),
+                                   counts_file(&counts->subs[i]), only_one);
         if (rows[i] != NONE)
             continue;
         struct nytp_diff_row *row = add_row(c);
@@ -675,6 +654,24 @@ struct nytp_diff *nytp_diff_new(const struct nytp_profile *profile,
     nytp_diff_free(c.diff);
     nytp_out_of_memory(error);
     return NULL;
+}
+
+uint32_t nytp_diff_row_of(const struct nytp_diff *diff, uint32_t n_rows, struct nytp_name name,
+                          struct nytp_name base_name, bool only_one)
+{
+    uint32_t low = 0, high = n_rows;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (nytp_compare_names(diff->rows[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t n = 0, found = NYTP_DIFF_NO_ROW;
+    for (; low + n < n_rows && nytp_compare_names(diff->rows[low + n].name, name) == 0; n++)
+        if (nytp_compare_names(nytp_base_name(diff->rows[low + n].file), base_name) == 0)
+            found = low + n;
+    return n == 1 && only_one ? low : found;
 }
 
 bool nytp_diff_row_differs(const struct nytp_diff *diff, const struct nytp_diff_row *row)

@@ -28,7 +28,7 @@ enum nytp_diff_status {
     NYTP_DIFF_ADDED,    /* only in the new side */
     NYTP_DIFF_GONE,     /* only in the base; the new side has no such sub, or it is unknown */
     NYTP_DIFF_UNCALLED, /* ran only in the base; the new side has it and did not call it */
-    NYTP_DIFF_RENAMED, /* has another name now, on the same line, with equal counts */
+    NYTP_DIFF_RENAMED,  /* has another name now, on the same line, with equal counts */
     NYTP_DIFF_STATUSES
 };
 
@@ -50,9 +50,9 @@ struct nytp_diff_row {
     enum nytp_diff_status status;
     bool varies; /* runs of one side differ in a count */
     struct nytp_diff_cell median[NYTP_DIFF_SIDES];
-    int64_t noise_ticks; /* the larger median absolute deviation of both sides */
-    double p;            /* for `ticks`, corrected for the rows; negative: not tested */
-    bool significant;    /* p < 0.05, and the difference exceeds the noise */
+    int64_t noise_ticks;         /* the larger median absolute deviation of both sides */
+    double p;                    /* for `ticks`, corrected for the rows; negative: not tested */
+    bool significant;            /* p < 0.05, and the difference exceeds the noise */
     struct nytp_diff_cell *runs; /* base, then new: n_runs[0] + n_runs[1] */
 };
 
@@ -98,6 +98,13 @@ void nytp_diff_free(struct nytp_diff *diff);
 
 /* Returns true if the row's status is not equal, or its times or memory differ. */
 bool nytp_diff_row_differs(const struct nytp_diff *diff, const struct nytp_diff_row *row);
+
+/* Returns the index of the only row of a name, or if there are several, or not `only_one`, of
+ * the row with this base name of its file; NYTP_DIFF_NO_ROW if there is none. The first
+ * `n_rows` rows are sorted by name. */
+#define NYTP_DIFF_NO_ROW UINT32_MAX
+uint32_t nytp_diff_row_of(const struct nytp_diff *diff, uint32_t n_rows, struct nytp_name name,
+                          struct nytp_name base_name, bool only_one);
 
 /* Returns true if the row has enough of the time, exclusive or (NYTP_WEIGHT_INCL) inclusive,
  * for a test. Each test makes all others weaker. */

@@ -81,15 +81,15 @@ static const char *count_remark(const struct nytp_diff *diff, enum nytp_weight w
                                                                  : "exact";
 }
 
-struct nytp_diff_count_text nytp_diff_count_text(const struct nytp_diff *diff,
-                                                 enum nytp_weight weight)
+struct nytp_diff_total_text nytp_diff_count_total(const struct nytp_diff *diff,
+                                                  enum nytp_weight weight)
 {
     const int64_t base = nytp_diff_value(&diff->total.median[NYTP_DIFF_BASE], weight);
     const int64_t now = nytp_diff_value(&diff->total.median[NYTP_DIFF_NEW], weight);
-    struct nytp_diff_count_text text = {.label = weight == NYTP_WEIGHT_CALLS
+    struct nytp_diff_total_text text = {.label = weight == NYTP_WEIGHT_CALLS
                                                      ? nytp_text_calls(diff->profile)
-                                                     : nytp_diff_weight_title(diff, weight),
-                                        .remark = count_remark(diff, weight)};
+                                                     : nytp_diff_weight_title(diff, weight)};
+    snprintf(text.remark, sizeof text.remark, "%s", count_remark(diff, weight));
     nytp_diff_text(diff, base, weight, text.base, sizeof text.base);
     nytp_diff_text(diff, now, weight, text.now, sizeof text.now);
     nytp_diff_percent(base, now, text.change, sizeof text.change);
@@ -279,7 +279,7 @@ void nytp_diff_answer(const struct nytp_diff *diff, char *text, size_t size)
         snprintf(text, size, "no difference that %s could show%s", runs, interval);
 }
 
-void nytp_diff_time_remark(const struct nytp_diff *diff, char *text, size_t size)
+static void put_time_remark(const struct nytp_diff *diff, char *text, size_t size)
 {
     const int64_t base = diff->total.median[NYTP_DIFF_BASE].ticks;
     const double noise = base > 0 ? (double)diff->total.noise_ticks / (double)base * 100 : 0;
@@ -290,6 +290,20 @@ void nytp_diff_time_remark(const struct nytp_diff *diff, char *text, size_t size
         snprintf(text, size, "too few runs to tell (4 each needed)");
     else
         snprintf(text, size, "p=%.2g, noise ±%.1f %%", diff->total.p, noise);
+}
+
+struct nytp_diff_total_text nytp_diff_time_total(const struct nytp_diff *diff)
+{
+    const int64_t base = diff->total.median[NYTP_DIFF_BASE].ticks;
+    const int64_t now = diff->total.median[NYTP_DIFF_NEW].ticks;
+    struct nytp_diff_total_text text = {.label = "time", .change = "~"};
+    if (diff->base_has_times)
+        nytp_diff_time(diff, base, false, text.base, sizeof text.base);
+    nytp_diff_time(diff, now, false, text.now, sizeof text.now);
+    if (diff->base_has_times && (!diff->tested || diff->total.significant))
+        nytp_diff_percent(base, now, text.change, sizeof text.change);
+    put_time_remark(diff, text.remark, sizeof text.remark);
+    return text;
 }
 
 void nytp_diff_summary(const struct nytp_diff *diff, char *text, size_t size)

@@ -53,13 +53,16 @@ bool nytp_diff_memory(const struct nytp_diff *diff, enum nytp_weight *weight);
 uint32_t nytp_diff_counts(const struct nytp_diff *diff, enum nytp_weight asked,
                           enum nytp_weight counts[NYTP_DIFF_MOST_COUNTS]);
 
-/* A total in words. */
-struct nytp_diff_count_text {
-    const char *label, *remark; /* "bytes in use", "estimated from samples" */
-    char base[40], now[40], change[24];
+/* A total in words. The base's time is "" if it has none. */
+struct nytp_diff_total_text {
+    const char *label; /* "bytes in use", "time" */
+    char base[40], now[40], change[40];
+    char remark[100]; /* "estimated from samples"; "p=0.40, noise ±4.1 %", or why there is no
+                         verdict */
 };
-struct nytp_diff_count_text nytp_diff_count_text(const struct nytp_diff *diff,
-                                                 enum nytp_weight weight);
+struct nytp_diff_total_text nytp_diff_count_total(const struct nytp_diff *diff,
+                                                  enum nytp_weight weight);
+struct nytp_diff_total_text nytp_diff_time_total(const struct nytp_diff *diff);
 
 int64_t nytp_diff_value(const struct nytp_diff_cell *cell, enum nytp_weight weight);
 
@@ -87,9 +90,6 @@ void nytp_diff_time_change(const struct nytp_diff *diff, const struct nytp_diff_
  * against 5", "no difference that 5 runs against 5 could show (95 %: -1.0 to +1.2)", or why
  * there is none. */
 void nytp_diff_answer(const struct nytp_diff *diff, char *text, size_t size);
-
-/* Stores a remark on all times: "p=0.40, noise ±4.1 %", or why there is no verdict. */
-void nytp_diff_time_remark(const struct nytp_diff *diff, char *text, size_t size);
 
 /* Stores "3 subs changed, 1 new, 0 gone; 371 subs equal in every count". */
 void nytp_diff_summary(const struct nytp_diff *diff, char *text, size_t size);

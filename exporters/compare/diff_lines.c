@@ -12,33 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE UINT32_MAX
-
-static int compare_names(struct nytp_name x, struct nytp_name y)
-{
-    const int order = memcmp(x.ptr, y.ptr, x.len < y.len ? x.len : y.len);
-    return order != 0 ? order : (x.len > y.len) - (x.len < y.len);
-}
-
-/* Returns the only row of the name, else the row of the file. Rows are sorted by name. */
-static uint32_t row_of_sub(const struct nytp_diff *diff, const struct nytp_sub *sub)
-{
-    uint32_t low = 0, high = diff->n_rows;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (compare_names(diff->rows[middle].name, sub->name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    uint32_t n = 0, found = NONE;
-    const struct nytp_name file = nytp_base_name(diff->profile->files[sub->file].name);
-    for (; low + n < diff->n_rows && compare_names(diff->rows[low + n].name, sub->name) == 0;
-         n++)
-        if (compare_names(nytp_base_name(diff->rows[low + n].file), file) == 0)
-            found = low + n;
-    return n == 1 ? low : found;
-}
+#define NONE NYTP_DIFF_NO_ROW
 
 /* Returns true for lines in the sub's file. The program is one sub on both sides, so its file
  * may have the folders of the other side. */
@@ -47,8 +21,9 @@ static bool is_own(const struct nytp_profile *profile, const struct nytp_line_co
     const uint32_t file = profile->subs[cost->sub].file;
     return cost->line > 0 &&
            (cost->file == file ||
-            (cost->sub == 0 && compare_names(nytp_base_name(profile->files[cost->file].name),
-                                             nytp_base_name(profile->files[file].name)) == 0));
+            (cost->sub == 0 &&
+             nytp_compare_names(nytp_base_name(profile->files[cost->file].name),
+                                nytp_base_name(profile->files[file].name)) == 0));
 }
 
 /* Finds the first line that ran for each row and side; NONE = no line. */
@@ -156,7 +131,9 @@ bool nytp_diff_lines_init(struct nytp_diff_lines *lines, const struct nytp_diff 
     if (ok) {
         memset(first, 0xff, n_firsts * sizeof *first); /* NONE */
         for (uint32_t i = 0; i < profile->n_subs; i++)
-            rows[i] = row_of_sub(diff, &profile->subs[i]);
+            rows[i] = nytp_diff_row_of(
+                diff, diff->n_rows, profile->subs[i].name,
+                nytp_base_name(profile->files[profile->subs[i].file].name), true);
         find_first_lines(diff, rows, first);
         ok = add_costs(lines, diff, rows, first);
     }

@@ -18,28 +18,20 @@ static void put_totals(struct nytp_out *out, const struct nytp_diff *diff,
 {
     enum nytp_weight counts[NYTP_DIFF_MOST_COUNTS];
     const uint32_t n_counts = nytp_diff_counts(diff, weight, counts);
-    const struct nytp_diff_row *total = &diff->total;
-    char title[120], base[40] = "", now[40], change[40] = "~", remark[100], answer[240];
+    char title[120], answer[240];
     nytp_diff_title(diff, title, sizeof title);
     nytp_puts(out, "### ");
     nytp_markdown_code(out, (struct nytp_name){title, (uint32_t)strlen(title)});
     nytp_diff_answer(diff, answer, sizeof answer);
     nytp_printf(out, "\n\n**%s**\n\n| | base | new | change | |\n|---|---:|---:|---:|---|\n",
                 answer);
-    for (uint32_t i = 0; i < n_counts; i++) {
-        const struct nytp_diff_count_text text = nytp_diff_count_text(diff, counts[i]);
+    for (uint32_t i = 0; i <= n_counts; i++) {
+        const struct nytp_diff_total_text text =
+            i < n_counts ? nytp_diff_count_total(diff, counts[i]) : nytp_diff_time_total(diff);
         nytp_printf(out, "| %s | %s | %s | %s | %s |\n", text.label, text.base, text.now,
                     text.change, text.remark);
     }
-    if (diff->base_has_times) {
-        nytp_diff_time(diff, total->median[NYTP_DIFF_BASE].ticks, false, base, sizeof base);
-        if (!diff->tested || total->significant)
-            nytp_diff_percent(total->median[NYTP_DIFF_BASE].ticks,
-                              total->median[NYTP_DIFF_NEW].ticks, change, sizeof change);
-    }
-    nytp_diff_time(diff, total->median[NYTP_DIFF_NEW].ticks, false, now, sizeof now);
-    nytp_diff_time_remark(diff, remark, sizeof remark);
-    nytp_printf(out, "| time | %s | %s | %s | %s |\n\n", base, now, change, remark);
+    nytp_putc(out, '\n');
     for (uint32_t i = 0; i < diff->n_notes; i++) {
         nytp_puts(out, "> ");
         nytp_markdown_text(

@@ -47,20 +47,6 @@ static void put_total(struct nytp_out *out, const char *label, const char *base,
     nytp_putc(out, '\n');
 }
 
-static void put_time_total(struct nytp_out *out, const struct nytp_diff *diff)
-{
-    const struct nytp_diff_row *total = &diff->total;
-    char base[40], now[40], change[40], remark[100];
-    nytp_diff_time(diff, total->median[NYTP_DIFF_BASE].ticks, false, base, sizeof base);
-    nytp_diff_time(diff, total->median[NYTP_DIFF_NEW].ticks, false, now, sizeof now);
-    nytp_diff_percent(total->median[NYTP_DIFF_BASE].ticks, total->median[NYTP_DIFF_NEW].ticks,
-                      change, sizeof change);
-    nytp_diff_time_remark(diff, remark, sizeof remark);
-    const bool noise = diff->tested && !total->significant;
-    put_total(out, diff->tested ? "time (median)" : "time", diff->base_has_times ? base : "-",
-              now, noise || !diff->base_has_times ? "~" : change, remark);
-}
-
 static void put_head(struct nytp_out *out, const struct nytp_diff *diff,
                      const struct nytp_export_options *options)
 {
@@ -75,10 +61,12 @@ static void put_head(struct nytp_out *out, const struct nytp_diff *diff,
     nytp_text_style(out, color, NYTP_STYLE_PLAIN);
     const uint32_t n = nytp_diff_counts(diff, nytp_diff_weight(options), counts);
     for (uint32_t i = 0; i < n; i++) {
-        const struct nytp_diff_count_text text = nytp_diff_count_text(diff, counts[i]);
+        const struct nytp_diff_total_text text = nytp_diff_count_total(diff, counts[i]);
         put_total(out, text.label, text.base, text.now, text.change, text.remark);
     }
-    put_time_total(out, diff);
+    const struct nytp_diff_total_text time = nytp_diff_time_total(diff);
+    put_total(out, diff->tested ? "time (median)" : time.label,
+              diff->base_has_times ? time.base : "-", time.now, time.change, time.remark);
     for (uint32_t i = 0; i < diff->n_notes; i++) {
         nytp_puts(out, "note: ");
         nytp_text_put(out, nytp_name_of_text(diff->notes[i]), 0);

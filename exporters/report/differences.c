@@ -183,7 +183,7 @@ static void put_totals(struct nytp_report *report)
     enum nytp_weight counts[NYTP_DIFF_MOST_COUNTS];
     const uint32_t n = nytp_diff_counts(diff, NYTP_WEIGHT_TIME, counts);
     for (uint32_t i = 0; i < n; i++) {
-        const struct nytp_diff_count_text text = nytp_diff_count_text(diff, counts[i]);
+        const struct nytp_diff_total_text text = nytp_diff_count_total(diff, counts[i]);
         char label[40];
         snprintf(label, sizeof label, "%s", text.label);
         label[0] = (char)toupper((unsigned char)label[0]);
@@ -252,8 +252,7 @@ void nytp_report_compared(struct nytp_report *report)
     put_inputs(report, NYTP_DIFF_NEW);
     put_totals(report);
     nytp_puts(report->out, "\n<dt>Times<dd>");
-    nytp_diff_time_remark(diff, text, sizeof text);
-    nytp_html_puts(report->out, text);
+    nytp_html_puts(report->out, nytp_diff_time_total(diff).remark);
     nytp_puts(report->out, "\n<dt>Subs<dd>");
     nytp_diff_summary(diff, text, sizeof text);
     nytp_html_puts(report->out, text);

@@ -12,15 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *copy_of(const void *array, size_t first, size_t n, size_t size)
+/* Returns a copy of a slice. If memory is out, it is NULL, and *ok becomes false. */
+static void *copy_of(bool *ok, const void *array, struct nytp_slice slice, size_t size)
 {
-    void *copy = malloc((n + 1) * size);
-    if (copy != NULL && n > 0)
-        memcpy(copy, (const char *)array + first * size, n * size);
+    void *copy = malloc(((size_t)slice.n + 1) * size);
+    *ok = *ok && copy != NULL;
+    if (copy != NULL && slice.n > 0)
+        memcpy(copy, (const char *)array + slice.first * size, slice.n * size);
     return copy;
 }
 
-#define COPY(array, first, n) copy_of((array), (first), (n), sizeof *(array))
+#define COPY(ok, array, slice) copy_of((ok), (array), (slice), sizeof *(array))
+#define COPY_ALL(ok, array, n) COPY(ok, array, ((struct nytp_slice){0, (n)}))
 
 /* The processes from `first` on, and their recordings. */
 static void take_recordings(struct nytp_profile *some, const struct nytp_profile *profile,
@@ -61,36 +64,35 @@ static void take_nodes(struct nytp_profile *some, uint32_t first_node, uint32_t 
         some->children[i] -= first_node;
 }
 
-/* The nodes of a process, their lines and children are each contiguous. */
-
-static struct nytp_slice slice_lines(const struct nytp_profile *profile,
-                                     struct nytp_slice nodes)
+static void extend(struct nytp_slice *slice, uint32_t first, uint32_t n)
 {
-    struct nytp_slice lines = {0, 0};
-    for (uint32_t i = nodes.first; i < nodes.first + nodes.n; i++) {
-        const struct nytp_node *node = &profile->nodes[i];
-        if (node->n_node_lines == 0)
-            continue;
-        if (lines.n == 0)
-            lines.first = node->first_node_line;
-        lines.n = node->first_node_line + node->n_node_lines - lines.first;
-    }
-    return lines;
+    if (n == 0)
+        return;
+    if (slice->n == 0)
+        slice->first = first;
+    slice->n = first + n - slice->first;
 }
 
-static struct nytp_slice slice_children(const struct nytp_profile *profile,
-                                        struct nytp_slice nodes)
+/* Copies nodes with their lines and children, each of which is contiguous. */
+static void copy_nodes(struct nytp_profile *some, const struct nytp_profile *profile,
+                       struct nytp_slice nodes, bool *ok)
 {
-    struct nytp_slice children = {0, 0};
+    struct nytp_slice lines = {0, 0}, children = {0, 0};
     for (uint32_t i = nodes.first; i < nodes.first + nodes.n; i++) {
-        const struct nytp_node *node = &profile->nodes[i];
-        if (node->n_children == 0)
-            continue;
-        if (children.n == 0)
-            children.first = node->first_child;
-        children.n = node->first_child + node->n_children - children.first;
+        const struct nytp_node *const node = &profile->nodes[i];
+        extend(&lines, node->first_node_line, node->n_node_lines);
+        extend(&children, node->first_child, node->n_children);
     }
-    return children;
+    some->n_nodes = nodes.n;
+    some->n_node_lines = lines.n;
+    some->n_children = children.n;
+    some->nodes = COPY(ok, profile->nodes, nodes);
+    some->node_lines = COPY(ok, profile->node_lines, lines);
+    if (profile->node_line_svs != NULL)
+        some->node_line_svs = COPY(ok, profile->node_line_svs, lines);
+    some->children = COPY(ok, profile->children, children);
+    if (some->nodes != NULL && some->children != NULL)
+        take_nodes(some, nodes.first, lines.first, children.first);
 }
 
 /* The recordings' calls, as far as these processes made all of them or their trees tell. */
@@ -124,6 +126,34 @@ static struct nytp_slice slice_spans(const struct nytp_profile *profile,
     return spans;
 }
 
+static void copy_spans(struct nytp_profile *some, const struct nytp_profile *profile,
+                       struct nytp_slice nodes, bool *ok)
+{
+    const struct nytp_slice spans = slice_spans(profile, nodes);
+    some->spans = COPY(ok, profile->spans, spans);
+    some->n_spans = spans.n;
+    for (uint32_t i = 0; some->spans != NULL && i < spans.n; i++)
+        some->spans[i].node -= nodes.first;
+}
+
+/* Copies the rows of processes in a list that is sorted by process. */
+#define COPY_ROWS(rows, n_rows, slice)                                                         \
+    do {                                                                                       \
+        some->rows = COPY(ok, profile->rows, slice);                                           \
+        some->n_rows = (slice).n;                                                              \
+        for (uint32_t i = 0; some->rows != NULL && i < (slice).n; i++)                         \
+            some->rows[i].process -= first;                                                    \
+    } while (0)
+
+static void copy_rows(struct nytp_profile *some, const struct nytp_profile *profile,
+                      uint32_t first, uint32_t n, bool *ok)
+{
+    COPY_ROWS(regexes, n_regexes, nytp_regexes_of(profile, first, n));
+    COPY_ROWS(waited, n_waited, nytp_waited_of(profile, first, n));
+    COPY_ROWS(stretches, n_stretches, nytp_stretches_of(profile, first, n));
+    COPY_ROWS(memory_points, n_memory_points, nytp_memory_points_of(profile, first, n));
+}
+
 static bool copy_processes(struct nytp_profile *some, const struct nytp_profile *profile,
                            const struct nytp_arcs_before *calls, uint32_t first, uint32_t n)
 {
@@ -131,10 +161,9 @@ static bool copy_processes(struct nytp_profile *some, const struct nytp_profile 
     const struct nytp_slice nodes = {root,
                                      nytp_process_nodes_end(profile, first + n - 1) - root};
     const uint32_t first_recording = profile->processes[first].recording;
-    const uint32_t n_recordings =
-        profile->processes[first + n - 1].recording - first_recording + 1;
-    const struct nytp_slice lines = slice_lines(profile, nodes);
-    const struct nytp_slice children = slice_children(profile, nodes);
+    const struct nytp_slice recordings = {
+        first_recording, profile->processes[first + n - 1].recording - first_recording + 1};
+    bool ok = true;
     *some = *profile;
     some->strings = NULL;
     some->arena = NULL;
@@ -142,58 +171,21 @@ static bool copy_processes(struct nytp_profile *some, const struct nytp_profile 
     some->line_cost_svs = NULL;
     some->arcs = NULL;
     some->n_line_costs = some->n_arcs = 0;
-    some->n_nodes = nodes.n;
-    some->n_node_lines = lines.n;
-    some->n_children = children.n;
     some->n_processes = n;
-    some->recordings = COPY(profile->recordings, first_recording, n_recordings);
-    some->processes = COPY(profile->processes, first, n);
-    some->attributes = COPY(profile->attributes, 0, profile->n_attributes);
-    some->options = COPY(profile->options, 0, profile->n_options);
-    some->files = COPY(profile->files, 0, profile->n_files);
-    some->sources = COPY(profile->sources, 0, profile->n_sources);
-    some->blocks = COPY(profile->blocks, 0, profile->n_blocks);
-    const struct nytp_slice regexes = nytp_regexes_of(profile, first, n);
-    some->regexes = COPY(profile->regexes, regexes.first, regexes.n);
-    some->n_regexes = regexes.n;
-    for (uint32_t i = 0; some->regexes != NULL && i < regexes.n; i++)
-        some->regexes[i].process -= first;
-    const struct nytp_slice waited = nytp_waited_of(profile, first, n);
-    some->waited = COPY(profile->waited, waited.first, waited.n);
-    some->n_waited = waited.n;
-    for (uint32_t i = 0; some->waited != NULL && i < waited.n; i++)
-        some->waited[i].process -= first;
-    some->subs = COPY(profile->subs, 0, profile->n_subs);
-    some->nodes = COPY(profile->nodes, nodes.first, nodes.n);
-    some->node_lines = COPY(profile->node_lines, lines.first, lines.n);
-    if (profile->node_line_svs != NULL)
-        some->node_line_svs = COPY(profile->node_line_svs, lines.first, lines.n);
-    some->children = COPY(profile->children, children.first, children.n);
-    const struct nytp_slice spans = slice_spans(profile, nodes);
-    some->spans = COPY(profile->spans, spans.first, spans.n);
-    some->n_spans = spans.n;
-    const struct nytp_slice stretches = nytp_stretches_of(profile, first, n);
-    some->stretches = COPY(profile->stretches, stretches.first, stretches.n);
-    some->n_stretches = stretches.n;
-    for (uint32_t i = 0; some->stretches != NULL && i < stretches.n; i++)
-        some->stretches[i].process -= first;
-    const struct nytp_slice points = nytp_memory_points_of(profile, first, n);
-    some->memory_points = COPY(profile->memory_points, points.first, points.n);
-    some->n_memory_points = points.n;
-    for (uint32_t i = 0; some->memory_points != NULL && i < points.n; i++)
-        some->memory_points[i].process -= first;
-    if (some->recordings == NULL || some->processes == NULL || some->attributes == NULL ||
-        some->options == NULL || some->files == NULL || some->sources == NULL ||
-        some->blocks == NULL || some->regexes == NULL || some->waited == NULL ||
-        some->subs == NULL || some->nodes == NULL || some->node_lines == NULL ||
-        some->children == NULL || some->spans == NULL || some->stretches == NULL ||
-        some->memory_points == NULL ||
-        (profile->node_line_svs != NULL && some->node_line_svs == NULL))
+    some->recordings = COPY(&ok, profile->recordings, recordings);
+    some->processes = COPY(&ok, profile->processes, ((struct nytp_slice){first, n}));
+    some->attributes = COPY_ALL(&ok, profile->attributes, profile->n_attributes);
+    some->options = COPY_ALL(&ok, profile->options, profile->n_options);
+    some->files = COPY_ALL(&ok, profile->files, profile->n_files);
+    some->sources = COPY_ALL(&ok, profile->sources, profile->n_sources);
+    some->blocks = COPY_ALL(&ok, profile->blocks, profile->n_blocks);
+    some->subs = COPY_ALL(&ok, profile->subs, profile->n_subs);
+    copy_nodes(some, profile, nodes, &ok);
+    copy_spans(some, profile, nodes, &ok);
+    copy_rows(some, profile, first, n, &ok);
+    if (!ok)
         return false;
     take_recordings(some, profile, first);
-    take_nodes(some, nodes.first, lines.first, children.first);
-    for (uint32_t i = 0; i < spans.n; i++)
-        some->spans[i].node -= nodes.first;
     return nytp_in_use_count_once(some) && take_arcs(some, calls, first_recording);
 }
 
