@@ -24,33 +24,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION       1   /* of the JSON; grows if the meaning of a field changes */
-#define MOST_NAME     200 /* bytes of a name */
-#define MOST_PLACE    160 /* bytes of a path with its line; cut at its start */
-#define MOST_SOURCE   120 /* bytes of a line of source */
-#define MOST_REQUEST  80
-#define MOST_LINES    12
-#define MOST_SUBS     10
-#define MOST_REASONS  4
-#define MOST_WAITS    5
-#define MOST_REQUESTS 3
-#define MOST_REPEATS  3
-#define MOST_REGEXES  4
-#define MOST_KEPT     3
-#define MOST_PACKAGES 5
-#define MOST_CALLERS  2
-/* Output sizes in bytes at which each list ends. What follows a list has room up to the next
- * limit. The last limit leaves room for the commands: 8192 in all. */
-#define ROOM_LINES    4200u
-#define ROOM_SUBS     5050u
-#define ROOM_REASONS  5500u
-#define ROOM_WAITS    5700u
-#define ROOM_REPEATS  5900u
-#define ROOM_REQUESTS 6000u
-#define ROOM_REGEXES  6100u
-#define ROOM_IN_USE   6150u
-#define ROOM_KEPT     6200u
-#define ROOM_PACKAGES 6400u
+#define MOST_NAME    200 /* bytes of a name */
+#define MOST_PLACE   160 /* bytes of a path with its line; cut at its start */
+#define MOST_SOURCE  120 /* bytes of a line of source */
+#define MOST_REQUEST 80
+#define MOST_CALLERS 2
 
 /* The exclusive time of all subs of a package and of the builtins that they call. */
 struct package {
@@ -258,11 +236,6 @@ static bool gather(struct brief *b)
     return true;
 }
 
-static bool fits(const struct brief *b, uint32_t room)
-{
-    return b->out->n_bytes < room && b->out->error.status == NYTP_OK;
-}
-
 /* Returns the program, or the first input's name if the recording does not have it. */
 static struct nytp_name what_was_run(const struct brief *b)
 {
@@ -286,29 +259,11 @@ static const char *input(const struct brief *b)
     return b->profile->n_recordings == 1 && is_plain ? path.ptr : "FILE...";
 }
 
-static const struct {
-    const char *shows, *options;
-} commands[] = {
-    {"all lines", "--top=0 --lines"},
-    {"all subs", "--top=0"},
-    {"a sub's source with times", "--list=SUB"},
-    {"who calls a sub", "--peek=SUB"},
-    {"who calls whom", "--tree"},
-    {"where it works", "--top --no-wait"},
-};
-#define N_COMMANDS (sizeof commands / sizeof *commands)
-
 static const char *how(const struct nytp_profile *profile)
 {
     if (!profile->sampled)
         return "exact";
     return nytp_text_counted(profile) == NYTP_COUNTED_SAMPLES ? "sampled" : "mixed";
-}
-
-/* Returns statements plus calls, the same in each run, or 0 if sampled. */
-static uint64_t ops(bool sampled, uint64_t statements, uint64_t calls)
-{
-    return sampled ? 0 : statements + calls;
 }
 
 static void put_code(struct brief *b, const char *before, struct nytp_name name)
@@ -346,9 +301,8 @@ static void put_head(struct brief *b)
                 (unsigned long long)profile->total_statements, nytp_text_statements(profile),
                 profile->sampled ? "at least " : "", (unsigned long long)profile->total_calls);
     if (!profile->sampled)
-        nytp_printf(
-            b->out, "%llu ops, ",
-            (unsigned long long)ops(false, profile->total_statements, profile->total_calls));
+        nytp_printf(b->out, "%llu ops, ",
+                    (unsigned long long)(profile->total_statements + profile->total_calls));
     nytp_printf(b->out,
                 "%lu process%s. Names below are quoted from the profile.\n\nTimes are %s, ",
                 (unsigned long)profile->n_processes, profile->n_processes == 1 ? "" : "es",
@@ -369,30 +323,16 @@ static void put_head(struct brief *b)
     nytp_puts(b->out, " in all.\n");
 }
 
-static void put_cut(struct brief *b, uint32_t shown_rows, uint32_t n, const char *what,
-                    const char *options)
-{
-    if (shown_rows < n)
-        nytp_printf(b->out, "- %lu more %s: `nytp export %s %s`\n",
-                    (unsigned long)(n - shown_rows), what, options, input(b));
-}
+/* ---- rows of the sections ---- */
 
-static void put_lines(struct brief *b)
+static void put_line(struct brief *b, uint32_t i)
 {
-    uint32_t i = 0;
-    if (b->lines.n == 0)
-        return;
-    nytp_puts(b->out, "\n## Lines by own time\n");
-    for (; i < b->lines.n && i < MOST_LINES && fits(b, ROOM_LINES); i++) {
-        const struct nytp_line_row *const row = &b->lines.rows[i];
-        struct text text;
-        put_share(b, row->self_ticks);
-        put_code(b, " ", place(b, &text, row->file, row->line));
-        nytp_printf(b->out, " %llux", (unsigned long long)row->statements);
-        put_code(b, ": ", source(b, &text, row->file, row->line));
-        nytp_putc(b->out, '\n');
-    }
-    put_cut(b, i, b->lines.n, "lines", "--top=0 --lines");
+    const struct nytp_line_row *const row = &b->lines.rows[i];
+    struct text text;
+    put_share(b, row->self_ticks);
+    put_code(b, " ", place(b, &text, row->file, row->line));
+    nytp_printf(b->out, " %llux", (unsigned long long)row->statements);
+    put_code(b, ": ", source(b, &text, row->file, row->line));
 }
 
 /* Samples show only some of the calls. */
@@ -415,126 +355,83 @@ static void put_callers(struct brief *b, uint32_t sub)
     free(rows.rows);
 }
 
-static void put_subs(struct brief *b)
+static void put_sub(struct brief *b, uint32_t i)
 {
-    uint32_t i = 0;
-    nytp_puts(b->out, "\n## Subs by own time\n");
-    for (; i < b->n_subs && i < MOST_SUBS && fits(b, ROOM_SUBS); i++) {
-        const struct nytp_sub *const sub = &b->profile->subs[b->subs[i]];
-        struct text text;
-        put_share(b, sub->excl_ticks);
-        put_code(b, " ", shown(&text, sub->name, MOST_NAME));
-        put_calls(b, sub->calls);
-        if (!b->profile->sampled)
-            nytp_printf(b->out, ", %llu ops",
-                        (unsigned long long)ops(false, sub->statements, sub->calls));
-        nytp_puts(b->out, ", inclusive ");
-        put_time(b, sub->incl_ticks);
-        put_callers(b, b->subs[i]);
-        nytp_putc(b->out, '\n');
-    }
-    put_cut(b, i, b->n_subs, "subs", "--top=0");
+    const struct nytp_sub *const sub = &b->profile->subs[b->subs[i]];
+    struct text text;
+    put_share(b, sub->excl_ticks);
+    put_code(b, " ", shown(&text, sub->name, MOST_NAME));
+    put_calls(b, sub->calls);
+    if (!b->profile->sampled)
+        nytp_printf(b->out, ", %llu ops", (unsigned long long)(sub->statements + sub->calls));
+    nytp_puts(b->out, ", inclusive ");
+    put_time(b, sub->incl_ticks);
+    put_callers(b, b->subs[i]);
 }
 
-static void put_reasons(struct brief *b)
+static void put_reason(struct brief *b, uint32_t i)
 {
-    uint32_t i = 0;
-    for (; i < b->reasons.n && i < MOST_REASONS && fits(b, ROOM_REASONS); i++) {
-        const struct nytp_waited *const row = &b->reasons.rows[i];
-        struct text text;
-        nytp_puts(b->out, "- ");
-        nytp_text_time(b->out, row->ns, NYTP_NS_PER_SEC, NULL, 0);
-        nytp_printf(b->out, " for %s", nytp_wait_reason_name(row->reason));
-        put_code(b, " ", shown(&text, row->peer, NYTP_MAX_PEER));
-        put_code(b, " at ", place(b, &text, row->file, row->line));
-        nytp_putc(b->out, '\n');
-    }
-    put_cut(b, i, b->reasons.n, "reasons", "--waits=0");
+    const struct nytp_waited *const row = &b->reasons.rows[i];
+    struct text text;
+    nytp_puts(b->out, "- ");
+    nytp_text_time(b->out, row->ns, NYTP_NS_PER_SEC, NULL, 0);
+    nytp_printf(b->out, " for %s", nytp_wait_reason_name(row->reason));
+    put_code(b, " ", shown(&text, row->peer, NYTP_MAX_PEER));
+    put_code(b, " at ", place(b, &text, row->file, row->line));
 }
 
-static void put_waits(struct brief *b)
+static void put_wait_sum(struct brief *b)
 {
-    uint32_t i = 0;
-    if (b->wait_ticks <= 0 && b->reasons.n == 0)
-        return;
-    nytp_puts(b->out, "\n## Waiting\n");
     put_share(b, b->wait_ticks);
-    nytp_puts(b->out, " in all\n");
-    put_reasons(b);
-    for (; i < b->n_waits && i < MOST_WAITS && fits(b, ROOM_WAITS); i++) {
-        const struct nytp_sub *const sub = &b->profile->subs[b->waits[i]];
-        struct text text;
-        put_share(b, sub->excl_ticks);
-        put_code(b, " ", shown(&text, sub->name, MOST_NAME));
-        nytp_putc(b->out, '\n');
+}
+
+static void put_wait(struct brief *b, uint32_t i)
+{
+    const struct nytp_sub *const sub = &b->profile->subs[b->waits[i]];
+    struct text text;
+    put_share(b, sub->excl_ticks);
+    put_code(b, " ", shown(&text, sub->name, MOST_NAME));
+}
+
+static void put_repeat(struct brief *b, uint32_t i)
+{
+    const struct nytp_repeat *const repeat = &b->queries.repeats[i];
+    struct text text;
+    put_share(b, repeat->ticks);
+    nytp_printf(b->out, " %llux, up to %llu in a request, in a loop",
+                (unsigned long long)repeat->calls, (unsigned long long)repeat->most);
+    put_code(b, " at ", place(b, &text, repeat->loop_file, repeat->loop_line));
+    put_code(b, ": ", shown(&text, repeat->text, MOST_SOURCE));
+    nytp_puts(b->out, "; one statement for all may do");
+}
+
+static void put_request(struct brief *b, uint32_t i)
+{
+    const struct nytp_request *const request = &b->queries.requests[i];
+    struct text text;
+    put_share(b, request->database_ticks);
+    nytp_printf(b->out, " %llu statements, %llu different",
+                (unsigned long long)request->queries, (unsigned long long)request->texts);
+    if (request->n > 0) {
+        nytp_printf(b->out, ", %llu requests, of which up to %llu each, of",
+                    (unsigned long long)request->n, (unsigned long long)request->most);
+        put_code(b, " ", shown(&text, request->value, MOST_REQUEST));
     }
 }
 
-static void put_repeats(struct brief *b)
+static void put_regex(struct brief *b, uint32_t i)
 {
-    uint32_t i = 0;
-    for (; i < b->queries.n_repeats && i < MOST_REPEATS && fits(b, ROOM_REPEATS); i++) {
-        const struct nytp_repeat *const repeat = &b->queries.repeats[i];
-        struct text text;
-        put_share(b, repeat->ticks);
-        nytp_printf(b->out, " %llux, up to %llu in a request, in a loop",
-                    (unsigned long long)repeat->calls, (unsigned long long)repeat->most);
-        put_code(b, " at ", place(b, &text, repeat->loop_file, repeat->loop_line));
-        put_code(b, ": ", shown(&text, repeat->text, MOST_SOURCE));
-        nytp_puts(b->out, "; one statement for all may do\n");
-    }
-    put_cut(b, i, b->queries.n_repeats, "loops", "--sql=0");
-}
-
-static void put_requests(struct brief *b)
-{
-    uint32_t i = 0;
-    for (; i < b->queries.n_requests && i < MOST_REQUESTS && fits(b, ROOM_REQUESTS); i++) {
-        const struct nytp_request *const request = &b->queries.requests[i];
-        struct text text;
-        put_share(b, request->database_ticks);
-        nytp_printf(b->out, " %llu statements, %llu different",
-                    (unsigned long long)request->queries, (unsigned long long)request->texts);
-        if (request->n > 0) {
-            nytp_printf(b->out, ", %llu requests, of which up to %llu each, of",
-                        (unsigned long long)request->n, (unsigned long long)request->most);
-            put_code(b, " ", shown(&text, request->value, MOST_REQUEST));
-        }
-        nytp_putc(b->out, '\n');
-    }
-    put_cut(b, i, b->queries.n_requests, "requests", "--sql=0");
-}
-
-static void put_statements(struct brief *b)
-{
-    if (b->queries.n == 0)
-        return;
-    nytp_puts(b->out, "\n## Databases, inclusive\n");
-    put_repeats(b);
-    put_requests(b);
-}
-
-static void put_regexes(struct brief *b)
-{
-    uint32_t i = 0;
-    if (b->regexes.n == 0)
-        return;
-    nytp_puts(b->out, "\n## Regular expressions, of the whole recording\n");
-    for (; i < b->regexes.n && i < MOST_REGEXES && fits(b, ROOM_REGEXES); i++) {
-        const struct nytp_regex_row *const row = &b->regexes.rows[i];
-        struct text text;
-        char remark[100];
-        nytp_regex_remark(row, remark);
-        nytp_puts(b->out, "- ");
-        nytp_text_time(b->out, (int64_t)row->sums.total_ns, NYTP_NS_PER_SEC, NULL, 0);
-        nytp_printf(b->out, " %s %llu%s", nytp_regex_kind_names[row->sums.kind],
-                    (unsigned long long)row->sums.calls,
-                    b->profile->sampled ? " samples" : "x");
-        put_code(b, " at ", place(b, &text, row->sums.file, row->sums.line));
-        put_code(b, ": ", shown(&text, row->sums.pattern, MOST_SOURCE));
-        nytp_printf(b->out, "%s%s\n", *remark != '\0' ? "; " : "", remark);
-    }
-    put_cut(b, i, b->regexes.n, "of them", "--patterns=0");
+    const struct nytp_regex_row *const row = &b->regexes.rows[i];
+    struct text text;
+    char remark[100];
+    nytp_regex_remark(row, remark);
+    nytp_puts(b->out, "- ");
+    nytp_text_time(b->out, (int64_t)row->sums.total_ns, NYTP_NS_PER_SEC, NULL, 0);
+    nytp_printf(b->out, " %s %llu%s", nytp_regex_kind_names[row->sums.kind],
+                (unsigned long long)row->sums.calls, b->profile->sampled ? " samples" : "x");
+    put_code(b, " at ", place(b, &text, row->sums.file, row->sums.line));
+    put_code(b, ": ", shown(&text, row->sums.pattern, MOST_SOURCE));
+    nytp_printf(b->out, "%s%s", *remark != '\0' ? "; " : "", remark);
 }
 
 /* More may be in use than was allocated since the recording began. */
@@ -547,68 +444,115 @@ static void put_bytes_of(struct brief *b, int64_t in_use, int64_t allocated)
     nytp_puts(b->out, " allocated");
 }
 
-static void put_in_use(struct brief *b)
+static void put_in_use_sum(struct brief *b)
 {
-    uint32_t i = 0;
-    if (!has_bytes(b))
-        return;
-    nytp_puts(b->out, "\n## Lines by bytes in use at the end, estimated from samples\n");
     put_bytes_of(b, b->bytes.of[NYTP_INUSE_SPACE], b->bytes.of[NYTP_ALLOC_SPACE]);
-    nytp_puts(b->out, " in all\n");
-    for (; i < b->in_use.n && i < MOST_KEPT && fits(b, ROOM_IN_USE); i++) {
-        const struct nytp_line_row *const row = &b->in_use.rows[i];
-        struct text text;
-        put_bytes_of(b, row->memory.bytes.of[NYTP_INUSE_SPACE],
-                     row->memory.bytes.of[NYTP_ALLOC_SPACE]);
-        put_code(b, " ", place(b, &text, row->file, row->line));
-        put_code(b, ": ", source(b, &text, row->file, row->line));
-        nytp_putc(b->out, '\n');
-    }
-    put_cut(b, i, b->in_use.n, "lines", "--top=0 --lines --sort=inuse_space");
 }
 
-static void put_kept(struct brief *b)
+static void put_in_use_of_line(struct brief *b, uint32_t i)
+{
+    const struct nytp_line_row *const row = &b->in_use.rows[i];
+    struct text text;
+    put_bytes_of(b, row->memory.bytes.of[NYTP_INUSE_SPACE],
+                 row->memory.bytes.of[NYTP_ALLOC_SPACE]);
+    put_code(b, " ", place(b, &text, row->file, row->line));
+    put_code(b, ": ", source(b, &text, row->file, row->line));
+}
+
+static void put_kept_of_line(struct brief *b, uint32_t i)
+{
+    const struct nytp_line_row *const row = &b->kept.rows[i];
+    struct text text;
+    nytp_printf(b->out, "- %lld", (long long)row->memory.kept);
+    put_code(b, " ", place(b, &text, row->file, row->line));
+    put_code(b, ": ", source(b, &text, row->file, row->line));
+}
+
+static void put_package(struct brief *b, uint32_t i)
+{
+    struct text text;
+    put_share(b, b->packages[i].ticks);
+    put_code(b, " ", shown(&text, b->packages[i].name, MOST_NAME));
+}
+
+/* ---- the sections ---- */
+
+struct section {
+    const char *title; /* NULL: more rows of the section before */
+    bool shown;
+    void (*put_sum)(struct brief *b); /* "in all"; NULL: there is none */
+    void (*put_row)(struct brief *b, uint32_t i);
+    uint32_t n, most;           /* rows; those that may be shown */
+    uint32_t room;              /* bytes of output at which the rows end */
+    const char *what, *options; /* rows that are left out, and the way to see them; or NULL */
+};
+
+static void put_section(struct brief *b, const struct section *section)
 {
     uint32_t i = 0;
-    if (b->kept.n == 0)
+    if (!section->shown)
         return;
-    nytp_puts(b->out, "\n## Lines by perl's values (SVs) that they kept\n");
-    for (; i < b->kept.n && i < MOST_KEPT && fits(b, ROOM_KEPT); i++) {
-        const struct nytp_line_row *const row = &b->kept.rows[i];
-        struct text text;
-        nytp_printf(b->out, "- %lld", (long long)row->memory.kept);
-        put_code(b, " ", place(b, &text, row->file, row->line));
-        put_code(b, ": ", source(b, &text, row->file, row->line));
+    if (section->title != NULL)
+        nytp_printf(b->out, "\n## %s\n", section->title);
+    if (section->put_sum != NULL) {
+        section->put_sum(b);
+        nytp_puts(b->out, " in all\n");
+    }
+    for (; i < section->n && i < section->most && b->out->n_bytes < section->room &&
+           b->out->error.status == NYTP_OK;
+         i++) {
+        section->put_row(b, i);
         nytp_putc(b->out, '\n');
     }
-    put_cut(b, i, b->kept.n, "lines", "--top=0 --lines --sort=svs");
+    if (i < section->n && section->what != NULL)
+        nytp_printf(b->out, "- %lu more %s: `nytp export %s %s`\n",
+                    (unsigned long)(section->n - i), section->what, section->options, input(b));
 }
 
-static void put_packages(struct brief *b)
+/* The room of the last section leaves enough for the commands: 8192 bytes in all. */
+static void put_sections(struct brief *b)
 {
-    nytp_puts(b->out, "\n## Packages by own time, with builtins that they call\n");
-    for (uint32_t i = 0; i < b->n_packages && i < MOST_PACKAGES && fits(b, ROOM_PACKAGES);
-         i++) {
-        struct text text;
-        put_share(b, b->packages[i].ticks);
-        put_code(b, " ", shown(&text, b->packages[i].name, MOST_NAME));
-        nytp_putc(b->out, '\n');
-    }
+    const bool waits = b->wait_ticks > 0 || b->reasons.n > 0, asks = b->queries.n > 0;
+    const struct section sections[] = {
+        {"Lines by own time", b->lines.n > 0, NULL, put_line, b->lines.n, 12, 4200, "lines",
+         "--top=0 --lines"},
+        {"Subs by own time", true, NULL, put_sub, b->n_subs, 10, 5050, "subs", "--top=0"},
+        {"Waiting", waits, put_wait_sum, put_reason, b->reasons.n, 4, 5500, "reasons",
+         "--waits=0"},
+        {NULL, waits, NULL, put_wait, b->n_waits, 5, 5700, NULL, NULL},
+        {"Databases, inclusive", asks, NULL, put_repeat, b->queries.n_repeats, 3, 5900, "loops",
+         "--sql=0"},
+        {NULL, asks, NULL, put_request, b->queries.n_requests, 3, 6000, "requests", "--sql=0"},
+        {"Regular expressions, of the whole recording", b->regexes.n > 0, NULL, put_regex,
+         b->regexes.n, 4, 6100, "of them", "--patterns=0"},
+        {"Lines by bytes in use at the end, estimated from samples", has_bytes(b),
+         put_in_use_sum, put_in_use_of_line, b->in_use.n, 3, 6150, "lines",
+         "--top=0 --lines --sort=inuse_space"},
+        {"Lines by perl's values (SVs) that they kept", b->kept.n > 0, NULL, put_kept_of_line,
+         b->kept.n, 3, 6200, "lines", "--top=0 --lines --sort=svs"},
+        {"Packages by own time, with builtins that they call", true, NULL, put_package,
+         b->n_packages, 5, 6400, NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        put_section(b, &sections[i]);
 }
 
 static void put_markdown(struct brief *b)
 {
+    static const struct {
+        const char *shows, *options;
+    } commands[] = {
+        {"all lines", "--top=0 --lines"},
+        {"all subs", "--top=0"},
+        {"a sub's source with times", "--list=SUB"},
+        {"who calls a sub", "--peek=SUB"},
+        {"who calls whom", "--tree"},
+        {"where it works", "--top --no-wait"},
+    };
     put_head(b);
-    put_lines(b);
-    put_subs(b);
-    put_waits(b);
-    put_statements(b);
-    put_regexes(b);
-    put_in_use(b);
-    put_kept(b);
-    put_packages(b);
+    put_sections(b);
     nytp_puts(b->out, "\n## More\n");
-    for (size_t i = 0; i < N_COMMANDS; i++)
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         nytp_printf(b->out, "- %s: `nytp export %s %s`\n", commands[i].shows,
                     commands[i].options, input(b));
 }
