@@ -30,17 +30,26 @@ bool nytp_counts_is_one(const char *path)
 
 /* ---- reading ---- */
 
+/* Reads a text that is freed with the table. If a key is repeated, the first text counts. */
+static bool read_name(struct nytp_json_scan *scan, struct nytp_name *name)
+{
+    char *text = NULL;
+    size_t len;
+    if (name->ptr != NULL)
+        return nytp_json_scan_skip(scan);
+    if (!nytp_json_scan_string(scan, &text, &len))
+        return false;
+    *name = (struct nytp_name){text, (uint32_t)len};
+    return true;
+}
+
 static bool read_field(struct nytp_json_scan *scan, const char *key, void *to)
 {
     struct nytp_counts_sub *const sub = to;
-    size_t len;
-    const bool is_sub = strcmp(key, "sub") == 0;
-    if ((is_sub && sub->name == NULL) || (strcmp(key, "file") == 0 && sub->file == NULL)) {
-        if (!nytp_json_scan_string(scan, is_sub ? &sub->name : &sub->file, &len))
-            return false;
-        *(is_sub ? &sub->name_len : &sub->file_len) = (uint32_t)len;
-        return true;
-    }
+    if (strcmp(key, "sub") == 0)
+        return read_name(scan, &sub->name);
+    if (strcmp(key, "file") == 0)
+        return read_name(scan, &sub->file);
     if (strcmp(key, "statements") == 0)
         return nytp_json_scan_count(scan, &sub->statements);
     if (strcmp(key, "calls") == 0)
@@ -72,12 +81,12 @@ static bool read_sub(struct nytp_json_scan *scan, struct nytp_counts_sub *sub)
 {
     if (!read_object(scan, read_field, sub))
         return false;
-    if (sub->name == NULL)
+    if (sub->name.ptr == NULL)
         return nytp_error_at(&scan->error, NYTP_ERR_FORMAT, (uint64_t)(scan->at - scan->start),
                              false, "an entry without \"sub\"");
-    if (sub->file == NULL)
-        sub->file = calloc(1, 1);
-    return sub->file != NULL || nytp_out_of_memory(&scan->error);
+    if (sub->file.ptr == NULL)
+        sub->file.ptr = calloc(1, 1);
+    return sub->file.ptr != NULL || nytp_out_of_memory(&scan->error);
 }
 
 static bool read_subs(struct nytp_json_scan *scan, struct nytp_counts *counts)
@@ -102,17 +111,10 @@ static bool read_subs(struct nytp_json_scan *scan, struct nytp_counts *counts)
 static bool read_condition(struct nytp_json_scan *scan, const char *key, void *to)
 {
     struct nytp_conditions *const conditions = to;
-    for (uint32_t i = 0; i < NYTP_N_CONDITIONS; i++) {
-        char *text;
-        size_t len;
-        if (nytp_condition_names[i].key == NULL ||
-            strcmp(key, nytp_condition_names[i].key) != 0 || conditions->value[i].ptr != NULL)
-            continue;
-        if (!nytp_json_scan_string(scan, &text, &len))
-            return false;
-        conditions->value[i] = (struct nytp_name){text, (uint32_t)len};
-        return true;
-    }
+    for (uint32_t i = 0; i < NYTP_N_CONDITIONS; i++)
+        if (nytp_condition_names[i].key != NULL &&
+            strcmp(key, nytp_condition_names[i].key) == 0)
+            return read_name(scan, &conditions->value[i]);
     return nytp_json_scan_skip(scan);
 }
 
@@ -127,11 +129,10 @@ static bool read_sampled(struct nytp_json_scan *scan, struct nytp_counts *counts
 static bool read_member(struct nytp_json_scan *scan, const char *key, void *to)
 {
     struct nytp_counts *const counts = to;
-    size_t len;
     if (strcmp(key, "nytp_counts") == 0)
         return nytp_json_scan_count(scan, &counts->version);
-    if (strcmp(key, "application") == 0 && counts->application == NULL)
-        return nytp_json_scan_string(scan, &counts->application, &len);
+    if (strcmp(key, "application") == 0)
+        return read_name(scan, &counts->application);
     if (strcmp(key, "facts") == 0)
         return read_object(scan, read_condition, &counts->conditions);
     if (strcmp(key, "sampled") == 0)
@@ -218,17 +219,22 @@ struct nytp_counts *nytp_counts_read(const char *path, struct nytp_error *error)
     return NULL;
 }
 
+static void free_name(struct nytp_name name)
+{
+    free((char *)(uintptr_t)name.ptr);
+}
+
 void nytp_counts_free(struct nytp_counts *counts)
 {
     if (counts == NULL)
         return;
     for (uint32_t i = 0; i < counts->n_subs; i++) {
-        free(counts->subs[i].name);
-        free(counts->subs[i].file);
+        free_name(counts->subs[i].name);
+        free_name(counts->subs[i].file);
     }
     for (uint32_t i = 0; i < NYTP_N_CONDITIONS; i++)
-        free((char *)(uintptr_t)counts->conditions.value[i].ptr);
+        free_name(counts->conditions.value[i]);
     free(counts->subs);
-    free(counts->application);
+    free_name(counts->application);
     free(counts);
 }

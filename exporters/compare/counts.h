@@ -24,14 +24,13 @@
 #define NYTP_COUNTS_VERSION 1 /* grows if the meaning of a field changes */
 
 struct nytp_counts_sub {
-    char *name, *file; /* file: without folders, may be "" */
-    uint32_t name_len, file_len;
+    struct nytp_name name, file; /* file: without folders, may be "" */
     int64_t statements, calls;
 };
 
 struct nytp_counts {
-    char *application;
-    struct nytp_conditions conditions; /* of the recordings; owned by the table */
+    struct nytp_name application;      /* NULL if unknown; the table owns all texts */
+    struct nytp_conditions conditions; /* of the recordings */
     bool sampled;                      /* the counts are samples */
     int64_t version, statements, calls;
     struct nytp_counts_sub *subs;

@@ -226,20 +226,10 @@ static bool make_rows(struct comparing *c)
 
 /* ---- a table of counts as the base ---- */
 
-static struct nytp_name counts_name(const struct nytp_counts_sub *sub)
-{
-    return (struct nytp_name){sub->name, sub->name_len};
-}
-
-static struct nytp_name counts_file(const struct nytp_counts_sub *sub)
-{
-    return (struct nytp_name){sub->file, sub->file_len};
-}
-
 static bool same_name(const struct nytp_counts *counts, uint32_t i, uint32_t k)
 {
-    return k < counts->n_subs && nytp_compare_names(counts_name(&counts->subs[i]),
-                                                    counts_name(&counts->subs[k])) == 0;
+    return k < counts->n_subs &&
+           nytp_compare_names(counts->subs[i].name, counts->subs[k].name) == 0;
 }
 
 /* Adds rows for subs that only the table has. rows[i] becomes the row of its entry i. */
@@ -250,15 +240,15 @@ static bool rows_of_counts(struct comparing *c, uint32_t *rows)
     for (uint32_t i = 0; i < counts->n_subs; i++) {
         const bool only_one =
             !same_name(counts, i, i + 1) && (i == 0 || !same_name(counts, i, i - 1));
-        rows[i] = nytp_diff_row_of(c->diff, n_rows, counts_name(&counts->subs[i]),
-                                   counts_file(&counts->subs[i]), only_one);
+        rows[i] = nytp_diff_row_of(c->diff, n_rows, counts->subs[i].name, counts->subs[i].file,
+                                   only_one);
         if (rows[i] != NONE)
             continue;
         struct nytp_diff_row *row = add_row(c);
         if (row == NULL)
             return false;
-        row->name = counts_name(&counts->subs[i]);
-        row->file = counts_file(&counts->subs[i]);
+        row->name = counts->subs[i].name;
+        row->file = counts->subs[i].file;
         rows[i] = c->diff->n_rows - 1;
     }
     return true;

@@ -20,8 +20,8 @@ static bool is_new_program(const struct nytp_diff *diff, struct nytp_name progra
 bool nytp_diff_other_program(const struct nytp_diff *diff)
 {
     if (diff->counts != NULL) {
-        const char *program = diff->counts->application;
-        return program != NULL && !is_new_program(diff, nytp_name_of_text(program));
+        const struct nytp_name program = diff->counts->application;
+        return program.ptr != NULL && !is_new_program(diff, program);
     }
     for (uint32_t i = 0; i < diff->profile->n_recordings; i++)
         if (diff->side_of_recording[i] == NYTP_DIFF_BASE &&
