@@ -22,9 +22,7 @@
 #include "XS/options/settings.h"
 #include "XS/startup/startup.h"
 
-#include "XS/glue/data.h"
-#include "XS/glue/stream.h"
-#include "XS/glue/writer.h"
+#include "XS/glue/glue.h"
 
 /* DynaLoader looks for these. */
 XS_EXTERNAL(boot_Devel__NYTProf) __attribute__((visibility("default")));

@@ -13,9 +13,10 @@
  * off at each mark, as dprofpp does, unless it is asked to keep it.
  */
 #include "formats/base/arena.h"
+#include "formats/base/fnv1a.h"
 #include "formats/stream/format.h"
-#include "formats/base/table.h"
 #include "formats/stream/tmon_lines.h"
+#include "formats/base/table.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -31,7 +32,8 @@
 #define PROFILER_SUB       "Devel::DProf::write" /* flushes the profiler's buffer */
 
 struct sub {
-    uint32_t name_at, name_len; /* in reader.names */
+    const char *name; /* in reader.names */
+    uint32_t name_len;
 };
 
 struct frame {
@@ -74,8 +76,8 @@ struct reader {
     struct nytp_table ids; /* id of the new form -> sub */
     struct sub *subs;
     uint32_t n_subs, subs_capacity;
-    char *names;
-    uint32_t names_len, names_capacity;
+    struct nytp_arena *names;
+    size_t names_len;
     struct frame *frames;
     uint32_t depth, shown_depth, frames_capacity;
 };
@@ -156,14 +158,13 @@ static bool assign_header_value(struct reader *r, const struct nytp_tmon_line *l
     return true;
 }
 
-static bool deliver_attribute(struct reader *r, const struct nytp_tmon_line *line,
-                              const char *key, const char *value, size_t value_len)
+static bool deliver_pair(struct reader *r, const struct nytp_tmon_line *line, enum nytp_tag tag,
+                         const char *key, struct nytp_str value)
 {
     const struct nytp_event event = {
-        .tag = NYTP_TAG_ATTRIBUTE,
+        .tag = tag,
         .offset = line->offset,
-        .u.pair = {.key = {.ptr = key, .len = (uint32_t)strlen(key)},
-                   .value = {.ptr = value, .len = (uint32_t)value_len}},
+        .u.pair = {.key = {.ptr = key, .len = (uint32_t)strlen(key)}, .value = value},
     };
     return deliver_event(r, &event);
 }
@@ -185,22 +186,18 @@ static bool read_header_line(struct reader *r, const struct nytp_tmon_line *line
         const char *end = value;
         while (end < line->end && *end != '\'' && *end != ';')
             end++;
-        if (!deliver_attribute(r, line, "xs_version", value, (size_t)(end - value)))
+        const struct nytp_str version = {.ptr = value, .len = (uint32_t)(end - value)};
+        if (!deliver_pair(r, line, NYTP_TAG_ATTRIBUTE, "xs_version", version))
             return false;
     }
     return true;
 }
 
 static bool deliver_option(struct reader *r, const struct nytp_tmon_line *line, const char *key,
-                           const char *value)
+                           const char *digit)
 {
-    const struct nytp_event event = {
-        .tag = NYTP_TAG_OPTION,
-        .offset = line->offset,
-        .u.pair = {.key = {.ptr = key, .len = (uint32_t)strlen(key)},
-                   .value = {.ptr = value, .len = (uint32_t)strlen(value)}},
-    };
-    return deliver_event(r, &event);
+    const struct nytp_str value = {.ptr = digit, .len = 1};
+    return deliver_pair(r, line, NYTP_TAG_OPTION, key, value);
 }
 
 /* The header is over. Deliver what others want to know ahead of the calls: the length of a
@@ -217,8 +214,9 @@ static bool begin_events(struct reader *r, const struct nytp_tmon_line *line)
     r->scale = is_fraction && r->hz < FINE_TICKS_PER_SEC ? FINE_TICKS_PER_SEC / r->hz : 1;
     char number[32];
     const int len = snprintf(number, sizeof number, "%" PRId64, r->hz * r->scale);
+    const struct nytp_str ticks_per_sec = {.ptr = number, .len = (uint32_t)len};
     const struct nytp_event start = {.tag = NYTP_TAG_PID_START, .offset = line->offset};
-    return deliver_attribute(r, line, "ticks_per_sec", number, (size_t)len) &&
+    return deliver_pair(r, line, NYTP_TAG_ATTRIBUTE, "ticks_per_sec", ticks_per_sec) &&
            deliver_option(r, line, "subs", "1") && deliver_option(r, line, "stmts", "0") &&
            deliver_option(r, line, "calls", "2") && deliver_event(r, &start);
 }
@@ -226,62 +224,35 @@ static bool begin_events(struct reader *r, const struct nytp_tmon_line *line)
 static bool read_header(struct reader *r)
 {
     struct nytp_tmon_line line = {0};
-    enum nytp_tmon_result result;
-    while ((result = nytp_tmon_next(r->source, r->error, &line)) == NYTP_TMON_LINE) {
+    while (nytp_tmon_next(r->source, r->error, &line)) {
         if (is_text(line.at, line.end, "PART2"))
             return begin_events(r, &line);
         if (!read_header_line(r, &line))
             return false;
     }
-    if (result == NYTP_TMON_FAILED)
-        return false;
     return nytp_error_at(r->error, NYTP_ERR_TRUNCATED, nytp_source_offset(r->source), false,
                          "the input ends inside the header");
 }
 
 /* Subs */
 
-static bool add_sub(struct reader *r, const struct nytp_tmon_line *line, uint32_t *index)
+/* Adds a sub. Returns room for its name of `len` bytes, or NULL with the error set. */
+static char *add_sub(struct reader *r, const struct nytp_tmon_line *line, size_t len,
+                     uint32_t *index)
 {
-    if (!nytp_grow(&r->subs, &r->subs_capacity, r->n_subs, sizeof *r->subs))
-        return out_of_memory(r);
-    if (r->n_subs == UINT32_MAX / 2)
-        return fail(r, line, NYTP_ERR_LIMIT, "too many subs");
+    if (r->n_subs == UINT32_MAX / 2 || len > MAX_NAMES - r->names_len) {
+        fail(r, line, NYTP_ERR_LIMIT, "too many subs");
+        return NULL;
+    }
+    char *const name = nytp_arena_alloc(r->names, len);
+    if (name == NULL || !nytp_grow(&r->subs, &r->subs_capacity, r->n_subs, sizeof *r->subs)) {
+        out_of_memory(r);
+        return NULL;
+    }
+    r->names_len += len;
     *index = r->n_subs++;
-    r->subs[*index] = (struct sub){.name_at = r->names_len};
-    return true;
-}
-
-/* Room for `len` more bytes of names. */
-static bool grow_names(struct reader *r, size_t len)
-{
-    const uint64_t needed = (uint64_t)r->names_len + len;
-    if (needed <= r->names_capacity)
-        return true;
-    uint64_t larger = r->names_capacity > 0 ? 2 * (uint64_t)r->names_capacity : 64;
-    while (larger < needed)
-        larger *= 2;
-    char *names = realloc(r->names, larger);
-    if (names == NULL)
-        return out_of_memory(r);
-    r->names = names;
-    r->names_capacity = (uint32_t)larger;
-    return true;
-}
-
-/* Append to the name of the sub that was added last. */
-static bool add_name(struct reader *r, const struct nytp_tmon_line *line, uint32_t sub,
-                     const char *name, size_t len)
-{
-    if (len > MAX_NAMES - r->names_len)
-        return fail(r, line, NYTP_ERR_LIMIT, "too many names");
-    if (!grow_names(r, len))
-        return false;
-    if (len > 0)
-        memcpy(r->names + r->names_len, name, len);
-    r->names_len += (uint32_t)len;
-    r->subs[sub].name_len += (uint32_t)len;
-    return true;
+    r->subs[*index] = (struct sub){.name = name, .name_len = (uint32_t)len};
+    return name;
 }
 
 /* "& 2 main bar": from here on, id 2 stands for main::bar. */
@@ -299,11 +270,14 @@ static bool introduce_sub(struct reader *r, const struct nytp_tmon_line *line)
     if (blank == NULL)
         blank = line->end;
     const char *name = blank < line->end ? blank + 1 : blank;
-    return add_sub(r, line, &sub) &&
-           add_name(r, line, sub, package, (size_t)(blank - package)) &&
-           add_name(r, line, sub, "::", 2) &&
-           add_name(r, line, sub, name, (size_t)(line->end - name)) &&
-           (nytp_table_put(&r->ids, (struct nytp_key){.a = id}, sub) || out_of_memory(r));
+    const size_t package_len = (size_t)(blank - package), name_len = (size_t)(line->end - name);
+    char *const text = add_sub(r, line, package_len + 2 + name_len, &sub);
+    if (text == NULL)
+        return false;
+    memcpy(text, package, package_len);
+    memcpy(text + package_len, "::", 2);
+    memcpy(text + package_len + 2, name, name_len);
+    return nytp_table_put(&r->ids, (struct nytp_key){.a = id}, sub) || out_of_memory(r);
 }
 
 /* A sub given by its name. Old profiles name it at each mark, so the text is looked up by its
@@ -312,28 +286,29 @@ static bool find_named(struct reader *r, const struct nytp_tmon_line *line, cons
                        uint32_t *sub)
 {
     const size_t len = (size_t)(line->end - name);
-    struct nytp_key key = {.b = 2166136261u, .c = 5381, .d = (uint32_t)len + 1};
-    for (size_t i = 0; i < len; i++) {
-        key.b = (key.b ^ (unsigned char)name[i]) * 16777619u;
-        key.c = key.c * 33 + (unsigned char)name[i];
-    }
+    const uint64_t hash = nytp_fnv1a_64(NYTP_FNV1A_64_START, name, len);
+    struct nytp_key key = {
+        .b = (uint32_t)hash, .c = (uint32_t)(hash >> 32), .d = (uint32_t)len + 1};
     for (;; key.a++) {
         *sub = nytp_table_get(&r->ids, key);
         if (*sub == NYTP_TABLE_NONE)
             break;
         const struct sub *found = &r->subs[*sub];
-        if (found->name_len == len && memcmp(r->names + found->name_at, name, len) == 0)
+        if (found->name_len == len && memcmp(found->name, name, len) == 0)
             return true;
     }
-    return add_sub(r, line, sub) && add_name(r, line, *sub, name, len) &&
-           (nytp_table_put(&r->ids, key, *sub) || out_of_memory(r));
+    char *const text = add_sub(r, line, len, sub);
+    if (text == NULL)
+        return false;
+    memcpy(text, name, len);
+    return nytp_table_put(&r->ids, key, *sub) || out_of_memory(r);
 }
 
 static bool is_profiler(const struct reader *r, uint32_t sub)
 {
     const struct sub *s = &r->subs[sub];
     return s->name_len == strlen(PROFILER_SUB) &&
-           memcmp(r->names + s->name_at, PROFILER_SUB, s->name_len) == 0;
+           memcmp(s->name, PROFILER_SUB, s->name_len) == 0;
 }
 
 /* Time */
@@ -426,7 +401,7 @@ static bool pop_frame(struct reader *r, const struct nytp_tmon_line *line)
         .u.sub_return = {.depth = r->shown_depth--,
                          .incl_ticks = (double)incl,
                          .excl_ticks = (double)(incl - f->inside),
-                         .name = {.ptr = r->names + s->name_at, .len = s->name_len}},
+                         .name = {.ptr = s->name, .len = s->name_len}},
     };
     return deliver_event(r, &event);
 }
@@ -561,11 +536,10 @@ static bool finish_events(struct reader *r)
 static bool read_body(struct reader *r)
 {
     struct nytp_tmon_line line;
-    enum nytp_tmon_result result;
-    while ((result = nytp_tmon_next(r->source, r->error, &line)) == NYTP_TMON_LINE)
+    while (nytp_tmon_next(r->source, r->error, &line))
         if (!read_body_line(r, &line))
             return false;
-    return result == NYTP_TMON_END && finish_events(r);
+    return r->error->status == NYTP_OK && finish_events(r);
 }
 
 static bool dprof_detect(const uint8_t *head, size_t len)
@@ -581,10 +555,12 @@ static bool dprof_read(struct nytp_source *source, const struct nytp_read_option
         reader.clock = options->clock;
         reader.keep_overhead = options->keep_overhead;
     }
-    const bool read = read_header(&reader) && read_body(&reader);
+    reader.names = nytp_arena_new();
+    const bool read = (reader.names != NULL || out_of_memory(&reader)) &&
+                      read_header(&reader) && read_body(&reader);
     nytp_table_free(&reader.ids);
     free(reader.subs);
-    free(reader.names);
+    nytp_arena_free(reader.names);
     free(reader.frames);
     return read;
 }

@@ -12,8 +12,7 @@
 
 #include "formats/stream/format.h"
 #include "formats/by_position/summary.h"
-#include "data.h"
-#include "error.h"
+#include "glue.h"
 
 #define NONE NYTP_SUMMARY_NONE
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Perl text for a status of the C core; see error.h.
+ * Perl text for a status of the C core; see glue.h.
  */
 #define PERL_NO_GET_CONTEXT
 #include <EXTERN.h>
 #include <perl.h>
 
-#include "error.h"
+#include "glue.h"
 
 /* Phrases that programs look for. */
 static const char *lead_in(enum nytp_status status)

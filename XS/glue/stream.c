@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Passes a profile's records to Perl code; see stream.h.
+ * Passes a profile's records to Perl code; see glue.h.
  *
  * The argument scalars are made once and refilled for every chunk; one that the callback keeps
  * a reference to is replaced.
@@ -10,8 +10,7 @@
 #include <perl.h>
 
 #include "formats/stream/format.h"
-#include "error.h"
-#include "stream.h"
+#include "glue.h"
 
 #define MAX_FIELDS 9     /* of a record */
 #define LARGE_TEXT 32768 /* bytes; see is_large() */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Writes merged profiles for Perl code; see writer.h.
+ * Writes merged profiles for Perl code; see glue.h.
  */
 #define PERL_NO_GET_CONTEXT
 #include <EXTERN.h>
@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include "formats/stream/write/merge_streams.h"
-#include "error.h"
-#include "writer.h"
+#include "glue.h"
 
 /* A merge in progress; perl's save stack frees it. */
 struct output {

@@ -6,22 +6,17 @@
 
 #include <string.h>
 
-static enum nytp_tmon_result fail_line(const struct nytp_source *source, uint64_t offset,
-                                       size_t have, struct nytp_error *error)
+static bool fail_line(struct nytp_error *error, uint64_t offset, size_t have)
 {
-    const struct nytp_error *source_error = nytp_source_error(source);
-    if (source_error->status != NYTP_OK)
-        *error = *source_error;
-    else if (have >= NYTP_SOURCE_MAX_NEED)
-        nytp_error_at(error, NYTP_ERR_LIMIT, offset, false, "line is longer than %d bytes",
-                      NYTP_SOURCE_MAX_NEED);
-    else
-        nytp_error_at(error, NYTP_ERR_TRUNCATED, offset, false, "the input ends inside a line");
-    return NYTP_TMON_FAILED;
+    if (have >= NYTP_SOURCE_MAX_NEED)
+        return nytp_error_at(error, NYTP_ERR_LIMIT, offset, false,
+                             "line is longer than %d bytes", NYTP_SOURCE_MAX_NEED);
+    return nytp_error_at(error, NYTP_ERR_TRUNCATED, offset, false,
+                         "the input ends inside a line");
 }
 
-enum nytp_tmon_result nytp_tmon_next(struct nytp_source *source, struct nytp_error *error,
-                                     struct nytp_tmon_line *line)
+bool nytp_tmon_next(struct nytp_source *source, struct nytp_error *error,
+                    struct nytp_tmon_line *line)
 {
     size_t have = nytp_source_fill(source, 1);
     while (have > 0) {
@@ -29,10 +24,13 @@ enum nytp_tmon_result nytp_tmon_next(struct nytp_source *source, struct nytp_err
         const uint8_t *newline = memchr(source->at, '\n', most);
         line->offset = nytp_source_offset(source);
         if (newline == NULL) {
-            if (have >= NYTP_SOURCE_MAX_NEED || nytp_source_fill(source, have + 1) == have)
-                return fail_line(source, line->offset, have, error);
-            have = (size_t)(source->end - source->at);
-            continue;
+            if (have < NYTP_SOURCE_MAX_NEED && nytp_source_fill(source, have + 1) > have) {
+                have = (size_t)(source->end - source->at);
+                continue;
+            }
+            if (nytp_source_error(source)->status == NYTP_OK)
+                return fail_line(error, line->offset, have);
+            break;
         }
         line->at = (const char *)source->at;
         line->end = (const char *)newline;
@@ -40,13 +38,11 @@ enum nytp_tmon_result nytp_tmon_next(struct nytp_source *source, struct nytp_err
         while (line->end > line->at && (line->end[-1] == '\r' || line->end[-1] == ' '))
             line->end--;
         if (line->end > line->at)
-            return NYTP_TMON_LINE;
+            return true;
         have = nytp_source_fill(source, 1);
     }
-    if (nytp_source_error(source)->status == NYTP_OK)
-        return NYTP_TMON_END;
     *error = *nytp_source_error(source);
-    return NYTP_TMON_FAILED;
+    return false;
 }
 
 const char *nytp_tmon_skip_blanks(const char *at, const char *end)
@@ -75,15 +71,12 @@ const char *nytp_tmon_number(const char *at, const char *end, int64_t *value)
 
 const char *nytp_tmon_id(const char *at, const char *end, uint32_t *id)
 {
-    at = nytp_tmon_skip_blanks(at, end);
-    const char *start = at;
+    static const char digits[] = "0123456789abcdef";
+    const char *const start = at = nytp_tmon_skip_blanks(at, end);
     uint64_t number = 0;
     for (; at < end && *at != ' '; at++) {
-        const char *digits = "0123456789abcdef";
         const char *digit = *at != '\0' ? strchr(digits, *at) : NULL;
-        if (digit == NULL)
-            return NULL;
-        number = number * 16 + (uint64_t)(digit - digits);
+        number = digit == NULL ? UINT64_MAX : number * 16 + (uint64_t)(digit - digits);
         if (number > UINT32_MAX)
             return NULL;
     }

@@ -16,17 +16,11 @@ struct nytp_tmon_line {
     uint64_t offset;      /* of the first byte in the input */
 };
 
-enum nytp_tmon_result {
-    NYTP_TMON_LINE,
-    NYTP_TMON_END, /* no line is left */
-    NYTP_TMON_FAILED
-};
-
 /* Reads the next line that is not blank. Its text is in the source's window, valid until the
- * next call. Fails, with *error set, if the source failed, the input ends inside the line, or
- * the line is longer than the window. */
-enum nytp_tmon_result nytp_tmon_next(struct nytp_source *source, struct nytp_error *error,
-                                     struct nytp_tmon_line *line);
+ * next call. Returns false at the end, or, with the error set, if the source failed, the input
+ * ends inside the line, or the line is longer than the window. */
+bool nytp_tmon_next(struct nytp_source *source, struct nytp_error *error,
+                    struct nytp_tmon_line *line);
 
 const char *nytp_tmon_skip_blanks(const char *at, const char *end);
 

@@ -303,161 +303,102 @@ C<slowops=0> builtins.
 
 =head1 LIMITS
 
-=over 4
+B<Coroutines>: Where coroutines (L<Coro>) switch, a call that is open while another runs counts as
+the caller of what runs there. Own times are right, inclusive times and callers across coroutines
+are not. An C<async sub> (L<Future::AsyncAwait>) that goes on later is listed below what resumed
+it, with 0 calls.
 
-=item Coroutines
+B<AUTOLOAD and overloaded code>: A call by AUTOLOAD, or of an object that is code by overloading,
+takes 24 bytes until its scope ends.
 
-Where coroutines (L<Coro>) switch, a call that is open while another runs counts as the caller of
-what runs there. Own times are right, inclusive times and callers across coroutines are not. An
-C<async sub> (L<Future::AsyncAwait>) that goes on later is listed below what resumed it, with 0
-calls.
+B<Replaced ops>: A module that has put its own code in the place of an op keeps that: calls
+through it are not seen.
 
-=item AUTOLOAD and overloaded code
+B<Embedded perls>: Interpreters of the same time have profiles like threads, those one after
+another like programs of one run.
 
-A call by AUTOLOAD, or of an object that is code by overloading, takes 24 bytes until its scope
-ends.
+B<Modules loaded before>: Insides of F<strict.pm> and F<XSLoader.pm> are recorded only where a
+running program loads them.
 
-=item Replaced ops
-
-A module that has put its own code in the place of an op keeps that: calls through it are not
-seen.
-
-=item Embedded perls
-
-Interpreters of the same time have profiles like threads, those one after another like programs of
-one run.
-
-=item Modules loaded before
-
-Insides of F<strict.pm> and F<XSLoader.pm> are recorded only where a running program loads them.
-
-=item A second thread
-
-With C<sample> or C<control> malloc locks: most programs take 0.2 to 0.6 % more instructions. In XS
-modules unshare(CLONE_NEWUSER) and setns() fail. glibc may abort programs that give one thread
-other capabilities, then change user.
-
-=back
+B<A second thread>: With C<sample> or C<control> malloc locks: most programs take 0.2 to 0.6 %
+more instructions. In XS modules unshare(CLONE_NEWUSER) and setns() fail. glibc may abort programs
+that give one thread other capabilities, then change user.
 
 =head1 CAVEATS
 
-=over 4
+B<What is listed>: Every compiled sub is listed, called or not, if anything else in its file was
+recorded. A recorded BEGIN block is C<Pkg::BEGIN@LINE>; the last unrecorded one of a package is
+C<Pkg::BEGIN>. Builtins and xsubs have lines 0 to 0, and stand in the file with the lowest id that
+has a sub of their package.
 
-=item What is listed
+B<file>: The folder has to exist, and unknown placeholders leave the program unprofiled. A file
+that another program writes, or that is no profile, is left alone: the process id is appended. The
+same holds in folders that others may write to (F</tmp>) for links, others' files, FIFOs and
+devices. A FIFO is waited for a second. C<perl -MDevel::NYTProf -e 1> replaces no profile of more
+than 64 kB.
 
-Every compiled sub is listed, called or not, if anything else in its file was recorded. A recorded
-BEGIN block is C<Pkg::BEGIN@LINE>; the last unrecorded one of a package is C<Pkg::BEGIN>. Builtins
-and xsubs have lines 0 to 0, and stand in the file with the lowest id that has a sub of their
-package.
+B<Privileges>: A set-user-ID or set-group-ID program, or one whose file has capabilities, runs
+unprofiled unless root started it. Inherited capabilities (systemd's C<AmbientCapabilities=>) do
+not matter. The sampling thread ends and begins anew when the process changes its user or groups.
 
-=item file
+B<Source and $^P>: C<$^P> is 0 unless an option needs it. It is 0x400 while perl compiles what
+cannot be read again: standard input, or code from a hook in C<@INC>. A program whose evals nest
+thousands deep has a large profile without C<nameevals=0>.
 
-The folder has to exist, and unknown placeholders leave the program unprofiled. A file that
-another program writes, or that is no profile, is left alone: the process id is appended. The same
-holds in folders that others may write to (F</tmp>) for links, others' files, FIFOs and devices. A
-FIFO is waited for a second. C<perl -MDevel::NYTProf -e 1> replaces no profile of more than 64 kB.
+B<regex>: 5,000 places and patterns are told apart. A killed program keeps what was matched in
+half of its time at least. With C<sample> there are samples, not calls.
 
-=item Privileges
-
-A set-user-ID or set-group-ID program, or one whose file has capabilities, runs unprofiled unless
-root started it. Inherited capabilities (systemd's C<AmbientCapabilities=>) do not matter. The
-sampling thread ends and begins anew when the process changes its user or groups.
-
-=item Source and $^P
-
-C<$^P> is 0 unless an option needs it. It is 0x400 while perl compiles what cannot be read again:
-standard input, or code from a hook in C<@INC>. A program whose evals nest thousands deep has a
-large profile without C<nameevals=0>.
-
-=item regex
-
-5,000 places and patterns are told apart. A killed program keeps what was matched in half of its
-time at least. With C<sample> there are samples, not calls.
-
-=item memory
-
-Temporaries are freed when the next statement begins, those of a sub's last statement by its
-caller. A child counts values from the fork on. A child's file also has the parent's allocations
-that are still in use; nytp-export counts them once if it has several of these files. For
-C<rotate>, 262,144 samples and 65,536 distinct calls are kept. Programs that are linked
+B<memory>: Temporaries are freed when the next statement begins, those of a sub's last statement
+by its caller. A child counts values from the fork on. A child's file also has the parent's
+allocations that are still in use; nytp-export counts them once if it has several of these files.
+For C<rotate>, 262,144 samples and 65,536 distinct calls are kept. Programs that are linked
 statically, or have more rights than their caller, ignore C<LD_PRELOAD>. With C<sample> only
 allocations are sampled.
 
-=item calls
+B<calls>: A killed program has no totals with C<calls=0>. Without the option calls are short
+comments of the format, which halve the file but which other readers pass over. For these, record
+with C<calls=2>, or convert: C<nytprofmerge -o expanded.out nytprof.out>.
 
-A killed program has no totals with C<calls=0>. Without the option calls are short comments of the
-format, which halve the file but which other readers pass over. For these, record with C<calls=2>,
-or convert: C<nytprofmerge -o expanded.out nytprof.out>.
+B<counts>: Calls are totals, as with C<calls=0>, so stacks are estimated from them, in proportion
+to calls. A line's statements belong to the innermost sub that holds the line: several subs on one
+line share them. C<DB::label()> does nothing. Readers of the format see times of 0;
+L<Devel::NYTProf::Data> has C<undef>. A killed program has the statements up to the last flush,
+and no calls (but C<sigexit>).
 
-=item counts
+B<sample>: Subs that no sample saw are missing. Options for exact profiles are ignored. Of more
+than 1,000 open calls the middle is left out. A program that executes no statement for a tenth of
+a second has its open calls noted in the file, for when it is killed. At most a sixteenth of that
+time, or 10 s, is missing. A second of processor time without a sample is reported at the end.
+Other systems than Linux see subs less well whose last statement takes the time.
 
-Calls are totals, as with C<calls=0>, so stacks are estimated from them, in proportion to calls. A
-line's statements belong to the innermost sub that holds the line: several subs on one line share
-them. C<DB::label()> does nothing. Readers of the format see times of 0; L<Devel::NYTProf::Data>
-has C<undef>. A killed program has the statements up to the last flush, and no calls (but
-C<sigexit>).
+B<control>: A client has three seconds for its command. A process that becomes another user, or
+closes all descriptors, opens a new socket if it may. C<checkpoint> and C<rotate> during an exact
+recording are for that one; children that are forked meanwhile are sampled.
 
-=item sample
+B<clock>: The default is the monotonic clock, read from the processor's counter where that is
+safe. Other clocks need a system call each time: C<clock=2> is rough for subs of a few
+microseconds. The processor's counter is read where the kernel's clock is that counter, and
+compared with it at each flush. After a difference clock_gettime() is read. C<nytp-export --stats>
+names the clock.
 
-Subs that no sample saw are missing. Options for exact profiles are ignored. Of more than 1,000
-open calls the middle is left out. A program that executes no statement for a tenth of a second
-has its open calls noted in the file, for when it is killed. At most a sixteenth of that time, or
-10 s, is missing. A second of processor time without a sample is reported at the end. Other
-systems than Linux see subs less well whose last statement takes the time.
-
-=item control
-
-A client has three seconds for its command. A process that becomes another user, or closes all
-descriptors, opens a new socket if it may. C<checkpoint> and C<rotate> during an exact recording
-are for that one; children that are forked meanwhile are sampled.
-
-=item clock
-
-The default is the monotonic clock, read from the processor's counter where that is safe. Other
-clocks need a system call each time: C<clock=2> is rough for subs of a few microseconds. The
-processor's counter is read where the kernel's clock is that counter, and compared with it at
-each flush. After a difference clock_gettime() is read. C<nytp-export --stats> names the clock.
-
-=item flush
-
-Before a call that may block, all is written: a program that hangs and is killed shows where. It
-takes at most 2 % of the time and 10 ms at once, so of calls within microseconds not each is
-preceded by it.
-
-=back
+B<flush>: Before a call that may block, all is written: a program that hangs and is killed shows
+where. It takes at most 2 % of the time and 10 ms at once, so of calls within microseconds not
+each is preceded by it.
 
 =head1 COMING FROM Devel::NYTProf 6
 
 The facts are the same, with these exceptions:
 
-=over 4
-
-=item *
-
-C<DB::enable_profile($file)> does not repeat the call totals of the file before. After
-C<DB::finish_profile()> it goes on in another file instead of overwriting the finished one.
-
-=item *
-
-The statement that calls C<DB::disable_profile()> keeps its time.
-
-=item *
-
-An xsub whose first call died is an xsub all the same. A builtin or xsub is shown in the file with
-the lowest id.
-
-=item *
-
-For an unknown id C<fileinfo_of> in L<Devel::NYTProf::Data> gives undef and a warning. In
-L<Devel::NYTProf::Util> C<fmt_float> formats tiny numbers with any precision, and
-C<strip_prefix_from_paths> edits arrays in arrays.
-
-=item *
-
-Devel::NYTProf::Test and Devel::NYTProf::FileHandle, which only Devel::NYTProf itself uses, are
-not installed.
-
-=back
+    - DB::enable_profile($file) does not repeat the call totals of the file before. After
+      DB::finish_profile() it goes on in another file instead of overwriting the finished one.
+    - The statement that calls DB::disable_profile() keeps its time.
+    - An xsub whose first call died is an xsub all the same. A builtin or xsub is shown in the
+      file with the lowest id.
+    - For an unknown id fileinfo_of in Devel::NYTProf::Data gives undef and a warning. In
+      Devel::NYTProf::Util fmt_float formats tiny numbers with any precision, and
+      strip_prefix_from_paths edits arrays in arrays.
+    - Devel::NYTProf::Test and Devel::NYTProf::FileHandle, which only Devel::NYTProf itself
+      uses, are not installed.
 
 =head1 SEE ALSO
 

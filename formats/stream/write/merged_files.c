@@ -31,15 +31,13 @@ bool nytp_merged_files_init(struct nytp_merged_files *m, struct nytp_writer *wri
 {
     *m = (struct nytp_merged_files){
         .writer = writer, .strings = strings, .error = error, .n_out = 1};
-    return nytp_grow(&m->source_from, &m->out_capacity, 0, sizeof *m->source_from) &&
-           nytp_grow(&m->in_fid, &m->in_fid_capacity, 0, sizeof *m->in_fid);
+    return nytp_grow(&m->out, &m->out_capacity, 0, sizeof *m->out);
 }
 
 void nytp_merged_files_free(struct nytp_merged_files *m)
 {
     nytp_table_free(&m->fid_of_name);
-    free(m->source_from);
-    free(m->in_fid);
+    free(m->out);
     free(m->in);
     free(m->waiting);
 }
@@ -47,8 +45,8 @@ void nytp_merged_files_free(struct nytp_merged_files *m)
 void nytp_merged_files_next_input(struct nytp_merged_files *m)
 {
     m->n_waiting = 0;
-    if (m->in_fid != NULL)
-        memset(m->in_fid, 0, m->n_out * sizeof *m->in_fid);
+    for (uint32_t fid = 1; fid < m->n_out; fid++)
+        m->out[fid].in_fid = 0;
     if (m->n_in > 0)
         memset(m->in, 0, m->n_in * sizeof *m->in);
 }
@@ -74,12 +72,11 @@ static bool reserve_in_file(struct nytp_merged_files *m, uint32_t fid)
 
 static uint32_t new_file(struct nytp_merged_files *m)
 {
-    if (!nytp_grow(&m->source_from, &m->out_capacity, m->n_out, sizeof *m->source_from) ||
-        !nytp_grow(&m->in_fid, &m->in_fid_capacity, m->n_out, sizeof *m->in_fid)) {
+    if (!nytp_grow(&m->out, &m->out_capacity, m->n_out, sizeof *m->out)) {
         nytp_out_of_memory(m->error);
         return 0;
     }
-    m->source_from[m->n_out] = m->in_fid[m->n_out] = 0;
+    m->out[m->n_out] = (struct nytp_out_file){0};
     return m->n_out++;
 }
 
@@ -90,7 +87,7 @@ static uint32_t find_file(const struct nytp_merged_files *m, uint32_t fid, struc
 {
     uint32_t known;
     while ((known = nytp_table_get(&m->fid_of_name, *key)) != NYTP_TABLE_NONE &&
-           m->in_fid[known] != 0 && m->in_fid[known] != fid && key->b == 0 &&
+           m->out[known].in_fid != 0 && m->out[known].in_fid != fid && key->b == 0 &&
            key->d < NYTP_MOST_TEXTS_OF_NAME)
         key->d++;
     return known;
@@ -107,7 +104,7 @@ static bool write_file(struct nytp_merged_files *m, const struct nytp_new_fid *f
         const uint32_t known = find_file(m, file->fid, &key);
         if (known != NYTP_TABLE_NONE) {
             in->fid = known;
-            m->in_fid[known] = file->fid;
+            m->out[known].in_fid = file->fid;
             return true;
         }
     }
@@ -116,7 +113,7 @@ static bool write_file(struct nytp_merged_files *m, const struct nytp_new_fid *f
         return false;
     if (eval_fid == 0 && !nytp_table_put(&m->fid_of_name, key, in->fid))
         return nytp_out_of_memory(m->error);
-    m->in_fid[in->fid] = file->fid;
+    m->out[in->fid].in_fid = file->fid;
     const struct nytp_name text = nytp_strings_get(m->strings, name);
     struct nytp_new_fid written = *file;
     written.fid = in->fid;
@@ -205,7 +202,7 @@ bool nytp_merged_fid(struct nytp_merged_files *m, uint32_t fid, uint32_t *out)
 
 bool nytp_merged_file_has_source(struct nytp_merged_files *m, uint32_t fid, uint32_t input)
 {
-    if (m->source_from[fid] == 0)
-        m->source_from[fid] = input;
-    return m->source_from[fid] == input;
+    if (m->out[fid].source_from == 0)
+        m->out[fid].source_from = input;
+    return m->out[fid].source_from == input;
 }

@@ -20,13 +20,12 @@ struct nytp_merged_files {
     struct nytp_strings *strings;
     struct nytp_error *error;
 
-    struct nytp_table
-        fid_of_name; /* (string id, which of that name) -> output id; no evals */
-    uint32_t
-        *source_from; /* by output id: the input that provides its source, 0 = none */
-    uint32_t n_out, out_capacity; /* id 0 is no file */
-    uint32_t *in_fid;             /* by output id: its id in the input, 0 = none */
-    uint32_t in_fid_capacity;
+    struct nytp_table fid_of_name; /* (string id, which of that name) -> output id; no evals */
+    struct nytp_out_file {
+        uint32_t source_from; /* the input that provides its source, 0 = none */
+        uint32_t in_fid;      /* its id in the current input, 0 = none */
+    } * out;                  /* by output id; 0 is no file */
+    uint32_t n_out, out_capacity;
 
     struct nytp_in_file *in; /* by id in the current input */
     uint32_t n_in;

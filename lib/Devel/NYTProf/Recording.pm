@@ -239,13 +239,18 @@ sub printable {
 
 sub end_like {
     my ($status) = @_;
-    if (my $signal = $status & 127) {
-        my @names = split ' ', $Config::Config{sig_name};
-        $SIG{ $names[$signal] } = 'DEFAULT';
+    if (defined(my $signal = signal_of($status))) {
+        $SIG{$signal} = 'DEFAULT';
         kill $signal, $$;
-        exit 128 + $signal;
+        exit 128 + ($status & 127);
     }
     exit $status >> 8;
+}
+
+sub signal_of {
+    my ($status) = @_;
+    my $number = $status & 127 or return undef;
+    return (split ' ', $Config::Config{sig_name})[$number] // $number;
 }
 
 1;
@@ -294,6 +299,7 @@ Each process writes a file into a temporary folder; then these become one profil
     find_program(NAME)  the path of a program, and the taint switch (-T or -t) of its first line
     printable(TEXT)   the text with question marks for control characters
     end_like(STATUS)  ends with the exit status or signal of this wait status
+    signal_of(STATUS) the name of that signal, or undef
 
 =head1 SEE ALSO
 
