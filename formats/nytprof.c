@@ -228,12 +228,6 @@ static bool read_record(struct reader *r)
     return false;
 }
 
-static bool fail_stopped(struct reader *r, uint64_t offset)
-{
-    return nytp_error_at(r->decoder.error, NYTP_ERR_STOPPED, offset,
-                         nytp_source_inflating(r->decoder.source), "stopped");
-}
-
 /* Eight bytes as a number, the first the highest; compilers make one load of it. */
 static inline uint64_t eight_bytes(const uint8_t *at)
 {
@@ -320,7 +314,7 @@ static const uint8_t *read_statements(struct reader *r, const uint8_t *at, uint6
                                  (int64_t)ticks};
     if (run.n == 0 || sink->statements(sink, &run, offset))
         return at;
-    fail_stopped(r, offset);
+    nytp_fail_stopped(&r->decoder, offset);
     return NULL;
 }
 
@@ -441,7 +435,7 @@ static bool read_quick_records(struct reader *r)
         going_on = r->decoder.sink->event(r->decoder.sink, &event);
     }
     source->at = at;
-    return going_on || fail_stopped(r, event.offset);
+    return going_on || nytp_fail_stopped(&r->decoder, event.offset);
 }
 
 /* Whether the next bytes are no record but the first line of another recording. */

@@ -18,12 +18,15 @@ static enum nytp_decoded fail(struct nytp_decoder *d, const struct nytp_event *e
     return NYTP_FAILED;
 }
 
+bool nytp_fail_stopped(struct nytp_decoder *d, uint64_t offset)
+{
+    return nytp_error_at(d->error, NYTP_ERR_STOPPED, offset, nytp_source_inflating(d->source),
+                         "stopped");
+}
+
 bool nytp_deliver(struct nytp_decoder *d, const struct nytp_event *event)
 {
-    if (d->sink->event(d->sink, event))
-        return true;
-    return nytp_error_at(d->error, NYTP_ERR_STOPPED, event->offset,
-                         nytp_source_inflating(d->source), "stopped");
+    return d->sink->event(d->sink, event) || nytp_fail_stopped(d, event->offset);
 }
 
 static const uint8_t *take_bytes(struct nytp_cursor *c, size_t n)
@@ -37,34 +40,24 @@ static const uint8_t *take_bytes(struct nytp_cursor *c, size_t n)
     return bytes;
 }
 
-/* The first number determines the layout. It is a time of day if the version records one. */
-static const struct nytp_nv_layout *decide_nv(struct nytp_decoder *d, const uint8_t *bytes,
-                                              bool is_time)
-{
-    if (d->nv == NULL)
-        d->nv = is_time ? nytp_nv_guess(d->nv_size, bytes) : nytp_nv_default(d->nv_size);
-    return d->nv;
-}
-
-static bool get_number(struct nytp_decoder *d, struct nytp_cursor *c, double *value)
+/* The first number determines the layout. */
+static bool get_number(struct nytp_decoder *d, struct nytp_cursor *c, bool is_time,
+                       double *value)
 {
     const uint8_t *bytes = take_bytes(c, d->nv_size);
     if (bytes == NULL)
         return false;
-    *value = decide_nv(d, bytes, false)->decode(bytes);
+    if (d->nv == NULL)
+        d->nv = is_time ? nytp_nv_guess(d->nv_size, bytes) : nytp_nv_default(d->nv_size);
+    *value = d->nv->decode(bytes);
     return true;
 }
 
+/* A time of day, if the version records one. */
 static bool get_time(struct nytp_decoder *d, struct nytp_cursor *c, double *value)
 {
     *value = 0;
-    if (d->version < NYTP_STREAM_VERSION(2, 1))
-        return true;
-    const uint8_t *bytes = take_bytes(c, d->nv_size);
-    if (bytes == NULL)
-        return false;
-    *value = decide_nv(d, bytes, true)->decode(bytes);
-    return true;
+    return d->version < NYTP_STREAM_VERSION(2, 1) || get_number(d, c, true, value);
 }
 
 enum nytp_decoded nytp_decode_line(struct nytp_cursor *c, struct nytp_str *line)
@@ -117,7 +110,7 @@ static enum nytp_decoded get_string(struct nytp_decoder *d, struct nytp_cursor *
     } while (0)
 #define GET_NUMBER(field)                                                                      \
     do {                                                                                       \
-        if (!get_number(d, c, &(field)))                                                       \
+        if (!get_number(d, c, false, &(field)))                                                \
             return NYTP_SHORT;                                                                 \
     } while (0)
 #define GET_STRING(field)                                                                      \

@@ -22,7 +22,7 @@
 enum nytp_decoded {
     NYTP_DECODED,
     NYTP_SILENT, /* decoded, no event (call_records.h) */
-    NYTP_SHORT, /* the bytes end inside the record; see cursor.need */
+    NYTP_SHORT,  /* the bytes end inside the record; see cursor.need */
     NYTP_FAILED, /* the decoder's *error is set */
 };
 
@@ -63,6 +63,9 @@ static inline size_t nytp_u32_size(uint8_t first)
 
 /* Passes an event to the sink. Returns false, error set, if the sink stops the reading. */
 bool nytp_deliver(struct nytp_decoder *decoder, const struct nytp_event *event);
+
+/* Sets the error of a sink that stopped. Returns false. */
+bool nytp_fail_stopped(struct nytp_decoder *decoder, uint64_t offset);
 
 /* Decodes a packed integer, all of whose bytes must be there. Returns the next field. */
 static inline const uint8_t *nytp_u32_unchecked(const uint8_t *at, uint32_t *value)

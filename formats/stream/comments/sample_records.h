@@ -47,10 +47,4 @@ static inline int64_t nytp_sample_cpu_read(const struct nytp_str *comment, bool 
     return *is_ready || nytp_cut_number(&rest, '\0', INT64_MAX, &ticks) ? (int64_t)ticks : -1;
 }
 
-/* Nanoseconds, or -1. */
-static inline int64_t nytp_processor_time_read(const struct nytp_str *comment)
-{
-    return nytp_comment_number(comment, NYTP_PROCESSOR_TIME_HEAD);
-}
-
 #endif

@@ -344,7 +344,7 @@ static bool is_kept(const struct nytp_str *comment)
            nytp_is_resumed_call(comment) || nytp_open_call_read(comment, &call) ||
            nytp_hang_read(comment, &hang) || nytp_sample_cpu_read(comment, &is_ready) >= 0 ||
            nytp_wait_record_read(comment, &peer) != NYTP_WAIT_UNKNOWN ||
-           nytp_processor_time_read(comment) >= 0 ||
+           nytp_comment_number(comment, NYTP_PROCESSOR_TIME_HEAD) >= 0 ||
            nytp_comment_number(comment, NYTP_MEMORY_NOW_HEAD) >= 0 ||
            nytp_comment_number(comment, NYTP_MEMORY_START_HEAD) >= 0 ||
            nytp_comment_number(comment, NYTP_MEMORY_PEAK_HEAD) >= 0 ||

@@ -81,16 +81,7 @@ holds exactly. Recursive calls are accounted apart from the outermost one.
 
 =head1 FUNCTIONS
 
-=head2 set_text
-
-    Devel::NYTProf::Core::set_text('file=a\:b:calls=1');   # as in the environment
-
-=head2 set_list
-
+    Devel::NYTProf::Core::set_text('file=a\:b:calls=1');     # as in the environment
     Devel::NYTProf::Core::set_list('file=a:b', 'calls=1');   # as behind -d:NYTProf=
-
-=head1 LICENSE
-
-Same terms as Perl itself.
 
 =cut

@@ -85,8 +85,4 @@ each kind of perl.
     kinds()    the kinds of perl for which there are objects, if a tarball is in @INC
     missing()  the sentence that tells that no object fits and what would
 
-=head1 LICENSE
-
-Same terms as Perl itself.
-
 =cut

@@ -100,10 +100,6 @@ the request:
 This one asks for the session of an admin, as anybody can send a parameter. The report is the
 answer as soon as the application's is there. An answer in pieces stays as it is.
 
-=head1 METHODS
-
-=head2 register
-
-Called by Mojolicious.
+Mojolicious calls the method C<register>.
 
 =cut
