@@ -184,10 +184,9 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
         return nytp_builder_name(b, &peer, &b->waits.peer);
     }
     nytp_costs_note(&nytp_builder_process(b)->model.costs, &e->u.comment.text);
-    const int64_t processor_ns =
-        nytp_comment_number(&e->u.comment.text, NYTP_PROCESSOR_TIME_HEAD);
-    if (processor_ns >= 0)
-        nytp_builder_process(b)->processor_ns = processor_ns;
+    const int64_t cpu_ns = nytp_comment_number(&e->u.comment.text, NYTP_PROCESSOR_TIME_HEAD);
+    if (cpu_ns >= 0)
+        nytp_builder_process(b)->processor_ns = cpu_ns;
     const int64_t start = nytp_comment_number(&e->u.comment.text, NYTP_MEMORY_START_HEAD);
     if (start >= 0)
         nytp_builder_process(b)->model.memory_start = start;
