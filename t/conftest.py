@@ -17,7 +17,7 @@ import profiles  # noqa: E402
 import totals as totals_module  # noqa: E402
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def export_command():
     """bin/nytp-export, which must have been built: without it there is nothing to test."""
     command = pathlib.Path(os.environ.get("NYTP_EXPORT", profiles.TESTS.parent / "bin" / "nytp-export"))

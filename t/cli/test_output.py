@@ -8,7 +8,6 @@ import shutil
 import signal
 import stat
 import subprocess
-import tempfile
 import time
 
 import pytest
@@ -91,11 +90,9 @@ def test_a_file_that_is_replaced_stays_its_owners(mixed, tmp_path):
 
 
 @pytest.fixture
-def command_for_others():
+def command_for_others(open_folder):
     """A copy of nytp-export where any user may run it: the tree may be below a folder that others may not enter."""
-    with tempfile.TemporaryDirectory() as name:
-        os.chmod(name, 0o755)
-        yield shutil.copy(COMMAND, name)
+    return shutil.copy(COMMAND, open_folder)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")

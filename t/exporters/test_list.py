@@ -17,11 +17,7 @@ SELF = re.compile(r"   self (-?\d+)(?: \(\S+\))?  incl (-?\d+)(?: \(\S+\))?  (\d
 ROW = re.compile(r" *(\d+) +(-?\d+) +(-?\d+) +(\d+)  (.*)$")
 CALL = re.compile(r" +(<-|->) (\d+)x (-?\d+)  (.*)$")
 MORE = re.compile(r"\((\d+) more\)$")
-
-
-@pytest.fixture(autouse=True)
-def built(export_command, recorder):
-    pass
+pytestmark = pytest.mark.usefixtures("recorder")
 
 
 class Listed:

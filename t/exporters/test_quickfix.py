@@ -15,11 +15,7 @@ from test_totals import differences, without_zeros
 ROW = re.compile(r"(.+?):(\d+):(\d+): (-?[\d.]+)%, (-?\d+), (\d+) (stmts|samples|counts)(?:: (.*))?")
 REST = re.compile(r"\((-?[\d.]+)%, (-?\d+), (\d+) (?:stmts|samples|counts) in (\d+) more lines\)")
 EVAL = re.compile(r"\((?:re_)?eval \d+\)\[(.*):(\d+)\]", re.S)
-
-
-@pytest.fixture(autouse=True)
-def built(export_command, recorder):
-    pass
+pytestmark = pytest.mark.usefixtures("recorder")
 
 
 def quickfix(profile, *arguments, cwd="/"):

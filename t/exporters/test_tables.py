@@ -14,11 +14,7 @@ import profiles
 
 PROFILES = ["mixed-calls2", "mixed-calls1", "mixed-calls0", "recurse", "evals", "names",
             "forks-merged", "requires", "jumps"]
-
-
-@pytest.fixture(autouse=True)
-def built(export_command, recorder):
-    pass
+pytestmark = pytest.mark.usefixtures("recorder")
 
 
 def document(name, *arguments):

@@ -27,11 +27,7 @@ EXACT = [name for name in profiles.RECORDED] + [
 ]
 # One process each and all frames returned: the tree is then exact, inclusive times too.
 STACKS_CUT = {"deep-calls1", "made-deep"}       # deeper than a stack may be in some formats
-
-
-@pytest.fixture(autouse=True)
-def built(export_command, recorder):
-    pass
+pytestmark = pytest.mark.usefixtures("recorder")
 
 
 def shown_name(form, name):

@@ -11,59 +11,26 @@ a browser that shows such a page (a page of devtools.Browser).
 
 import collections
 import decimal
-import html.parser
+import itertools
 import json
 import re
 
+import htmlpages
 
-class TableReader(html.parser.HTMLParser):
-    """The rows of the table of that id: a cell is its data-n, the number of its text or that of its nanoseconds, or its text."""
 
-    def __init__(self, wanted):
-        super().__init__()
-        self.wanted, self.is_within, self.keys, self.rows = wanted, False, [], []
-        self.section, self.cell, self.number = "", None, None
-
-    def handle_starttag(self, tag, attributes):
-        attributes = dict(attributes)
-        if tag == "table":
-            self.is_within = attributes.get("id") == self.wanted
-        if not self.is_within:
-            return
-        if tag in ("thead", "tbody", "tfoot", "tr", "td", "th"):
-            self.end_cell()
-        if tag in ("thead", "tbody", "tfoot"):
-            self.section = tag
-        elif tag == "tr" and self.section == "tbody":
-            self.rows.append([])
-        elif tag in ("td", "th"):
-            self.cell, self.number = [], attributes.get("data-n")
-            if self.section == "thead":
-                self.keys.append(attributes.get("data-key"))
-        elif tag in ("small", "details"):
-            self.end_cell()
-
-    def handle_endtag(self, tag):
-        if self.is_within and tag in ("td", "th", "tr", "table"):
-            self.end_cell()
-        self.is_within = self.is_within and tag != "table"
-
-    def handle_data(self, text):
-        if self.cell is not None:
-            self.cell.append(text)
-
-    def end_cell(self):
-        if self.cell is not None and self.section == "tbody":
-            text = "".join(self.cell).strip()
-            number = self.number or re.sub(r"^(\d+)ns$|^0s$", lambda m: m[1] or "0", text)
-            self.rows[-1].append(int(number) if re.fullmatch(r"-?\d+", number) else text)
-        self.cell = None
+def value_of(cell):
+    """Its data-n, the number of its text or that of its nanoseconds, or its text before the small print."""
+    parts = itertools.takewhile(lambda part: isinstance(part, str) or part.tag not in ("small", "details"), cell.children)
+    text = "".join(part if isinstance(part, str) else part.text() for part in parts).strip()
+    number = cell.get("data-n") or re.sub(r"^(\d+)ns$|^0s$", lambda m: m[1] or "0", text)
+    return int(number) if re.fullmatch(r"-?\d+", number) else text
 
 
 def table(path, wanted):
-    reader = TableReader(wanted)
-    reader.feed(path.read_text())
-    return [dict(zip(reader.keys, row)) for row in reader.rows]
+    found = next(table for table in htmlpages.Page(path.read_text()).root.elements("table") if table.get("id") == wanted)
+    keys = [cell.get("data-key") for cell in found.elements("th") if cell.parent.parent.tag == "thead"]
+    return [dict(zip(keys, map(value_of, (cell for cell in row.children if isinstance(cell, htmlpages.Node)))))
+            for body in found.elements("tbody") for row in body.elements("tr")]
 
 
 Frame = collections.namedtuple("Frame", "name width calls path")

@@ -11,7 +11,7 @@ import pytest
 import profiles
 from command import good, run
 from recordings import record
-from test_differences import NEW, OLD
+from test_differences import sides  # noqa: F401
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROW = 17
@@ -115,12 +115,6 @@ def boxes_of_rows(text):
 
 
 # ---- a difference ----
-
-@pytest.fixture(scope="module")
-def sides(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("sides")
-    return record(folder / "old", OLD), record(folder / "new", NEW)
-
 
 def test_a_difference_has_both_widths_and_colours(sides):
     options = ("--weight=statements", "--diff", sides[0], sides[1])
