@@ -209,21 +209,15 @@ static void put_amount(struct nytp_report *report, void *context, uint32_t row)
 
 static void put_amounts(struct nytp_report *report)
 {
+    static const struct nytp_report_table table = {
+        "besides loops", "SQL statements and waiting that changed", "",
+        NYTP_REPORT_COLUMNS(amount_columns), .put_row = put_amount};
     struct nytp_diff_amounts amounts;
     if (!nytp_diff_amounts_init(&amounts, report->options->report.diff))
         nytp_out_of_memory(&report->out->error);
     nytp_diff_amounts_keep_changed(&amounts);
-    const struct nytp_report_table table = {
-        .id = "besides loops",
-        .caption = "SQL statements and waiting that changed",
-        .sum = "",
-        NYTP_REPORT_COLUMNS(amount_columns),
-        .n = amounts.n,
-        .put_row = put_amount,
-        .context = &amounts,
-    };
     if (amounts.n > 0)
-        nytp_report_put_table(report, &table);
+        nytp_report_put_table(report, &table, amounts.n, &amounts);
     if (amounts.n_left > 0)
         nytp_printf(report->out, "<p>%lu more: nytp export --diff --json shows all.</p>\n",
                     (unsigned long)amounts.n_left);
@@ -276,21 +270,18 @@ void nytp_report_difference_table(struct nytp_report *report, uint32_t most)
     const struct nytp_diff *diff = report->options->report.diff;
     uint32_t n;
     uint32_t *rows = sorted_rows(diff, only_certain, &n);
-    const struct nytp_report_table table = {
-        .id = "diff",
-        .caption = n > most ? "Subs that changed most" : "Subs that changed",
-        .sum = "",
-        NYTP_REPORT_COLUMNS(columns),
-        .memory = memory_of(diff),
-        .n = n,
-        .most = most,
-        .put_row = put_row,
-        .context = rows,
-    };
+    const struct nytp_report_table table = {"diff",
+                                            n > most ? "Subs that changed most"
+                                                     : "Subs that changed",
+                                            "",
+                                            NYTP_REPORT_COLUMNS(columns),
+                                            .put_row = put_row,
+                                            .most = most,
+                                            .memory = memory_of(diff)};
     if (rows == NULL)
         nytp_out_of_memory(&report->out->error);
     else if (n > 0)
-        nytp_report_put_table(report, &table);
+        nytp_report_put_table(report, &table, n, rows);
     else
         put_paragraph(report, "sentence",
                       only_certain && diff->tested ? "No sub differs by more than chance."

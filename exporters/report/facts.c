@@ -104,37 +104,30 @@ static void put_loop(struct nytp_report *report, void *context, uint32_t row)
 
 void nytp_report_query_tables(struct nytp_report *report)
 {
+    static const struct nytp_report_table request_table = {"requests",
+                                                           "What requests ask of databases",
+                                                           "database",
+                                                           NYTP_REPORT_COLUMNS(request_columns),
+                                                           .put_row = put_request,
+                                                           .most = MOST,
+                                                           .more = "--sql=0"};
+    static const struct nytp_report_table loop_table = {
+        "loops",
+        "Statements in a loop: one statement for all may do",
+        "calls",
+        NYTP_REPORT_COLUMNS(loop_columns),
+        .put_row = put_loop,
+        .most = MOST,
+        .more = "--sql=0"};
     struct nytp_queries queries;
     if (!nytp_queries_init(&queries, report->profile))
         nytp_out_of_memory(&report->out->error);
-    const struct nytp_report_table requests = {
-        .id = "requests",
-        .caption = "What requests ask of databases",
-        .sum = "database",
-        NYTP_REPORT_COLUMNS(request_columns),
-        .n = queries.n_requests,
-        .most = MOST,
-        .more = "--sql=0",
-        .put_row = put_request,
-        .context = &queries,
-    };
-    struct loops repeats = {queries.repeats, true};
-    const struct nytp_report_table loops = {
-        .id = "loops",
-        .caption = "Statements in a loop: one statement for all may do",
-        .sum = "calls",
-        NYTP_REPORT_COLUMNS(loop_columns),
-        .n = queries.n_repeats,
-        .most = MOST,
-        .more = "--sql=0",
-        .put_row = put_loop,
-        .context = &repeats,
-    };
+    struct loops loops = {queries.repeats, true};
     if (queries.n > 0)
-        nytp_report_put_table(report, &requests);
+        nytp_report_put_table(report, &request_table, queries.n_requests, &queries);
     if (queries.n_repeats > 0)
-        nytp_report_put_table(report, &loops);
-    if (!repeats.are_parts)
+        nytp_report_put_table(report, &loop_table, queries.n_repeats, &loops);
+    if (!loops.are_parts)
         nytp_report_put_part_bounds(report);
     nytp_queries_free(&queries);
 }
@@ -203,27 +196,27 @@ static void put_regex(struct nytp_report *report, void *context, uint32_t at)
 
 void nytp_report_regex_table(struct nytp_report *report)
 {
+    static const char caption[] = "Regular expressions with most time, of the whole recording";
+    static const struct nytp_report_table exact = {"regexes",
+                                                   caption,
+                                                   "time",
+                                                   NYTP_REPORT_COLUMNS(regex_columns),
+                                                   .put_row = put_regex,
+                                                   .most = MOST_REGEXES};
+    static const struct nytp_report_table sampled = {"regexes",
+                                                     caption,
+                                                     "time",
+                                                     NYTP_REPORT_COLUMNS(sampled_regex_columns),
+                                                     .put_row = put_regex,
+                                                     .most = MOST_REGEXES};
     struct nytp_regex_rows rows;
     if (report->profile->n_regexes == 0)
         return;
     if (!nytp_regex_rows_init(&rows, report->profile))
         nytp_out_of_memory(&report->out->error);
-    struct nytp_report_table table = {
-        .id = "regexes",
-        .caption = "Regular expressions with most time, of the whole recording",
-        .sum = "time",
-        NYTP_REPORT_COLUMNS(regex_columns),
-        .n = rows.n,
-        .most = MOST_REGEXES,
-        .put_row = put_regex,
-        .context = rows.rows,
-    };
-    if (report->profile->sampled) {
-        table.columns = sampled_regex_columns;
-        table.n_columns = sizeof sampled_regex_columns / sizeof *sampled_regex_columns;
-    }
     if (rows.n > 0)
-        nytp_report_put_table(report, &table);
+        nytp_report_put_table(report, report->profile->sampled ? &sampled : &exact, rows.n,
+                              rows.rows);
     nytp_regex_rows_free(&rows);
 }
 
@@ -259,6 +252,14 @@ static void put_reason(struct nytp_report *report, void *context, uint32_t at)
 
 void nytp_report_reason_table(struct nytp_report *report)
 {
+    static const struct nytp_report_table table = {
+        "reasons loops",
+        "What was waited for, of the whole recording",
+        "time",
+        NYTP_REPORT_COLUMNS(reason_columns),
+        .put_row = put_reason,
+        .most = MOST,
+        .more = "--waits=0"};
     struct reasons reasons;
     if (!nytp_wait_rows_init(&reasons.rows, report->profile, NULL))
         nytp_out_of_memory(&report->out->error);
@@ -266,18 +267,7 @@ void nytp_report_reason_table(struct nytp_report *report)
     reasons.all_ns = nytp_total_ns(report->profile) +
                      nytp_mul_div_signed(report->options->child_wait_ticks, NYTP_NS_PER_SEC,
                                          report->profile->ticks_per_sec);
-    const struct nytp_report_table table = {
-        .id = "reasons loops",
-        .caption = "What was waited for, of the whole recording",
-        .sum = "time",
-        NYTP_REPORT_COLUMNS(reason_columns),
-        .n = reasons.rows.n,
-        .most = MOST,
-        .more = "--waits=0",
-        .put_row = put_reason,
-        .context = &reasons,
-    };
     if (reasons.rows.known_ns > 0)
-        nytp_report_put_table(report, &table);
+        nytp_report_put_table(report, &table, reasons.rows.n, &reasons);
     nytp_wait_rows_free(&reasons.rows);
 }

@@ -195,16 +195,14 @@ static void put_process(struct nytp_report *report, void *context, uint32_t inde
 
 static void put_processes(struct nytp_report *report)
 {
-    const uint32_t n = report->profile->n_processes;
-    if (n > 1)
-        nytp_report_put_table(report,
-                              &(struct nytp_report_table){.id = "processes",
-                                                          .caption = "Processes",
-                                                          .sum = "",
-                                                          NYTP_REPORT_COLUMNS(process_columns),
-                                                          .n = n,
-                                                          .most = MOST_ROWS,
-                                                          .put_row = put_process});
+    static const struct nytp_report_table table = {"processes",
+                                                   "Processes",
+                                                   "",
+                                                   NYTP_REPORT_COLUMNS(process_columns),
+                                                   .put_row = put_process,
+                                                   .most = MOST_ROWS};
+    if (report->profile->n_processes > 1)
+        nytp_report_put_table(report, &table, report->profile->n_processes, NULL);
 }
 
 static const struct nytp_report_column label_columns[] = {
@@ -246,18 +244,15 @@ static void put_label(struct nytp_report *report, void *are_parts, uint32_t inde
 
 static void put_labels(struct nytp_report *report)
 {
+    static const struct nytp_report_table table = {"labels",
+                                                   "Labels",
+                                                   "",
+                                                   NYTP_REPORT_COLUMNS(label_columns),
+                                                   .put_row = put_label,
+                                                   .most = MOST_ROWS};
     bool are_parts = true;
-    if (report->options->n_label_rows == 0)
-        return;
-    nytp_report_put_table(report,
-                          &(struct nytp_report_table){.id = "labels",
-                                                      .caption = "Labels",
-                                                      .sum = "",
-                                                      NYTP_REPORT_COLUMNS(label_columns),
-                                                      .n = report->options->n_label_rows,
-                                                      .most = MOST_ROWS,
-                                                      .put_row = put_label,
-                                                      .context = &are_parts});
+    if (report->options->n_label_rows > 0)
+        nytp_report_put_table(report, &table, report->options->n_label_rows, &are_parts);
     if (!are_parts)
         nytp_report_put_part_bounds(report);
 }

@@ -330,17 +330,17 @@ struct nytp_report_table {
     const char *sum;
     const struct nytp_report_column *columns;
     size_t n_columns;
-    enum nytp_memory_columns memory;
-    bool calls_are_samples; /* where all that is counted are samples */
-    uint32_t n, most;       /* rows, and how many are shown at most; 0: all */
-    const char *more;       /* the option that shows all; NULL: nothing is said of them */
     /* Writes a row behind "<tr": attributes, ">", cells, a line feed. */
     void (*put_row)(struct nytp_report *report, void *context, uint32_t row);
-    void *context;
     void (*put_foot)(struct nytp_report *report, void *context); /* or NULL */
+    uint32_t most;    /* rows that are shown; 0: all */
+    const char *more; /* the option that shows all; NULL: nothing is said of them */
+    enum nytp_memory_columns memory;
+    bool calls_are_samples; /* where all that is counted are samples */
 };
-#define NYTP_REPORT_COLUMNS(list) .columns = (list), .n_columns = sizeof(list) / sizeof *(list)
-void nytp_report_put_table(struct nytp_report *report, const struct nytp_report_table *table);
+#define NYTP_REPORT_COLUMNS(list) (list), sizeof(list) / sizeof *(list)
+void nytp_report_put_table(struct nytp_report *report, const struct nytp_report_table *table,
+                           uint32_t n_rows, void *context);
 
 /* Write a table of these subs (`id` is top or subs), or of subs that were never called. */
 void nytp_report_sub_table(struct nytp_report *report, const char *id, const char *caption,

@@ -64,26 +64,27 @@ static void begin_table(struct nytp_report *report, const struct nytp_report_tab
     nytp_putc(out, '\n');
 }
 
-static void put_table(struct nytp_report *report, const struct nytp_report_table *table)
+static void put_table(struct nytp_report *report, const struct nytp_report_table *table,
+                      uint32_t n, void *context)
 {
-    const uint32_t shown = table->most > 0 && table->most < table->n ? table->most : table->n;
     begin_table(report, table);
-    for (uint32_t i = 0; i < shown; i++) {
+    for (uint32_t i = 0; i < n && (table->most == 0 || i < table->most); i++) {
         nytp_puts(report->out, i % ROWS_IN_BODY == 0 ? "<tbody>\n<tr" : "<tr");
-        table->put_row(report, table->context, i);
+        table->put_row(report, context, i);
     }
     if (table->put_foot != NULL)
-        table->put_foot(report, table->context);
+        table->put_foot(report, context);
     nytp_puts(report->out, "</table></div>");
 }
 
-void nytp_report_put_table(struct nytp_report *report, const struct nytp_report_table *table)
+void nytp_report_put_table(struct nytp_report *report, const struct nytp_report_table *table,
+                           uint32_t n_rows, void *context)
 {
-    put_table(report, table);
+    put_table(report, table, n_rows, context);
     nytp_putc(report->out, '\n');
-    if (table->more != NULL && table->n > table->most)
+    if (table->more != NULL && n_rows > table->most)
         nytp_printf(report->out, "<p>%lu more: nytp export %s shows all.</p>\n",
-                    (unsigned long)table->n - table->most, table->more);
+                    (unsigned long)n_rows - table->most, table->more);
 }
 
 /* ---- subs ---- */
@@ -176,18 +177,14 @@ static void put_sub_row(struct nytp_report *report, void *context, uint32_t row)
 void nytp_report_part_table(struct nytp_report *report, const char *id, const char *caption,
                             struct nytp_report_part part)
 {
-    const struct nytp_report_table table = {
-        .id = id,
-        .caption = caption,
-        .sum = "excl",
-        NYTP_REPORT_COLUMNS(sub_columns),
-        .memory = nytp_report_memory(report),
-        .calls_are_samples = report->samples != NULL,
-        .n = part.n,
-        .put_row = put_sub_row,
-        .context = &part,
-    };
-    put_table(report, &table);
+    const struct nytp_report_table table = {id,
+                                            caption,
+                                            "excl",
+                                            NYTP_REPORT_COLUMNS(sub_columns),
+                                            .put_row = put_sub_row,
+                                            .memory = nytp_report_memory(report),
+                                            .calls_are_samples = report->samples != NULL};
+    put_table(report, &table, part.n, &part);
 }
 
 void nytp_report_sub_table(struct nytp_report *report, const char *id, const char *caption,
@@ -222,6 +219,9 @@ static void put_never(struct nytp_report *report, void *context, uint32_t row)
 
 void nytp_report_never_table(struct nytp_report *report)
 {
+    static const struct nytp_report_table table = {"never", "Subs that were never called", NULL,
+                                                   NYTP_REPORT_COLUMNS(never_columns),
+                                                   .put_row = put_never};
     struct nytp_out *out = report->out;
     uint32_t n = 0, *subs = malloc(((size_t)report->profile->n_subs + 1) * sizeof *subs);
     for (uint32_t s = 0; subs != NULL && s < report->profile->n_subs; s++)
@@ -233,12 +233,7 @@ void nytp_report_never_table(struct nytp_report *report)
         nytp_puts(out, "<details class=\"never\"><summary>");
         nytp_report_plural(out, n, "sub that was never called", "subs that were never called");
         nytp_puts(out, "</summary>\n");
-        put_table(report, &(struct nytp_report_table){.id = "never",
-                                                      .caption = "Subs that were never called",
-                                                      NYTP_REPORT_COLUMNS(never_columns),
-                                                      .n = n,
-                                                      .put_row = put_never,
-                                                      .context = subs});
+        put_table(report, &table, n, subs);
         nytp_puts(out, "</details>\n");
     }
     free(subs);
@@ -399,20 +394,19 @@ static void put_file_foot(struct nytp_report *report, void *context)
 
 void nytp_report_file_table(struct nytp_report *report)
 {
+    static const struct nytp_report_table table = {"files",
+                                                   "Source files",
+                                                   "excl",
+                                                   NYTP_REPORT_COLUMNS(file_columns),
+                                                   .put_row = put_file_row,
+                                                   .put_foot = put_file_foot};
     struct file_rows all = {report->files[0].all_ticks, report->files[0].all_stmts};
     for (uint32_t i = 0; i < report->n_ranked; i++) {
         all.ticks += report->files[report->files_by_time[i]].all_ticks;
         all.stmts += report->files[report->files_by_time[i]].all_stmts;
     }
     const bool has_row_0 = report->files[0].of[NYTP_REPORT_ROWS].n > 0;
-    nytp_report_put_table(report, &(struct nytp_report_table){.id = "files",
-                                                              .caption = "Source files",
-                                                              .sum = "excl",
-                                                              NYTP_REPORT_COLUMNS(file_columns),
-                                                              .n = report->n_ranked + has_row_0,
-                                                              .put_row = put_file_row,
-                                                              .put_foot = put_file_foot,
-                                                              .context = &all});
+    nytp_report_put_table(report, &table, report->n_ranked + has_row_0, &all);
 }
 
 /* ---- a list to jump to files ---- */
@@ -502,16 +496,12 @@ static void put_package(struct nytp_report *report, void *context, uint32_t row)
 
 static void put_packages(struct nytp_report *report, struct package *packages, uint32_t n)
 {
+    static const struct nytp_report_table table = {"packages", "Packages", "excl",
+                                                   NYTP_REPORT_COLUMNS(package_columns),
+                                                   .put_row = put_package};
     if (n > 0)
         qsort(packages, n, sizeof *packages, compare_packages);
-    nytp_report_put_table(report,
-                          &(struct nytp_report_table){.id = "packages",
-                                                      .caption = "Packages",
-                                                      .sum = "excl",
-                                                      NYTP_REPORT_COLUMNS(package_columns),
-                                                      .n = n,
-                                                      .put_row = put_package,
-                                                      .context = packages});
+    nytp_report_put_table(report, &table, n, packages);
 }
 
 void nytp_report_package_table(struct nytp_report *report)
