@@ -25,7 +25,7 @@ static inline void nytp_magic_on(HV *hash, U32 magic)
 /* Returns the hash's value without its magic, or NULL if there is none or no hash. */
 SV *nytp_peek(pTHX_ HV *hash, const char *key, size_t len, bool is_utf8);
 
-/* Returns the CV of a name, or NULL if perl has to search for it. `stash`: its package if none. */
+/* Returns the CV of a name, or NULL if perl has to search for it; `stash`: for short names. */
 CV *nytp_cv_of_name(pTHX_ const char *name, size_t len, bool is_utf8, HV *stash);
 
 /* Makes the xsub of this full name, if there is one, run `ours`, which has to call *real. */

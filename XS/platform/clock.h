@@ -4,9 +4,9 @@
  * is cut out. Fractions of a tick are kept, so differences between any two readings add up.
  *
  * The processor's counter is read if the kernel keeps its own time by it (counter.h), and is
- * calibrated against CLOCK_MONOTONIC again and again; otherwise clock_gettime(). If the two part
- * (the guest was moved to another host, the machine slept), clock_gettime() takes over from the
- * last moment at which they agreed. The axis never goes back.
+ * calibrated against CLOCK_MONOTONIC again and again; otherwise clock_gettime(). If the two
+ * part (the guest was moved to another host, the machine slept), clock_gettime() takes over
+ * from the last moment at which they agreed. The axis never goes back.
  */
 #ifndef NYTP_CLOCK_H
 #define NYTP_CLOCK_H
@@ -78,8 +78,8 @@ int64_t nytp_clock_now(struct nytp_clock *clock);
 /* After a reading before latest_ticks: the axis goes on from there. Returns latest_ticks. */
 int64_t nytp_clock_hold(struct nytp_clock *clock);
 
-/* Takes the first of the two readings that nytp_clock_init() needs for the counter's rate, which
- * then need not wait. The clock is all zero. */
+/* Takes the first of the two readings that nytp_clock_init() needs for the counter's rate,
+ * which then need not wait. The clock is all zero. */
 void nytp_clock_foresee(struct nytp_clock *clock);
 
 /* Begins at tick 0 now. `id` is a clockid_t, or -1 for the default, which alone may use the

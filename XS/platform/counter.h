@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The processor's counter: the time stamp counter of x86, the virtual counter of 64-bit ARM. To
- * read it takes a few nanoseconds. It tells the time where the kernel's own clock is this
- * counter, perhaps by another name: in a virtual machine the host says how to get from the
- * counter to the time, and that does not change while the machine stays where it is.
+ * The processor's counter: the time stamp counter of x86, the virtual counter of 64-bit ARM. A
+ * reading takes a few nanoseconds. It is a clock if the kernel's own clock is this counter,
+ * perhaps by another name: in a virtual machine the host gives the kernel offset and rate,
+ * which stay the same until the machine moves.
  */
 #ifndef NYTP_COUNTER_H
 #define NYTP_COUNTER_H
@@ -26,8 +26,8 @@ enum nytp_counter {
     NYTP_COUNTER_CNTVCT
 };
 
-/* Neither instruction waits for those before it: a reading may be some ten nanoseconds early,
- * for the next one likewise. An instruction that waits would take twice as long. */
+/* Neither instruction waits for those before it, so each reading may be some ten nanoseconds
+ * early. One that waits would take twice as long. */
 static inline uint64_t nytp_counter_read(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -41,24 +41,24 @@ static inline uint64_t nytp_counter_read(void)
 #endif
 }
 
-/* The facts that tell whether the counter can stand in for clock_gettime(). */
+/* Facts that decide whether the counter can replace clock_gettime(). */
 struct nytp_counter_facts {
-    enum nytp_counter counter; /* that the processor has */
-    char source[40];           /* the kernel's clock source, as it names it; "": not known */
+    enum nytp_counter counter; /* the processor's */
+    char source[40];           /* the kernel's name of its clock source; "": unknown */
     bool may_be_read;          /* in user space, without a signal */
-    bool is_invariant;         /* the processor says so: one rate in all its states */
+    bool is_invariant;         /* by the processor: one rate in all its states */
     bool is_system_call;       /* each clock_gettime() enters the kernel */
-    uint64_t per_s;            /* as the counter itself says; 0: it does not say */
+    uint64_t per_s;            /* by the counter itself; 0: unknown */
 };
 
-/* The name of the clock source that is this counter, which lasts; NULL: it is none, and
- * clock_gettime() is to be read. A function of the facts alone. */
+/* Returns the name, a constant, of the clock source that is this counter, or NULL if
+ * clock_gettime() is to be read. Depends on the facts alone. */
 const char *nytp_counter_source(const struct nytp_counter_facts *facts);
 
-/* Look at this machine. What a clock source makes needless to know is left false. */
+/* Looks at this machine. Facts that the clock source makes needless stay false. */
 void nytp_counter_look(struct nytp_counter_facts *facts);
 
-/* Whether reading the counter raises no signal (prctl(PR_SET_TSC)). */
+/* Returns whether reading the counter raises no signal (prctl(PR_SET_TSC)). */
 bool nytp_counter_may_be_read(void);
 
 #endif

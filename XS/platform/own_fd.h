@@ -25,8 +25,8 @@ int nytp_own_fd_lowest(void);
 int nytp_own_fd_move(int fd, int lowest);
 
 /* These two leave errno alone and may be called in the tick thread. The first notes the file of
- * a descriptor that has been moved. The second returns its number, or -1 if that is another file
- * by now. */
+ * a descriptor that has been moved. The second returns its number, or -1 if that is another
+ * file by now. */
 struct nytp_own_fd nytp_own_fd_of(int fd);
 int nytp_own_fd(const struct nytp_own_fd *own);
 

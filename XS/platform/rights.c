@@ -3,8 +3,7 @@
  * Rights of threads; see rights.h.
  *
  * On Linux a process changes its users and groups by capabilities, and loses these when it
- * stops being root. capget(2) tells those of any thread, without /proc, which a program that
- * has changed its root directory has no more.
+ * stops being root. capget(2) reads those of any thread, even after chroot() without /proc.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -76,9 +75,8 @@ static void set_effective(const struct capabilities from[2], uint32_t more)
     syscall(SYS_capset, &head, own);
 }
 
-/* glibc ends a program in which one thread may do a setuid() and another may not. So this one
- * is never seen with a right to that which the program has not: the signal by which the C
- * library has a thread do so waits meanwhile. */
+/* glibc ends a program if one thread may do a setuid() and another may not. So the signal by
+ * which it has a thread do that waits meanwhile. */
 void nytp_rights_use_on_files(void (*act)(void))
 {
     const uint32_t files =

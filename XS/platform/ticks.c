@@ -2,9 +2,9 @@
  *
  * Ticks; see ticks.h.
  *
- * A lock guards what the thread and the program share. The thread only ever tries it: while
- * somebody else holds it, a tick is left out. The others spin, for the thread holds it for less
- * than a microsecond, or while it answers a descriptor.
+ * A lock guards what the thread and the program share. The thread only tries it, and leaves a
+ * tick out if it is taken. The others spin: the thread holds it for less than a microsecond, or
+ * while it answers a descriptor.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -30,9 +30,9 @@
 #endif
 
 enum {
-    STACK_BYTES = 262144, /* as much as thread-local storage of libraries may need, and more */
+    STACK_BYTES = 262144,        /* thread-local storage of libraries lies there, too */
     LONGEST_POLL_NS = 200000000, /* poll() cannot be woken: changes are noticed after that */
-    RIGHTS_NS = 10000000,        /* the program's rights are looked at that often */
+    RIGHTS_NS = 10000000,        /* interval of looks at the program's rights */
 };
 
 static struct {
@@ -63,10 +63,10 @@ static void unlock(void)
     atomic_flag_clear_explicit(&ticks.lock, memory_order_release);
 }
 
-/* One tick for one ring. As long as the program shows the same words (it sleeps, or runs one
- * long op), the newest entry is counted up instead of a new one being taken; so it is when the
- * ring is full. No system call that may wait for the program's memory to be changed, as copying
- * does, comes before the words: what changes it would be seen less often. */
+/* One tick for one ring. While the program shows the same words (it sleeps, or runs one long
+ * op), or the ring is full, the newest entry is counted up. The words are read first: a system
+ * call before them may wait until the program has changed its memory, and hide what does that.
+ */
 static void look(struct nytp_ring *ring)
 {
     const void *seen[NYTP_TICK_WORDS];
@@ -176,8 +176,7 @@ struct plan {
     uint64_t random;
 };
 
-/* After a tick, if it was due. Ticks that the thread is too late for are left out; one that is
- * planned too far off comes sooner. */
+/* Plans the next tick. Ticks that are past are left out; one too far off comes sooner. */
 static void plan_tick(struct plan *plan, uint64_t period_ns, uint64_t now_ns, bool is_due)
 {
     const uint64_t most_ns = period_ns + period_ns / 2;
@@ -191,9 +190,9 @@ static void plan_tick(struct plan *plan, uint64_t period_ns, uint64_t now_ns, bo
         plan->next_ns = now_ns + nytp_next_distance_ns(&plan->random, period_ns);
 }
 
-/* From time to time: have the program look at its rights when it comes to a safe point. False:
- * the thread has not the program's. What the program can have again at any time is let go of
- * when it has looked, what it has given up is let go of now. */
+/* From time to time: has the program look at its rights at its next safe point. Returns false
+ * if the thread shall end: the program has given rights up for good, or has seen that it has
+ * other ones. */
 static bool may_go_on(uint64_t now_ns, uint64_t *look_ns)
 {
     if (!ticks.rights.may_change || now_ns < *look_ns || !try_lock())
@@ -275,7 +274,7 @@ static int create_thread(void)
 
 static bool start(char *error, size_t size)
 {
-    /* A thread that is left with more rights than the process gave up is none to have there. */
+    /* The thread would keep rights that such a program gives up. */
     if (nytp_platform_is_setuid()) {
         snprintf(error, size, "the program is set-user-ID or its file has capabilities");
         return false;
@@ -303,7 +302,7 @@ static void stop(void)
     pthread_join(ticks.thread, NULL);
     ticks.is_running = false;
 #ifdef __linux__
-    /* It counts as one for a moment more, in which the kernel denies what needs one thread. */
+    /* Until then the kernel still counts it and denies what needs a single thread. */
     while (ticks.thread_number != 0 &&
            syscall(SYS_tgkill, getpid(), ticks.thread_number, 0) == 0)
         sched_yield();
