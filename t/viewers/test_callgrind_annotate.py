@@ -11,11 +11,7 @@ import exports
 import profiles
 from totals import ROOT
 
-
-@pytest.fixture(autouse=True)
-def installed(export_command, recorder):
-    if not shutil.which("callgrind_annotate"):
-        pytest.skip("not installed: callgrind_annotate")
+pytestmark = pytest.mark.skipif(not shutil.which("callgrind_annotate"), reason="not installed: callgrind_annotate")
 
 
 def annotate(path, *options, pipe=None, cwd="/"):

@@ -12,12 +12,7 @@ import pytest
 import exports
 
 FLAMEGRAPH = pathlib.Path("/usr/share/perl5/Devel/NYTProf/flamegraph.pl")
-
-
-@pytest.fixture(autouse=True)
-def installed(export_command, recorder):
-    if not FLAMEGRAPH.exists():
-        pytest.skip("not installed: flamegraph.pl of libdevel-nytprof-perl")
+pytestmark = pytest.mark.skipif(not FLAMEGRAPH.exists(), reason="not installed: flamegraph.pl of libdevel-nytprof-perl")
 
 
 def draw(data):
