@@ -75,19 +75,14 @@ static void put_escaped(struct nytp_out *out, const char *text, size_t len,
 
 static void put_text_special(struct nytp_out *out, uint32_t c)
 {
-    switch (c) {
-    case '&':
+    if (c == '&')
         nytp_puts(out, "&amp;");
-        return;
-    case '<':
+    else if (c == '<')
         nytp_puts(out, "&lt;");
-        return;
-    case '>':
+    else if (c == '>')
         nytp_puts(out, "&gt;");
-        return;
-    default:
+    else
         put_visible(out, c);
-    }
 }
 
 static void put_attribute_special(struct nytp_out *out, uint32_t c)

@@ -17,26 +17,14 @@
 static void put_escaped(struct nytp_out *out, uint8_t byte)
 {
     static const char hex[] = "0123456789abcdef";
-    switch (byte) {
-    case '"':
-        nytp_put(out, "\\\"", 2);
-        break;
-    case '\\':
-        nytp_put(out, "\\\\", 2);
-        break;
-    case '\n':
-        nytp_put(out, "\\n", 2);
-        break;
-    case '\t':
-        nytp_put(out, "\\t", 2);
-        break;
-    case '\r':
-        nytp_put(out, "\\r", 2);
-        break;
-    default: {
+    static const char special[] = "\"\\\n\t\r", letters[] = "\"\\ntr";
+    const char *const at = byte != 0 ? strchr(special, byte) : NULL;
+    if (at != NULL) {
+        const char escape[2] = {'\\', letters[at - special]};
+        nytp_put(out, escape, sizeof escape);
+    } else {
         const char escape[6] = {'\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15]};
         nytp_put(out, escape, sizeof escape);
-    }
     }
 }
 

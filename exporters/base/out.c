@@ -37,6 +37,25 @@ struct nytp_out_impl {
     uint8_t buffer[BUFFER_SIZE];
 };
 
+/* A copy for signal handlers, which outlives the output; "" = none. */
+static char unfinished_path[4096];
+
+void nytp_out_remove_unfinished(void)
+{
+    if (unfinished_path[0] != '\0')
+        unlink(unfinished_path);
+}
+
+void nytp_hold_fatal_signals(sigset_t *old)
+{
+    sigset_t fatal;
+    sigemptyset(&fatal);
+    sigaddset(&fatal, SIGINT);
+    sigaddset(&fatal, SIGTERM);
+    sigaddset(&fatal, SIGHUP);
+    sigprocmask(SIG_BLOCK, &fatal, old);
+}
+
 static void fail_errno(struct nytp_out *out, const char *verb)
 {
     const int saved = errno;
@@ -271,6 +290,28 @@ static int open_descriptor(const char *path)
     return -1;
 }
 
+/* No signal may find a temporary file whose name is not known yet. */
+static int create_temp(const char *path)
+{
+    sigset_t old;
+    nytp_hold_fatal_signals(&old);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), saved = errno;
+    if (fd >= 0 && strlen(path) < sizeof unfinished_path)
+        strcpy(unfinished_path, path);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    errno = saved;
+    return fd;
+}
+
+/* The temporary file was renamed or removed. */
+static void forget_temp(struct nytp_out_impl *impl)
+{
+    if (impl->temp_path != NULL && strcmp(unfinished_path, impl->temp_path) == 0)
+        unfinished_path[0] = '\0';
+    free(impl->temp_path);
+    impl->temp_path = NULL;
+}
+
 /* The temporary file's name is short and hidden, never the target's plus something:
  * KCachegrind would take that for a part of the same profile. */
 static bool open_temp(struct nytp_out *out, char *final_path)
@@ -286,7 +327,7 @@ static bool open_temp(struct nytp_out *out, char *final_path)
     for (int i = 0; i < MAX_TEMP_TRYS; i++) {
         snprintf(impl->temp_path, size, "%.*s.nytp-export.%ld.%d.tmp", folder_len, final_path,
                  (long)getpid(), i);
-        impl->fd = open(impl->temp_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        impl->fd = create_temp(impl->temp_path);
         if (impl->fd >= 0)
             return true;
         if (errno != EEXIST)
@@ -420,11 +461,6 @@ void nytp_out_gzip(struct nytp_out *out)
         nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory for compression");
 }
 
-const char *nytp_out_temp_path(const struct nytp_out *out)
-{
-    return out->impl->temp_path;
-}
-
 /* ---- closing ---- */
 
 bool nytp_out_close(struct nytp_out *out, struct nytp_error *error)
@@ -438,12 +474,10 @@ bool nytp_out_close(struct nytp_out *out, struct nytp_error *error)
             fail_errno(out, "write");
     }
     if (out_ok(out) && impl->temp_path != NULL) {
-        if (rename(impl->temp_path, impl->final_path) == 0) {
-            free(impl->temp_path);
-            impl->temp_path = NULL;
-        } else {
+        if (rename(impl->temp_path, impl->final_path) == 0)
+            forget_temp(impl);
+        else
             fail_errno(out, "rename the finished file into place");
-        }
     }
     const bool ok = out_ok(out);
     if (!ok)
@@ -463,7 +497,7 @@ void nytp_out_discard(struct nytp_out *out)
         unlink(impl->temp_path);
     nytp_deflate_free(impl->deflate);
     free(impl->memory);
-    free(impl->temp_path);
+    forget_temp(impl);
     free(impl->final_path);
     free(impl->path);
     free(impl);

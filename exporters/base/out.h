@@ -8,6 +8,7 @@
 
 #include "formats/base/error.h"
 
+#include <signal.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -90,8 +91,12 @@ void nytp_out_discard(struct nytp_out *out);
  * nothing afterwards then. Never NULL. */
 const uint8_t *nytp_out_bytes(struct nytp_out *out, size_t *len);
 
-/* The temporary file of an output that is still open, or NULL; for a signal handler that
- * removes it. */
-const char *nytp_out_temp_path(const struct nytp_out *out);
+/* For a signal handler: remove the temporary file that is being written, if any (the last one
+ * opened). Only async-signal-safe calls. */
+void nytp_out_remove_unfinished(void);
+
+/* Signals that end us wait until the old set, in *old, is set again: while what a handler looks
+ * at is written. */
+void nytp_hold_fatal_signals(sigset_t *old);
 
 #endif

@@ -44,20 +44,9 @@ struct nytp_output_set {
 
 /* The state for signal handlers. It is set while there is a hidden folder. */
 static struct {
-    char temp[4096];    /* "" = none */
-    char current[4096]; /* the temporary file of the member being written */
+    char temp[4096]; /* "" = none */
     volatile sig_atomic_t n_members;
 } unfinished;
-
-void nytp_hold_fatal_signals(sigset_t *old)
-{
-    sigset_t fatal;
-    sigemptyset(&fatal);
-    sigaddset(&fatal, SIGINT);
-    sigaddset(&fatal, SIGTERM);
-    sigaddset(&fatal, SIGHUP);
-    sigprocmask(SIG_BLOCK, &fatal, old);
-}
 
 /* "TEMP/N" without stdio, for a signal handler. */
 static void member_path(char *to, size_t size, const char *temp, uint32_t number)
@@ -81,8 +70,6 @@ void nytp_output_set_remove_unfinished(void)
 {
     if (unfinished.temp[0] == '\0')
         return;
-    if (unfinished.current[0] != '\0')
-        unlink(unfinished.current);
     for (uint32_t i = 0; i < (uint32_t)unfinished.n_members; i++) {
         char path[sizeof unfinished.temp + 16];
         member_path(path, sizeof path, unfinished.temp, i);
@@ -136,7 +123,6 @@ static bool make_temp(struct nytp_output_set *set)
         const bool made = mkdir(set->temp, 0777) == 0;
         if (made) {
             unfinished.n_members = 0;
-            unfinished.current[0] = '\0';
             strcpy(unfinished.temp, set->temp);
         }
         const int saved = errno;
@@ -218,7 +204,6 @@ static void close_member(struct nytp_output_set *set)
         nytp_error_set(&set->error, error.status, "%s: %s", set->names[set->n_names - 1],
                        error.message);
     set->out = NULL;
-    unfinished.current[0] = '\0';
 }
 
 static bool add_name(struct nytp_output_set *set, const char *name)
@@ -238,14 +223,8 @@ static struct nytp_out *open_numbered(struct nytp_output_set *set)
     char path[sizeof unfinished.temp + 16];
     struct nytp_error error = {0};
     member_path(path, sizeof path, set->temp, set->n_names - 1);
-    sigset_t old;
-    nytp_hold_fatal_signals(&old);
     unfinished.n_members = (sig_atomic_t)set->n_names;
     struct nytp_out *out = nytp_out_open(path, &error);
-    const char *temp = out != NULL ? nytp_out_temp_path(out) : NULL;
-    if (temp != NULL && strlen(temp) < sizeof unfinished.current)
-        strcpy(unfinished.current, temp);
-    sigprocmask(SIG_SETMASK, &old, NULL);
     if (out == NULL)
         nytp_error_set(&set->error, error.status, "%s: %s", set->names[set->n_names - 1],
                        error.message);

@@ -11,8 +11,6 @@
 
 #include "out.h"
 
-#include <signal.h>
-
 struct nytp_output_set;
 
 /* Begin a set of members in a folder, which is made if it is not there; its parent must be.
@@ -50,12 +48,8 @@ void nytp_output_set_free(struct nytp_output_set *set);
 /* Whether a report may have a file of this name. */
 bool nytp_output_set_is_member(const char *name);
 
-/* Signals that end us wait until the old set, in *old, is set again: while what a handler looks
- * at is written. */
-void nytp_hold_fatal_signals(sigset_t *old);
-
-/* For a signal handler: remove the unfinished members of the folder that is being written, if
- * any. Only async-signal-safe calls. */
+/* For a signal handler, after nytp_out_remove_unfinished(): remove the members of the folder
+ * that is being written, if any. Only async-signal-safe calls. */
 void nytp_output_set_remove_unfinished(void);
 
 #endif

@@ -330,20 +330,20 @@ enum nytp_counted nytp_text_counted(const struct nytp_profile *profile)
                                                            : NYTP_COUNTED_SAMPLES;
 }
 
+static const struct {
+    const char *name, *head;
+} counted_names[] = {[NYTP_COUNTED_STATEMENTS] = {"statements", "stmts"},
+                     [NYTP_COUNTED_SAMPLES] = {"samples", "samples"},
+                     [NYTP_COUNTED_BOTH] = {"statements and samples", "counts"}};
+
 const char *nytp_text_statements(const struct nytp_profile *profile)
 {
-    static const char *const names[] = {[NYTP_COUNTED_STATEMENTS] = "statements",
-                                        [NYTP_COUNTED_SAMPLES] = "samples",
-                                        [NYTP_COUNTED_BOTH] = "statements and samples"};
-    return names[nytp_text_counted(profile)];
+    return counted_names[nytp_text_counted(profile)].name;
 }
 
 const char *nytp_text_stmts(const struct nytp_profile *profile)
 {
-    static const char *const names[] = {[NYTP_COUNTED_STATEMENTS] = "stmts",
-                                        [NYTP_COUNTED_SAMPLES] = "samples",
-                                        [NYTP_COUNTED_BOTH] = "counts"};
-    return names[nytp_text_counted(profile)];
+    return counted_names[nytp_text_counted(profile)].head;
 }
 
 const char *nytp_text_calls(const struct nytp_profile *profile)

@@ -105,13 +105,12 @@ static const char *input_replaced(const struct nytp_cli *cli, const char *path)
 
 /* A signal removes the unfinished output. */
 
-/* Copies, which outlive the output and the viewer's file; "" = none. */
-static char unfinished_path[4096], viewer_file[4096], viewer_folder[4096];
+/* Copies, which outlive the viewer's file; "" = none. */
+static char viewer_file[4096], viewer_folder[4096];
 
 static void remove_unfinished(int signal_number)
 {
-    if (unfinished_path[0] != '\0')
-        unlink(unfinished_path);
+    nytp_out_remove_unfinished();
     if (viewer_file[0] != '\0') {
         unlink(viewer_file);
         rmdir(viewer_folder);
@@ -156,26 +155,6 @@ void remove_viewer_file(char *path)
     viewer_file[0] = '\0';
 }
 
-/* No signal may find a temporary file whose name is not known yet. */
-static struct nytp_out *open_output(const char *path, struct nytp_error *error)
-{
-    sigset_t old;
-    nytp_hold_fatal_signals(&old);
-    struct nytp_out *out = nytp_out_open(path, error);
-    const char *temp = out != NULL ? nytp_out_temp_path(out) : NULL;
-    if (temp != NULL && strlen(temp) < sizeof unfinished_path)
-        strcpy(unfinished_path, temp);
-    sigprocmask(SIG_SETMASK, &old, NULL);
-    return out;
-}
-
-static bool close_output(struct nytp_out *out, struct nytp_error *error)
-{
-    const bool ok = nytp_out_close(out, error);
-    unfinished_path[0] = '\0';
-    return ok;
-}
-
 /* The files that this run has written. */
 static struct written {
     dev_t device;
@@ -210,13 +189,13 @@ enum exit_status nytp_cli_write_output(const char *path, write_output_fn *write,
     struct nytp_error error = {0};
     if (is_written(path))
         return EXIT_USAGE;
-    struct nytp_out *out = open_output(path, &error);
+    struct nytp_out *out = nytp_out_open(path, &error);
     if (out == NULL)
         return nytp_cli_output_failed(path, &error);
     if (nytp_cli_is_compressed(path))
         nytp_out_gzip(out);
     write(context, out);
-    if (!close_output(out, &error))
+    if (!nytp_out_close(out, &error))
         return nytp_cli_output_failed(path, &error);
     nytp_cli_note_written(AT_FDCWD, path);
     return EXIT_DONE;

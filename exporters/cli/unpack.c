@@ -115,11 +115,6 @@ static void path_from_eval(struct path *path, struct nytp_name name)
     path->len += 3;
 }
 
-static bool name_is(struct nytp_name name, const char *text)
-{
-    return name.len == strlen(text) && memcmp(name.ptr, text, name.len) == 0;
-}
-
 static void find_suffix(struct path *path)
 {
     path->suffix = path->len;
@@ -136,9 +131,9 @@ static void path_from_name(struct path *path, struct nytp_name name)
     static const struct nytp_name dash_e = {.ptr = "dash-e.pl", .len = 9};
     static const struct nytp_name from_stdin = {.ptr = "stdin.pl", .len = 8};
     path->len = 0;
-    if (name_is(name, "-e"))
+    if (nytp_compare_names(name, nytp_name_of_text("-e")) == 0)
         path_from_file(path, dash_e);
-    else if (name_is(name, "-"))
+    else if (nytp_compare_names(name, nytp_name_of_text("-")) == 0)
         path_from_file(path, from_stdin);
     else if (name.len > 6 && memcmp(name.ptr, "(eval ", 6) == 0)
         path_from_eval(path, name);

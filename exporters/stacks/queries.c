@@ -62,11 +62,6 @@ struct walk {
     uint32_t row, in, text;
 };
 
-static bool name_is(struct nytp_name name, const char *text)
-{
-    return name.len == strlen(text) && memcmp(name.ptr, text, name.len) == 0;
-}
-
 /* ---- requests ---- */
 
 /* The key that requests are told by: `wanted`, or one that is likely to be of requests. */
@@ -78,7 +73,8 @@ static struct nytp_name key_of(const struct nytp_profile *profile, struct nytp_n
         const struct nytp_name seen = profile->stretches[i].key;
         if (nytp_compare_names(seen, first) == 0)
             return seen;
-        if (wanted.len == 0 && key.len == 0 && !name_is(seen, "sql"))
+        if (wanted.len == 0 && key.len == 0 &&
+            nytp_compare_names(seen, nytp_name_of_text("sql")) != 0)
             key = seen;
     }
     return key;
@@ -155,7 +151,7 @@ static bool find_request(struct walk *w, int64_t ticks)
 static struct nytp_name sql_key(const struct nytp_profile *profile)
 {
     for (uint32_t i = 0; i < profile->n_stretches; i++)
-        if (name_is(profile->stretches[i].key, "sql"))
+        if (nytp_compare_names(profile->stretches[i].key, nytp_name_of_text("sql")) == 0)
             return profile->stretches[i].key;
     return (struct nytp_name){NULL, 0};
 }
