@@ -80,6 +80,17 @@ static int pipe_of(const struct bytes *b, size_t chunk, pid_t *pid)
     _exit(0);
 }
 
+static struct nytp_source *from_pipe(const struct bytes *b, size_t chunk, pid_t *pid)
+{
+    char path[32];
+    struct nytp_error error = {0};
+    const int fd = pipe_of(b, chunk, pid);
+    snprintf(path, sizeof path, "/dev/fd/%d", fd);
+    struct nytp_source *source = nytp_source_open(path, &error);
+    close(fd);
+    return source;
+}
+
 /* Everything that is left, read with changing needs. */
 static struct bytes drain(struct nytp_source *source)
 {
@@ -129,13 +140,11 @@ static void test_plain(const struct bytes *data)
     ok(arrives(memory(data), data), "memory arrives whole");
     pid_t pid;
     struct nytp_error error = {0};
-    int fd = pipe_of(data, 997, &pid);
-    ok(arrives(nytp_source_fd(fd, &error), data), "a pipe with short reads arrives whole");
-    close(fd);
+    ok(arrives(from_pipe(data, 997, &pid), data), "a pipe with short reads arrives whole");
     waitpid(pid, NULL, 0);
 
     char path[] = "/tmp/nytp-source-test-XXXXXX";
-    fd = mkstemp(path);
+    const int fd = mkstemp(path);
     assert(fd >= 0);
     const ssize_t written = write(fd, data->data, data->len);
     close(fd);
@@ -155,9 +164,7 @@ static void test_window(const struct bytes *data)
     nytp_source_free(source);
 
     pid_t pid;
-    struct nytp_error error = {0};
-    const int fd = pipe_of(data, 4096, &pid);
-    source = nytp_source_fd(fd, &error);
+    source = from_pipe(data, 4096, &pid);
     nytp_source_fill(source, 5000);
     source->at += 4999;
     const size_t have = nytp_source_fill(source, NYTP_SOURCE_MAX_NEED);
@@ -166,7 +173,6 @@ static void test_window(const struct bytes *data)
        "unread bytes stay in front of new ones");
     ok(nytp_source_raw_bytes(source) >= 4999 + NYTP_SOURCE_MAX_NEED, "raw bytes are counted");
     nytp_source_free(source);
-    close(fd);
     waitpid(pid, NULL, 0);
 }
 
@@ -176,10 +182,7 @@ static void test_gzip(const struct bytes *data)
     put_gzip(&gz, data->data, data->len);
     ok(arrives(memory(&gz), data), "gzip is unwrapped");
     pid_t pid;
-    struct nytp_error error = {0};
-    const int fd = pipe_of(&gz, 1000, &pid);
-    ok(arrives(nytp_source_fd(fd, &error), data), "gzip in a pipe is unwrapped");
-    close(fd);
+    ok(arrives(from_pipe(&gz, 1000, &pid), data), "gzip in a pipe is unwrapped");
     waitpid(pid, NULL, 0);
 
     const size_t half = data->len / 2;

@@ -7,21 +7,8 @@
 #include "t/tap.h"
 
 static const uint64_t values[] = {
-    0,
-    1,
-    2,
-    9,
-    10,
-    UINT32_MAX - 1,
-    UINT32_MAX,
-    (uint64_t)UINT32_MAX + 1,
-    1000000000,
-    10000000000,
-    INT64_MAX,
-    (uint64_t)INT64_MAX + 1,
-    UINT64_MAX - 1,
-    UINT64_MAX,
-    0x123456789abcdef0,
+    0, 1, 2, 9, 10, UINT32_MAX - 1, UINT32_MAX, (uint64_t)UINT32_MAX + 1, 1000000000, 10000000000,
+    INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX - 1, UINT64_MAX, 0x123456789abcdef0,
 };
 enum {
     N = sizeof values / sizeof *values
