@@ -440,7 +440,7 @@ scenario 'a program that ends while threads of it run leaves no socket' => sub {
 # nytp-ctl, when the socket is so many seconds old.
 sub ctl_of_age {
     my ($seconds, @args) = @_;
-    my $code = 'my $now = shift(@ARGV) + (lstat $ARGV[1])[10]; no warnings; *Time::HiRes::time = sub () { $now }; do shift; die $@';
+    my $code = 'my $now = shift(@ARGV) + (lstat $ARGV[1])[10]; no warnings; *Time::HiRes::time = sub () { $now }; do($0 = shift); die $@';
     my $out = qx{$^X @OURS -MTime::HiRes -e '$code' $seconds $CTL @args 2>&1};
     return ($? >> 8) . ' ' . $out =~ s/\n\z//r;
 }
