@@ -164,7 +164,7 @@ sub note_of {
     my ($file) = @_;
     open my $fh, '<:raw', $file or return;
     read $fh, my $head, 16384;
-    return $head =~ /^#nytp-hang-note \d+ \d+ (\d+) (\d+) \d+ (\d+)(?: [^\t]*)?\t/m ? { at => $1, ticks => $2, depth => $3 } : undef;
+    return $head =~ /^#nytp-hang-note \d+ \d+ (\d+) (\d+) \d+ (\d+)(?: [^\t]*)?\t([^\t\n]*)/m ? { at => $1, ticks => $2, depth => $3, leaf => $4 } : undef;
 }
 
 # Waits until the note in a file is as wanted, or the process has ended.
@@ -288,7 +288,7 @@ scenario 'sampled: a child notes in its own file' => sub {
 
 scenario 'sampled: more calls than there is room for' => sub {
     my $code = "sub deep { my \$n = shift;\nif (!\$n) { sleep 1000 } deep(\$n - 1) }\ndeep(300);\n";
-    my $run = hang_sampled($code, see => sub { my ($pid, $dir) = @_; await_note($pid, "$dir/nytprof.out", sub { $_[0]{depth} == 301 }) });
+    my $run = hang_sampled($code, see => sub { my ($pid, $dir) = @_; await_note($pid, "$dir/nytprof.out", sub { $_[0]{depth} == 301 && $_[0]{leaf} eq 'builtin main::CORE:sleep' }) });
     is note_of("$run->{dir}/nytprof.out")->{depth}, 301, 'their number';
     my ($stack) = grep { /CORE:sleep$/ } keys %{ stacks_of($run->{dir}) };
     cmp_ok scalar(() = ($stack // '') =~ /main::deep/g), '>', 50, 'the inner ones';
