@@ -28,7 +28,6 @@ subtest 'make dist, make disttest' => sub {
     ok(-s "$tree/$name.tar.gz", "makes $name.tar.gz");
     ($status, $text) = run_in(
         $tree, 'make -j2 disttest',
-        HARNESS_OPTIONS            => 'j4',
         PERL_TEST_HARNESS_DUMP_TAP => $tap,
         TMPDIR                    => "$dir/home",
         map { defined $ENV{$_} ? ($_ => $ENV{$_}) : () } 'EXTENDED_TESTING'
