@@ -234,7 +234,7 @@ for my $opts ('', ':compress=0', ':slowops=1', ':sample_clock=cpu') {
     };
 }
 
-# The time of a hang that is over lacks the sampler's own.
+# The time of a hang that is over lacks the sampler's own, in which it may be kept from running.
 scenario 'sampled: what ran before, and hangs one after the other' => sub {
     my $code = "use POSIX ();\n$BUSY${JOB}busy() while times < 0.3;\nPOSIX::mkfifo('fifo', 0600);\nopen my \$fh, '<', 'fifo' or die;\njob();\n";
     my ($first, $second, $before);
@@ -248,9 +248,9 @@ scenario 'sampled: what ran before, and hangs one after the other' => sub {
     });
     my $ticks = stacks_of($run->{dir});
     cmp_ok $ticks->{'main::RUNTIME;main::busy'}, '>', 0, 'what ran';
-    cmp_ok $ticks->{'main::RUNTIME;main::CORE:open'}, '>=', $first->{ticks} * 0.99, 'the hang that is over';
+    cmp_ok $ticks->{'main::RUNTIME;main::CORE:open'}, '>=', $first->{ticks} / 2, 'the hang that is over';
     my ($longest) = sort { $b <=> $a } exported($run->{dir}, '--dump') =~ /TIME_LINE ticks=(\d+)/g;
-    cmp_ok $longest, '>=', $first->{ticks} * 0.99, 'on its line as well';
+    cmp_ok $longest, '>=', $first->{ticks} / 2, 'on its line as well';
     cmp_ok $ticks->{$HANG}, '>=', $second->{ticks}, 'the one that is not';
     like exported($run->{dir}, '--top'), qr/> main::CORE:sysread$/m, 'which is open';
 };
@@ -287,7 +287,7 @@ scenario 'sampled: a child notes in its own file' => sub {
 };
 
 scenario 'sampled: more calls than there is room for' => sub {
-    my $code = "sub deep { my \$n = shift;\nif (!\$n) { sleep 1000 } deep(\$n - 1) }\ndeep(300);\n";
+    my $code = "sub deep { my \$n = shift;\nif (!\$n) { sleep 1000; exit } deep(\$n - 1) }\ndeep(300);\n";
     my $run = hang_sampled($code, see => sub { my ($pid, $dir) = @_; await_note($pid, "$dir/nytprof.out", sub { $_[0]{depth} == 301 && $_[0]{leaf} eq 'builtin main::CORE:sleep' }) });
     is note_of("$run->{dir}/nytprof.out")->{depth}, 301, 'their number';
     my ($stack) = grep { /CORE:sleep$/ } keys %{ stacks_of($run->{dir}) };
