@@ -5,8 +5,8 @@
  *
  * Each caller passes its own share on to what it calls, in proportion: a sub that has a third
  * of the time of B (of its calls, if no times were recorded) has a third of all that B called.
- * What is too small to place, or can only be reached through a recursion, becomes a child of the
- * root. So the times of every sub are exact, though the paths between subs are a guess.
+ * A share that is too small to place, or is reached only through a recursion, becomes a child of
+ * the root. So the times of every sub are exact, though the paths between subs are a guess.
  */
 #include "assignment.h"
 
