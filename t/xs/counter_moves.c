@@ -4,12 +4,14 @@
  * reading of either is a microsecond after the one before. When the program calls times() the
  * counter moves as NYTP_MOVE says: "back MS", "ahead MS" or "rate FACTOR".
  *
- * The processor is told to ask the kernel before its counter is read, which sends SIGSEGV: its
- * handler puts the reading into the registers and steps over the instruction. Clocks of the C
- * library read the counter, too, so they are replaced.
+ * NYTP_READS has the offsets of all instructions in NYTProf.so that read the counter. Each is
+ * replaced by an invalid one when perl loads the object. The handler of SIGILL puts the reading
+ * into the registers and steps over the instruction. Clocks of the C library read the counter,
+ * too, so they are replaced.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -18,8 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/times.h>
 #include <time.h>
@@ -31,6 +31,7 @@ enum {
     STEP_NS = 1000
 };
 
+static const uint8_t read_counter[] = {0x0f, 0x31}, invalid[] = {0x0f, 0x0b}; /* rdtsc, ud2 */
 static uint64_t now_ns = 1000000000;
 static uint64_t base = 1; /* of the counter, at 0 or where it moved */
 static double per_ns = PER_NS;
@@ -56,43 +57,43 @@ clock_t times(struct tms *buffer)
     return 0;
 }
 
-static void on_segv(int signal, siginfo_t *info, void *context)
+static void on_sigill(int signal, siginfo_t *info, void *context)
 {
     greg_t *const registers = ((ucontext_t *)context)->uc_mcontext.gregs;
-    const uint8_t *const code = (const uint8_t *)registers[REG_RIP];
-    (void)info;
-    if (code[0] != 0x0f || code[1] != 0x31) { /* is not rdtsc */
-        struct sigaction none = {.sa_handler = SIG_DFL};
-        sigaction(signal, &none, NULL);
-        return;
-    }
     const uint64_t counter = base + (uint64_t)((double)(pass() - base_ns) * per_ns);
+    (void)signal;
+    (void)info;
     registers[REG_RAX] = (greg_t)(uint32_t)counter;
     registers[REG_RDX] = (greg_t)(counter >> 32);
-    registers[REG_RIP] += 2;
+    registers[REG_RIP] += sizeof invalid;
 }
 
-__attribute__((constructor)) static void begin(void)
+static void replace(uint8_t *instruction)
 {
-    struct sigaction action = {.sa_sigaction = on_segv, .sa_flags = SA_SIGINFO | SA_NODEFER};
-    sigaction(SIGSEGV, &action, NULL);
-    syscall(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t from = (uintptr_t)instruction & -page;
+    const size_t len = (uintptr_t)instruction + sizeof invalid - from;
+    if (memcmp(instruction, read_counter, sizeof read_counter) != 0 ||
+        mprotect((void *)from, len, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+        abort();
+    memcpy(instruction, invalid, sizeof invalid);
+    mprotect((void *)from, len, PROT_READ | PROT_EXEC);
 }
 
-int prctl(int option, ...)
+void *dlopen(const char *path, int mode)
 {
-    va_list list;
-    va_start(list, option);
-    unsigned long arguments[4];
-    for (int i = 0; i < 4; i++)
-        arguments[i] = va_arg(list, unsigned long);
-    va_end(list);
-    if (option == PR_GET_TSC) {
-        *(int *)arguments[0] = PR_TSC_ENABLE;
-        return 0;
-    }
-    return (int)syscall(SYS_prctl, option, arguments[0], arguments[1], arguments[2],
-                        arguments[3]);
+    void *(*const real)(const char *, int) =
+        (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
+    void *const object = real(path, mode);
+    if (object == NULL || path == NULL || strstr(path, "/NYTProf.so") == NULL)
+        return object;
+    const struct sigaction action = {.sa_sigaction = on_sigill,
+                                     .sa_flags = SA_SIGINFO | SA_NODEFER};
+    sigaction(SIGILL, &action, NULL);
+    char *at = getenv("NYTP_READS");
+    while (at != NULL && *at != '\0')
+        replace((uint8_t *)((struct link_map *)object)->l_addr + strtoul(at, &at, 16));
+    return object;
 }
 
 int clock_gettime(clockid_t id, struct timespec *now)
@@ -123,7 +124,7 @@ static int mask(const char *name, int how, const sigset_t *set, sigset_t *old)
         return real(how, set, old);
     others = *set;
     if (how != SIG_UNBLOCK)
-        sigdelset(&others, SIGSEGV);
+        sigdelset(&others, SIGILL);
     return real(how, &others, old);
 }
 
