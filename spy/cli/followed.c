@@ -167,13 +167,14 @@ static bool is_other(const struct nytp_followed_process *process)
 /* One round for one process, which may be starting or after exec. Returns false at its end. */
 static bool look_at_process(struct nytp_followed_process *process)
 {
-    if (process->is_given_up || (process->session != NULL && look(process)))
+    if (process->is_given_up)
         return true;
-    if (process->session != NULL)
-        close_process(process);
-    else if (nytp_spy_now_ns() - process->tried_ns >= pause_ns(process) &&
-             try_to_open(process, nytp_session_open))
+    if (process->session == NULL &&
+        nytp_spy_now_ns() - process->tried_ns >= pause_ns(process))
+        try_to_open(process, nytp_session_open);
+    if (process->session != NULL && look(process))
         return true;
+    close_process(process);
     process->is_given_up = process->error.status == NYTP_ERR_IO ||
                            process->error.status == NYTP_ERR_LIMIT || is_other(process);
     return is_itself(process) && !nytp_process_has_ended(process->pid);

@@ -19,7 +19,9 @@
 
 enum {
     MOST_ANCESTORS = 1000, /* a changing list may lead back to itself */
-    PF_KTHREAD = 0x200000, /* include/linux/sched.h of the kernel, since 2.6.27 */
+    /* include/linux/sched.h of the kernel, since 2.6.27 */
+    PF_EXITING = 0x4,
+    PF_KTHREAD = 0x200000,
 };
 
 /* Reads a file of /proc/PID at an offset; returns the number of bytes, or -1. */
@@ -71,10 +73,21 @@ struct nytp_process_state nytp_process_status(pid_t pid)
     return process;
 }
 
+/* Reads the kernel's flags and the state. Returns false if there is no such process. */
+static bool read_flags(pid_t pid, char *state, unsigned *flags)
+{
+    char text[1024];
+    const char *const fields = slurp_stat(pid, text, sizeof text);
+    return fields != NULL &&
+           sscanf(fields, " %c %*d %*d %*d %*d %*d %u", state, flags) == 2;
+}
+
 bool nytp_process_has_ended(pid_t pid)
 {
-    const char state = nytp_process_status(pid).state;
-    return state == '\0' || state == 'Z' || state == 'X';
+    char state;
+    unsigned flags;
+    return !read_flags(pid, &state, &flags) || state == 'Z' || state == 'X' ||
+           (flags & PF_EXITING) != 0;
 }
 
 uint64_t nytp_process_bytes(pid_t pid)
@@ -86,11 +99,9 @@ uint64_t nytp_process_bytes(pid_t pid)
 
 bool nytp_is_kernel_thread(pid_t pid)
 {
-    char text[1024];
+    char state;
     unsigned flags;
-    const char *const fields = slurp_stat(pid, text, sizeof text);
-    return fields != NULL && sscanf(fields, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
-           (flags & PF_KTHREAD) != 0;
+    return read_flags(pid, &state, &flags) && (flags & PF_KTHREAD) != 0;
 }
 
 static double seconds_on(clockid_t clock)

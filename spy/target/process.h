@@ -19,7 +19,8 @@ struct nytp_process_state {
 
 struct nytp_process_state nytp_process_status(pid_t pid);
 
-/* Returns whether it has ended, whether or not its parent has waited for it. */
+/* Returns whether it has ended or is about to: its memory may be gone already. Its parent need
+ * not have waited for it. */
 bool nytp_process_has_ended(pid_t pid);
 
 /* Returns whether it is a kernel thread, which has no memory and runs no program. */

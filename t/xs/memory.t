@@ -53,10 +53,10 @@ for my $name (sort keys %EVALS) {
     };
 }
 
-# Evals that no sample saw are unknown.
+# Evals that no sample saw are unknown. The allocator needs half a megabyte more or less, which is 3 bytes a round.
 scenario 'string evals, sampled' => sub {
-    my $bytes = bytes_per_round(10_000, 60_000, q{eval($i % 5 ? '$i + 1' : 'sub { $i }')}, opts => 'sample=10000:sample_budget=0');
-    cmp_ok $bytes, '<', 12, sprintf '%.1f bytes each', $bytes;
+    my $bytes = bytes_per_round(60_000, 260_000, q{eval($i % 5 ? '$i + 1' : 'sub { $i }')}, opts => 'sample=10000:sample_budget=0');
+    cmp_ok $bytes, '<', 8, sprintf '%.1f bytes each', $bytes;
 };
 
 scenario 'what stays grows with its number' => sub {

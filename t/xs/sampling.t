@@ -11,6 +11,7 @@ use Extended;
 
 use Config;
 use Cwd qw(getcwd);
+use List::Util qw(sum);
 use Time::HiRes qw(time);
 use Devel::NYTProf::Data;
 use Devel::NYTProf::ReadStream qw(for_chunks);
@@ -222,9 +223,9 @@ PERL
     put('Outer.pm', "package Outer; use Inner; 1;");
     put('Inner.pm', 'package Inner; use Time::HiRes "clock"; sub busy { my ($n, $until) = (0, clock() + 0.2); while (clock() < $until) { $n += $_ for 1 .. 999 } } busy(); 1;');
     run('-I. ' . put('loads.pl', "use Outer;\n"), 'sample=1000');
-    my ($us) = in_folder(sub { scalar qx{$top/bin/nytp-export -q --collapsed --weight=cpu out} })
-        =~ /^main::RUNTIME;main::BEGIN\@1;Outer::BEGIN\@1;Inner::busy (\d+)$/m;
-    cmp_ok $us // 0, '>', 100_000, 'what a module does that is loaded by a module is its own';
+    my @us = in_folder(sub { scalar qx{$top/bin/nytp-export -q --collapsed --weight=cpu out} })
+        =~ /^main::RUNTIME;main::BEGIN\@1;Outer::BEGIN\@1;Inner::busy(?:;Time::HiRes::clock)? (\d+)$/mg;
+    cmp_ok sum(0, @us), '>', 100_000, 'what a module does that is loaded by a module is its own';
 }
 
 my $sleeper = put('sleeper.pl', <<'PERL');
