@@ -4,6 +4,7 @@
  */
 #include "cost_program.h"
 
+#include "call_frames.h"
 #include "calls.h"
 #include "XS/names/subs.h"
 #include "XS/perl/ops.h"

@@ -8,6 +8,7 @@
  */
 #include "open_at_start.h"
 
+#include "call_frames.h"
 #include "calls.h"
 #include "XS/perl/ops.h"
 #include "XS/perl/perl_stack.h"

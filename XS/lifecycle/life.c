@@ -9,7 +9,7 @@
 #include "life.h"
 #include "lifecycle.h"
 
-#include "XS/exact/calls.h"
+#include "XS/exact/call_frames.h"
 #include "XS/exact/site_cache.h"
 #include "XS/exact/compile.h"
 #include "XS/exact/costs.h"

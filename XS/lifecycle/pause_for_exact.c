@@ -9,7 +9,7 @@
 #include "pause_for_exact.h"
 
 #include "XS/exact/arcs.h"
-#include "XS/exact/calls.h"
+#include "XS/exact/call_frames.h"
 #include "XS/exact/labels.h"
 #include "life.h"
 #include "lifecycle.h"

@@ -8,7 +8,7 @@
 #include "XS/state/state.h"
 #include "tick_stack.h"
 
-#include "XS/exact/calls.h"
+#include "XS/exact/call_frames.h"
 #include "XS/exact/places.h"
 #include "XS/platform/open_stack.h"
 #include "XS/names/builtins.h"

@@ -8,7 +8,7 @@
 #include "alloc_ticks.h"
 #include "blocked.h"
 #include "XS/exact/bytes.h"
-#include "XS/exact/calls.h"
+#include "XS/exact/call_frames.h"
 #include "XS/names/files.h"
 #include "XS/names/info_queue.h"
 #include "XS/exact/places.h"

@@ -240,3 +240,12 @@ struct nytp_name nytp_base_name(struct nytp_name path)
         continue;
     return nytp_without_folders(path);
 }
+
+uint64_t nytp_str_number(struct nytp_str text)
+{
+    uint64_t value = 0;
+    for (uint32_t i = 0; i < text.len && text.ptr[i] >= '0' && text.ptr[i] <= '9'; i++)
+        if (value < UINT64_MAX / 16)
+            value = value * 10 + (uint64_t)(text.ptr[i] - '0');
+    return value;
+}

@@ -61,6 +61,9 @@ static inline bool nytp_str_is(struct nytp_str text, const char *word)
     return text.len == strlen(word) && memcmp(text.ptr, word, text.len) == 0;
 }
 
+/* Returns the number that begins a text, or 0 without digits. */
+uint64_t nytp_str_number(struct nytp_str text);
+
 static inline struct nytp_name nytp_name_of_text(const char *text)
 {
     return (struct nytp_name){text, (uint32_t)strlen(text)};

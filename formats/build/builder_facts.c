@@ -50,16 +50,6 @@ bool nytp_builder_source_line(struct nytp_builder *b, const struct nytp_event *e
     return true;
 }
 
-/* Decimal digits at the start of a value, as stock readers take it. */
-static uint64_t str_number(const struct nytp_str *s)
-{
-    uint64_t value = 0;
-    for (uint32_t i = 0; i < s->len && s->ptr[i] >= '0' && s->ptr[i] <= '9'; i++)
-        if (value < UINT64_MAX / 16)
-            value = value * 10 + (uint64_t)(s->ptr[i] - '0');
-    return value;
-}
-
 /* Remember a pair; of the same key the last counts. */
 static bool keep_pair(struct nytp_builder *b, struct nytp_pair **list, uint32_t *n,
                       uint32_t *capacity, const struct nytp_event *e)
@@ -91,15 +81,15 @@ static bool keep_attribute(struct nytp_builder *b, const struct nytp_event *e)
 static bool attribute_event(struct nytp_builder *b, const struct nytp_event *e)
 {
     if (nytp_str_is(e->u.pair.key, "ticks_per_sec")) {
-        const uint64_t ticks = str_number(&e->u.pair.value);
+        const uint64_t ticks = nytp_str_number(e->u.pair.value);
         if (ticks > 0 && ticks <= INT32_MAX)
             b->ticks_per_sec = (int64_t)ticks;
     } else if (nytp_str_is(e->u.pair.key, "sampled")) {
         b->sampled = true;
     } else if (nytp_str_is(e->u.pair.key, "thread")) {
-        b->thread = (uint32_t)str_number(&e->u.pair.value);
+        b->thread = (uint32_t)nytp_str_number(e->u.pair.value);
     } else if (nytp_str_is(e->u.pair.key, "parent_thread")) {
-        b->parent_thread = (uint32_t)str_number(&e->u.pair.value);
+        b->parent_thread = (uint32_t)nytp_str_number(e->u.pair.value);
     }
     return keep_attribute(b, e);
 }

@@ -3,9 +3,7 @@
  * Times of labels; see label_sums.h.
  *
  * The two label comments around a stretch give its length. A stretch without an end lasts as
- * long as the following statements of its process. Lengths are counted under numbers with nine
- * binary digits after the first: memory does not grow with the number of stretches, and
- * medians are right to 0.2 %.
+ * long as the following statements of its process.
  *
  * A sub's exclusive time under a label is summed when calls return. Before a label changes,
  * each open call records its time so far (nytp-own comments), so that each label gets its
@@ -67,9 +65,7 @@ struct nytp_label_sums {
     struct label *labels;
     uint32_t n_labels, labels_capacity;
     struct nytp_table by_pair; /* (key, value) -> label */
-    struct nytp_label_length *lengths;
-    uint32_t n_lengths, lengths_capacity;
-    struct nytp_table by_length; /* (label, rounded length) -> length */
+    struct nytp_label_lengths lengths;
     struct cell *cells;
     uint32_t n_cells, cells_capacity;
     struct nytp_table by_sub; /* (label, sub) -> cell */
@@ -108,7 +104,7 @@ struct nytp_label_sums {
     struct recorded {
         double ticks;
         uint64_t n_returned; /* returns so far when it was first recorded */
-    } * recorded; /* by depth: recorded exclusive time of the open call */
+    } * recorded;            /* by depth: recorded exclusive time of the open call */
     uint32_t recorded_capacity;
     struct nytp_returns returns; /* since the first such record */
 };
@@ -134,13 +130,12 @@ void nytp_label_sums_free(struct nytp_label_sums *s)
         return;
     nytp_strings_free(s->strings);
     nytp_table_free(&s->by_pair);
-    nytp_table_free(&s->by_length);
     nytp_table_free(&s->by_sub);
     nytp_table_free(&s->place_of_sub);
     nytp_table_free(&s->name_of_fid);
     free(s->places);
     free(s->labels);
-    free(s->lengths);
+    nytp_label_lengths_free(&s->lengths);
     free(s->cells);
     free(s->active);
     free(s->of_profile);
@@ -187,34 +182,15 @@ static bool label_of_record(struct nytp_label_sums *s, const struct nytp_label_r
     return label_of(s, key, value, label);
 }
 
-/* Rounds a length to its binary exponent and nine digits after the first. */
-static uint32_t rounded(double seconds)
-{
-    int exponent;
-    const double fraction = frexp(seconds, &exponent); /* 0.5 to 1 */
-    return seconds <= 0 ? 0
-                        : (uint32_t)(exponent + 1100) << 9 | (uint32_t)(fraction * 1024 - 512);
-}
-
 static bool add_length(struct nytp_label_sums *s, uint32_t label, double seconds)
 {
-    const struct nytp_key key = {label, rounded(seconds), 0, 0};
-    uint32_t at = nytp_table_get(&s->by_length, key);
     s->labels[label].n++;
     s->labels[label].total_s += seconds;
     if (s->labels[label].n == 1 || seconds > s->labels[label].max_s) {
         s->labels[label].max_s = seconds;
         s->labels[label].max_input = s->input;
     }
-    if (at == NYTP_TABLE_NONE) {
-        if (!nytp_grow(&s->lengths, &s->lengths_capacity, s->n_lengths, sizeof *s->lengths) ||
-            !nytp_table_put(&s->by_length, key, s->n_lengths))
-            return failed(s);
-        at = s->n_lengths++;
-        s->lengths[at] = (struct nytp_label_length){.label = label, .seconds = seconds};
-    }
-    s->lengths[at].n++;
-    return true;
+    return nytp_label_lengths_add(&s->lengths, label, seconds) || failed(s);
 }
 
 static bool add_own(struct nytp_label_sums *s, uint32_t label, uint32_t sub, double seconds,
@@ -295,15 +271,16 @@ static bool end_process(struct nytp_label_sums *s)
     return nytp_returns_note(&s->returns, 0) || failed(s);
 }
 
-static struct own *own_of(struct nytp_label_sums *s, uint32_t sub)
+/* Makes an array of zeroed elements as long as to have one at this index. */
+static bool make_room(void *array, uint32_t *capacity, size_t size, uint32_t at)
 {
-    while (sub >= s->own_capacity) {
-        const uint32_t had = s->own_capacity;
-        if (!nytp_grow(&s->own, &s->own_capacity, had, sizeof *s->own))
-            return NULL;
-        memset(s->own + had, 0, (s->own_capacity - had) * sizeof *s->own);
+    while (at >= *capacity) {
+        const uint32_t had = *capacity;
+        if (!nytp_grow(array, capacity, had, size))
+            return false;
+        memset(*(char **)array + had * size, 0, (*capacity - had) * size);
     }
-    return &s->own[sub];
+    return true;
 }
 
 /* Books exclusive time of a sub, and calls of it that end, under the labels in force. */
@@ -312,9 +289,9 @@ static bool book_time(struct nytp_label_sums *s, const struct nytp_str *name, do
 {
     const double seconds = ticks / s->ticks_per_sec;
     const uint32_t sub = nytp_strings_intern_mixed(s->strings, name->ptr, name->len);
-    struct own *own = sub == UINT32_MAX ? NULL : own_of(s, sub);
-    if (own == NULL)
+    if (sub == UINT32_MAX || !make_room(&s->own, &s->own_capacity, sizeof *s->own, sub))
         return failed(s);
+    struct own *const own = &s->own[sub];
     if (!own->is_listed) {
         if (!nytp_grow(&s->timed, &s->timed_capacity, s->n_timed, sizeof *s->timed))
             return failed(s);
@@ -341,17 +318,6 @@ static bool end_recording(struct nytp_label_sums *s)
 
 /* ---- events ---- */
 
-static bool make_room(struct nytp_label_sums *s, uint32_t depth)
-{
-    while (depth >= s->recorded_capacity) {
-        const uint32_t had = s->recorded_capacity;
-        if (!nytp_grow(&s->recorded, &s->recorded_capacity, had, sizeof *s->recorded))
-            return false;
-        memset(s->recorded + had, 0, (s->recorded_capacity - had) * sizeof *s->recorded);
-    }
-    return true;
-}
-
 static double recorded_before(const struct nytp_label_sums *s, uint32_t depth)
 {
     return depth < s->recorded_capacity &&
@@ -364,7 +330,7 @@ static bool note_own(struct nytp_label_sums *s, const struct nytp_label_record *
 {
     if (record->depth > MAX_DEPTH)
         return true;
-    if (!make_room(s, record->depth))
+    if (!make_room(&s->recorded, &s->recorded_capacity, sizeof *s->recorded, record->depth))
         return failed(s);
     struct recorded *const recorded = &s->recorded[record->depth];
     if (nytp_returns_since(&s->returns, record->depth, recorded->n_returned))
@@ -491,35 +457,24 @@ static bool time_event(struct nytp_label_sums *s, const struct nytp_event *e)
     return true;
 }
 
-static bool key_is(const struct nytp_event *e, const char *key)
+static void note_ticks_per_sec(struct nytp_label_sums *s, struct nytp_str value)
 {
-    return e->u.pair.key.len == strlen(key) &&
-           memcmp(e->u.pair.key.ptr, key, e->u.pair.key.len) == 0;
-}
-
-static void note_ticks_per_sec(struct nytp_label_sums *s, const struct nytp_str *value)
-{
-    char text[24];
-    if (value->len >= sizeof text)
-        return;
-    memcpy(text, value->ptr, value->len);
-    text[value->len] = '\0';
-    const long ticks = strtol(text, NULL, 10);
-    if (ticks <= 0 || ticks > INT32_MAX)
+    const uint64_t ticks = nytp_str_number(value);
+    if (ticks == 0 || ticks > INT32_MAX)
         return;
     s->ticks_per_sec = (double)ticks;
-    if (ticks > s->most_ticks_per_sec)
-        s->most_ticks_per_sec = ticks;
+    if ((int64_t)ticks > s->most_ticks_per_sec)
+        s->most_ticks_per_sec = (int64_t)ticks;
 }
 
 static bool attribute_event(struct nytp_label_sums *s, const struct nytp_event *e)
 {
-    if (key_is(e, "ticks_per_sec"))
-        note_ticks_per_sec(s, &e->u.pair.value);
-    uint32_t *const id = key_is(e, "host")          ? &s->host
-                         : key_is(e, "application") ? &s->application
-                         : key_is(e, "basetime")    ? &s->basetime
-                                                    : NULL;
+    if (nytp_str_is(e->u.pair.key, "ticks_per_sec"))
+        note_ticks_per_sec(s, e->u.pair.value);
+    uint32_t *const id = nytp_str_is(e->u.pair.key, "host")          ? &s->host
+                         : nytp_str_is(e->u.pair.key, "application") ? &s->application
+                         : nytp_str_is(e->u.pair.key, "basetime")    ? &s->basetime
+                                                                     : NULL;
     if (id == NULL)
         return true;
     *id = nytp_strings_intern_mixed(s->strings, e->u.pair.value.ptr, e->u.pair.value.len);
@@ -622,34 +577,6 @@ int64_t nytp_label_sums_ticks_per_sec(const struct nytp_label_sums *s)
 
 /* ---- rows ---- */
 
-static int by_label_and_length(const void *x, const void *y)
-{
-    const struct nytp_label_length *a = x, *b = y;
-    NYTP_RETURN_ORDER(a->label, b->label);
-    return a->seconds < b->seconds ? -1 : a->seconds > b->seconds;
-}
-
-/* Returns the length of this rank, from 1, of sorted lengths that are counted together. */
-static double length_at(const struct nytp_label_length *lengths, uint64_t rank)
-{
-    uint64_t seen = 0;
-    while ((seen += lengths->n) < rank)
-        lengths++;
-    return lengths->seconds;
-}
-
-/* Returns the length in the middle of n, or halfway between the two in the middle. */
-static double median(const struct nytp_label_length *lengths, uint64_t n)
-{
-    return (length_at(lengths, (n + 1) / 2) + length_at(lengths, n / 2 + 1)) / 2;
-}
-
-/* Returns the smallest length that at least 95 % of n do not exceed. */
-static double p95(const struct nytp_label_length *lengths, uint64_t n)
-{
-    return length_at(lengths, (uint64_t)ceil(0.95 * (double)n));
-}
-
 static int by_key_and_total(const void *x, const void *y)
 {
     const struct nytp_label_row *a = x, *b = y;
@@ -731,8 +658,8 @@ static void fill_row(const struct nytp_label_sums *s, const struct nytp_label_le
         .memory_bytes = label->memory_bytes,
         .svs = label->svs,
         .max_input = label->max_input,
-        .median_s = median(lengths, label->n),
-        .p95_s = p95(lengths, label->n),
+        .median_s = nytp_label_median(lengths, label->n),
+        .p95_s = nytp_label_p95(lengths, label->n),
         .slowest_file = nytp_strings_get(s->strings, 0),
         .lengths = lengths,
         .n_lengths = n_lengths,
@@ -746,11 +673,10 @@ struct nytp_label_row *nytp_label_sums_rows(struct nytp_label_sums *s, uint32_t 
         free(rows);
         return NULL;
     }
-    if (s->n_lengths > 0)
-        qsort(s->lengths, s->n_lengths, sizeof *s->lengths, by_label_and_length);
-    for (uint32_t i = 0, end; i < s->n_lengths; i = end) {
-        const struct nytp_label_length *const first = &s->lengths[i];
-        for (end = i + 1; end < s->n_lengths && s->lengths[end].label == first->label;)
+    nytp_label_lengths_sort(&s->lengths);
+    for (uint32_t i = 0, end; i < s->lengths.n; i = end) {
+        const struct nytp_label_length *const first = &s->lengths.all[i];
+        for (end = i + 1; end < s->lengths.n && s->lengths.all[end].label == first->label;)
             end++;
         fill_row(s, first, end - i, &rows[first->label]);
     }

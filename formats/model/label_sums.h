@@ -11,6 +11,7 @@
 #define NYTP_LABEL_SUMS_H
 
 #include "formats/stream/event.h"
+#include "label_lengths.h"
 #include "model.h"
 
 /* Further labels are counted under the value "(more)". Further pairs of label and sub are
@@ -18,13 +19,6 @@
  * all others are counted as one key "(more)"; the same goes for labels of a whole profile. */
 #define NYTP_MOST_LABELS     100000u
 #define NYTP_MOST_LABEL_SUBS 5000000u
-
-/* `n` stretches of a label were this long, to 0.2 %. */
-struct nytp_label_length {
-    uint32_t label; /* number of the label */
-    double seconds;
-    uint64_t n;
-};
 
 /* The kind of a sub's exclusive time. */
 enum nytp_label_time {

@@ -77,7 +77,7 @@ is "@glue", '', 'the glue for Perl code knows nothing of the recorder';
 my %owner = (
     (map { $_ => $_ } slurp("$ROOT/XS/state/parts.def") =~ /^NYTP_PART\((\w+),/mg),
     # These stand in the struct itself.
-    (map { $_ => 'calls' } qw(frames n_frames size_frames last_serial left_ticks jump suspended_frames)),
+    (map { $_ => 'call_frames' } qw(frames n_frames size_frames last_serial left_ticks jump suspended_frames)),
     (map { $_ => 'stmts' } qw(stmt discount_pending paused_stmt)),
     (map { $_ => 'state' } qw(is_plain stmts_on subs_on counting entries_on returns_on marks_on blocks_on
             leave_on finds_caller looks_first interpreter state next)),

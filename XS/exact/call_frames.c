@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Opens and closes calls; see call_frames.h.
+ *
+ * A perl sub's frame is closed by a destructor on perl's save stack. It is pushed first in the
+ * sub's scope, so it runs last, however the scope is left. An xsub or builtin runs inside
+ * perl's handler. Its destructor lies below anything the handler saves and is removed when the
+ * handler returns, so it runs only if the call dies. A destructor names its frame by serial
+ * number and does nothing if that frame is closed.
+ */
+#include "call_frames.h"
+
+#include "call_frames_hot.h"
+
+#include "write_ahead.h"
+#include "XS/names/files.h"
+#include "XS/perl/ops.h"
+
+#include "formats/stream/comments/open_calls.h"
+
+void nytp_calls_free(struct nytp_recorder *rec)
+{
+    Safefree(rec->frames);
+}
+
+void nytp_frames_grow(struct nytp_recorder *rec)
+{
+    nytp_bytes_hold(rec);
+    rec->size_frames = rec->size_frames == 0 ? 256 : rec->size_frames * 2;
+    Renew(rec->frames, rec->size_frames, struct nytp_rec_frame);
+    nytp_bytes_resume(rec);
+}
+
+struct nytp_rec_arc *nytp_frame_arc(struct nytp_recorder *rec,
+                                    const struct nytp_rec_frame *frame)
+{
+    const struct nytp_call_site site = {
+        .caller = frame->caller, .fid = frame->fid, .line = frame->line};
+    return nytp_arc_of(rec, frame->sub, &site);
+}
+
+void nytp_frame_emit_resumed(struct nytp_recorder *rec)
+{
+    nytp_write_comment(rec->writer, NYTP_RESUMED_CALL);
+}
+
+void nytp_frame_write_return(struct nytp_recorder *rec, const struct nytp_rec_sub *sub,
+                             uint32_t depth, int64_t incl, int64_t excl)
+{
+    nytp_write_sub_return(rec->writer, depth, incl, excl, sub->encoded, sub->encoded_len);
+}
+
+void nytp_arc_emit_site(struct nytp_recorder *rec, struct nytp_rec_arc *arc)
+{
+    const struct nytp_rec_sub *const sub = arc->callee_sub;
+    arc->entry = nytp_write_call_site(rec->writer, arc->fid, arc->line, sub->encoded[0],
+                                      sub->name, sub->name_len);
+}
+
+void nytp_frame_leave(struct nytp_recorder *rec, int64_t ticks)
+{
+    nytp_frame_pop(rec, ticks, NYTP_ANYWHERE);
+}
+
+/* Closes the frame with this serial and those above it. Serials grow upwards and may wrap. */
+void nytp_frame_close(pTHX_ struct nytp_recorder *rec, uint32_t serial)
+{
+    uint32_t i = rec->n_frames;
+    for (; i > 0 && rec->frames[i - 1].serial != serial; i--)
+        if ((int32_t)(rec->frames[i - 1].serial - serial) < 0)
+            return;
+    if (i == 0)
+        return;
+    nytp_guard(rec);
+    const int64_t now = nytp_now_ticks(aTHX_ rec);
+    while (rec->n_frames > i)
+        nytp_frame_pop(rec, now, NYTP_ANYWHERE);
+    nytp_frame_pop(rec, now, NYTP_BESIDE_STATEMENT);
+    rec->left_ticks = now;
+    rec->left_fresh = true;
+    nytp_unguard(rec);
+}
+
+/* pp_goto has left the jumping sub's scope, so its destructor has just run, and now calls the
+ * xsub itself. There is no scope to watch: if the xsub dies, its frame is closed with its
+ * caller's. */
+static void enter_jumped_xsub(pTHX_ struct nytp_recorder *rec)
+{
+    struct nytp_call_site site = rec->jump.site;
+    CV *const cv = rec->jump.xsub;
+    rec->jump.xsub = NULL;
+    if (!rec->subs_on)
+        return;
+    site.now = rec->left_ticks;
+    nytp_frame_open_as(rec, nytp_sub_of_cv(aTHX_ rec, cv), &site, NYTP_ANYWHERE);
+}
+
+static void close_jumping_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial)
+{
+    nytp_frame_close(aTHX_ rec, serial);
+    if (rec->jump.xsub != NULL && rec->jump.from == serial)
+        enter_jumped_xsub(aTHX_ rec);
+}
+
+OP *nytp_jump_to_xsub(pTHX_ struct nytp_recorder *rec, CV *cv,
+                      const struct nytp_call_site *site)
+{
+    const struct nytp_jump outer = rec->jump; /* of the sub whose end runs us as a destructor */
+    const uint32_t n_frames = rec->n_frames;
+    const uint32_t from = n_frames == 0 ? 0 : rec->frames[n_frames - 1].serial;
+    rec->jump = (struct nytp_jump){.xsub = cv, .from = from, .site = *site};
+    OP *const next = nytp_real_op(aTHX_ OP_GOTO);
+    rec->jump = outer;
+    if (n_frames == 0 || rec->n_frames < n_frames)
+        return next;
+    const struct nytp_rec_frame *const frame =
+        &rec->frames[n_frames - 1]; /* in the place of `from` */
+    if (frame->serial != from) {
+        frame->sub->returned_normally = true;
+        nytp_frame_close(aTHX_ rec, frame->serial);
+    }
+    return next;
+}
+
+__attribute__((noinline)) static void leave_any_scope(pTHX_ struct nytp_recorder *rec,
+                                                      uint32_t serial)
+{
+    if (LIKELY(rec->jump.xsub == NULL) && nytp_frame_close_counted(rec, serial))
+        return;
+    if (rec->jump.xsub != NULL)
+        close_jumping_frame(aTHX_ rec, serial);
+    else
+        nytp_frame_close(aTHX_ rec, serial);
+}
+
+void nytp_scope_left(pTHX_ struct nytp_recorder *rec, uint32_t serial)
+{
+    if (UNLIKELY(!rec->is_plain || rec->jump.xsub != NULL)) {
+        leave_any_scope(aTHX_ rec, serial);
+        return;
+    }
+    const int64_t now = nytp_now_ticks(aTHX_ rec);
+    if (LIKELY(rec->is_plain && rec->n_frames > 0)) {
+        struct nytp_rec_frame *const frame = nytp_frame_innermost(rec);
+        if (LIKELY(frame->serial == serial && !frame->resumed)) {
+            nytp_frame_close_plain(rec, frame, now, NYTP_BESIDE_STATEMENT);
+            rec->left_ticks = now;
+            rec->left_fresh = true;
+            return;
+        }
+    }
+    leave_any_scope(aTHX_ rec, serial);
+}
+
+void nytp_on_scope_exit(pTHX_ void *serial)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    if (LIKELY(rec != NULL))
+        nytp_scope_left(aTHX_ rec, (uint32_t)PTR2UV(serial));
+}
+
+/* nytp_on_scope_exit() of a call that began while rec->counts_plain. */
+void nytp_on_counted_exit(pTHX_ void *serial)
+{
+    struct nytp_recorder *const rec = nytp_counting_recorder_of(aTHX);
+    if (UNLIKELY(rec == NULL || rec->jump.xsub != NULL ||
+                 !nytp_frame_close_counted(rec, (uint32_t)PTR2UV(serial))))
+        nytp_on_scope_exit(aTHX_ serial);
+}
+
+struct nytp_call_site nytp_call_site_now(pTHX_ struct nytp_recorder *rec)
+{
+    return nytp_call_site_here(aTHX_ rec);
+}
+
+void nytp_frame_open_other(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
+                           const struct nytp_call_site *site)
+{
+    struct nytp_rec_arc *const arc = nytp_arc_of(rec, sub, site);
+    nytp_frame_push(rec, arc, site->now);
+    if (rec->entries_on)
+        nytp_write_sub_entry(rec->writer, site->fid, site->line);
+    else if (rec->marks_on)
+        nytp_dprof_enter(rec, sub, site->now);
+}
+
+void nytp_frame_called(struct nytp_recorder *rec, int64_t ticks)
+{
+    if (rec->n_frames > 0)
+        nytp_frame_innermost(rec)->callee_ticks += ticks;
+}
+
+void nytp_frame_open(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
+                     const struct nytp_call_site *site)
+{
+    nytp_frame_open_as(rec, sub, site, NYTP_ANYWHERE);
+}
+
+/* ---- all open calls, at the begin or end of a profile file ---- */
+
+void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks)
+{
+    nytp_recorded_serial_set(rec, 0);
+    for (uint32_t i = 0; i < rec->n_frames; i++) {
+        rec->frames[i].enter_ticks = ticks;
+        rec->frames[i].callee_ticks = 0;
+        rec->frames[i].arc = nytp_frame_arc(rec, &rec->frames[i]);
+        if (rec->comments_on)
+            nytp_write_call_site_change(rec->writer, NYTP_CALL_OPEN,
+                                        nytp_frame_entry(rec, &rec->frames[i]));
+        if (rec->dprof != NULL)
+            nytp_dprof_enter(rec, rec->frames[i].sub, ticks);
+    }
+}
+
+static void count_depths(struct nytp_rec_frame *frames, uint32_t n, uint32_t change)
+{
+    for (uint32_t i = 0; i < n; i++)
+        frames[i].sub->depth += change;
+}
+
+void nytp_frames_save(struct nytp_recorder *rec)
+{
+    struct nytp_rec_frames *const frames = &rec->suspended_frames;
+    *frames = (struct nytp_rec_frames){rec->frames, rec->n_frames, rec->size_frames,
+                                       rec->recorded_serial};
+    count_depths(frames->all, frames->n, -1u);
+    rec->frames = NULL;
+    rec->n_frames = rec->size_frames = 0;
+}
+
+void nytp_frames_restore(struct nytp_recorder *rec)
+{
+    struct nytp_rec_frames *const frames = &rec->suspended_frames;
+    count_depths(rec->frames, rec->n_frames, -1u);
+    Safefree(rec->frames);
+    rec->frames = frames->all;
+    rec->n_frames = frames->n;
+    rec->size_frames = frames->size;
+    nytp_recorded_serial_set(rec, frames->recorded_serial);
+    *frames = (struct nytp_rec_frames){0};
+    count_depths(rec->frames, rec->n_frames, 1);
+}
+
+/* The calling places may be from an earlier profile file: record their files again. */
+void nytp_frames_introduce_files(pTHX_ struct nytp_recorder *rec)
+{
+    for (uint32_t i = 0; i < rec->n_frames; i++)
+        if (rec->frames[i].fid != 0)
+            nytp_file_fid(aTHX_ rec, rec->files->all[rec->frames[i].fid], NYTP_FID_VIA_SUB);
+}
+
+/* Counts all open calls as if they returned now. */
+void nytp_calls_end_file(struct nytp_recorder *rec)
+{
+    const int64_t ticks = nytp_axis_now(rec);
+    int64_t above = 0;
+    for (uint32_t i = rec->options.subs ? rec->n_frames : 0; i > 0; i--) {
+        struct nytp_rec_frame *const frame = &rec->frames[i - 1];
+        const int64_t incl = ticks - frame->enter_ticks;
+        frame->reported_incl = incl;
+        frame->reported_excl = incl - frame->callee_ticks - above;
+        nytp_frame_account(rec, frame, i, incl, frame->reported_excl, NYTP_ANYWHERE);
+        above = incl;
+    }
+}
+
+void nytp_frames_retract(struct nytp_recorder *rec)
+{
+    for (uint32_t i = 0; i < rec->n_frames; i++) {
+        const struct nytp_rec_frame *const frame = &rec->frames[i];
+        struct nytp_rec_arc *const arc = frame->arc;
+        arc->count -= !frame->resumed;
+        arc->excl_ticks -= frame->reported_excl;
+        if (frame->depth <= 1)
+            arc->incl_ticks -= frame->reported_incl;
+        else
+            arc->reci_ticks -= frame->reported_incl;
+    }
+}
