@@ -128,13 +128,9 @@ struct nytp_option {
     size_t target;     /* offset in struct nytp_cli (of an exporter's own: in struct
                           nytp_export_options); the mode itself for NYTP_OPTION_MODE */
     const char *value; /* what --help calls the value, "[=N]" where it is optional */
-    unsigned where;    /* bits of modes (cli/options.def), or NYTP_OF_EXPORTER */
-    const char
-        *beside; /* beside this option or format it means something everywhere, or NULL */
+    const char *where; /* see cli/options.def; NULL: one exporter has it */
     const char *help;
 };
-
-#define NYTP_OF_EXPORTER (1u << 31)
 
 /* Options that one exporter has; `target` is a member of struct nytp_export_options. */
 #define NYTP_OPTIONS(...)                                                                      \
@@ -148,7 +144,7 @@ struct nytp_option {
 #define NYTP_OWN_OPTION(name, kind, target, value, help)                                       \
     {                                                                                          \
         name, 0, NYTP_OPTION_##kind, offsetof(struct nytp_export_options, target), value,      \
-            NYTP_OF_EXPORTER, NULL, help                                                       \
+            NULL, help                                                                         \
     }
 
 /* A viewer for what any browser shows: the desktop's own way to one, then browsers by name.

@@ -9,31 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bits of the column `where`. */
-#define AT(mode)     (1u << NYTP_MODE_##mode)
-#define PLAIN        AT(EXPORT)
-#define DIFF         (1u << 30)
-#define FORMATS      (PLAIN | DIFF)
-#define STATS        AT(STATS)
-#define CHECK        AT(CHECK)
-#define DUMP         AT(DUMP)
-#define BY_LABEL     AT(BY_LABEL)
-#define ANYWHERE     (FORMATS | STATS | CHECK | DUMP | BY_LABEL)
-#define BY_EXPORTERS 0
-
 static const struct nytp_option common[] = {
-#define NYTP_GROUP(title) {NULL, 0, NYTP_OPTION_FLAG, 0, NULL, 0, NULL, title},
+#define NYTP_GROUP(title) {NULL, 0, NYTP_OPTION_FLAG, 0, NULL, NULL, title},
 #define NYTP_OPTION(name, letter, kind, target, value, where, help)                            \
-    NYTP_BESIDE(name, letter, kind, target, value, where, NULL, help)
-#define NYTP_BESIDE(name, letter, kind, target, value, where, beside, help)                    \
-    {name,   letter, NYTP_OPTION_##kind, offsetof(struct nytp_cli, target), value, where,      \
-     beside, help},
+    {name, letter, NYTP_OPTION_##kind, offsetof(struct nytp_cli, target), value, where, help},
 #define NYTP_MODE(name, letter, mode, help)                                                    \
-    {name, letter, NYTP_OPTION_MODE, NYTP_MODE_##mode, "", 0, NULL, help},
+    {name, letter, NYTP_OPTION_MODE, NYTP_MODE_##mode, "", "anywhere", help},
 #include "options.def"
     NYTP_GROUP("One format only")
 #undef NYTP_GROUP
 #undef NYTP_OPTION
+#undef NYTP_MODE
 };
 
 static const char *const modes[] = {"", "stats", "check", "dump", "by", "list-formats"};
@@ -53,97 +39,106 @@ const struct nytp_option *nytp_option_at(size_t i)
     return NULL;
 }
 
-static bool is_given(const struct nytp_cli *cli, const char *name)
+/* ---- where an option means something ---- */
+
+/* Adds the first word of `words` to a list, as far as there is room. */
+static void add(char *text, size_t size, const char *before, const char *words,
+                const char *behind)
 {
-    const struct nytp_option *option;
-    for (size_t i = 0; (option = nytp_option_at(i)) != NULL; i++)
-        if (cli->given[i] && strcmp(option->name, name) == 0)
-            return true;
-    return cli->exporter != NULL && strcmp(cli->exporter->name, name) == 0;
+    const size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%.*s%s", before, (int)strcspn(words, " "), words,
+             behind);
 }
 
-static bool has_word(const char *words, const char *word)
+/* Whether two lists of words with blanks between them, of which NULL is empty, have one in
+ * common. */
+static bool share_word(const char *words, const char *others)
 {
-    const size_t len = strlen(word);
-    for (const char *at = words; at != NULL && *at != '\0'; at += strspn(at, " ")) {
-        const size_t end = strcspn(at, " ");
-        if (end == len && memcmp(at, word, len) == 0)
-            return true;
-        at += end;
+    for (const char *word = words; word != NULL && *word != '\0'; word += strspn(word, " ")) {
+        const size_t len = strcspn(word, " ");
+        for (const char *other = others; other != NULL && *other != '\0';
+             other += strspn(other, " ")) {
+            const size_t other_len = strcspn(other, " ");
+            if (other_len == len && memcmp(other, word, len) == 0)
+                return true;
+            other += other_len;
+        }
+        word += len;
     }
     return false;
 }
 
-static bool owns(const struct nytp_exporter *exporter, const struct nytp_option *option)
+/* The words of the column `where` that hold. */
+static void describe(const struct nytp_cli *cli, char *text, size_t size)
 {
-    const struct nytp_option *own = exporter->options;
-    while (own != NULL && own->name != NULL && own != option)
-        own++;
-    return own == option;
+    const struct nytp_option *option;
+    const bool is_diff = cli->bases.n > 0;
+    *text = '\0';
+    if (cli->mode == NYTP_MODE_EXPORT)
+        snprintf(text, size, "anywhere formats %s", is_diff ? "diff" : "plain");
+    else if (cli->mode != NYTP_MODE_LIST_FORMATS)
+        snprintf(text, size, "anywhere %s", modes[cli->mode]);
+    for (size_t i = 0; (option = nytp_option_at(i)) != NULL; i++)
+        if (cli->given[i])
+            add(text, size, " --", option->name, "");
+    if (cli->exporter != NULL)
+        add(text, size, " --", cli->exporter->name, "");
 }
 
-static bool takes(const struct nytp_exporter *exporter, const struct nytp_option *option,
+/* Whether the format lists the option, or has it as its own. */
+static bool lists(const struct nytp_exporter *exporter, const struct nytp_option *option,
                   bool is_diff)
 {
-    if (option->where == NYTP_OF_EXPORTER)
-        return owns(exporter, option);
-    if (strcmp(option->name, "diff") == 0)
-        return nytp_exporter_compares(exporter);
-    return !has_word(exporter->refuses, option->name) &&
-           ((option->where & (is_diff ? DIFF : PLAIN)) != 0 ||
-            has_word(is_diff ? exporter->takes_diff : exporter->takes, option->name));
-}
-
-static bool fits(const struct nytp_cli *cli, const struct nytp_option *option)
-{
-    if (option->beside != NULL && is_given(cli, option->beside))
-        return true;
-    return cli->mode == NYTP_MODE_EXPORT ? takes(cli->exporter, option, cli->bases.n > 0)
-                                         : (option->where >> cli->mode & 1) != 0;
-}
-
-static size_t add(char *text, size_t size, size_t len, const char *before, const char *name,
-                  const char *behind)
-{
-    if (len >= size)
-        return len;
-    return len + (size_t)snprintf(text + len, size - len, "%s%s%s%s", len > 0 ? ", " : "",
-                                  before, name, behind);
+    for (const struct nytp_option *own = exporter->options;
+         own != NULL && own->name != NULL; own++)
+        if (own == option)
+            return true;
+    return strcmp(option->name, "diff") == 0
+               ? nytp_exporter_compares(exporter)
+               : share_word(is_diff ? exporter->takes_diff : exporter->takes, option->name);
 }
 
 /* The formats and modes of an option that is for some only, as "top, tree"; "" for one that is
  * for all formats. */
 static void list_places(const struct nytp_option *option, char *text, size_t size)
 {
-    size_t len = 0;
     *text = '\0';
-    if ((option->where & FORMATS) != 0 || option->kind == NYTP_OPTION_MODE)
+    if (share_word(option->where, "anywhere formats plain diff"))
         return;
     for (size_t i = 0; nytp_exporters[i] != NULL; i++) {
-        const bool plain = takes(nytp_exporters[i], option, false);
-        if (plain || takes(nytp_exporters[i], option, true))
-            len = add(text, size, len, "", nytp_exporters[i]->name, plain ? "" : " --diff");
+        const bool plain = lists(nytp_exporters[i], option, false);
+        if (plain || lists(nytp_exporters[i], option, true))
+            add(text, size, *text != '\0' ? ", " : "", nytp_exporters[i]->name,
+                plain ? "" : " --diff");
     }
-    for (size_t i = 1; i < sizeof modes / sizeof *modes; i++)
-        if (option->where != NYTP_OF_EXPORTER && (option->where >> i & 1) != 0)
-            len = add(text, size, len, "", modes[i], "");
-    if (option->beside != NULL)
-        add(text, size, len, "--", option->beside, "");
+    for (const char *at = option->where; at != NULL && *at != '\0'; at += strspn(at, " ")) {
+        add(text, size, *text != '\0' ? ", " : "", at, "");
+        at += strcspn(at, " ");
+    }
+}
+
+static bool fits(const struct nytp_cli *cli, const struct nytp_option *option, const char *here)
+{
+    const bool is_format = cli->mode == NYTP_MODE_EXPORT;
+    if (is_format && lists(cli->exporter, option, cli->bases.n > 0))
+        return true;
+    return share_word(option->where, here) &&
+           !(is_format && share_word(cli->exporter->refuses, option->name));
 }
 
 bool nytp_options_fit(const struct nytp_cli *cli, struct nytp_error *error)
 {
-    const bool is_format = cli->mode == NYTP_MODE_EXPORT;
+    const bool is_format = cli->mode == NYTP_MODE_EXPORT, is_diff = cli->bases.n > 0;
     const struct nytp_option *option;
+    char here[NYTP_MOST_OPTIONS * 24], places[256];
+    describe(cli, here, sizeof here);
     for (size_t i = 0; (option = nytp_option_at(i)) != NULL; i++) {
-        if (!cli->given[i] || option->kind == NYTP_OPTION_MODE ||
-            option->kind == NYTP_OPTION_BY || fits(cli, option))
+        if (!cli->given[i] || option->kind == NYTP_OPTION_MODE || fits(cli, option, here))
             continue;
-        char places[256];
         list_places(option, places, sizeof places);
         return usage_error(error, "--%s means nothing for --%s%s%s%s", option->name,
                            is_format ? cli->exporter->name : modes[cli->mode],
-                           is_format && cli->bases.n > 0 ? " --diff" : "",
+                           is_format && is_diff ? " --diff" : "",
                            *places != '\0' ? ", only for " : "", places);
     }
     return true;

@@ -278,8 +278,7 @@ static bool add_text(struct nytp_texts *texts, const char *value, struct nytp_er
 static bool selects(const struct nytp_option *option)
 {
     const size_t first = offsetof(struct nytp_cli, selection);
-    const bool is_common =
-        option->kind != NYTP_OPTION_MODE && option->where != NYTP_OF_EXPORTER;
+    const bool is_common = option->kind != NYTP_OPTION_MODE && option->where != NULL;
     return option->kind == NYTP_OPTION_WHERE ||
            (is_common && option->target >= first &&
             option->target < first + sizeof(struct nytp_selection) &&
@@ -313,7 +312,7 @@ bool nytp_option_set(struct nytp_cli *cli, const struct nytp_option *option, con
     while (nytp_option_at(index) != option)
         index++;
     cli->given[index] = true;
-    char *const base = option->where == NYTP_OF_EXPORTER ? (char *)&cli->export : (char *)cli;
+    char *const base = option->where == NULL ? (char *)&cli->export : (char *)cli;
     void *const target = base + (option->kind == NYTP_OPTION_MODE ? 0 : option->target);
     const bool has_words = option->kind >= NYTP_OPTION_WORD && option->kind <= NYTP_OPTION_FORM;
     const int word = has_words ? find_word(option, value, error) : 0;
