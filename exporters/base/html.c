@@ -51,12 +51,16 @@ static void put_visible(struct nytp_out *out, uint32_t c)
         put_character(out, c);
 }
 
-/* Bytes that are plain by `plain` pass in runs, all others go through `put_special`, decoded.
- */
-static void put_escaped(struct nytp_out *out, const char *text, size_t len,
-                        const unsigned char plain[128], put_special_fn *put_special)
+/* A tab and what ASCII has of visible characters pass in runs, but for those in `special`. All
+ * others go through `put_special`, decoded. */
+static void put_escaped(struct nytp_out *out, const char *text, size_t len, const char *special,
+                        put_special_fn *put_special)
 {
     const char *at = text, *const end = text + len;
+    unsigned char plain[128] = {['\t'] = 1};
+    memset(plain + ' ', 1, 0x7f - ' ');
+    for (const char *c = special; *c != '\0'; c++)
+        plain[(unsigned char)*c] = 0;
     while (at < end) {
         const char *run = at;
         while (at < end && (unsigned char)*at < 0x80 && plain[(unsigned char)*at])
@@ -95,44 +99,19 @@ static void put_attribute_special(struct nytp_out *out, uint32_t c)
         put_text_special(out, c);
 }
 
-/* 1 for every ASCII character that needs no escape anywhere: neither quotes nor '>'. */
-static const unsigned char plain_text[128] = {
-    ['\t'] = 1, [' '] = 1, ['!'] = 1, ['#'] = 1, ['$'] = 1, ['%'] = 1, ['('] = 1, [')'] = 1,
-    ['*'] = 1,  ['+'] = 1, [','] = 1, ['-'] = 1, ['.'] = 1, ['/'] = 1, ['0'] = 1, ['1'] = 1,
-    ['2'] = 1,  ['3'] = 1, ['4'] = 1, ['5'] = 1, ['6'] = 1, ['7'] = 1, ['8'] = 1, ['9'] = 1,
-    [':'] = 1,  [';'] = 1, ['='] = 1, ['?'] = 1, ['@'] = 1, ['A'] = 1, ['B'] = 1, ['C'] = 1,
-    ['D'] = 1,  ['E'] = 1, ['F'] = 1, ['G'] = 1, ['H'] = 1, ['I'] = 1, ['J'] = 1, ['K'] = 1,
-    ['L'] = 1,  ['M'] = 1, ['N'] = 1, ['O'] = 1, ['P'] = 1, ['Q'] = 1, ['R'] = 1, ['S'] = 1,
-    ['T'] = 1,  ['U'] = 1, ['V'] = 1, ['W'] = 1, ['X'] = 1, ['Y'] = 1, ['Z'] = 1, ['['] = 1,
-    ['\\'] = 1, [']'] = 1, ['^'] = 1, ['_'] = 1, ['`'] = 1, ['a'] = 1, ['b'] = 1, ['c'] = 1,
-    ['d'] = 1,  ['e'] = 1, ['f'] = 1, ['g'] = 1, ['h'] = 1, ['i'] = 1, ['j'] = 1, ['k'] = 1,
-    ['l'] = 1,  ['m'] = 1, ['n'] = 1, ['o'] = 1, ['p'] = 1, ['q'] = 1, ['r'] = 1, ['s'] = 1,
-    ['t'] = 1,  ['u'] = 1, ['v'] = 1, ['w'] = 1, ['x'] = 1, ['y'] = 1, ['z'] = 1, ['{'] = 1,
-    ['|'] = 1,  ['}'] = 1, ['~'] = 1,
-};
-
-static void put_text(struct nytp_out *out, const char *text, size_t len, bool greater)
-{
-    unsigned char plain[128];
-    memcpy(plain, plain_text, sizeof plain);
-    plain['"'] = plain['\''] = 1;
-    plain['>'] = greater;
-    put_escaped(out, text, len, plain, put_text_special);
-}
-
 void nytp_html_text(struct nytp_out *out, const char *text, size_t len)
 {
-    put_text(out, text, len, true);
+    put_escaped(out, text, len, "&<", put_text_special);
 }
 
 void nytp_xml_text(struct nytp_out *out, const char *text, size_t len)
 {
-    put_text(out, text, len, false);
+    put_escaped(out, text, len, "&<>", put_text_special);
 }
 
 void nytp_html_attribute(struct nytp_out *out, const char *text, size_t len)
 {
-    put_escaped(out, text, len, plain_text, put_attribute_special);
+    put_escaped(out, text, len, "&<>\"'", put_attribute_special);
 }
 
 void nytp_html_puts(struct nytp_out *out, const char *text)
@@ -195,11 +174,7 @@ static void put_json_special(struct nytp_out *out, uint32_t c)
 
 void nytp_html_json(struct nytp_out *out, const char *text, size_t len)
 {
-    /* the plain characters of text less the one that begins an escape */
-    unsigned char plain[128];
-    memcpy(plain, plain_text, sizeof plain);
-    plain['\\'] = plain['\t'] = 0;
     nytp_putc(out, '"');
-    put_escaped(out, text, len, plain, put_json_special);
+    put_escaped(out, text, len, "&<>\"'\\\t", put_json_special);
     nytp_putc(out, '"');
 }
