@@ -95,16 +95,17 @@ static struct nytp_output_set *set_new(enum kind kind)
     return set;
 }
 
-static char *joined_path(const char *folder, const char *name)
+/* A path below the folder, which is at most as long as that of the hidden folder. What is cut
+ * of a longer name leads nowhere. */
+struct place {
+    char path[sizeof unfinished.temp + 256];
+};
+
+static struct place place_of(const struct nytp_output_set *set, const char *name)
 {
-    const size_t len = strlen(folder), name_len = strlen(name);
-    char *path = malloc(len + name_len + 2);
-    if (path != NULL) {
-        memcpy(path, folder, len);
-        path[len] = '/';
-        memcpy(path + len + 1, name, name_len + 1);
-    }
-    return path;
+    struct place place;
+    snprintf(place.path, sizeof place.path, "%s/%s", set->path, name);
+    return place;
 }
 
 /* Make the hidden folder that members are written into. */
@@ -315,9 +316,7 @@ struct listing {
 /* The names of the folder's manifest; none when there is no manifest. */
 static void read_manifest(const struct nytp_output_set *set, struct listing *listing)
 {
-    char *path = joined_path(set->path, MANIFEST);
-    const int fd = path != NULL ? open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
-    free(path);
+    const int fd = open(place_of(set, MANIFEST).path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     listing->text = fd >= 0 ? malloc(MAX_MANIFEST + 1) : NULL;
     const ssize_t len = listing->text != NULL ? read(fd, listing->text, MAX_MANIFEST) : 0;
     if (fd >= 0)
@@ -343,12 +342,8 @@ static void read_manifest(const struct nytp_output_set *set, struct listing *lis
 /* Only plain files and links are removed, never a folder. */
 static void remove_old(struct nytp_output_set *set, const char *name)
 {
-    char *path = joined_path(set->path, name);
-    if (path == NULL)
-        nytp_out_of_memory(&set->error);
-    else if (unlink(path) != 0 && errno != ENOENT)
+    if (unlink(place_of(set, name).path) != 0 && errno != ENOENT)
         fail_errno(set, "remove", name);
-    free(path);
 }
 
 /* NULL when memory is out. */
@@ -402,12 +397,11 @@ static void put_earlier(struct nytp_output_set *set, struct nytp_out *out)
     char **new_names = sorted_names(set);
     read_manifest(set, &old);
     for (uint32_t i = 0; new_names != NULL && i < old.n; i++) {
-        char *path = joined_path(set->path, old.names[i]);
         struct stat st;
-        if (path != NULL && strchr(old.names[i], '/') == NULL && lstat(path, &st) == 0 &&
+        if (strchr(old.names[i], '/') == NULL &&
+            lstat(place_of(set, old.names[i]).path, &st) == 0 &&
             !is_listed(new_names, set->n_names, old.names[i]))
             nytp_printf(out, "%s\n", old.names[i]);
-        free(path);
     }
     free(new_names);
     free(old.names);
@@ -429,14 +423,8 @@ static bool move_member(struct nytp_output_set *set, uint32_t number)
 {
     char from[sizeof unfinished.temp + 16];
     member_path(from, sizeof from, set->temp, number);
-    char *to = joined_path(set->path, set->names[number]);
-    const bool ok = to != NULL && rename(from, to) == 0;
-    if (to == NULL)
-        nytp_out_of_memory(&set->error);
-    else if (!ok)
-        fail_errno(set, "write", set->names[number]);
-    free(to);
-    return ok;
+    return rename(from, place_of(set, set->names[number]).path) == 0 ||
+           fail_errno(set, "write", set->names[number]);
 }
 
 /* A folder in the place of a member cannot be replaced; found before anything is moved. */
@@ -444,13 +432,9 @@ static void check_places(struct nytp_output_set *set)
 {
     for (uint32_t i = 0; i < set->n_names && set->error.status == NYTP_OK; i++) {
         struct stat st;
-        char *path = joined_path(set->path, set->names[i]);
-        if (path == NULL)
-            nytp_out_of_memory(&set->error);
-        else if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        if (lstat(place_of(set, set->names[i]).path, &st) == 0 && S_ISDIR(st.st_mode))
             nytp_error_set(&set->error, NYTP_ERR_IO, "cannot write %s: it is a folder",
                            set->names[i]);
-        free(path);
     }
 }
 
