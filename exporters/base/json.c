@@ -16,15 +16,13 @@
 /* Write a byte that may not stand in a string as it is. */
 static void put_escaped(struct nytp_out *out, uint8_t byte)
 {
-    static const char hex[] = "0123456789abcdef";
     static const char special[] = "\"\\\n\t\r", letters[] = "\"\\ntr";
     const char *const at = byte != 0 ? strchr(special, byte) : NULL;
     if (at != NULL) {
         const char escape[2] = {'\\', letters[at - special]};
         nytp_put(out, escape, sizeof escape);
     } else {
-        const char escape[6] = {'\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15]};
-        nytp_put(out, escape, sizeof escape);
+        nytp_printf(out, "\\u%04x", (unsigned)byte);
     }
 }
 
