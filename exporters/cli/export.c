@@ -124,7 +124,7 @@ static enum exit_status write_and_open(const struct run *run,
     char *made = NULL, *kept = NULL;
     const char *path = run->cli.output;
     if (path == NULL)
-        path = made = open_viewer_file(run->cli.exporter, run->cli.files[0], &error);
+        path = made = nytp_viewer_temp_path(run->cli.exporter, run->cli.files[0], &error);
     enum exit_status status = EXIT_OUTPUT;
     if (path == NULL)
         nytp_cli_say("--open: %s", error.message);
@@ -134,7 +134,7 @@ static enum exit_status write_and_open(const struct run *run,
         status = write_profile(run, comparison, comparison->profile, path);
     if (status == EXIT_DONE && made != NULL && run->cli.exporter->viewer_leaves) {
         path = kept = nytp_viewer_keep(run->cli.exporter, run->cli.files[0], made, &error);
-        remove_viewer_file(made);
+        nytp_viewer_remove(made);
         made = NULL;
     }
     if (status == EXIT_DONE && (path == NULL || !nytp_viewer_run(command, len, path, &error))) {
@@ -144,7 +144,7 @@ static enum exit_status write_and_open(const struct run *run,
     if (kept != NULL && status == EXIT_DONE && !run->cli.quiet)
         nytp_cli_say("--open: written to %s", kept);
     free(kept);
-    remove_viewer_file(made);
+    nytp_viewer_remove(made);
     return status;
 }
 

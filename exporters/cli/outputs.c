@@ -104,17 +104,10 @@ static const char *input_replaced(const struct nytp_cli *cli, const char *path)
 }
 
 /* A signal removes the unfinished output. */
-
-/* Copies, which outlive the viewer's file; "" = none. */
-static char viewer_file[4096], viewer_folder[4096];
-
 static void remove_unfinished(int signal_number)
 {
     nytp_out_remove_unfinished();
-    if (viewer_file[0] != '\0') {
-        unlink(viewer_file);
-        rmdir(viewer_folder);
-    }
+    nytp_viewer_remove_unfinished();
     nytp_output_set_remove_unfinished();
     signal(signal_number, SIG_DFL);
     raise(signal_number);
@@ -132,27 +125,6 @@ void nytp_cli_set_output_signals(void)
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGPIPE, &ignore, NULL);
     sigaction(SIGXFSZ, &ignore, NULL);
-}
-
-char *open_viewer_file(const struct nytp_exporter *exporter, const char *input,
-                       struct nytp_error *error)
-{
-    sigset_t old;
-    nytp_hold_fatal_signals(&old);
-    char *path = nytp_viewer_temp_path(exporter, input, error);
-    if (path != NULL && strlen(path) < sizeof viewer_file) {
-        strcpy(viewer_file, path);
-        snprintf(viewer_folder, sizeof viewer_folder, "%.*s", (int)(strrchr(path, '/') - path),
-                 path);
-    }
-    sigprocmask(SIG_SETMASK, &old, NULL);
-    return path;
-}
-
-void remove_viewer_file(char *path)
-{
-    nytp_viewer_remove(path);
-    viewer_file[0] = '\0';
 }
 
 /* The files that this run has written. */

@@ -26,12 +26,6 @@ bool nytp_cli_replaces_output(const struct nytp_cli *cli, const char *path);
  * it in this run. */
 void nytp_cli_note_written(int folder, const char *path);
 
-/* A name for the file of --open in a folder of its own (viewer.h), which a signal removes, too.
- */
-char *open_viewer_file(const struct nytp_exporter *exporter, const char *input,
-                       struct nytp_error *error);
-void remove_viewer_file(char *path);
-
 /* From here on a signal that ends the program removes what is unfinished first. */
 void nytp_cli_set_output_signals(void);
 

@@ -60,6 +60,17 @@ const char *nytp_viewer_find(const char *viewer, size_t *len)
     return NULL;
 }
 
+/* Copies for signal handlers, which outlive the file; "" = none. */
+static char unfinished_file[4096], unfinished_folder[4096];
+
+void nytp_viewer_remove_unfinished(void)
+{
+    if (unfinished_file[0] == '\0')
+        return;
+    unlink(unfinished_file);
+    rmdir(unfinished_folder);
+}
+
 /* A file in `folder`, which ends in a slash or is "". `number` makes it another one. */
 static char *path_in(const char *folder, const struct nytp_exporter *exporter,
                      const char *input, const char *number, struct nytp_error *error)
@@ -80,7 +91,7 @@ static char *path_in(const char *folder, const struct nytp_exporter *exporter,
     return path;
 }
 
-char *nytp_viewer_temp_path(const struct nytp_exporter *exporter, const char *input,
+static char *make_temp_path(const struct nytp_exporter *exporter, const char *input,
                             struct nytp_error *error)
 {
     const char *tmp = getenv("TMPDIR");
@@ -98,8 +109,22 @@ char *nytp_viewer_temp_path(const struct nytp_exporter *exporter, const char *in
     strcpy(folder + len, "/");
     char *path = path_in(folder, exporter, input, "", error);
     folder[len] = '\0';
-    if (path == NULL)
+    if (path == NULL) {
         rmdir(folder);
+    } else if (strlen(path) < sizeof unfinished_file) {
+        strcpy(unfinished_folder, folder);
+        strcpy(unfinished_file, path);
+    }
+    return path;
+}
+
+char *nytp_viewer_temp_path(const struct nytp_exporter *exporter, const char *input,
+                            struct nytp_error *error)
+{
+    sigset_t old;
+    nytp_hold_fatal_signals(&old);
+    char *path = make_temp_path(exporter, input, error);
+    sigprocmask(SIG_SETMASK, &old, NULL);
     return path;
 }
 
@@ -141,6 +166,7 @@ void nytp_viewer_remove(char *path)
     *slash = '\0';
     rmdir(path);
     free(path);
+    unfinished_file[0] = '\0';
 }
 
 static void exec_words(char *words, const char *path)

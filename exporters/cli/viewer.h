@@ -15,7 +15,7 @@ const char *nytp_viewer_find(const char *viewer, size_t *len);
 /* Make a fresh folder and choose a file name in it after `input` with the exporter's suffix.
  * KCachegrind takes every file whose name begins with the given one for a part of the same
  * profile, so the folder holds nothing else. It is in the current folder if the file is to be
- * kept, as it is where `viewer_leaves`. NULL with *error set; free() it. */
+ * kept, as it is where `viewer_leaves`. NULL with *error set; nytp_viewer_remove() it. */
 char *nytp_viewer_temp_path(const struct nytp_exporter *exporter, const char *input,
                             struct nytp_error *error);
 
@@ -28,6 +28,9 @@ char *nytp_viewer_keep(const struct nytp_exporter *exporter, const char *input,
 
 /* Remove the file and its folder, free the path; accepts NULL. */
 void nytp_viewer_remove(char *path);
+
+/* For a signal handler: remove the file and its folder. Only async-signal-safe calls. */
+void nytp_viewer_remove_unfinished(void);
 
 /* Run the command with `path` as its last word and wait until it ends. False with *error set
  * when it could not be started, or failed; Ctrl-C is the user's way to end it. */
