@@ -51,11 +51,8 @@ static struct nytp_label_sums *new_sums(const struct run *run)
 static void read_input(struct run *run, struct nytp_sink *sink, const char *path)
 {
     struct nytp_error error = {0};
-    const bool is_whole = nytp_cli_read(run, path, true, sink, &error);
-    if (!is_whole && (error.status == NYTP_ERR_TRUNCATED || error.has_offset))
-        nytp_cli_note_partial(run, path, &error);
-    else if (!is_whole)
-        nytp_cli_say_unusable(run, path, &error);
+    if (!nytp_cli_read(run, path, true, sink, &error))
+        nytp_cli_note_failed(run, path, &error);
 }
 
 /* The keys that there are, for who asked for another; each stands in its rows only. */

@@ -50,6 +50,14 @@ void nytp_cli_note_partial(struct run *run, const char *path, const struct nytp_
     }
 }
 
+void nytp_cli_note_failed(struct run *run, const char *path, const struct nytp_error *error)
+{
+    if (error->status == NYTP_ERR_TRUNCATED || error->has_offset)
+        nytp_cli_note_partial(run, path, error);
+    else
+        nytp_cli_say_unusable(run, path, error);
+}
+
 void note_recording(struct run *run, const char *path, uint32_t pid)
 {
     const struct nytp_error error = {.status = NYTP_ERR_TRUNCATED,

@@ -22,9 +22,10 @@ struct run {
 };
 
 /* An input cannot be used; one ends early, which is told of all inputs together by
- * nytp_cli_say_partial(). */
+ * nytp_cli_say_partial(); and one of these two, by the error. */
 void nytp_cli_say_unusable(struct run *run, const char *path, const struct nytp_error *error);
 void nytp_cli_note_partial(struct run *run, const char *path, const struct nytp_error *error);
+void nytp_cli_note_failed(struct run *run, const char *path, const struct nytp_error *error);
 void nytp_cli_say_partial(struct run *run);
 
 /* One ends where it does because a process still writes it. */
