@@ -104,11 +104,10 @@ enum nytp_option_kind {
     NYTP_OPTION_TEXT,
     NYTP_OPTION_COUNT,
     NYTP_OPTION_PERCENT,
-    NYTP_OPTION_WORD, /* one of the words of `value`; so are the next five */
+    NYTP_OPTION_WORD, /* one of the words of `value`; so are the next four */
     NYTP_OPTION_SORT,
     NYTP_OPTION_UNIT,
     NYTP_OPTION_WEIGHT,
-    NYTP_OPTION_CLOCK,
     NYTP_OPTION_FORM,
     NYTP_OPTION_PATTERN,
     NYTP_OPTION_LIST, /* a text each time it is given */

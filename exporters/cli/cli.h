@@ -35,7 +35,7 @@ struct nytp_cli {
     bool per_process, open, strict, as_recorded, quiet, all_runs;
     uint32_t max_calls; /* 0 = not given */
     struct nytp_export_options export;
-    char clock; /* of a tmon.out; see struct nytp_read_options */
+    const char *clock; /* of a tmon.out, by its first letter; see struct nytp_read_options */
     struct nytp_selection selection;
     char *selected; /* owns export.selected */
     struct nytp_texts trim_paths;

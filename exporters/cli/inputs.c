@@ -59,7 +59,8 @@ static void free_paths(struct paths *paths)
     free(paths->list);
 }
 
-bool nytp_input_is(const char *path, const char *format)
+/* Whether it is a regular file of that format, or of any if that is NULL. */
+static bool is_input(const char *path, const char *format)
 {
     struct stat status;
     struct nytp_error error = {0};
@@ -92,7 +93,7 @@ static bool add_folder(struct paths *paths, const char *folder, struct nytp_erro
         if (entry->d_name[0] == '.')
             continue;
         ok = add_path(paths, folder, entry->d_name);
-        if (ok && !nytp_input_is(paths->list[paths->n - 1], NULL))
+        if (ok && !is_input(paths->list[paths->n - 1], NULL))
             free(paths->list[--paths->n]);
     }
     closedir(entries);
@@ -197,7 +198,7 @@ static void say_children(const char *path, const struct nytp_profile *profile)
         snprintf(name + len, sizeof name - len, "%s", entry->d_name);
         n += stat(name, &status) == 0 &&
              seconds_of(&status.st_mtim) > profile->processes[0].start_s &&
-             nytp_input_is(name, "nytprof");
+             is_input(name, "nytprof");
     }
     closedir(folder);
     if (n > 0)

@@ -14,11 +14,6 @@
  * holds no profile, whose name is *failed. */
 bool nytp_expand_inputs(struct nytp_cli *cli, const char **failed, struct nytp_error *error);
 
-/* Whether it is a regular file of that format (struct nytp_format's name), or of any if that is
- * NULL.
- */
-bool nytp_input_is(const char *path, const char *format);
-
 /* Whether the (first) process of the profile is running and has the file open. */
 bool nytp_is_being_recorded(const char *path, const struct nytp_profile *profile);
 

@@ -29,28 +29,30 @@ struct dump {
     bool inflated;        /* it counts bytes of the inflated stream */
 };
 
-static void put_UINT(struct nytp_out *out, const char *key, int64_t value)
+static void put_key(struct nytp_out *out, const char *key)
 {
     nytp_putc(out, ' ');
     nytp_puts(out, key);
     nytp_putc(out, '=');
+}
+
+static void put_UINT(struct nytp_out *out, const char *key, int64_t value)
+{
+    put_key(out, key);
     nytp_put_i64(out, value);
 }
 
 static void put_NUMBER(struct nytp_out *out, const char *key, double value)
 {
-    nytp_putc(out, ' ');
-    nytp_puts(out, key);
-    nytp_putc(out, '=');
+    put_key(out, key);
     nytp_json_double(out, value);
 }
 
 /* A byte string that claims to be UTF-8 gets a u in front of its quote. */
 static void put_TEXT(struct nytp_out *out, const char *key, struct nytp_str text)
 {
-    nytp_putc(out, ' ');
-    nytp_puts(out, key);
-    nytp_puts(out, text.utf8 ? "=u" : "=");
+    put_key(out, key);
+    nytp_puts(out, text.utf8 ? "u" : "");
     nytp_json_string(out, text.ptr, text.len);
 }
 

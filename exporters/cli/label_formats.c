@@ -18,7 +18,8 @@ bool nytp_label_same_key(const struct nytp_label_row *a, const struct nytp_label
     return nytp_compare_names(a->key, b->key) == 0;
 }
 
-int64_t nytp_label_ns(double seconds)
+/* What a damaged file tells may be any time, and is cut at 9e18. */
+static int64_t ns_of(double seconds)
 {
     const double ns = seconds * NYTP_NS_PER_SEC + 0.5, most = 9e18;
     return !(ns > -most) ? (int64_t)-most : ns < most ? (int64_t)ns : (int64_t)most;
@@ -88,26 +89,26 @@ static void fill(const struct nytp_sheet *sheet, uint32_t index, struct nytp_cel
 {
     struct nytp_label_table *const table = (struct nytp_label_table *)sheet->context;
     const struct nytp_label_row *const row = &table->rows[index];
-    const int64_t total = nytp_label_ns(row->total_s);
+    const int64_t total = ns_of(row->total_s);
     const struct nytp_cell known[] = {
         [KEY] = {.text = row->key},
         [VALUE] = {.text = row->value},
         [N] = {.value = (int64_t)row->n},
         [TOTAL] = {.value = total},
-        [MEDIAN] = {.value = nytp_label_ns(row->median_s)},
-        [P95] = {.value = nytp_label_ns(row->p95_s)},
-        [MAX] = {.value = nytp_label_ns(row->max_s)},
+        [MEDIAN] = {.value = ns_of(row->median_s)},
+        [P95] = {.value = ns_of(row->p95_s)},
+        [MAX] = {.value = ns_of(row->max_s)},
         [MAX_FILE] = {.text = nytp_name_of_text(table->run->cli.files[row->max_input])},
         [SLOWEST] = {.text = row->slowest},
-        [OWN] = {.value = nytp_label_ns(row->slowest_s)},
-        [DATABASE] = {.value = nytp_label_ns(row->database_s)},
-        [WAITING] = {.value = nytp_label_ns(row->waiting_s)},
+        [OWN] = {.value = ns_of(row->slowest_s)},
+        [DATABASE] = {.value = ns_of(row->database_s)},
+        [WAITING] = {.value = ns_of(row->waiting_s)},
         [FILE_NAME] = {.text = row->slowest_file},
         [LINE] = {.value = row->slowest_line},
         [MEMORY] = {.value = row->memory_bytes, .is_none = !row->knows_memory},
         [SVS] = {.value = row->svs, .is_none = !row->knows_svs},
-        [DATABASE_SHARE] = {.value = nytp_label_ns(row->database_s), .of = total},
-        [WAITING_SHARE] = {.value = nytp_label_ns(row->waiting_s), .of = total},
+        [DATABASE_SHARE] = {.value = ns_of(row->database_s), .of = total},
+        [WAITING_SHARE] = {.value = ns_of(row->waiting_s), .of = total},
         [SLOWEST_AT] = {.text = sub_and_place(row, table->place, sizeof table->place)},
     };
     memcpy(cells, known, sizeof known);
@@ -247,7 +248,7 @@ void nytp_label_put_rows(const struct nytp_label_table *table, struct nytp_label
             nytp_printf(out, "\"start\":%lld,\"n\":%llu,\"ns\":%lld}\n",
                         strtoll(input.basetime.ptr, NULL, 10),
                         (unsigned long long)row->lengths[l].n,
-                        (long long)nytp_label_ns(row->lengths[l].seconds));
+                        (long long)ns_of(row->lengths[l].seconds));
         }
     }
 }

@@ -25,9 +25,6 @@ void nytp_label_write(struct nytp_label_table *table, struct nytp_out *out);
 void nytp_label_put_rows(const struct nytp_label_table *table, struct nytp_label_input input,
                          struct nytp_out *out);
 
-/* A time of a row in nanoseconds; what a damaged file tells may be any, and is cut at 9e18. */
-int64_t nytp_label_ns(double seconds);
-
 bool nytp_label_same_key(const struct nytp_label_row *a, const struct nytp_label_row *b);
 
 #endif

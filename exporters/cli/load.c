@@ -61,8 +61,8 @@ static bool read_recording(const struct run *run, const char *path, struct nytp_
     struct progress progress;
     struct nytp_sink *shown = nytp_cli_begin_progress(&progress, path, source, sink);
     const bool watch = !run->cli.quiet && isatty(STDERR_FILENO);
-    const struct nytp_read_options options = {run->cli.clock, run->cli.as_recorded,
-                                              one_of_several};
+    const char clock = run->cli.clock != NULL ? *run->cli.clock : '\0';
+    const struct nytp_read_options options = {clock, run->cli.as_recorded, one_of_several};
     const bool ok = nytp_read(source, &options, watch ? shown : sink, error);
     nytp_cli_end_progress(&progress);
     return ok;
@@ -285,13 +285,10 @@ static bool is_wanted(struct run *run, const char *path, struct nytp_label_selec
         return false;
     }
     nytp_cli_read(run, path, true, nytp_label_selection_scan(selection), &error);
-    if (error.status == NYTP_OK || nytp_label_selection_is_met(selection))
-        return nytp_label_selection_is_met(selection);
-    if (error.status == NYTP_ERR_TRUNCATED || error.has_offset)
-        nytp_cli_note_partial(run, path, &error);
-    else
-        nytp_cli_say_unusable(run, path, &error);
-    return false;
+    const bool is_met = nytp_label_selection_is_met(selection);
+    if (error.status != NYTP_OK && !is_met)
+        nytp_cli_note_failed(run, path, &error);
+    return is_met;
 }
 
 struct nytp_profile *nytp_cli_load_one(struct run *run, const char *path,

@@ -337,9 +337,6 @@ bool nytp_option_set(struct nytp_cli *cli, const struct nytp_option *option, con
     case NYTP_OPTION_FORM:
         *(enum nytp_form *)target = (enum nytp_form)word;
         return true;
-    case NYTP_OPTION_CLOCK:
-        *(char *)target = value[0];
-        return true;
     case NYTP_OPTION_LIST:
         return add_text(target, value, error);
     case NYTP_OPTION_COUNT:
