@@ -18,7 +18,7 @@ bool nytp_label_same_key(const struct nytp_label_row *a, const struct nytp_label
     return nytp_compare_names(a->key, b->key) == 0;
 }
 
-/* What a damaged file tells may be any time, and is cut at 9e18. */
+/* A damaged file may tell any time, which is cut at 9e18. */
 static int64_t ns_of(double seconds)
 {
     const double ns = seconds * NYTP_NS_PER_SEC + 0.5, most = 9e18;
