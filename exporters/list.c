@@ -404,7 +404,7 @@ static bool list_write(const struct nytp_profile *profile,
                        const struct nytp_export_options *options, struct nytp_out *out)
 {
     struct list list = {.profile = profile, .options = options, .out = out};
-    bool *matches = nytp_patterns_match_asked(&options->names, profile, &out->error);
+    bool *matches = nytp_patterns_match_subs(&options->names, profile, true, &out->error);
     const bool ok = nytp_callers_init(&list.callers, profile);
     if (ok && matches != NULL) {
         nytp_text_headline(out, profile, options);

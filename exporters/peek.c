@@ -164,7 +164,7 @@ static bool peek_write(const struct nytp_profile *profile,
                                          [NYTP_MEMORY_SVS] = "      SVs ",
                                          [NYTP_MEMORY_SPACE] = "   in use "};
     struct peek peek = {.profile = profile, .options = options, .out = out};
-    bool *matches = nytp_patterns_match_asked(&options->names, profile, &out->error);
+    bool *matches = nytp_patterns_match_subs(&options->names, profile, true, &out->error);
     const bool ok =
         nytp_callers_init(&peek.callers, profile) && sum_memory(&peek) && count_samples(&peek);
     if (ok && matches != NULL) {

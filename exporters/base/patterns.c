@@ -140,16 +140,6 @@ bool nytp_patterns_match(const struct nytp_patterns *patterns, struct nytp_name 
 
 /* ---- subs ---- */
 
-/* Per file whether its name matches, so that a file of many subs is looked at once. */
-static bool *match_files(const struct nytp_patterns *patterns,
-                         const struct nytp_profile *profile, struct nytp_error *error)
-{
-    bool *matches = calloc((size_t)profile->n_files + 1, sizeof *matches);
-    for (uint32_t i = 1; matches != NULL && i < profile->n_files; i++)
-        matches[i] = nytp_patterns_match(patterns, profile->files[i].name, error);
-    return matches;
-}
-
 /* Adds the subs whose names match; returns whether any does. */
 static bool match_sub_names(const struct nytp_patterns *patterns,
                             const struct nytp_profile *profile, bool *matches,
@@ -162,22 +152,24 @@ static bool match_sub_names(const struct nytp_patterns *patterns,
     return any;
 }
 
+/* The name of a file of many subs is looked at once. */
 static void match_sub_files(const struct nytp_patterns *patterns,
                             const struct nytp_profile *profile, bool *matches,
                             struct nytp_error *error)
 {
-    bool *files = match_files(patterns, profile, error);
+    bool *files = calloc((size_t)profile->n_files + 1, sizeof *files);
     if (files == NULL)
         nytp_out_of_memory(error);
+    for (uint32_t i = 1; files != NULL && i < profile->n_files; i++)
+        files[i] = nytp_patterns_match(patterns, profile->files[i].name, error);
     for (uint32_t i = 0; files != NULL && i < profile->n_subs; i++)
         matches[i] |= files[profile->subs[i].file];
     free(files);
 }
 
-/* The expressions by themselves, each with its files only where no sub has its name, or all
- * together with their files. */
-static bool *match(const struct nytp_patterns *patterns, const struct nytp_profile *profile,
-                   bool by_themselves, struct nytp_error *error)
+bool *nytp_patterns_match_subs(const struct nytp_patterns *patterns,
+                               const struct nytp_profile *profile, bool by_themselves,
+                               struct nytp_error *error)
 {
     struct nytp_error failed = {0};
     bool *matches = calloc((size_t)profile->n_subs + 1, sizeof *matches);
@@ -194,18 +186,6 @@ static bool *match(const struct nytp_patterns *patterns, const struct nytp_profi
     *error = failed;
     free(matches);
     return NULL;
-}
-
-bool *nytp_patterns_match_subs(const struct nytp_patterns *patterns,
-                               const struct nytp_profile *profile, struct nytp_error *error)
-{
-    return match(patterns, profile, false, error);
-}
-
-bool *nytp_patterns_match_asked(const struct nytp_patterns *patterns,
-                                const struct nytp_profile *profile, struct nytp_error *error)
-{
-    return match(patterns, profile, true, error);
 }
 
 /* True, too, when a match used up its budget: who applies the expression says so. */

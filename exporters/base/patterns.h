@@ -30,15 +30,12 @@ void nytp_patterns_free(struct nytp_patterns *patterns);
 bool nytp_patterns_match(const struct nytp_patterns *patterns, struct nytp_name name,
                          struct nytp_error *error);
 
-/* Per sub whether its name or the name of its file matches; the caller frees it. NULL with
- * *error set: memory, or a match that used up its budget. */
+/* Per sub whether its name or the name of its file matches; the caller frees it. Expressions
+ * `by_themselves` ask for subs: one that matches names of subs is not looked for in names of
+ * files. NULL with *error set: memory, or a match that used up its budget. */
 bool *nytp_patterns_match_subs(const struct nytp_patterns *patterns,
-                               const struct nytp_profile *profile, struct nytp_error *error);
-
-/* The same for expressions that ask for subs: one that matches names of subs is not looked for
- * in names of files. */
-bool *nytp_patterns_match_asked(const struct nytp_patterns *patterns,
-                                const struct nytp_profile *profile, struct nytp_error *error);
+                               const struct nytp_profile *profile, bool by_themselves,
+                               struct nytp_error *error);
 
 /* The i-th expression (i < n) matches no sub of the profile and no file of a sub. Then `text`
  * (of `size` bytes) says so in one line and names up to three subs that come near. False,

@@ -44,7 +44,7 @@ static bool find_matches(const struct nytp_profile *profile,
 {
     struct nytp_error failed = {0};
     *matches = (struct matches){
-        .subs = nytp_patterns_match_subs(patterns, profile, error),
+        .subs = nytp_patterns_match_subs(patterns, profile, false, error),
         .roots = calloc((size_t)profile->n_recordings + 1, sizeof *matches->roots),
     };
     if (matches->subs == NULL || matches->roots == NULL)
