@@ -79,7 +79,7 @@ static void say_keys(const char *key, const struct nytp_label_row *rows, uint32_
     nytp_cli_say("%s", text);
 }
 
-/* Only the rows of the key that is asked for stay; how many. */
+/* Only the rows of the key that is asked for stay; how many. With none all are as they were. */
 static uint32_t keep_key(const struct run *run, struct nytp_label_row *rows, uint32_t n)
 {
     const char *const key = run->cli.by_key;
@@ -90,14 +90,10 @@ static uint32_t keep_key(const struct run *run, struct nytp_label_row *rows, uin
     return kept;
 }
 
-/* Whether there is anything to show; else a message, which is no failure where nothing is asked
- * for by name. */
-static bool has_labels(const struct run *run, const struct nytp_label_row *rows, uint32_t n)
+/* Says that no row stayed. Returns true if that is no failure: none was asked for by name. */
+static bool may_be_empty(const struct run *run, const struct nytp_label_row *rows, uint32_t n)
 {
     const char *const key = run->cli.by_key;
-    for (uint32_t i = 0; i < n; i++)
-        if (key == NULL || strcmp(rows[i].key.ptr, key) == 0)
-            return true;
     if (key != NULL)
         say_keys(key, rows, n);
     else if (!run->cli.quiet)
@@ -144,9 +140,11 @@ static enum exit_status sum_up(struct run *run, struct nytp_label_sums *sums)
         status = nytp_cli_no_memory();
     } else if (run->failed && (run->cli.strict || table.n == 0)) {
         nytp_cli_say_partial(run);
-    } else if (has_labels(run, rows, table.n)) {
-        table.n = keep_key(run, rows, table.n);
-        status = write_to(run, write_table, &table);
+    } else {
+        const uint32_t n = table.n;
+        table.n = keep_key(run, rows, n);
+        if (table.n > 0 || may_be_empty(run, rows, n))
+            status = write_to(run, write_table, &table);
     }
     free(rows);
     return status;
@@ -216,7 +214,7 @@ enum exit_status nytp_cli_run_by_label(struct run *run)
     if (run->cli.exporter != NULL && strcmp(run->cli.exporter->name, "rows") == 0) {
         struct rows_of_recordings all = {.run = run};
         status = write_to(run, write_rows, &all);
-        if (status == EXIT_DONE && all.n == 0 && !run->failed && !has_labels(run, NULL, 0))
+        if (status == EXIT_DONE && all.n == 0 && !run->failed && !may_be_empty(run, NULL, 0))
             status = EXIT_INPUT;
     } else {
         struct nytp_label_sums *const sums = new_sums(run);

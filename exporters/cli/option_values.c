@@ -83,8 +83,10 @@ bool nytp_former_option(const char *argument, struct nytp_error *error)
     return false;
 }
 
-static void consider_other_words(struct nearest *nearest)
+static void consider_formats(struct nearest *nearest)
 {
+    for (size_t i = 0; nytp_exporters[i] != NULL; i++)
+        nearest_consider(nearest, nytp_exporters[i]->name);
     for (size_t i = 0; i < sizeof other_words / sizeof *other_words; i++)
         if (strlen(other_words[i].typed) == nearest->len &&
             memcmp(other_words[i].typed, nearest->text, nearest->len) == 0)
@@ -98,9 +100,7 @@ bool nytp_unknown_option(const char *argument, size_t name_len, struct nytp_erro
     for (size_t i = 0; (option = nytp_option_at(i)) != NULL; i++)
         if (option->name != NULL)
             nearest_consider(&nearest, option->name);
-    for (size_t i = 0; nytp_exporters[i] != NULL; i++)
-        nearest_consider(&nearest, nytp_exporters[i]->name);
-    consider_other_words(&nearest);
+    consider_formats(&nearest);
     const int len = (int)nytp_utf8_whole(argument + 2, name_len, MOST_OF_OPTION);
     if (nearest.name == NULL)
         return usage_error(error, "unknown option --%.*s", len, argument + 2);
@@ -135,9 +135,7 @@ bool nytp_choose_format(struct nytp_cli *cli, const char *name, struct nytp_erro
     if (exporter != NULL)
         return nytp_choose_exporter(cli, exporter, error);
     struct nearest nearest = nearest_to(name, strlen(name));
-    for (size_t i = 0; nytp_exporters[i] != NULL; i++)
-        nearest_consider(&nearest, nytp_exporters[i]->name);
-    consider_other_words(&nearest);
+    consider_formats(&nearest);
     if (nearest.name != NULL)
         return usage_error(error, "unknown format %s; did you mean %s?", name, nearest.name);
     return usage_error(error, "unknown format %s; see --list-formats", name);
