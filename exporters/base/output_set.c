@@ -30,6 +30,12 @@ enum kind {
     NOWHERE
 };
 
+struct listing {
+    char **names; /* sorted; they point into `text` */
+    uint32_t n, capacity;
+    char *text;
+};
+
 struct nytp_output_set {
     enum kind kind;
     struct nytp_error error;
@@ -38,6 +44,8 @@ struct nytp_output_set {
     char *path, *temp;       /* FOLDER: its path, and that of the hidden folder */
     char **names;            /* of the members, by number */
     uint32_t n_names, capacity;
+    char **sorted;      /* the same, when all are known; NULL before that */
+    struct listing old; /* those of an earlier report, known at the same time */
     bool replace;
     uint32_t n_kept;
 };
@@ -307,12 +315,6 @@ static bool is_listed(char *const *names, uint32_t n, const char *name)
     return n > 0 && bsearch(&name, names, n, sizeof *names, by_text) != NULL;
 }
 
-struct listing {
-    char **names; /* sorted; they point into `text` */
-    uint32_t n, capacity;
-    char *text;
-};
-
 /* The names of the folder's manifest; none when there is no manifest. */
 static void read_manifest(const struct nytp_output_set *set, struct listing *listing)
 {
@@ -346,45 +348,39 @@ static void remove_old(struct nytp_output_set *set, const char *name)
         fail_errno(set, "remove", name);
 }
 
-/* NULL when memory is out. */
-static char **sorted_names(struct nytp_output_set *set)
+/* All members have begun: sorts their names, and reads those of an earlier report. */
+static void list_names(struct nytp_output_set *set)
 {
-    char **names = malloc((set->n_names + 1) * sizeof *names);
-    if (names == NULL) {
+    read_manifest(set, &set->old);
+    set->sorted = malloc((set->n_names + 1) * sizeof *set->sorted);
+    if (set->sorted == NULL) {
         nytp_out_of_memory(&set->error);
-    } else {
-        memcpy(names, set->names, set->n_names * sizeof *names);
-        qsort(names, set->n_names, sizeof *names, by_text);
+        return;
     }
-    return names;
+    memcpy(set->sorted, set->names, set->n_names * sizeof *set->sorted);
+    qsort(set->sorted, set->n_names, sizeof *set->sorted, by_text);
 }
 
 /* Remove what an earlier report wrote and this one does not write again. */
 static void remove_earlier(struct nytp_output_set *set)
 {
-    struct listing old = {0};
-    read_manifest(set, &old);
-    char **new_names = sorted_names(set);
+    const struct listing *const old = &set->old;
     DIR *folder = opendir(set->path);
-    if (new_names == NULL || folder == NULL) {
+    if (folder == NULL) {
         nytp_out_of_memory(&set->error);
-    } else {
-        for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-            const char *name = entry->d_name;
-            if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-                ends_with(set->temp, name) || is_listed(new_names, set->n_names, name))
-                continue;
-            if (old.n > 0 ? is_listed(old.names, old.n, name) : nytp_output_set_is_member(name))
-                remove_old(set, name);
-            else
-                set->n_kept++;
-        }
+        return;
     }
-    if (folder != NULL)
-        closedir(folder);
-    free(new_names);
-    free(old.names);
-    free(old.text);
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || ends_with(set->temp, name) ||
+            is_listed(set->sorted, set->n_names, name))
+            continue;
+        if (old->n > 0 ? is_listed(old->names, old->n, name) : nytp_output_set_is_member(name))
+            remove_old(set, name);
+        else
+            set->n_kept++;
+    }
+    closedir(folder);
 }
 
 /* ---- finishing ---- */
@@ -393,24 +389,19 @@ static void remove_earlier(struct nytp_output_set *set)
  */
 static void put_earlier(struct nytp_output_set *set, struct nytp_out *out)
 {
-    struct listing old = {0};
-    char **new_names = sorted_names(set);
-    read_manifest(set, &old);
-    for (uint32_t i = 0; new_names != NULL && i < old.n; i++) {
+    for (uint32_t i = 0; set->sorted != NULL && i < set->old.n; i++) {
+        const char *const name = set->old.names[i];
         struct stat st;
-        if (strchr(old.names[i], '/') == NULL &&
-            lstat(place_of(set, old.names[i]).path, &st) == 0 &&
-            !is_listed(new_names, set->n_names, old.names[i]))
-            nytp_printf(out, "%s\n", old.names[i]);
+        if (strchr(name, '/') == NULL && lstat(place_of(set, name).path, &st) == 0 &&
+            !is_listed(set->sorted, set->n_names, name))
+            nytp_printf(out, "%s\n", name);
     }
-    free(new_names);
-    free(old.names);
-    free(old.text);
 }
 
 static void put_manifest(struct nytp_output_set *set)
 {
     struct nytp_out *out = nytp_output_set_member(set, MANIFEST);
+    list_names(set);
     nytp_puts(out, MANIFEST_TITLE);
     for (uint32_t i = 0; i < set->n_names; i++)
         nytp_printf(out, "%s\n", set->names[i]);
@@ -479,6 +470,9 @@ void nytp_output_set_free(struct nytp_output_set *set)
     for (uint32_t i = 0; i < set->n_names; i++)
         free(set->names[i]);
     free(set->names);
+    free(set->sorted);
+    free(set->old.names);
+    free(set->old.text);
     free(set->temp);
     free(set->path);
     free(set);
