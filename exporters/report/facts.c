@@ -196,27 +196,23 @@ static void put_regex(struct nytp_report *report, void *context, uint32_t at)
 
 void nytp_report_regex_table(struct nytp_report *report)
 {
-    static const char caption[] = "Regular expressions with most time, of the whole recording";
-    static const struct nytp_report_table exact = {"regexes",
-                                                   caption,
-                                                   "time",
-                                                   NYTP_REPORT_COLUMNS(regex_columns),
-                                                   .put_row = put_regex,
-                                                   .most = MOST_REGEXES};
-    static const struct nytp_report_table sampled = {"regexes",
-                                                     caption,
-                                                     "time",
-                                                     NYTP_REPORT_COLUMNS(sampled_regex_columns),
-                                                     .put_row = put_regex,
-                                                     .most = MOST_REGEXES};
+    const bool sampled = report->profile->sampled;
+    const struct nytp_report_table table = {
+        .id = "regexes",
+        .caption = "Regular expressions with most time, of the whole recording",
+        .sum = "time",
+        .columns = sampled ? sampled_regex_columns : regex_columns,
+        .n_columns = sampled ? sizeof sampled_regex_columns / sizeof *sampled_regex_columns
+                             : sizeof regex_columns / sizeof *regex_columns,
+        .put_row = put_regex,
+        .most = MOST_REGEXES};
     struct nytp_regex_rows rows;
     if (report->profile->n_regexes == 0)
         return;
     if (!nytp_regex_rows_init(&rows, report->profile))
         nytp_out_of_memory(&report->out->error);
     if (rows.n > 0)
-        nytp_report_put_table(report, report->profile->sampled ? &sampled : &exact, rows.n,
-                              rows.rows);
+        nytp_report_put_table(report, &table, rows.n, rows.rows);
     nytp_regex_rows_free(&rows);
 }
 

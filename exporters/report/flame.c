@@ -22,16 +22,14 @@
 
 static uint32_t page_of(const struct nytp_report *report, uint32_t sub)
 {
-    uint32_t line = 0;
-    return nytp_report_page_of(report, report->profile->subs[sub].file, &line);
+    return report->files[report->profile->subs[sub].file].page;
 }
 
 static bool put_url(struct nytp_report *report, uint32_t sub)
 {
-    const uint32_t shown = report->subs[sub].merged_into;
     if (report->profile->subs[sub].kind >= NYTP_SUB_RUNTIME || page_of(report, sub) == NONE)
         return false;
-    return nytp_report_put_sub_url(report, shown != NONE ? shown : sub);
+    return nytp_report_put_sub_url(report, nytp_report_merged_sub(report, sub));
 }
 
 static void put_frame_name(const struct nytp_flame *flame, const struct nytp_flame_frame *frame,
@@ -151,19 +149,11 @@ static void put_name_lists(struct nytp_flame *flame, const uint32_t *example, ui
 static uint32_t put_small(struct nytp_flame *flame, const struct nytp_flame_frame *parent,
                           int64_t *depth_before)
 {
-    uint32_t n_small = 0;
-    int64_t width = 0;
-    for (uint32_t i = 0; i < parent->n_children; i++) {
-        const struct nytp_flame_frame *frame =
-            &flame->frames[flame->children[parent->first_child + i]];
-        n_small += !frame->listed;
-        width += frame->listed ? 0 : frame->width;
-    }
-    if (width == 0)
+    if (parent->small_width == 0)
         return 0;
     nytp_printf(flame->report->out, ",\n%lld,-1,%lld,%u",
-                (long long)(*depth_before - parent->depth), (long long)width,
-                (unsigned)n_small);
+                (long long)(*depth_before - parent->depth), (long long)parent->small_width,
+                (unsigned)parent->n_small);
     *depth_before = (int64_t)parent->depth + 1;
     return 1;
 }

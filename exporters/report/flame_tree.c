@@ -82,46 +82,33 @@ static int compare_siblings(const void *left, const void *right)
     return (int)a->unreturned - (int)b->unreturned;
 }
 
-static bool order_children(struct nytp_flame *flame)
-{
-    struct sibling *siblings = malloc(((size_t)flame->n + 1) * sizeof *siblings);
-    flame->children = malloc(((size_t)flame->n + 1) * sizeof *flame->children);
-    const bool ok = siblings != NULL && flame->children != NULL;
-    for (uint32_t i = 0; ok && i < flame->n; i++)
-        siblings[i] = (struct sibling){flame->frames[i].parent + 1, flame->frames[i].sub,
-                                       flame->frames[i].unreturned, i};
-    if (ok)
-        qsort(siblings, flame->n, sizeof *siblings, compare_siblings);
-    for (uint32_t i = ok ? flame->n : 0; i-- > 0;) {
-        flame->children[i] = siblings[i].frame;
-        const uint32_t parent = flame->frames[siblings[i].frame].parent;
-        if (parent == NONE) {
-            flame->n_roots++;
-            continue;
-        }
-        flame->frames[parent].first_child = i;
-        flame->frames[parent].n_children++;
-    }
-    free(siblings);
-    return ok;
-}
-
-/* Lists the frames depth first: `open` has those still to be visited, the next one last. */
+/* Lists the frames depth first, siblings by name. A frame's subtree takes as many places as it
+ * has frames, so the next sibling stands right behind it. */
 static bool order_frames(struct nytp_flame *flame)
 {
-    uint32_t *open = malloc(((size_t)flame->n + 1) * sizeof *open);
+    struct sibling *siblings = malloc(((size_t)flame->n + 1) * sizeof *siblings);
+    uint32_t *size = calloc((size_t)flame->n + 1, sizeof *size); /* of subtrees */
+    uint32_t *next = calloc((size_t)flame->n + 1, sizeof *next); /* place, by parent_rank */
     flame->order = malloc(((size_t)flame->n + 1) * sizeof *flame->order);
-    const bool ok = open != NULL && flame->order != NULL;
-    uint32_t n_open = 0, n = 0;
-    for (uint32_t i = ok ? flame->n_roots : 0; i-- > 0;)
-        open[n_open++] = flame->children[i];
-    while (n_open > 0) {
-        const struct nytp_flame_frame *frame = &flame->frames[open[--n_open]];
-        flame->order[n++] = open[n_open];
-        for (uint32_t i = frame->n_children; i-- > 0;)
-            open[n_open++] = flame->children[frame->first_child + i];
+    const bool ok = siblings != NULL && size != NULL && next != NULL && flame->order != NULL;
+    for (uint32_t i = ok ? flame->n : 0; i-- > 0;) {
+        const struct nytp_flame_frame *frame = &flame->frames[i];
+        siblings[i] = (struct sibling){frame->parent + 1, frame->sub, frame->unreturned, i};
+        size[i]++;
+        if (frame->parent != NONE)
+            size[frame->parent] += size[i];
     }
-    free(open);
+    if (ok)
+        qsort(siblings, flame->n, sizeof *siblings, compare_siblings);
+    for (uint32_t i = 0; ok && i < flame->n; i++) {
+        const uint32_t frame = siblings[i].frame, place = next[siblings[i].parent_rank];
+        flame->order[place] = frame;
+        next[siblings[i].parent_rank] += size[frame];
+        next[frame + 1] = place + 1;
+    }
+    free(siblings);
+    free(size);
+    free(next);
     return ok;
 }
 
@@ -160,15 +147,20 @@ static bool choose_frames(struct nytp_flame *flame)
         least = widths[MAX_FRAMES] >= least ? widths[MAX_FRAMES] + 1 : least;
         free(widths);
     }
-    for (uint32_t i = 0; i < flame->n; i++)
-        flame->frames[i].listed = flame->frames[i].width >= least;
+    for (uint32_t i = 0; i < flame->n; i++) {
+        struct nytp_flame_frame *frame = &flame->frames[i];
+        frame->listed = frame->width >= least;
+        if (frame->listed || frame->parent == NONE)
+            continue;
+        flame->frames[frame->parent].n_small++;
+        flame->frames[frame->parent].small_width += frame->width;
+    }
     return true;
 }
 
 void nytp_flame_free(struct nytp_flame *flame)
 {
     free(flame->frames);
-    free(flame->children);
     free(flame->order);
     free(flame->name_ids);
     nytp_table_free(&flame->known);
@@ -249,7 +241,7 @@ bool nytp_flame_init(struct nytp_report *report, struct nytp_flame *flame)
     struct nytp_stacks stacks = {0};
     *flame = (struct nytp_flame){.report = report};
     bool ok = nytp_stacks_init(&stacks, report->profile, report->options) &&
-              merge_nodes(flame, &stacks) && order_children(flame) && order_frames(flame);
+              merge_nodes(flame, &stacks) && order_frames(flame);
     if (ok) {
         sum_widths(flame);
         ok = choose_frames(flame);

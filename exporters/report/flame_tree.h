@@ -15,19 +15,17 @@ struct nytp_flame_frame {
     uint32_t parent; /* index, lower than this one; NONE for a root */
     uint32_t sub;    /* of the model; the first with its name */
     uint32_t depth;
-    uint32_t first_child, n_children; /* into flame.children */
+    uint32_t n_small; /* children that are not listed */
     bool unreturned;
     bool listed; /* large enough; set by choose_frames() */
     uint64_t calls;
-    int64_t own, width; /* ticks */
+    int64_t own, width, small_width; /* ticks; the last of those children */
 };
 
 struct nytp_flame {
     struct nytp_report *report;
     struct nytp_flame_frame *frames;
     uint32_t n, capacity;
-    uint32_t *children;      /* frames sorted by parent, then name */
-    uint32_t n_roots;        /* the first in `children` */
     uint32_t *order;         /* all frames, depth first, children by name */
     struct nytp_table known; /* (parent, sub, unreturned) -> frame */
     uint32_t *name_ids;      /* by sub and unreturned: index in the script's list, or NONE */

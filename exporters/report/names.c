@@ -336,13 +336,26 @@ void nytp_report_put_page_anchor(struct nytp_report *report, uint32_t file,
 
 bool nytp_report_put_line_anchor(struct nytp_report *report, uint32_t file, uint32_t line)
 {
-    uint32_t at = line;
-    if (nytp_report_page_of(report, file, &at) == NONE)
+    if (report->files[file].page == NONE)
         return false;
     nytp_puts(report->out, "<a href=");
     nytp_report_put_line_url(report, file, line);
     nytp_putc(report->out, '>');
     return true;
+}
+
+void nytp_report_put_level_link(struct nytp_report *report, uint32_t file,
+                                enum nytp_level level)
+{
+    nytp_report_put_page_anchor(report, file, level);
+    nytp_printf(report->out, "%s</a>", nytp_report_level_words[level]);
+}
+
+void nytp_report_put_file_link(struct nytp_report *report, uint32_t file)
+{
+    nytp_report_put_page_anchor(report, file, nytp_report_link_level(report, file));
+    nytp_report_put_file(report, file);
+    nytp_puts(report->out, "</a>");
 }
 
 void nytp_report_put_place(struct nytp_report *report, uint32_t file, uint32_t line)
@@ -354,27 +367,15 @@ void nytp_report_put_place(struct nytp_report *report, uint32_t file, uint32_t l
         nytp_puts(report->out, "</a>");
 }
 
-bool nytp_report_foreign_id(struct nytp_name name, char *id)
+char *nytp_report_foreign_id(struct nytp_name name)
 {
-    for (uint32_t i = 0; i < name.len; i++) {
+    char *id = nytp_package_len(name) > 0 ? calloc(1, (size_t)name.len + 1) : NULL;
+    for (uint32_t i = 0; id != NULL && i < name.len; i++) {
         const unsigned char c = (unsigned char)name.ptr[i];
         const bool word = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
         id[i] = word ? (char)c : '_';
     }
-    return nytp_package_len(name) > 0;
-}
-
-void nytp_report_put_foreign_id(struct nytp_report *report, uint32_t sub)
-{
-    const struct nytp_name name = nytp_report_sub_name(report, sub);
-    char *id = malloc((size_t)name.len + 1);
-    if (id == NULL) {
-        nytp_out_of_memory(&report->out->error);
-        return;
-    }
-    nytp_report_foreign_id(name, id);
-    nytp_put(report->out, id, name.len);
-    free(id);
+    return id;
 }
 
 bool nytp_report_put_sub_url(struct nytp_report *report, uint32_t sub)
@@ -393,22 +394,17 @@ bool nytp_report_put_sub_url(struct nytp_report *report, uint32_t sub)
     char name[NYTP_REPORT_NAME];
     nytp_report_page_name(report, on, nytp_report_link_level(report, on), name);
     const bool has_id = nytp_report_sub_ran(report, sub) &&
-                        report->profile->subs[sub].kind < NYTP_SUB_RUNTIME &&
-                        nytp_package_len(nytp_report_sub_name(report, sub)) > 0;
-    if (!has_id || report->single || strcmp(name, report->page) != 0)
-        nytp_report_put_url(report, name, "");
-    if (has_id) {
-        nytp_putc(report->out, report->single ? ':' : '#');
-        nytp_report_put_foreign_id(report, sub);
-    }
+                        report->profile->subs[sub].kind < NYTP_SUB_RUNTIME;
+    char *id = has_id ? nytp_report_foreign_id(nytp_report_sub_name(report, sub)) : NULL;
+    nytp_report_put_url(report, name, id != NULL ? id : "");
+    free(id);
     return true;
 }
 
 bool nytp_report_put_sub_anchor(struct nytp_report *report, uint32_t sub)
 {
-    uint32_t line = 0;
     const uint32_t file = report->subs[sub].file;
-    if (file == NONE || nytp_report_page_of(report, file, &line) == NONE)
+    if (file == NONE || report->files[file].page == NONE)
         return false;
     nytp_puts(report->out, "<a href=");
     nytp_report_put_sub_url(report, sub);

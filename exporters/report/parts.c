@@ -38,9 +38,7 @@ static uint32_t shown_sub(const struct nytp_report *report, const struct nytp_pr
         if (nytp_compare_names(whole->files[whole->subs[s].file].name,
                                profile->files[wanted->file].name) == 0)
             found = s;
-    return found != NONE && report->subs[found].merged_into != NONE
-               ? report->subs[found].merged_into
-               : found;
+    return found != NONE ? nytp_report_merged_sub(report, found) : NONE;
 }
 
 /* Adds up the nodes from `first` to before `end`, callers before callees. Time in nested calls

@@ -165,6 +165,13 @@ static inline uint32_t nytp_report_merged(const struct nytp_report *report, uint
     return into != NYTP_REPORT_NONE ? into : file;
 }
 
+/* Returns the sub that shows this one: itself unless it is merged. */
+static inline uint32_t nytp_report_merged_sub(const struct nytp_report *report, uint32_t sub)
+{
+    const uint32_t into = report->subs[sub].merged_into;
+    return into != NYTP_REPORT_NONE ? into : sub;
+}
+
 /* ---- evals.c, levels.c ---- */
 
 /* Merges string evals (formats/model/sibling_evals.h), then the subs that merged evals all
@@ -241,16 +248,19 @@ void nytp_report_put_page_anchor(struct nytp_report *report, uint32_t file,
 bool nytp_report_put_line_anchor(struct nytp_report *report, uint32_t file, uint32_t line);
 bool nytp_report_put_sub_anchor(struct nytp_report *report, uint32_t sub);
 
+/* Writes a level's word, or the file's name, linked to the page. */
+void nytp_report_put_level_link(struct nytp_report *report, uint32_t file,
+                                enum nytp_level level);
+void nytp_report_put_file_link(struct nytp_report *report, uint32_t file);
 /* Writes a file and a line, linked if there is a page. */
 void nytp_report_put_place(struct nytp_report *report, uint32_t file, uint32_t line);
 /* Writes a sub's name with its package in <i>, linked if there is a page; NONE: not linked. */
 void nytp_report_put_linked_name(struct nytp_report *report, uint32_t sub,
                                  struct nytp_name name);
 
-/* Stores "Pkg__name", the id of a sub without line; `id` has as many bytes as the name.
- * Returns false for a name without package, whose id might be in use for something else. */
-bool nytp_report_foreign_id(struct nytp_name name, char *id);
-void nytp_report_put_foreign_id(struct nytp_report *report, uint32_t sub);
+/* Returns "Pkg__name", the id of a sub without line, in malloc'ed memory. NULL if memory is out
+ * or the name has no package: its id might be in use for something else. */
+char *nytp_report_foreign_id(struct nytp_name name);
 
 /* Write a name as shown, escaped, without library folders. */
 void nytp_report_put_file(struct nytp_report *report, uint32_t file);

@@ -112,12 +112,10 @@ static void put_level_links(struct nytp_report *report, uint32_t file, enum nytp
     nytp_puts(out, "<nav class=\"levels\" aria-label=\"Level\">");
     for (enum nytp_level i = 0; i < NYTP_LEVELS; i++) {
         nytp_putc(out, ' ');
-        if (i == level) {
+        if (i == level)
             nytp_printf(out, "<b aria-current=\"page\">%s</b>", nytp_report_level_words[i]);
-            continue;
-        }
-        nytp_report_put_page_anchor(report, file, i);
-        nytp_printf(out, "%s</a>", nytp_report_level_words[i]);
+        else
+            nytp_report_put_level_link(report, file, i);
     }
     nytp_puts(out, "</nav>\n");
 }
@@ -282,8 +280,7 @@ static void put_statement_cells(struct nytp_report *report, const struct nytp_li
     if ((report->profile->has & NYTP_HAS_STATEMENTS) != 0)
         nytp_put_u64(out, row->statements);
     if (row->self_ticks == 0) {
-        nytp_puts(out, "<td>");
-        nytp_report_put_time(report, out, 0);
+        nytp_report_time_cell(report, 0, false, 0);
         return;
     }
     nytp_puts(out, "<td");
@@ -454,18 +451,15 @@ static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t
         cursor->next[list] = end[list];
 }
 
-/* Returns true if no earlier sub has the same id on the page, as different names may. */
-static bool is_new_id(const struct nytp_report *report, struct nytp_strings *ids, uint32_t sub)
+/* Writes the sub's id unless an earlier sub of the page has the same, as different names may. */
+static void put_new_id(struct nytp_report *report, struct nytp_strings *ids, uint32_t sub)
 {
     const struct nytp_name name = nytp_report_sub_name(report, sub);
-    char *id = malloc((size_t)name.len + 1);
-    bool is_new = false;
-    if (id != NULL && ids != NULL && nytp_report_foreign_id(name, id)) {
-        const uint32_t before = nytp_strings_count(ids);
-        is_new = nytp_strings_intern(ids, id, name.len) >= before;
-    }
+    const uint32_t before = ids != NULL ? nytp_strings_count(ids) : 0;
+    char *id = nytp_report_foreign_id(name);
+    if (id != NULL && ids != NULL && nytp_strings_intern(ids, id, name.len) >= before)
+        nytp_report_put_id(report, id);
     free(id);
-    return is_new;
 }
 
 /* Writes subs without a line: xsubs and opcodes of the file's packages. */
@@ -481,10 +475,7 @@ static void put_foreign_subs(struct nytp_report *report, struct cursor *cursor)
             continue;
         nytp_puts(out, any ? "<tr" : "<tbody class=foreign>\n<tr");
         any = true;
-        if (is_new_id(report, ids, sub)) {
-            nytp_report_put_id(report, "");
-            nytp_report_put_foreign_id(report, sub);
-        }
+        put_new_id(report, ids, sub);
         nytp_puts(out, "><td>");
         put_wide_cell(report, cursor, false);
         nytp_puts(out, "sub ");

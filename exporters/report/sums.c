@@ -37,8 +37,7 @@ bool nytp_report_sub_ran(const struct nytp_report *report, uint32_t sub)
 uint32_t nytp_report_sub_named(const struct nytp_report *report, struct nytp_name name)
 {
     const uint32_t sub = nytp_flame_sub_of_name(report->profile, name);
-    return sub != NONE && report->subs[sub].merged_into != NONE ? report->subs[sub].merged_into
-                                                                : sub;
+    return sub != NONE ? nytp_report_merged_sub(report, sub) : NONE;
 }
 
 /* ---- sorted indices ---- */
@@ -252,13 +251,11 @@ static struct arc *sorted_arcs(const struct nytp_report *report, uint32_t *n)
         const struct nytp_arc *arc = &profile->arcs[i];
         if (arc->calls == 0 && arc->incl_ticks == 0 && arc->reci_ticks == 0)
             continue;
-        const uint32_t callee = report->subs[arc->callee].merged_into;
-        const uint32_t caller = report->subs[arc->caller].merged_into;
         arcs[(*n)++] = (struct arc){
             .file = nytp_report_merged(report, arc->file),
             .line = arc->line,
-            .sub = callee != NONE ? callee : arc->callee,
-            .caller = caller != NONE ? caller : arc->caller,
+            .sub = nytp_report_merged_sub(report, arc->callee),
+            .caller = nytp_report_merged_sub(report, arc->caller),
             .arc = arc,
         };
     }

@@ -256,8 +256,7 @@ static void put_levels(struct nytp_report *report, uint32_t file)
         return;
     for (enum nytp_level level = 0; level < (report->levels ? NYTP_LEVELS : 1); level++) {
         nytp_puts(report->out, level > 0 ? " " : "");
-        nytp_report_put_page_anchor(report, file, level);
-        nytp_printf(report->out, "%s</a>", nytp_report_level_words[level]);
+        nytp_report_put_level_link(report, file, level);
     }
 }
 
@@ -320,10 +319,9 @@ static void put_file_row(struct nytp_report *report, void *context, uint32_t row
     nytp_html_attribute(out, name.ptr, name.len);
     nytp_puts(out, "\">");
     if (file->stem != NULL)
-        nytp_report_put_page_anchor(report, f, nytp_report_link_level(report, f));
-    nytp_report_put_file(report, f);
-    if (file->stem != NULL)
-        nytp_puts(out, "</a>");
+        nytp_report_put_file_link(report, f);
+    else
+        nytp_report_put_file(report, f);
     put_file_evals(report, f);
     nytp_putc(out, '\n');
 }
@@ -441,11 +439,9 @@ void nytp_report_jump_list(struct nytp_report *report)
                 "one of %u source files</summary><ul>\n",
                 (unsigned)report->n_ranked);
     for (uint32_t i = 0; i < report->n_ranked; i++) {
-        const uint32_t f = files[i];
         nytp_puts(out, "<li>");
-        nytp_report_put_page_anchor(report, f, nytp_report_link_level(report, f));
-        nytp_report_put_file(report, f);
-        nytp_puts(out, "</a>\n");
+        nytp_report_put_file_link(report, files[i]);
+        nytp_putc(out, '\n');
     }
     nytp_puts(out, "</ul></details></nav>\n");
     free(files);
