@@ -12,6 +12,7 @@ import profiles
 from instructions import instructions
 from recordings import record
 from reports import command, made, run  # noqa: F401
+from written import write_run
 
 SUBS = "index-subs-excl.html"
 
@@ -185,6 +186,17 @@ def test_lines_have_their_change_in_the_margin(compared, tmp_path):
     assert list(htmlpages.problems(report)) == []
     (anonymous,) = [row[7].elements("a") for row in report.pages[SUBS].table("diff") if "__ANON__#1" in row[7].text()]
     assert anonymous[0].get("href").endswith("-line.html#13")
+
+
+def test_library_folders_are_left_out_of_names_that_hold_a_file(compared, tmp_path):
+    """An anonymous sub has a number in place of its file and line; a name that the program made keeps its file."""
+    made_up = "P::around[/x/lib/P.pm]"
+    sides = [[str(write_run(tmp_path / f"{n}.out", {"P::__ANON__[/x/lib/P.pm:3]": (n, 10), made_up: (n, 10), f"P::only_{n}[/x/lib/P.pm]": (9 * n, 10)}))]
+             for n in (2, 3)]
+    report, _ = compared(*sides, "--lib", "/x/lib")
+    rows = {row[7].sub_name(): [small.text() for small in row[7].elements("small")] for row in report.pages[SUBS].table("diff")}
+    assert rows == {"P::__ANON__#1": [], "P::around[P.pm]": [], "P::only_2[P.pm]": ["gone"], "P::only_3[P.pm]": ["new"]}
+    assert made_up not in report.main("index.html").text()
 
 
 @pytest.mark.parametrize("names", ["mixed-calls2 mixed-calls1", "mixed-calls1 recurse", "evals mixed-calls2", "names mixed-calls2"])

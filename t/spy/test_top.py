@@ -194,6 +194,15 @@ def test_children_are_in_the_table_where_they_are_asked_for(script):
             os.kill(int(child), signal.SIGKILL)
 
 
+def test_a_program_that_is_replaced_by_exec_is_watched_on(script):
+    """Its pid is the same; its subs are those of the new program."""
+    with spied.waiting(PERL, "-e", '$| = 1; sub first { print "ready\n"; <STDIN>; exec $^X, @ARGV } first()', script(WORKER), "other") as process:
+        with spied.running(str(spied.SPY), "top", process.pid, "-i", "200ms", stderr=subprocess.PIPE) as top:
+            wait_for_table(top, "main::first")
+            process.go_on()
+            wait_for_table(top, "main::in_other")
+
+
 def test_children_that_have_ended_and_are_not_waited_for_are_no_processes_of_top(tmp_path):
     """Each look for new ones took one for another that had come and gone."""
     code = '$| = 1; fork or exit; my $child = fork; while (!$child) { 1 } print "ready $child\\n"; while (1) { 1 }'

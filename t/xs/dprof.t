@@ -141,8 +141,10 @@ scenario 'recording begins and ends within the run' => sub {
     my $p = tmon_in(dprof(opts => 'start=no', code => 'sub f { g(); DB::enable_profile(); g() } sub g { 1 }'
             . 'f(); g(); DB::disable_profile(); g();'));
     is "$p->{bad} $p->{tree}", ' f(g())g()DB::disable_profile()', 'what is open while it is on';
-    my $run = dprof(code => 'sub f { 1 } for (1, 2) { f(); print DB::checkpoint_profile() ? 1 : 0 }');
-    is $run->{out} . tmon_in($run, 'tmon.out.checkpoint')->{tree}, '11f()f()', 'a checkpoint takes the place of another';
+    my $run = dprof(code => 'sub f { g(); print DB::checkpoint_profile() ? 1 : 0; g() } sub g { 1 } f(); f()');
+    is $run->{out} . tmon_in($run, 'tmon.out.checkpoint')->{tree}, '11f(g()g())f(g())', 'a checkpoint takes the place of another';
+    my $end = tmon_in($run);
+    is "$end->{bad} $end->{tree} $end->{header}{total_marks}", ' f(g()g())f(g()g()) 12', 'the recording goes on in the calls that were open';
 };
 
 done_testing;

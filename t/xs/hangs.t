@@ -164,7 +164,7 @@ sub note_of {
     my ($file) = @_;
     open my $fh, '<:raw', $file or return;
     read $fh, my $head, 16384;
-    return $head =~ /^#nytp-hang-note \d+ \d+ (\d+) (\d+) \d+ (\d+)(?: [^\t]*)?\t([^\t\n]*)/m ? { at => $1, ticks => $2, depth => $3, leaf => $4 } : undef;
+    return $head =~ /^#nytp-hang-note \d+ \d+ (\d+) (\d+) \d+ (\d+)(?: ([^\t]*))?\t([^\t\n]*)/m ? { at => $1, ticks => $2, depth => $3, reason => $4 // '', leaf => $5 } : undef;
 }
 
 # Waits until the note in a file is as wanted, or the process has ended.
@@ -233,6 +233,16 @@ for my $opts ('', ':compress=0', ':slowops=1', ':sample_clock=cpu') {
         cmp_ok $note->{ticks}, '<=', ($seen - $began + 1) * 1e7, 'and is no more than has passed';
     };
 }
+
+scenario 'sampled: the note names an IPv6 peer' => sub {
+    plan skip_all => 'this perl cannot' if !eval { require IO::Socket::IP };
+    my $server = IO::Socket::IP->new(Listen => 1, LocalHost => '::1') or plan skip_all => "no ::1 here: $@";
+    plan skip_all => 'here samples do not tell it' if !NYTPTest::sees_waits();
+    my $port = $server->sockport;
+    my $code = "use IO::Socket::IP;\nmy \$s = IO::Socket::IP->new(PeerHost => '::1', PeerPort => $port) or die;\nsysread \$s, my \$byte, 1;\n";
+    my $run = hang_sampled($code, see => sub { my ($pid, $dir) = @_; await_note($pid, "$dir/nytprof.out", sub { $_[0]{reason} =~ /^socket/ }) });
+    like exported($run->{dir}, '--waits'), qr/ socket +\[::1\]:$port +\S*prog\.pl:3$/m, 'by its address and port';
+};
 
 # The time of a hang that is over lacks the sampler's own, in which it may be kept from running.
 scenario 'sampled: what ran before, and hangs one after the other' => sub {
