@@ -389,16 +389,19 @@ sub b { call(\&two); named() }                   #> b: call x3, one, two x2
 a();                                             #> RUNTIME: a
 P
 
-row 'one op calls a body by names that come and go', <<'P', since => 5.022, want => qr{^(?:main|Given)::(?!BEGIN)}, arcs => <<'A';
-use Sub::Util ();
-my $f = sub { 1 };
-for my $n (1 .. 9) {
-    Sub::Util::set_subname("Given::$_$n", $f) for 'other', 'n';
-    $f->();
+for (['a body', 'sub { 1 }'], ['an xsub', '\&List::Util::pairkeys']) {
+    my ($what, $code) = @$_;
+    row "one op calls $what by names that come and go", <<"P", since => 5.022, want => qr{^(?:main|Given)::(?!BEGIN)}, arcs => <<'A';
+use Sub::Util (); use List::Util ();
+my \$f = $code;
+for my \$n (1 .. 9) {
+    Sub::Util::set_subname("Given::\$_\$n", \$f) for 'other', 'n';
+    \$f->();
 }
 P
 @{[ map { "main::RUNTIME 5 Given::n$_ x1\n" } 1 .. 9 ]}
 A
+}
 
 row 'one op calls under another caller', <<'P', not => qr{slowops=[01]}, want => qr{readonly|key}, arcs => <<'A';
 use Scalar::Util ();
@@ -412,17 +415,6 @@ P
 {main::by|P|sort} 3 main::key x2
 {main::by|main|sort} 3 Scalar::Util::readonly x1
 {main::by|main|sort} 3 main::key x2
-A
-
-row 'one op calls an xsub by names that come and go', <<'P', since => 5.022, want => qr{^Given::}, arcs => <<'A';
-use Sub::Util (); use List::Util ();
-my $f = \&List::Util::pairkeys;
-for my $n (1 .. 9) {
-    Sub::Util::set_subname("Given::$_$n", $f) for 'other', 'n';
-    $f->();
-}
-P
-@{[ map { "main::RUNTIME 5 Given::n$_ x1\n" } 1 .. 9 ]}
 A
 
 # perl calls them by an op that lies on its own stack.

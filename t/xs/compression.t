@@ -21,13 +21,6 @@ for (1 .. 6) {
 print length($text) > 1000 ? "done\n" : "nothing\n";
 P
 
-sub slurp {
-    my ($file) = @_;
-    open my $in, '<:raw', $file or die "$file: $!";
-    local $/ = undef;
-    return scalar readline $in;
-}
-
 # The event stream of a profile, compressed and not: it begins behind the record "z".
 sub stream_of {
     my ($bytes) = @_;
@@ -42,7 +35,7 @@ sub stream_of {
 for my $level ('', 'compress=1:', 'compress=9:') {
     my $run = run_prog(code => $CODE, opts => "${level}savesrc=0:flush=0");
     is $run->{out}, "done\n", "$level the program ran" or diag $run->{err};
-    my ($status, $packed, $raw) = stream_of(slurp("$run->{dir}/nytprof.out"));
+    my ($status, $packed, $raw) = stream_of(NYTPTest::slurp("$run->{dir}/nytprof.out"));
     ok $status == Compress::Zlib::Z_STREAM_END(), "$level zlib reads the stream to its end";
     cmp_ok length $raw, '>', 1_000_000, "$level it is a long one";
     my $by_zlib = length Compress::Zlib::compress($raw, 6);

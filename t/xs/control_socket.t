@@ -94,8 +94,7 @@ scenario 'a program that sleeps is not woken' => sub {
     is ctl($pid, 'cancel'), '0 withdrawn', 'and can be withdrawn';
     is ctl($pid, 'cancel'), "1 nytp-ctl: $run->{dir}/ctl.$pid: nothing is pending", 'once';
     like ctl($pid, 'on', '--wait', '0.1'), qr/^3 pending/, 'pending again';
-    open my $gate, '>', "$run->{dir}/gate" or die;
-    syswrite $gate, "x";
+    NYTPTest::put("$run->{dir}/gate", 'x');
     is scalar(readline $run->{out}), "1 \n", 'it slept to the end';
     ok await(sub { ctl($pid, 'status') !~ /pending/ }), 'then it woke';
     is ctl($pid, 'off'), "0 off $run->{dir}/nytprof.out", 'and obeyed then';
@@ -115,8 +114,7 @@ scenario 'a program that executes nothing tells where it is' => sub {
         is join(' ', @frames), "  main::waiter prog.pl:$line   main::RUNTIME prog.pl:$line", 'the open calls';
         like ctl($pid, 'status'), qr/; waits in CORE:sysread for /, 'the status tells it, too';
         like ctl($pid, 'status'), qr{^0 pid $pid recording into \S+ since } if $opts ne 'start=no';
-        open my $gate, '>', "$run->{dir}/gate" or die;
-        syswrite $gate, "x";
+        NYTPTest::put("$run->{dir}/gate", 'x');
         is end($run), '0', 'the program saw nothing of it';
     }
 };
@@ -132,8 +130,7 @@ scenario 'a deadline that was asked of a program that sleeps is kept when it wak
     my ($dir, $pid) = @$run{qw(dir pid)};
     ok await(sub { ctl($pid, 'stack') =~ /waits/ }), 'it sleeps';
     like ctl($pid, 'on', '--seconds', '0.1', '--wait', '0.1'), qr/^3 pending/, 'pending, and nobody waits';
-    open my $gate, '>', "$dir/gate" or die;
-    syswrite $gate, "x";
+    NYTPTest::put("$dir/gate", 'x');
     ok await(sub { -e "$dir/nytprof.out" && ctl($pid, 'status') =~ /^0 pid $pid off; [^p]/ }), 'it was on, and is off';
     whole("$dir/nytprof.out", 'the profile');
     is end($run), '0', 'runs';

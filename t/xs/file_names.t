@@ -50,30 +50,25 @@ P
     is join(' ', names($named)), 'nytprof.out nytprof.out.1', 'the last one has the plain name';
 };
 
+# Without a pause the shell goes on as the next program. The kernel tells starts in hundredths of a second.
 scenario 'programs that run one after another with one file name' => sub {
-    my %files = map { ("$_.pl" => "sub $_ { 1 }\n$_();\n") } qw(one two three);
-    my $run = run_prog(impl => 'plain', files => \%files, code => "exec '/bin/sh', '-c', join '; ', map { \"\$^X \$_.pl\" } qw(one two three);\n");
-    NYTPTest::run_command(
-        ['/bin/sh', '-c', "$^X one.pl; $^X two.pl; $^X three.pl"], dir => $run->{dir},
-        env => { PATH => $ENV{PATH}, PERL5OPT => '-d:NYTProf', PERL5LIB => join ':', NYTPTest::lib_dirs('ours') },
-    );
-    is subs_in($run), 'main::one:1 main::three:1 main::two:1', 'all are kept';
-    is join(' ', names($run)), 'nytprof.out nytprof.out.1 nytprof.out.2', 'by numbers, the last one with the plain name';
-};
-
-# The kernel tells starts in hundredths of a second: the next program begins after one.
-scenario 'programs of one script that are profiled each by itself replace the profile before' => sub {
-    my %files = map { ("$_.pl" => "sub $_ { 1 }\n$_();\n") } qw(one two three);
-    my $run = run_prog(impl => 'plain', files => \%files, code => '1');
-    for (['-d:NYTProf', {}, 'nytprof.out'], ['-d', { PERL5DB => 'use Devel::NYTProf' }, 'nytprof.out nytprof.out.1 nytprof.out.2']) {
-        my ($switch, $env, $names) = @$_;
+    my @programs = qw(one two three);
+    my $run = run_prog(impl => 'plain', files => { map { ("$_.pl" => "sub $_ { 1 }\n$_();\n") } @programs }, code => '1');
+    my ($pause, $numbered) = ("$^X -e 'select undef, undef, undef, 0.05'", 'nytprof.out nytprof.out.1 nytprof.out.2');
+    my $all = 'main::one:1 main::three:1 main::two:1';
+    for (
+        ['named in the environment', '', {PERL5OPT => '-d:NYTProf'}, [], $numbered, $all],
+        ['each profiled by itself', '-d:NYTProf', {}, [$pause], 'nytprof.out', 'main::three:1'],
+        ['each by itself, by PERL5DB', '-d', {PERL5DB => 'use Devel::NYTProf'}, [$pause], $numbered, $all],
+    ) {
+        my ($how, $switch, $env, $between, $names, $subs) = @$_;
         unlink glob "$run->{dir}/nytprof.out*";
         NYTPTest::run_command(
-            ['/bin/sh', '-c', join '; ', (map { "$^X $switch $_.pl; $^X -e 'select undef, undef, undef, 0.05'" } qw(one two three)), ':'], dir => $run->{dir},
+            ['/bin/sh', '-c', join '; ', map { ("$^X $switch $_.pl", @$between) } @programs], dir => $run->{dir},
             env => { PATH => $ENV{PATH}, PERL5LIB => join(':', NYTPTest::lib_dirs('ours')), %$env },
         );
-        is join(' ', names($run)), $names, "$switch: $names";
-        is subs_in($run), 'main::three:1', 'of the last one' if $names !~ / /;
+        is join(' ', names($run)), $names, "$how: files, the last program's with the plain name";
+        is subs_in($run), $subs, "$how: what they have";
     }
 };
 
