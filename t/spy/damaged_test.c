@@ -4,8 +4,6 @@
  * that are longer than all memory or lie one over the other. The census and the search for
  * holders end with what can be read; an alarm ends this program where they go on and on.
  */
-#include "spy/perl/census.h"
-
 #include "t/spy/fake_memory.h"
 #include "t/tap.h"
 
@@ -26,21 +24,14 @@ enum {
     NOWHERE = BASE + LEN + 0x10000,
 };
 
-static bool census(struct nytp_census *to, struct nytp_perl *perl)
-{
-    struct nytp_error error = {0};
-    struct nytp_interpreter of = {.at = {0}};
-    put_u64(VARIABLES, 0, ARENA);
-    of.at[NYTP_PL_sv_arenaroot] = VARIABLES;
-    return nytp_census_take(to, perl, &of, 1, NULL, &error);
-}
-
 static void test_arenas_in_a_circle(struct nytp_perl *perl)
 {
     struct nytp_census counted;
     put_u64(ARENA, layout->sv_any, ARENA);
     put(ARENA, layout->sv_refcnt, ARENA_SLOTS, 4);
-    ok(census(&counted, perl) && counted.n <= 2 * ARENA_SLOTS, "arenas in a circle");
+    ok(take_census(&counted, perl, NYTP_PL_sv_arenaroot, VARIABLES, ARENA) &&
+           counted.n <= 2 * ARENA_SLOTS,
+       "arenas in a circle");
     nytp_census_free(&counted);
 }
 

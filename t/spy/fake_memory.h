@@ -6,6 +6,7 @@
 #ifndef NYTP_T_FAKE_MEMORY_H
 #define NYTP_T_FAKE_MEMORY_H
 
+#include "spy/perl/census.h"
 #include "spy/perl/values.h"
 
 enum {
@@ -72,6 +73,17 @@ static bool take_layout(struct nytp_perl *perl)
             return false;
     perl->layout = layout;
     return true;
+}
+
+/* Takes a census of an interpreter whose `variable`, at `at`, has this value. */
+static bool take_census(struct nytp_census *to, struct nytp_perl *perl, int variable,
+                        uint64_t at, uint64_t value)
+{
+    struct nytp_error error = {0};
+    struct nytp_interpreter of = {.at = {0}};
+    of.at[variable] = at;
+    put_u64(at, 0, value);
+    return nytp_census_take(to, perl, &of, 1, NULL, &error);
 }
 
 #endif

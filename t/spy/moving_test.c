@@ -4,7 +4,6 @@
  * and objects of which some are not in their place yet.
  */
 #include "spy/perl/attach.h"
-#include "spy/perl/census.h"
 
 #include "t/spy/fake_memory.h"
 #include "t/tap.h"
@@ -75,11 +74,7 @@ static void make_table_anew(void)
 static uint64_t counted_keys(struct nytp_perl *perl)
 {
     struct nytp_census census;
-    struct nytp_error error = {0};
-    struct nytp_interpreter of = {.at = {0}};
-    put_u64(VARIABLES, 0, STRTAB);
-    of.at[NYTP_PL_strtab] = VARIABLES;
-    nytp_census_take(&census, perl, &of, 1, NULL, &error);
+    take_census(&census, perl, NYTP_PL_strtab, VARIABLES, STRTAB);
     const uint64_t fixed = (uint64_t)(layout->he_size + layout->hek_key + 2);
     const uint64_t len = census.key_bytes - N_BUCKETS * fixed - (N_BUCKETS - 1) * 8;
     nytp_census_free(&census);
@@ -108,8 +103,6 @@ static void test_keys(struct nytp_perl *perl)
 static void test_examples(struct nytp_perl *perl)
 {
     struct nytp_census census;
-    struct nytp_error error = {0};
-    struct nytp_interpreter of = {.at = {0}};
     const uint64_t size = (uint64_t)layout->sv_size;
     put(ARENA, layout->sv_refcnt, N_OBJECTS + 1, 4);
     for (uint64_t i = 1; i <= N_OBJECTS; i++) {
@@ -117,10 +110,8 @@ static void test_examples(struct nytp_perl *perl)
         put(ARENA + i * size, layout->sv_flags,
             (uint64_t)layout->svt_PVMG | (uint32_t)layout->svs_object, 4);
     }
-    put_u64(VARIABLES, 0, ARENA);
-    of.at[NYTP_PL_sv_arenaroot] = VARIABLES;
-    ok(nytp_census_take(&census, perl, &of, 1, NULL, &error) && census.n_rows == 1 &&
-           census.rows[0].n == N_OBJECTS,
+    ok(take_census(&census, perl, NYTP_PL_sv_arenaroot, VARIABLES, ARENA) &&
+           census.n_rows == 1 && census.rows[0].n == N_OBJECTS,
        "objects are counted");
     const struct nytp_census_row *const row = &census.rows[0];
     bool are_spread = row->n_examples > NYTP_EXAMPLES / 2 && row->stride == 128;
