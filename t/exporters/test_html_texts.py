@@ -170,16 +170,21 @@ def test_a_recording_proves_what_was_read_by_a_sum_of_its_text(options, written,
         assert "hunter" not in page and "changed since" in page
 
 
-def test_a_strangers_recording_brings_no_file_to_light(written, tmp_path):
-    """Whoever may not read a file cannot tell its sum. The name of this host, times and sizes are no proof."""
+@pytest.fixture
+def own_source(tmp_path):
+    """A file with the program: its path, size and sum."""
     (tmp_path / "a.pl").write_text(PROGRAM)
-    os.utime(tmp_path / "a.pl", (1e9, 1e9))
-    path, size = str(tmp_path / "a.pl"), len(PROGRAM)
+    return str(tmp_path / "a.pl"), len(PROGRAM), sum_of(PROGRAM)
+
+
+def test_a_strangers_recording_brings_no_file_to_light(written, own_source, tmp_path):
+    """Whoever may not read a file cannot tell its sum. The name of this host, times and sizes are no proof."""
+    path, size, true = own_source
+    os.utime(path, (1e9, 1e9))
     plain = naming(tmp_path / "plain.out", path, size=size)
     assert not opens(path, lambda: written(plain))
     page = written(plain)
     assert SECRET not in page and "with <code>--source-files</code>" in page
-    true = sum_of(PROGRAM)
     for n, (told_sum, told, is_shown) in enumerate([(true, size, True), (true[:-1] + "zf"["f" != true[-1]], size, False), ("0" * 64, size, False),
                                                    (true, size + 1, False), (true.upper(), size, False), (true + "0", size, False), (true[1:], size, False)]):
         page = written(naming(tmp_path / f"{n}.out", path, size=told, sums={path: told_sum}))
@@ -187,22 +192,18 @@ def test_a_strangers_recording_brings_no_file_to_light(written, tmp_path):
     assert SECRET in written("--source-files", plain)
 
 
-def test_two_sums_of_one_file_prove_nothing(written, tmp_path):
+def test_two_sums_of_one_file_prove_nothing(written, own_source, tmp_path):
     """As of two recordings between which the file was changed: lines belong to either."""
-    (tmp_path / "a.pl").write_text(PROGRAM)
-    path, size = str(tmp_path / "a.pl"), len(PROGRAM)
-    true = sum_of(PROGRAM)
+    path, size, true = own_source
     one, other = (naming(tmp_path / f"{n}.out", path, size=size, sums={path: told}) for n, told in enumerate([true, "0" * 64]))
     assert SECRET in written(one, one)
     for files in (one, other), (other, one), (one, other, one), (other, one, one):
         assert SECRET not in written(*files)
 
 
-def test_what_is_read_to_prove_it_has_a_limit(written, tmp_path):
+def test_what_is_read_to_prove_it_has_a_limit(written, own_source, tmp_path):
     """A recording may name a large file many times, and tell a sum of each."""
-    (tmp_path / "a.pl").write_text(PROGRAM)
-    path, size = str(tmp_path / "a.pl"), len(PROGRAM)
-    true = sum_of(PROGRAM)
+    path, size, true = own_source
     for n, is_shown in (4, False), (3, True):
         stream = nytpwrite.Writer().pid_start(7)
         for fid in range(1, n + 1):

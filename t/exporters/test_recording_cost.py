@@ -266,12 +266,13 @@ def test_costs_of_subs_are_what_was_taken_off(profile, tmp_path, name):
     assert sum(sub.get("recording_cost", 0) for sub in document["subs"]) >= document["processes"][0]["recording_cost"] > 0
 
 
-def two_processes():
+def two_processes(first=(10_000_000, 30_000_000, 20_000_000), second=()):
+    """Each tells these costs, of which the last counts: 200 ticks."""
     stream = Writer()
-    for pid in 7, 8:
+    for pid, values in (7, first), (8, second):
         stream.pid_start(pid)
-        for value in (10_000_000, 30_000_000, 20_000_000) if pid == 7 else ():
-            stream.comment(f"nytp-costs stmt={value}")          # the last counts: 200 ticks
+        for value in values:
+            stream.comment(f"nytp-costs stmt={value}")
         stream.fid(1, "/x/a.pl")
         for _ in range(4):
             stream.time(1000, 1, 3)
@@ -279,13 +280,7 @@ def two_processes():
     return stream
 
 
-def test_costs_are_a_processs_own(tmp_path):
-    file = str(two_processes().save(tmp_path / "two.out"))
-    found = json.loads(export("--json", "--unit=ticks", file))["processes"]
-    assert [(p["total"], p["recording_cost"]) for p in found] == [(3200, 800), (4000, 0)]
-
-
-def test_merging_keeps_costs_with_their_process(tmp_path):
+def test_costs_are_a_processs_own_and_stay_so_when_merged(tmp_path):
     file = str(two_processes().save(tmp_path / "two.out"))
     merged = str(tmp_path / "merged.out")
     subprocess.run(["perl", "-Mblib", "bin/nytprofmerge", "--out", merged, file, file], check=True,
@@ -391,16 +386,7 @@ def test_reports_of_merged_recordings_are_corrected(pages, tmp_path):
 
 def test_costs_told_after_the_first_statements_count_too(pages, tmp_path):
     """The first process tells none."""
-    stream = Writer()
-    for pid in 7, 8:
-        stream.pid_start(pid)
-        if pid == 8:
-            stream.comment("nytp-costs stmt=20000000")
-        stream.fid(1, "/x/a.pl")
-        for _ in range(4):
-            stream.time(1000, 1, 3)
-        stream.pid_end(pid)
-    file = str(stream.save(tmp_path / "late.out"))
+    file = str(two_processes((), (20_000_000,)).save(tmp_path / "late.out"))
     for how in (), ("--no-flame",):
         assert list(line_times(pages(file, *how)).values()) == [8000 * 100 - 4 * 200 * 100]
 
