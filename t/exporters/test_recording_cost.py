@@ -282,9 +282,7 @@ def two_processes(first=(10_000_000, 30_000_000, 20_000_000), second=()):
 
 def test_costs_are_a_processs_own_and_stay_so_when_merged(tmp_path):
     file = str(two_processes().save(tmp_path / "two.out"))
-    merged = str(tmp_path / "merged.out")
-    subprocess.run(["perl", "-Mblib", "bin/nytprofmerge", "--out", merged, file, file], check=True,
-                   cwd=profiles.TESTS.parent, capture_output=True)
+    merged = recordings.merge(tmp_path / "merged.out", file, file)
     found = json.loads(export("--json", "--unit=ticks", merged))["processes"]
     assert [(p["total"], p["recording_cost"]) for p in found] == [(3200, 800), (4000, 0)] * 2
     assert json.loads(export("--json", "--unit=ticks", file, file))["total"] == 14400

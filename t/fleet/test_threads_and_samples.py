@@ -3,13 +3,13 @@
 
 import collections
 import json
-import subprocess
 
 import pytest
 
 import pprof
 import sampled
-from command import ROOT, good
+from command import good
+from recordings import merge
 
 
 def rows(*arguments):
@@ -73,10 +73,7 @@ def test_rows_of_an_exact_recording_are_as_ever(tmp_path):
 
 def test_a_merge_counts_recordings_whether_runs_children_or_threads(threads, samples, tmp_path):
     def application(*inputs):
-        merged = tmp_path / "merged.out"
-        subprocess.run(["perl", "-Mblib", ROOT / "bin" / "nytprofmerge", "-o", merged, *inputs],
-                       check=True, cwd=ROOT, capture_output=True)
-        return json.loads(good("--json", merged))["inputs"][0]["application"]
+        return json.loads(good("--json", merge(tmp_path / "merged.out", *inputs)))["inputs"][0]["application"]
     assert application(*threads) == "hand.pl (3 recordings)"
     assert application(threads[0], samples) == "hand.pl (2 recordings)"
     assert application(*threads, samples) == "hand.pl (4 recordings)"

@@ -71,22 +71,18 @@ def test_every_number_of_the_function_table(totals, fresh, name):
     check_window(kcachegrind.look(fresh(name)), totals(name))
 
 
-def test_through_a_slow_pipe(totals):
-    profile = shlex.quote(str(profiles.profile("evals")))
-    command = f"(sleep 1; {exports.COMMAND} --callgrind {profile}) | (sleep 0.5; cat)"
-    check_window(kcachegrind.look("/dev/stdin", command=command), totals("evals"))
+WAYS = {  # name: what KCachegrind opens, the profile, the command
+    "a slow pipe": ("/dev/stdin", "evals", "(sleep 1; {} {}) | (sleep 0.5; cat)"),
+    "process substitution": ("", "recurse", "$VIEW <({} {})"),
+    "--open, in one step": ("", "recurse", "{} --open {}    # instead of $VIEW"),
+}
 
 
-def test_through_process_substitution(totals):
-    profile = shlex.quote(str(profiles.profile("recurse")))
-    command = f"$VIEW <({exports.COMMAND} --callgrind {profile})"
-    check_window(kcachegrind.look("", command=command), totals("recurse"))
-
-
-def test_open_starts_it_in_one_step(totals):
-    profile = shlex.quote(str(profiles.profile("recurse")))
-    command = f"{exports.COMMAND} --callgrind --open {profile}    # instead of $VIEW"
-    check_window(kcachegrind.look("", command=command), totals("recurse"))
+@pytest.mark.parametrize("way", WAYS)
+def test_each_way_in_which_it_gets_an_export(totals, way):
+    path, name, command = WAYS[way]
+    command = command.format(f"{exports.COMMAND} --callgrind", shlex.quote(str(profiles.profile(name))))
+    check_window(kcachegrind.look(path, command=command), totals(name))
 
 
 def test_a_gzipped_export(totals, tmp_path):
