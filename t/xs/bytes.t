@@ -235,44 +235,29 @@ scenario 'a program without a loader runs without it' => sub {
     is "$run->{out}$run->{err}$run->{status}", "static\n3\n0", 'as without us';
 };
 
-each_kind 'a fork and a thread have samples of their own' => sub {
-    my $run = record(<<'P', @_);
+# Each call of f() keeps ten megabytes more.
+my $KEEPS = <<'P';
 our @k; sub f { push @k, "a" x (20000 + $_) for 1 .. 500; return }
-f(); if (my $pid = fork) { waitpid $pid, 0 } else { f(); f(); exit }
-f();
-1;
 P
+
+each_kind 'a fork and a thread have samples of their own' => sub {
+    my $run = record($KEEPS . 'f(); if (my $pid = fork) { waitpid $pid, 0 } else { f(); f(); exit } f(); 1;', @_);
     near bytes_of("$run->{dir}/nytprof.out")->{1}{space}, 20_000_000, 'the parent';
     my ($child) = glob "$run->{dir}/nytprof.out.*";
     near bytes_of($child)->{1}{space}, 20_000_000, 'the child';
     plan skip_all => 'perl without threads' if !$Config{useithreads};
-    $run = record(<<'P', @_);
-use threads;
-our @k; sub f { push @k, "a" x (20000 + $_) for 1 .. 500; return }
-f(); threads->create(sub { f(); f(); 1 })->join;
-f();
-1;
-P
+    $run = record("use threads;\n$KEEPS" . 'f(); threads->create(sub { f(); f(); 1 })->join; f(); 1;', @_);
     near bytes_of("$run->{dir}/nytprof.out")->{2}{space}, 20_000_000, 'the first thread, before and after it joins the second';
     near bytes_of("$run->{dir}/nytprof.out.t1")->{2}{space}, 20_000_000, 'the second';
 };
 
 each_kind 'paused recording samples nothing' => sub {
-    my $run = record(<<'P', @_);
-our @k; sub f { push @k, "a" x (20000 + $_) for 1 .. 500; return }
-DB::disable_profile(); f(); f(); DB::enable_profile();
-f();
-1;
-P
+    my $run = record($KEEPS . 'DB::disable_profile(); f(); f(); DB::enable_profile(); f(); 1;', @_);
     near bytes_of("$run->{dir}/nytprof.out")->{1}{space}, 10_000_000, 'of what ran in between';
 };
 
 each_kind 'a file that rotate begins has its own' => sub {
-    my $run = recorded(<<'P', @_);
-our @k; sub f { push @k, "a" x (20000 + $_) for 1 .. 500; return }
-f(); splice @k, 0, 250; DB::rotate_profile() or die;
-f(); splice @k, 0, 350;
-P
+    my $run = recorded($KEEPS . 'f(); splice @k, 0, 250; DB::rotate_profile() or die; f(); splice @k, 0, 350;', @_);
     for (['', 5_000_000], ['.2', 8_000_000]) {
         my ($file, $kept) = @$_;
         my $line = bytes_of("$run->{dir}/nytprof.out$file")->{1};
