@@ -10,7 +10,6 @@
 
 #include "XS/exact/call_frames.h"
 #include "XS/exact/places.h"
-#include "XS/platform/open_stack.h"
 #include "XS/names/builtins.h"
 #include "XS/names/files.h"
 #include "XS/state/sub.h"
@@ -45,6 +44,36 @@ static struct nytp_encoded_place blocked_place(struct nytp_recorder *rec, const 
     return nytp_encode_place(*fid, nytp_line_of_stmt(*line));
 }
 
+void nytp_blocked_put_wait(const struct nytp_wait_seen *seen, char text[NYTP_WAIT_ROOM])
+{
+    char peer[NYTP_MAX_PEER + 1];
+    text[0] = '\0';
+    if (seen->reason == NYTP_WAIT_UNKNOWN)
+        return;
+    nytp_wait_put_peer(seen, peer, sizeof peer);
+    snprintf(text, NYTP_WAIT_ROOM, "%s%s%s", nytp_wait_reason_name(seen->reason),
+             peer[0] != '\0' ? " " : "", peer);
+}
+
+bool nytp_blocked_has_leaf(const struct nytp_recorder *rec, const struct nytp_open_stack *stack)
+{
+    return stack->xsub != NULL || (rec->options.slowops > 0 && stack->op_type < MAXO &&
+                                   nytp_is_slowop[stack->op_type]);
+}
+
+void nytp_blocked_put_leaf(struct nytp_fixed_text *text, const struct nytp_recorder *rec,
+                           const struct nytp_open_stack *stack)
+{
+    if (stack->xsub == NULL && rec->options.slowops == 1) {
+        nytp_fixed_put(text, "CORE::");
+        nytp_fixed_put(text, PL_op_name[stack->op_type]);
+        return;
+    }
+    if (stack->xsub == NULL)
+        nytp_open_stack_put_package(text, stack, stack->cop);
+    nytp_open_stack_put_leaf(text, stack, "");
+}
+
 /* The name of blocked.calls[i], or of what runs in the innermost, for i < 0. */
 static struct nytp_str blocked_name(const struct nytp_recorder *rec, int i,
                                     char name[LONGEST_NAME])
@@ -52,10 +81,8 @@ static struct nytp_str blocked_name(const struct nytp_recorder *rec, int i,
     struct nytp_fixed_text text = {.to = name, .size = LONGEST_NAME - 1};
     if (i >= 0)
         nytp_open_stack_put_sub(&text, &blocked, blocked.calls[i].code);
-    else if (blocked.xsub == NULL && rec->options.slowops > 1)
-        nytp_open_stack_put_package(&text, &blocked, blocked.cop);
-    if (i < 0)
-        nytp_open_stack_put_leaf(&text, &blocked, "");
+    else
+        nytp_blocked_put_leaf(&text, rec, &blocked);
     return (struct nytp_str){.ptr = name, .len = (uint32_t)text.n};
 }
 
@@ -114,8 +141,7 @@ static void write_blocked(struct nytp_recorder *rec, struct nytp_last_sample *be
                           struct nytp_last_sample *sample)
 {
     const int n = (int)(blocked.n - rec->n_frames);
-    const bool has_leaf = blocked.xsub != NULL ||
-                          (rec->options.slowops > 0 && nytp_is_slowop[blocked.op_type % MAXO]);
+    const bool has_leaf = nytp_blocked_has_leaf(rec, &blocked);
     for (int i = n - 1; i >= 0; i--)
         write_blocked_entry(rec, blocked.calls[i].site);
     nytp_last_sample_put(rec->writer, before);

@@ -7,10 +7,20 @@
 #ifndef NYTP_BLOCKED_H
 #define NYTP_BLOCKED_H
 
+#include "XS/platform/open_stack.h"
 #include "sampling/step.h"
 
 struct nytp_recorder;
 struct nytp_call;
+
+/* Writes "REASON PEER" or "REASON"; "" if it is not known what was waited for. */
+void nytp_blocked_put_wait(const struct nytp_wait_seen *seen, char text[NYTP_WAIT_ROOM]);
+
+/* Returns whether samples show an xsub or a builtin there; writes the name that they have. */
+bool nytp_blocked_has_leaf(const struct nytp_recorder *rec,
+                           const struct nytp_open_stack *stack);
+void nytp_blocked_put_leaf(struct nytp_fixed_text *text, const struct nytp_recorder *rec,
+                           const struct nytp_open_stack *stack);
 
 /* Look which calls are open. False: that is not known, or there are too many. */
 bool nytp_blocked_look(const struct nytp_recorder *rec);

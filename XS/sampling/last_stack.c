@@ -5,8 +5,8 @@
  */
 #include "last_stack.h"
 
-#include "XS/platform/open_stack.h"
-#include "XS/names/builtins.h"
+#include "blocked.h"
+
 #include "XS/state/state.h"
 #include "sampling/step.h"
 
@@ -65,26 +65,15 @@ static void put_place(struct nytp_fixed_text *text, struct named_file *last, con
     end_part(text, begin);
 }
 
-/* A builtin is told by the name that samples have for it. */
 static void put_leaf(struct nytp_fixed_text *text, const struct nytp_recorder *rec)
 {
     const size_t begin = text->n;
-    const bool is_builtin = rec->options.slowops > 0 && nytp_is_slowop[stack.op_type % MAXO];
-    if (stack.xsub != NULL) {
-        nytp_fixed_put(text, "xsub ");
-    } else if (is_builtin) {
-        nytp_fixed_put(text, "builtin ");
-        if (rec->options.slowops > 1)
-            nytp_open_stack_put_package(text, &stack, (const COP *)stack.cop);
-        else
-            nytp_fixed_put(text, "CORE::");
+    if (nytp_blocked_has_leaf(rec, &stack)) {
+        nytp_fixed_put(text, stack.xsub != NULL ? "xsub " : "builtin ");
+        nytp_blocked_put_leaf(text, rec, &stack);
     } else {
         nytp_fixed_put(text, "-");
     }
-    if (stack.xsub != NULL || (is_builtin && rec->options.slowops > 1))
-        nytp_open_stack_put_leaf(text, &stack, "");
-    else if (is_builtin)
-        nytp_fixed_put(text, PL_op_name[stack.op_type % MAXO]);
     end_part(text, begin);
 }
 
@@ -92,12 +81,9 @@ static void put_leaf(struct nytp_fixed_text *text, const struct nytp_recorder *r
 static void put_calls(struct nytp_fixed_text *text)
 {
     const COP *cop = stack.cop;
-    struct named_file last;
-    last.at = last.len = 0;
-    for (unsigned i = 0; i <= stack.n; i++) {
+    struct named_file last = {0};
+    for (unsigned i = 0; i < stack.n + stack.is_whole; i++) {
         const size_t begin = text->n;
-        if (i == stack.n && !stack.is_whole)
-            return;
         if (i < stack.n)
             nytp_open_stack_put_sub(text, &stack, stack.calls[i].code);
         if (i < stack.n && text->n == begin)
@@ -116,14 +102,10 @@ static void put_calls(struct nytp_fixed_text *text)
 /* Writes what the latest tick saw it wait for. */
 static void put_reason(struct nytp_fixed_text *text, const struct nytp_wait_seen *wait)
 {
-    static char peer[NYTP_MAX_PEER + 1];
-    if (wait->reason == NYTP_WAIT_UNKNOWN)
-        return;
-    nytp_fixed_put(text, " ");
-    nytp_fixed_put(text, nytp_wait_reason_name(wait->reason));
-    nytp_wait_put_peer(wait, peer, sizeof peer);
-    nytp_fixed_put(text, peer[0] != '\0' ? " " : "");
-    nytp_fixed_put(text, peer);
+    static char reason[NYTP_WAIT_ROOM];
+    nytp_blocked_put_wait(wait, reason);
+    nytp_fixed_put(text, reason[0] != '\0' ? " " : "");
+    nytp_fixed_put(text, reason);
 }
 
 static void put_body(struct nytp_fixed_text *text, const struct nytp_recorder *rec,
@@ -145,13 +127,10 @@ static void put_body(struct nytp_fixed_text *text, const struct nytp_recorder *r
 /* The room's text around the body. */
 static void fill_room(size_t body_len)
 {
-    struct nytp_fixed_text text;
+    struct nytp_fixed_text text = {.to = room, .size = sizeof room};
     uint64_t sum = NYTP_HANG_SUM;
     for (size_t i = 0; i < body_len; i++)
         sum = NYTP_HANG_SUM_STEP(sum, body[i]);
-    text.to = room;
-    text.n = 0;
-    text.size = sizeof room;
     nytp_fixed_put(&text, "#" NYTP_HANG_NOTE " ");
     nytp_fixed_put_number(&text, sum);
     nytp_fixed_put(&text, " ");
@@ -173,13 +152,10 @@ static void write_note(const struct nytp_recorder *rec, struct nytp_rec_last_sta
                                    : 0;
     const uint64_t ticks =
         note->by_cpu ? cpu_ticks : (note->tick_ns - note->since_ns) / NS_PER_TICK;
-    struct nytp_fixed_text text;
+    struct nytp_fixed_text text = {.to = body, .size = sizeof body - 1};
     if (size < note->room_at + sizeof room ||
         !nytp_open_stack_look(&stack, ring->interpreter, ring->pid))
         return;
-    text.to = body;
-    text.n = 0;
-    text.size = sizeof body - 1;
     put_body(&text, rec, &ring->ticks[(ring->head - 1) % NYTP_TICKS_IN_RING].wait, size, ticks,
              cpu_ticks);
     fill_room(text.n);

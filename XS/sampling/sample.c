@@ -181,10 +181,7 @@ static void enter(void *to, uint32_t i)
     dTHXa((void *)rec->interpreter);
     const struct nytp_call_site site = site_at(aTHX_ rec, NYTP_CALL_SITE(call));
     open_frame(rec, nytp_sub_of_cv(aTHX_ rec, NYTP_CALL_CV(call)), &site);
-    if (rec->n_frames > sampler->size_open) {
-        sampler->size_open = rec->n_frames * 2;
-        Renew(sampler->open, sampler->size_open, struct nytp_call);
-    }
+    NYTP_MAKE_ROOM(sampler->open, rec->n_frames - 1, sampler->size_open, struct nytp_call);
     sampler->open[rec->n_frames - 1] = *call;
 }
 
@@ -260,17 +257,6 @@ take_bytes(pTHX_ struct nytp_recorder *rec, const struct nytp_malloc_event *even
     return event;
 }
 
-static void put_wait(const struct nytp_wait_seen *seen, char text[NYTP_WAIT_ROOM])
-{
-    char peer[NYTP_MAX_PEER + 1];
-    text[0] = '\0';
-    if (seen->reason == NYTP_WAIT_UNKNOWN)
-        return;
-    nytp_wait_put_peer(seen, peer, sizeof peer);
-    snprintf(text, NYTP_WAIT_ROOM, "%s%s%s", nytp_wait_reason_name(seen->reason),
-             peer[0] != '\0' ? " " : "", peer);
-}
-
 static void take_tick(pTHX_ struct nytp_recorder *rec, const struct nytp_tick *tick)
 {
     struct nytp_sampler *const sampler = rec->sampler;
@@ -289,7 +275,7 @@ static void take_tick(pTHX_ struct nytp_recorder *rec, const struct nytp_tick *t
         .cpu_ticks = cpu_ticks,
         .is_ready = !sampler->has_slept,
     };
-    put_wait(&tick->wait, sample.wait);
+    nytp_blocked_put_wait(&tick->wait, sample.wait);
     nytp_last_sample_next(rec->writer, &sampler->last, &sample);
     if (enter_leaf(aTHX_ rec, &moment))
         nytp_frame_leave(rec, rec->sample_ticks + ticks);

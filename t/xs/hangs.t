@@ -108,13 +108,14 @@ scenario 'the calls that were open stand before every table' => sub {
     my %way = (
         'KILL' => ['KILL', '', qr/open at its end \(killed, or still running\): main::RUNTIME/, 'main::CORE:sleep'],
         'TERM, sigexit' => ['TERM', 'sigexit=1', qr/killed by SIGTERM in main::RUNTIME/, 'CORE:sleep'],
-        'TERM, sigexit, sampled' => ['TERM', 'sigexit=term:sample=1000', qr/killed by SIGTERM in main::RUNTIME/, 'CORE:sleep'],
+        map { +"TERM, sigexit, sampled$_" => ['TERM', "sigexit=term:sample=1000$_", qr/killed by SIGTERM in main::RUNTIME/, 'CORE:sleep'] }
+            '', ':slowops=1',
     );
     # `main::waiter` has been in no sample that a safe point came after.
     my $sampled = sub {
-        my ($dir) = @_;
+        my ($dir, $leaf) = @_;
         my $rows = exported($dir, '--collapsed');
-        like $rows, qr/^main::RUNTIME;main::job;main::waiter;main::CORE:sleep [1-9]/m, 'what blocks is a sample, with its time';
+        like $rows, qr/^main::RUNTIME;main::job;main::waiter;$leaf [1-9]/m, 'what blocks is a sample, with its time';
         like exported($dir, '--check'), qr/: ok$/, 'and it adds up';
     };
     for my $name (sort keys %way) {
@@ -124,7 +125,7 @@ scenario 'the calls that were open stand before every table' => sub {
             ? hang_told("main::job main::waiter main::CORE:sleep", {}, $code)
             : hang($code, signal => $signal, opts => $opts);
         my $line = 1 + ($BUSY =~ tr/\n//);
-        $sampled->($dir) if ($opts // '') =~ /sample/;
+        $sampled->($dir, $opts =~ /slowops=1/ ? 'CORE::sleep' : 'main::CORE:sleep') if $opts =~ /sample/;
         for my $format ('--top', '--tree', '--top --lines', '--list=waiter', '--peek=waiter') {
             my $out = exported($dir, split ' ', $format);
             my ($ends) = (split /\n\n/, $out)[1];
