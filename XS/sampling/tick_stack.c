@@ -46,10 +46,7 @@ static uint32_t place_in(const struct nytp_call *calls, uint32_t end, uint64_t s
 
 static void keep_upper(struct nytp_tick_stack *stack, uint32_t n, const struct nytp_call *call)
 {
-    if (n >= stack->size_upper) {
-        stack->size_upper = stack->size_upper == 0 ? 64 : stack->size_upper * 2;
-        Renew(stack->upper, stack->size_upper, struct nytp_call);
-    }
+    NYTP_MAKE_ROOM(stack->upper, n, stack->size_upper, struct nytp_call);
     stack->upper[n] = *call;
 }
 
