@@ -8,8 +8,10 @@
 #include "formats/base/arena.h"
 #include "spy/target/process.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -312,13 +314,29 @@ void nytp_followed_find(struct nytp_followed *followed, int64_t now_ns)
 
 /* ---- all processes ---- */
 
-bool nytp_followed_settle(struct nytp_followed *followed)
+static bool settle(struct nytp_followed *followed)
 {
     bool some = false;
     for (uint32_t i = 0; i < followed->n_processes; i++)
         if (followed->processes[i]->session != NULL)
             some |= nytp_sampling_settle(&followed->processes[i]->sampling);
     return some;
+}
+
+bool nytp_followed_wait(struct nytp_followed *followed, int64_t then_ns, int input)
+{
+    struct pollfd wanted = {.fd = input, .events = POLLIN};
+    int64_t now, step = NYTP_SETTLE_NS;
+    while ((now = nytp_spy_now_ns()) < then_ns && !nytp_spy_stop) {
+        const int64_t next = now + step;
+        const int64_t until = next < then_ns && settle(followed) ? next : then_ns;
+        const int64_t left = until - nytp_spy_now_ns();
+        const struct timespec time = {left / 1000000000, left % 1000000000};
+        if (left > 0 && ppoll(&wanted, 1, &time, NULL) > 0)
+            return true;
+        step *= 2;
+    }
+    return false;
 }
 
 void nytp_followed_resume(struct nytp_followed *followed)

@@ -79,8 +79,11 @@ void nytp_followed_find(struct nytp_followed *followed, int64_t now_ns);
 /* Returns whether no process is left. */
 bool nytp_followed_is_over(const struct nytp_followed *followed);
 
-/* nytp_sampling_settle() and nytp_sampling_resume() for all. */
-bool nytp_followed_settle(struct nytp_followed *followed);
+/* Waits until then, and decides meanwhile on samples that are held back. Returns true earlier
+ * if `input` can be read; -1: there is none. */
+bool nytp_followed_wait(struct nytp_followed *followed, int64_t then_ns, int input);
+
+/* nytp_sampling_resume() for all. */
 void nytp_followed_resume(struct nytp_followed *followed);
 
 /* Returns the number of looks so far, and sets how many were torn. */

@@ -194,19 +194,6 @@ static void show_progress(const struct recorder *recorder, int64_t *shown_s)
             recorder->command.pid > 0 ? "program, twice the recording" : "recording");
 }
 
-static void wait_until(struct recorder *recorder, int64_t then_ns)
-{
-    int64_t now, step = NYTP_SETTLE_NS;
-    while ((now = nytp_spy_now_ns()) < then_ns && !nytp_spy_stop) {
-        const int64_t next = now + step;
-        const int64_t until =
-            next < then_ns && nytp_followed_settle(&recorder->followed) ? next : then_ns;
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME,
-                        &(struct timespec){until / 1000000000, until % 1000000000}, NULL);
-        step *= 2;
-    }
-}
-
 /* Time while nytp-spy was stopped is charged to no stack. */
 static void take_up(struct recorder *recorder)
 {
@@ -235,7 +222,7 @@ static void record(struct recorder *recorder)
         nytp_command_poll(&recorder->command);
         show_progress(recorder, &shown_s);
         nytp_pace_next(pace);
-        wait_until(recorder, pace->next_ns);
+        nytp_followed_wait(followed, pace->next_ns, -1);
     }
     recorder->ended_ns = nytp_spy_now_ns();
     nytp_pace_end(pace);

@@ -13,7 +13,6 @@
 #include "spy/record/sampled_stream.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -342,15 +341,7 @@ static bool show(struct top *top)
 /* Waits until then; returns false if q was pressed. */
 static bool wait_until(struct top *top, int64_t then_ns)
 {
-    int64_t left, step = NYTP_SETTLE_NS;
-    while ((left = then_ns - nytp_spy_now_ns()) > 0 && !nytp_spy_stop) {
-        struct pollfd input = {.fd = top->terminal.input, .events = POLLIN};
-        if (left > step && nytp_followed_settle(&top->followed))
-            left = step;
-        step *= 2;
-        const struct timespec time = {left / 1000000000, left % 1000000000};
-        if (ppoll(&input, 1, &time, NULL) <= 0)
-            continue;
+    while (nytp_followed_wait(&top->followed, then_ns, top->terminal.input)) {
         const char key = nytp_terminal_key(&top->terminal);
         if (key == 'q' || key == 'Q')
             return false;
