@@ -65,7 +65,7 @@ static uint32_t row_of(struct counting *counting, const char *type, uint32_t cla
 {
     struct nytp_census *const census = counting->census;
     const uint64_t address = (uint64_t)(uintptr_t)type;
-    const struct nytp_key key = {(uint32_t)address, (uint32_t)(address >> 32), class, 0};
+    const struct nytp_key key = nytp_address_key(address, class);
     const uint32_t at = nytp_table_get(&census->by_kind, key);
     if (at != NYTP_TABLE_NONE)
         return at;
@@ -82,7 +82,7 @@ static uint32_t row_of(struct counting *counting, const char *type, uint32_t cla
 static uint32_t find_class(struct counting *counting, uint64_t stash)
 {
     struct nytp_label name = {.len = 0};
-    const struct nytp_key key = {(uint32_t)stash, (uint32_t)(stash >> 32), 0, 0};
+    const struct nytp_key key = nytp_address_key(stash, 0);
     uint32_t class = nytp_table_get(&counting->classes, key);
     if (class != NYTP_TABLE_NONE)
         return class;

@@ -9,7 +9,6 @@
 #include "values.h"
 
 #include "formats/base/strings.h"
-#include "formats/base/table.h"
 
 /* In a leak that goes on some objects are not in their place yet, or lie where perl is moving
  * elements at that moment. */

@@ -66,11 +66,6 @@ static bool may_look_at(struct search *search, uint64_t n)
     return search->n_elements <= MAX_ELEMENTS && !search->failed;
 }
 
-static struct nytp_key key_of(uint64_t address)
-{
-    return (struct nytp_key){(uint32_t)address, (uint32_t)(address >> 32), 0, 0};
-}
-
 static uint32_t interned(struct search *search, const struct nytp_label *label)
 {
     return nytp_strings_intern_mixed(search->census->strings, label->text, label->len);
@@ -116,7 +111,7 @@ static uint32_t way_to(struct search *search, struct node node)
 
 static void take_if_wanted(struct search *search, struct node node)
 {
-    const uint32_t row = nytp_table_get(&search->wanted, key_of(node.address));
+    const uint32_t row = nytp_table_get(&search->wanted, nytp_address_key(node.address, 0));
     if (row == NYTP_TABLE_NONE || search->census->rows[row].holder != 0)
         return;
     search->census->rows[row].holder = way_to(search, node);
@@ -127,14 +122,14 @@ static void take_if_wanted(struct search *search, struct node node)
 
 static void add_node(struct search *search, struct node node)
 {
-    if (nytp_table_get(&search->seen, key_of(node.address)) != NYTP_TABLE_NONE)
+    if (nytp_table_get(&search->seen, nytp_address_key(node.address, 0)) != NYTP_TABLE_NONE)
         return;
     if (search->n_nodes >= search->max_nodes) {
         search->was_too_much = true;
         return;
     }
     if (!nytp_grow(&search->nodes, &search->capacity, search->n_nodes, sizeof *search->nodes) ||
-        !nytp_table_put(&search->seen, key_of(node.address), search->n_nodes)) {
+        !nytp_table_put(&search->seen, nytp_address_key(node.address, 0), search->n_nodes)) {
         search->failed = true;
         return;
     }
@@ -338,8 +333,9 @@ static void visit_stash(struct search *search, uint64_t stash, int depth)
     struct nytp_elements elements;
     struct nytp_value value;
     uint64_t hek, address;
-    if (depth > 50 || nytp_table_get(&search->seen, key_of(stash)) != NYTP_TABLE_NONE ||
-        !nytp_table_put(&search->seen, key_of(stash), UINT32_MAX - 1) ||
+    if (depth > 50 ||
+        nytp_table_get(&search->seen, nytp_address_key(stash, 0)) != NYTP_TABLE_NONE ||
+        !nytp_table_put(&search->seen, nytp_address_key(stash, 0), UINT32_MAX - 1) ||
         !nytp_elements_begin(&elements, &search->reader, stash))
         return;
     while (nytp_elements_next(&elements, &hek, &address) && may_look_at(search, 1)) {
@@ -436,7 +432,7 @@ static void find_cycles(struct search *search, nytp_census_progress_fn *progress
         nytp_table_free(&search->seen);
         nytp_table_free(&search->wanted);
         search->n_nodes = search->n_found = 0;
-        search->failed |= !nytp_table_put(&search->wanted, key_of(example), i);
+        search->failed |= !nytp_table_put(&search->wanted, nytp_address_key(example, 0), i);
         add_node(search, (struct node){example, UINT32_MAX, interned(search, &itself), NAMED});
         follow(search, 1, progress);
         n++;
@@ -462,7 +458,8 @@ bool nytp_find_holders(struct nytp_census *census, struct nytp_perl *perl,
             continue;
         n_wanted++;
         for (uint32_t k = 0; k < row->n_examples; k++)
-            search.failed |= !nytp_table_put(&search.wanted, key_of(row->examples[k]), i);
+            search.failed |=
+                !nytp_table_put(&search.wanted, nytp_address_key(row->examples[k], 0), i);
     }
     if (n_wanted > 0 && !search.failed) {
         nytp_label_add(&main_program, "the main program", 16);

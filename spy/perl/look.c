@@ -65,11 +65,6 @@ static bool read_info(struct nytp_look *look, uint64_t address, uint8_t *bytes)
                             (size_t)look->perl->layout->si_size);
 }
 
-static int32_t lower(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Plans the parts of a stack to read. Its top has moved by `moved` contexts from one system
  * call to the next, and is taken to move on like that until the variables are read. */
 static void plan(const struct nytp_look *look, struct nytp_stack_info *info, int32_t moved)
@@ -77,14 +72,15 @@ static void plan(const struct nytp_look *look, struct nytp_stack_info *info, int
     const bool is_in_use = info == look->infos;
     const int32_t ahead = moved * MOVES_AHEAD;
     const int32_t there = info->top + (ahead > FAR ? FAR : ahead < -FAR ? -FAR : ahead);
-    const int32_t deep = lower(info->top, there) - BELOW;
-    const int32_t high = lower(look->high_top, there + MOST_ABOVE - ABOVE);
+    const int32_t deep = nytp_lower(info->top, there) - BELOW;
+    const int32_t high = nytp_lower(look->high_top, there + MOST_ABOVE - ABOVE);
     const int32_t above = (high > there ? high : there) + ABOVE;
-    const int32_t end = lower(is_in_use ? above : info->top, info->most) + 1;
+    const int32_t end = nytp_lower(is_in_use ? above : info->top, info->most) + 1;
     info->n_deep = deep > 0 ? (uint32_t)deep : 0;
     info->n_contexts = end > (int32_t)info->n_deep ? (uint32_t)end : info->n_deep;
-    info->n_first = deep > 0 ? (uint32_t)lower((int32_t)info->n_contexts, info->top + SLACK + 1)
-                             : info->n_contexts;
+    info->n_first = deep > 0
+                        ? (uint32_t)nytp_lower((int32_t)info->n_contexts, info->top + SLACK + 1)
+                        : info->n_contexts;
 }
 
 /* How far the top moves while one call of the system is made. */
@@ -338,16 +334,16 @@ static bool is_as_guessed(struct nytp_look *look, const struct seen *seen)
     }
     info->top = look->last_top = tops[AFTER_FIRST];
     look->high_top = info->top < look->high_top ? look->high_top - 1 : info->top;
-    info->low_first = lower(info->top, (int32_t)info->n_first - 1);
-    info->low_second = lower(lower(tops[AFTER_FIRST], tops[AFTER_SECOND]), n - 1);
+    info->low_first = nytp_lower(info->top, (int32_t)info->n_first - 1);
+    info->low_second = nytp_lower(nytp_lower(tops[AFTER_FIRST], tops[AFTER_SECOND]), n - 1);
     int32_t lowest = info->low_second;
     for (uint32_t i = 0; i < seen->n_deep; i++) {
-        lowest = lower(lowest, top_in(look, seen->deep[i]));
+        lowest = nytp_lower(lowest, top_in(look, seen->deep[i]));
         if (!is_there(look, 0, seen->deep[i]) || lowest + 1 < (int32_t)seen->deep_ends[i])
             return false;
     }
     return info->top < n && info->top + FAR > n &&
-           lower(info->low_first, info->low_second) + 1 >= (int32_t)info->n_deep;
+           nytp_lower(info->low_first, info->low_second) + 1 >= (int32_t)info->n_deep;
 }
 
 static struct nytp_spied_moment moment_in(const struct nytp_look *look, const uint8_t *head,

@@ -55,6 +55,11 @@ struct nytp_spied_moment {
 bool nytp_is_same_spied_moment(const struct nytp_spied_moment *a,
                                const struct nytp_spied_moment *b);
 
+static inline int32_t nytp_lower(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
 void nytp_look_free(struct nytp_look *look);
 
 /* A sample begins. */

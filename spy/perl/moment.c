@@ -42,15 +42,10 @@ static int32_t end_of_same(const struct nytp_walker *walker, uint32_t info, int3
     return i;
 }
 
-static int32_t lower(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
 int32_t nytp_end_of_both(const struct nytp_walker *walker)
 {
     const struct nytp_stack_info *const info = &walker->look.infos[0];
-    return end_of_same(walker, 0, lower(info->low_first, info->low_second) + 1);
+    return end_of_same(walker, 0, nytp_lower(info->low_first, info->low_second) + 1);
 }
 
 bool nytp_are_same_below(const struct nytp_walker *walker)
@@ -70,7 +65,7 @@ static void note_doubtful(struct nytp_walker *walker, int32_t lasting)
     const struct nytp_contexts first = reading_of(walker, 0, true);
     const struct nytp_contexts second = reading_of(walker, 0, false);
     const int32_t end =
-        lower(lower(info->low_first, info->low_second) + 1, lasting + MOST_DOUBTFUL);
+        nytp_lower(nytp_lower(info->low_first, info->low_second) + 1, lasting + MOST_DOUBTFUL);
     struct nytp_call a, b;
     walker->doubtful = 0;
     walker->doubtful_from = lasting;

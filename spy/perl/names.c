@@ -290,11 +290,6 @@ static void find(struct nytp_names *names, struct nytp_remembered *found)
 
 /* ---- remembered ---- */
 
-static struct nytp_key key_of(uint64_t address, enum nytp_named kind)
-{
-    return (struct nytp_key){(uint32_t)address, (uint32_t)(address >> 32), kind, 0};
-}
-
 /* NULL: nothing is known of it. */
 static struct nytp_remembered *known(struct nytp_names *names, uint64_t address,
                                      enum nytp_named kind)
@@ -303,7 +298,7 @@ static struct nytp_remembered *known(struct nytp_names *names, uint64_t address,
     if (*recent < names->n_known && names->known[*recent].address == address &&
         names->known[*recent].kind == kind)
         return &names->known[*recent];
-    const uint32_t at = nytp_table_get(&names->by_address, key_of(address, kind));
+    const uint32_t at = nytp_table_get(&names->by_address, nytp_address_key(address, kind));
     if (at == NYTP_TABLE_NONE)
         return NULL;
     *recent = at;
@@ -318,7 +313,7 @@ static struct nytp_remembered *remembered(struct nytp_names *names, uint64_t add
         return there;
     if (!nytp_grow(&names->known, &names->known_capacity, names->n_known,
                    sizeof *names->known) ||
-        !nytp_table_put(&names->by_address, key_of(address, kind), names->n_known))
+        !nytp_table_put(&names->by_address, nytp_address_key(address, kind), names->n_known))
         return NULL;
     struct nytp_remembered *const entry = &names->known[names->n_known++];
     *entry = (struct nytp_remembered){.address = address, .kind = kind};

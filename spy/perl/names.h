@@ -11,7 +11,6 @@
 #include "words.h"
 
 #include "formats/base/strings.h"
-#include "formats/base/table.h"
 
 /* A sub by its name and where it begins. */
 struct nytp_spied_sub {

@@ -12,6 +12,8 @@
 
 #include "running.h"
 
+#include "formats/base/table.h"
+
 #include <string.h>
 
 #define NYTP_WATCHED_PIECES 32 /* of a sub of a perl without threads 26 */
@@ -42,6 +44,12 @@ struct nytp_label {
 void nytp_label_add(struct nytp_label *label, const char *bytes, size_t len);
 void nytp_label_printf(struct nytp_label *label, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* An address as a key, with what it is looked up as. */
+static inline struct nytp_key nytp_address_key(uint64_t address, uint32_t as)
+{
+    return (struct nytp_key){(uint32_t)address, (uint32_t)(address >> 32), as, 0};
+}
 
 /* Read, and note it. */
 bool nytp_look(struct nytp_reader *reader, uint64_t from, void *to, size_t len);
