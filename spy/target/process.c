@@ -224,24 +224,29 @@ void nytp_process_script(pid_t pid, char *to, size_t size)
     }
 }
 
+struct list {
+    pid_t *pids;
+    uint32_t n, capacity;
+};
+
+static void add(struct list *list, pid_t pid)
+{
+    if (nytp_grow(&list->pids, &list->capacity, list->n, sizeof *list->pids))
+        list->pids[list->n++] = pid;
+}
+
 static pid_t *numbers_in(const char *folder, uint32_t *n)
 {
-    pid_t *list = NULL;
-    uint32_t capacity = 0;
+    struct list list = {0};
     DIR *const dir = opendir(folder);
     struct dirent *entry;
-    *n = 0;
-    while (dir != NULL && (entry = readdir(dir)) != NULL) {
-        const int number = atoi(entry->d_name);
-        if (number <= 0)
-            continue;
-        if (!nytp_grow(&list, &capacity, *n, sizeof *list))
-            break;
-        list[(*n)++] = number;
-    }
+    while (dir != NULL && (entry = readdir(dir)) != NULL)
+        if (atoi(entry->d_name) > 0)
+            add(&list, atoi(entry->d_name));
     if (dir != NULL)
         closedir(dir);
-    return list;
+    *n = list.n;
+    return list.pids;
 }
 
 bool nytp_process_link(pid_t pid, const char *name, char *to, size_t size)
@@ -355,17 +360,6 @@ struct nytp_task_times nytp_task_times(int schedstat_fd)
 
 /* ---- children ---- */
 
-struct list {
-    pid_t *pids;
-    uint32_t n, capacity;
-};
-
-static void add(struct list *list, pid_t pid)
-{
-    if (nytp_grow(&list->pids, &list->capacity, list->n, sizeof *list->pids))
-        list->pids[list->n++] = pid;
-}
-
 bool nytp_children_are_listed(void)
 {
     static int are = -1;
@@ -377,11 +371,10 @@ bool nytp_children_are_listed(void)
 /* Parses numbers, each followed by a blank; the buffer's end may cut the last one. */
 static void add_children_of_task(struct list *list, pid_t pid, pid_t task)
 {
-    char path[60], text[4097];
+    char text[4097];
     size_t len = 0;
     ssize_t got;
-    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)task);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = nytp_task_open(pid, task, "children");
     while (fd >= 0 && (got = read(fd, text + len, sizeof text - 1 - len)) > 0) {
         char *at = text, *blank;
         text[len + (size_t)got] = '\0';
