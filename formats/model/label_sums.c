@@ -51,38 +51,8 @@ struct cell {
     uint64_t calls; /* that returned under the label */
 };
 
-/* The first line of a sub. file is a string id. */
-struct place {
-    uint32_t file, line;
-};
-
-struct nytp_label_sums {
-    struct nytp_sink sink;
-    bool failed; /* memory is out */
-    struct nytp_strings *strings;
-    uint32_t name_more;
-
-    struct label *labels;
-    uint32_t n_labels, labels_capacity;
-    struct nytp_table by_pair; /* (key, value) -> label */
-    struct nytp_label_lengths lengths;
-    struct cell *cells;
-    uint32_t n_cells, cells_capacity;
-    struct nytp_table by_sub; /* (label, sub) -> cell */
-    struct place *places;
-    uint32_t n_places, places_capacity;
-    struct nytp_table place_of_sub; /* (sub) -> place */
-    nytp_label_time_fn *time_of;
-    nytp_label_group_fn *group;
-    void *group_context;
-
-    /* the current input */
-    uint32_t input;
-    struct nytp_table name_of_fid;        /* (fid) -> string id */
-    uint32_t host, application, basetime; /* string ids */
-    int64_t most_ticks_per_sec;           /* of all inputs so far; 0: unknown */
-
-    /* the current process */
+/* The current process. */
+struct process {
     double ticks_per_sec;
     int64_t clock;  /* sum of its statements so far */
     int64_t memory; /* last known bytes in core; 0: unknown */
@@ -109,6 +79,33 @@ struct nytp_label_sums {
     struct nytp_returns returns; /* since the first such record */
 };
 
+struct nytp_label_sums {
+    struct nytp_sink sink;
+    bool failed; /* memory is out */
+    struct nytp_strings *strings;
+    uint32_t name_more;
+
+    struct label *labels;
+    uint32_t n_labels, labels_capacity;
+    struct nytp_table by_pair; /* (key, value) -> label */
+    struct nytp_label_lengths lengths;
+    struct cell *cells;
+    uint32_t n_cells, cells_capacity;
+    struct nytp_table by_sub;       /* (label, sub) -> cell */
+    struct nytp_table place_of_sub; /* (sub, 0) -> string id of its file, (sub, 1) -> line */
+    nytp_label_time_fn *time_of;
+    nytp_label_group_fn *group;
+    void *group_context;
+
+    /* the current input */
+    uint32_t input;
+    struct nytp_table name_of_fid;        /* (fid) -> string id */
+    uint32_t host, application, basetime; /* string ids */
+    int64_t most_ticks_per_sec;           /* of all inputs so far; 0: unknown */
+
+    struct process now;
+};
+
 struct nytp_label_sums *nytp_label_sums_new(void)
 {
     struct nytp_label_sums *s = calloc(1, sizeof *s);
@@ -119,7 +116,7 @@ struct nytp_label_sums *nytp_label_sums_new(void)
         free(s);
         return NULL;
     }
-    s->ticks_per_sec = DEFAULT_TICKS_PER_SEC;
+    s->now.ticks_per_sec = DEFAULT_TICKS_PER_SEC;
     s->name_more = nytp_strings_intern(s->strings, "(more)", 6);
     return s;
 }
@@ -133,16 +130,15 @@ void nytp_label_sums_free(struct nytp_label_sums *s)
     nytp_table_free(&s->by_sub);
     nytp_table_free(&s->place_of_sub);
     nytp_table_free(&s->name_of_fid);
-    free(s->places);
     free(s->labels);
     nytp_label_lengths_free(&s->lengths);
     free(s->cells);
-    free(s->active);
-    free(s->of_profile);
-    free(s->own);
-    free(s->timed);
-    free(s->recorded);
-    nytp_returns_free(&s->returns);
+    free(s->now.active);
+    free(s->now.of_profile);
+    free(s->now.own);
+    free(s->now.timed);
+    free(s->now.recorded);
+    nytp_returns_free(&s->now.returns);
     free(s);
 }
 
@@ -225,30 +221,30 @@ static bool can_add(int64_t sum, int64_t more)
 
 static bool end_active(struct nytp_label_sums *s, uint32_t at, double ticks)
 {
-    const struct active ended = s->active[at];
+    const struct active ended = s->now.active[at];
     const uint32_t label = ended.label;
     struct label *const sums = &s->labels[label];
-    const int64_t grown = s->memory - ended.since_memory;
-    if (ended.since_memory > 0 && s->memory > 0 && can_add(sums->memory_bytes, grown)) {
+    const int64_t grown = s->now.memory - ended.since_memory;
+    if (ended.since_memory > 0 && s->now.memory > 0 && can_add(sums->memory_bytes, grown)) {
         sums->knows_memory = true;
         sums->memory_bytes += grown;
     }
-    sums->knows_svs |= s->has_svs;
-    sums->svs += s->svs - ended.since_svs;
-    s->active[at] = s->active[--s->n_active];
-    return add_length(s, label, (ticks > 0 ? ticks : 0) / s->ticks_per_sec);
+    sums->knows_svs |= s->now.has_svs;
+    sums->svs += s->now.svs - ended.since_svs;
+    s->now.active[at] = s->now.active[--s->now.n_active];
+    return add_length(s, label, (ticks > 0 ? ticks : 0) / s->now.ticks_per_sec);
 }
 
 static bool end_profile_labels(struct nytp_label_sums *s)
 {
-    const double clock_s = (double)s->clock / s->ticks_per_sec;
-    for (uint32_t i = 0; i < s->n_of_profile; i++) {
-        const uint32_t label = s->of_profile[i];
-        if (!add_length(s, label, clock_s > 0 ? clock_s : s->calls_s))
+    const double clock_s = (double)s->now.clock / s->now.ticks_per_sec;
+    for (uint32_t i = 0; i < s->now.n_of_profile; i++) {
+        const uint32_t label = s->now.of_profile[i];
+        if (!add_length(s, label, clock_s > 0 ? clock_s : s->now.calls_s))
             return false;
-        for (uint32_t o = 0; o < s->n_timed; o++)
-            if (!add_own(s, label, s->timed[o], s->own[s->timed[o]].seconds,
-                         s->own[s->timed[o]].calls))
+        for (uint32_t o = 0; o < s->now.n_timed; o++)
+            if (!add_own(s, label, s->now.timed[o], s->now.own[s->now.timed[o]].seconds,
+                         s->now.own[s->now.timed[o]].calls))
                 return false;
     }
     return true;
@@ -257,18 +253,18 @@ static bool end_profile_labels(struct nytp_label_sums *s)
 /* Ends a process: its labels end here, and labels of the whole process get all of it. */
 static bool end_process(struct nytp_label_sums *s)
 {
-    while (s->n_active > 0)
-        if (!end_active(s, 0, (double)(s->clock - s->active[0].since_clock)))
+    while (s->now.n_active > 0)
+        if (!end_active(s, 0, (double)(s->now.clock - s->now.active[0].since_clock)))
             return false;
     if (!end_profile_labels(s))
         return false;
-    for (uint32_t o = 0; o < s->n_timed; o++)
-        s->own[s->timed[o]] = (struct own){0};
-    s->n_timed = s->n_of_profile = 0;
-    s->clock = s->memory = s->svs = 0;
-    s->has_svs = false;
-    s->calls_s = 0;
-    return nytp_returns_note(&s->returns, 0) || failed(s);
+    for (uint32_t o = 0; o < s->now.n_timed; o++)
+        s->now.own[s->now.timed[o]] = (struct own){0};
+    s->now.n_timed = s->now.n_of_profile = 0;
+    s->now.clock = s->now.memory = s->now.svs = 0;
+    s->now.has_svs = false;
+    s->now.calls_s = 0;
+    return nytp_returns_note(&s->now.returns, 0) || failed(s);
 }
 
 /* Makes an array of zeroed elements as long as to have one at this index. */
@@ -287,22 +283,24 @@ static bool make_room(void *array, uint32_t *capacity, size_t size, uint32_t at)
 static bool book_time(struct nytp_label_sums *s, const struct nytp_str *name, double ticks,
                       uint64_t calls)
 {
-    const double seconds = ticks / s->ticks_per_sec;
+    const double seconds = ticks / s->now.ticks_per_sec;
     const uint32_t sub = nytp_strings_intern_mixed(s->strings, name->ptr, name->len);
-    if (sub == UINT32_MAX || !make_room(&s->own, &s->own_capacity, sizeof *s->own, sub))
+    if (sub == UINT32_MAX ||
+        !make_room(&s->now.own, &s->now.own_capacity, sizeof *s->now.own, sub))
         return failed(s);
-    struct own *const own = &s->own[sub];
+    struct own *const own = &s->now.own[sub];
     if (!own->is_listed) {
-        if (!nytp_grow(&s->timed, &s->timed_capacity, s->n_timed, sizeof *s->timed))
+        if (!nytp_grow(&s->now.timed, &s->now.timed_capacity, s->now.n_timed,
+                       sizeof *s->now.timed))
             return failed(s);
-        s->timed[s->n_timed++] = sub;
+        s->now.timed[s->now.n_timed++] = sub;
         own->is_listed = true;
     }
     own->seconds += seconds;
     own->calls += calls;
-    s->calls_s += seconds;
-    for (uint32_t i = 0; i < s->n_active; i++)
-        if (!add_own(s, s->active[i].label, sub, seconds, calls))
+    s->now.calls_s += seconds;
+    for (uint32_t i = 0; i < s->now.n_active; i++)
+        if (!add_own(s, s->now.active[i].label, sub, seconds, calls))
             return false;
     return true;
 }
@@ -311,7 +309,7 @@ static bool book_time(struct nytp_label_sums *s, const struct nytp_str *name, do
 static bool end_recording(struct nytp_label_sums *s)
 {
     const bool ok = !s->failed && end_process(s);
-    s->ticks_per_sec = DEFAULT_TICKS_PER_SEC;
+    s->now.ticks_per_sec = DEFAULT_TICKS_PER_SEC;
     nytp_table_free(&s->name_of_fid);
     return ok;
 }
@@ -320,9 +318,10 @@ static bool end_recording(struct nytp_label_sums *s)
 
 static double recorded_before(const struct nytp_label_sums *s, uint32_t depth)
 {
-    return depth < s->recorded_capacity &&
-                   !nytp_returns_since(&s->returns, depth, s->recorded[depth].n_returned)
-               ? s->recorded[depth].ticks
+    return depth < s->now.recorded_capacity &&
+                   !nytp_returns_since(&s->now.returns, depth,
+                                       s->now.recorded[depth].n_returned)
+               ? s->now.recorded[depth].ticks
                : 0;
 }
 
@@ -330,11 +329,12 @@ static bool note_own(struct nytp_label_sums *s, const struct nytp_label_record *
 {
     if (record->depth > MAX_DEPTH)
         return true;
-    if (!make_room(&s->recorded, &s->recorded_capacity, sizeof *s->recorded, record->depth))
+    if (!make_room(&s->now.recorded, &s->now.recorded_capacity, sizeof *s->now.recorded,
+                   record->depth))
         return failed(s);
-    struct recorded *const recorded = &s->recorded[record->depth];
-    if (nytp_returns_since(&s->returns, record->depth, recorded->n_returned))
-        *recorded = (struct recorded){.n_returned = s->returns.n};
+    struct recorded *const recorded = &s->now.recorded[record->depth];
+    if (nytp_returns_since(&s->now.returns, record->depth, recorded->n_returned))
+        *recorded = (struct recorded){.n_returned = s->now.returns.n};
     recorded->ticks += (double)record->ticks;
     return book_time(s, &record->value, (double)record->ticks, 0);
 }
@@ -342,7 +342,7 @@ static bool note_own(struct nytp_label_sums *s, const struct nytp_label_record *
 static uint32_t find_active(const struct nytp_label_sums *s, uint32_t key)
 {
     uint32_t i = 0;
-    while (i < s->n_active && s->active[i].key != key)
+    while (i < s->now.n_active && s->now.active[i].key != key)
         i++;
     return i;
 }
@@ -352,28 +352,29 @@ static bool change_label(struct nytp_label_sums *s, const struct nytp_label_reco
     const uint32_t key = nytp_strings_intern(s->strings, record->key.ptr, record->key.len);
     const uint32_t at = find_active(s, key);
     uint32_t label;
-    if (at < s->n_active &&
-        !end_active(s, at, (double)(record->ticks - s->active[at].since_ticks)))
+    if (at < s->now.n_active &&
+        !end_active(s, at, (double)(record->ticks - s->now.active[at].since_ticks)))
         return false;
     if (record->kind == NYTP_LABEL_END)
         return true;
     if (!label_of_record(s, record, key, &label))
         return false;
-    if (!nytp_grow(&s->active, &s->active_capacity, s->n_active, sizeof *s->active))
+    if (!nytp_grow(&s->now.active, &s->now.active_capacity, s->now.n_active,
+                   sizeof *s->now.active))
         return failed(s);
-    s->active[s->n_active++] = (struct active){.key = key,
-                                               .label = label,
-                                               .since_ticks = record->ticks,
-                                               .since_clock = s->clock,
-                                               .since_memory = s->memory,
-                                               .since_svs = s->svs};
+    s->now.active[s->now.n_active++] = (struct active){.key = key,
+                                                       .label = label,
+                                                       .since_ticks = record->ticks,
+                                                       .since_clock = s->now.clock,
+                                                       .since_memory = s->now.memory,
+                                                       .since_svs = s->now.svs};
     return true;
 }
 
 static uint32_t find_of_profile(const struct nytp_label_sums *s, uint32_t key)
 {
     uint32_t i = 0;
-    while (i < s->n_of_profile && s->labels[s->of_profile[i]].key != key)
+    while (i < s->now.n_of_profile && s->labels[s->now.of_profile[i]].key != key)
         i++;
     return i;
 }
@@ -385,14 +386,14 @@ static bool label_profile(struct nytp_label_sums *s, const struct nytp_label_rec
     uint32_t label;
     if (!label_of_record(s, record, key, &label))
         return false;
-    if (at < s->n_of_profile) { /* the last value of a key counts */
-        s->of_profile[at] = label;
+    if (at < s->now.n_of_profile) { /* the last value of a key counts */
+        s->now.of_profile[at] = label;
         return true;
     }
-    if (!nytp_grow(&s->of_profile, &s->of_profile_capacity, s->n_of_profile,
-                   sizeof *s->of_profile))
+    if (!nytp_grow(&s->now.of_profile, &s->now.of_profile_capacity, s->now.n_of_profile,
+                   sizeof *s->now.of_profile))
         return failed(s);
-    s->of_profile[s->n_of_profile++] = label;
+    s->now.of_profile[s->now.n_of_profile++] = label;
     return true;
 }
 
@@ -400,7 +401,7 @@ static bool label_profile(struct nytp_label_sums *s, const struct nytp_label_rec
 static void limit_keys(struct nytp_label_sums *s, struct nytp_label_record *record)
 {
     const bool is_of_profile = record->kind == NYTP_LABEL_PROFILE;
-    const uint32_t n = is_of_profile ? s->n_of_profile : s->n_active;
+    const uint32_t n = is_of_profile ? s->now.n_of_profile : s->now.n_active;
     if (n < NYTP_MOST_IN_FORCE)
         return;
     const uint32_t key = nytp_strings_intern(s->strings, record->key.ptr, record->key.len);
@@ -413,11 +414,11 @@ static void note_memory(struct nytp_label_sums *s, const struct nytp_str *commen
     struct nytp_svs_record svs;
     const int64_t memory = nytp_comment_number(comment, NYTP_MEMORY_NOW_HEAD);
     if (memory > 0)
-        s->memory = memory;
+        s->now.memory = memory;
     if (!nytp_svs_record_read(comment, &svs))
         return;
-    s->has_svs = true;
-    s->svs += svs.n;
+    s->now.has_svs = true;
+    s->now.svs += svs.n;
 }
 
 static bool comment_event(struct nytp_label_sums *s, const struct nytp_event *e)
@@ -443,7 +444,8 @@ static bool comment_event(struct nytp_label_sums *s, const struct nytp_event *e)
 static bool return_event(struct nytp_label_sums *s, const struct nytp_event *e)
 {
     const double recorded = recorded_before(s, e->u.sub_return.depth);
-    if (s->recorded_capacity > 0 && !nytp_returns_note(&s->returns, e->u.sub_return.depth))
+    if (s->now.recorded_capacity > 0 &&
+        !nytp_returns_note(&s->now.returns, e->u.sub_return.depth))
         return failed(s);
     const double excl = e->u.sub_return.excl_ticks;
     return !isfinite(excl) || book_time(s, &e->u.sub_return.name, excl - recorded, 1);
@@ -452,8 +454,8 @@ static bool return_event(struct nytp_label_sums *s, const struct nytp_event *e)
 static bool time_event(struct nytp_label_sums *s, const struct nytp_event *e)
 {
     int64_t sum;
-    if (!__builtin_add_overflow(s->clock, e->u.time.ticks, &sum))
-        s->clock = sum;
+    if (!__builtin_add_overflow(s->now.clock, e->u.time.ticks, &sum))
+        s->now.clock = sum;
     return true;
 }
 
@@ -462,7 +464,7 @@ static void note_ticks_per_sec(struct nytp_label_sums *s, struct nytp_str value)
     const uint64_t ticks = nytp_str_number(value);
     if (ticks == 0 || ticks > INT32_MAX)
         return;
-    s->ticks_per_sec = (double)ticks;
+    s->now.ticks_per_sec = (double)ticks;
     if ((int64_t)ticks > s->most_ticks_per_sec)
         s->most_ticks_per_sec = (int64_t)ticks;
 }
@@ -503,11 +505,10 @@ static bool sub_event(struct nytp_label_sums *s, const struct nytp_event *e)
     if (e->u.sub_info.first_line == 0 || file == NYTP_TABLE_NONE ||
         nytp_table_get(&s->place_of_sub, key) != NYTP_TABLE_NONE)
         return true;
-    if (!nytp_grow(&s->places, &s->places_capacity, s->n_places, sizeof *s->places) ||
-        !nytp_table_put(&s->place_of_sub, key, s->n_places))
-        return failed(s);
-    s->places[s->n_places++] = (struct place){file, e->u.sub_info.first_line};
-    return true;
+    return (nytp_table_put(&s->place_of_sub, key, file) &&
+            nytp_table_put(&s->place_of_sub, (struct nytp_key){sub, 1, 0, 0},
+                           e->u.sub_info.first_line)) ||
+           failed(s);
 }
 
 static bool label_event(struct nytp_sink *sink, const struct nytp_event *e)
@@ -624,12 +625,14 @@ static void find_slowest(const struct nytp_label_sums *s, struct nytp_label_row 
             (row->slowest_s > cell->seconds ||
              (row->slowest_s == cell->seconds && nytp_compare_names(row->slowest, sub) < 0)))
             continue;
-        const uint32_t at = nytp_table_get(&s->place_of_sub, (struct nytp_key){.a = cell->sub});
-        const struct place place = at == NYTP_TABLE_NONE ? (struct place){0} : s->places[at];
+        const uint32_t file =
+            nytp_table_get(&s->place_of_sub, (struct nytp_key){.a = cell->sub});
+        const uint32_t line =
+            nytp_table_get(&s->place_of_sub, (struct nytp_key){cell->sub, 1, 0, 0});
         row->slowest = sub;
         row->slowest_s = cell->seconds;
-        row->slowest_file = nytp_strings_get(s->strings, place.file);
-        row->slowest_line = place.line;
+        row->slowest_file = nytp_strings_get(s->strings, file == NYTP_TABLE_NONE ? 0 : file);
+        row->slowest_line = file == NYTP_TABLE_NONE ? 0 : line;
     }
     for (uint32_t i = 0; rest != NULL && i < s->n_labels; i++) {
         const double outside_s = rows[i].total_s - rest[i];
