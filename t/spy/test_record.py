@@ -47,22 +47,15 @@ def test_record_makes_a_profile_whose_shares_are_true(step, script, tmp_path):
 
 
 STILL = r"""
-use Time::HiRes 'time';
+use Time::HiRes 'clock';
 my $text = "b" x 100;
-my %ran;
-$SIG{USR1} = sub { print "still ", $ran{still} / ($ran{still} + $ran{moves}), "\n"; exit };
 sub still { my $n = () = $text =~ /b*b*[cd]/ }
-sub moves { my $n = 0; $n++ while $n < 20_000; return $n }
+sub moves { my $n = 0; $n++ while $n < 60_000; return $n }
+sub took { my $sub = shift; my $began = clock(); $sub->() for 1 .. 100; return clock() - $began }
+my ($still, $moves) = (took(\&still), took(\&moves));
 $| = 1;
-print "ready\n";
-while (1) {
-    my $began = time;
-    still();
-    my $between = time;
-    moves();
-    $ran{still} += $between - $began;
-    $ran{moves} += time - $between;
-}
+print "share ", $still / ($still + $moves), "\n";
+while (1) { still(); moves() }
 """
 
 
@@ -71,12 +64,12 @@ def ran_s(pid):
 
 
 def test_what_stands_still_while_it_is_looked_at_has_its_share(script, tmp_path):
-    """A long regular expression: that it runs is not seen, and may not be taken for that it does not. Of a hundred samples and more a
-    half of its share, or a half of the rest, is five standard deviations away and more. Chance: 1e-7"""
-    with spied.ready(PERL, script(STILL)) as process:
+    """A long regular expression: that it runs is not seen, and may not be taken for that it does not. It is some half of the time. Of 400
+    samples and more a quarter less or more is ten standard deviations. Chance: 1e-7"""
+    with spied.running(PERL, script(STILL)) as process:
+        spied.put_first(process.pid)
+        share = float(process.wait_for("share").split()[1])
         spied.spy("record", process.pid, "-o", tmp_path / "out", "-r", "250", "-d", "4s")
-        process.popen.send_signal(signal.SIGUSR1)
-        share = float(process.wait_for("still").split()[1])
     cpu = {row["sub"]: int(row["cpu_ns"]) for row in spied.rows(tmp_path / "out")}
     seen = (cpu.get("main::CORE:match", 0) + cpu.get("main::still", 0)) / sum(cpu.values())
     assert share / 2 < seen < (1 + share) / 2, (share, cpu)    # far from chance
