@@ -149,7 +149,7 @@ static void put_line(struct nytp_out *out, const struct nytp_diff *diff,
     const struct nytp_diff_cell *now = &line->mean[NYTP_DIFF_NEW];
     char time[40];
     nytp_diff_time(diff, now->ticks - base->ticks, true, time, sizeof time);
-    nytp_printf(out, "%+13lld %11s", (long long)nytp_diff_line_statements(line), "");
+    nytp_printf(out, "%+13lld%11s", (long long)nytp_diff_line_statements(line), "");
     put_right(out, time, TIME_COLUMNS);
     if (!nytp_text_is_narrow(options->columns)) {
         put_value(out, diff, base, weight);
@@ -235,8 +235,11 @@ bool nytp_diff_write_table(const struct nytp_diff *diff,
     if (n > 0) {
         nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
         const bool narrow = nytp_text_is_narrow(options->columns);
-        nytp_printf(out, "\n%13s %11s%20s%s  sub", changes[nytp_text_counted(diff->profile)],
-                    "Δ calls", "Δ self time", narrow ? "" : "       base        new");
+        nytp_putc(out, '\n');
+        put_right(out, changes[nytp_text_counted(diff->profile)], 13);
+        put_right(out, "Δ calls", 11);
+        put_right(out, "Δ self time", TIME_COLUMNS);
+        nytp_printf(out, "%s  sub", narrow ? "" : "       base        new");
         nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
         nytp_putc(out, '\n');
     }
