@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Arcs: the sums of the calls of one sub from one place. calls.c adds each call that ends;
- * profile.c writes all arcs as SUB_CALLERS records at the end. They are in rec->arcs, an index
- * by place, caller and callee, which only arcs.c changes.
+ * Arcs: the sums of the calls of one sub from one place. call_frames.c adds each call that
+ * ends; profile.c writes all arcs as SUB_CALLERS records at the end. They are in rec->arcs, an
+ * index by place, caller and callee, which only arcs.c changes.
  */
 #ifndef NYTP_ARCS_H
 #define NYTP_ARCS_H

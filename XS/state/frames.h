@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Frames: the data of calls while they are open. calls.c opens and closes frames; arcs.c and
- * labels.c read them.
+ * Frames: the data of calls while they are open. call_frames.c opens and closes frames; arcs.c
+ * and labels.c read them.
  */
 #ifndef NYTP_FRAMES_H
 #define NYTP_FRAMES_H

@@ -92,7 +92,7 @@ struct nytp_recorder {
     uint32_t n_counted; /* places.c: places whose executions are not recorded yet */
     uint16_t first_counted, last_counted;
 
-    /* calls.c */
+    /* call_frames.c */
     struct nytp_rec_frame *frames; /* open calls, innermost last; owned */
     uint32_t n_frames, size_frames;
     uint32_t last_serial;
@@ -104,7 +104,7 @@ struct nytp_recorder {
     struct nytp_stmt stmt; /* stmts.c */
     struct nytp_clock clock;
 
-    struct nytp_jump jump;  /* calls.c */
+    struct nytp_jump jump;  /* call_frames.c */
     struct nytp_index arcs; /* arcs.c; owned */
 
     const struct nytp_malloc *malloc_library; /* bytes.c; NULL: not wanted or not loaded */
@@ -120,7 +120,7 @@ struct nytp_recorder {
                                    * since_ticks: its time so far */
     struct nytp_open_at_start *open_at_start; /* open_at_start.c; outermost first; owned */
     uint32_t n_open_at_start, size_open_at_start;
-    struct nytp_rec_frames suspended_frames; /* calls.c: of a suspended sampled profile */
+    struct nytp_rec_frames suspended_frames; /* call_frames.c: of a suspended sampled profile */
     struct nytp_index suspended_arcs;        /* arcs.c: the same */
     struct nytp_index builtins;              /* builtins.c: by stash and type of op */
     struct nytp_index packages;      /* sub_infos.c: empty except while the end is written */
