@@ -132,6 +132,16 @@ def test_however_top_ends_or_stops_the_terminal_is_as_it_was(name, script):
         assert name != "target ends" or last.endswith(b"nytp-spy: process %d has ended\r\n" % target.pid)
 
 
+def test_a_program_that_is_ending_has_ended():
+    """Nobody can read the memory of an exiting process, also while the kernel still frees it."""
+    with spied.ready(PERL, "-e", "$| = 1; my $held = 'x' x 500_000_000; print qq(ready\n); 1 while 1") as target, \
+            contextlib.closing(Job("top", target.pid, "-i", "100ms", "-r", "200")) as top:
+        top.wait_for(TABLE)
+        target.popen.kill()
+        assert top.line() == "0"
+        assert top.shown.endswith(b"nytp-spy: process %d has ended\r\n" % target.pid)
+
+
 def io_count(pid):
     return int(re.search(r"syscr: (\d+)", pathlib.Path(f"/proc/{pid}/io").read_text())[1])
 
