@@ -164,7 +164,7 @@ static bool deliver_pair(struct reader *r, const struct nytp_tmon_line *line, en
     const struct nytp_event event = {
         .tag = tag,
         .offset = line->offset,
-        .u.pair = {.key = {.ptr = key, .len = (uint32_t)strlen(key)}, .value = value},
+        .u.setting = {.key = {.ptr = key, .len = (uint32_t)strlen(key)}, .value = value},
     };
     return deliver_event(r, &event);
 }

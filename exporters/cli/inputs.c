@@ -231,9 +231,9 @@ static bool see_process(struct nytp_sink *sink, const struct nytp_event *event)
     struct beginning *const b = (struct beginning *)sink;
     if (event->tag != NYTP_TAG_PID_START)
         return true;
-    b->pid = event->u.pid_start.pid;
-    b->ppid = event->u.pid_start.ppid;
-    b->start_s = event->u.pid_start.time_s;
+    b->pid = event->u.process.pid;
+    b->ppid = event->u.process.ppid;
+    b->start_s = event->u.process.time_s;
     return false;
 }
 

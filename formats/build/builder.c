@@ -486,11 +486,11 @@ static bool rare_event(struct nytp_builder *b, const struct nytp_event *e)
         return sub_callers_event(b, e);
     case NYTP_TAG_PID_START:
         return settle_calls(b) && nytp_builder_settle_lines(b) &&
-               nytp_builder_begin_process(b, e->u.pid_start.pid, e->u.pid_start.ppid,
-                                          e->u.pid_start.time_s);
+               nytp_builder_begin_process(b, e->u.process.pid, e->u.process.ppid,
+                                          e->u.process.time_s);
     case NYTP_TAG_PID_END:
         return settle_calls(b) && nytp_builder_settle_lines(b) &&
-               nytp_builder_end_pid(b, e->u.pid_end.pid, e->u.pid_end.time_s);
+               nytp_builder_end_pid(b, e->u.process.pid, e->u.process.time_s);
     case NYTP_TAG_START_DEFLATE:
         b->inflated = true;
         return true;

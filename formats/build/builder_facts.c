@@ -55,8 +55,8 @@ static bool keep_pair(struct nytp_builder *b, struct nytp_pair **list, uint32_t 
                       uint32_t *capacity, const struct nytp_event *e)
 {
     uint32_t key, value;
-    if (!nytp_builder_name(b, &e->u.pair.key, &key) ||
-        !nytp_builder_name(b, &e->u.pair.value, &value))
+    if (!nytp_builder_name(b, &e->u.setting.key, &key) ||
+        !nytp_builder_name(b, &e->u.setting.value, &value))
         return false;
     const struct nytp_pair pair = {nytp_strings_get(b->strings, key),
                                    nytp_strings_get(b->strings, value)};
@@ -80,24 +80,24 @@ static bool keep_attribute(struct nytp_builder *b, const struct nytp_event *e)
 
 static bool attribute_event(struct nytp_builder *b, const struct nytp_event *e)
 {
-    if (nytp_str_is(e->u.pair.key, "ticks_per_sec")) {
-        const uint64_t ticks = nytp_str_number(e->u.pair.value);
+    if (nytp_str_is(e->u.setting.key, "ticks_per_sec")) {
+        const uint64_t ticks = nytp_str_number(e->u.setting.value);
         if (ticks > 0 && ticks <= INT32_MAX)
             b->ticks_per_sec = (int64_t)ticks;
-    } else if (nytp_str_is(e->u.pair.key, "sampled")) {
+    } else if (nytp_str_is(e->u.setting.key, "sampled")) {
         b->sampled = true;
-    } else if (nytp_str_is(e->u.pair.key, "thread")) {
-        b->thread = (uint32_t)nytp_str_number(e->u.pair.value);
-    } else if (nytp_str_is(e->u.pair.key, "parent_thread")) {
-        b->parent_thread = (uint32_t)nytp_str_number(e->u.pair.value);
+    } else if (nytp_str_is(e->u.setting.key, "thread")) {
+        b->thread = (uint32_t)nytp_str_number(e->u.setting.value);
+    } else if (nytp_str_is(e->u.setting.key, "parent_thread")) {
+        b->parent_thread = (uint32_t)nytp_str_number(e->u.setting.value);
     }
     return keep_attribute(b, e);
 }
 
 static bool option_event(struct nytp_builder *b, const struct nytp_event *e)
 {
-    if (nytp_str_is(e->u.pair.key, "calls"))
-        b->option_calls_2 = nytp_str_is(e->u.pair.value, "2");
+    if (nytp_str_is(e->u.setting.key, "calls"))
+        b->option_calls_2 = nytp_str_is(e->u.setting.value, "2");
     return keep_pair(b, &b->p->options, &b->p->n_options, &b->options_capacity, e);
 }
 
@@ -160,7 +160,7 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
     struct nytp_str peer;
     uint32_t name;
     if (nytp_attribute_record_read(e, &attribute)) {
-        if (nytp_str_is(attribute.u.pair.key, "counts"))
+        if (nytp_str_is(attribute.u.setting.key, "counts"))
             nytp_builder_has_no_times(b);
         return keep_attribute(b, &attribute);
     }

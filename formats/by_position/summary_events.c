@@ -55,8 +55,8 @@ static bool set_pair(struct nytp_summary *summary, struct nytp_summary_pairs *pa
 
 static bool add_attribute(struct nytp_summary *summary, const struct nytp_event *event)
 {
-    const struct nytp_str key = event->u.pair.key, value = event->u.pair.value;
-    if (key.len == 13 && memcmp(key.ptr, "ticks_per_sec", 13) == 0) {
+    const struct nytp_str key = event->u.setting.key, value = event->u.setting.value;
+    if (nytp_str_is(key, "ticks_per_sec")) {
         char digits[32] = "";
         memcpy(digits, value.ptr,
                value.len < sizeof digits - 1 ? value.len : sizeof digits - 1);
@@ -72,9 +72,9 @@ static bool add_pid_start(struct nytp_summary *summary, const struct nytp_event 
         !nytp_grow(&summary->pid_starts, &summary->pid_starts_capacity, summary->n_pids,
                    sizeof *summary->pid_starts))
         return nytp_out_of_memory(&summary->error);
-    summary->pids[summary->n_pids] = event->u.pid_start.pid;
-    summary->pid_starts[summary->n_pids++] = event->u.pid_start.time_s;
-    summary->start_s = event->u.pid_start.time_s;
+    summary->pids[summary->n_pids] = event->u.process.pid;
+    summary->pid_starts[summary->n_pids++] = event->u.process.time_s;
+    summary->start_s = event->u.process.time_s;
     summary->has_processes = true;
     summary->n_open++;
     summary->discount = false; /* the process before may have left one */
@@ -83,10 +83,10 @@ static bool add_pid_start(struct nytp_summary *summary, const struct nytp_event 
 
 static bool add_pid_end(struct nytp_summary *summary, const struct nytp_event *event)
 {
-    summary->end_s = event->u.pid_end.time_s;
+    summary->end_s = event->u.process.time_s;
     for (uint32_t i = summary->n_pids; i-- > 0;)
-        if (summary->pids[i] == event->u.pid_end.pid) {
-            summary->duration_s += event->u.pid_end.time_s - summary->pid_starts[i];
+        if (summary->pids[i] == event->u.process.pid) {
+            summary->duration_s += event->u.process.time_s - summary->pid_starts[i];
             summary->pids[i] = summary->pids[--summary->n_pids];
             summary->pid_starts[i] = summary->pid_starts[summary->n_pids];
             summary->n_open--;
@@ -335,15 +335,13 @@ static bool add_source_line(struct nytp_summary *summary, const struct nytp_even
 /* A recording of counts only says so; no other comment is needed. */
 static bool add_comment(struct nytp_summary *summary, const struct nytp_event *event)
 {
-    static const char key[] = "counts";
     struct nytp_event attribute;
     if (!nytp_attribute_record_read(event, &attribute) ||
-        attribute.u.pair.key.len != sizeof key - 1 ||
-        memcmp(attribute.u.pair.key.ptr, key, sizeof key - 1) != 0)
+        !nytp_str_is(attribute.u.setting.key, "counts"))
         return true;
     summary->has_no_times = true;
-    return set_pair(summary, &summary->attributes, attribute.u.pair.key,
-                    attribute.u.pair.value);
+    return set_pair(summary, &summary->attributes, attribute.u.setting.key,
+                    attribute.u.setting.value);
 }
 
 static bool add_event(struct nytp_summary *summary, const struct nytp_event *event)
@@ -366,7 +364,8 @@ static bool add_event(struct nytp_summary *summary, const struct nytp_event *eve
     case NYTP_TAG_ATTRIBUTE:
         return add_attribute(summary, event);
     case NYTP_TAG_OPTION:
-        return set_pair(summary, &summary->options, event->u.pair.key, event->u.pair.value);
+        return set_pair(summary, &summary->options, event->u.setting.key,
+                        event->u.setting.value);
     case NYTP_TAG_PID_START:
         return add_pid_start(summary, event);
     case NYTP_TAG_PID_END:

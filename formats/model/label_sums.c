@@ -471,15 +471,15 @@ static void note_ticks_per_sec(struct nytp_label_sums *s, struct nytp_str value)
 
 static bool attribute_event(struct nytp_label_sums *s, const struct nytp_event *e)
 {
-    if (nytp_str_is(e->u.pair.key, "ticks_per_sec"))
-        note_ticks_per_sec(s, e->u.pair.value);
-    uint32_t *const id = nytp_str_is(e->u.pair.key, "host")          ? &s->host
-                         : nytp_str_is(e->u.pair.key, "application") ? &s->application
-                         : nytp_str_is(e->u.pair.key, "basetime")    ? &s->basetime
-                                                                     : NULL;
+    if (nytp_str_is(e->u.setting.key, "ticks_per_sec"))
+        note_ticks_per_sec(s, e->u.setting.value);
+    uint32_t *const id = nytp_str_is(e->u.setting.key, "host")          ? &s->host
+                         : nytp_str_is(e->u.setting.key, "application") ? &s->application
+                         : nytp_str_is(e->u.setting.key, "basetime")    ? &s->basetime
+                                                                        : NULL;
     if (id == NULL)
         return true;
-    *id = nytp_strings_intern_mixed(s->strings, e->u.pair.value.ptr, e->u.pair.value.len);
+    *id = nytp_strings_intern_mixed(s->strings, e->u.setting.value.ptr, e->u.setting.value.len);
     return *id != UINT32_MAX || failed(s);
 }
 

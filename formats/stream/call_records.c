@@ -31,7 +31,7 @@ void nytp_calls_note(struct nytp_call_reader *calls, const struct nytp_event *ev
 {
     switch (event->tag) {
     case NYTP_TAG_ATTRIBUTE:
-        calls->is_recorded = calls->is_recorded || nytp_str_is(event->u.pair.key, "basetime");
+        calls->is_recorded |= nytp_str_is(event->u.setting.key, "basetime");
         break;
     case NYTP_TAG_PID_START:
         calls->is_on = false;

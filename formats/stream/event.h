@@ -31,9 +31,47 @@ bool nytp_attribute_is_count(const char *key, size_t len);
  * SUB_RETURN, seconds in SUB_CALLERS. Ticks may be negative. fields.def lists the fields for
  * loops over them. */
 
+struct nytp_version {
+    uint32_t major, minor;
+};
+
+struct nytp_setting { /* ATTRIBUTE and OPTION */
+    struct nytp_str key, value;
+};
+
+struct nytp_comment { /* includes the newline */
+    struct nytp_str text;
+};
+
+struct nytp_process_event { /* PID_START, and PID_END without ppid */
+    uint32_t pid, ppid;
+    double time_s; /* epoch; 0 if the format version has none */
+};
+
 struct nytp_new_fid {
     uint32_t fid, eval_fid, eval_line, flags, size, mtime_s;
     struct nytp_str name;
+};
+
+struct nytp_time { /* block_line and sub_line are 0 for TIME_LINE */
+    int32_t ticks;
+    uint32_t fid, line, block_line, sub_line;
+};
+
+struct nytp_sub_entry {
+    uint32_t caller_fid, caller_line;
+};
+
+struct nytp_sub_return {
+    uint32_t depth; /* 1 = outermost */
+    double incl_ticks, excl_ticks;
+    struct nytp_str name;
+    uint32_t name_number; /* identifies the name until the process ends; 0: no number */
+};
+
+struct nytp_src_line {
+    uint32_t fid, line;
+    struct nytp_str text;
 };
 
 struct nytp_sub_info {
@@ -51,41 +89,15 @@ struct nytp_event {
     enum nytp_tag tag;
     uint64_t offset; /* of the tag byte, in the inflated stream once it has begun */
     union {
-        struct {
-            uint32_t major, minor;
-        } version;
-        struct { /* ATTRIBUTE and OPTION */
-            struct nytp_str key, value;
-        } pair;
-        struct { /* includes the newline */
-            struct nytp_str text;
-        } comment;
-        struct {
-            uint32_t pid, ppid;
-            double time_s; /* epoch; 0 if the format version has none */
-        } pid_start;
-        struct {
-            uint32_t pid;
-            double time_s;
-        } pid_end;
+        struct nytp_version version;
+        struct nytp_setting setting;
+        struct nytp_comment comment;
+        struct nytp_process_event process;
         struct nytp_new_fid new_fid;
-        struct { /* block_line and sub_line are 0 for TIME_LINE */
-            int32_t ticks;
-            uint32_t fid, line, block_line, sub_line;
-        } time;
-        struct {
-            uint32_t caller_fid, caller_line;
-        } sub_entry;
-        struct {
-            uint32_t depth; /* 1 = outermost */
-            double incl_ticks, excl_ticks;
-            struct nytp_str name;
-            uint32_t name_number; /* identifies the name until the process ends; 0: no number */
-        } sub_return;
-        struct {
-            uint32_t fid, line;
-            struct nytp_str text;
-        } src_line;
+        struct nytp_time time;
+        struct nytp_sub_entry sub_entry;
+        struct nytp_sub_return sub_return;
+        struct nytp_src_line src_line;
         struct nytp_sub_info sub_info;
         struct nytp_sub_callers sub_callers;
     } u;

@@ -122,7 +122,7 @@ static enum nytp_decoded get_string(struct nytp_decoder *d, struct nytp_cursor *
 
 static enum nytp_decoded note_nv_size(struct nytp_decoder *d, const struct nytp_event *e)
 {
-    const struct nytp_str *value = &e->u.pair.value;
+    const struct nytp_str *value = &e->u.setting.value;
     uint32_t size = 0;
     for (uint32_t i = 0; i < value->len && size < 1000; i++)
         if (value->ptr[i] >= '0' && value->ptr[i] <= '9')
@@ -146,32 +146,25 @@ static enum nytp_decoded decode_pair(struct nytp_decoder *d, struct nytp_cursor 
     line.len--;
     const char *equals = memchr(line.ptr, '=', line.len);
     const char *end = line.ptr + line.len;
-    e->u.pair.key = line;
-    e->u.pair.value = (struct nytp_str){.ptr = end};
+    e->u.setting.key = line;
+    e->u.setting.value = (struct nytp_str){.ptr = end};
     if (equals != NULL) {
-        e->u.pair.key.len = (uint32_t)(equals - line.ptr);
-        e->u.pair.value.ptr = equals + 1;
-        e->u.pair.value.len = (uint32_t)(end - equals - 1);
+        e->u.setting.key.len = (uint32_t)(equals - line.ptr);
+        e->u.setting.value.ptr = equals + 1;
+        e->u.setting.value.len = (uint32_t)(end - equals - 1);
     }
-    if (e->tag == NYTP_TAG_ATTRIBUTE && e->u.pair.key.len == strlen("nv_size") &&
-        memcmp(line.ptr, "nv_size", strlen("nv_size")) == 0)
+    if (e->tag == NYTP_TAG_ATTRIBUTE && nytp_str_is(e->u.setting.key, "nv_size"))
         return note_nv_size(d, e);
     return NYTP_DECODED;
 }
 
-static enum nytp_decoded decode_pid_start(struct nytp_decoder *d, struct nytp_cursor *c,
-                                          struct nytp_event *e)
-{
-    GET_U32(e->u.pid_start.pid);
-    GET_U32(e->u.pid_start.ppid);
-    return get_time(d, c, &e->u.pid_start.time_s) ? NYTP_DECODED : NYTP_SHORT;
-}
-
-static enum nytp_decoded decode_pid_end(struct nytp_decoder *d, struct nytp_cursor *c,
+static enum nytp_decoded decode_process(struct nytp_decoder *d, struct nytp_cursor *c,
                                         struct nytp_event *e)
 {
-    GET_U32(e->u.pid_end.pid);
-    return get_time(d, c, &e->u.pid_end.time_s) ? NYTP_DECODED : NYTP_SHORT;
+    GET_U32(e->u.process.pid);
+    if (e->tag == NYTP_TAG_PID_START)
+        GET_U32(e->u.process.ppid);
+    return get_time(d, c, &e->u.process.time_s) ? NYTP_DECODED : NYTP_SHORT;
 }
 
 static enum nytp_decoded decode_new_fid(struct nytp_decoder *d, struct nytp_cursor *c,
@@ -319,9 +312,8 @@ static enum nytp_decoded decode_fields(struct nytp_decoder *d, struct nytp_curso
     case NYTP_TAG_COMMENT:
         return nytp_decode_line(c, &e->u.comment.text);
     case NYTP_TAG_PID_START:
-        return decode_pid_start(d, c, e);
     case NYTP_TAG_PID_END:
-        return decode_pid_end(d, c, e);
+        return decode_process(d, c, e);
     case NYTP_TAG_NEW_FID:
         return decode_new_fid(d, c, e);
     case NYTP_TAG_TIME_LINE:

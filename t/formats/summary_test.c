@@ -83,7 +83,7 @@ static void test_times(void)
     put(summary, (struct nytp_event){.tag = NYTP_TAG_DISCOUNT});
     put_time(summary, 5, 1, 3);
     put(summary, (struct nytp_event){.tag = NYTP_TAG_DISCOUNT});
-    put(summary, (struct nytp_event){.tag = NYTP_TAG_PID_START, .u.pid_start = {.pid = 2}});
+    put(summary, (struct nytp_event){.tag = NYTP_TAG_PID_START, .u.process = {.pid = 2}});
     put_time(summary, 1, 1, 4);
     ok(nytp_summary_finish(summary), "a summary finishes");
     const struct nytp_summary_time *times = summary->files[0].times[NYTP_LEVEL_LINE].at;
@@ -97,7 +97,7 @@ static void test_times(void)
 static bool put_attribute(struct nytp_summary *summary, const char *key, const char *value)
 {
     return put(summary, (struct nytp_event){.tag = NYTP_TAG_ATTRIBUTE,
-                                            .u.pair = {.key = str(key), .value = str(value)}});
+                                            .u.setting = {str(key), str(value)}});
 }
 
 static void test_attributes(void)

@@ -33,11 +33,11 @@ static struct nytp_profile *processes(uint32_t n)
     struct nytp_sink *const sink = nytp_builder_sink(builder);
     for (uint32_t pid = 1; pid <= n; pid++) {
         sink->event(sink, &(struct nytp_event){.tag = NYTP_TAG_PID_START,
-                                               .u.pid_start = {.pid = pid}});
+                                               .u.process = {.pid = pid}});
         for (size_t i = 0; i < (pid == 1 ? 4 : 1); i++)
             put_point(sink, pid == 1 ? first[i] : pid);
         sink->event(sink,
-                    &(struct nytp_event){.tag = NYTP_TAG_PID_END, .u.pid_end = {.pid = pid}});
+                    &(struct nytp_event){.tag = NYTP_TAG_PID_END, .u.process = {.pid = pid}});
     }
     return nytp_builder_finish(builder, NULL, &error);
 }

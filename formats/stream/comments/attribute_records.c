@@ -14,7 +14,7 @@ bool nytp_attribute_record_read(const struct nytp_event *comment, struct nytp_ev
         return false;
     *attribute = *comment;
     attribute->tag = NYTP_TAG_ATTRIBUTE;
-    attribute->u.pair.key = nytp_cut_part(&value, '=');
-    attribute->u.pair.value = value;
+    attribute->u.setting.key = nytp_cut_part(&value, '=');
+    attribute->u.setting.value = value;
     return true;
 }

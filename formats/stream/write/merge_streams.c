@@ -296,12 +296,12 @@ static bool write_record(struct nytp_merge *m, const struct nytp_event *e)
     case NYTP_TAG_PID_START:
         m->discount = false;
         nytp_merged_process_begins(&m->settings);
-        nytp_write_pid_start(m->writer, e->u.pid_start.pid, e->u.pid_start.ppid,
-                             e->u.pid_start.time_s);
+        nytp_write_pid_start(m->writer, e->u.process.pid, e->u.process.ppid,
+                             e->u.process.time_s);
         return true;
     case NYTP_TAG_PID_END:
         m->discount = false;
-        nytp_write_pid_end(m->writer, e->u.pid_end.pid, e->u.pid_end.time_s);
+        nytp_write_pid_end(m->writer, e->u.process.pid, e->u.process.time_s);
         return true;
     default:
         return true;
@@ -408,8 +408,7 @@ static bool merge_comment(struct nytp_merge *m, const struct nytp_event *e)
     char line[MOST_LINE];
     if (nytp_attribute_record_read(e, &attribute)) {
         begin_output(m);
-        return nytp_merged_attribute_record(&m->settings, attribute.u.pair.key,
-                                            attribute.u.pair.value);
+        return nytp_merged_attribute_record(&m->settings, &attribute.u.setting);
     }
     if (!is_kept(&e->u.comment.text) || text.len >= MOST_TEXT)
         return true;
@@ -431,10 +430,10 @@ static bool merge_record(struct nytp_merge *m, const struct nytp_event *e)
         return true;
     case NYTP_TAG_ATTRIBUTE:
         begin_output(m);
-        return nytp_merged_attribute(&m->settings, e->u.pair.key, e->u.pair.value);
+        return nytp_merged_attribute(&m->settings, &e->u.setting);
     case NYTP_TAG_OPTION:
         begin_output(m);
-        return nytp_merged_option(&m->settings, e->u.pair.key, e->u.pair.value);
+        return nytp_merged_option(&m->settings, &e->u.setting);
     default:
         return begin_records(m) && write_record(m, e);
     }

@@ -67,8 +67,7 @@ static double number_of(struct nytp_str text)
 }
 
 static void note_difference(struct nytp_merged_settings *m, const char *what,
-                            struct nytp_merged_setting *first, struct nytp_str key,
-                            struct nytp_str value)
+                            struct nytp_merged_setting *first, const struct nytp_setting *from)
 {
     if (first->noted || m->note == NULL)
         return;
@@ -76,18 +75,18 @@ static void note_difference(struct nytp_merged_settings *m, const char *what,
     char text[400];
     const struct nytp_name was = nytp_strings_get(m->strings, first->value);
     snprintf(text, sizeof text, "%s %.*s is %.*s in %.200s and was %.*s before", what,
-             (int)(key.len < 60 ? key.len : 60), key.ptr,
-             (int)(value.len < 40 ? value.len : 40), value.ptr, m->path,
+             (int)(from->key.len < 60 ? from->key.len : 60), from->key.ptr,
+             (int)(from->value.len < 40 ? from->value.len : 40), from->value.ptr, m->path,
              (int)(was.len < 40 ? was.len : 40), was.ptr);
     m->note(m->context, text);
 }
 
 /* Finds or adds a setting; *first says if it was added. Returns NULL on failure. */
 static struct nytp_merged_setting *setting_of(struct nytp_merged_settings *m,
-                                              struct nytp_str key, struct nytp_str value,
-                                              bool *first)
+                                              const struct nytp_setting *from, bool *first)
 {
-    const uint32_t key_id = nytp_merged_intern(m, key), value_id = nytp_merged_intern(m, value);
+    const uint32_t key_id = nytp_merged_intern(m, from->key),
+                   value_id = nytp_merged_intern(m, from->value);
     if (key_id == UINT32_MAX || value_id == UINT32_MAX)
         return NULL;
     *first = false;
@@ -134,77 +133,76 @@ static bool add_ticks_per_sec(struct nytp_merged_settings *m, struct nytp_str va
 }
 
 /* The last value of an input counts. */
-static bool add_count(struct nytp_merged_settings *m, struct nytp_str key,
-                      struct nytp_str value)
+static bool add_count(struct nytp_merged_settings *m, const struct nytp_setting *from)
 {
     bool first;
-    struct nytp_merged_setting *const setting = setting_of(m, key, value, &first);
+    struct nytp_merged_setting *const setting = setting_of(m, from, &first);
     if (setting == NULL)
         return false;
     setting->is_count = true;
-    setting->in_count = (double)nytp_whole(number_of(value));
+    setting->in_count = (double)nytp_whole(number_of(from->value));
     return true;
 }
 
 typedef void write_attribute_fn(struct nytp_writer *writer, const char *key, const char *value,
                                 size_t value_len);
 
-static bool add_attribute(struct nytp_merged_settings *m, struct nytp_str key,
-                          struct nytp_str value, write_attribute_fn *write)
+static bool add_attribute(struct nytp_merged_settings *m, const struct nytp_setting *from,
+                          write_attribute_fn *write)
 {
     bool first;
-    struct nytp_merged_setting *setting = setting_of(m, key, value, &first);
+    struct nytp_merged_setting *setting = setting_of(m, from, &first);
     if (setting == NULL)
         return false;
     if (first)
-        write(m->writer, nytp_strings_get(m->strings, setting->key).ptr, value.ptr, value.len);
-    else if (nytp_str_is(key, "clock_id") && differs(m, setting->value, value))
-        note_difference(m, "attribute", setting, key, value);
+        write(m->writer, nytp_strings_get(m->strings, setting->key).ptr, from->value.ptr,
+              from->value.len);
+    else if (nytp_str_is(from->key, "clock_id") && differs(m, setting->value, from->value))
+        note_difference(m, "attribute", setting, from);
     return true;
 }
 
-bool nytp_merged_attribute(struct nytp_merged_settings *m, struct nytp_str key,
-                           struct nytp_str value)
+bool nytp_merged_attribute(struct nytp_merged_settings *m, const struct nytp_setting *from)
 {
-    if (nytp_str_is(key, "application"))
-        return add_application(m, value);
-    if (nytp_str_is(key, "ticks_per_sec"))
-        return add_ticks_per_sec(m, value);
-    if (nytp_str_is(key, "cumulative_overhead_ticks")) {
-        m->in_overhead_ticks += number_of(value);
+    if (nytp_str_is(from->key, "application"))
+        return add_application(m, from->value);
+    if (nytp_str_is(from->key, "ticks_per_sec"))
+        return add_ticks_per_sec(m, from->value);
+    if (nytp_str_is(from->key, "cumulative_overhead_ticks")) {
+        m->in_overhead_ticks += number_of(from->value);
         return true;
     }
-    if (nytp_str_is(key, "basetime")) {
-        const double time_s = number_of(value);
+    if (nytp_str_is(from->key, "basetime")) {
+        const double time_s = number_of(from->value);
         if (m->basetime_s == 0 || time_s < m->basetime_s)
             m->basetime_s = time_s;
         return true;
     }
-    if (nytp_str_is(key, "nv_size"))
+    if (nytp_str_is(from->key, "nv_size"))
         return true;
-    if (nytp_attribute_is_count(key.ptr, key.len))
-        return add_count(m, key, value);
-    if (nytp_str_is(key, "thread") || nytp_str_is(key, "parent_thread")) {
-        *(nytp_str_is(key, "thread") ? &m->thread.number : &m->thread.parent) =
-            (uint32_t)nytp_whole(number_of(value));
+    if (nytp_attribute_is_count(from->key.ptr, from->key.len))
+        return add_count(m, from);
+    if (nytp_str_is(from->key, "thread") || nytp_str_is(from->key, "parent_thread")) {
+        *(nytp_str_is(from->key, "thread") ? &m->thread.number : &m->thread.parent) =
+            (uint32_t)nytp_whole(number_of(from->value));
         return true;
     }
-    return add_attribute(m, key, value, nytp_write_attribute);
+    return add_attribute(m, from, nytp_write_attribute);
 }
 
-bool nytp_merged_attribute_record(struct nytp_merged_settings *m, struct nytp_str key,
-                                  struct nytp_str value)
+bool nytp_merged_attribute_record(struct nytp_merged_settings *m,
+                                  const struct nytp_setting *from)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->n_applications; i++)
         n += m->applications[i].n;
-    bool is_new = nytp_str_is(key, "counts");
+    bool is_new = nytp_str_is(from->key, "counts");
     for (uint32_t i = 0; i < m->n_settings && is_new; i++)
         is_new = strcmp(nytp_strings_get(m->strings, m->settings[i].key).ptr, "counts") != 0;
     if (is_new && n > 1)
         return nytp_error_set(m->error, NYTP_ERR_FORMAT,
                               "counts only (counts=1), but recordings before it have times");
-    return add_attribute(m, key, value, nytp_write_attribute_record);
+    return add_attribute(m, from, nytp_write_attribute_record);
 }
 
 static void write_number(struct nytp_merged_settings *m, const char *key, double value)
@@ -233,18 +231,17 @@ static bool shapes_the_data(struct nytp_str key)
     return false;
 }
 
-bool nytp_merged_option(struct nytp_merged_settings *m, struct nytp_str key,
-                        struct nytp_str value)
+bool nytp_merged_option(struct nytp_merged_settings *m, const struct nytp_setting *from)
 {
     bool first;
-    struct nytp_merged_setting *setting = setting_of(m, key, value, &first);
+    struct nytp_merged_setting *setting = setting_of(m, from, &first);
     if (setting == NULL)
         return false;
     if (first)
         nytp_write_option(m->writer, nytp_strings_get(m->strings, setting->key).ptr,
-                          nytp_whole(number_of(value)));
-    else if (shapes_the_data(key) && differs(m, setting->value, value))
-        note_difference(m, "option", setting, key, value);
+                          nytp_whole(number_of(from->value)));
+    else if (shapes_the_data(from->key) && differs(m, setting->value, from->value))
+        note_difference(m, "option", setting, from);
     return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "formats/base/error.h"
 #include "formats/base/strings.h"
+#include "formats/stream/event.h"
 #include "writer.h"
 
 /* Receives one line of text for the user about something that the output cannot express. */
@@ -47,12 +48,11 @@ uint32_t nytp_merged_intern(struct nytp_merged_settings *settings, struct nytp_s
 void nytp_merged_settings_next_input(struct nytp_merged_settings *settings, const char *path);
 void nytp_merged_settings_end_input(struct nytp_merged_settings *settings);
 
-bool nytp_merged_attribute(struct nytp_merged_settings *settings, struct nytp_str key,
-                           struct nytp_str value);
-bool nytp_merged_attribute_record(struct nytp_merged_settings *settings, struct nytp_str key,
-                                  struct nytp_str value);
-bool nytp_merged_option(struct nytp_merged_settings *settings, struct nytp_str key,
-                        struct nytp_str value);
+bool nytp_merged_attribute(struct nytp_merged_settings *settings,
+                           const struct nytp_setting *from);
+bool nytp_merged_attribute_record(struct nytp_merged_settings *settings,
+                                  const struct nytp_setting *from);
+bool nytp_merged_option(struct nytp_merged_settings *settings, const struct nytp_setting *from);
 
 /* Call before a process: writes the attributes of this process alone, if they have changed. */
 void nytp_merged_process_begins(struct nytp_merged_settings *settings);
