@@ -72,8 +72,13 @@ void *nytp_arena_alloc(struct nytp_arena *arena, size_t size)
     return at;
 }
 
-static bool resize(void *array_ptr, uint32_t *capacity, uint64_t wanted, size_t element_size)
+bool nytp_reserve(void *array_ptr, uint32_t *capacity, uint64_t needed, size_t element_size)
 {
+    if (needed <= *capacity)
+        return true;
+    uint64_t wanted = *capacity == 0 ? 16 : (uint64_t)*capacity * 2;
+    if (wanted < needed)
+        wanted = needed;
     if (wanted > UINT32_MAX || wanted > SIZE_MAX / element_size)
         return false;
     void *old;
@@ -84,17 +89,4 @@ static bool resize(void *array_ptr, uint32_t *capacity, uint64_t wanted, size_t 
     memcpy(array_ptr, &grown, sizeof grown);
     *capacity = (uint32_t)wanted;
     return true;
-}
-
-bool nytp_grow_now(void *array_ptr, uint32_t *capacity, size_t element_size)
-{
-    return resize(array_ptr, capacity, *capacity == 0 ? 16 : (uint64_t)*capacity * 2,
-                  element_size);
-}
-
-bool nytp_reserve(void *array_ptr, uint32_t *capacity, uint64_t needed, size_t element_size)
-{
-    const uint64_t twice = (uint64_t)*capacity * 2;
-    return needed <= *capacity ||
-           resize(array_ptr, capacity, needed > twice ? needed : twice, element_size);
 }

@@ -23,25 +23,30 @@ void nytp_arena_free(struct nytp_arena *arena);
 /* Returns `size` uninitialised bytes, aligned to 8 bytes, or NULL if memory is out. */
 void *nytp_arena_alloc(struct nytp_arena *arena, size_t size);
 
-/* The slow half of nytp_grow(): the capacity is used up. */
-bool nytp_grow_now(void *array_ptr, uint32_t *capacity, size_t element_size);
+/* Makes room for `needed` elements of an array in all. `array_ptr` is the address of the
+ * pointer to its first element, NULL at first. `*capacity` is the number of elements that fit,
+ * 0 at first; it doubles, at least, when it is used up. The array may move; the caller frees it
+ * with free(). Returns false if memory is out or the capacity would exceed UINT32_MAX; the
+ * array is then unchanged. */
+bool nytp_reserve(void *array_ptr, uint32_t *capacity, uint64_t needed, size_t element_size);
 
-/* Makes room for one more element of an array of `n` elements. `array_ptr` is the address of
- * the pointer to its first element, NULL at first. `*capacity` is the number of elements that
- * fit, 0 at first; it doubles when it is used up. The array may move; the caller frees it with
- * free(). Returns false if memory is out or the capacity would exceed UINT32_MAX; the array
- * is then unchanged.
- *
- *     if (!nytp_grow(&list, &capacity, n, sizeof *list))
- *         return no_memory();
- *     list[n++] = element; */
+/* The same, for one element more than `n`. */
 static inline bool nytp_grow(void *array_ptr, uint32_t *capacity, uint32_t n,
                              size_t element_size)
 {
-    return n < *capacity || nytp_grow_now(array_ptr, capacity, element_size);
+    return n < *capacity || nytp_reserve(array_ptr, capacity, (uint64_t)n + 1, element_size);
 }
 
-/* The same, with room for `needed` elements in all. */
-bool nytp_reserve(void *array_ptr, uint32_t *capacity, uint64_t needed, size_t element_size);
+/* A list: an array that grows by one element, zeroed at first.
+ *
+ *     if (!NYTP_GROW(&list))
+ *         return no_memory();
+ *     list.at[list.n++] = element; */
+#define NYTP_LIST(type)                                                                        \
+    struct {                                                                                   \
+        type *at;                                                                              \
+        uint32_t n, capacity;                                                                  \
+    }
+#define NYTP_GROW(list) nytp_grow(&(list)->at, &(list)->capacity, (list)->n, sizeof *(list)->at)
 
 #endif

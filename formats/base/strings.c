@@ -19,8 +19,7 @@ struct entry {
 
 struct nytp_strings {
     struct nytp_arena *arena;
-    struct entry *entries;
-    uint32_t n, capacity;
+    NYTP_LIST(struct entry) entries;
     uint32_t *slots; /* id + 1, 0 = free */
     uint32_t n_slots;
     uint32_t recent[RECENT]; /* ids of names seen recently */
@@ -51,8 +50,8 @@ static bool resize_slots(struct nytp_strings *strings, uint32_t n_slots)
     uint32_t *slots = calloc(n_slots, sizeof *slots);
     if (slots == NULL)
         return false;
-    for (uint32_t id = 0; id < strings->n; id++) {
-        uint32_t i = strings->entries[id].hash & (n_slots - 1);
+    for (uint32_t id = 0; id < strings->entries.n; id++) {
+        uint32_t i = strings->entries.at[id].hash & (n_slots - 1);
         while (slots[i] != 0)
             i = (i + 1) & (n_slots - 1);
         slots[i] = id + 1;
@@ -82,7 +81,7 @@ void nytp_strings_free(struct nytp_strings *strings)
     if (strings == NULL)
         return;
     nytp_arena_free(strings->arena);
-    free(strings->entries);
+    free(strings->entries.at);
     free(strings->slots);
     free(strings->scratch);
     free(strings);
@@ -93,22 +92,21 @@ uint32_t nytp_strings_intern(struct nytp_strings *strings, const char *bytes, si
     const uint32_t hash = hash_bytes(bytes, len);
     uint32_t i = hash & (strings->n_slots - 1);
     for (; strings->slots[i] != 0; i = (i + 1) & (strings->n_slots - 1)) {
-        const struct entry *e = &strings->entries[strings->slots[i] - 1];
+        const struct entry *e = &strings->entries.at[strings->slots[i] - 1];
         if (e->hash == hash && e->name.len == len && memcmp(e->name.ptr, bytes, len) == 0)
             return strings->slots[i] - 1;
     }
-    if (len > UINT32_MAX - 1 ||
-        !nytp_grow(&strings->entries, &strings->capacity, strings->n, sizeof(struct entry)))
+    if (len > UINT32_MAX - 1 || !NYTP_GROW(&strings->entries))
         return UINT32_MAX;
     char *copy = nytp_arena_alloc(strings->arena, len + 1);
     if (copy == NULL)
         return UINT32_MAX;
     memcpy(copy, bytes, len);
     copy[len] = '\0';
-    const uint32_t id = strings->n++;
-    strings->entries[id] = (struct entry){{copy, (uint32_t)len}, hash};
+    const uint32_t id = strings->entries.n++;
+    strings->entries.at[id] = (struct entry){{copy, (uint32_t)len}, hash};
     strings->slots[i] = id + 1;
-    if (strings->n > strings->n_slots / 2 &&
+    if (strings->entries.n > strings->n_slots / 2 &&
         (strings->n_slots >= UINT32_C(1) << 31 || !resize_slots(strings, strings->n_slots * 2)))
         return UINT32_MAX;
     return id;
@@ -184,7 +182,7 @@ uint32_t nytp_strings_intern_mixed(struct nytp_strings *strings, const char *byt
     if (len < 8)
         return intern_any(strings, bytes, len);
     uint32_t *const recent = &strings->recent[recent_slot(bytes, len)];
-    const struct nytp_name name = strings->entries[*recent].name;
+    const struct nytp_name name = strings->entries.at[*recent].name;
     if (name.len == len && memcmp(name.ptr, bytes, len) == 0)
         return *recent;
     const uint32_t id = intern_any(strings, bytes, len);
@@ -194,12 +192,12 @@ uint32_t nytp_strings_intern_mixed(struct nytp_strings *strings, const char *byt
 }
 struct nytp_name nytp_strings_get(const struct nytp_strings *strings, uint32_t id)
 {
-    return strings->entries[id].name;
+    return strings->entries.at[id].name;
 }
 
 uint32_t nytp_strings_count(const struct nytp_strings *strings)
 {
-    return strings->n;
+    return strings->entries.n;
 }
 
 int nytp_compare_bytes(const char *a, size_t a_len, const char *b, size_t b_len)
