@@ -26,8 +26,8 @@ static struct nytp_key place(uint32_t file, uint32_t line)
 static bool find_silent(const struct nytp_assignment *s, struct nytp_table *silent)
 {
     bool ok = true;
-    for (uint32_t i = 0; ok && i < s->b->n_arcs; i++) {
-        const struct nytp_arc *a = &s->b->arcs[i];
+    for (uint32_t i = 0; ok && i < s->b->arcs.n; i++) {
+        const struct nytp_arc *a = &s->b->arcs.at[i];
         const struct nytp_key key = place(a->file, a->line);
         if (is_silent(s, a) && nytp_table_get(silent, key) == NYTP_TABLE_NONE)
             ok = nytp_table_put(silent, key, i);
@@ -39,14 +39,14 @@ static bool find_silent(const struct nytp_assignment *s, struct nytp_table *sile
 static void add_lines(const struct nytp_assignment *s, const struct nytp_table *silent,
                       int64_t *ticks)
 {
-    for (uint32_t i = 0; i < s->n_loose; i++) {
-        const struct nytp_loose_line *l = &s->loose[i];
+    for (uint32_t i = 0; i < s->loose.n; i++) {
+        const struct nytp_loose_line *l = &s->loose.at[i];
         const uint32_t arc = nytp_table_get(silent, place(l->file, l->line));
         if (arc != NYTP_TABLE_NONE)
             ticks[arc] += l->ticks;
     }
-    for (uint32_t i = 0; i < s->b->n_arcs; i++) {
-        const struct nytp_arc *a = &s->b->arcs[i];
+    for (uint32_t i = 0; i < s->b->arcs.n; i++) {
+        const struct nytp_arc *a = &s->b->arcs.at[i];
         const uint32_t arc = nytp_table_get(silent, place(a->file, a->line));
         if (arc != NYTP_TABLE_NONE && nytp_is_leaf_kind(s, a->callee))
             ticks[arc] -= a->incl_ticks;
@@ -57,11 +57,11 @@ bool nytp_accept_arcs_fill(struct nytp_assignment *s)
 {
     struct nytp_builder *b = s->b;
     struct nytp_table silent = {0};
-    for (uint32_t i = 0; i < b->n_processes; i++)
-        if (nytp_costs_are_recorded(&b->processes[i].model.costs))
+    for (uint32_t i = 0; i < b->processes.n; i++)
+        if (nytp_costs_are_recorded(&b->processes.at[i].model.costs))
             return true;
     bool ok = find_silent(s, &silent);
-    int64_t *ticks = ok && silent.n > 0 ? calloc(b->n_arcs, sizeof *ticks) : NULL;
+    int64_t *ticks = ok && silent.n > 0 ? calloc(b->arcs.n, sizeof *ticks) : NULL;
     if (ticks == NULL) {
         const bool is_done = ok && silent.n == 0;
         nytp_table_free(&silent);
@@ -70,8 +70,8 @@ bool nytp_accept_arcs_fill(struct nytp_assignment *s)
     if (s->p->estimated_tree)
         add_lines(s, &silent, ticks);
     s->has_accepts = calloc(s->p->n_subs, sizeof *s->has_accepts);
-    for (uint32_t i = 0; s->has_accepts != NULL && i < b->n_arcs; i++) {
-        struct nytp_arc *a = &b->arcs[i];
+    for (uint32_t i = 0; s->has_accepts != NULL && i < b->arcs.n; i++) {
+        struct nytp_arc *a = &b->arcs.at[i];
         if (nytp_table_get(&silent, place(a->file, a->line)) != i)
             continue;
         if (!s->p->estimated_tree)
@@ -103,7 +103,7 @@ static struct nytp_arc *arc_of_node(const struct raising *r, const struct nytp_n
     if (at == NYTP_TABLE_NONE)
         at =
             nytp_table_get(&r->by_key, (struct nytp_key){caller, n->sub, ANY_PLACE, ANY_PLACE});
-    return at == NYTP_TABLE_NONE ? NULL : &r->s->b->arcs[at];
+    return at == NYTP_TABLE_NONE ? NULL : &r->s->b->arcs.at[at];
 }
 
 static void raise_node(void *context, uint32_t process, uint32_t node)
@@ -122,13 +122,13 @@ static void raise_node(void *context, uint32_t process, uint32_t node)
 bool nytp_accept_arcs_raise(const struct nytp_assignment *s)
 {
     const struct nytp_profile *p = s->p;
-    struct nytp_arc *const arcs = s->b->arcs;
+    struct nytp_arc *const arcs = s->b->arcs.at;
     if (s->has_accepts == NULL)
         return true;
     struct raising r = {
         .s = s, .below = calloc((size_t)p->n_nodes + 1, sizeof *r.below)};
     bool ok = r.below != NULL;
-    for (uint32_t i = 0; ok && i < s->b->n_arcs; i++)
+    for (uint32_t i = 0; ok && i < s->b->arcs.n; i++)
         ok = nytp_table_put(
                  &r.by_key,
                  (struct nytp_key){arcs[i].caller, arcs[i].callee, arcs[i].file, arcs[i].line},

@@ -4,15 +4,13 @@
  */
 #include "accept_waits.h"
 
-#include "formats/base/arena.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 void nytp_accept_waits_free(struct nytp_accept_waits *waits)
 {
-    free(waits->held);
-    free(waits->open);
+    free(waits->held.at);
+    free(waits->open.at);
     nytp_wait_sums_free(&waits->by_line);
     *waits = (struct nytp_accept_waits){0};
 }
@@ -31,11 +29,11 @@ bool nytp_is_accept(struct nytp_name name)
 bool nytp_accept_waits_hold(struct nytp_accept_waits *waits, struct nytp_held_call call,
                             bool is_accept)
 {
-    if (!nytp_grow(&waits->held, &waits->held_capacity, waits->n_held, sizeof *waits->held))
+    if (!NYTP_GROW(&waits->held))
         return false;
     if (is_accept)
-        waits->accept = waits->n_held;
-    waits->held[waits->n_held++] = call;
+        waits->accept = waits->held.n;
+    waits->held.at[waits->held.n++] = call;
     return true;
 }
 
@@ -43,12 +41,12 @@ bool nytp_accept_waits_note(struct nytp_accept_waits *waits, uint32_t file, uint
                             int64_t ticks)
 {
     int64_t rest = ticks - waits->leaf_ticks;
-    for (uint32_t i = 0; i < waits->n_held; i++)
-        if (waits->held[i].is_leaf)
-            rest -= waits->held[i].incl_ticks;
+    for (uint32_t i = 0; i < waits->held.n; i++)
+        if (waits->held.at[i].is_leaf)
+            rest -= waits->held.at[i].incl_ticks;
     if (rest <= 0)
         return true;
-    waits->held[waits->accept].incl_ticks = waits->held[waits->accept].excl_ticks = rest;
+    waits->held.at[waits->accept].incl_ticks = waits->held.at[waits->accept].excl_ticks = rest;
     return nytp_wait_sums_add(&waits->by_line, nytp_wait_of_line(0, file, line), rest);
 }
 
@@ -56,17 +54,17 @@ bool nytp_accept_waits_return(struct nytp_accept_waits *waits, uint32_t depth,
                               int64_t own_ticks, int64_t *ticks)
 {
     *ticks = 0;
-    while (waits->n_open > 0 && waits->open[waits->n_open - 1].depth > depth)
-        *ticks += waits->open[--waits->n_open].ticks;
+    while (waits->open.n > 0 && waits->open.at[waits->open.n - 1].depth > depth)
+        *ticks += waits->open.at[--waits->open.n].ticks;
     const int64_t sum = *ticks + own_ticks;
     if (sum == 0)
         return true;
-    if (waits->n_open == 0 || waits->open[waits->n_open - 1].depth < depth) {
-        if (!nytp_grow(&waits->open, &waits->open_capacity, waits->n_open, sizeof *waits->open))
+    if (waits->open.n == 0 || waits->open.at[waits->open.n - 1].depth < depth) {
+        if (!NYTP_GROW(&waits->open))
             return false;
-        waits->open[waits->n_open].depth = depth;
-        waits->open[waits->n_open++].ticks = 0;
+        waits->open.at[waits->open.n].depth = depth;
+        waits->open.at[waits->open.n++].ticks = 0;
     }
-    waits->open[waits->n_open - 1].ticks += sum;
+    waits->open.at[waits->open.n - 1].ticks += sum;
     return true;
 }

@@ -9,6 +9,7 @@
 #ifndef NYTP_ACCEPT_WAITS_H
 #define NYTP_ACCEPT_WAITS_H
 
+#include "formats/base/arena.h"
 #include "formats/base/strings.h"
 #include "wait_sums.h"
 
@@ -27,17 +28,17 @@ struct nytp_held_call {
     bool is_leaf;
 };
 
+struct nytp_open_wait { /* by depth */
+    uint32_t depth;
+    int64_t ticks;
+};
+
 struct nytp_accept_waits {
-    struct nytp_held_call *held; /* begin with an accept */
-    uint32_t n_held, held_capacity;
+    NYTP_LIST(struct nytp_held_call) held; /* begin with an accept */
     uint32_t accept;    /* the last accept among them */
     int64_t leaf_ticks; /* of builtins and xsubs in the statement that runs */
-    struct {
-        uint32_t depth;
-        int64_t ticks;
-    } * open; /* waits that calls less deep have still to be told of, by depth */
-    uint32_t n_open, open_capacity;
-    struct nytp_wait_sums by_line; /* of all accepts on a line, as of node 0 */
+    NYTP_LIST(struct nytp_open_wait) open; /* that calls less deep have still to be told of */
+    struct nytp_wait_sums by_line;         /* of all accepts on a line, as of node 0 */
 };
 
 void nytp_accept_waits_free(struct nytp_accept_waits *waits);

@@ -32,12 +32,12 @@ static struct nytp_name name(const struct nytp_assignment *s, uint32_t id)
 static struct nytp_sub_sums *sum_up(const struct nytp_assignment *s)
 {
     struct nytp_sub_sums *const sums = calloc(s->p->n_subs, sizeof *sums);
-    for (uint32_t i = 0; sums != NULL && i < s->n_loose; i++) {
-        sums[s->loose[i].sub].loose_ticks += s->loose[i].ticks;
-        s->p->subs[s->loose[i].sub].stmt_ticks += s->loose[i].ticks;
+    for (uint32_t i = 0; sums != NULL && i < s->loose.n; i++) {
+        sums[s->loose.at[i].sub].loose_ticks += s->loose.at[i].ticks;
+        s->p->subs[s->loose.at[i].sub].stmt_ticks += s->loose.at[i].ticks;
     }
-    for (uint32_t i = 0; sums != NULL && i < s->b->n_arcs; i++) {
-        const struct nytp_arc *a = &s->b->arcs[i];
+    for (uint32_t i = 0; sums != NULL && i < s->b->arcs.n; i++) {
+        const struct nytp_arc *a = &s->b->arcs.at[i];
         sums[a->callee].arc_excl += a->excl_ticks;
         sums[a->callee].arc_incl += a->incl_ticks;
         sums[a->callee].arc_calls += a->calls;
@@ -54,9 +54,9 @@ static bool mark_present(const struct nytp_assignment *s, struct nytp_table *pre
     const struct nytp_calltree *t = &s->b->stack.tree;
     uint32_t *stack = malloc((t->n_nodes + 1) * sizeof *stack);
     bool ok = stack != NULL;
-    for (uint32_t i = 0; ok && i < s->b->n_processes; i++) {
+    for (uint32_t i = 0; ok && i < s->b->processes.n; i++) {
         uint32_t n = 0;
-        stack[n++] = s->b->processes[i].root;
+        stack[n++] = s->b->processes.at[i].root;
         while (ok && n > 0) {
             const struct nytp_tree_node *node = &t->nodes[stack[--n]];
             ok = nytp_table_put(present, (struct nytp_key){i, s->sub_of_name[node->sub], 0, 0},
@@ -90,24 +90,24 @@ static bool place_uncalled(struct nytp_assignment *s, const struct nytp_sub_sums
     struct nytp_table present = {0};
     const bool finished = nytp_built_is_finished(b);
     bool ok = mark_present(s, &present);
-    for (uint32_t i = 0, end; ok && i < s->n_loose; i = end) {
-        const uint32_t process = s->loose[i].process, sub = s->loose[i].sub;
+    for (uint32_t i = 0, end; ok && i < s->loose.n; i = end) {
+        const uint32_t process = s->loose.at[i].process, sub = s->loose.at[i].sub;
         int64_t ticks = 0;
-        for (end = i;
-             end < s->n_loose && s->loose[end].process == process && s->loose[end].sub == sub;
+        for (end = i; end < s->loose.n && s->loose.at[end].process == process &&
+                      s->loose.at[end].sub == sub;
              end++)
-            ticks += s->loose[end].ticks;
+            ticks += s->loose.at[end].ticks;
         if (nytp_table_get(&present, (struct nytp_key){process, sub, 0, 0}) != NYTP_TABLE_NONE)
             continue;
         const uint32_t node = nytp_calltree_add_child(
-            &b->stack.tree, b->processes[process].root, nytp_id_of_sub(s, sub), 0, 0);
+            &b->stack.tree, b->processes.at[process].root, nytp_id_of_sub(s, sub), 0, 0);
         if (node == NYTP_NO_NODE) {
             ok = false;
             break;
         }
         ticks -= share_of_ops(sums, sub, ticks);
         struct nytp_tree_node *n = &b->stack.tree.nodes[node];
-        n->unreturned = (b->has & NYTP_HAS_ARCS) != 0 && !finished;
+        n->unreturned = (b->p->has & NYTP_HAS_ARCS) != 0 && !finished;
         n->calls += n->unreturned;
         if ((!finished || sums[sub].calls_out) && sums[sub].arc_calls == 0 && ticks > 0)
             n->excl_ticks += ticks;
@@ -123,10 +123,10 @@ static bool fill_call_sites(struct nytp_assignment *s)
     struct nytp_table only = {0}; /* (caller, callee) -> arc, or n_arcs for several */
     struct nytp_builder *b = s->b;
     bool ok = true;
-    for (uint32_t i = 0; ok && i < b->n_arcs; i++) {
-        const struct nytp_key key = {b->arcs[i].caller, b->arcs[i].callee, 0, 0};
+    for (uint32_t i = 0; ok && i < b->arcs.n; i++) {
+        const struct nytp_key key = {b->arcs.at[i].caller, b->arcs.at[i].callee, 0, 0};
         const bool first = nytp_table_get(&only, key) == NYTP_TABLE_NONE;
-        ok = nytp_table_put(&only, key, first ? i : b->n_arcs);
+        ok = nytp_table_put(&only, key, first ? i : b->arcs.n);
     }
     for (uint32_t i = 1; ok && i < b->stack.tree.n_nodes; i++) {
         struct nytp_tree_node *n = &b->stack.tree.nodes[i];
@@ -136,9 +136,9 @@ static bool fill_call_sites(struct nytp_assignment *s)
         const uint32_t arc = nytp_table_get(
             &only, (struct nytp_key){s->sub_of_name[b->stack.tree.nodes[n->parent].sub],
                                      s->sub_of_name[n->sub], 0, 0});
-        if (arc < b->n_arcs) {
-            n->file = b->arcs[arc].file;
-            n->line = b->arcs[arc].line;
+        if (arc < b->arcs.n) {
+            n->file = b->arcs.at[arc].file;
+            n->line = b->arcs.at[arc].line;
         }
     }
     nytp_table_free(&only);
@@ -212,14 +212,14 @@ static bool make_nodes(struct nytp_assignment *s)
     p->children = malloc((t->live_nodes + 1) * sizeof *p->children);
     const bool ok = siblings != NULL && stack != NULL && s->node_of_raw != NULL &&
                     s->raw_of_node != NULL && p->nodes != NULL && p->children != NULL;
-    for (uint32_t i = 0; ok && i < s->b->n_processes; i++) {
+    for (uint32_t i = 0; ok && i < s->b->processes.n; i++) {
         uint32_t n_stack = 0;
-        stack[n_stack++] = s->b->processes[i].root;
+        stack[n_stack++] = s->b->processes.at[i].root;
         p->processes[i].root = p->n_nodes;
         while (n_stack > 0) {
             const uint32_t raw = stack[--n_stack], node = p->n_nodes++;
             const struct nytp_tree_node *r = &t->nodes[raw];
-            const bool is_root = raw == s->b->processes[i].root;
+            const bool is_root = raw == s->b->processes.at[i].root;
             s->node_of_raw[raw] = node;
             s->raw_of_node[node] = raw;
             const uint32_t n = sort_children(s, raw, siblings);
@@ -276,16 +276,16 @@ static int64_t outer_ticks(const struct nytp_assignment *s, const struct nytp_su
     const uint32_t root = s->p->processes[process].root;
     const struct nytp_node *n = &s->p->nodes[root];
     int64_t ticks = 0;
-    if (s->b->processes[process].has_entries) {
+    if (s->b->processes.at[process].has_entries) {
         ticks = s->stmt_ticks[root];
         for (uint32_t c = n->first_child; c < n->first_child + n->n_children; c++)
             if (nytp_is_leaf_kind(s, s->p->nodes[s->p->children[c]].sub))
                 ticks -= s->deficit[s->p->children[c]];
         return nytp_at_least_0(ticks);
     }
-    for (uint32_t i = 0; i < s->n_loose; i++)
-        if (s->loose[i].process == process && s->loose[i].sub == 0)
-            ticks += s->loose[i].ticks;
+    for (uint32_t i = 0; i < s->loose.n; i++)
+        if (s->loose.at[i].process == process && s->loose.at[i].sub == 0)
+            ticks += s->loose.at[i].ticks;
     return nytp_at_least_0(ticks - share_of_ops(sums, 0, ticks));
 }
 
@@ -334,20 +334,20 @@ static void make_processes(struct nytp_assignment *s)
 {
     struct nytp_profile *p = s->p;
     const struct nytp_builder *b = s->b;
-    for (uint32_t i = 0; i < b->n_processes; i++) {
-        const struct nytp_built_process *from = &b->processes[i];
+    for (uint32_t i = 0; i < b->processes.n; i++) {
+        const struct nytp_built_process *from = &b->processes.at[i];
         struct nytp_process *const process = &p->processes[i];
         *process = from->model;
         process->stmt_ticks = from->clock;
-        process->sampled = b->sampled;
+        process->sampled = b->settings.sampled;
         process->processor_ticks =
             nytp_whole((double)from->processor_ns * 1e-9 * (double)p->ticks_per_sec);
         p->total_statements += from->statements;
         const bool announced = process->pid != 0 || process->start_s != 0;
         if (announced && !process->complete && !p->partial) {
             p->partial = p->recordings[0].partial = true;
-            nytp_error_at(&p->recordings[0].error, NYTP_ERR_TRUNCATED, b->last_offset,
-                          b->inflated, "no end of process %u after this", process->pid);
+            nytp_error_at(&p->recordings[0].error, NYTP_ERR_TRUNCATED, b->input.offset,
+                          b->input.inflated, "no end of process %u after this", process->pid);
         }
     }
 }
@@ -358,26 +358,26 @@ static bool make_recording(struct nytp_assignment *s)
     struct nytp_profile *p = s->p;
     struct nytp_builder *b = s->b;
     p->recordings = calloc(1, sizeof *p->recordings);
-    p->processes = calloc(b->n_processes + 1, sizeof *p->processes);
+    p->processes = calloc(b->processes.n + 1, sizeof *p->processes);
     if (p->recordings == NULL || p->processes == NULL)
         return false;
     p->n_recordings = 1;
     p->recordings[0] = (struct nytp_recording){
-        .path = name(s, b->path),
+        .path = name(s, b->input.path),
         .application = attribute_or_empty(p, "application"),
         .perl_version = attribute_or_empty(p, "perl_version"),
         .xs_version = attribute_or_empty(p, "xs_version"),
         .host = attribute_or_empty(p, "host"),
         .basetime_s = strtod(attribute_or_empty(p, "basetime").ptr, NULL),
-        .n_processes = b->n_processes,
+        .n_processes = b->processes.n,
         .script = p->subs[0].file,
         .has = p->has,
         .estimated_tree = p->estimated_tree,
-        .has_labels = b->has_labels,
+        .has_labels = b->labels.any,
         .stretches_left_out = b->labels.left_out,
     };
-    p->n_processes = b->n_processes;
-    p->sampled = b->sampled;
+    p->n_processes = b->processes.n;
+    p->sampled = b->settings.sampled;
     make_processes(s);
     return nytp_profile_labels_take(b, p);
 }
@@ -387,13 +387,13 @@ static bool make_files(struct nytp_assignment *s)
 {
     struct nytp_profile *p = s->p;
     struct nytp_builder *b = s->b;
-    p->files = calloc(b->n_files, sizeof *p->files);
+    p->files = calloc(b->files.n, sizeof *p->files);
     if (p->files == NULL)
         return false;
-    p->n_files = b->n_files;
+    p->n_files = b->files.n;
     p->files[0].name = name(s, 0);
-    for (uint32_t i = 1; i < b->n_files; i++) {
-        const struct nytp_built_file *f = &b->files[i];
+    for (uint32_t i = 1; i < b->files.n; i++) {
+        const struct nytp_built_file *f = &b->files.at[i];
         uint32_t id = f->name;
         if (id == 0) {
             char text[40];
@@ -477,15 +477,15 @@ static void sort_blocks(struct nytp_profile *p)
 static void take_waited(struct nytp_assignment *s)
 {
     struct nytp_profile *p = s->p;
-    p->waited = s->b->waits.waited;
-    p->n_waited = s->b->waits.n_waited;
-    s->b->waits.waited = NULL;
+    p->waited = s->b->waits.waited.at;
+    p->n_waited = s->b->waits.waited.n;
+    s->b->waits.waited.at = NULL;
     for (uint32_t i = 0; i < p->n_waited; i++) {
         struct nytp_waited *const waited = &p->waited[i];
         waited->peer = waited->reason == NYTP_WAIT_UNKNOWN
                            ? (struct nytp_name){"", 0}
                            : nytp_strings_get(s->b->strings, waited->peer.len);
-        waited->ns = nytp_mul_div_signed(waited->ns, NYTP_NS_PER_SEC, s->b->ticks_per_sec);
+        waited->ns = nytp_mul_div_signed(waited->ns, NYTP_NS_PER_SEC, s->b->p->ticks_per_sec);
     }
 }
 
@@ -495,7 +495,7 @@ static bool assign_all(struct nytp_assignment *s)
     struct nytp_builder *b = s->b;
     struct nytp_profile *p = s->p;
     struct nytp_sub_sums *sums = NULL;
-    p->estimated_tree = (b->has & NYTP_HAS_CALLS) == 0 && b->n_arcs > 0;
+    p->estimated_tree = (b->p->has & NYTP_HAS_CALLS) == 0 && b->arcs.n > 0;
     bool ok = nytp_assign_subs(s) && nytp_accept_arcs_fill(s) &&
               (sums = sum_up(s)) != NULL &&
               (!p->estimated_tree || nytp_estimate_tree(s, sums)) &&
@@ -505,7 +505,7 @@ static bool assign_all(struct nytp_assignment *s)
         time_roots(s, sums);
         nytp_profile_sum_tree(p);
         ok = nytp_apportion_lines(s) && (!p->sampled || nytp_assign_cpu(s)) &&
-             nytp_accept_arcs_raise(s) && nytp_profile_make_arcs(p, b->arcs, b->n_arcs) &&
+             nytp_accept_arcs_raise(s) && nytp_profile_make_arcs(p, b->arcs.at, b->arcs.n) &&
              nytp_in_use_count_once(p) && nytp_profile_make_line_costs(p) && index_sources(p);
         nytp_memory_points_limit(p);
         ok = ok && nytp_lay_out_spans(s) &&
@@ -522,15 +522,11 @@ struct nytp_profile *nytp_assign(struct nytp_builder *b, struct nytp_error *erro
     struct nytp_assignment s = {.b = b, .p = b->p, .owners = nytp_line_owners_new(b)};
     bool ok = s.owners != NULL;
     if (ok) {
-        s.p->ticks_per_sec = b->ticks_per_sec;
-        s.p->has = b->has;
-        s.p->negative_times = b->negative_times;
-        s.p->wrapped_statements = b->wrapped_statements;
         ok = assign_all(&s);
     }
     nytp_line_owners_free(s.owners);
     free(s.sub_of_name);
-    free(s.loose);
+    free(s.loose.at);
     free(s.node_of_raw);
     free(s.raw_of_node);
     free(s.stmt_ticks);

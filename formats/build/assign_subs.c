@@ -35,7 +35,7 @@ static uint32_t nameless(const struct nytp_assignment *s, const struct nytp_tree
 {
     if (n->file == 0)
         return s->unreturned_name;
-    const struct nytp_name file = nytp_without_folders(name(s, s->b->files[n->file].name));
+    const struct nytp_name file = nytp_without_folders(name(s, s->b->files.at[n->file].name));
     char text[300];
     const int len = snprintf(text, sizeof text, CALL_AT "%.*s:%lu)",
                              (int)nytp_utf8_whole(file.ptr, file.len, MOST_OF_FILE), file.ptr,
@@ -71,7 +71,7 @@ static uint32_t guess_name(const struct nytp_assignment *s, const struct nytp_tr
         uint32_t sub = nytp_line_owners_sub(s->owners, t->nodes[c].file, t->nodes[c].line);
         if (sub == NYTP_NO_SUB)
             sub = nytp_table_get(caller_of, (struct nytp_key){.a = t->nodes[c].sub});
-        if (sub != NYTP_NO_SUB && sub != 0 && sub != s->b->name_runtime)
+        if (sub != NYTP_NO_SUB && sub != 0 && sub != s->b->subs.runtime)
             return sub;
     }
     return nameless(s, n);
@@ -83,10 +83,10 @@ static bool name_unreturned(struct nytp_assignment *s)
     struct nytp_table caller_of = {0}; /* callee -> its only caller, or 0 */
     struct nytp_calltree *t = &s->b->stack.tree;
     bool ok = true;
-    for (uint32_t i = 0; ok && i < s->b->n_arcs; i++) {
-        const struct nytp_key key = {.a = s->b->arcs[i].callee};
+    for (uint32_t i = 0; ok && i < s->b->arcs.n; i++) {
+        const struct nytp_key key = {.a = s->b->arcs.at[i].callee};
         const uint32_t known = nytp_table_get(&caller_of, key);
-        const uint32_t caller = s->b->arcs[i].caller;
+        const uint32_t caller = s->b->arcs.at[i].caller;
         if (known == NYTP_TABLE_NONE || known != caller)
             ok = nytp_table_put(&caller_of, key, known == NYTP_TABLE_NONE ? caller : 0);
     }
@@ -100,8 +100,8 @@ static bool name_unreturned(struct nytp_assignment *s)
 /* Formats without caller names: whoever owns the line of the call. */
 static void name_callers(struct nytp_assignment *s)
 {
-    for (uint32_t i = 0; i < s->b->n_arcs; i++) {
-        struct nytp_arc *a = &s->b->arcs[i];
+    for (uint32_t i = 0; i < s->b->arcs.n; i++) {
+        struct nytp_arc *a = &s->b->arcs.at[i];
         if (a->caller == 0)
             a->caller = nytp_line_owners_runner(s->owners, a->file, a->line);
     }
@@ -119,15 +119,15 @@ static int by_process_sub_place(const void *x, const void *y)
 /* The builder's pages of lines are used up. */
 static bool collect_loose_lines(struct nytp_assignment *s)
 {
-    for (uint32_t i = 0; i < s->b->n_pages; i++) {
-        const struct nytp_line_page *page = &s->b->pages[i];
+    for (uint32_t i = 0; i < s->b->pages.n; i++) {
+        const struct nytp_line_page *page = &s->b->pages.at[i];
         for (uint32_t at = 0; at < NYTP_LINES_PER_PAGE; at++) {
             if ((page->seen >> at & 1) == 0)
                 continue;
-            if (!nytp_grow(&s->loose, &s->loose_capacity, s->n_loose, sizeof *s->loose))
+            if (!NYTP_GROW(&s->loose))
                 return false;
             const uint32_t line = page->number * NYTP_LINES_PER_PAGE + at;
-            s->loose[s->n_loose++] =
+            s->loose.at[s->loose.n++] =
                 (struct nytp_loose_line){page->process,
                                          nytp_line_owners_runner(s->owners, page->file, line),
                                          page->file,
@@ -137,8 +137,8 @@ static bool collect_loose_lines(struct nytp_assignment *s)
                                          page->lines[at].after_leave};
         }
     }
-    free(s->b->pages);
-    s->b->pages = NULL;
+    free(s->b->pages.at);
+    s->b->pages.at = NULL;
     return true;
 }
 
@@ -158,12 +158,12 @@ static int by_name(const void *x, const void *y)
 static void mark_names(const struct nytp_assignment *s, uint32_t *sub_of_name)
 {
     const struct nytp_builder *b = s->b;
-    for (uint32_t i = 0; i < b->n_arcs; i++)
-        sub_of_name[b->arcs[i].caller] = sub_of_name[b->arcs[i].callee] = 0;
-    for (uint32_t i = 0; i < b->n_ranges; i++)
-        sub_of_name[b->ranges[i].name] = 0;
-    for (uint32_t i = 0; i < s->n_loose; i++)
-        sub_of_name[s->loose[i].sub] = 0;
+    for (uint32_t i = 0; i < b->arcs.n; i++)
+        sub_of_name[b->arcs.at[i].caller] = sub_of_name[b->arcs.at[i].callee] = 0;
+    for (uint32_t i = 0; i < b->ranges.n; i++)
+        sub_of_name[b->ranges.at[i].name] = 0;
+    for (uint32_t i = 0; i < s->loose.n; i++)
+        sub_of_name[s->loose.at[i].sub] = 0;
     for (uint32_t i = 1; i < b->stack.tree.n_nodes; i++)
         if (b->stack.tree.nodes[i].sub != NYTP_NO_SUB)
             sub_of_name[b->stack.tree.nodes[i].sub] = 0;
@@ -183,7 +183,7 @@ static bool make_subs(struct nytp_assignment *s)
 
     uint32_t n = 0;
     for (uint32_t i = 0; i < n_names; i++)
-        n += s->sub_of_name[i] == 0 && i != b->name_runtime;
+        n += s->sub_of_name[i] == 0 && i != b->subs.runtime;
     struct named_sub *list = malloc((n + 1) * sizeof *list);
     s->p->subs = calloc(n + 1, sizeof *s->p->subs);
     if (list == NULL || s->p->subs == NULL) {
@@ -192,12 +192,12 @@ static bool make_subs(struct nytp_assignment *s)
     }
     n = 0;
     for (uint32_t i = 0; i < n_names; i++)
-        if (s->sub_of_name[i] == 0 && i != b->name_runtime)
+        if (s->sub_of_name[i] == 0 && i != b->subs.runtime)
             list[n++] = (struct named_sub){name(s, i), i};
     if (n > 0)
         qsort(list, n, sizeof *list, by_name);
-    s->p->subs[0].name = name(s, b->name_runtime);
-    s->sub_of_name[b->name_runtime] = 0;
+    s->p->subs[0].name = name(s, b->subs.runtime);
+    s->sub_of_name[b->subs.runtime] = 0;
     for (uint32_t i = 0; i < n; i++) {
         s->p->subs[i + 1].name = list[i].name;
         s->sub_of_name[list[i].id] = i + 1;
@@ -217,7 +217,7 @@ static enum nytp_sub_kind kind_of(const struct nytp_assignment *s, const struct 
         return NYTP_SUB_RUNTIME;
     if (nytp_is_opcode_name(sub->name))
         return NYTP_SUB_OPCODE;
-    if (nytp_table_get(&s->b->xsubs, (struct nytp_key){.a = id}) != NYTP_TABLE_NONE)
+    if (nytp_table_get(&s->b->subs.xsubs, (struct nytp_key){.a = id}) != NYTP_TABLE_NONE)
         return NYTP_SUB_XSUB;
     if (has_range && sub->last_line == 0 && !name_ends(sub->name, "::BEGIN"))
         return NYTP_SUB_XSUB;
@@ -228,12 +228,13 @@ static enum nytp_sub_kind kind_of(const struct nytp_assignment *s, const struct 
 static void describe_subs(struct nytp_assignment *s)
 {
     const struct nytp_builder *b = s->b;
-    for (uint32_t i = 0; i < b->n_ranges; i++) {
-        const struct nytp_built_range *r = &b->ranges[i];
+    for (uint32_t i = 0; i < b->ranges.n; i++) {
+        const struct nytp_built_range *r = &b->ranges.at[i];
         struct nytp_sub *sub = &s->p->subs[s->sub_of_name[r->name]];
-        const bool better = sub->file == 0 || (sub->last_line == 0 && r->last_line > 0) ||
-                            (b->files[r->file].model.fid < b->files[sub->file].model.fid &&
-                             (r->last_line > 0 || sub->last_line == 0));
+        const bool better =
+            sub->file == 0 || (sub->last_line == 0 && r->last_line > 0) ||
+            (b->files.at[r->file].model.fid < b->files.at[sub->file].model.fid &&
+             (r->last_line > 0 || sub->last_line == 0));
         if (!better)
             continue;
         sub->file = r->file;
@@ -260,14 +261,14 @@ static void describe_subs(struct nytp_assignment *s)
 static void number_subs(struct nytp_assignment *s)
 {
     struct nytp_builder *b = s->b;
-    for (uint32_t i = 0; i < b->n_arcs; i++) {
-        b->arcs[i].caller = s->sub_of_name[b->arcs[i].caller];
-        b->arcs[i].callee = s->sub_of_name[b->arcs[i].callee];
+    for (uint32_t i = 0; i < b->arcs.n; i++) {
+        b->arcs.at[i].caller = s->sub_of_name[b->arcs.at[i].caller];
+        b->arcs.at[i].callee = s->sub_of_name[b->arcs.at[i].callee];
     }
-    for (uint32_t i = 0; i < s->n_loose; i++)
-        s->loose[i].sub = s->sub_of_name[s->loose[i].sub];
-    if (s->n_loose > 0)
-        qsort(s->loose, s->n_loose, sizeof *s->loose, by_process_sub_place);
+    for (uint32_t i = 0; i < s->loose.n; i++)
+        s->loose.at[i].sub = s->sub_of_name[s->loose.at[i].sub];
+    if (s->loose.n > 0)
+        qsort(s->loose.at, s->loose.n, sizeof *s->loose.at, by_process_sub_place);
 }
 
 bool nytp_assign_subs(struct nytp_assignment *s)

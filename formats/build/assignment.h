@@ -43,14 +43,12 @@ struct nytp_assignment {
     struct nytp_line_owners *owners;
     uint32_t *sub_of_name; /* name id -> sub index */
     uint32_t unreturned_name;
-    struct nytp_loose_line *loose; /* sorted by process, sub, file, line */
-    uint32_t n_loose, loose_capacity;
+    NYTP_LIST(struct nytp_loose_line) loose; /* sorted by process, sub, file, line */
     uint32_t *node_of_raw;
     uint32_t *raw_of_node;
     int64_t *stmt_ticks; /* per node */
     int64_t *deficit;    /* per node: its time that lies in statements of its ancestors */
-    struct nytp_line_entry *entries;
-    uint32_t n_entries, entries_capacity;
+    NYTP_LIST(struct nytp_line_entry) entries;
     bool *has_accepts; /* per sub: it is accept(), whose arcs left its waits out; NULL: none */
     struct nytp_svs_rows svs; /* of lines of nodes */
 };

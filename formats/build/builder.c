@@ -26,26 +26,26 @@ static void free_builder(struct nytp_builder *b)
 {
     nytp_profile_free(b->p);
     nytp_callstack_free(&b->stack);
-    free(b->processes);
-    free(b->files);
-    free(b->pages);
-    free(b->recent);
-    free(b->ranges);
-    free(b->arcs);
-    free(b->names);
+    free(b->processes.at);
+    free(b->files.at);
+    free(b->pages.at);
+    free(b->pages.recent);
+    free(b->ranges.at);
+    free(b->arcs.at);
+    free(b->subs.names);
     nytp_accept_waits_free(&b->accepts);
-    free(b->in_use.calls);
-    free(b->in_use.blocks);
+    free(b->in_use.calls.at);
+    free(b->in_use.blocks.at);
     nytp_sample_waits_free(&b->waits);
-    free(b->spans);
-    free(b->labels.marks);
-    free(b->labels.in_force);
-    free(b->profile_labels.list);
+    free(b->spans.at);
+    free(b->labels.marks.at);
+    free(b->labels.in_force.at);
+    free(b->profile_labels.at);
     nytp_table_free(&b->profile_labels.by_key);
-    nytp_table_free(&b->file_by_fid);
-    nytp_table_free(&b->page_by_place);
-    nytp_table_free(&b->arc_by_key);
-    nytp_table_free(&b->xsubs);
+    nytp_table_free(&b->files.by_fid);
+    nytp_table_free(&b->pages.by_place);
+    nytp_table_free(&b->arcs.by_key);
+    nytp_table_free(&b->subs.xsubs);
     nytp_table_free(&b->block_by_lines);
     free(b);
 }
@@ -59,26 +59,24 @@ struct nytp_builder *nytp_builder_new(const struct nytp_build_options *options,
         return NULL;
     }
     b->options = *options;
-    b->ticks_per_sec = DEFAULT_TICKS_PER_SEC;
-    b->has = NYTP_HAS_TIMES;
-    b->n_files = 1;
-    nytp_span_floor_init(&b->span_floor, options->max_spans);
+    nytp_span_floor_init(&b->spans.floor, options->max_spans);
     b->p = calloc(1, sizeof *b->p);
     if (b->p != NULL) {
+        b->p->ticks_per_sec = DEFAULT_TICKS_PER_SEC;
+        b->p->has = NYTP_HAS_TIMES;
         b->p->strings = b->strings = nytp_strings_new();
-        b->p->arena = b->arena = nytp_arena_new();
+        b->p->arena = nytp_arena_new();
     }
-    if (b->strings == NULL || b->arena == NULL ||
-        !nytp_callstack_init(&b->stack, options->max_nodes) ||
-        !nytp_grow(&b->files, &b->files_capacity, 0, sizeof *b->files)) {
+    if (b->strings == NULL || b->p->arena == NULL ||
+        !nytp_callstack_init(&b->stack, options->max_nodes) || !NYTP_GROW(&b->files)) {
         nytp_out_of_memory(error);
         free_builder(b);
         return NULL;
     }
-    b->files[0] = (struct nytp_built_file){0};
-    b->path = nytp_strings_intern_mixed(b->strings, path, strlen(path));
-    b->name_runtime = nytp_strings_intern(b->strings, "main::RUNTIME", 13);
-    b->name_null = nytp_strings_intern(b->strings, "main::NULL", 10);
+    b->files.at[b->files.n++] = (struct nytp_built_file){0};
+    b->input.path = nytp_strings_intern_mixed(b->strings, path, strlen(path));
+    b->subs.runtime = nytp_strings_intern(b->strings, "main::RUNTIME", 13);
+    b->subs.null = nytp_strings_intern(b->strings, "main::NULL", 10);
     return b;
 }
 
@@ -88,22 +86,22 @@ static bool caller_of(struct nytp_builder *b, const struct nytp_str *s, uint32_t
 {
     if (!nytp_builder_name(b, s, id))
         return false;
-    if (*id == b->name_null)
-        *id = b->name_runtime;
+    if (*id == b->subs.null)
+        *id = b->subs.runtime;
     return true;
 }
 
 /* Doubles of the stream as ticks; what is no number, or absurd, is 0. */
 static int64_t to_ticks(struct nytp_builder *b, double ticks)
 {
-    if (!(fabs(ticks) < MAX_TICKS) || b->ticks_seen > NYTP_MAX_TOTAL_TICKS) {
-        b->negative_times += (b->has & NYTP_HAS_TIMES) != 0;
+    if (!(fabs(ticks) < MAX_TICKS) || b->seen.ticks > NYTP_MAX_TOTAL_TICKS) {
+        b->p->negative_times += (b->p->has & NYTP_HAS_TIMES) != 0;
         return 0;
     }
     int64_t whole = (int64_t)ticks; /* recorders write whole ticks: mostly that is it */
     if ((double)whole != ticks)
         whole = llround(ticks);
-    b->ticks_seen += whole < 0 ? -whole : whole;
+    b->seen.ticks += whole < 0 ? -whole : whole;
     return whole;
 }
 
@@ -132,14 +130,14 @@ static bool return_span(struct nytp_builder *b, uint32_t depth, uint32_t sub, in
  * stream said so. */
 static bool is_leaf(struct nytp_builder *b, uint32_t sub)
 {
-    const uint32_t slot = sub % NYTP_RECENT_SUBS;
-    if (b->recent_subs[slot].name != sub || sub == 0) {
-        b->recent_subs[slot].name = sub;
-        b->recent_subs[slot].is_leaf =
+    struct nytp_recent_sub *const recent = &b->subs.recent[sub % NYTP_RECENT_SUBS];
+    if (recent->name != sub || sub == 0) {
+        recent->name = sub;
+        recent->is_leaf =
             nytp_is_opcode_name(nytp_strings_get(b->strings, sub)) ||
-            nytp_table_get(&b->xsubs, (struct nytp_key){.a = sub}) != NYTP_TABLE_NONE;
+            nytp_table_get(&b->subs.xsubs, (struct nytp_key){.a = sub}) != NYTP_TABLE_NONE;
     }
-    return b->recent_subs[slot].is_leaf;
+    return recent->is_leaf;
 }
 
 /* Whether the call that returns now ran statements. With entry events the statement that runs
@@ -163,13 +161,15 @@ static bool book_call(struct nytp_builder *b, const struct nytp_held_call *call)
         b->waits.leaf.is_entered = true;
         return true;
     }
-    const bool is_accept = b->accepts.n_held > 0 && call == b->accepts.held + b->accepts.accept;
+    const bool is_accept =
+        b->accepts.held.n > 0 && call == &b->accepts.held.at[b->accepts.accept];
     if (!nytp_accept_waits_return(&b->accepts, call->depth, is_accept ? call->excl_ticks : 0,
                                   &waited))
         return nytp_builder_out_of_memory(b);
     const int64_t incl_ticks = call->incl_ticks + waited;
-    b->returned = b->returned || is_perl_return(b, call->sub);
-    if (b->sampled && !nytp_sample_waits_return(&b->waits, &b->stack, call->sub, incl_ticks))
+    b->left.returned = b->left.returned || is_perl_return(b, call->sub);
+    if (b->settings.sampled &&
+        !nytp_sample_waits_return(&b->waits, &b->stack, call->sub, incl_ticks))
         return nytp_builder_tree_failed(b);
     if (b->options.max_spans > 0 &&
         !return_span(b, call->depth, call->sub, incl_ticks < 0 ? 0 : incl_ticks))
@@ -183,9 +183,9 @@ static bool book_call(struct nytp_builder *b, const struct nytp_held_call *call)
 static bool settle_calls(struct nytp_builder *b)
 {
     bool ok = true;
-    for (uint32_t i = 0; ok && i < b->accepts.n_held; i++)
-        ok = book_call(b, &b->accepts.held[i]);
-    b->accepts.n_held = 0;
+    for (uint32_t i = 0; ok && i < b->accepts.held.n; i++)
+        ok = book_call(b, &b->accepts.held.at[i]);
+    b->accepts.held.n = 0;
     return ok;
 }
 
@@ -193,7 +193,7 @@ static bool settle_calls(struct nytp_builder *b)
 static bool end_statement(struct nytp_builder *b, const struct nytp_statement *s)
 {
     uint32_t file;
-    if (b->accepts.n_held > 0) {
+    if (b->accepts.held.n > 0) {
         if (!nytp_builder_file(b, s->fid, &file))
             return false;
         if (!nytp_accept_waits_note(&b->accepts, file, s->line, s->ticks))
@@ -210,12 +210,12 @@ static bool end_statement(struct nytp_builder *b, const struct nytp_statement *s
 static bool take_call(struct nytp_builder *b, struct nytp_held_call call)
 {
     const bool is_accept = call.is_leaf && call.incl_ticks == 0 && call.excl_ticks == 0 &&
-                           !b->sampled &&
+                           !b->settings.sampled &&
                            nytp_is_accept(nytp_strings_get(b->strings, call.sub)) &&
                            !nytp_costs_are_recorded(&nytp_builder_process(b)->model.costs);
-    if (b->accepts.n_held >= NYTP_MOST_HELD_CALLS && !settle_calls(b))
+    if (b->accepts.held.n >= NYTP_MOST_HELD_CALLS && !settle_calls(b))
         return false;
-    if (is_accept || b->accepts.n_held > 0)
+    if (is_accept || b->accepts.held.n > 0)
         return nytp_accept_waits_hold(&b->accepts, call, is_accept) ||
                nytp_builder_out_of_memory(b);
     b->accepts.leaf_ticks += call.is_leaf ? call.incl_ticks : 0;
@@ -240,14 +240,14 @@ static bool block_event(struct nytp_builder *b, const struct nytp_event *e)
                                  e->u.time.sub_line};
     uint32_t at = nytp_table_get(&b->block_by_lines, key);
     if (at == NYTP_TABLE_NONE) {
-        if (!nytp_grow(&p->blocks, &b->blocks_capacity, p->n_blocks, sizeof *p->blocks) ||
+        if (!nytp_grow(&p->blocks, &b->capacities.blocks, p->n_blocks, sizeof *p->blocks) ||
             !nytp_table_put(&b->block_by_lines, key, p->n_blocks))
             return nytp_builder_out_of_memory(b);
         at = p->n_blocks++;
         p->blocks[at] = (struct nytp_block){key.a, key.b, key.c, key.d, 0, 0};
     }
     p->blocks[at].ticks += e->u.time.ticks > 0 ? e->u.time.ticks : 0;
-    p->blocks[at].statements += !b->discount;
+    p->blocks[at].statements += !b->left.discount;
     return true;
 }
 
@@ -264,9 +264,9 @@ static bool builder_statements(struct nytp_sink *sink, const struct nytp_run *ru
                                uint64_t offset)
 {
     struct nytp_builder *b = (struct nytp_builder *)sink;
-    b->last_offset = offset;
-    b->has |= NYTP_HAS_STATEMENTS;
-    const bool ok = b->accepts.n_held > 0
+    b->input.offset = offset;
+    b->p->has |= NYTP_HAS_STATEMENTS;
+    const bool ok = b->accepts.held.n > 0
                         ? book_behind_calls(b, run)
                         : end_statement(b, run->at) && nytp_builder_book_statements(b, run);
     sink->room = nytp_callstack_room(&b->stack);
@@ -282,7 +282,7 @@ static bool entry_event(struct nytp_builder *b, const struct nytp_event *e)
     struct nytp_built_process *p = nytp_builder_process(b);
     if (!p->has_entries && !nytp_builder_begin_entries(b, p))
         return nytp_builder_tree_failed(b);
-    b->has |= NYTP_HAS_ENTRIES;
+    b->p->has |= NYTP_HAS_ENTRIES;
     return take_call(b,
                      (struct nytp_held_call){.file = file, .line = e->u.sub_entry.caller_line});
 }
@@ -290,19 +290,20 @@ static bool entry_event(struct nytp_builder *b, const struct nytp_event *e)
 /* A name that a return has met before is found by its number. */
 static bool name_of_return(struct nytp_builder *b, const struct nytp_event *e, uint32_t *sub)
 {
-    const uint32_t number = e->u.sub_return.name_number, had = b->names_capacity;
-    if (number < had && b->names[number] != 0) {
-        *sub = b->names[number];
+    const uint32_t number = e->u.sub_return.name_number, had = b->subs.names_capacity;
+    if (number < had && b->subs.names[number] != 0) {
+        *sub = b->subs.names[number];
         return true;
     }
     if (!nytp_builder_name(b, &e->u.sub_return.name, sub))
         return false;
     if (number == 0)
         return true;
-    if (!nytp_reserve(&b->names, &b->names_capacity, (uint64_t)number + 1, sizeof *b->names))
+    if (!nytp_reserve(&b->subs.names, &b->subs.names_capacity, (uint64_t)number + 1,
+                      sizeof *b->subs.names))
         return nytp_builder_out_of_memory(b);
-    memset(b->names + had, 0, (b->names_capacity - had) * sizeof *b->names);
-    b->names[number] = *sub;
+    memset(b->subs.names + had, 0, (b->subs.names_capacity - had) * sizeof *b->subs.names);
+    b->subs.names[number] = *sub;
     return true;
 }
 
@@ -314,8 +315,8 @@ static bool return_event(struct nytp_builder *b, const struct nytp_event *e)
     const uint32_t depth = e->u.sub_return.depth;
     const int64_t incl_ticks = to_ticks(b, e->u.sub_return.incl_ticks);
     const int64_t excl_ticks = to_ticks(b, e->u.sub_return.excl_ticks);
-    b->negative_times += incl_ticks < 0 || excl_ticks < 0;
-    b->has |= NYTP_HAS_CALLS | NYTP_HAS_ARCS;
+    b->p->negative_times += incl_ticks < 0 || excl_ticks < 0;
+    b->p->has |= NYTP_HAS_CALLS | NYTP_HAS_ARCS;
     return take_call(b, (struct nytp_held_call){.depth = depth > 0 ? depth : 1,
                                                 .sub = sub,
                                                 .incl_ticks = incl_ticks,
@@ -330,22 +331,21 @@ static bool sub_callers_event(struct nytp_builder *b, const struct nytp_event *e
         !nytp_builder_name(b, &e->u.sub_callers.callee, &callee) ||
         !nytp_builder_file(b, e->u.sub_callers.fid, &file))
         return false;
-    b->has |= NYTP_HAS_ARCS;
+    b->p->has |= NYTP_HAS_ARCS;
     if (e->u.sub_callers.count == 0 && e->u.sub_callers.fid == 0)
         return nytp_builder_xsub(b, callee);
 
     const struct nytp_key key = {caller, callee, file, e->u.sub_callers.line};
-    uint32_t index = nytp_table_get(&b->arc_by_key, key);
+    uint32_t index = nytp_table_get(&b->arcs.by_key, key);
     if (index == NYTP_TABLE_NONE) {
-        if (!nytp_grow(&b->arcs, &b->arcs_capacity, b->n_arcs, sizeof *b->arcs) ||
-            !nytp_table_put(&b->arc_by_key, key, b->n_arcs))
+        if (!NYTP_GROW(&b->arcs) || !nytp_table_put(&b->arcs.by_key, key, b->arcs.n))
             return nytp_builder_out_of_memory(b);
-        index = b->n_arcs++;
-        b->arcs[index] = (struct nytp_arc){
+        index = b->arcs.n++;
+        b->arcs.at[index] = (struct nytp_arc){
             .caller = caller, .callee = callee, .file = file, .line = e->u.sub_callers.line};
     }
-    struct nytp_arc *a = &b->arcs[index];
-    const double scale = (double)b->ticks_per_sec;
+    struct nytp_arc *a = &b->arcs.at[index];
+    const double scale = (double)b->p->ticks_per_sec;
     a->calls += e->u.sub_callers.count;
     a->incl_ticks += to_ticks(b, e->u.sub_callers.incl_s * scale);
     a->excl_ticks += to_ticks(b, e->u.sub_callers.excl_s * scale);
@@ -363,10 +363,10 @@ static bool svs_event(struct nytp_builder *b, const struct nytp_svs_record *reco
     uint32_t file;
     if (!nytp_builder_file(b, record->fid, &file))
         return false;
-    if (b->svs_seen > NYTP_MAX_TOTAL_TICKS)
+    if (b->seen.svs > NYTP_MAX_TOTAL_TICKS)
         return true;
-    b->svs_seen += record->n < 0 ? -record->n : record->n;
-    b->has |= NYTP_HAS_SVS | NYTP_HAS_COUNTED_SVS;
+    b->seen.svs += record->n < 0 ? -record->n : record->n;
+    b->p->has |= NYTP_HAS_SVS | NYTP_HAS_COUNTED_SVS;
     b->memory.svs += record->n;
     return ((p->has_entries || nytp_builder_begin_entries(b, p)) &&
             nytp_callstack_svs(&b->stack, file, record->line, record->n)) ||
@@ -377,19 +377,19 @@ static bool svs_event(struct nytp_builder *b, const struct nytp_svs_record *reco
 static void free_event(struct nytp_builder *b, uint64_t id)
 {
     struct nytp_calltree *const tree = &b->stack.tree;
-    uint32_t low = b->first_sample, high = tree->n_samples;
+    uint32_t low = b->memory.first_sample, high = tree->samples.n;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (tree->samples[middle].id < id)
+        if (tree->samples.at[middle].id < id)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low >= tree->n_samples || tree->samples[low].id != id ||
-        tree->samples[low].freed_as != 0)
+    if (low >= tree->samples.n || tree->samples.at[low].id != id ||
+        tree->samples.at[low].freed_as != 0)
         return;
-    tree->samples[low].freed_as = ++b->memory.n_freed;
-    b->memory.in_use -= (int64_t)tree->samples[low].space;
+    tree->samples.at[low].freed_as = ++b->memory.n_freed;
+    b->memory.in_use -= (int64_t)tree->samples.at[low].space;
 }
 
 /* A sample of a call, or of what was in use before. */
@@ -416,12 +416,12 @@ static bool alloc_event(struct nytp_builder *b, const struct nytp_bytes_record *
     uint32_t file;
     if (!nytp_builder_file(b, record->fid, &file))
         return false;
-    const bool follows = tree->n_samples <= b->first_sample ||
-                         tree->samples[tree->n_samples - 1].id < record->id;
-    if (!follows || b->bytes_seen > NYTP_MAX_TOTAL_TICKS)
+    const bool follows = tree->samples.n <= b->memory.first_sample ||
+                         tree->samples.at[tree->samples.n - 1].id < record->id;
+    if (!follows || b->seen.bytes > NYTP_MAX_TOTAL_TICKS)
         return true;
-    b->bytes_seen += (int64_t)(record->space + record->objects);
-    b->has |= NYTP_HAS_SVS | NYTP_HAS_BYTES;
+    b->seen.bytes += (int64_t)(record->space + record->objects);
+    b->p->has |= NYTP_HAS_SVS | NYTP_HAS_BYTES;
     b->memory.in_use += (int64_t)record->space;
     const struct nytp_tree_sample sample = {.id = record->id,
                                             .space = record->space,
@@ -456,7 +456,7 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
     struct nytp_bytes_record bytes;
     struct nytp_in_use_call call;
     struct nytp_hang hang;
-    if (b->in_process && b->sampled && nytp_hang_read(&e->u.comment.text, &hang))
+    if (b->in_process && b->settings.sampled && nytp_hang_read(&e->u.comment.text, &hang))
         return nytp_builder_hang(b, &hang);
     if (b->in_process && nytp_svs_record_read(&e->u.comment.text, &svs))
         return svs_event(b, &svs);
@@ -471,10 +471,10 @@ static bool rare_event(struct nytp_builder *b, const struct nytp_event *e)
 {
     switch (e->tag) {
     case NYTP_TAG_TIME_BLOCK:
-        b->has |= NYTP_HAS_STATEMENTS | NYTP_HAS_BLOCKS;
+        b->p->has |= NYTP_HAS_STATEMENTS | NYTP_HAS_BLOCKS;
         return (!b->options.blocks || block_event(b, e)) && time_event(b, e);
     case NYTP_TAG_DISCOUNT:
-        b->discount = true;
+        b->left.discount = true;
         return true;
     case NYTP_TAG_SUB_ENTRY:
         return entry_event(b, e);
@@ -492,7 +492,7 @@ static bool rare_event(struct nytp_builder *b, const struct nytp_event *e)
         return settle_calls(b) && nytp_builder_settle_lines(b) &&
                nytp_builder_end_pid(b, e->u.process.pid, e->u.process.time_s);
     case NYTP_TAG_START_DEFLATE:
-        b->inflated = true;
+        b->input.inflated = true;
         return true;
     case NYTP_TAG_COMMENT:
         return settle_calls(b) && comment_event(b, e);
@@ -513,8 +513,8 @@ static bool rare_event(struct nytp_builder *b, const struct nytp_event *e)
 static bool builder_event(struct nytp_sink *sink, const struct nytp_event *e)
 {
     struct nytp_builder *b = (struct nytp_builder *)sink;
-    b->last_offset = e->offset;
-    b->has |= e->tag == NYTP_TAG_TIME_LINE ? NYTP_HAS_STATEMENTS : 0;
+    b->input.offset = e->offset;
+    b->p->has |= e->tag == NYTP_TAG_TIME_LINE ? NYTP_HAS_STATEMENTS : 0;
     const bool ok = e->tag == NYTP_TAG_TIME_LINE ? time_event(b, e) : rare_event(b, e);
     sink->room = nytp_callstack_room(&b->stack);
     return ok;
@@ -533,7 +533,7 @@ struct nytp_sink *nytp_builder_sink(struct nytp_builder *builder)
 /* Nothing that a viewer could show: not even a file. */
 static bool is_empty(const struct nytp_builder *b)
 {
-    return b->n_processes == 0 && b->n_files == 1 && b->n_arcs == 0 && b->n_ranges == 0;
+    return b->processes.n == 0 && b->files.n == 1 && b->arcs.n == 0 && b->ranges.n == 0;
 }
 
 struct nytp_profile *nytp_builder_finish(struct nytp_builder *b,
@@ -551,9 +551,8 @@ struct nytp_profile *nytp_builder_finish(struct nytp_builder *b,
         const struct nytp_error reason = why != NULL ? *why : (struct nytp_error){0};
         b->error = (struct nytp_error){0};
         b->stack.tree.max_nodes = UINT32_MAX; /* closing must not fail for a limit */
-        if ((b->n_processes == 0 && !nytp_builder_need_process(b)) ||
-            !settle_calls(b) || !nytp_builder_settle_lines(b) ||
-            !nytp_builder_end_process(b) ||
+        if ((b->processes.n == 0 && !nytp_builder_need_process(b)) || !settle_calls(b) ||
+            !nytp_builder_settle_lines(b) || !nytp_builder_end_process(b) ||
             (!nytp_built_spans_limit(b) && !nytp_builder_out_of_memory(b)))
             *error = b->error;
         else

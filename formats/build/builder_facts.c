@@ -23,26 +23,26 @@ static bool sub_info_event(struct nytp_builder *b, const struct nytp_event *e)
     if (!nytp_builder_name(b, &e->u.sub_info.name, &name) ||
         !nytp_builder_file(b, e->u.sub_info.fid, &file))
         return false;
-    if (!nytp_grow(&b->ranges, &b->ranges_capacity, b->n_ranges, sizeof *b->ranges))
+    if (!NYTP_GROW(&b->ranges))
         return nytp_builder_out_of_memory(b);
-    b->ranges[b->n_ranges++] = (struct nytp_built_range){name, file, e->u.sub_info.first_line,
-                                                         e->u.sub_info.last_line};
+    b->ranges.at[b->ranges.n++] = (struct nytp_built_range){
+        name, file, e->u.sub_info.first_line, e->u.sub_info.last_line};
     return true;
 }
 
 bool nytp_builder_source_line(struct nytp_builder *b, const struct nytp_event *e)
 {
     struct nytp_profile *const p = b->p;
-    b->has |= NYTP_HAS_SOURCE;
+    b->p->has |= NYTP_HAS_SOURCE;
     if (!b->options.sources)
         return true;
     uint32_t file;
     if (!nytp_builder_file(b, e->u.src_line.fid, &file))
         return false;
     const uint32_t len = e->u.src_line.text.len;
-    char *text = nytp_arena_alloc(b->arena, (size_t)len + 1);
+    char *text = nytp_arena_alloc(b->p->arena, (size_t)len + 1);
     if (text == NULL ||
-        !nytp_grow(&p->sources, &b->sources_capacity, p->n_sources, sizeof *p->sources))
+        !nytp_grow(&p->sources, &b->capacities.sources, p->n_sources, sizeof *p->sources))
         return nytp_builder_out_of_memory(b);
     memcpy(text, e->u.src_line.text.ptr, len);
     text[len] = '\0';
@@ -75,7 +75,7 @@ static bool keep_pair(struct nytp_builder *b, struct nytp_pair **list, uint32_t 
 
 static bool keep_attribute(struct nytp_builder *b, const struct nytp_event *e)
 {
-    return keep_pair(b, &b->p->attributes, &b->p->n_attributes, &b->attributes_capacity, e);
+    return keep_pair(b, &b->p->attributes, &b->p->n_attributes, &b->capacities.attributes, e);
 }
 
 static bool attribute_event(struct nytp_builder *b, const struct nytp_event *e)
@@ -83,13 +83,13 @@ static bool attribute_event(struct nytp_builder *b, const struct nytp_event *e)
     if (nytp_str_is(e->u.setting.key, "ticks_per_sec")) {
         const uint64_t ticks = nytp_str_number(e->u.setting.value);
         if (ticks > 0 && ticks <= INT32_MAX)
-            b->ticks_per_sec = (int64_t)ticks;
+            b->p->ticks_per_sec = (int64_t)ticks;
     } else if (nytp_str_is(e->u.setting.key, "sampled")) {
-        b->sampled = true;
+        b->settings.sampled = true;
     } else if (nytp_str_is(e->u.setting.key, "thread")) {
-        b->thread = (uint32_t)nytp_str_number(e->u.setting.value);
+        b->settings.thread = (uint32_t)nytp_str_number(e->u.setting.value);
     } else if (nytp_str_is(e->u.setting.key, "parent_thread")) {
-        b->parent_thread = (uint32_t)nytp_str_number(e->u.setting.value);
+        b->settings.parent_thread = (uint32_t)nytp_str_number(e->u.setting.value);
     }
     return keep_attribute(b, e);
 }
@@ -97,8 +97,8 @@ static bool attribute_event(struct nytp_builder *b, const struct nytp_event *e)
 static bool option_event(struct nytp_builder *b, const struct nytp_event *e)
 {
     if (nytp_str_is(e->u.setting.key, "calls"))
-        b->option_calls_2 = nytp_str_is(e->u.setting.value, "2");
-    return keep_pair(b, &b->p->options, &b->p->n_options, &b->options_capacity, e);
+        b->settings.calls_2 = nytp_str_is(e->u.setting.value, "2");
+    return keep_pair(b, &b->p->options, &b->p->n_options, &b->capacities.options, e);
 }
 
 static bool regex_event(struct nytp_builder *b, const struct nytp_regex_record *record)
@@ -106,7 +106,7 @@ static bool regex_event(struct nytp_builder *b, const struct nytp_regex_record *
     struct nytp_profile *const p = b->p;
     struct nytp_regex regex = {
         .kind = record->kind,
-        .process = b->n_processes - 1,
+        .process = b->processes.n - 1,
         .line = record->line,
         .calls = record->calls,
         .matches = record->matches,
@@ -120,9 +120,9 @@ static bool regex_event(struct nytp_builder *b, const struct nytp_regex_record *
         !nytp_builder_name(b, &record->pattern, &pattern))
         return false;
     regex.pattern = nytp_strings_get(b->strings, pattern);
-    struct nytp_regex_size *const sizes = nytp_arena_alloc(b->arena, sizeof record->sizes);
+    struct nytp_regex_size *const sizes = nytp_arena_alloc(b->p->arena, sizeof record->sizes);
     if (sizes == NULL ||
-        !nytp_grow(&p->regexes, &b->regexes_capacity, p->n_regexes, sizeof *p->regexes))
+        !nytp_grow(&p->regexes, &b->capacities.regexes, p->n_regexes, sizeof *p->regexes))
         return nytp_builder_out_of_memory(b);
     memcpy(sizes, record->sizes, sizeof record->sizes);
     regex.sizes = sizes;
@@ -136,14 +136,14 @@ static bool source_event(struct nytp_builder *b, const struct nytp_source_record
     uint32_t index;
     if (!nytp_builder_file(b, record->fid, &index))
         return false;
-    struct nytp_file *const file = &b->files[index].model;
+    struct nytp_file *const file = &b->files.at[index].model;
     if (file->n_text_sums > 0) {
         if (memcmp(file->text_sum, record->sum, sizeof file->text_sum) != 0)
             file->n_text_sums = 2;
-    } else if (b->proved_bytes + file->size <= MOST_PROVED_BYTES) {
+    } else if (b->seen.proved_bytes + file->size <= MOST_PROVED_BYTES) {
         memcpy(file->text_sum, record->sum, sizeof file->text_sum);
         file->n_text_sums = 1;
-        b->proved_bytes += file->size;
+        b->seen.proved_bytes += file->size;
     }
     return true;
 }
@@ -166,9 +166,9 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
     }
     if (!b->in_process)
         return true;
-    if (b->sampled && nytp_sample_waits_note(&b->waits, &e->u.comment.text))
+    if (b->settings.sampled && nytp_sample_waits_note(&b->waits, &e->u.comment.text))
         return true;
-    if (b->sampled &&
+    if (b->settings.sampled &&
         (reason = nytp_wait_record_read(&e->u.comment.text, &peer)) != NYTP_WAIT_UNKNOWN) {
         b->waits.reason = reason;
         return nytp_builder_name(b, &peer, &b->waits.peer);
@@ -187,7 +187,7 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
     if (resident > 0)
         return nytp_memory_points_note(b, resident);
     const struct nytp_label_record label = nytp_label_record_read(&e->u.comment.text);
-    b->has_labels |= label.kind == NYTP_LABEL_SET;
+    b->labels.any |= label.kind == NYTP_LABEL_SET;
     if (label.kind != NYTP_LABEL_NONE && label.kind != NYTP_LABEL_PROFILE)
         return nytp_label_marks_note(b, &label);
     if (label.kind == NYTP_LABEL_PROFILE)

@@ -32,8 +32,8 @@ bool nytp_builder_find_file(struct nytp_builder *builder, uint32_t fid, uint32_t
 /* Finds the file of a fid. One that was never defined gets an entry without name. */
 static inline bool nytp_builder_file(struct nytp_builder *b, uint32_t fid, uint32_t *index)
 {
-    if (fid < NYTP_SMALL_FIDS && b->small_fids[fid] != 0) {
-        *index = b->small_fids[fid];
+    if (fid < NYTP_SMALL_FIDS && b->files.by_small_fid[fid] != 0) {
+        *index = b->files.by_small_fid[fid];
         return true;
     }
     return nytp_builder_find_file(b, fid, index);
@@ -62,7 +62,7 @@ static inline bool nytp_builder_need_process(struct nytp_builder *b)
 /* Returns the process that began last; there must be one. */
 static inline struct nytp_built_process *nytp_builder_process(const struct nytp_builder *b)
 {
-    return &b->processes[b->n_processes - 1];
+    return &b->processes.at[b->processes.n - 1];
 }
 
 /* ---- builder_statements.c ----
@@ -167,9 +167,9 @@ void nytp_label_stretches_end(struct nytp_profile *p);
 static inline void nytp_label_marks_sampled(struct nytp_builder *builder, int64_t clock)
 {
     struct nytp_built_labels *const labels = &builder->labels;
-    for (; labels->n_timed < labels->n_marks; labels->n_timed++)
-        if (labels->marks[labels->n_timed].at_ticks > clock)
-            labels->marks[labels->n_timed].at_ticks = clock;
+    for (; labels->n_timed < labels->marks.n; labels->n_timed++)
+        if (labels->marks.at[labels->n_timed].at_ticks > clock)
+            labels->marks.at[labels->n_timed].at_ticks = clock;
 }
 
 /* Adds a label of the current process; of each key the last value counts. Leaves out a label that

@@ -4,20 +4,19 @@
  */
 #include "builder_parts.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 
 static bool add_file(struct nytp_builder *b, uint32_t fid, uint32_t *index)
 {
-    if (!nytp_grow(&b->files, &b->files_capacity, b->n_files, sizeof *b->files))
+    if (!NYTP_GROW(&b->files))
         return nytp_builder_out_of_memory(b);
-    *index = b->n_files++;
-    b->files[*index] = (struct nytp_built_file){.model = {.fid = fid, .unnamed = true}};
-    if (!nytp_table_put(&b->file_by_fid, (struct nytp_key){.a = fid}, *index))
+    *index = b->files.n++;
+    b->files.at[*index] = (struct nytp_built_file){.model = {.fid = fid, .unnamed = true}};
+    if (!nytp_table_put(&b->files.by_fid, (struct nytp_key){.a = fid}, *index))
         return nytp_builder_out_of_memory(b);
     if (fid < NYTP_SMALL_FIDS)
-        b->small_fids[fid] = *index;
+        b->files.by_small_fid[fid] = *index;
     return true;
 }
 
@@ -26,7 +25,7 @@ bool nytp_builder_find_file(struct nytp_builder *b, uint32_t fid, uint32_t *inde
     *index = 0;
     if (fid == 0)
         return true;
-    *index = nytp_table_get(&b->file_by_fid, (struct nytp_key){.a = fid});
+    *index = nytp_table_get(&b->files.by_fid, (struct nytp_key){.a = fid});
     return *index != NYTP_TABLE_NONE || add_file(b, fid, index);
 }
 
@@ -36,12 +35,12 @@ bool nytp_builder_new_fid(struct nytp_builder *b, const struct nytp_event *e)
     if (!nytp_builder_name(b, &e->u.new_fid.name, &name) ||
         !nytp_builder_file(b, e->u.new_fid.fid, &index))
         return false;
-    if (index != 0 && b->files[index].name != 0 && b->files[index].name != name &&
+    if (index != 0 && b->files.at[index].name != 0 && b->files.at[index].name != name &&
         !add_file(b, e->u.new_fid.fid, &index)) /* redefined: another file from here on */
         return false;
-    struct nytp_file *const f = &b->files[index].model;
-    b->files[index].name = name;
-    b->files[index].eval_fid = e->u.new_fid.eval_fid;
+    struct nytp_file *const f = &b->files.at[index].model;
+    b->files.at[index].name = name;
+    b->files.at[index].eval_fid = e->u.new_fid.eval_fid;
     f->unnamed = false;
     f->fid = e->u.new_fid.fid;
     f->eval_line = e->u.new_fid.eval_line;
@@ -56,36 +55,33 @@ bool nytp_builder_begin_process(struct nytp_builder *b, uint32_t pid, uint32_t p
 {
     if (!nytp_builder_end_process(b))
         return false;
-    if (!nytp_grow(&b->processes, &b->processes_capacity, b->n_processes, sizeof *b->processes))
+    if (!NYTP_GROW(&b->processes))
         return nytp_builder_out_of_memory(b);
-    const uint32_t root = nytp_callstack_begin(&b->stack, b->name_runtime);
+    const uint32_t root = nytp_callstack_begin(&b->stack, b->subs.runtime);
     if (root == NYTP_NO_NODE)
         return nytp_builder_tree_failed(b);
-    b->processes[b->n_processes++] =
+    b->processes.at[b->processes.n++] =
         (struct nytp_built_process){.model = {.pid = pid,
                                               .ppid = ppid,
-                                              .thread = b->thread,
-                                              .parent_thread = b->parent_thread,
+                                              .thread = b->settings.thread,
+                                              .parent_thread = b->settings.parent_thread,
                                               .start_s = start_s},
                                     .root = root,
-                                    .has_entries = b->option_calls_2};
+                                    .has_entries = b->settings.calls_2};
     b->in_process = true;
-    b->first_sample = b->stack.tree.n_samples > 0 ? b->stack.tree.n_samples : 1;
-    b->discount = b->returned = b->discount_calls = false;
+    b->memory.first_sample = b->stack.tree.samples.n > 0 ? b->stack.tree.samples.n : 1;
     b->waits.is_recorded = b->waits.goes_on = false;
     b->waits.leaf = (struct nytp_sampled_leaf){0};
     b->waits.reason = NYTP_WAIT_UNKNOWN;
-    b->left_file = b->left_line = 0;
+    b->left = (struct nytp_left_statement){0};
     b->time_position = 0;
     b->memory.in_use = b->memory.svs = b->memory.peak.in_use = b->memory.peak.at_ticks = 0;
     b->memory.peak.n_samples = 0;
-    b->wanted_depth = 0;
-    b->accepts.n_open = 0;
+    b->spans.wanted_depth = 0;
+    b->accepts.open.n = 0;
     b->accepts.leaf_ticks = 0;
-    memset(b->page_cache, 0, sizeof b->page_cache);
-    free(b->names);
-    b->names = NULL;
-    b->names_capacity = 0;
+    memset(b->pages.cache, 0, sizeof b->pages.cache);
+    b->subs.names_capacity = 0;
     return true;
 }
 
@@ -127,13 +123,13 @@ bool nytp_builder_end_process(struct nytp_builder *b)
 
 bool nytp_builder_end_pid(struct nytp_builder *b, uint32_t pid, double end_s)
 {
-    for (uint32_t i = b->n_processes; i-- > 0;) {
-        struct nytp_built_process *p = &b->processes[i];
+    for (uint32_t i = b->processes.n; i-- > 0;) {
+        struct nytp_built_process *p = &b->processes.at[i];
         if (p->model.pid != pid || p->model.complete)
             continue;
         p->model.complete = true;
         p->model.end_s = end_s;
-        return i != b->n_processes - 1 || nytp_builder_end_process(b);
+        return i != b->processes.n - 1 || nytp_builder_end_process(b);
     }
     return true; /* the end of a process that never began: nothing to close */
 }

@@ -9,10 +9,10 @@
 /* No more ticks are taken: there were more than sums hold. */
 void nytp_builder_has_no_times(struct nytp_builder *b)
 {
-    if ((b->has & ~(unsigned)(NYTP_HAS_TIMES | NYTP_HAS_SOURCE)) != 0)
+    if ((b->p->has & ~(unsigned)(NYTP_HAS_TIMES | NYTP_HAS_SOURCE)) != 0)
         return;
-    b->has &= ~(unsigned)NYTP_HAS_TIMES;
-    b->ticks_seen = b->statement_ticks_seen = NYTP_MAX_TOTAL_TICKS + 1;
+    b->p->has &= ~(unsigned)NYTP_HAS_TIMES;
+    b->seen.ticks = b->seen.statement_ticks = NYTP_MAX_TOTAL_TICKS + 1;
 }
 
 bool nytp_builder_out_of_memory(struct nytp_builder *b)
@@ -23,17 +23,17 @@ bool nytp_builder_out_of_memory(struct nytp_builder *b)
 bool nytp_builder_tree_failed(struct nytp_builder *b)
 {
     if (b->stack.tree.live_nodes >= b->stack.tree.max_nodes)
-        return nytp_error_at(&b->error, NYTP_ERR_LIMIT, b->last_offset, b->inflated,
+        return nytp_error_at(&b->error, NYTP_ERR_LIMIT, b->input.offset, b->input.inflated,
                              "more than %u distinct calling contexts", b->stack.tree.max_nodes);
-    return nytp_error_at(&b->error, NYTP_ERR_LIMIT, b->last_offset, b->inflated,
+    return nytp_error_at(&b->error, NYTP_ERR_LIMIT, b->input.offset, b->input.inflated,
                          "calls nested deeper than %u, or no memory", NYTP_MAX_DEPTH);
 }
 
 bool nytp_builder_xsub(struct nytp_builder *b, uint32_t name)
 {
-    if (b->recent_subs[name % NYTP_RECENT_SUBS].name == name)
-        b->recent_subs[name % NYTP_RECENT_SUBS].name = 0; /* what is known of it is outdated */
-    return nytp_table_put(&b->xsubs, (struct nytp_key){.a = name}, 1) ||
+    if (b->subs.recent[name % NYTP_RECENT_SUBS].name == name)
+        b->subs.recent[name % NYTP_RECENT_SUBS].name = 0; /* what is known of it is outdated */
+    return nytp_table_put(&b->subs.xsubs, (struct nytp_key){.a = name}, 1) ||
            nytp_builder_out_of_memory(b);
 }
 

@@ -84,9 +84,9 @@ struct nytp_built_mark {
 };
 
 struct nytp_built_labels { /* labels.c */
-    struct nytp_built_mark *marks;  /* as they came */
-    uint32_t *in_force;             /* stretches of the current process that have not ended */
-    uint32_t n_marks, n_in_force, stretches_capacity, marks_capacity, in_force_capacity;
+    NYTP_LIST(struct nytp_built_mark) marks; /* as they came */
+    NYTP_LIST(uint32_t) in_force; /* stretches of the current process that have not ended */
+    bool any;
     uint64_t left_out;
     uint32_t own_depth;  /* of the calls that comments told of since the last label changed */
     uint32_t n_timed;    /* marks whose time no sample changes any more */
@@ -100,16 +100,15 @@ struct nytp_built_profile_label {
 };
 
 struct nytp_built_profile_labels { /* labels.c */
-    struct nytp_built_profile_label *list; /* as they came, so by process */
-    uint32_t n, capacity;
+    NYTP_LIST(struct nytp_built_profile_label); /* as they came, so by process */
     struct nytp_table by_key; /* (process, key) -> the last one */
     size_t len;               /* of the text of the last one's process */
 };
 
 struct nytp_built_memory { /* memory_points.c */
-    uint32_t points_capacity;
-    int64_t in_use, svs; /* of the process in progress, now */
-    uint32_t n_freed;    /* samples, of all processes */
+    uint32_t first_sample; /* of the process in progress */
+    int64_t in_use, svs;   /* of that process, now */
+    uint32_t n_freed;      /* samples, of all processes */
     struct {
         int64_t in_use, at_ticks;
         uint32_t n_samples, n_freed; /* in the tree, and freed, up to then */
@@ -124,97 +123,122 @@ struct nytp_built_in_use_call {
 
 #define NYTP_NO_CALL UINT32_MAX
 
+struct nytp_built_in_use_block {
+    uint32_t sample, call, file, line;
+};
+
 struct nytp_built_in_use { /* in_use_before.c; of the process in progress */
-    struct nytp_built_in_use_call *calls;
-    struct nytp_built_in_use_block {
-        uint32_t sample, call, file, line;
-    } * blocks;
-    uint32_t n_calls, n_blocks, calls_capacity, blocks_capacity;
+    NYTP_LIST(struct nytp_built_in_use_call) calls;
+    NYTP_LIST(struct nytp_built_in_use_block) blocks;
     uint32_t first_call; /* index of the call that has number 1 */
+};
+
+struct nytp_built_input { /* as far as it was read */
+    uint32_t path;
+    uint64_t offset; /* of the latest event, in the inflated stream if `inflated` */
+    bool inflated;
+};
+
+struct nytp_built_settings { /* that say how the rest is read */
+    bool sampled;
+    bool calls_2;                   /* calls=2 */
+    uint32_t thread, parent_thread; /* of processes that begin now */
+};
+
+struct nytp_built_totals {          /* without signs; all have limits */
+    int64_t ticks, statement_ticks; /* of all calls, all statements */
+    int64_t bytes;                  /* that were allocated, and blocks */
+    int64_t svs;                    /* that were made or freed */
+    uint64_t proved_bytes;          /* of files of whose text the sum is known */
+};
+
+struct nytp_built_capacities { /* of the profile's arrays */
+    uint32_t attributes, options, sources, blocks, regexes, stretches, memory_points;
+};
+
+struct nytp_built_files {
+    NYTP_LIST(struct nytp_built_file);      /* [0] unused */
+    struct nytp_table by_fid;               /* (fid) -> index */
+    uint32_t by_small_fid[NYTP_SMALL_FIDS]; /* the same for low fids, 0 = not known */
+};
+
+struct nytp_line_pages {
+    NYTP_LIST(struct nytp_line_page);
+    struct nytp_table by_place; /* (process, file, number) -> index */
+    struct nytp_cached_page {
+        uint32_t file, number, page;  /* index + 1, 0 = none */
+    } cache[NYTP_PAGE_CACHE];         /* of the current process, as are these: */
+    struct nytp_recent_lines *recent; /* NULL: no line was met yet */
+    uint32_t n_recent;                /* statements that are counted there, at most */
+};
+
+struct nytp_built_arcs {
+    NYTP_LIST(struct nytp_arc); /* caller and callee are string ids; caller 0: not recorded */
+    struct nytp_table by_key;   /* (caller, callee, file, line) -> index */
+};
+
+struct nytp_built_subs {     /* by their names */
+    uint32_t runtime, null;  /* main::RUNTIME, main::NULL */
+    struct nytp_table xsubs; /* (name) -> 1 */
+    uint32_t *names; /* of returns in the process in progress, by their number; 0: not met */
+    uint32_t names_capacity;
+    struct nytp_recent_sub {
+        uint32_t name;
+        bool is_leaf;
+    } recent[NYTP_RECENT_SUBS]; /* that returned; leaf: known as a builtin or xsub */
+};
+
+struct nytp_built_spans {
+    NYTP_LIST(struct nytp_built_span); /* by process, then in the order in which they ended */
+    struct nytp_span_floor floor;
+    uint32_t wanted_depth; /* of the last call that was wanted (options.spans_of); 0 = none:
+                              calls that end less deep lie around it */
+    int64_t pruned_ticks;  /* the longest call that was left out of the time line */
+    uint64_t n_pruned;
+};
+
+struct nytp_left_statement { /* the last one, and events since its time record */
+    uint32_t file, line;
+    bool discount;
+    bool returned;       /* a Perl sub returned */
+    bool discount_calls; /* the discount is for such a return, not for a block that was left */
 };
 
 struct nytp_builder {
     struct nytp_sink sink;
     struct nytp_build_options options;
     struct nytp_error error;
-    uint32_t path;
-    int64_t ticks_per_sec;
-    bool sampled, has_labels;
-    struct nytp_sample_waits waits; /* if so */
-    unsigned has;
-    uint64_t negative_times, wrapped_statements;
-    uint64_t last_offset; /* of the latest event, in the inflated stream if `inflated` */
-    bool inflated;
-    int64_t ticks_seen, statement_ticks_seen; /* of all calls, all statements, without signs */
-    int64_t bytes_seen;                       /* that were allocated, and blocks */
-    uint32_t first_sample;                    /* of the process in progress */
-    int64_t svs_seen;                         /* that were made or freed */
-    uint32_t name_runtime, name_null;
+    struct nytp_built_input input;
+    struct nytp_built_settings settings;
+    struct nytp_built_totals seen;
 
-    /* The profile: owns strings and arena. Here already have their rows, as they came: attributes
-     * and options, sources, blocks (also of string evals), regexes, memory points (at_ticks as
-     * recorded) and stretches (their times come from the marks). */
+    /* The profile: owns strings and arena. Here already have their rows, as they came:
+     * attributes and options, sources, blocks (also of string evals), regexes, memory points
+     * (at_ticks as recorded) and stretches (their times come from the marks). It also has the
+     * contents of the recording and the faults so far. */
     struct nytp_profile *p;
-    uint32_t attributes_capacity, options_capacity, sources_capacity, blocks_capacity,
-        regexes_capacity;
+    struct nytp_built_capacities capacities;
     struct nytp_strings *strings;
-    struct nytp_arena *arena;
     struct nytp_callstack stack; /* and the tree that grows from it */
 
-    uint32_t thread, parent_thread; /* of processes that begin now, as attributes say */
-    struct nytp_built_process *processes;
-    uint32_t n_processes, processes_capacity;
+    NYTP_LIST(struct nytp_built_process) processes;
     bool in_process;
-    bool option_calls_2;
-
-    struct nytp_built_file *files; /* [0] unused */
-    uint32_t n_files, files_capacity;
-    struct nytp_table file_by_fid;        /* (fid) -> index */
-    uint32_t small_fids[NYTP_SMALL_FIDS]; /* the same for low fids, 0 = not known */
-
-    struct nytp_line_page *pages;
-    uint32_t n_pages, pages_capacity;
-    struct nytp_table page_by_place; /* (process, file, number) -> index */
-    struct {
-        uint32_t file, number, page;  /* index + 1, 0 = none */
-    } page_cache[NYTP_PAGE_CACHE];    /* of the current process, as are these: */
-    struct nytp_recent_lines *recent; /* NULL: no line was met yet */
-    uint32_t n_recent;                /* statements that are counted there, at most */
-
-    struct nytp_built_range *ranges;
-    uint32_t n_ranges, ranges_capacity;
-    struct nytp_arc *arcs; /* caller and callee are string ids; caller 0: not recorded */
-    uint32_t n_arcs, arcs_capacity;
-    struct nytp_table arc_by_key; /* (caller, callee, file, line) -> index */
-    struct nytp_table xsubs;      /* (name) -> 1 */
-    uint32_t *names; /* of returns in the process in progress, by their number; 0: not met */
-    uint32_t names_capacity;
-    struct {
-        uint32_t name;
-        bool is_leaf;
-    } recent_subs[NYTP_RECENT_SUBS]; /* that returned; leaf: known as a builtin or xsub */
-
-    uint64_t proved_bytes;            /* of files of whose text the sum is known */
-    struct nytp_table block_by_lines; /* all four of them */
-
-    struct nytp_built_span *spans; /* by process, then in the order in which the calls ended */
-    uint32_t n_spans, spans_capacity;
-    struct nytp_span_floor span_floor;
-    uint32_t wanted_depth;     /* of the last call that was wanted (options.spans_of); 0 = none:
-                                  calls that end less deep lie around it */
-    int64_t pruned_span_ticks; /* the longest call that was left out of the time line */
-    uint64_t spans_pruned;
     int64_t time_position; /* the latest instant that is taken on the current time axis */
+    struct nytp_left_statement left;
+
+    struct nytp_built_files files;
+    struct nytp_line_pages pages;
+    NYTP_LIST(struct nytp_built_range) ranges;
+    struct nytp_built_arcs arcs;
+    struct nytp_built_subs subs;
+    struct nytp_table block_by_lines; /* all four of them */
+    struct nytp_built_spans spans;
     struct nytp_built_labels labels;
     struct nytp_built_profile_labels profile_labels;
     struct nytp_built_memory memory;
     struct nytp_built_in_use in_use;
     struct nytp_accept_waits accepts;
-
-    uint32_t left_file, left_line; /* the statement that was left last */
-    bool discount;
-    bool returned;       /* a Perl sub returned since the last time record */
-    bool discount_calls; /* the discount is for such a return, not for a block that was left */
+    struct nytp_sample_waits waits; /* if sampled */
 };
 
 /* The recording has counts only: takes all its ticks as 0. Does nothing behind its first

@@ -5,7 +5,6 @@
  */
 #include "builder_parts.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,18 +12,17 @@
  * out. */
 static uint32_t find_page(struct nytp_builder *b, uint32_t file, uint32_t number)
 {
-    const uint32_t process = b->n_processes - 1;
+    const uint32_t process = b->processes.n - 1;
     const struct nytp_key key = {process, file, number, 0};
-    uint32_t index = nytp_table_get(&b->page_by_place, key);
+    uint32_t index = nytp_table_get(&b->pages.by_place, key);
     if (index == NYTP_TABLE_NONE) {
-        if (!nytp_grow(&b->pages, &b->pages_capacity, b->n_pages, sizeof *b->pages) ||
-            !nytp_table_put(&b->page_by_place, key, b->n_pages))
+        if (!NYTP_GROW(&b->pages) || !nytp_table_put(&b->pages.by_place, key, b->pages.n))
             return 0;
-        index = b->n_pages++;
-        memset(&b->pages[index], 0, sizeof *b->pages);
-        b->pages[index].process = process;
-        b->pages[index].file = file;
-        b->pages[index].number = number;
+        index = b->pages.n++;
+        memset(&b->pages.at[index], 0, sizeof *b->pages.at);
+        b->pages.at[index].process = process;
+        b->pages.at[index].file = file;
+        b->pages.at[index].number = number;
     }
     return index + 1;
 }
@@ -33,17 +31,15 @@ static bool add_page_line(struct nytp_builder *b, uint32_t file, uint32_t line, 
                           uint64_t statements, uint64_t after_leave)
 {
     const uint32_t number = line / NYTP_LINES_PER_PAGE, at = line % NYTP_LINES_PER_PAGE;
-    const uint32_t slot = (file * 31 + number) % NYTP_PAGE_CACHE;
-    uint32_t page = b->page_cache[slot].page;
-    if (b->page_cache[slot].number != number || b->page_cache[slot].file != file || page == 0) {
-        page = find_page(b, file, number);
+    struct nytp_cached_page *const cached =
+        &b->pages.cache[(file * 31 + number) % NYTP_PAGE_CACHE];
+    if (cached->number != number || cached->file != file || cached->page == 0) {
+        const uint32_t page = find_page(b, file, number);
         if (page == 0)
             return nytp_builder_out_of_memory(b);
-        b->page_cache[slot].file = file;
-        b->page_cache[slot].number = number;
-        b->page_cache[slot].page = page;
+        *cached = (struct nytp_cached_page){file, number, page};
     }
-    struct nytp_line_page *p = &b->pages[page - 1];
+    struct nytp_line_page *p = &b->pages.at[cached->page - 1];
     struct nytp_page_line *l = &p->lines[at];
     l->ticks += ticks;
     l->statements += statements;
@@ -65,25 +61,25 @@ static bool settle_recent_line(struct nytp_builder *b, struct nytp_recent_line *
 
 bool nytp_builder_settle_lines(struct nytp_builder *b)
 {
-    struct nytp_recent_lines *const recent = b->recent;
+    struct nytp_recent_lines *const recent = b->pages.recent;
     bool ok = true;
-    if (b->n_recent == 0)
+    if (b->pages.n_recent == 0)
         return true;
     for (uint32_t i = 0; ok && i < recent->n_met; i++)
         ok = settle_recent_line(b, &recent->at[recent->met[i]]);
-    b->n_recent = recent->n_met = 0;
+    b->pages.n_recent = recent->n_met = 0;
     return ok;
 }
 
 /* See to it that a line is among those met lately. */
 static bool meet_line(struct nytp_builder *b, uint32_t file, uint32_t line)
 {
-    if (b->recent == NULL)
-        b->recent = calloc(1, sizeof *b->recent);
-    if (b->recent == NULL)
+    if (b->pages.recent == NULL)
+        b->pages.recent = calloc(1, sizeof *b->pages.recent);
+    if (b->pages.recent == NULL)
         return nytp_builder_out_of_memory(b);
     const uint32_t slot = (file * 1021 + line) % NYTP_RECENT_LINES;
-    struct nytp_recent_lines *const recent = b->recent;
+    struct nytp_recent_lines *const recent = b->pages.recent;
     struct nytp_recent_line *const r = &recent->at[slot];
     const uint64_t place = (uint64_t)file << 32 | line;
     if (r->place == place)
@@ -112,11 +108,11 @@ static void start_entered_frames(struct nytp_builder *b)
 /* Returns the ticks of a statement, or 0 once the input's statements exceed what sums hold. */
 static inline int64_t statement_ticks(struct nytp_builder *b, int32_t ticks)
 {
-    if (b->statement_ticks_seen > NYTP_MAX_TOTAL_TICKS) {
-        b->negative_times += (b->has & NYTP_HAS_TIMES) != 0;
+    if (b->seen.statement_ticks > NYTP_MAX_TOTAL_TICKS) {
+        b->p->negative_times += (b->p->has & NYTP_HAS_TIMES) != 0;
         return 0;
     }
-    b->statement_ticks_seen += ticks < 0 ? -(int64_t)ticks : ticks;
+    b->seen.statement_ticks += ticks < 0 ? -(int64_t)ticks : ticks;
     return ticks;
 }
 
@@ -125,7 +121,7 @@ static bool book_wait(struct nytp_builder *b, uint32_t file, uint32_t line, int6
                       int64_t wait_ticks)
 {
     nytp_builder_process(b)->model.cpu_ticks += ticks - wait_ticks;
-    if (!nytp_sample_waits_reason(&b->waits, b->n_processes - 1, file, line, wait_ticks))
+    if (!nytp_sample_waits_reason(&b->waits, b->processes.n - 1, file, line, wait_ticks))
         return false;
     return !nytp_builder_process(b)->has_entries ||
            nytp_sample_waits_book(&b->waits, &b->stack, file, line, wait_ticks, ticks);
@@ -142,39 +138,39 @@ struct tally {
 static inline void enter_file(struct nytp_builder *b, uint32_t file, uint32_t from_file,
                               uint32_t from_line)
 {
-    if (b->files[file].executed)
+    if (b->files.at[file].executed)
         return;
-    b->files[file].executed = true;
-    b->files[file].from_file = from_file;
-    b->files[file].from_line = from_line;
+    b->files.at[file].executed = true;
+    b->files.at[file].from_file = from_file;
+    b->files.at[file].from_line = from_line;
 }
 
 static bool book_statement(struct nytp_builder *b, struct tally *tally, uint32_t file,
                            const struct nytp_statement *s)
 {
     const int64_t ticks = statement_ticks(b, s->ticks);
-    const bool discount = s->what == NYTP_STATEMENT_DISCOUNTED || b->discount;
+    const bool discount = s->what == NYTP_STATEMENT_DISCOUNTED || b->left.discount;
     const uint32_t line = s->line, statements = !discount;
-    const uint32_t after_leave = discount & !b->discount_calls;
-    b->discount = false;
-    b->discount_calls = b->returned;
-    b->returned = false;
+    const uint32_t after_leave = discount & !b->left.discount_calls;
+    b->left.discount = false;
+    b->left.discount_calls = b->left.returned;
+    b->left.returned = false;
     tally->clock += ticks;
     tally->statements += statements;
     if (ticks < 0) {
-        b->negative_times++;
-        b->wrapped_statements += ticks < -b->ticks_per_sec;
+        b->p->negative_times++;
+        b->p->wrapped_statements += ticks < -b->p->ticks_per_sec;
     }
-    if (file != b->left_file)
-        enter_file(b, file, b->left_file, b->left_line);
-    b->left_file = file;
-    b->left_line = line;
+    if (file != b->left.file)
+        enter_file(b, file, b->left.file, b->left.line);
+    b->left.file = file;
+    b->left.line = line;
     if (b->options.max_spans > 0 && tally->clock > b->time_position) {
         b->time_position = tally->clock;
         if (tally->has_entries)
             start_entered_frames(b);
     }
-    if (b->sampled) {
+    if (b->settings.sampled) {
         const int64_t wait_ticks = nytp_sample_waits_of(&b->waits, s->ticks, discount);
         if (!book_wait(b, file, line, ticks, ticks == s->ticks ? wait_ticks : 0))
             return nytp_builder_tree_failed(b);
@@ -204,9 +200,9 @@ static size_t book_on_recent_lines(struct nytp_builder *b, uint32_t file,
 {
     const uint32_t slot_of_file = file * 1021;
     const uint64_t place_of_file = (uint64_t)file << 32;
-    struct nytp_recent_line *const recent_lines = b->recent->at;
-    uint64_t after_leave = after_leave_count(b->discount_calls),
-             next_after_leave = after_leave_count(b->returned);
+    struct nytp_recent_line *const recent_lines = b->pages.recent->at;
+    uint64_t after_leave = after_leave_count(b->left.discount_calls),
+             next_after_leave = after_leave_count(b->left.returned);
     const struct nytp_statement *s = run, *const end = run + n;
     for (; s < end; s++) {
         struct nytp_recent_line *const r =
@@ -218,15 +214,15 @@ static size_t book_on_recent_lines(struct nytp_builder *b, uint32_t file,
         after_leave = next_after_leave;
         next_after_leave = after_leave_count(false);
     }
-    b->discount_calls = after_leave == 0;
-    b->returned = next_after_leave == 0;
-    b->n_recent += (uint32_t)(s - run);
+    b->left.discount_calls = after_leave == 0;
+    b->left.returned = next_after_leave == 0;
+    b->pages.n_recent += (uint32_t)(s - run);
     return (size_t)(s - run);
 }
 
 static bool book_on_pages(struct nytp_builder *b, uint32_t file, const struct nytp_run *run)
 {
-    if (b->n_recent > INT32_MAX && !nytp_builder_settle_lines(b))
+    if (b->pages.n_recent > INT32_MAX && !nytp_builder_settle_lines(b))
         return false;
     for (size_t i = 0; i < run->n;) {
         if (!meet_line(b, file, run->at[i].line))
@@ -239,8 +235,8 @@ static bool book_on_pages(struct nytp_builder *b, uint32_t file, const struct ny
 /* The same, in the current frame, in which none returned since the statement before. */
 static bool book_on_tree(struct nytp_builder *b, uint32_t file, const struct nytp_run *run)
 {
-    const uint32_t what = b->discount_calls ? run->at->what & NYTP_BOOK_COUNTS : run->at->what;
-    b->discount_calls = false;
+    const uint32_t what = run->at->what & (b->left.discount_calls ? NYTP_BOOK_COUNTS : ~0u);
+    b->left.discount_calls = false;
     return nytp_callstack_statements(&b->stack, file, run->at, run->n, what) ||
            nytp_builder_tree_failed(b);
 }
@@ -250,11 +246,11 @@ static bool book_on_tree(struct nytp_builder *b, uint32_t file, const struct nyt
 static bool book_plain(struct nytp_builder *b, struct tally *tally, uint32_t file,
                        const struct nytp_run *run)
 {
-    if (file != b->left_file)
-        enter_file(b, file, b->left_file, b->left_line);
-    b->left_file = file;
-    b->left_line = run->at[run->n - 1].line;
-    b->statement_ticks_seen += run->ticks;
+    if (file != b->left.file)
+        enter_file(b, file, b->left.file, b->left.line);
+    b->left.file = file;
+    b->left.line = run->at[run->n - 1].line;
+    b->seen.statement_ticks += run->ticks;
     tally->clock += run->ticks;
     tally->statements += run->n - run->n_discounted;
     if (b->time_position < tally->clock && b->options.max_spans > 0)
@@ -268,9 +264,10 @@ static bool is_plain(const struct nytp_builder *b, const struct tally *tally, ui
                      const struct nytp_statement *next)
 {
     const bool began_here =
-        !tally->has_entries || (b->stack.owner_frame == b->stack.top && !b->returned);
-    return began_here && file != 0 && next->ticks >= 0 && !b->discount && !b->sampled &&
-           b->statement_ticks_seen <= NYTP_MAX_TOTAL_TICKS - MAX_RUN_TICKS;
+        !tally->has_entries || (b->stack.owner_frame == b->stack.top && !b->left.returned);
+    return began_here && file != 0 && next->ticks >= 0 && !b->left.discount &&
+           !b->settings.sampled &&
+           b->seen.statement_ticks <= NYTP_MAX_TOTAL_TICKS - MAX_RUN_TICKS;
 }
 
 static bool book_run(struct nytp_builder *b, struct tally *tally, const struct nytp_run *run)
@@ -314,8 +311,8 @@ bool nytp_builder_begin_entries(struct nytp_builder *b, struct nytp_built_proces
 {
     if (!nytp_builder_settle_lines(b))
         return false;
-    for (uint32_t i = b->n_pages; i-- > 0 && b->pages[i].process == b->n_processes - 1;) {
-        struct nytp_line_page *page = &b->pages[i];
+    for (uint32_t i = b->pages.n; i-- > 0 && b->pages.at[i].process == b->processes.n - 1;) {
+        struct nytp_line_page *page = &b->pages.at[i];
         for (uint32_t at = 0; at < NYTP_LINES_PER_PAGE; at++)
             if ((page->seen >> at & 1) != 0 &&
                 !nytp_calltree_add_line(&b->stack.tree, p->root, page->file,

@@ -54,9 +54,9 @@ void nytp_calltree_free(struct nytp_calltree *tree)
     free(tree->lines);
     free(tree->node_memory.of);
     free(tree->line_memory.of);
-    free(tree->samples);
-    free(tree->work);
-    free(tree->booked_calls);
+    free(tree->samples.at);
+    free(tree->work.at);
+    free(tree->booked_calls.at);
     free(tree->line_cache.of);
     free(tree->call_cache.of);
     nytp_table_free(&tree->by_call);
@@ -245,13 +245,13 @@ bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t 
 
 uint32_t nytp_calltree_new_sample(struct nytp_calltree *tree, struct nytp_tree_sample sample)
 {
-    const uint32_t index = tree->n_samples == 0 ? 1 : tree->n_samples;
-    if (index > NYTP_MAX_SAMPLES ||
-        !nytp_grow(&tree->samples, &tree->samples_capacity, index, sizeof *tree->samples))
+    const uint32_t index = tree->samples.n == 0 ? 1 : tree->samples.n;
+    tree->samples.n = index;
+    if (index > NYTP_MAX_SAMPLES || !NYTP_GROW(&tree->samples))
         return 0;
-    tree->n_samples = index + 1;
+    tree->samples.n++;
     sample.next = index;
-    tree->samples[index] = sample;
+    tree->samples.at[index] = sample;
     return index;
 }
 
@@ -270,9 +270,9 @@ static bool add_memory(struct nytp_calltree *tree, struct nytp_tree_memories *me
     struct nytp_tree_memory *const sum = &memories->of[index];
     sum->svs += more.svs;
     if (sum->last_sample != 0 && more.last_sample != 0) {
-        const uint32_t first = tree->samples[sum->last_sample].next;
-        tree->samples[sum->last_sample].next = tree->samples[more.last_sample].next;
-        tree->samples[more.last_sample].next = first;
+        const uint32_t first = tree->samples.at[sum->last_sample].next;
+        tree->samples.at[sum->last_sample].next = tree->samples.at[more.last_sample].next;
+        tree->samples.at[more.last_sample].next = first;
     }
     if (more.last_sample != 0)
         sum->last_sample = more.last_sample;
@@ -334,8 +334,8 @@ struct nytp_svs nytp_calltree_svs(const struct nytp_calltree *tree,
     const struct nytp_tree_memory memory = memory_of(memories, index);
     struct nytp_svs svs = {.net = memory.svs};
     for (uint32_t i = memory.last_sample; i != 0;) {
-        add_sample(&svs, &tree->samples[i]);
-        i = tree->samples[i].next == memory.last_sample ? 0 : tree->samples[i].next;
+        add_sample(&svs, &tree->samples.at[i]);
+        i = tree->samples.at[i].next == memory.last_sample ? 0 : tree->samples.at[i].next;
     }
     return svs;
 }
@@ -391,7 +391,7 @@ static bool merge_lines(struct nytp_calltree *tree, uint32_t from, uint32_t to)
                                     l.after_leave) ||
             !add_memory_at(tree, to, l.file, l.line, take_memory(&tree->line_memory, r)))
             return false;
-        if (tree->waits.n > 0 &&
+        if (tree->waits.ticks.n > 0 &&
             !nytp_wait_sums_move(&tree->waits, nytp_wait_of_line(from, l.file, l.line),
                                  nytp_wait_of_line(to, l.file, l.line)))
             return false;
@@ -404,10 +404,10 @@ static bool merge_lines(struct nytp_calltree *tree, uint32_t from, uint32_t to)
 /* Queue two nodes: the first is to be merged into the second. */
 static bool push_work(struct nytp_calltree *tree, uint32_t from, uint32_t to)
 {
-    if (!nytp_grow(&tree->work, &tree->work_capacity, tree->n_work + 1, sizeof *tree->work))
+    if (!nytp_grow(&tree->work.at, &tree->work.capacity, tree->work.n + 1, sizeof from))
         return false;
-    tree->work[tree->n_work++] = from;
-    tree->work[tree->n_work++] = to;
+    tree->work.at[tree->work.n++] = from;
+    tree->work.at[tree->work.n++] = to;
     return true;
 }
 
@@ -429,9 +429,9 @@ static bool merge_children(struct nytp_calltree *tree, uint32_t from, uint32_t t
 /* Do what is queued: a list, not recursion, since trees can be a million deep. */
 static bool drain_work(struct nytp_calltree *tree)
 {
-    while (tree->n_work > 0) {
-        const uint32_t to = tree->work[--tree->n_work];
-        const uint32_t from = tree->work[--tree->n_work];
+    while (tree->work.n > 0) {
+        const uint32_t to = tree->work.at[--tree->work.n];
+        const uint32_t from = tree->work.at[--tree->work.n];
         if (!merge_lines(tree, from, to) || !merge_children(tree, from, to) ||
             !nytp_wait_sums_move(&tree->waits, nytp_wait_of_node(from),
                                  nytp_wait_of_node(to)) ||
@@ -472,7 +472,7 @@ bool nytp_calltree_book(struct nytp_calltree *tree, uint32_t node,
                         const struct nytp_booking *bookings, uint32_t n)
 {
     struct nytp_booked_call call = {.node = node};
-    uint32_t n_outer = 0;
+    tree->booked_calls.n = 0;
     for (uint32_t i = n; i > 0;) {
         i = book_lines(tree, call, bookings, i);
         if (i == UINT32_MAX)
@@ -496,15 +496,14 @@ bool nytp_calltree_book(struct nytp_calltree *tree, uint32_t node,
             if (child == NYTP_NO_NODE)
                 return false;
             if (e->inside > 0) {
-                if (!nytp_grow(&tree->booked_calls, &tree->booked_calls_capacity, n_outer,
-                               sizeof *tree->booked_calls))
+                if (!NYTP_GROW(&tree->booked_calls))
                     return false;
-                tree->booked_calls[n_outer++] = call;
+                tree->booked_calls.at[tree->booked_calls.n++] = call;
                 call = (struct nytp_booked_call){.node = child, .first = i - e->inside};
             }
         }
-        while (n_outer > 0 && i == call.first)
-            call = tree->booked_calls[--n_outer];
+        while (tree->booked_calls.n > 0 && i == call.first)
+            call = tree->booked_calls.at[--tree->booked_calls.n];
     }
     return true;
 }

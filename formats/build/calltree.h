@@ -122,14 +122,18 @@ struct nytp_tree_cache {
     uint32_t mask;
 };
 
+struct nytp_booked_call { /* whose bookings are next, and those that it lies in */
+    uint32_t node;
+    uint32_t first; /* of its bookings, in the list */
+};
+
 struct nytp_calltree {
     struct nytp_tree_node *nodes; /* [0] unused */
     struct nytp_tree_line *lines; /* [0] unused */
     uint32_t n_nodes, nodes_capacity, free_nodes;
     uint32_t n_lines, lines_capacity, free_lines;
     struct nytp_tree_memories node_memory, line_memory;
-    struct nytp_tree_sample *samples; /* [0] unused */
-    uint32_t n_samples, samples_capacity;
+    NYTP_LIST(struct nytp_tree_sample) samples; /* [0] unused */
     uint32_t max_nodes;
     uint32_t live_nodes;
 
@@ -144,14 +148,8 @@ struct nytp_calltree {
      * (callstack.h). When that node is merged into another, this becomes the other. */
     uint32_t owner;
 
-    uint32_t *work; /* pairs of nodes to merge */
-    uint32_t n_work, work_capacity;
-
-    struct nytp_booked_call { /* whose bookings are next, and those that it lies in */
-        uint32_t node;
-        uint32_t first; /* of its bookings, in the list */
-    } * booked_calls;
-    uint32_t booked_calls_capacity;
+    NYTP_LIST(uint32_t) work; /* pairs of nodes to merge */
+    NYTP_LIST(struct nytp_booked_call) booked_calls;
 
     /* The last lines and nodes touched: what happens usually happened before. Their fields say
      * what they are of. */

@@ -59,7 +59,7 @@ static bool estimate_below(struct estimate *e, uint32_t raw_parent, uint32_t cal
         return true;
     e->placed[caller].on_path = true;
     for (uint32_t i = e->first_arc[caller]; i < e->first_arc[caller + 1]; i++) {
-        const struct nytp_arc *a = &b->arcs[e->arc_order[i]];
+        const struct nytp_arc *a = &b->arcs.at[e->arc_order[i]];
         const uint32_t callee = a->callee;
         const double all = e->by_calls ? (double)e->sums[callee].arc_calls
                                        : (double)e->sums[callee].arc_incl;
@@ -98,12 +98,12 @@ static void index_arcs(struct estimate *e)
     for (uint32_t i = 0; i < n; i++)
         total += (double)e->sums[i].arc_excl;
     e->min_ticks = total > 1e5 ? total / 1e5 : 1;
-    for (uint32_t i = 0; i < b->n_arcs; i++)
-        e->first_arc[b->arcs[i].caller + 2]++;
+    for (uint32_t i = 0; i < b->arcs.n; i++)
+        e->first_arc[b->arcs.at[i].caller + 2]++;
     for (uint32_t i = 2; i < n + 2; i++)
         e->first_arc[i] += e->first_arc[i - 1];
-    for (uint32_t i = 0; i < b->n_arcs; i++)
-        e->arc_order[e->first_arc[b->arcs[i].caller + 1]++] = i;
+    for (uint32_t i = 0; i < b->arcs.n; i++)
+        e->arc_order[e->first_arc[b->arcs.at[i].caller + 1]++] = i;
 }
 
 /* Makes a child of the root for the part of each sub that has no place. */
@@ -128,13 +128,13 @@ static bool place_rest(struct estimate *e, uint32_t root)
 bool nytp_estimate_tree(struct nytp_assignment *s, const struct nytp_sub_sums *sums)
 {
     struct nytp_builder *b = s->b;
-    const uint32_t n = s->p->n_subs, root = b->processes[0].root;
+    const uint32_t n = s->p->n_subs, root = b->processes.at[0].root;
     struct estimate e = {
         .s = s,
         .sums = sums,
-        .by_calls = (b->has & NYTP_HAS_TIMES) == 0,
+        .by_calls = (b->p->has & NYTP_HAS_TIMES) == 0,
         .first_arc = calloc(n + 2, sizeof *e.first_arc),
-        .arc_order = malloc((b->n_arcs + 1) * sizeof *e.arc_order),
+        .arc_order = malloc((b->arcs.n + 1) * sizeof *e.arc_order),
         .placed = calloc(n, sizeof *e.placed),
     };
     bool ok = e.first_arc != NULL && e.arc_order != NULL && e.placed != NULL;

@@ -57,12 +57,12 @@ static bool is_named(struct nytp_name name, struct nytp_str perl_name)
 static bool find_file(struct nytp_builder *b, struct nytp_str perl_name, uint32_t *file)
 {
     struct nytp_event e = {.tag = NYTP_TAG_NEW_FID};
-    for (uint32_t i = 1; i < b->n_files; i++) {
+    for (uint32_t i = 1; i < b->files.n; i++) {
         *file = i;
-        if (is_named(nytp_strings_get(b->strings, b->files[i].name), perl_name))
+        if (is_named(nytp_strings_get(b->strings, b->files.at[i].name), perl_name))
             return true;
-        if (b->files[i].model.fid > e.u.new_fid.fid)
-            e.u.new_fid.fid = b->files[i].model.fid;
+        if (b->files.at[i].model.fid > e.u.new_fid.fid)
+            e.u.new_fid.fid = b->files.at[i].model.fid;
     }
     *file = 0;
     if (perl_name.len == 0 || ++e.u.new_fid.fid == 0)
@@ -148,7 +148,7 @@ static bool go_to(struct nytp_builder *b, const struct calls *calls)
 /* One sample, in as many records as its time takes. */
 static bool book(struct nytp_builder *b, const struct call *place, int64_t ticks)
 {
-    struct nytp_statement s = {NYTP_STATEMENT_COUNTS, 0, b->files[place->file].model.fid,
+    struct nytp_statement s = {NYTP_STATEMENT_COUNTS, 0, b->files.at[place->file].model.fid,
                                place->line};
     do {
         s.ticks = ticks > INT32_MAX ? INT32_MAX : (int32_t)ticks;
@@ -184,7 +184,7 @@ static bool book_in_leaf(struct nytp_builder *b, const struct nytp_hang *hang,
     if (!nytp_callstack_hangs_in_top(&b->stack, hang->ticks, wait_ticks))
         return nytp_builder_tree_failed(b);
     return note_reason(b, hang) &&
-           nytp_sample_waits_reason(&b->waits, b->n_processes - 1, place->file, place->line,
+           nytp_sample_waits_reason(&b->waits, b->processes.n - 1, place->file, place->line,
                                     wait_ticks);
 }
 
@@ -204,11 +204,11 @@ bool nytp_builder_hang(struct nytp_builder *b, const struct nytp_hang *hang)
     if (!nytp_builder_need_process(b) || !read_calls(b, *hang, &calls))
         return false;
     struct nytp_built_process *const process = nytp_builder_process(b);
-    if (calls.n == 0 || !b->sampled)
+    if (calls.n == 0 || !b->settings.sampled)
         return true;
     if (!process->has_entries && !nytp_builder_begin_entries(b, process))
         return nytp_builder_tree_failed(b);
-    b->has |= NYTP_HAS_STATEMENTS | NYTP_HAS_ENTRIES;
+    b->p->has |= NYTP_HAS_STATEMENTS | NYTP_HAS_ENTRIES;
     b->waits.leaf = (struct nytp_sampled_leaf){0};
     return go_to(b, &calls) && (hang->has_leaf ? book_in_leaf(b, hang, &calls.list[0])
                                                : book_on_line(b, hang, &calls.list[0]));

@@ -10,7 +10,7 @@
  * as for the program itself. */
 static uint32_t index_of(const struct nytp_built_in_use *in_use, uint32_t number)
 {
-    return number == 0 || number > in_use->n_calls - in_use->first_call
+    return number == 0 || number > in_use->calls.n - in_use->first_call
                ? NYTP_NO_CALL
                : in_use->first_call + number - 1;
 }
@@ -21,18 +21,17 @@ bool nytp_in_use_before_call(struct nytp_builder *b, const struct nytp_in_use_ca
     struct nytp_built_in_use *const in_use = &b->in_use;
     uint32_t sub;
     if (call->number == 1)
-        in_use->first_call = in_use->n_calls;
-    if (call->number != in_use->n_calls - in_use->first_call + 1 ||
-        in_use->n_calls >= NYTP_MAX_NODES)
+        in_use->first_call = in_use->calls.n;
+    if (call->number != in_use->calls.n - in_use->first_call + 1 ||
+        in_use->calls.n >= NYTP_MAX_NODES)
         return true;
     if (!nytp_builder_name(b, &call->name, &sub))
         return false;
-    if (!nytp_grow(&in_use->calls, &in_use->calls_capacity, in_use->n_calls,
-                   sizeof *in_use->calls))
+    if (!NYTP_GROW(&in_use->calls))
         return nytp_builder_out_of_memory(b);
-    in_use->calls[in_use->n_calls] = (struct nytp_built_in_use_call){
+    in_use->calls.at[in_use->calls.n] = (struct nytp_built_in_use_call){
         .caller = index_of(in_use, call->caller), .sub = sub, .file = file, .line = call->line};
-    in_use->n_calls++;
+    in_use->calls.n++;
     return true;
 }
 
@@ -40,10 +39,9 @@ bool nytp_in_use_before_block(struct nytp_builder *b, const struct nytp_bytes_re
                               uint32_t file, uint32_t sample)
 {
     struct nytp_built_in_use *const in_use = &b->in_use;
-    if (!nytp_grow(&in_use->blocks, &in_use->blocks_capacity, in_use->n_blocks,
-                   sizeof *in_use->blocks))
+    if (!NYTP_GROW(&in_use->blocks))
         return nytp_builder_out_of_memory(b);
-    in_use->blocks[in_use->n_blocks++] = (struct nytp_built_in_use_block){
+    in_use->blocks.at[in_use->blocks.n++] = (struct nytp_built_in_use_block){
         .sample = sample,
         .call = index_of(in_use, record->call),
         .file = file,
@@ -54,27 +52,27 @@ bool nytp_in_use_before_block(struct nytp_builder *b, const struct nytp_bytes_re
 
 static uint32_t node_of(const struct nytp_built_in_use *in_use, uint32_t call, uint32_t root)
 {
-    return call == NYTP_NO_CALL ? root : in_use->calls[call].node;
+    return call == NYTP_NO_CALL ? root : in_use->calls.at[call].node;
 }
 
 bool nytp_in_use_before_book(struct nytp_builder *b)
 {
     struct nytp_built_in_use *const in_use = &b->in_use;
     struct nytp_calltree *const tree = &b->stack.tree;
-    const uint32_t root = b->processes[b->n_processes - 1].root;
-    for (uint32_t i = 0; i < in_use->n_calls; i++) {
-        struct nytp_built_in_use_call *const call = &in_use->calls[i];
+    const uint32_t root = nytp_builder_process(b)->root;
+    for (uint32_t i = 0; i < in_use->calls.n; i++) {
+        struct nytp_built_in_use_call *const call = &in_use->calls.at[i];
         call->node = nytp_calltree_add_child(tree, node_of(in_use, call->caller, root),
                                              call->sub, call->file, call->line);
         if (call->node == NYTP_NO_NODE)
             return nytp_builder_tree_failed(b);
     }
-    for (uint32_t i = 0; i < in_use->n_blocks; i++) {
-        const struct nytp_built_in_use_block *const block = &in_use->blocks[i];
+    for (uint32_t i = 0; i < in_use->blocks.n; i++) {
+        const struct nytp_built_in_use_block *const block = &in_use->blocks.at[i];
         if (!nytp_calltree_book_sample(tree, node_of(in_use, block->call, root), block->file,
                                        block->line, block->sample))
             return nytp_builder_tree_failed(b);
     }
-    in_use->n_calls = in_use->n_blocks = in_use->first_call = 0;
+    in_use->calls.n = in_use->blocks.n = in_use->first_call = 0;
     return true;
 }

@@ -48,8 +48,8 @@ struct nytp_label_selection {
     void *context;
     uint32_t all;                       /* the conditions */
     uint32_t of_profile, now;           /* which hold for the process, and at this point */
-    enum wanted *processes;             /* as the scan found */
-    uint32_t n_processes, capacity, at; /* at: those that began in this reading */
+    NYTP_LIST(enum wanted) processes;   /* as the scan found */
+    uint32_t at;                        /* those that began in this reading */
     bool is_met;
     bool has_passed;
     bool is_all; /* all of every process is wanted */
@@ -60,9 +60,7 @@ struct nytp_label_selection {
     uint32_t deepest; /* of those that are open */
     bool is_discounted; /* the next statement */
     struct nytp_returns returns;
-    uint32_t *waiting; /* depths of calls whose entry was not passed on: each deeper than the
-                          one before */
-    uint32_t n_waiting, waiting_capacity;
+    NYTP_LIST(uint32_t) waiting; /* depths of calls whose entry was not passed on, rising */
 };
 
 struct nytp_label_selection *nytp_label_selection_new(unsigned n, nytp_label_match_fn *match,
@@ -81,9 +79,9 @@ void nytp_label_selection_free(struct nytp_label_selection *s)
 {
     if (s == NULL)
         return;
-    free(s->processes);
+    free(s->processes.at);
     free(s->calls);
-    free(s->waiting);
+    free(s->waiting.at);
     nytp_returns_free(&s->returns);
     free(s);
 }
@@ -108,18 +106,18 @@ static bool scan_event(struct nytp_sink *sink, const struct nytp_event *e)
         (struct nytp_label_selection *)((char *)sink -
                                         offsetof(struct nytp_label_selection, scan));
     if (e->tag == NYTP_TAG_PID_START) {
-        if (!nytp_grow(&s->processes, &s->capacity, s->n_processes, sizeof *s->processes))
+        if (!NYTP_GROW(&s->processes))
             return false;
-        s->processes[s->n_processes++] = NOTHING;
+        s->processes.at[s->processes.n++] = NOTHING;
         s->now = s->of_profile = 0;
     }
-    if (e->tag != NYTP_TAG_COMMENT || s->n_processes == 0)
+    if (e->tag != NYTP_TAG_COMMENT || s->processes.n == 0)
         return true;
     const struct nytp_label_record record = nytp_label_record_read(&e->u.comment.text);
     if (record.kind == NYTP_LABEL_NONE || record.kind == NYTP_LABEL_OWN)
         return true;
     note_label(s, &record);
-    enum wanted *const process = &s->processes[s->n_processes - 1];
+    enum wanted *const process = &s->processes.at[s->processes.n - 1];
     /* a label of the profile that changes its value counts as it is in the end */
     if (s->of_profile == s->all)
         *process = ALL;
@@ -131,7 +129,7 @@ static bool scan_event(struct nytp_sink *sink, const struct nytp_event *e)
 
 struct nytp_sink *nytp_label_selection_scan(struct nytp_label_selection *s)
 {
-    s->n_processes = s->at = 0;
+    s->processes.n = s->at = 0;
     s->is_met = false;
     s->scan = (struct nytp_sink){.event = scan_event};
     return &s->scan;
@@ -177,16 +175,16 @@ static struct open_call *call_at(struct nytp_label_selection *s, uint32_t depth)
 static bool end_calls(struct nytp_label_selection *s, uint32_t depth)
 {
     s->deepest = depth > 0 ? depth - 1 : 0;
-    while (s->n_waiting > 0 && s->waiting[s->n_waiting - 1] >= depth)
-        s->n_waiting--;
+    while (s->waiting.n > 0 && s->waiting.at[s->waiting.n - 1] >= depth)
+        s->waiting.n--;
     return nytp_returns_note(&s->returns, depth);
 }
 
 /* Entries that wait are passed on: a stretch begins. */
 static bool enter_open_calls(struct nytp_label_selection *s, uint64_t offset)
 {
-    for (uint32_t i = 0; i < s->n_waiting; i++) {
-        struct open_call *const call = &s->calls[s->waiting[i]];
+    for (uint32_t i = 0; i < s->waiting.n; i++) {
+        struct open_call *const call = &s->calls[s->waiting.at[i]];
         struct nytp_event entry = {.tag = NYTP_TAG_SUB_ENTRY, .offset = offset};
         entry.u.sub_entry.caller_fid = call->file;
         entry.u.sub_entry.caller_line = call->line;
@@ -194,7 +192,7 @@ static bool enter_open_calls(struct nytp_label_selection *s, uint64_t offset)
         if (!pass(s, &entry))
             return false;
     }
-    s->n_waiting = 0;
+    s->waiting.n = 0;
     return true;
 }
 
@@ -211,9 +209,9 @@ static bool entry_event(struct nytp_label_selection *s, const struct nytp_event 
     call->is_passed = call->is_counted = is_inside(s);
     if (call->is_passed)
         return pass(s, e);
-    if (!nytp_grow(&s->waiting, &s->waiting_capacity, s->n_waiting, sizeof *s->waiting))
+    if (!NYTP_GROW(&s->waiting))
         return false;
-    s->waiting[s->n_waiting++] = depth;
+    s->waiting.at[s->waiting.n++] = depth;
     return true;
 }
 
@@ -311,7 +309,7 @@ static bool statement_event(struct nytp_label_selection *s, const struct nytp_ev
 
 static bool begin_process(struct nytp_label_selection *s)
 {
-    s->wanted = s->at < s->n_processes ? s->processes[s->at] : NOTHING;
+    s->wanted = s->at < s->processes.n ? s->processes.at[s->at] : NOTHING;
     s->at++;
     s->now = s->of_profile = 0;
     s->is_discounted = false;
@@ -356,9 +354,9 @@ struct nytp_sink *nytp_label_selection_sink(struct nytp_label_selection *s,
     s->next = next;
     s->has_passed = false;
     s->wanted = NOTHING;
-    s->is_all = s->n_processes > 0;
-    for (uint32_t i = 0; i < s->n_processes; i++)
-        s->is_all &= s->processes[i] == ALL;
+    s->is_all = s->processes.n > 0;
+    for (uint32_t i = 0; i < s->processes.n; i++)
+        s->is_all &= s->processes.at[i] == ALL;
     s->sink = (struct nytp_sink){.event = selection_event};
     return &s->sink;
 }
@@ -371,7 +369,7 @@ bool nytp_label_selection_has_passed(const struct nytp_label_selection *s)
 bool nytp_label_selection_takes_parts(const struct nytp_label_selection *s)
 {
     bool parts = false;
-    for (uint32_t i = 0; i < s->n_processes; i++)
-        parts |= s->processes[i] == STRETCHES;
+    for (uint32_t i = 0; i < s->processes.n; i++)
+        parts |= s->processes.at[i] == STRETCHES;
     return parts;
 }

@@ -19,13 +19,13 @@ static bool add_mark(struct nytp_builder *b, uint32_t stretch, bool is_end, int6
                      uint32_t depth)
 {
     struct nytp_built_labels *const l = &b->labels;
-    if (!nytp_grow(&l->marks, &l->marks_capacity, l->n_marks, sizeof *l->marks))
+    if (!NYTP_GROW(&l->marks))
         return nytp_builder_out_of_memory(b);
-    l->marks[l->n_marks++] = (struct nytp_built_mark){.stretch = stretch,
-                                                      .is_end = is_end,
-                                                      .depth = depth,
-                                                      .n_before = b->n_spans,
-                                                      .at_ticks = at_ticks};
+    l->marks.at[l->marks.n++] = (struct nytp_built_mark){.stretch = stretch,
+                                                         .is_end = is_end,
+                                                         .depth = depth,
+                                                         .n_before = b->spans.n,
+                                                         .at_ticks = at_ticks};
     return true;
 }
 
@@ -34,11 +34,11 @@ static bool end_stretch(struct nytp_builder *b, struct nytp_name key, int64_t at
                         uint32_t depth)
 {
     struct nytp_built_labels *const l = &b->labels;
-    for (uint32_t i = 0; i < l->n_in_force; i++) {
-        const uint32_t stretch = l->in_force[i];
+    for (uint32_t i = 0; i < l->in_force.n; i++) {
+        const uint32_t stretch = l->in_force.at[i];
         if (b->p->stretches[stretch].key.ptr != key.ptr)
             continue;
-        l->in_force[i] = l->in_force[--l->n_in_force];
+        l->in_force.at[i] = l->in_force.at[--l->in_force.n];
         return add_mark(b, stretch, true, at_ticks, depth);
     }
     return true;
@@ -49,18 +49,18 @@ static bool begin_stretch(struct nytp_builder *b, struct nytp_name key, struct n
 {
     struct nytp_profile *const p = b->p;
     struct nytp_built_labels *const l = &b->labels;
-    if (p->n_stretches >= NYTP_MOST_STRETCHES || l->n_in_force >= NYTP_MOST_IN_FORCE) {
+    if (p->n_stretches >= NYTP_MOST_STRETCHES || l->in_force.n >= NYTP_MOST_IN_FORCE) {
         l->left_out++;
         return true;
     }
-    if (!nytp_grow(&p->stretches, &l->stretches_capacity, p->n_stretches,
+    if (!nytp_grow(&p->stretches, &b->capacities.stretches, p->n_stretches,
                    sizeof *p->stretches) ||
-        !nytp_grow(&l->in_force, &l->in_force_capacity, l->n_in_force, sizeof *l->in_force))
+        !NYTP_GROW(&l->in_force))
         return nytp_builder_out_of_memory(b);
     const uint32_t stretch = p->n_stretches++;
     p->stretches[stretch] =
-        (struct nytp_stretch){.process = b->n_processes - 1, .key = key, .value = value};
-    l->in_force[l->n_in_force++] = stretch;
+        (struct nytp_stretch){.process = b->processes.n - 1, .key = key, .value = value};
+    l->in_force.at[l->in_force.n++] = stretch;
     return add_mark(b, stretch, false, at_ticks, depth);
 }
 
@@ -68,7 +68,7 @@ static bool begin_stretch(struct nytp_builder *b, struct nytp_name key, struct n
 static int64_t sampled_ticks(struct nytp_builder *b, int64_t label_ticks)
 {
     struct nytp_built_labels *const l = &b->labels;
-    const int64_t ahead = label_ticks - b->processes[b->n_processes - 1].clock;
+    const int64_t ahead = label_ticks - nytp_builder_process(b)->clock;
     if (!l->has_ahead || ahead < l->ahead_ticks)
         l->ahead_ticks = ahead;
     l->has_ahead = true;
@@ -77,7 +77,7 @@ static int64_t sampled_ticks(struct nytp_builder *b, int64_t label_ticks)
 
 static int64_t ticks_of(struct nytp_builder *b, const struct nytp_label_record *record)
 {
-    return b->sampled ? sampled_ticks(b, record->ticks) : b->time_position;
+    return b->settings.sampled ? sampled_ticks(b, record->ticks) : b->time_position;
 }
 
 bool nytp_label_marks_note(struct nytp_builder *b, const struct nytp_label_record *record)
@@ -106,8 +106,8 @@ bool nytp_label_marks_note(struct nytp_builder *b, const struct nytp_label_recor
 bool nytp_label_marks_end_process(struct nytp_builder *b, int64_t at_ticks)
 {
     struct nytp_built_labels *const l = &b->labels;
-    while (l->n_in_force > 0)
-        if (!end_stretch(b, b->p->stretches[l->in_force[0]].key, at_ticks, 0))
+    while (l->in_force.n > 0)
+        if (!end_stretch(b, b->p->stretches[l->in_force.at[0]].key, at_ticks, 0))
             return false;
     nytp_label_marks_sampled(b, at_ticks);
     l->has_ahead = false;
@@ -142,25 +142,24 @@ static size_t line_len(const struct nytp_builder *b, const struct nytp_built_pro
 bool nytp_profile_labels_add(struct nytp_builder *b, const struct nytp_label_record *record)
 {
     struct nytp_built_profile_labels *const all = &b->profile_labels;
-    struct nytp_built_profile_label label = {.process = b->n_processes - 1};
+    struct nytp_built_profile_label label = {.process = b->processes.n - 1};
     if (!nytp_builder_name(b, &record->key, &label.key) ||
         !nytp_builder_name(b, &record->value, &label.value))
         return false;
-    if (all->n == 0 || all->list[all->n - 1].process != label.process)
+    if (all->n == 0 || all->at[all->n - 1].process != label.process)
         all->len = 0;
     if (all->len + line_len(b, &label) > NYTP_LABELS_LONGEST)
         return true;
     const struct nytp_key key = {label.process, label.key, 0, 0};
     const uint32_t before = nytp_table_get(&all->by_key, key);
-    if (!nytp_grow(&all->list, &all->capacity, all->n, sizeof *all->list) ||
-        !nytp_table_put(&all->by_key, key, all->n))
+    if (!NYTP_GROW(all) || !nytp_table_put(&all->by_key, key, all->n))
         return nytp_builder_out_of_memory(b);
     if (before != NYTP_TABLE_NONE) {
-        all->list[before].is_replaced = true;
-        all->len -= line_len(b, &all->list[before]);
+        all->at[before].is_replaced = true;
+        all->len -= line_len(b, &all->at[before]);
     }
     all->len += line_len(b, &label);
-    all->list[all->n++] = label;
+    all->at[all->n++] = label;
     return true;
 }
 
@@ -179,13 +178,13 @@ bool nytp_profile_labels_take(const struct nytp_builder *b, struct nytp_profile 
     for (uint32_t i = 0; i < p->n_processes; i++)
         p->processes[i].labels = nytp_strings_get(b->strings, 0);
     for (uint32_t i = 0, end; ok && i < all->n; i = end) {
-        const uint32_t process = all->list[i].process;
+        const uint32_t process = all->at[i].process;
         size_t len = 0;
-        for (end = i; end < all->n && all->list[end].process == process; end++)
-            if (!all->list[end].is_replaced) {
+        for (end = i; end < all->n && all->at[end].process == process; end++)
+            if (!all->at[end].is_replaced) {
                 len +=
-                    put_name(text + len, nytp_strings_get(b->strings, all->list[end].key), '=');
-                len += put_name(text + len, nytp_strings_get(b->strings, all->list[end].value),
+                    put_name(text + len, nytp_strings_get(b->strings, all->at[end].key), '=');
+                len += put_name(text + len, nytp_strings_get(b->strings, all->at[end].value),
                                 '\n');
             }
         const uint32_t id = nytp_strings_intern(b->strings, text, len);

@@ -42,10 +42,9 @@ struct laying {
     struct nytp_profile *p;
     const uint32_t *node_of_raw;
     struct layout process; /* placed from the beginning */
-    struct layout *all;
-    uint32_t n, n_marks, capacity;
-    uint32_t *open; /* layouts that a span may lie in */
-    uint32_t n_open, open_capacity;
+    NYTP_LIST(struct layout) all;
+    uint32_t n_marks;         /* in it */
+    NYTP_LIST(uint32_t) open; /* layouts that a span may lie in */
     bool *has_box;       /* by raw node; NULL until there is a box */
     uint64_t steps_left; /* of the search for nameless levels */
     uint64_t unplaced;
@@ -55,12 +54,12 @@ struct laying {
 
 static struct layout *layout_of(struct laying *l, uint32_t index)
 {
-    return index == NO_SPAN ? &l->process : &l->all[index];
+    return index == NO_SPAN ? &l->process : &l->all.at[index];
 }
 
 static uint32_t innermost(const struct laying *l)
 {
-    return l->n_open > 0 ? l->open[l->n_open - 1] : NO_SPAN;
+    return l->open.n > 0 ? l->open.at[l->open.n - 1] : NO_SPAN;
 }
 
 /* The raw node of a call below a frame, of which up to `most` levels never returned: nodes
@@ -97,15 +96,14 @@ static int64_t span_ticks(const struct nytp_built_span *span, const struct nytp_
 static void open_layout(struct laying *l, struct layout layout)
 {
     const uint32_t parent = innermost(l);
-    if (!nytp_grow(&l->all, &l->capacity, l->n, sizeof *l->all) ||
-        !nytp_grow(&l->open, &l->open_capacity, l->n_open, sizeof *l->open)) {
+    if (!NYTP_GROW(&l->all) || !NYTP_GROW(&l->open)) {
         l->no_memory = true;
         return;
     }
     layout.parent = parent;
     layout.n_inside = 1;
-    l->all[l->n] = layout;
-    l->open[l->n_open++] = l->n++;
+    l->all.at[l->all.n] = layout;
+    l->open.at[l->open.n++] = l->all.n++;
 }
 
 /* Open boxes for the nameless levels below the innermost frame. The lowest of them is right
@@ -132,15 +130,15 @@ static int64_t *mark_target(const struct laying *l, const struct nytp_built_mark
 /* Put a mark inside the innermost frame that was open there. */
 static void link_mark(struct laying *l, const struct nytp_built_mark *mark)
 {
-    uint32_t above = l->n_open;
-    while (above > 0 && l->all[l->open[above - 1]].depth > mark->depth)
+    uint32_t above = l->open.n;
+    while (above > 0 && l->all.at[l->open.at[above - 1]].depth > mark->depth)
         above--;
-    if (!nytp_grow(&l->all, &l->capacity, l->n, sizeof *l->all)) {
+    if (!NYTP_GROW(&l->all)) {
         l->no_memory = true;
         return;
     }
-    l->all[l->n++] = (struct layout){
-        .parent = above > 0 ? l->open[above - 1] : NO_SPAN,
+    l->all.at[l->all.n++] = (struct layout){
+        .parent = above > 0 ? l->open.at[above - 1] : NO_SPAN,
         .depth = mark->depth,
         .mark = mark_target(l, mark),
         .start = mark->at_ticks,
@@ -151,15 +149,15 @@ static void link_mark(struct laying *l, const struct nytp_built_mark *mark)
 /* Put a span below the frame that it was called from. */
 static void link_span(struct laying *l, const struct nytp_built_span *span)
 {
-    while (l->n_open > 0 && l->all[innermost(l)].depth >= span->depth)
-        l->n_open--;
+    while (l->open.n > 0 && l->all.at[innermost(l)].depth >= span->depth)
+        l->open.n--;
     uint32_t raw, levels;
-    for (;; l->n_open--) {
+    for (;; l->open.n--) {
         const struct layout *above = layout_of(l, innermost(l));
         const uint32_t between =
             span->depth > above->depth ? span->depth - above->depth - 1 : 0;
         raw = find_node(l, above->raw, between, span, &levels);
-        if (raw != NYTP_NO_NODE || l->n_open == 0 || !above->is_box)
+        if (raw != NYTP_NO_NODE || l->open.n == 0 || !above->is_box)
             break;
     }
     if (raw == NYTP_NO_NODE) { /* of a caller that was too short, or damage */
@@ -196,8 +194,8 @@ static void measure_box(struct laying *l, struct layout *box)
 /* From the innermost out: what lies in each frame, and where a box begins at the latest. */
 static void measure_frames(struct laying *l)
 {
-    for (uint32_t i = l->n; i-- > 0 && !l->no_memory;) {
-        struct layout *here = &l->all[i], *above = layout_of(l, here->parent);
+    for (uint32_t i = l->all.n; i-- > 0 && !l->no_memory;) {
+        struct layout *here = &l->all.at[i], *above = layout_of(l, here->parent);
         if (here->is_box)
             measure_box(l, here);
         if (above->is_box && here->start < above->start)
@@ -211,8 +209,8 @@ static void measure_frames(struct laying *l)
  * right before what it called, which is in order of time. */
 static void place_frames(struct laying *l, struct nytp_span *spans)
 {
-    for (uint32_t i = 0; i < l->n; i++) {
-        struct layout *here = &l->all[i], *above = layout_of(l, here->parent);
+    for (uint32_t i = 0; i < l->all.n; i++) {
+        struct layout *here = &l->all.at[i], *above = layout_of(l, here->parent);
         above->earlier -= here->ticks;
         if (here->start > above->limit - here->ticks)
             here->start = above->limit - here->ticks;
@@ -240,8 +238,8 @@ static void place_frames(struct laying *l, struct nytp_span *spans)
 static void link_all(struct laying *l, uint32_t from, uint32_t to, uint32_t first_mark,
                      uint32_t end_mark)
 {
-    const struct nytp_built_mark *const marks = l->b->labels.marks;
-    for (uint32_t i = to; i-- > from && !l->no_memory; link_span(l, &l->b->spans[i]))
+    const struct nytp_built_mark *const marks = l->b->labels.marks.at;
+    for (uint32_t i = to; i-- > from && !l->no_memory; link_span(l, &l->b->spans.at[i]))
         while (end_mark > first_mark && marks[end_mark - 1].n_before > i && !l->no_memory)
             link_mark(l, &marks[--end_mark]);
     while (end_mark > first_mark && !l->no_memory)
@@ -252,7 +250,7 @@ static void link_all(struct laying *l, uint32_t from, uint32_t to, uint32_t firs
 static void place_sampled_marks(struct laying *l, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
-        const struct nytp_built_mark *const mark = &l->b->labels.marks[i];
+        const struct nytp_built_mark *const mark = &l->b->labels.marks.at[i];
         const int64_t most = l->process.limit,
                       at = mark->at_ticks < most ? mark->at_ticks : most;
         *mark_target(l, mark) = at > 0 ? at : 0;
@@ -263,8 +261,8 @@ static void place_sampled_marks(struct laying *l, uint32_t first, uint32_t end)
 static uint32_t marks_end(const struct laying *l, uint32_t process, uint32_t first)
 {
     const struct nytp_built_labels *const labels = &l->b->labels;
-    while (first < labels->n_marks &&
-           l->p->stretches[labels->marks[first].stretch].process == process)
+    while (first < labels->marks.n &&
+           l->p->stretches[labels->marks.at[first].stretch].process == process)
         first++;
     return first;
 }
@@ -274,23 +272,23 @@ static bool lay_out_process(struct laying *l, struct nytp_profile *p, uint32_t p
                             uint32_t from, uint32_t first_mark, uint32_t end_mark,
                             uint32_t *capacity)
 {
-    const uint32_t to = from + l->b->processes[process].n_spans;
+    const uint32_t to = from + l->b->processes.at[process].n_spans;
     const int64_t total = p->nodes[p->processes[process].root].incl_ticks;
-    l->process =
-        (struct layout){.raw = l->b->processes[process].root, .limit = total > 0 ? total : 0};
-    l->n = l->n_marks = l->n_open = 0;
+    l->process = (struct layout){.raw = l->b->processes.at[process].root,
+                                 .limit = total > 0 ? total : 0};
+    l->all.n = l->n_marks = l->open.n = 0;
     l->steps_left = 1000 + (uint64_t)(to - from) * STEPS_PER_SPAN;
-    if (!nytp_reserve(&l->all, &l->capacity, to - from, sizeof *l->all))
+    if (!nytp_reserve(&l->all.at, &l->all.capacity, to - from, sizeof *l->all.at))
         return false;
-    if (l->b->sampled)
+    if (l->b->settings.sampled)
         place_sampled_marks(l, first_mark, end_mark);
-    link_all(l, from, to, first_mark, l->b->sampled ? first_mark : end_mark);
+    link_all(l, from, to, first_mark, l->b->settings.sampled ? first_mark : end_mark);
     if (!l->no_memory)
         measure_frames(l);
     if (l->no_memory ||
-        !nytp_reserve(&p->spans, capacity, (uint64_t)p->n_spans + l->n, sizeof *p->spans))
+        !nytp_reserve(&p->spans, capacity, (uint64_t)p->n_spans + l->all.n, sizeof *p->spans))
         return false;
-    l->process.behind = p->n_spans += l->n - l->n_marks;
+    l->process.behind = p->n_spans += l->all.n - l->n_marks;
     place_frames(l, p->spans);
     return true;
 }
@@ -302,21 +300,21 @@ bool nytp_lay_out_spans(const struct nytp_assignment *s)
     struct laying l = {.b = b, .p = p, .node_of_raw = s->node_of_raw};
     uint32_t capacity = 0, from = 0, mark = 0;
     bool ok = true;
-    for (uint32_t i = 0; ok && i < b->n_processes; i++) {
+    for (uint32_t i = 0; ok && i < b->processes.n; i++) {
         const uint32_t end_mark = marks_end(&l, i, mark);
-        if (b->processes[i].n_spans > 0 || end_mark > mark)
+        if (b->processes.at[i].n_spans > 0 || end_mark > mark)
             ok = lay_out_process(&l, p, i, from, mark, end_mark, &capacity);
-        from += b->processes[i].n_spans;
+        from += b->processes.at[i].n_spans;
         mark = end_mark;
     }
     nytp_label_stretches_end(p);
-    p->recordings[0].spans_pruned = b->spans_pruned + l.unplaced;
-    p->recordings[0].pruned_span_ticks = b->pruned_span_ticks > l.longest_unplaced_ticks
-                                             ? b->pruned_span_ticks
+    p->recordings[0].spans_pruned = b->spans.n_pruned + l.unplaced;
+    p->recordings[0].pruned_span_ticks = b->spans.pruned_ticks > l.longest_unplaced_ticks
+                                             ? b->spans.pruned_ticks
                                              : l.longest_unplaced_ticks;
     ok = ok && nytp_profiles_limit_spans(&p, 1, b->options.max_spans); /* boxes count, too */
-    free(l.all);
-    free(l.open);
+    free(l.all.at);
+    free(l.open.at);
     free(l.has_box);
     return ok;
 }

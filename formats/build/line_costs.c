@@ -16,9 +16,9 @@
 /* Note that a node has this time and these statements on this line. */
 static bool add_entry(struct nytp_assignment *s, struct nytp_line_entry e)
 {
-    if (!nytp_grow(&s->entries, &s->entries_capacity, s->n_entries, sizeof *s->entries))
+    if (!NYTP_GROW(&s->entries))
         return false;
-    s->entries[s->n_entries++] = e;
+    s->entries.at[s->entries.n++] = e;
     return true;
 }
 
@@ -127,7 +127,7 @@ static bool deal_line(struct nytp_assignment *s, struct dealing *d, uint32_t nod
                                                .next = d->first_entry[line],
                                                .ticks = ticks}))
         return false;
-    d->first_entry[line] = s->n_entries;
+    d->first_entry[line] = s->entries.n;
     return true;
 }
 
@@ -173,14 +173,14 @@ static bool deal_statements(struct nytp_assignment *s, struct dealing *d, uint32
         }
         int64_t sum = 0, cumulated = 0;
         uint64_t given = 0;
-        for (uint32_t e = d->first_entry[i]; e != 0; e = s->entries[e - 1].next)
-            sum += s->entries[e - 1].ticks;
-        for (uint32_t e = d->first_entry[i]; e != 0; e = s->entries[e - 1].next) {
-            cumulated += s->entries[e - 1].ticks;
+        for (uint32_t e = d->first_entry[i]; e != 0; e = s->entries.at[e - 1].next)
+            sum += s->entries.at[e - 1].ticks;
+        for (uint32_t e = d->first_entry[i]; e != 0; e = s->entries.at[e - 1].next) {
+            cumulated += s->entries.at[e - 1].ticks;
             const uint64_t upto =
                 nytp_mul_div(l->statements, (uint64_t)cumulated, (uint64_t)sum);
-            s->entries[e - 1].statements = upto - given;
-            s->entries[e - 1].after_leave =
+            s->entries.at[e - 1].statements = upto - given;
+            s->entries.at[e - 1].after_leave =
                 nytp_mul_div(l->after_leave, upto - given, l->statements);
             given = upto;
         }
@@ -218,7 +218,7 @@ static bool place_svs(struct nytp_assignment *s, uint32_t node)
  * make_node_lines() drops such ticks. */
 static int64_t part_of(const struct nytp_assignment *s, const struct nytp_node *node)
 {
-    return (s->b->has & NYTP_HAS_TIMES) != 0
+    return (s->b->p->has & NYTP_HAS_TIMES) != 0
                ? node->excl_ticks
                : (int64_t)(node->calls < MOST_CALLS ? node->calls : MOST_CALLS) * CALL_PARTS;
 }
@@ -271,11 +271,11 @@ static int by_group(const void *x, const void *y)
 static bool index_leaf_calls(const struct nytp_assignment *s, struct nytp_table *leaf_ticks,
                              int64_t **ticks)
 {
-    *ticks = calloc(s->b->n_arcs + 1, sizeof **ticks);
+    *ticks = calloc(s->b->arcs.n + 1, sizeof **ticks);
     if (*ticks == NULL)
         return false;
-    for (uint32_t i = 0; i < s->b->n_arcs; i++) {
-        const struct nytp_arc *a = &s->b->arcs[i];
+    for (uint32_t i = 0; i < s->b->arcs.n; i++) {
+        const struct nytp_arc *a = &s->b->arcs.at[i];
         if (!nytp_is_leaf_kind(s, a->callee))
             continue;
         const struct nytp_key key = {a->caller, a->file, a->line, 0};
@@ -297,15 +297,15 @@ static void gather_loose_lines(const struct nytp_assignment *s, uint32_t process
                                struct dealing *d, uint32_t *next)
 {
     uint32_t loose = *next;
-    while (loose < s->n_loose &&
-           (s->loose[loose].process < process ||
-            (s->loose[loose].process == process && s->loose[loose].sub < sub)))
+    while (loose < s->loose.n &&
+           (s->loose.at[loose].process < process ||
+            (s->loose.at[loose].process == process && s->loose.at[loose].sub < sub)))
         loose++;
     d->n_lines = 0;
-    for (;
-         loose < s->n_loose && s->loose[loose].process == process && s->loose[loose].sub == sub;
+    for (; loose < s->loose.n && s->loose.at[loose].process == process &&
+           s->loose.at[loose].sub == sub;
          loose++) {
-        const struct nytp_loose_line *l = &s->loose[loose];
+        const struct nytp_loose_line *l = &s->loose.at[loose];
         const uint32_t leaf =
             nytp_table_get(leaf_index, (struct nytp_key){sub, l->file, l->line, 0});
         d->lines[d->n_lines++] =
@@ -328,9 +328,9 @@ static bool apportion_groups(struct nytp_assignment *s, const struct group *grou
     struct nytp_table leaf_index = {0};
     int64_t *leaf_ticks = NULL;
     struct dealing d = {
-        .lines = malloc((s->n_loose + 1) * sizeof *d.lines),
-        .budget = malloc((s->n_loose + 1) * sizeof *d.budget),
-        .first_entry = malloc((s->n_loose + 1) * sizeof *d.first_entry),
+        .lines = malloc((s->loose.n + 1) * sizeof *d.lines),
+        .budget = malloc((s->loose.n + 1) * sizeof *d.budget),
+        .first_entry = malloc((s->loose.n + 1) * sizeof *d.first_entry),
     };
     uint32_t *nodes = malloc((n_groups + 1) * sizeof *nodes);
     bool ok = d.lines != NULL && d.budget != NULL && d.first_entry != NULL && nodes != NULL &&
@@ -415,19 +415,19 @@ static bool make_node_line_svs(struct nytp_assignment *s)
 static bool make_node_lines(struct nytp_assignment *s)
 {
     struct nytp_profile *p = s->p;
-    const bool has_times = (s->b->has & NYTP_HAS_TIMES) != 0;
+    const bool has_times = (s->b->p->has & NYTP_HAS_TIMES) != 0;
     uint32_t *first = calloc(p->n_nodes + 2, sizeof *first);
-    p->node_lines = malloc((s->n_entries + 1) * sizeof *p->node_lines);
+    p->node_lines = malloc((s->entries.n + 1) * sizeof *p->node_lines);
     if (first == NULL || p->node_lines == NULL) {
         free(first);
         return false;
     }
-    for (uint32_t i = 0; i < s->n_entries; i++)
-        first[s->entries[i].node + 2]++;
+    for (uint32_t i = 0; i < s->entries.n; i++)
+        first[s->entries.at[i].node + 2]++;
     for (uint32_t i = 2; i < p->n_nodes + 2; i++)
         first[i] += first[i - 1];
-    for (uint32_t i = 0; i < s->n_entries; i++) {
-        const struct nytp_line_entry *e = &s->entries[i];
+    for (uint32_t i = 0; i < s->entries.n; i++) {
+        const struct nytp_line_entry *e = &s->entries.at[i];
         p->node_lines[first[e->node + 1]++] =
             (struct nytp_node_line){.file = e->file,
                                     .line = e->line,
@@ -449,8 +449,8 @@ static bool make_node_lines(struct nytp_assignment *s)
 bool nytp_apportion_lines(struct nytp_assignment *s)
 {
     const bool ok = apportion_all(s) && make_node_lines(s) && make_node_line_svs(s);
-    free(s->entries);
+    free(s->entries.at);
     free(s->svs.rows);
-    s->entries = NULL;
+    s->entries.at = NULL;
     return ok;
 }

@@ -22,8 +22,7 @@ struct segment {
 
 struct nytp_line_owners {
     const struct nytp_builder *builder;
-    struct segment *segments; /* sorted by file, first_line; disjoint */
-    uint32_t n_segments, capacity;
+    NYTP_LIST(struct segment) segments; /* sorted by file, first_line; disjoint */
     struct nytp_table caller_by_line; /* (file, line) -> arc with the most calls */
     struct nytp_table caller_by_file; /* (file) -> arc … of lines outside any sub */
     struct nytp_table begin_by_line;  /* (file, line) -> name of a BEGIN block there */
@@ -33,16 +32,16 @@ struct nytp_line_owners {
 
 uint32_t nytp_built_file_of_fid(const struct nytp_builder *b, uint32_t fid)
 {
-    const uint32_t index = nytp_table_get(&b->file_by_fid, (struct nytp_key){.a = fid});
+    const uint32_t index = nytp_table_get(&b->files.by_fid, (struct nytp_key){.a = fid});
     return index == NYTP_TABLE_NONE ? 0 : index;
 }
 
 bool nytp_built_is_finished(const struct nytp_builder *b)
 {
-    if ((b->has & NYTP_HAS_ARCS) == 0)
+    if ((b->p->has & NYTP_HAS_ARCS) == 0)
         return false;
-    for (uint32_t i = 0; i < b->n_processes; i++)
-        if (!b->processes[i].model.complete)
+    for (uint32_t i = 0; i < b->processes.n; i++)
+        if (!b->processes.at[i].model.complete)
             return false;
     for (uint32_t i = 1; i < b->stack.tree.n_nodes; i++)
         if (b->stack.tree.nodes[i].unreturned)
@@ -53,15 +52,15 @@ bool nytp_built_is_finished(const struct nytp_builder *b)
 /* An anonymous sub on one line: that line ran when the sub was made. */
 static bool is_one_line_anon(const struct nytp_builder *b, const struct nytp_built_range *r)
 {
-    return r->first_line == r->last_line && (b->has & NYTP_HAS_ARCS) != 0 &&
+    return r->first_line == r->last_line && (b->p->has & NYTP_HAS_ARCS) != 0 &&
            strstr(nytp_strings_get(b->strings, r->name).ptr, "__ANON__") != NULL;
 }
 
 /* The set of subs that ran, as far as the recording tells. */
 static bool collect_called(const struct nytp_builder *b, struct nytp_table *called)
 {
-    for (uint32_t i = 0; i < b->n_arcs; i++)
-        if (!nytp_table_put(called, (struct nytp_key){.a = b->arcs[i].callee}, 1))
+    for (uint32_t i = 0; i < b->arcs.n; i++)
+        if (!nytp_table_put(called, (struct nytp_key){.a = b->arcs.at[i].callee}, 1))
             return false;
     for (uint32_t i = 1; i < b->stack.tree.n_nodes; i++)
         if (b->stack.tree.nodes[i].calls > 0 &&
@@ -85,9 +84,9 @@ static bool put_segment(struct nytp_line_owners *o, const struct nytp_built_rang
 {
     if (first > last)
         return true;
-    if (!nytp_grow(&o->segments, &o->capacity, o->n_segments, sizeof *o->segments))
+    if (!NYTP_GROW(&o->segments))
         return false;
-    o->segments[o->n_segments++] =
+    o->segments.at[o->segments.n++] =
         (struct segment){range->file, (uint32_t)first, (uint32_t)last, range->name};
     return true;
 }
@@ -123,14 +122,14 @@ static bool cut_file(struct nytp_line_owners *o, const struct nytp_built_range *
 static bool cut_segments(struct nytp_line_owners *o)
 {
     const struct nytp_builder *b = o->builder;
-    struct nytp_built_range *ranges = malloc((b->n_ranges + 1) * sizeof *ranges);
-    uint32_t *stack = malloc((b->n_ranges + 1) * sizeof *stack);
+    struct nytp_built_range *ranges = malloc((b->ranges.n + 1) * sizeof *ranges);
+    uint32_t *stack = malloc((b->ranges.n + 1) * sizeof *stack);
     struct nytp_table called = {0};
     const bool finished = nytp_built_is_finished(b);
     bool ok = ranges != NULL && stack != NULL && collect_called(b, &called);
     uint32_t n = 0;
-    for (uint32_t i = 0; ok && i < b->n_ranges; i++) {
-        const struct nytp_built_range *r = &b->ranges[i];
+    for (uint32_t i = 0; ok && i < b->ranges.n; i++) {
+        const struct nytp_built_range *r = &b->ranges.at[i];
         const bool ran =
             (!finished && !is_one_line_anon(b, r)) ||
             nytp_table_get(&called, (struct nytp_key){.a = r->name}) != NYTP_TABLE_NONE;
@@ -152,18 +151,18 @@ static bool cut_segments(struct nytp_line_owners *o)
 
 uint32_t nytp_line_owners_sub(const struct nytp_line_owners *o, uint32_t file, uint32_t line)
 {
-    uint32_t low = 0, high = o->n_segments;
+    uint32_t low = 0, high = o->segments.n;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        const struct segment *s = &o->segments[middle];
+        const struct segment *s = &o->segments.at[middle];
         if (s->file < file || (s->file == file && s->last_line < line))
             low = middle + 1;
         else
             high = middle;
     }
-    if (low < o->n_segments && o->segments[low].file == file &&
-        o->segments[low].first_line <= line)
-        return o->segments[low].name;
+    if (low < o->segments.n && o->segments.at[low].file == file &&
+        o->segments.at[low].first_line <= line)
+        return o->segments.at[low].name;
     return NYTP_NO_SUB;
 }
 
@@ -179,15 +178,17 @@ static bool keep_busier(struct nytp_table *table, struct nytp_key key,
 static bool index_callers(struct nytp_line_owners *o)
 {
     const struct nytp_builder *b = o->builder;
-    for (uint32_t i = 0; i < b->n_arcs; i++) {
-        const struct nytp_arc *a = &b->arcs[i];
+    for (uint32_t i = 0; i < b->arcs.n; i++) {
+        const struct nytp_arc *a = &b->arcs.at[i];
         if (a->file == 0 || a->line == 0 || a->caller == 0 ||
             nytp_line_owners_sub(o, a->file, a->line) != NYTP_NO_SUB ||
-            nytp_table_get(&b->xsubs, (struct nytp_key){.a = a->caller}) != NYTP_TABLE_NONE)
+            nytp_table_get(&b->subs.xsubs, (struct nytp_key){.a = a->caller}) !=
+                NYTP_TABLE_NONE)
             continue; /* a callback's caller is an xsub, which runs no lines */
-        if (!keep_busier(&o->caller_by_line, (struct nytp_key){a->file, a->line, 0, 0}, b->arcs,
-                         i) ||
-            !keep_busier(&o->caller_by_file, (struct nytp_key){a->file, 0, 0, 0}, b->arcs, i))
+        if (!keep_busier(&o->caller_by_line, (struct nytp_key){a->file, a->line, 0, 0},
+                         b->arcs.at, i) ||
+            !keep_busier(&o->caller_by_file, (struct nytp_key){a->file, 0, 0, 0}, b->arcs.at,
+                         i))
             return false;
     }
     return true;
@@ -197,8 +198,8 @@ static bool index_callers(struct nytp_line_owners *o)
 static bool index_begins(struct nytp_line_owners *o)
 {
     const struct nytp_builder *b = o->builder;
-    for (uint32_t i = 0; i < b->n_ranges; i++) {
-        const struct nytp_built_range *r = &b->ranges[i];
+    for (uint32_t i = 0; i < b->ranges.n; i++) {
+        const struct nytp_built_range *r = &b->ranges.at[i];
         const char *at = strstr(nytp_strings_get(b->strings, r->name).ptr, "::BEGIN@");
         if (at != NULL && r->last_line > 0 &&
             !nytp_table_put(&o->begin_by_line, (struct nytp_key){r->file, r->last_line, 0, 0},
@@ -226,17 +227,17 @@ static uint32_t find_script(const struct nytp_builder *b)
         application.ptr += 2;
         application.len -= 2;
     }
-    for (uint32_t i = 1; i < b->n_files; i++)
-        if (b->files[i].eval_fid == 0 &&
-            ends_with(nytp_strings_get(b->strings, b->files[i].name), application))
+    for (uint32_t i = 1; i < b->files.n; i++)
+        if (b->files.at[i].eval_fid == 0 &&
+            ends_with(nytp_strings_get(b->strings, b->files.at[i].name), application))
             return i;
-    for (uint32_t i = 0; i < b->n_ranges; i++)
-        if (b->ranges[i].name == b->name_runtime && b->ranges[i].file != 0)
-            return b->ranges[i].file;
-    for (uint32_t i = 1; i < b->n_files; i++)
-        if (b->files[i].executed && b->files[i].from_file == 0)
+    for (uint32_t i = 0; i < b->ranges.n; i++)
+        if (b->ranges.at[i].name == b->subs.runtime && b->ranges.at[i].file != 0)
+            return b->ranges.at[i].file;
+    for (uint32_t i = 1; i < b->files.n; i++)
+        if (b->files.at[i].executed && b->files.at[i].from_file == 0)
             return i;
-    return b->n_files > 1 ? 1 : 0;
+    return b->files.n > 1 ? 1 : 0;
 }
 
 struct nytp_line_owners *nytp_line_owners_new(const struct nytp_builder *builder)
@@ -246,13 +247,13 @@ struct nytp_line_owners *nytp_line_owners_new(const struct nytp_builder *builder
         return NULL;
     o->builder = builder;
     o->script = find_script(builder);
-    o->runner_by_file = malloc(builder->n_files * sizeof *o->runner_by_file);
+    o->runner_by_file = malloc(builder->files.n * sizeof *o->runner_by_file);
     if (o->runner_by_file == NULL || !cut_segments(o) || !index_callers(o) ||
         !index_begins(o)) {
         nytp_line_owners_free(o);
         return NULL;
     }
-    for (uint32_t i = 0; i < builder->n_files; i++)
+    for (uint32_t i = 0; i < builder->files.n; i++)
         o->runner_by_file[i] = NYTP_NO_SUB;
     return o;
 }
@@ -261,7 +262,7 @@ void nytp_line_owners_free(struct nytp_line_owners *o)
 {
     if (o == NULL)
         return;
-    free(o->segments);
+    free(o->segments.at);
     free(o->runner_by_file);
     nytp_table_free(&o->caller_by_line);
     nytp_table_free(&o->caller_by_file);
@@ -280,18 +281,18 @@ uint32_t nytp_line_owners_script(const struct nytp_line_owners *o)
 static uint32_t step_to_owner(struct nytp_line_owners *o, uint32_t *file, uint32_t *line)
 {
     const struct nytp_builder *b = o->builder;
-    const uint32_t root = b->name_runtime;
+    const uint32_t root = b->subs.runtime;
     uint32_t found = nytp_line_owners_sub(o, *file, *line);
     if (found != NYTP_NO_SUB)
         return found;
     found = nytp_table_get(&o->caller_by_line, (struct nytp_key){*file, *line, 0, 0});
     if (found != NYTP_TABLE_NONE)
-        return b->arcs[found].caller;
+        return b->arcs.at[found].caller;
     if (*file == 0 || *file == o->script)
         return root;
     if (o->runner_by_file[*file] != NYTP_NO_SUB)
         return o->runner_by_file[*file];
-    const struct nytp_built_file *f = &b->files[*file];
+    const struct nytp_built_file *f = &b->files.at[*file];
     if (f->eval_fid != 0) {
         *line = f->model.eval_line;
         *file = nytp_built_file_of_fid(b, f->eval_fid);
@@ -299,7 +300,7 @@ static uint32_t step_to_owner(struct nytp_line_owners *o, uint32_t *file, uint32
     }
     found = nytp_table_get(&o->caller_by_file, (struct nytp_key){*file, 0, 0, 0});
     if (found != NYTP_TABLE_NONE)
-        return b->arcs[found].caller;
+        return b->arcs.at[found].caller;
     *line = f->from_line;
     *file = f->from_file;
     found = nytp_table_get(&o->begin_by_line, (struct nytp_key){*file, *line, 0, 0});
@@ -316,8 +317,8 @@ uint32_t nytp_line_owners_runner(struct nytp_line_owners *o, uint32_t file, uint
         found = step_to_owner(o, &file, &line);
     }
     if (found == NYTP_NO_SUB)
-        found = o->builder->name_runtime;
-    if (by_file && asked < o->builder->n_files)
+        found = o->builder->subs.runtime;
+    if (by_file && asked < o->builder->files.n)
         o->runner_by_file[asked] = found;
     return found;
 }

@@ -42,7 +42,7 @@ static void halve(struct nytp_profile *p)
 /* Returns where the process in progress is on its axis of time, as recorded. */
 static int64_t ticks_now(const struct nytp_builder *b)
 {
-    const int64_t clock = b->processes[b->n_processes - 1].clock;
+    const int64_t clock = nytp_builder_process(b)->clock;
     const int64_t ticks = clock > b->time_position ? clock : b->time_position;
     return ticks > 0 ? ticks : 0;
 }
@@ -55,11 +55,11 @@ bool nytp_memory_points_note(struct nytp_builder *b, int64_t resident)
         halve(p);
     if (p->n_memory_points >= NYTP_MOST_MEMORY_POINTS) /* of as many processes */
         return true;
-    if (!nytp_grow(&p->memory_points, &m->points_capacity, p->n_memory_points,
+    if (!nytp_grow(&p->memory_points, &b->capacities.memory_points, p->n_memory_points,
                    sizeof *p->memory_points))
         return nytp_builder_out_of_memory(b);
     p->memory_points[p->n_memory_points++] = (struct nytp_memory_point){
-        .process = b->n_processes - 1,
+        .process = b->processes.n - 1,
         .at_ticks = ticks_now(b),
         .resident = resident,
         .in_use = m->in_use,
@@ -75,18 +75,18 @@ void nytp_memory_peak_note(struct nytp_builder *b)
         return;
     m->peak.in_use = m->in_use;
     m->peak.at_ticks = ticks_now(b);
-    m->peak.n_samples = b->stack.tree.n_samples;
+    m->peak.n_samples = b->stack.tree.samples.n;
     m->peak.n_freed = m->n_freed;
 }
 
 void nytp_memory_peak_end(struct nytp_builder *b)
 {
-    struct nytp_built_process *const process = &b->processes[b->n_processes - 1];
+    struct nytp_built_process *const process = nytp_builder_process(b);
     const struct nytp_built_memory *const m = &b->memory;
     process->model.peak_in_use = m->peak.in_use;
     process->model.peak_ticks = m->peak.at_ticks;
-    for (uint32_t i = b->first_sample; i < m->peak.n_samples; i++) {
-        struct nytp_tree_sample *const sample = &b->stack.tree.samples[i];
+    for (uint32_t i = b->memory.first_sample; i < m->peak.n_samples; i++) {
+        struct nytp_tree_sample *const sample = &b->stack.tree.samples.at[i];
         sample->is_of_peak = sample->freed_as == 0 || sample->freed_as > m->peak.n_freed;
     }
 }

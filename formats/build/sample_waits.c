@@ -69,22 +69,21 @@ bool nytp_sample_waits_reason(struct nytp_sample_waits *waits, uint32_t process,
     const struct nytp_key what = {peer, file, line, process * NYTP_WAIT_REASONS + reason};
     uint32_t index = nytp_table_get(&waits->by_what, what);
     if (index == NYTP_TABLE_NONE) {
-        index = waits->n_waited;
-        if (!nytp_grow(&waits->waited, &waits->waited_capacity, index, sizeof *waits->waited) ||
-            !nytp_table_put(&waits->by_what, what, index))
+        index = waits->waited.n;
+        if (!NYTP_GROW(&waits->waited) || !nytp_table_put(&waits->by_what, what, index))
             return false;
-        waits->waited[waits->n_waited++] = (struct nytp_waited){
+        waits->waited.at[waits->waited.n++] = (struct nytp_waited){
             .reason = reason, .process = process, .file = file, .line = line, .peer.len = peer};
     }
-    waits->waited[index].ns += ticks;
-    waits->waited[index].samples++;
+    waits->waited.at[index].ns += ticks;
+    waits->waited.at[index].samples++;
     return true;
 }
 
 void nytp_sample_waits_free(struct nytp_sample_waits *waits)
 {
     nytp_table_free(&waits->by_what);
-    free(waits->waited);
+    free(waits->waited.at);
 }
 
 bool nytp_sample_waits_book(struct nytp_sample_waits *waits, struct nytp_callstack *stack,

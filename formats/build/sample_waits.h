@@ -24,8 +24,8 @@ struct nytp_sample_waits {
     uint32_t peer;                /* string id, if so */
 
     struct nytp_table by_what;  /* index in `waited` */
-    struct nytp_waited *waited; /* their peer.len is a string id, their ns are ticks */
-    uint32_t n_waited, waited_capacity;
+    NYTP_LIST(struct nytp_waited)
+    waited; /* their peer.len is a string id, their ns are ticks */
 
     /* the builtin or xsub that the sample hit, which returned since the last statement */
     struct nytp_sampled_leaf {

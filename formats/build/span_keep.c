@@ -6,9 +6,9 @@
 
 static void note_pruned(struct nytp_builder *b, const struct nytp_built_span *span)
 {
-    b->spans_pruned++;
-    if (b->pruned_span_ticks < span->ticks)
-        b->pruned_span_ticks = span->ticks;
+    b->spans.n_pruned++;
+    if (b->spans.pruned_ticks < span->ticks)
+        b->spans.pruned_ticks = span->ticks;
 }
 
 /* Leave out the spans that a test says no to. */
@@ -18,22 +18,22 @@ static void filter_spans(struct nytp_builder *b,
 {
     struct nytp_built_labels *const labels = &b->labels;
     uint32_t kept = 0, i = 0, mark = 0;
-    for (uint32_t p = 0; p < b->n_processes; p++) {
+    for (uint32_t p = 0; p < b->processes.n; p++) {
         const uint32_t first = kept;
-        for (const uint32_t end = i + b->processes[p].n_spans; i < end; i++) {
-            const struct nytp_built_span *const span = &b->spans[i];
-            while (mark < labels->n_marks && labels->marks[mark].n_before <= i)
-                labels->marks[mark++].n_before = kept;
+        for (const uint32_t end = i + b->processes.at[p].n_spans; i < end; i++) {
+            const struct nytp_built_span *const span = &b->spans.at[i];
+            while (mark < labels->marks.n && labels->marks.at[mark].n_before <= i)
+                labels->marks.at[mark++].n_before = kept;
             if (stays(context, (struct nytp_span_size){(uint64_t)span->ticks, span->depth}))
-                b->spans[kept++] = *span;
+                b->spans.at[kept++] = *span;
             else
                 note_pruned(b, span);
         }
-        b->processes[p].n_spans = kept - first;
+        b->processes.at[p].n_spans = kept - first;
     }
-    while (mark < labels->n_marks)
-        labels->marks[mark++].n_before = kept;
-    b->n_spans = kept;
+    while (mark < labels->marks.n)
+        labels->marks.at[mark++].n_before = kept;
+    b->spans.n = kept;
 }
 
 static bool floor_keeps(void *context, struct nytp_span_size size)
@@ -48,16 +48,16 @@ static bool cut_keeps(void *context, struct nytp_span_size size)
 
 bool nytp_built_spans_limit(struct nytp_builder *b)
 {
-    if (b->n_spans <= b->options.max_spans)
+    if (b->spans.n <= b->options.max_spans)
         return true;
-    const struct nytp_span_sizes sizes = {.lengths = (const uint64_t *)&b->spans->ticks,
-                                          .depths = &b->spans->depth,
-                                          .stride = sizeof *b->spans,
-                                          .n = b->n_spans};
+    const struct nytp_span_sizes sizes = {.lengths = (const uint64_t *)&b->spans.at->ticks,
+                                          .depths = &b->spans.at->depth,
+                                          .stride = sizeof *b->spans.at,
+                                          .n = b->spans.n};
     struct nytp_span_cut cut;
     if (!nytp_span_cut_find(&cut, &sizes, b->options.max_spans))
         return false;
-    nytp_span_floor_raise(&b->span_floor, cut.size);
+    nytp_span_floor_raise(&b->spans.floor, cut.size);
     filter_spans(b, cut_keeps, &cut);
     return true;
 }
@@ -66,8 +66,8 @@ bool nytp_built_spans_limit(struct nytp_builder *b)
  * left out; where many have the floor's own magnitude, what is too much of those, too. */
 static bool make_room(struct nytp_builder *b)
 {
-    filter_spans(b, floor_keeps, &b->span_floor);
-    return b->n_spans - b->n_spans / 5 <= b->options.max_spans || nytp_built_spans_limit(b);
+    filter_spans(b, floor_keeps, &b->spans.floor);
+    return b->spans.n - b->spans.n / 5 <= b->options.max_spans || nytp_built_spans_limit(b);
 }
 
 /* Calls end from the inside out: until the ones around a wanted call have ended, no other call
@@ -76,11 +76,11 @@ static bool is_wanted(struct nytp_builder *b, const struct nytp_built_span *span
 {
     if (b->options.spans_of == NULL)
         return true;
-    const bool is_around = span->depth < b->wanted_depth;
+    const bool is_around = span->depth < b->spans.wanted_depth;
     if (!is_around && (span->sub == NYTP_NO_SUB ||
                        !b->options.spans_of(nytp_strings_get(b->strings, span->sub))))
         return false;
-    b->wanted_depth = span->depth;
+    b->spans.wanted_depth = span->depth;
     return true;
 }
 
@@ -89,15 +89,15 @@ bool nytp_built_span_keep(struct nytp_builder *b, const struct nytp_built_span *
     if (!is_wanted(b, span))
         return true;
     const struct nytp_span_size size = {(uint64_t)span->ticks, span->depth};
-    if (span->ticks < 0 || !nytp_span_floor_add(&b->span_floor, size)) {
+    if (span->ticks < 0 || !nytp_span_floor_add(&b->spans.floor, size)) {
         note_pruned(b, span);
         return true;
     }
-    if (b->n_spans / 3 * 2 >= b->options.max_spans && !make_room(b))
+    if (b->spans.n / 3 * 2 >= b->options.max_spans && !make_room(b))
         return nytp_builder_out_of_memory(b);
-    if (!nytp_grow(&b->spans, &b->spans_capacity, b->n_spans, sizeof *b->spans))
+    if (!NYTP_GROW(&b->spans))
         return nytp_builder_out_of_memory(b);
-    b->spans[b->n_spans++] = *span;
-    b->processes[b->n_processes - 1].n_spans++;
+    b->spans.at[b->spans.n++] = *span;
+    nytp_builder_process(b)->n_spans++;
     return true;
 }

@@ -3,15 +3,12 @@
  * Sums of waiting by place in the calling-context tree; see wait_sums.h.
  */
 #include "wait_sums.h"
-
-#include "formats/base/arena.h"
-
 #include <stdlib.h>
 
 void nytp_wait_sums_free(struct nytp_wait_sums *waits)
 {
     nytp_table_free(&waits->by_place);
-    free(waits->ticks);
+    free(waits->ticks.at);
     *waits = (struct nytp_wait_sums){0};
 }
 
@@ -29,20 +26,19 @@ bool nytp_wait_sums_add(struct nytp_wait_sums *waits, struct nytp_key place, int
 {
     const uint32_t known = nytp_table_get(&waits->by_place, place);
     if (known != NYTP_TABLE_NONE) {
-        waits->ticks[known] += ticks;
+        waits->ticks.at[known] += ticks;
         return true;
     }
-    if (!nytp_grow(&waits->ticks, &waits->capacity, waits->n, sizeof *waits->ticks) ||
-        !nytp_table_put(&waits->by_place, place, waits->n))
+    if (!NYTP_GROW(&waits->ticks) || !nytp_table_put(&waits->by_place, place, waits->ticks.n))
         return false;
-    waits->ticks[waits->n++] = ticks;
+    waits->ticks.at[waits->ticks.n++] = ticks;
     return true;
 }
 
 int64_t nytp_wait_sums_get(const struct nytp_wait_sums *waits, struct nytp_key place)
 {
     const uint32_t known = nytp_table_get(&waits->by_place, place);
-    return known == NYTP_TABLE_NONE ? 0 : waits->ticks[known];
+    return known == NYTP_TABLE_NONE ? 0 : waits->ticks.at[known];
 }
 
 bool nytp_wait_sums_move(struct nytp_wait_sums *waits, struct nytp_key from, struct nytp_key to)
@@ -51,5 +47,5 @@ bool nytp_wait_sums_move(struct nytp_wait_sums *waits, struct nytp_key from, str
     if (known == NYTP_TABLE_NONE)
         return true;
     nytp_table_remove(&waits->by_place, from);
-    return nytp_wait_sums_add(waits, to, waits->ticks[known]);
+    return nytp_wait_sums_add(waits, to, waits->ticks.at[known]);
 }

@@ -9,6 +9,7 @@
 #ifndef NYTP_WAIT_SUMS_H
 #define NYTP_WAIT_SUMS_H
 
+#include "formats/base/arena.h"
 #include "formats/base/table.h"
 
 #include <stdbool.h>
@@ -17,8 +18,7 @@
 /* Zeroed = empty. */
 struct nytp_wait_sums {
     struct nytp_table by_place; /* (node, file, line, whether of the whole node) -> ticks[] */
-    int64_t *ticks;
-    uint32_t n, capacity;
+    NYTP_LIST(int64_t) ticks;
 };
 
 void nytp_wait_sums_free(struct nytp_wait_sums *waits);
