@@ -132,7 +132,7 @@ static void put_derived_attributes(pTHX_ const struct build *b, bool whole)
         (void)hv_stores(hash, "profiler_duration", newSVnv(t->duration_s));
     }
     (void)hv_stores(hash, "profiler_active", new_seconds(aTHX_ b, t->duration_s - overhead_s));
-    (void)hv_stores(hash, "complete", newSVsv(boolSV(whole && t->n_open == 0)));
+    (void)hv_stores(hash, "complete", newSVsv(boolSV(whole && t->open.n == 0)));
     (void)hv_stores(hash, "total_stmts_measured", new_count(aTHX_ t->n_times));
     (void)hv_stores(hash, "total_stmts_discounted", new_count(aTHX_ t->n_discounts));
     (void)hv_stores(hash, "total_stmts_duration", new_seconds(aTHX_ b, seconds(b, (NV)t->total_ticks)));
@@ -163,10 +163,10 @@ static AV *new_times(pTHX_ const struct build *b, const struct nytp_summary_line
 static void put_times(pTHX_ const struct build *b, const char *member, enum nytp_level level)
 {
     AV *by_fid = newAV();
-    for (U32 f = 0; f < b->summary->n_files; f++) {
-        AV *by_line = new_times(aTHX_ b, &b->summary->files[f].times[level]);
+    for (U32 f = 0; f < b->summary->files.n; f++) {
+        AV *by_line = new_times(aTHX_ b, &b->summary->files.at[f].times[level]);
         if (by_line != NULL)
-            av_store(by_fid, b->summary->files[f].fid, newRV_noinc((SV *)by_line));
+            av_store(by_fid, b->summary->files.at[f].fid, newRV_noinc((SV *)by_line));
     }
     (void)hv_store(b->profile, member, strlen(member), newRV_noinc((SV *)by_fid), 0);
 }
@@ -194,8 +194,8 @@ static void put_levels(pTHX_ const struct build *b)
 static void put_source(pTHX_ const struct build *b)
 {
     AV *by_fid = newAV();
-    for (U32 f = 0; f < b->summary->n_files; f++) {
-        const struct nytp_summary_file *file = &b->summary->files[f];
+    for (U32 f = 0; f < b->summary->files.n; f++) {
+        const struct nytp_summary_file *file = &b->summary->files.at[f];
         U32 n = file->n_source;
         while (n > 0 && file->source[n - 1].ptr == NULL)
             n--;
@@ -249,10 +249,10 @@ static AV *new_file(pTHX_ const struct build *b, const struct nytp_summary_file 
 static void put_files(pTHX_ struct build *b)
 {
     AV *by_fid = newAV();
-    if (b->summary->n_files > 0)
-        av_extend(by_fid, b->summary->max_fid);
-    for (U32 f = 0; f < b->summary->n_files; f++) {
-        const struct nytp_summary_file *file = &b->summary->files[f];
+    if (b->summary->files.n > 0)
+        av_extend(by_fid, b->summary->files.at[b->summary->files.n - 1].fid);
+    for (U32 f = 0; f < b->summary->files.n; f++) {
+        const struct nytp_summary_file *file = &b->summary->files.at[f];
         const bool gone = file->merged_into != NONE;
         AV *av = gone ? newAV() : new_file(aTHX_ b, file);
         SV *ref = newRV_noinc((SV *)av);
@@ -269,8 +269,8 @@ static void put_files(pTHX_ struct build *b)
 
 static void link_evals(pTHX_ const struct build *b)
 {
-    for (U32 f = 0; f < b->summary->n_files; f++) {
-        const U32 parent = b->summary->files[f].eval_file;
+    for (U32 f = 0; f < b->summary->files.n; f++) {
+        const U32 parent = b->summary->files.at[f].eval_file;
         if (parent == NONE || b->files[f] == NULL || b->files[parent] == NULL)
             continue;
         av_store((AV *)b->files[f], FILE_EVAL_FI, weak_ref(aTHX_ b->files[parent]));
@@ -293,8 +293,8 @@ static AV *new_call(pTHX_ const struct build *b, const struct nytp_summary_call 
     av_push(av, new_seconds(aTHX_ b, call->reci_s));
     av_push(av, newSVuv(call->rec_depth));
     HV *callers = newHV();
-    for (U32 c = call->first_caller; c != NONE; c = b->summary->callers[c].next)
-        hash_put(aTHX_ callers, nytp_summary_str(b->summary, b->summary->callers[c].name),
+    for (U32 c = call->first_caller; c != NONE; c = b->summary->callers.at[c].next)
+        hash_put(aTHX_ callers, nytp_summary_str(b->summary, b->summary->callers.at[c].name),
                  newSV(0));
     av_push(av, newRV_noinc((SV *)callers));
     return av;
@@ -324,16 +324,16 @@ static void put_called_by(pTHX_ const struct build *b, AV *av,
     if (sub->is_foreign)
         (void)hash_under(aTHX_ called_by, 0);
     const struct nytp_str name = nytp_summary_str(b->summary, sub->name);
-    for (U32 c = sub->first_call; c != NONE; c = b->summary->calls[c].next)
-        put_call(aTHX_ b, called_by, name, &b->summary->calls[c]);
+    for (U32 c = sub->first_call; c != NONE; c = b->summary->calls.at[c].next)
+        put_call(aTHX_ b, called_by, name, &b->summary->calls.at[c]);
 }
 
 static SV *new_meta_subs(pTHX_ const struct build *b, const struct nytp_summary_sub *sub)
 {
     HV *meta = newHV();
     AV *names = newAV();
-    for (U32 s = sub->first_merged; s != NONE; s = b->summary->subs[s].next_merged)
-        av_push(names, new_name(aTHX_ b, b->summary->subs[s].name));
+    for (U32 s = sub->first_merged; s != NONE; s = b->summary->subs.at[s].next_merged)
+        av_push(names, new_name(aTHX_ b, b->summary->subs.at[s].name));
     (void)hv_stores(meta, "merged_sub_names", newRV_noinc((SV *)names));
     return newRV_noinc((SV *)meta);
 }
@@ -366,9 +366,9 @@ static AV *new_sub(pTHX_ const struct build *b, const struct nytp_summary_sub *s
 static void put_subs(pTHX_ const struct build *b)
 {
     HV *by_name = newHV();
-    hv_ksplit(by_name, b->summary->n_subs);
-    for (U32 s = 0; s < b->summary->n_subs; s++) {
-        const struct nytp_summary_sub *sub = &b->summary->subs[s];
+    hv_ksplit(by_name, b->summary->subs.n);
+    for (U32 s = 0; s < b->summary->subs.n; s++) {
+        const struct nytp_summary_sub *sub = &b->summary->subs.at[s];
         if (sub->merged_into != NONE)
             continue;
         const struct nytp_str name = nytp_summary_str(b->summary, sub->name);
@@ -393,7 +393,7 @@ static SV *build_profile(pTHX_ const struct nytp_summary *summary, bool whole)
         .sub_stash = gv_stashpvs("Devel::NYTProf::SubInfo", GV_ADD),
     };
     SV *const profile = newRV_noinc((SV *)b.profile);
-    Newxz(b.files, summary->n_files + 1, SV *);
+    Newxz(b.files, summary->files.n + 1, SV *);
     put_pairs(aTHX_ & b, "attribute", &summary->attributes);
     put_pairs(aTHX_ & b, "option", &summary->options);
     put_derived_attributes(aTHX_ & b, whole);

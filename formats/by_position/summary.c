@@ -13,23 +13,22 @@ void nytp_summary_free(struct nytp_summary *summary)
 {
     if (summary == NULL)
         return;
-    for (uint32_t f = 0; f < summary->n_files; f++) {
+    for (uint32_t f = 0; f < summary->files.n; f++) {
         for (int level = 0; level < NYTP_LEVELS; level++)
-            free(summary->files[f].times[level].at);
-        free(summary->files[f].source);
+            free(summary->files.at[f].times[level].at);
+        free(summary->files.at[f].source);
     }
-    free(summary->files);
-    free(summary->subs);
-    free(summary->calls);
-    free(summary->callers);
+    free(summary->files.at);
+    free(summary->subs.at);
+    free(summary->calls.at);
+    free(summary->callers.at);
     free(summary->attributes.at);
     free(summary->options.at);
-    free(summary->file_of_fid);
-    free(summary->pids);
-    free(summary->pid_starts);
-    nytp_table_free(&summary->sub_of_name);
-    nytp_table_free(&summary->call_of_place);
-    nytp_table_free(&summary->caller_of_call);
+    free(summary->files.by_fid);
+    free(summary->open.at);
+    nytp_table_free(&summary->subs.by_name);
+    nytp_table_free(&summary->calls.by_place);
+    nytp_table_free(&summary->callers.by_call);
     nytp_strings_free(summary->strings);
     nytp_arena_free(summary->arena);
     free(summary);
@@ -67,7 +66,7 @@ struct nytp_str nytp_summary_str(const struct nytp_summary *summary,
 
 uint32_t nytp_summary_file_of(const struct nytp_summary *summary, uint32_t fid)
 {
-    return fid < summary->n_fids ? summary->file_of_fid[fid] : NONE;
+    return fid < summary->files.n_fids ? summary->files.by_fid[fid] : NONE;
 }
 
 bool nytp_summary_reserve_line(struct nytp_summary *summary, void *array_ptr, uint32_t *n,
@@ -81,8 +80,8 @@ bool nytp_summary_reserve_line(struct nytp_summary *summary, void *array_ptr, ui
     uint32_t grown_n = line < 16 ? 32 : line + line / 2 + 1;
     if (grown_n > NYTP_SUMMARY_MAX_LINE + 1)
         grown_n = NYTP_SUMMARY_MAX_LINE + 1;
-    summary->dense_lines += grown_n - *n;
-    if (summary->dense_lines > NYTP_SUMMARY_MAX_LINES)
+    summary->files.dense_lines += grown_n - *n;
+    if (summary->files.dense_lines > NYTP_SUMMARY_MAX_LINES)
         return nytp_error_set(&summary->error, NYTP_ERR_LIMIT,
                               "lines of all files together are above the limit %u",
                               NYTP_SUMMARY_MAX_LINES);
@@ -99,7 +98,7 @@ bool nytp_summary_reserve_line(struct nytp_summary *summary, void *array_ptr, ui
 struct nytp_summary_time *nytp_summary_time_at(struct nytp_summary *summary, uint32_t file,
                                                enum nytp_level level, uint32_t line)
 {
-    struct nytp_summary_lines *lines = &summary->files[file].times[level];
+    struct nytp_summary_lines *lines = &summary->files.at[file].times[level];
     if (line >= lines->n &&
         !nytp_summary_reserve_line(summary, &lines->at, &lines->n, line, sizeof *lines->at))
         return NULL;
@@ -110,23 +109,22 @@ uint32_t nytp_summary_call_at(struct nytp_summary *summary, uint32_t sub, uint32
                               uint32_t line)
 {
     const struct nytp_key key = {.a = sub, .b = fid, .c = line};
-    const uint32_t known = nytp_table_get(&summary->call_of_place, key);
+    const uint32_t known = nytp_table_get(&summary->calls.by_place, key);
     if (known != NYTP_TABLE_NONE)
         return known;
-    if (!nytp_grow(&summary->calls, &summary->calls_capacity, summary->n_calls,
-                   sizeof *summary->calls) ||
-        !nytp_table_put(&summary->call_of_place, key, summary->n_calls)) {
+    if (!NYTP_GROW(&summary->calls) ||
+        !nytp_table_put(&summary->calls.by_place, key, summary->calls.n)) {
         nytp_out_of_memory(&summary->error);
         return NONE;
     }
-    const uint32_t at = summary->n_calls++;
-    summary->calls[at] = (struct nytp_summary_call){
+    const uint32_t at = summary->calls.n++;
+    summary->calls.at[at] = (struct nytp_summary_call){
         .sub = sub, .fid = fid, .line = line, .first_caller = NONE, .next = NONE};
-    struct nytp_summary_sub *callee = &summary->subs[sub];
+    struct nytp_summary_sub *callee = &summary->subs.at[sub];
     if (callee->last_call == NONE)
         callee->first_call = at;
     else
-        summary->calls[callee->last_call].next = at;
+        summary->calls.at[callee->last_call].next = at;
     callee->last_call = at;
     return at;
 }
@@ -135,28 +133,27 @@ bool nytp_summary_add_caller(struct nytp_summary *summary, uint32_t call,
                              struct nytp_summary_name name)
 {
     const struct nytp_key key = {.a = call, .b = name.id, .c = name.utf8};
-    if (nytp_table_get(&summary->caller_of_call, key) != NYTP_TABLE_NONE)
+    if (nytp_table_get(&summary->callers.by_call, key) != NYTP_TABLE_NONE)
         return true;
-    if (!nytp_grow(&summary->callers, &summary->callers_capacity, summary->n_callers,
-                   sizeof *summary->callers) ||
-        !nytp_table_put(&summary->caller_of_call, key, summary->n_callers))
+    if (!NYTP_GROW(&summary->callers) ||
+        !nytp_table_put(&summary->callers.by_call, key, summary->callers.n))
         return nytp_out_of_memory(&summary->error);
-    const uint32_t at = summary->n_callers++;
-    summary->callers[at] =
-        (struct nytp_summary_caller){.name = name, .next = summary->calls[call].first_caller};
-    summary->calls[call].first_caller = at;
+    const uint32_t at = summary->callers.n++;
+    summary->callers.at[at] = (struct nytp_summary_caller){
+        .name = name, .next = summary->calls.at[call].first_caller};
+    summary->calls.at[call].first_caller = at;
     return true;
 }
 
 void nytp_summary_sum_subs(struct nytp_summary *summary)
 {
-    for (uint32_t s = 0; s < summary->n_subs; s++) {
-        struct nytp_summary_sub *sub = &summary->subs[s];
+    for (uint32_t s = 0; s < summary->subs.n; s++) {
+        struct nytp_summary_sub *sub = &summary->subs.at[s];
         sub->count = 0;
         sub->rec_depth = 0;
         sub->incl_s = sub->excl_s = sub->reci_s = 0;
-        for (uint32_t c = sub->first_call; c != NONE; c = summary->calls[c].next) {
-            const struct nytp_summary_call *call = &summary->calls[c];
+        for (uint32_t c = sub->first_call; c != NONE; c = summary->calls.at[c].next) {
+            const struct nytp_summary_call *call = &summary->calls.at[c];
             sub->count += call->count;
             sub->incl_s += call->incl_s;
             sub->excl_s += call->excl_s;

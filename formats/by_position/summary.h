@@ -115,8 +115,34 @@ struct nytp_summary_pair {
 
 /* In order of first sight. A later value replaces an earlier one. Holds 1000 at most. */
 struct nytp_summary_pairs {
-    struct nytp_summary_pair *at;
-    uint32_t n, capacity;
+    NYTP_LIST(struct nytp_summary_pair);
+};
+
+struct nytp_summary_files {
+    NYTP_LIST(struct nytp_summary_file); /* sorted by fid after nytp_summary_finish() */
+    uint32_t *by_fid;                    /* indices; NONE = undefined */
+    uint32_t n_fids;
+    uint64_t dense_lines; /* of all of them */
+};
+
+struct nytp_summary_subs {
+    NYTP_LIST(struct nytp_summary_sub); /* in order of first sight */
+    struct nytp_table by_name;
+};
+
+struct nytp_summary_calls {
+    NYTP_LIST(struct nytp_summary_call);
+    struct nytp_table by_place;
+};
+
+struct nytp_summary_callers {
+    NYTP_LIST(struct nytp_summary_caller);
+    struct nytp_table by_call;
+};
+
+struct nytp_summary_process {
+    uint32_t pid;
+    double start_s;
 };
 
 struct nytp_summary {
@@ -125,17 +151,15 @@ struct nytp_summary {
     struct nytp_error error;                 /* the reason why `sink` stopped the reader */
 
     struct nytp_summary_pairs attributes, options;
-    struct nytp_summary_file *files; /* sorted by fid after nytp_summary_finish() */
-    struct nytp_summary_sub *subs;   /* in order of first sight */
-    struct nytp_summary_call *calls;
-    struct nytp_summary_caller *callers;
-    uint32_t n_files, n_subs, n_calls, n_callers;
-    uint32_t max_fid;
+    struct nytp_summary_files files;
+    struct nytp_summary_subs subs;
+    struct nytp_summary_calls calls;
+    struct nytp_summary_callers callers;
 
     double ticks_per_sec;
     double start_s, end_s; /* epoch, of the last process */
     double duration_s;     /* of all processes together */
-    uint32_t n_open;       /* processes whose end was not seen */
+    NYTP_LIST(struct nytp_summary_process) open; /* their ends were not seen */
     uint64_t n_times;      /* time records of statements */
     uint64_t n_sub_calls;  /* in the recording's sums */
     uint64_t n_discounts;  /* time records that add time to a statement without counting one */
@@ -143,19 +167,10 @@ struct nytp_summary {
     bool has_blocks, has_processes;
     bool has_no_times; /* counts=1 */
 
-    /* the rest belongs to summary_events.c */
     struct nytp_strings *strings;
     struct nytp_arena *arena;
-    uint32_t *file_of_fid; /* by fid, NONE = undefined */
-    uint32_t n_fids;
-    struct nytp_table sub_of_name, call_of_place, caller_of_call;
-    uint32_t files_capacity, subs_capacity, calls_capacity, callers_capacity;
-    uint64_t dense_lines;
     bool discount; /* DISCOUNT seen since the last time record */
     bool inflated;
-    uint32_t *pids;
-    double *pid_starts;
-    uint32_t n_pids, pids_capacity, pid_starts_capacity;
 };
 
 /* Returns a summary for one input, or NULL if memory is out. Freeing accepts NULL. */

@@ -34,7 +34,8 @@ static uint64_t hash_source(const struct nytp_summary_file *file)
 static bool same_source(const void *context, uint32_t file_a, uint32_t file_b)
 {
     const struct nytp_summary *summary = context;
-    const struct nytp_summary_file *a = &summary->files[file_a], *b = &summary->files[file_b];
+    const struct nytp_summary_file *a = &summary->files.at[file_a],
+                                   *b = &summary->files.at[file_b];
     const uint32_t n = a->n_source > b->n_source ? a->n_source : b->n_source;
     for (uint32_t line = 1; line < n; line++) {
         const struct nytp_summary_text none = {0};
@@ -50,7 +51,7 @@ static bool same_source(const void *context, uint32_t file_a, uint32_t file_b)
  * all file ids is right at those levels. */
 static bool take_over_times(struct nytp_summary *summary, uint32_t into, uint32_t from)
 {
-    const struct nytp_summary_lines lines = summary->files[from].times[NYTP_LEVEL_LINE];
+    const struct nytp_summary_lines lines = summary->files.at[from].times[NYTP_LEVEL_LINE];
     for (uint32_t line = 0; line < lines.n; line++) {
         const struct nytp_summary_time time = lines.at[line];
         if (!time.seen)
@@ -68,26 +69,26 @@ static bool take_over_times(struct nytp_summary *summary, uint32_t into, uint32_
 
 static bool merge_files(struct nytp_summary *summary, uint32_t max_siblings)
 {
-    struct nytp_sibling_eval *evals = malloc((summary->n_files + 1) * sizeof *evals);
+    struct nytp_sibling_eval *evals = malloc((summary->files.n + 1) * sizeof *evals);
     if (evals == NULL)
         return nytp_out_of_memory(&summary->error);
     uint32_t n = 0;
-    for (uint32_t f = 0; f < summary->n_files; f++)
-        if (summary->files[f].eval_file != NONE)
+    for (uint32_t f = 0; f < summary->files.n; f++)
+        if (summary->files.at[f].eval_file != NONE)
             evals[n++] = (struct nytp_sibling_eval){
                 .file = f,
-                .ran_file = summary->files[f].eval_file,
-                .ran_line = summary->files[f].eval_line,
-                .hash = hash_source(&summary->files[f]),
-                .has_evals = summary->files[f].has_evals,
+                .ran_file = summary->files.at[f].eval_file,
+                .ran_line = summary->files.at[f].eval_line,
+                .hash = hash_source(&summary->files.at[f]),
+                .has_evals = summary->files.at[f].has_evals,
             };
     nytp_sibling_evals_merge(evals, n, max_siblings, same_source, summary);
     bool ok = true;
     for (uint32_t i = 0; ok && i < n; i++) {
         if (evals[i].merged_into == evals[i].file)
             continue;
-        struct nytp_summary_file *const into = &summary->files[evals[i].merged_into];
-        summary->files[evals[i].file].merged_into = evals[i].merged_into;
+        struct nytp_summary_file *const into = &summary->files.at[evals[i].merged_into];
+        summary->files.at[evals[i].file].merged_into = evals[i].merged_into;
         into->n_merged++;
         into->src_varied |= evals[i].other_source;
         ok = take_over_times(summary, evals[i].merged_into, evals[i].file);
@@ -106,7 +107,7 @@ static bool survivor_name(struct nytp_summary *summary, const struct nytp_summar
     const struct nytp_str name = nytp_summary_str(summary, sub->name);
     const struct nytp_str from = nytp_summary_str(summary, file->name);
     const struct nytp_summary_file *survivor =
-        file->merged_into == NONE ? file : &summary->files[file->merged_into];
+        file->merged_into == NONE ? file : &summary->files.at[file->merged_into];
     const struct nytp_str to = nytp_summary_str(summary, survivor->name);
     uint32_t at = 0;
     while (at + sizeof mark - 1 + from.len < name.len &&
@@ -144,7 +145,7 @@ static int by_name(const void *a, const void *b)
 /* Appends a sub to the list of `into`. rebuild_calls() moves its calls. */
 static void take_over_sub(struct nytp_summary *summary, uint32_t into, uint32_t from)
 {
-    struct nytp_summary_sub *subs = summary->subs;
+    struct nytp_summary_sub *subs = summary->subs.at;
     subs[from].merged_into = into;
     if (subs[into].last_merged == NONE)
         subs[into].first_merged = from;
@@ -158,12 +159,12 @@ static void take_over_sub(struct nytp_summary *summary, uint32_t into, uint32_t 
 static uint32_t list_defined(const struct nytp_summary *summary, struct defined_sub *list)
 {
     uint32_t n = 0;
-    for (uint32_t s = 0; s < summary->n_subs; s++) {
-        const uint32_t f = nytp_summary_file_of(summary, summary->subs[s].fid);
+    for (uint32_t s = 0; s < summary->subs.n; s++) {
+        const uint32_t f = nytp_summary_file_of(summary, summary->subs.at[s].fid);
         if (f != NONE &&
-            (summary->files[f].merged_into != NONE || summary->files[f].n_merged > 0))
+            (summary->files.at[f].merged_into != NONE || summary->files.at[f].n_merged > 0))
             list[n++] = (struct defined_sub){
-                .name = nytp_summary_str(summary, summary->subs[s].name), .sub = s};
+                .name = nytp_summary_str(summary, summary->subs.at[s].name), .sub = s};
     }
     qsort(list, n, sizeof *list, by_name);
     return n;
@@ -173,7 +174,7 @@ static uint32_t list_defined(const struct nytp_summary *summary, struct defined_
  * name keeps its name, as in stock readers. */
 static bool merge_subs(struct nytp_summary *summary)
 {
-    struct defined_sub *list = malloc((summary->n_subs + 1) * sizeof *list);
+    struct defined_sub *list = malloc((summary->subs.n + 1) * sizeof *list);
     if (list == NULL)
         return nytp_out_of_memory(&summary->error);
     const uint32_t n = list_defined(summary, list);
@@ -182,11 +183,11 @@ static bool merge_subs(struct nytp_summary *summary)
     size_t size = 0;
     bool ok = true;
     for (uint32_t i = 0; ok && i < n; i++) {
-        struct nytp_summary_sub *sub = &summary->subs[list[i].sub];
+        struct nytp_summary_sub *sub = &summary->subs.at[list[i].sub];
         const struct nytp_summary_file *file =
-            &summary->files[nytp_summary_file_of(summary, sub->fid)];
+            &summary->files.at[nytp_summary_file_of(summary, sub->fid)];
         if (file->merged_into != NONE)
-            sub->fid = summary->files[file->merged_into].fid;
+            sub->fid = summary->files.at[file->merged_into].fid;
         struct nytp_str text;
         struct nytp_summary_name name;
         if (!survivor_name(summary, sub, file, &buffer, &size, &text))
@@ -209,15 +210,16 @@ static bool merge_subs(struct nytp_summary *summary)
 static bool move_call(struct nytp_summary *summary, const struct nytp_summary_call *call,
                       const struct nytp_summary_caller *callers)
 {
-    const uint32_t into = summary->subs[call->sub].merged_into;
+    const uint32_t into = summary->subs.at[call->sub].merged_into;
     const uint32_t f = nytp_summary_file_of(summary, call->fid);
-    const bool moved = f != NONE && summary->files[f].merged_into != NONE;
+    const bool moved = f != NONE && summary->files.at[f].merged_into != NONE;
     const uint32_t at = nytp_summary_call_at(
         summary, into == NONE ? call->sub : into,
-        moved ? summary->files[summary->files[f].merged_into].fid : call->fid, call->line);
+        moved ? summary->files.at[summary->files.at[f].merged_into].fid : call->fid,
+        call->line);
     if (at == NONE)
         return false;
-    struct nytp_summary_call *sum = &summary->calls[at];
+    struct nytp_summary_call *sum = &summary->calls.at[at];
     sum->count += call->count;
     sum->incl_s += call->incl_s;
     sum->excl_s += call->excl_s;
@@ -233,23 +235,19 @@ static bool move_call(struct nytp_summary *summary, const struct nytp_summary_ca
 /* Makes all calls anew: both the callee and the place may have changed. */
 static bool rebuild_calls(struct nytp_summary *summary)
 {
-    struct nytp_summary_call *calls = summary->calls;
-    struct nytp_summary_caller *callers = summary->callers;
-    const uint32_t n = summary->n_calls;
-    summary->calls = NULL;
-    summary->callers = NULL;
-    summary->n_calls = summary->calls_capacity = 0;
-    summary->n_callers = summary->callers_capacity = 0;
-    nytp_table_free(&summary->call_of_place);
-    nytp_table_free(&summary->caller_of_call);
-    summary->call_of_place = summary->caller_of_call = (struct nytp_table){0};
-    for (uint32_t s = 0; s < summary->n_subs; s++)
-        summary->subs[s].first_call = summary->subs[s].last_call = NONE;
+    struct nytp_summary_calls calls = summary->calls;
+    struct nytp_summary_callers callers = summary->callers;
+    summary->calls = (struct nytp_summary_calls){0};
+    summary->callers = (struct nytp_summary_callers){0};
+    for (uint32_t s = 0; s < summary->subs.n; s++)
+        summary->subs.at[s].first_call = summary->subs.at[s].last_call = NONE;
     bool ok = true;
-    for (uint32_t c = 0; ok && c < n; c++)
-        ok = move_call(summary, &calls[c], callers);
-    free(calls);
-    free(callers);
+    for (uint32_t c = 0; ok && c < calls.n; c++)
+        ok = move_call(summary, &calls.at[c], callers.at);
+    free(calls.at);
+    free(callers.at);
+    nytp_table_free(&calls.by_place);
+    nytp_table_free(&callers.by_call);
     nytp_summary_sum_subs(summary);
     return ok;
 }
@@ -259,7 +257,7 @@ bool nytp_summary_merge_evals(struct nytp_summary *summary, uint32_t max_sibling
     if (!merge_files(summary, max_siblings))
         return false;
     bool any = false;
-    for (uint32_t f = 0; f < summary->n_files; f++)
-        any = any || summary->files[f].n_merged > 0;
+    for (uint32_t f = 0; f < summary->files.n; f++)
+        any = any || summary->files.at[f].n_merged > 0;
     return !any || (merge_subs(summary) && rebuild_calls(summary));
 }

@@ -67,16 +67,12 @@ static bool add_attribute(struct nytp_summary *summary, const struct nytp_event 
 
 static bool add_pid_start(struct nytp_summary *summary, const struct nytp_event *event)
 {
-    if (!nytp_grow(&summary->pids, &summary->pids_capacity, summary->n_pids,
-                   sizeof *summary->pids) ||
-        !nytp_grow(&summary->pid_starts, &summary->pid_starts_capacity, summary->n_pids,
-                   sizeof *summary->pid_starts))
+    if (!NYTP_GROW(&summary->open))
         return nytp_out_of_memory(&summary->error);
-    summary->pids[summary->n_pids] = event->u.process.pid;
-    summary->pid_starts[summary->n_pids++] = event->u.process.time_s;
+    summary->open.at[summary->open.n++] =
+        (struct nytp_summary_process){event->u.process.pid, event->u.process.time_s};
     summary->start_s = event->u.process.time_s;
     summary->has_processes = true;
-    summary->n_open++;
     summary->discount = false; /* the process before may have left one */
     return true;
 }
@@ -84,12 +80,10 @@ static bool add_pid_start(struct nytp_summary *summary, const struct nytp_event 
 static bool add_pid_end(struct nytp_summary *summary, const struct nytp_event *event)
 {
     summary->end_s = event->u.process.time_s;
-    for (uint32_t i = summary->n_pids; i-- > 0;)
-        if (summary->pids[i] == event->u.process.pid) {
-            summary->duration_s += event->u.process.time_s - summary->pid_starts[i];
-            summary->pids[i] = summary->pids[--summary->n_pids];
-            summary->pid_starts[i] = summary->pid_starts[summary->n_pids];
-            summary->n_open--;
+    for (uint32_t i = summary->open.n; i-- > 0;)
+        if (summary->open.at[i].pid == event->u.process.pid) {
+            summary->duration_s += event->u.process.time_s - summary->open.at[i].start_s;
+            summary->open.at[i] = summary->open.at[--summary->open.n];
             break;
         }
     return true;
@@ -97,18 +91,18 @@ static bool add_pid_end(struct nytp_summary *summary, const struct nytp_event *e
 
 static bool reserve_fid(struct nytp_summary *summary, uint32_t fid)
 {
-    if (fid < summary->n_fids)
+    if (fid < summary->files.n_fids)
         return true;
-    uint32_t n = summary->n_fids == 0 ? 64 : summary->n_fids;
+    uint32_t n = summary->files.n_fids == 0 ? 64 : summary->files.n_fids;
     while (n <= fid)
         n *= 2;
-    uint32_t *grown = realloc(summary->file_of_fid, n * sizeof *grown);
+    uint32_t *grown = realloc(summary->files.by_fid, n * sizeof *grown);
     if (grown == NULL)
         return nytp_out_of_memory(&summary->error);
-    for (uint32_t i = summary->n_fids; i < n; i++)
+    for (uint32_t i = summary->files.n_fids; i < n; i++)
         grown[i] = NONE;
-    summary->file_of_fid = grown;
-    summary->n_fids = n;
+    summary->files.by_fid = grown;
+    summary->files.n_fids = n;
     return true;
 }
 
@@ -121,16 +115,15 @@ static bool add_file(struct nytp_summary *summary, const struct nytp_event *even
                              (unsigned)fid, NYTP_SUMMARY_MAX_FID);
     if (!reserve_fid(summary, fid))
         return false;
-    uint32_t at = summary->file_of_fid[fid];
+    uint32_t at = summary->files.by_fid[fid];
     if (at == NONE) {
-        if (!nytp_grow(&summary->files, &summary->files_capacity, summary->n_files,
-                       sizeof *summary->files))
+        if (!NYTP_GROW(&summary->files))
             return nytp_out_of_memory(&summary->error);
-        at = summary->n_files++;
-        summary->files[at] = (struct nytp_summary_file){0};
-        summary->file_of_fid[fid] = at;
+        at = summary->files.n++;
+        summary->files.at[at] = (struct nytp_summary_file){0};
+        summary->files.by_fid[fid] = at;
     }
-    struct nytp_summary_file *file = &summary->files[at];
+    struct nytp_summary_file *file = &summary->files.at[at];
     file->fid = fid;
     file->eval_fid = event->u.new_fid.eval_fid;
     file->eval_line = event->u.new_fid.eval_line;
@@ -138,8 +131,6 @@ static bool add_file(struct nytp_summary *summary, const struct nytp_event *even
     file->size = event->u.new_fid.size;
     file->mtime_s = event->u.new_fid.mtime_s;
     file->eval_file = file->merged_into = NONE;
-    if (fid > summary->max_fid)
-        summary->max_fid = fid;
     return nytp_summary_intern(summary, event->u.new_fid.name, &file->name);
 }
 
@@ -179,7 +170,7 @@ static bool book_time(struct nytp_summary *summary, uint32_t file,
 static bool add_time(struct nytp_summary *summary, const struct nytp_event *event)
 {
     const uint32_t fid = event->u.time.fid;
-    const uint32_t file = fid < summary->n_fids ? summary->file_of_fid[fid] : NONE;
+    const uint32_t file = fid < summary->files.n_fids ? summary->files.by_fid[fid] : NONE;
     if (file == NONE)
         return need_file(summary, event, fid) != NONE;
     return book_time(summary, file, event);
@@ -202,10 +193,10 @@ static size_t add_known(struct nytp_summary *summary, const struct nytp_statemen
                         size_t n)
 {
     const uint32_t fid = run->fid;
-    const uint32_t file = fid < summary->n_fids ? summary->file_of_fid[fid] : NONE;
+    const uint32_t file = fid < summary->files.n_fids ? summary->files.by_fid[fid] : NONE;
     if (file == NONE || summary->discount)
         return 0;
-    const struct nytp_summary_lines lines = summary->files[file].times[NYTP_LEVEL_LINE];
+    const struct nytp_summary_lines lines = summary->files.at[file].times[NYTP_LEVEL_LINE];
     uint64_t discounts = 0;
     int64_t ticks = 0;
     const struct nytp_statement *s = run, *const end = run + n;
@@ -244,16 +235,15 @@ static uint32_t sub_named(struct nytp_summary *summary, struct nytp_str text)
     if (!nytp_summary_intern(summary, text, &name))
         return NONE;
     const struct nytp_key key = {.a = name.id, .b = name.utf8};
-    const uint32_t known = nytp_table_get(&summary->sub_of_name, key);
+    const uint32_t known = nytp_table_get(&summary->subs.by_name, key);
     if (known != NYTP_TABLE_NONE)
         return known;
-    if (!nytp_grow(&summary->subs, &summary->subs_capacity, summary->n_subs,
-                   sizeof *summary->subs) ||
-        !nytp_table_put(&summary->sub_of_name, key, summary->n_subs)) {
+    if (!NYTP_GROW(&summary->subs) ||
+        !nytp_table_put(&summary->subs.by_name, key, summary->subs.n)) {
         nytp_out_of_memory(&summary->error);
         return NONE;
     }
-    summary->subs[summary->n_subs] = (struct nytp_summary_sub){
+    summary->subs.at[summary->subs.n] = (struct nytp_summary_sub){
         .name = name,
         .first_call = NONE,
         .last_call = NONE,
@@ -262,7 +252,7 @@ static uint32_t sub_named(struct nytp_summary *summary, struct nytp_str text)
         .last_merged = NONE,
         .next_merged = NONE,
     };
-    return summary->n_subs++;
+    return summary->subs.n++;
 }
 
 /* A sub may be defined in several files, mostly evals. The lowest file id stays. */
@@ -274,7 +264,7 @@ static bool add_sub_info(struct nytp_summary *summary, const struct nytp_event *
     const uint32_t at = sub_named(summary, event->u.sub_info.name);
     if (at == NONE)
         return false;
-    struct nytp_summary_sub *sub = &summary->subs[at];
+    struct nytp_summary_sub *sub = &summary->subs.at[at];
     if (sub->fid != 0 && sub->fid <= fid)
         return true;
     sub->fid = fid;
@@ -294,14 +284,14 @@ static bool add_sub_callers(struct nytp_summary *summary, const struct nytp_even
         return false;
     if (fid == 0 &&
         event->u.sub_callers.count == 0) { /* such a record only marks the kind of sub */
-        summary->subs[sub].is_foreign = true;
+        summary->subs.at[sub].is_foreign = true;
         return true;
     }
     const uint32_t at = nytp_summary_call_at(summary, sub, fid, event->u.sub_callers.line);
     struct nytp_summary_name caller;
     if (at == NONE || !nytp_summary_intern(summary, event->u.sub_callers.caller, &caller))
         return false;
-    struct nytp_summary_call *call = &summary->calls[at];
+    struct nytp_summary_call *call = &summary->calls.at[at];
     call->count += event->u.sub_callers.count;
     call->incl_s += event->u.sub_callers.incl_s;
     call->excl_s += event->u.sub_callers.excl_s;
@@ -317,7 +307,7 @@ static bool add_source_line(struct nytp_summary *summary, const struct nytp_even
     const uint32_t at = nytp_summary_file_of(summary, event->u.src_line.fid);
     if (at == NONE) /* stock readers accept source of an undefined file */
         return true;
-    struct nytp_summary_file *file = &summary->files[at];
+    struct nytp_summary_file *file = &summary->files.at[at];
     const uint32_t line = event->u.src_line.line;
     const struct nytp_str text = event->u.src_line.text;
     if (!nytp_summary_reserve_line(summary, &file->source, &file->n_source, line,
@@ -417,17 +407,17 @@ static int by_fid(const void *a, const void *b)
 /* In damaged input a file may be its own ancestor. Cuts the link that closes the ring. */
 static bool cut_eval_rings(struct nytp_summary *summary)
 {
-    uint32_t *walk = calloc(summary->n_files + 1, sizeof *walk);
+    uint32_t *walk = calloc(summary->files.n + 1, sizeof *walk);
     if (walk == NULL)
         return nytp_out_of_memory(&summary->error);
-    for (uint32_t f = 0; f < summary->n_files; f++) {
+    for (uint32_t f = 0; f < summary->files.n; f++) {
         uint32_t at = f;
-        for (; walk[at] == 0 && summary->files[at].eval_file != NONE;
-             at = summary->files[at].eval_file)
+        for (; walk[at] == 0 && summary->files.at[at].eval_file != NONE;
+             at = summary->files.at[at].eval_file)
             walk[at] = f + 1;
         if (walk[at] == f + 1) {
-            summary->files[at].eval_file = NONE;
-            summary->files[at].eval_fid = summary->files[at].eval_line = 0;
+            summary->files.at[at].eval_file = NONE;
+            summary->files.at[at].eval_fid = summary->files.at[at].eval_line = 0;
         }
         walk[at] = f + 1;
     }
@@ -438,8 +428,8 @@ static bool cut_eval_rings(struct nytp_summary *summary)
 /* Turns the file id of the file that ran each eval into an index. */
 static void resolve_eval_parents(struct nytp_summary *summary)
 {
-    for (uint32_t f = 0; f < summary->n_files; f++) {
-        struct nytp_summary_file *file = &summary->files[f];
+    for (uint32_t f = 0; f < summary->files.n; f++) {
+        struct nytp_summary_file *file = &summary->files.at[f];
         file->eval_file = file->eval_fid == 0 || file->eval_fid == file->fid
                               ? NONE
                               : nytp_summary_file_of(summary, file->eval_fid);
@@ -450,16 +440,16 @@ static void resolve_eval_parents(struct nytp_summary *summary)
 
 bool nytp_summary_finish(struct nytp_summary *summary)
 {
-    if (summary->n_files > 0)
-        qsort(summary->files, summary->n_files, sizeof *summary->files, by_fid);
-    for (uint32_t f = 0; f < summary->n_files; f++)
-        summary->file_of_fid[summary->files[f].fid] = f;
+    if (summary->files.n > 0)
+        qsort(summary->files.at, summary->files.n, sizeof *summary->files.at, by_fid);
+    for (uint32_t f = 0; f < summary->files.n; f++)
+        summary->files.by_fid[summary->files.at[f].fid] = f;
     resolve_eval_parents(summary);
     if (!cut_eval_rings(summary))
         return false;
-    for (uint32_t f = 0; f < summary->n_files; f++)
-        if (summary->files[f].eval_file != NONE)
-            summary->files[summary->files[f].eval_file].has_evals = true;
+    for (uint32_t f = 0; f < summary->files.n; f++)
+        if (summary->files.at[f].eval_file != NONE)
+            summary->files.at[summary->files.at[f].eval_file].has_evals = true;
     nytp_summary_sum_subs(summary);
     return true;
 }

@@ -66,10 +66,10 @@ static bool put_sub(struct nytp_summary *summary, uint32_t fid, const char *name
 static const struct nytp_summary_sub *sub_named(const struct nytp_summary *summary,
                                                 const char *name)
 {
-    for (uint32_t s = 0; s < summary->n_subs; s++) {
-        const struct nytp_str text = nytp_summary_str(summary, summary->subs[s].name);
+    for (uint32_t s = 0; s < summary->subs.n; s++) {
+        const struct nytp_str text = nytp_summary_str(summary, summary->subs.at[s].name);
         if (text.len == strlen(name) && memcmp(text.ptr, name, text.len) == 0)
-            return &summary->subs[s];
+            return &summary->subs.at[s];
     }
     return NULL;
 }
@@ -86,7 +86,7 @@ static void test_times(void)
     put(summary, (struct nytp_event){.tag = NYTP_TAG_PID_START, .u.process = {.pid = 2}});
     put_time(summary, 1, 1, 4);
     ok(nytp_summary_finish(summary), "a summary finishes");
-    const struct nytp_summary_time *times = summary->files[0].times[NYTP_LEVEL_LINE].at;
+    const struct nytp_summary_time *times = summary->files.at[0].times[NYTP_LEVEL_LINE].at;
     ok(times[3].ticks == 11, "negative ticks count as what they are");
     ok(times[3].count == 2, "a discounted statement adds time and no count");
     ok(times[4].count == 1, "a discount does not reach into the next process");
@@ -142,8 +142,8 @@ static void test_limits(void)
     summary = nytp_summary_new();
     put_file(summary, 1, 2, 1, "(eval 1)[(eval 2)[x:1]:1]");
     put_file(summary, 2, 1, 1, "(eval 2)[(eval 1)[x:1]:1]");
-    ok(nytp_summary_finish(summary) && (summary->files[0].eval_file == NYTP_SUMMARY_NONE ||
-                                        summary->files[1].eval_file == NYTP_SUMMARY_NONE),
+    ok(nytp_summary_finish(summary) && (summary->files.at[0].eval_file == NYTP_SUMMARY_NONE ||
+                                        summary->files.at[1].eval_file == NYTP_SUMMARY_NONE),
        "files that claim to have run each other are no ring");
     nytp_summary_free(summary);
 }
@@ -180,7 +180,7 @@ static void test_evals(void)
 {
     struct nytp_summary *summary = evals();
     ok(nytp_summary_merge_evals(summary, 200), "evals are merged");
-    const struct nytp_summary_file *files = summary->files;
+    const struct nytp_summary_file *files = summary->files.at;
     ok(files[2].merged_into == 1 && files[1].n_merged == 1,
        "siblings of the same source are merged into the first");
     ok(files[1].times[NYTP_LEVEL_LINE].at[1].ticks == 5, "with their times");
@@ -193,17 +193,17 @@ static void test_evals(void)
            NYTP_SUMMARY_NONE,
        "the other is merged away");
     const struct nytp_summary_sub *f = sub_named(summary, "main::f");
-    ok(f->count == 5 && summary->calls[f->first_call].next == NYTP_SUMMARY_NONE &&
-           summary->calls[f->first_call].fid == 2,
+    ok(f->count == 5 && summary->calls.at[f->first_call].next == NYTP_SUMMARY_NONE &&
+           summary->calls.at[f->first_call].fid == 2,
        "calls from merged evals come from the survivor");
     nytp_summary_free(summary);
 
     summary = evals();
     nytp_summary_merge_evals(summary, 1);
-    ok(summary->files[2].merged_into == 1 && summary->files[3].merged_into == 1 &&
-           summary->files[1].src_varied,
+    ok(summary->files.at[2].merged_into == 1 && summary->files.at[3].merged_into == 1 &&
+           summary->files.at[1].src_varied,
        "more distinct siblings than the limit are merged regardless of source");
-    ok(summary->files[4].merged_into == NYTP_SUMMARY_NONE, "but for those that ran evals");
+    ok(summary->files.at[4].merged_into == NYTP_SUMMARY_NONE, "but for those that ran evals");
     nytp_summary_free(summary);
 }
 

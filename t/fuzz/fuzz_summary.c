@@ -22,15 +22,15 @@ static void must(bool holds, const char *what)
 
 static void check(const struct nytp_summary *s)
 {
-    for (uint32_t i = 0; i < s->n_calls; i++)
-        must(s->calls[i].sub < s->n_subs, "a call's sub");
-    for (uint32_t i = 0; i < s->n_subs; i++)
-        must(nytp_summary_str(s, s->subs[i].name).ptr != NULL, "a sub's name");
-    for (uint32_t i = 0; i < s->n_files; i++) {
-        must(i == 0 || s->files[i - 1].fid < s->files[i].fid, "the order of files");
-        must(s->files[i].eval_file < s->n_files || s->files[i].eval_file == UINT32_MAX,
-             "who ran a file");
-        must(s->files[i].merged_into < s->n_files || s->files[i].merged_into == UINT32_MAX,
+    for (uint32_t i = 0; i < s->calls.n; i++)
+        must(s->calls.at[i].sub < s->subs.n, "a call's sub");
+    for (uint32_t i = 0; i < s->subs.n; i++)
+        must(nytp_summary_str(s, s->subs.at[i].name).ptr != NULL, "a sub's name");
+    for (uint32_t i = 0; i < s->files.n; i++) {
+        const struct nytp_summary_file *file = &s->files.at[i];
+        must(i == 0 || file[-1].fid < file->fid, "the order of files");
+        must(file->eval_file < s->files.n || file->eval_file == UINT32_MAX, "who ran a file");
+        must(file->merged_into < s->files.n || file->merged_into == UINT32_MAX,
              "what took a file over");
     }
 }
