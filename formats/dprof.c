@@ -74,12 +74,11 @@ struct reader {
     int64_t marks;
 
     struct nytp_table ids; /* id of the new form -> sub */
-    struct sub *subs;
-    uint32_t n_subs, subs_capacity;
+    NYTP_LIST(struct sub) subs;
     struct nytp_arena *names;
     size_t names_len;
-    struct frame *frames;
-    uint32_t depth, shown_depth, frames_capacity;
+    NYTP_LIST(struct frame) frames;
+    uint32_t shown_depth;
 };
 
 static bool fail(struct reader *r, const struct nytp_tmon_line *line, enum nytp_status status,
@@ -240,18 +239,18 @@ static bool read_header(struct reader *r)
 static char *add_sub(struct reader *r, const struct nytp_tmon_line *line, size_t len,
                      uint32_t *index)
 {
-    if (r->n_subs == UINT32_MAX / 2 || len > MAX_NAMES - r->names_len) {
+    if (r->subs.n == UINT32_MAX / 2 || len > MAX_NAMES - r->names_len) {
         fail(r, line, NYTP_ERR_LIMIT, "too many subs");
         return NULL;
     }
     char *const name = nytp_arena_alloc(r->names, len);
-    if (name == NULL || !nytp_grow(&r->subs, &r->subs_capacity, r->n_subs, sizeof *r->subs)) {
+    if (name == NULL || !NYTP_GROW(&r->subs)) {
         out_of_memory(r);
         return NULL;
     }
     r->names_len += len;
-    *index = r->n_subs++;
-    r->subs[*index] = (struct sub){.name = name, .name_len = (uint32_t)len};
+    *index = r->subs.n++;
+    r->subs.at[*index] = (struct sub){.name = name, .name_len = (uint32_t)len};
     return name;
 }
 
@@ -293,7 +292,7 @@ static bool find_named(struct reader *r, const struct nytp_tmon_line *line, cons
         *sub = nytp_table_get(&r->ids, key);
         if (*sub == NYTP_TABLE_NONE)
             break;
-        const struct sub *found = &r->subs[*sub];
+        const struct sub *found = &r->subs.at[*sub];
         if (found->name_len == len && memcmp(found->name, name, len) == 0)
             return true;
     }
@@ -306,7 +305,7 @@ static bool find_named(struct reader *r, const struct nytp_tmon_line *line, cons
 
 static bool is_profiler(const struct reader *r, uint32_t sub)
 {
-    const struct sub *s = &r->subs[sub];
+    const struct sub *s = &r->subs.at[sub];
     return s->name_len == strlen(PROFILER_SUB) &&
            memcmp(s->name, PROFILER_SUB, s->name_len) == 0;
 }
@@ -341,7 +340,7 @@ static bool advance_axis(struct reader *r, const struct nytp_tmon_line *line)
 /* Whether the innermost frame is the profiler's own. */
 static bool in_profiler(const struct reader *r)
 {
-    return r->depth > 0 && r->frames[r->depth - 1].hidden;
+    return r->frames.n > 0 && r->frames.at[r->frames.n - 1].hidden;
 }
 
 /* A mark: what passed since the last one is over. The overhead of the marks is taken off:
@@ -371,12 +370,12 @@ static bool add_pending(struct reader *r, const struct nytp_tmon_line *line, int
 static bool push_frame(struct reader *r, const struct nytp_tmon_line *line, uint32_t sub,
                        uint32_t exit_sub)
 {
-    if (r->depth == MAX_DEPTH)
+    if (r->frames.n == MAX_DEPTH)
         return fail(r, line, NYTP_ERR_LIMIT, "calls nested too deep");
-    if (!nytp_grow(&r->frames, &r->frames_capacity, r->depth, sizeof *r->frames))
+    if (!NYTP_GROW(&r->frames))
         return out_of_memory(r);
     const bool hidden = !r->keep_overhead && is_profiler(r, sub);
-    r->frames[r->depth++] =
+    r->frames.at[r->frames.n++] =
         (struct frame){.sub = sub, .exit_sub = exit_sub, .hidden = hidden, .start = r->now};
     if (hidden)
         return true;
@@ -388,13 +387,13 @@ static bool push_frame(struct reader *r, const struct nytp_tmon_line *line, uint
 /* Close the innermost call and tell its times. */
 static bool pop_frame(struct reader *r, const struct nytp_tmon_line *line)
 {
-    const struct frame *f = &r->frames[--r->depth];
+    const struct frame *f = &r->frames.at[--r->frames.n];
     if (f->hidden)
         return true;
     const int64_t incl = r->now - f->start;
-    if (r->depth > 0)
-        r->frames[r->depth - 1].inside += incl;
-    const struct sub *s = &r->subs[f->sub];
+    if (r->frames.n > 0)
+        r->frames.at[r->frames.n - 1].inside += incl;
+    const struct sub *s = &r->subs.at[f->sub];
     const struct nytp_event event = {
         .tag = NYTP_TAG_SUB_RETURN,
         .offset = line->offset,
@@ -415,15 +414,15 @@ static bool enter_sub(struct reader *r, const struct nytp_tmon_line *line, uint3
  * of the sub that it has jumped to last. Frames above it were left without a mark. */
 static bool leave_sub(struct reader *r, const struct nytp_tmon_line *line, uint32_t sub)
 {
-    uint32_t target = r->depth;
-    while (target > 0 && r->frames[target - 1].exit_sub != sub &&
-           r->frames[target - 1].sub != sub)
+    uint32_t target = r->frames.n;
+    while (target > 0 && r->frames.at[target - 1].exit_sub != sub &&
+           r->frames.at[target - 1].sub != sub)
         target--;
     if (target == 0)
         return fail(r, line, NYTP_ERR_FORMAT, "a sub is left that was not entered");
     if (!pass_time(r, line, 1))
         return false;
-    while (r->depth >= target)
+    while (r->frames.n >= target)
         if (!pop_frame(r, line))
             return false;
     return advance_axis(r, line);
@@ -435,8 +434,8 @@ static bool jump_to_sub(struct reader *r, const struct nytp_tmon_line *line, uin
     if (!pass_time(r, line, 2))
         return false;
     uint32_t exit_sub = sub;
-    if (r->depth > 0) {
-        exit_sub = r->frames[r->depth - 1].exit_sub;
+    if (r->frames.n > 0) {
+        exit_sub = r->frames.at[r->frames.n - 1].exit_sub;
         if (!pop_frame(r, line))
             return false;
     }
@@ -559,9 +558,9 @@ static bool dprof_read(struct nytp_source *source, const struct nytp_read_option
     const bool read = (reader.names != NULL || out_of_memory(&reader)) &&
                       read_header(&reader) && read_body(&reader);
     nytp_table_free(&reader.ids);
-    free(reader.subs);
+    free(reader.subs.at);
     nytp_arena_free(reader.names);
-    free(reader.frames);
+    free(reader.frames.at);
     return read;
 }
 
