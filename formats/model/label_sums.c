@@ -59,18 +59,15 @@ struct process {
     int64_t svs;    /* made minus freed so far */
     bool has_svs;
     double calls_s; /* exclusive time of all its calls */
-    struct active *active;
-    uint32_t n_active, active_capacity;
-    uint32_t *of_profile; /* labels of the whole profile */
-    uint32_t n_of_profile, of_profile_capacity;
+    NYTP_LIST(struct active) active;
+    NYTP_LIST(uint32_t) of_profile; /* labels of the whole profile */
     struct own {
         double seconds;
         uint64_t calls;
         bool is_listed; /* in timed */
     } * own;            /* by sub: exclusive time in this process */
     uint32_t own_capacity;
-    uint32_t *timed; /* subs that have some */
-    uint32_t n_timed, timed_capacity;
+    NYTP_LIST(uint32_t) timed; /* subs that have some */
     struct recorded {
         double ticks;
         uint64_t n_returned; /* returns so far when it was first recorded */
@@ -85,12 +82,10 @@ struct nytp_label_sums {
     struct nytp_strings *strings;
     uint32_t name_more;
 
-    struct label *labels;
-    uint32_t n_labels, labels_capacity;
+    NYTP_LIST(struct label) labels;
     struct nytp_table by_pair; /* (key, value) -> label */
     struct nytp_label_lengths lengths;
-    struct cell *cells;
-    uint32_t n_cells, cells_capacity;
+    NYTP_LIST(struct cell) cells;
     struct nytp_table by_sub;       /* (label, sub) -> cell */
     struct nytp_table place_of_sub; /* (sub, 0) -> string id of its file, (sub, 1) -> line */
     nytp_label_time_fn *time_of;
@@ -130,13 +125,13 @@ void nytp_label_sums_free(struct nytp_label_sums *s)
     nytp_table_free(&s->by_sub);
     nytp_table_free(&s->place_of_sub);
     nytp_table_free(&s->name_of_fid);
-    free(s->labels);
+    free(s->labels.at);
     nytp_label_lengths_free(&s->lengths);
-    free(s->cells);
-    free(s->now.active);
-    free(s->now.of_profile);
+    free(s->cells.at);
+    free(s->now.active.at);
+    free(s->now.of_profile.at);
     free(s->now.own);
-    free(s->now.timed);
+    free(s->now.timed.at);
     free(s->now.recorded);
     nytp_returns_free(&s->now.returns);
     free(s);
@@ -156,13 +151,12 @@ static bool label_of(struct nytp_label_sums *s, uint32_t key, uint32_t value, ui
     *label = nytp_table_get(&s->by_pair, pair);
     if (*label != NYTP_TABLE_NONE)
         return true;
-    if (s->n_labels >= NYTP_MOST_LABELS && value != s->name_more)
+    if (s->labels.n >= NYTP_MOST_LABELS && value != s->name_more)
         return label_of(s, key, s->name_more, label);
-    if (!nytp_grow(&s->labels, &s->labels_capacity, s->n_labels, sizeof *s->labels) ||
-        !nytp_table_put(&s->by_pair, pair, s->n_labels))
+    if (!NYTP_GROW(&s->labels) || !nytp_table_put(&s->by_pair, pair, s->labels.n))
         return failed(s);
-    *label = s->n_labels++;
-    s->labels[*label] = (struct label){.key = key, .value = value};
+    *label = s->labels.n++;
+    s->labels.at[*label] = (struct label){.key = key, .value = value};
     return true;
 }
 
@@ -180,11 +174,11 @@ static bool label_of_record(struct nytp_label_sums *s, const struct nytp_label_r
 
 static bool add_length(struct nytp_label_sums *s, uint32_t label, double seconds)
 {
-    s->labels[label].n++;
-    s->labels[label].total_s += seconds;
-    if (s->labels[label].n == 1 || seconds > s->labels[label].max_s) {
-        s->labels[label].max_s = seconds;
-        s->labels[label].max_input = s->input;
+    s->labels.at[label].n++;
+    s->labels.at[label].total_s += seconds;
+    if (s->labels.at[label].n == 1 || seconds > s->labels.at[label].max_s) {
+        s->labels.at[label].max_s = seconds;
+        s->labels.at[label].max_input = s->input;
     }
     return nytp_label_lengths_add(&s->lengths, label, seconds) || failed(s);
 }
@@ -195,18 +189,17 @@ static bool add_own(struct nytp_label_sums *s, uint32_t label, uint32_t sub, dou
     const struct nytp_key key = {label, sub, 0, 0};
     uint32_t at = nytp_table_get(&s->by_sub, key);
     if (at == NYTP_TABLE_NONE) {
-        if (s->n_cells >= NYTP_MOST_LABEL_SUBS) {
-            s->labels[label].lacks_subs = true;
+        if (s->cells.n >= NYTP_MOST_LABEL_SUBS) {
+            s->labels.at[label].lacks_subs = true;
             return true;
         }
-        if (!nytp_grow(&s->cells, &s->cells_capacity, s->n_cells, sizeof *s->cells) ||
-            !nytp_table_put(&s->by_sub, key, s->n_cells))
+        if (!NYTP_GROW(&s->cells) || !nytp_table_put(&s->by_sub, key, s->cells.n))
             return failed(s);
-        at = s->n_cells++;
-        s->cells[at] = (struct cell){.label = label, .sub = sub};
+        at = s->cells.n++;
+        s->cells.at[at] = (struct cell){.label = label, .sub = sub};
     }
-    s->cells[at].seconds += seconds;
-    s->cells[at].calls += calls;
+    s->cells.at[at].seconds += seconds;
+    s->cells.at[at].calls += calls;
     return true;
 }
 
@@ -221,9 +214,9 @@ static bool can_add(int64_t sum, int64_t more)
 
 static bool end_active(struct nytp_label_sums *s, uint32_t at, double ticks)
 {
-    const struct active ended = s->now.active[at];
+    const struct active ended = s->now.active.at[at];
     const uint32_t label = ended.label;
-    struct label *const sums = &s->labels[label];
+    struct label *const sums = &s->labels.at[label];
     const int64_t grown = s->now.memory - ended.since_memory;
     if (ended.since_memory > 0 && s->now.memory > 0 && can_add(sums->memory_bytes, grown)) {
         sums->knows_memory = true;
@@ -231,20 +224,20 @@ static bool end_active(struct nytp_label_sums *s, uint32_t at, double ticks)
     }
     sums->knows_svs |= s->now.has_svs;
     sums->svs += s->now.svs - ended.since_svs;
-    s->now.active[at] = s->now.active[--s->now.n_active];
+    s->now.active.at[at] = s->now.active.at[--s->now.active.n];
     return add_length(s, label, (ticks > 0 ? ticks : 0) / s->now.ticks_per_sec);
 }
 
 static bool end_profile_labels(struct nytp_label_sums *s)
 {
     const double clock_s = (double)s->now.clock / s->now.ticks_per_sec;
-    for (uint32_t i = 0; i < s->now.n_of_profile; i++) {
-        const uint32_t label = s->now.of_profile[i];
+    for (uint32_t i = 0; i < s->now.of_profile.n; i++) {
+        const uint32_t label = s->now.of_profile.at[i];
         if (!add_length(s, label, clock_s > 0 ? clock_s : s->now.calls_s))
             return false;
-        for (uint32_t o = 0; o < s->now.n_timed; o++)
-            if (!add_own(s, label, s->now.timed[o], s->now.own[s->now.timed[o]].seconds,
-                         s->now.own[s->now.timed[o]].calls))
+        for (uint32_t o = 0; o < s->now.timed.n; o++)
+            if (!add_own(s, label, s->now.timed.at[o], s->now.own[s->now.timed.at[o]].seconds,
+                         s->now.own[s->now.timed.at[o]].calls))
                 return false;
     }
     return true;
@@ -253,14 +246,14 @@ static bool end_profile_labels(struct nytp_label_sums *s)
 /* Ends a process: its labels end here, and labels of the whole process get all of it. */
 static bool end_process(struct nytp_label_sums *s)
 {
-    while (s->now.n_active > 0)
-        if (!end_active(s, 0, (double)(s->now.clock - s->now.active[0].since_clock)))
+    while (s->now.active.n > 0)
+        if (!end_active(s, 0, (double)(s->now.clock - s->now.active.at[0].since_clock)))
             return false;
     if (!end_profile_labels(s))
         return false;
-    for (uint32_t o = 0; o < s->now.n_timed; o++)
-        s->now.own[s->now.timed[o]] = (struct own){0};
-    s->now.n_timed = s->now.n_of_profile = 0;
+    for (uint32_t o = 0; o < s->now.timed.n; o++)
+        s->now.own[s->now.timed.at[o]] = (struct own){0};
+    s->now.timed.n = s->now.of_profile.n = 0;
     s->now.clock = s->now.memory = s->now.svs = 0;
     s->now.has_svs = false;
     s->now.calls_s = 0;
@@ -290,17 +283,16 @@ static bool book_time(struct nytp_label_sums *s, const struct nytp_str *name, do
         return failed(s);
     struct own *const own = &s->now.own[sub];
     if (!own->is_listed) {
-        if (!nytp_grow(&s->now.timed, &s->now.timed_capacity, s->now.n_timed,
-                       sizeof *s->now.timed))
+        if (!NYTP_GROW(&s->now.timed))
             return failed(s);
-        s->now.timed[s->now.n_timed++] = sub;
+        s->now.timed.at[s->now.timed.n++] = sub;
         own->is_listed = true;
     }
     own->seconds += seconds;
     own->calls += calls;
     s->now.calls_s += seconds;
-    for (uint32_t i = 0; i < s->now.n_active; i++)
-        if (!add_own(s, s->now.active[i].label, sub, seconds, calls))
+    for (uint32_t i = 0; i < s->now.active.n; i++)
+        if (!add_own(s, s->now.active.at[i].label, sub, seconds, calls))
             return false;
     return true;
 }
@@ -342,7 +334,7 @@ static bool note_own(struct nytp_label_sums *s, const struct nytp_label_record *
 static uint32_t find_active(const struct nytp_label_sums *s, uint32_t key)
 {
     uint32_t i = 0;
-    while (i < s->now.n_active && s->now.active[i].key != key)
+    while (i < s->now.active.n && s->now.active.at[i].key != key)
         i++;
     return i;
 }
@@ -352,29 +344,28 @@ static bool change_label(struct nytp_label_sums *s, const struct nytp_label_reco
     const uint32_t key = nytp_strings_intern(s->strings, record->key.ptr, record->key.len);
     const uint32_t at = find_active(s, key);
     uint32_t label;
-    if (at < s->now.n_active &&
-        !end_active(s, at, (double)(record->ticks - s->now.active[at].since_ticks)))
+    if (at < s->now.active.n &&
+        !end_active(s, at, (double)(record->ticks - s->now.active.at[at].since_ticks)))
         return false;
     if (record->kind == NYTP_LABEL_END)
         return true;
     if (!label_of_record(s, record, key, &label))
         return false;
-    if (!nytp_grow(&s->now.active, &s->now.active_capacity, s->now.n_active,
-                   sizeof *s->now.active))
+    if (!NYTP_GROW(&s->now.active))
         return failed(s);
-    s->now.active[s->now.n_active++] = (struct active){.key = key,
-                                                       .label = label,
-                                                       .since_ticks = record->ticks,
-                                                       .since_clock = s->now.clock,
-                                                       .since_memory = s->now.memory,
-                                                       .since_svs = s->now.svs};
+    s->now.active.at[s->now.active.n++] = (struct active){.key = key,
+                                                          .label = label,
+                                                          .since_ticks = record->ticks,
+                                                          .since_clock = s->now.clock,
+                                                          .since_memory = s->now.memory,
+                                                          .since_svs = s->now.svs};
     return true;
 }
 
 static uint32_t find_of_profile(const struct nytp_label_sums *s, uint32_t key)
 {
     uint32_t i = 0;
-    while (i < s->now.n_of_profile && s->labels[s->now.of_profile[i]].key != key)
+    while (i < s->now.of_profile.n && s->labels.at[s->now.of_profile.at[i]].key != key)
         i++;
     return i;
 }
@@ -386,14 +377,13 @@ static bool label_profile(struct nytp_label_sums *s, const struct nytp_label_rec
     uint32_t label;
     if (!label_of_record(s, record, key, &label))
         return false;
-    if (at < s->now.n_of_profile) { /* the last value of a key counts */
-        s->now.of_profile[at] = label;
+    if (at < s->now.of_profile.n) { /* the last value of a key counts */
+        s->now.of_profile.at[at] = label;
         return true;
     }
-    if (!nytp_grow(&s->now.of_profile, &s->now.of_profile_capacity, s->now.n_of_profile,
-                   sizeof *s->now.of_profile))
+    if (!NYTP_GROW(&s->now.of_profile))
         return failed(s);
-    s->now.of_profile[s->now.n_of_profile++] = label;
+    s->now.of_profile.at[s->now.of_profile.n++] = label;
     return true;
 }
 
@@ -401,7 +391,7 @@ static bool label_profile(struct nytp_label_sums *s, const struct nytp_label_rec
 static void limit_keys(struct nytp_label_sums *s, struct nytp_label_record *record)
 {
     const bool is_of_profile = record->kind == NYTP_LABEL_PROFILE;
-    const uint32_t n = is_of_profile ? s->now.n_of_profile : s->now.n_active;
+    const uint32_t n = is_of_profile ? s->now.of_profile.n : s->now.active.n;
     if (n < NYTP_MOST_IN_FORCE)
         return;
     const uint32_t key = nytp_strings_intern(s->strings, record->key.ptr, record->key.len);
@@ -610,16 +600,16 @@ static void add_time(struct nytp_label_row *row, enum nytp_label_time time, doub
 static void find_slowest(const struct nytp_label_sums *s, struct nytp_label_row *rows)
 {
     static const struct nytp_name outside = {"main::RUNTIME", 13};
-    double *const rest = calloc(s->n_labels + 1, sizeof *rest);
-    for (uint32_t i = 0; i < s->n_cells; i++) {
-        const struct cell *cell = &s->cells[i];
+    double *const rest = calloc(s->labels.n + 1, sizeof *rest);
+    for (uint32_t i = 0; i < s->cells.n; i++) {
+        const struct cell *cell = &s->cells.at[i];
         struct nytp_label_row *row = &rows[cell->label];
         const struct nytp_name sub = nytp_strings_get(s->strings, cell->sub);
         if (rest != NULL)
             rest[cell->label] += cell->seconds;
         if (s->time_of != NULL)
             add_time(row, s->time_of(sub, cell->seconds, cell->calls), cell->seconds);
-        if (s->labels[cell->label].lacks_subs || is_profilers(sub))
+        if (s->labels.at[cell->label].lacks_subs || is_profilers(sub))
             continue;
         if (row->slowest.len > 0 &&
             (row->slowest_s > cell->seconds ||
@@ -634,7 +624,7 @@ static void find_slowest(const struct nytp_label_sums *s, struct nytp_label_row 
         row->slowest_file = nytp_strings_get(s->strings, file == NYTP_TABLE_NONE ? 0 : file);
         row->slowest_line = file == NYTP_TABLE_NONE ? 0 : line;
     }
-    for (uint32_t i = 0; rest != NULL && i < s->n_labels; i++) {
+    for (uint32_t i = 0; rest != NULL && i < s->labels.n; i++) {
         const double outside_s = rows[i].total_s - rest[i];
         if (rows[i].slowest.len == 0 || outside_s <= rows[i].slowest_s)
             continue;
@@ -649,7 +639,7 @@ static void find_slowest(const struct nytp_label_sums *s, struct nytp_label_row 
 static void fill_row(const struct nytp_label_sums *s, const struct nytp_label_length *lengths,
                      uint32_t n_lengths, struct nytp_label_row *row)
 {
-    const struct label *label = &s->labels[lengths->label];
+    const struct label *label = &s->labels.at[lengths->label];
     *row = (struct nytp_label_row){
         .key = nytp_strings_get(s->strings, label->key),
         .value = nytp_strings_get(s->strings, label->value),
@@ -671,7 +661,7 @@ static void fill_row(const struct nytp_label_sums *s, const struct nytp_label_le
 
 struct nytp_label_row *nytp_label_sums_rows(struct nytp_label_sums *s, uint32_t *n_rows)
 {
-    struct nytp_label_row *rows = calloc((size_t)s->n_labels + 1, sizeof *rows);
+    struct nytp_label_row *rows = calloc((size_t)s->labels.n + 1, sizeof *rows);
     if (rows == NULL || s->failed) {
         free(rows);
         return NULL;
@@ -685,7 +675,7 @@ struct nytp_label_row *nytp_label_sums_rows(struct nytp_label_sums *s, uint32_t 
     }
     find_slowest(s, rows);
     *n_rows = 0;
-    for (uint32_t i = 0; i < s->n_labels; i++)
+    for (uint32_t i = 0; i < s->labels.n; i++)
         if (rows[i].n > 0)
             rows[(*n_rows)++] = rows[i];
     qsort(rows, *n_rows, sizeof *rows, by_key_and_total);

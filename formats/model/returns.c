@@ -7,35 +7,33 @@
  */
 #include "returns.h"
 
-#include "formats/base/arena.h"
-
 #include <stdlib.h>
 
 void nytp_returns_free(struct nytp_returns *returns)
 {
-    free(returns->list);
+    free(returns->last.at);
     *returns = (struct nytp_returns){0};
 }
 
 bool nytp_returns_note(struct nytp_returns *returns, uint32_t depth)
 {
-    while (returns->n_list > 0 && returns->list[returns->n_list - 1].depth >= depth)
-        returns->n_list--;
-    if (!nytp_grow(&returns->list, &returns->capacity, returns->n_list, sizeof *returns->list))
+    while (returns->last.n > 0 && returns->last.at[returns->last.n - 1].depth >= depth)
+        returns->last.n--;
+    if (!NYTP_GROW(&returns->last))
         return false;
-    returns->list[returns->n_list++] = (struct nytp_returned){depth, ++returns->n};
+    returns->last.at[returns->last.n++] = (struct nytp_returned){depth, ++returns->n};
     return true;
 }
 
 bool nytp_returns_since(const struct nytp_returns *returns, uint32_t depth, uint64_t n)
 {
-    uint32_t low = 0, high = returns->n_list;
+    uint32_t low = 0, high = returns->last.n;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (returns->list[middle].depth <= depth)
+        if (returns->last.at[middle].depth <= depth)
             low = middle + 1;
         else
             high = middle;
     }
-    return low > 0 && returns->list[low - 1].n > n;
+    return low > 0 && returns->last.at[low - 1].n > n;
 }

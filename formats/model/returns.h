@@ -8,6 +8,8 @@
 #ifndef NYTP_RETURNS_H
 #define NYTP_RETURNS_H
 
+#include "formats/base/arena.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,9 +19,8 @@ struct nytp_returned {
 };
 
 struct nytp_returns {
-    uint64_t n;                 /* number of returns so far */
-    struct nytp_returned *list; /* the last ones, each deeper than the one before */
-    uint32_t n_list, capacity;
+    uint64_t n;                           /* number of returns so far */
+    NYTP_LIST(struct nytp_returned) last; /* each deeper than the one before */
 };
 
 void nytp_returns_free(struct nytp_returns *returns);
