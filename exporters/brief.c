@@ -284,7 +284,7 @@ static void put_share(struct brief *b, int64_t ticks)
     nytp_puts(b->out, "- ");
     put_time(b, ticks);
     nytp_puts(b->out, " (");
-    nytp_text_percent(b->out, ticks, b->profile->total_ticks);
+    nytp_text_percent(b->out, ticks, b->profile->total.ticks);
     nytp_puts(b->out, ")");
 }
 
@@ -296,13 +296,13 @@ static void put_head(struct brief *b)
     nytp_puts(b->out, "# Profile of ");
     nytp_markdown_code_in_text(b->out, shown(&text, what_was_run(b), MOST_NAME));
     nytp_puts(b->out, "\n\nTotal ");
-    put_time(b, profile->total_ticks);
+    put_time(b, profile->total.ticks);
     nytp_printf(b->out, ", %llu %s, %s%llu calls, ",
-                (unsigned long long)profile->total_statements, nytp_text_statements(profile),
-                profile->sampled ? "at least " : "", (unsigned long long)profile->total_calls);
+                (unsigned long long)profile->total.statements, nytp_text_statements(profile),
+                profile->sampled ? "at least " : "", (unsigned long long)profile->total.calls);
     if (!profile->sampled)
         nytp_printf(b->out, "%llu ops, ",
-                    (unsigned long long)(profile->total_statements + profile->total_calls));
+                    (unsigned long long)(profile->total.statements + profile->total.calls));
     nytp_printf(b->out,
                 "%lu process%s. Names below are quoted from the profile.\n\nTimes are %s, ",
                 (unsigned long)profile->n_processes, profile->n_processes == 1 ? "" : "es",

@@ -486,8 +486,8 @@ static bool write_callgrind(const struct nytp_profile *profile,
         .arc_statements = nytp_inclusive(profile, nytp_measures[NYTP_WEIGHT_STATEMENTS].own),
         .time = nytp_profile_has(profile, NYTP_WEIGHT_TIME),
         .cpu = profile->sampled,
-        .statements = profile->total_statements > 0 ||
-                      !nytp_profile_has(profile, NYTP_WEIGHT_TIME),
+        .statements =
+            profile->total.statements > 0 || !nytp_profile_has(profile, NYTP_WEIGHT_TIME),
         .arcs = calloc((size_t)profile->n_arcs + 1, sizeof *w.arcs),
         .line_costs = calloc((size_t)profile->n_line_costs + 1, sizeof *w.line_costs),
         .sub_ids = calloc((size_t)profile->n_subs + 1, sizeof *w.sub_ids),

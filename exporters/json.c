@@ -411,7 +411,7 @@ static void put_requests(const struct json *j, const struct nytp_queries *querie
         put_time(j, "time",
                  request->n > 0         ? request->ticks
                  : queries->key.len > 0 ? 0
-                                        : j->profile->total_ticks);
+                                        : j->profile->total.ticks);
         nytp_putc(j->out, '}');
     }
     nytp_putc(j->out, ']');
@@ -490,15 +490,15 @@ static bool write_json(const struct nytp_profile *profile,
         put_bool(&j, "sampled", true);
     if (!nytp_profile_has(profile, NYTP_WEIGHT_TIME))
         put_bool(&j, "counts_only", true);
-    put_time(&j, "total", profile->total_ticks);
-    put_count(&j, "statements", profile->total_statements);
-    put_count(&j, "calls_made", profile->total_calls);
+    put_time(&j, "total", profile->total.ticks);
+    put_count(&j, "statements", profile->total.statements);
+    put_count(&j, "calls_made", profile->total.calls);
     if (!profile->sampled)
-        put_count(&j, "ops", profile->total_statements + profile->total_calls);
+        put_count(&j, "ops", profile->total.statements + profile->total.calls);
     if (options->child_wait_ticks > 0)
         put_time(&j, "child_wait", options->child_wait_ticks);
-    put_count(&j, "negative_times", profile->negative_times);
-    put_count(&j, "unreturned_frames", profile->unreturned_frames);
+    put_count(&j, "negative_times", profile->faults.negative_times);
+    put_count(&j, "unreturned_frames", profile->faults.unreturned_frames);
     put_pairs(&j, "attributes", profile->attributes, profile->n_attributes);
     put_pairs(&j, "options", profile->options, profile->n_options);
     put_inputs(&j);

@@ -139,7 +139,7 @@ static void put_calls(const struct list *list, const char *arrow,
 
 static enum nytp_style style_of(const struct list *list, int64_t ticks)
 {
-    const int64_t total = list->profile->total_ticks;
+    const int64_t total = list->profile->total.ticks;
     if (ticks > total / 10)
         return NYTP_STYLE_HOT;
     return ticks > total / 100 ? NYTP_STYLE_WARM : NYTP_STYLE_PLAIN;
@@ -301,7 +301,7 @@ static bool put_lines(const struct list *list, uint32_t sub)
 
 static void put_share(const struct list *list, int64_t ticks)
 {
-    const int64_t total = list->profile->total_ticks;
+    const int64_t total = list->profile->total.ticks;
     if (total != 0)
         nytp_printf(list->out, " (%.1f%%)",
                     ticks == 0 ? 0.0 : (double)ticks / (double)total * 100);
@@ -370,7 +370,7 @@ static uint32_t choose_subs(const struct list *list, const bool *matches,
     const bool all = list->options->names.n > 0;
     const double percent =
         list->options->has_min_percent ? list->options->min_percent : LEAST_PERCENT;
-    const double least = (double)profile->total_ticks * percent / 100;
+    const double least = (double)profile->total.ticks * percent / 100;
     uint32_t n = 0;
     for (uint32_t i = 0; i < profile->n_subs; i++) {
         const struct nytp_sub *sub = &profile->subs[i];

@@ -19,15 +19,15 @@ static void put_head(struct nytp_out *out, const struct nytp_profile *profile,
         nytp_printf(out, " and %lu more", (unsigned long)profile->n_recordings - 1);
     nytp_puts(out, ": ");
     if (nytp_profile_has(profile, NYTP_WEIGHT_TIME)) {
-        nytp_text_time(out, profile->total_ticks, profile->ticks_per_sec, options->unit, 0);
+        nytp_text_time(out, profile->total.ticks, profile->ticks_per_sec, options->unit, 0);
         nytp_printf(out, "%s%s", options->unit != NULL ? " " : "",
                     options->unit != NULL ? options->unit->name : "");
     } else {
         nytp_puts(out, NYTP_COUNTS_ONLY);
     }
     nytp_printf(out, ", %llu %s, %s%llu calls%s\n\n",
-                (unsigned long long)profile->total_statements, nytp_text_statements(profile),
-                profile->sampled ? "at least " : "", (unsigned long long)profile->total_calls,
+                (unsigned long long)profile->total.statements, nytp_text_statements(profile),
+                profile->sampled ? "at least " : "", (unsigned long long)profile->total.calls,
                 profile->partial ? "; partial: the recording ends early" : "");
 }
 

@@ -90,7 +90,7 @@ static void put_sub(const struct peek *peek, uint32_t index)
 {
     const struct nytp_sub *sub = &peek->profile->subs[index];
     nytp_text_style(peek->out, peek->options->color, NYTP_STYLE_BOLD);
-    put_numbers(peek, sub->incl_ticks, peek->profile->total_ticks,
+    put_numbers(peek, sub->incl_ticks, peek->profile->total.ticks,
                 peek->samples != NULL ? peek->samples[index] : sub->calls,
                 peek->memory != NULL ? (int64_t)peek->memory[index] : 0);
     nytp_text_style(peek->out, peek->options->color, NYTP_STYLE_PLAIN);

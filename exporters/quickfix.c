@@ -75,7 +75,7 @@ static void leave_evals(const struct nytp_profile *profile, struct nytp_line_row
 /* Writes "share, time, hits". */
 static void put_numbers(const struct quickfix *q, int64_t ticks, uint64_t hits)
 {
-    const int64_t total = q->profile->total_ticks;
+    const int64_t total = q->profile->total.ticks;
     nytp_printf(q->out, "%.1f%%, ", total == 0 ? 0.0 : (double)ticks / (double)total * 100);
     nytp_text_time(q->out, ticks, q->profile->ticks_per_sec, q->options->unit, 0);
     nytp_printf(q->out, ", %llu %s", (unsigned long long)hits, nytp_text_stmts(q->profile));

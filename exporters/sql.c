@@ -77,7 +77,7 @@ static void fill_request(const struct nytp_sheet *sheet, uint32_t row, struct ny
     const struct tables *const t = sheet->context;
     const struct nytp_request *const request = &t->queries.requests[row];
     const bool is_outside = request->n == 0, is_none = is_outside && t->queries.key.len > 0;
-    const int64_t whole = is_outside ? t->profile->total_ticks : request->ticks;
+    const int64_t whole = is_outside ? t->profile->total.ticks : request->ticks;
     cells[N] = (struct nytp_cell){.value = (int64_t)request->n, .is_none = is_outside};
     cells[SENT].value = (int64_t)request->queries;
     cells[MOST].value = (int64_t)request->most;
@@ -228,7 +228,7 @@ static void put_sent(const struct tables *t, const struct nytp_request *request,
 {
     static const char mark[] = "N+1? ";
     char way[2000];
-    const int64_t whole = request->n > 0 ? request->ticks : t->profile->total_ticks;
+    const int64_t whole = request->n > 0 ? request->ticks : t->profile->total.ticks;
     if (request->n > 0)
         nytp_printf(t->out, "%10.1f", (double)sent->calls / (double)request->n);
     else
@@ -269,7 +269,7 @@ static uint32_t columns_for_texts(const struct tables *t)
 static void put_request_head(const struct tables *t, const struct nytp_request *request)
 {
     const bool is_outside = request->n == 0;
-    const int64_t whole = is_outside ? t->profile->total_ticks : request->ticks;
+    const int64_t whole = is_outside ? t->profile->total.ticks : request->ticks;
     const int64_t per_sec = t->profile->ticks_per_sec;
     nytp_text_style(t->out, t->options->color, NYTP_STYLE_BOLD);
     nytp_text_put(t->out, is_outside ? outside_of(t) : request->value, t->options->columns);

@@ -78,7 +78,7 @@ static void put_name(const struct nytp_sheet *sheet, uint32_t row, uint32_t pad,
     char buffer[4096];
     nytp_text_pad(out, pad);
     nytp_text_style(out, color,
-                    sub->excl_ticks > sheet->profile->total_ticks / 100 * HOT_PERCENT
+                    sub->excl_ticks > sheet->profile->total.ticks / 100 * HOT_PERCENT
                         ? NYTP_STYLE_HOT
                         : NYTP_STYLE_PLAIN);
     const uint32_t width =
@@ -102,7 +102,7 @@ static void fill(const struct nytp_sheet *sheet, uint32_t row, struct nytp_cell 
                  cost = top->subs.costs[row];
     top->fill(sheet, row, cells);
     cells[NYTP_SUB_SELF].is_about = sheet->unit == NULL && cost > rest &&
-                                    (cost + rest) * 100 > (double)sheet->profile->total_ticks;
+                                    (cost + rest) * 100 > (double)sheet->profile->total.ticks;
 }
 
 /* Returns, by sub, the waits in it or below. Returns NULL if they are less than a percent of
@@ -114,7 +114,7 @@ static int64_t *waits_to_show(const struct nytp_profile *profile,
     int64_t *by_sub = NULL;
     const bool room = !nytp_text_is_narrow(options->columns);
     const bool known = nytp_waits_init(&waits, profile, options->waits, &out->error);
-    if (known && room && waits.ticks > 0 && waits.ticks >= profile->total_ticks / 100) {
+    if (known && room && waits.ticks > 0 && waits.ticks >= profile->total.ticks / 100) {
         by_sub = nytp_inclusive_waits(profile, &waits);
         if (by_sub == NULL)
             nytp_out_of_memory(&out->error);

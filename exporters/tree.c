@@ -65,7 +65,7 @@ static void put_numbers(const struct tree *tree, const struct branch *branch)
     nytp_text_time(tree->out, branch->incl_ticks, profile->ticks_per_sec, tree->options->unit,
                    10);
     nytp_putc(tree->out, ' ');
-    nytp_text_percent(tree->out, branch->incl_ticks, profile->total_ticks);
+    nytp_text_percent(tree->out, branch->incl_ticks, profile->total.ticks);
     nytp_text_time(tree->out, branch->excl_ticks, profile->ticks_per_sec, tree->options->unit,
                    11);
     nytp_printf(tree->out, " %8llu ", (unsigned long long)branch->count);
@@ -124,7 +124,7 @@ static void put_branch(const struct tree *tree, const struct branch *branch, uin
     const struct nytp_profile *profile = tree->profile;
     const struct nytp_sub *sub = &profile->subs[branch->sub];
     const uint32_t columns = tree->options->columns;
-    const bool hot = branch->excl_ticks > profile->total_ticks / 10;
+    const bool hot = branch->excl_ticks > profile->total.ticks / 10;
     put_numbers(tree, branch);
     uint32_t used = fixed_columns(tree) + put_indent(tree, depth);
     const uint32_t left = columns > used ? columns - used : columns > 0 ? 1 : 0;
@@ -388,7 +388,7 @@ static double whole_of(const struct tree *tree)
 {
     const struct nytp_profile *profile = tree->profile;
     if (!tree->by_memory)
-        return (double)profile->total_ticks;
+        return (double)profile->total.ticks;
     double memory = 0;
     for (uint32_t i = 0; i < profile->n_processes; i++)
         memory += (double)memory_of(tree, profile->processes[i].root);

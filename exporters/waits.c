@@ -42,7 +42,7 @@ static void put_sums(struct nytp_out *out, const struct nytp_profile *profile,
     int64_t cpu_ticks = 0;
     for (uint32_t i = 0; i < profile->n_processes; i++)
         cpu_ticks += profile->processes[i].cpu_ticks;
-    nytp_text_time(out, profile->total_ticks, profile->ticks_per_sec, options->unit, 0);
+    nytp_text_time(out, profile->total.ticks, profile->ticks_per_sec, options->unit, 0);
     nytp_puts(out, " in all: ");
     nytp_text_time(out, cpu_ticks, profile->ticks_per_sec, options->unit, 0);
     nytp_puts(out, " on a processor, ");

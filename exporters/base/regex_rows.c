@@ -197,5 +197,5 @@ void nytp_regex_remark(const struct nytp_regex_row *row, char text[100])
 
 int64_t nytp_total_ns(const struct nytp_profile *profile)
 {
-    return nytp_mul_div_signed(profile->total_ticks, NYTP_NS_PER_SEC, profile->ticks_per_sec);
+    return nytp_mul_div_signed(profile->total.ticks, NYTP_NS_PER_SEC, profile->ticks_per_sec);
 }

@@ -392,7 +392,7 @@ static void put_waiting(struct nytp_out *out, const struct nytp_profile *profile
     struct nytp_waits waits;
     const bool known = nytp_waits_init(&waits, profile, options->waits, &out->error);
     nytp_waits_free(&waits);
-    if (!known || waits.ticks * 100 < profile->total_ticks || waits.ticks == 0)
+    if (!known || waits.ticks * 100 < profile->total.ticks || waits.ticks == 0)
         return;
     nytp_puts(out, ", ");
     put_time(out, profile, waits.ticks, options->unit);
@@ -412,19 +412,19 @@ static void put_counts(struct nytp_out *out, const struct nytp_profile *profile,
         put_time(out, profile, cpu, options->unit);
         nytp_puts(out, " on a processor");
     }
-    nytp_printf(out, ", %llu %s", (unsigned long long)profile->total_statements,
+    nytp_printf(out, ", %llu %s", (unsigned long long)profile->total.statements,
                 nytp_text_statements(profile));
     if (counted == NYTP_COUNTED_BOTH)
         nytp_printf(out, " (%lu of %lu processes were sampled)",
                     (unsigned long)count_sampled(profile), (unsigned long)profile->n_processes);
     nytp_printf(out, ", %s%llu calls", profile->sampled ? "at least " : "",
-                (unsigned long long)profile->total_calls);
+                (unsigned long long)profile->total.calls);
 }
 
 static bool is_part(const struct nytp_profile *profile,
                     const struct nytp_export_options *options)
 {
-    return options->selected != NULL && options->unselected_ticks > profile->total_ticks;
+    return options->selected != NULL && options->unselected_ticks > profile->total.ticks;
 }
 
 /* The options of a selection, of each at most so much that one sees which it is. */
@@ -445,7 +445,7 @@ static void put_whole(struct nytp_out *out, const struct nytp_profile *profile,
     nytp_puts(out, " of ");
     put_time(out, profile, options->unselected_ticks, options->unit);
     nytp_printf(out, " (%.1f %%) by ",
-                (double)profile->total_ticks / (double)options->unselected_ticks * 100);
+                (double)profile->total.ticks / (double)options->unselected_ticks * 100);
     put_selection(out, options->selected);
 }
 
@@ -458,7 +458,7 @@ static void put_headline(struct nytp_out *out, const struct nytp_profile *profil
     if (profile->n_recordings > 1)
         nytp_printf(out, " and %lu more", (unsigned long)profile->n_recordings - 1);
     nytp_puts(out, ": ");
-    put_time(out, profile, profile->total_ticks, options->unit);
+    put_time(out, profile, profile->total.ticks, options->unit);
     if (is_part(profile, options))
         put_whole(out, profile, options);
     put_waiting(out, profile, options);

@@ -186,8 +186,8 @@ static bool all_names_miss(const struct run *run, const struct nytp_profile *pro
 static bool selects_nothing(const struct run *run, const struct nytp_profile *profile)
 {
     return run->cli.export.selected != NULL && run->cli.export.unselected_ticks > 0 &&
-           profile->total_ticks == 0 && profile->total_calls == 0 &&
-           profile->total_statements == 0;
+           profile->total.ticks == 0 && profile->total.calls == 0 &&
+           profile->total.statements == 0;
 }
 
 static enum exit_status write_loaded(struct run *run, const struct comparison *comparison)

@@ -206,12 +206,12 @@ static void put_count(struct nytp_out *out, const char *label, uint64_t n)
 /* Prints facts that few recordings have. */
 static void put_oddities(struct nytp_out *out, const struct nytp_profile *profile)
 {
-    if (profile->negative_times > 0)
-        put_count(out, "negative", profile->negative_times);
-    if (profile->wrapped_statements > 0)
-        put_count(out, "wrapped", profile->wrapped_statements);
-    if (profile->unreturned_frames > 0)
-        put_count(out, "unreturned", profile->unreturned_frames);
+    if (profile->faults.negative_times > 0)
+        put_count(out, "negative", profile->faults.negative_times);
+    if (profile->faults.wrapped_statements > 0)
+        put_count(out, "wrapped", profile->faults.wrapped_statements);
+    if (profile->faults.unreturned_frames > 0)
+        put_count(out, "unreturned", profile->faults.unreturned_frames);
 }
 
 /* Prints the recorder's clock: the kernel's clock source whose counter it read, or
@@ -271,15 +271,15 @@ static void put_stats(struct nytp_out *out, const struct nytp_profile *profile,
     put_pairs(out, "attributes", profile->attributes, profile->n_attributes);
     put_pairs(out, "options", profile->options, profile->n_options);
     put_label(out, "time");
-    put_seconds(out, profile, profile->total_ticks);
+    put_seconds(out, profile, profile->total.ticks);
     nytp_putc(out, '\n');
     if (nytp_recording_ticks(profile) != 0) {
         put_label(out, "recording");
         put_seconds(out, profile, nytp_recording_ticks(profile));
         nytp_puts(out, " taken off\n");
     }
-    put_count(out, nytp_text_statements(profile), profile->total_statements);
-    put_count(out, nytp_text_calls(profile), profile->total_calls);
+    put_count(out, nytp_text_statements(profile), profile->total.statements);
+    put_count(out, nytp_text_calls(profile), profile->total.calls);
     put_count(out, "files", profile->n_files - 1);
     put_count(out, "subs", profile->n_subs);
     put_count(out, "call sites", profile->n_arcs);

@@ -509,7 +509,7 @@ static bool select_shown(struct nytp_cli *cli, struct nytp_profile *profile,
         return false;
     if (cli->gate_statements && !nytp_profiles_limit_spans(&profile, 1, shown_calls(cli)))
         return nytp_out_of_memory(error);
-    cli->export.unselected_ticks = profile->total_ticks;
+    cli->export.unselected_ticks = profile->total.ticks;
     return nytp_select(profile, &selection, error) &&
            (!stable_names || nytp_rename_stably(profile, true, error));
 }
@@ -617,10 +617,10 @@ enum exit_status nytp_cli_select_judged(struct run *run, struct nytp_profile *co
         return selection_failed(&error);
     cli->export.unselected_ticks = 0;
     for (uint32_t i = 0; i < n; i++) {
-        cli->export.unselected_ticks += profiles[i]->total_ticks;
+        cli->export.unselected_ticks += profiles[i]->total.ticks;
         if (!nytp_select(profiles[i], &selection, &error))
             return selection_failed(&error);
-        pruned.of_s += (double)profiles[i]->total_ticks / (double)profiles[i]->ticks_per_sec;
+        pruned.of_s += (double)profiles[i]->total.ticks / (double)profiles[i]->ticks_per_sec;
         if (shown && !add_sources(run, profiles[i]))
             return nytp_cli_no_memory();
     }

@@ -60,8 +60,8 @@ static unsigned what_lacks(const struct nytp_exporter *exporter,
                            const struct nytp_profile *profile)
 {
     unsigned missing = exporter->needs & ~profile->has;
-    if (!profile->partial && profile->total_ticks == 0 && profile->total_calls == 0 &&
-        profile->total_statements == 0)
+    if (!profile->partial && profile->total.ticks == 0 && profile->total.calls == 0 &&
+        profile->total.statements == 0)
         return HAS_ANYTHING;
     if ((profile->has & NYTP_HAS_CALLS) == 0)
         missing &= ~(unsigned)NYTP_HAS_ENTRIES;

@@ -147,7 +147,7 @@ static int64_t duration_nanoseconds(const struct nytp_profile *profile, int64_t 
     }
     struct nytp_scale scale;
     nytp_scale_init(&scale, nytp_unit_find("ns"), profile->ticks_per_sec);
-    const int64_t total = nytp_scale_once(&scale, profile->total_ticks);
+    const int64_t total = nytp_scale_once(&scale, profile->total.ticks);
     const int64_t wall = end > start && start > 0 ? end - start : 0;
     return wall > total || (profile->n_processes > 1 && wall > 0) ? wall : total;
 }

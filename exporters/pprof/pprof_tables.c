@@ -151,7 +151,7 @@ void nytp_pprof_comment_all(struct nytp_pprof_tables *t, uint64_t n_pruned)
     if (profile->estimated_tree)
         nytp_pprof_comment(t,
                            "estimated: stacks, from call counts (no call events)");
-    else if (!(profile->has & NYTP_HAS_ENTRIES) && profile->total_calls > 0)
+    else if (!(profile->has & NYTP_HAS_ENTRIES) && profile->total.calls > 0)
         nytp_pprof_comment(t,
                            "estimated: lines within stacks (no call entry events)");
     if (n_pruned > 0)

@@ -42,7 +42,7 @@ static void put_request(struct nytp_report *report, void *context, uint32_t row)
     const bool has_requests = queries->key.len > 0;
     const int64_t whole = request->n > 0 ? request->ticks
                           : has_requests ? 0
-                                         : report->profile->total_ticks;
+                                         : report->profile->total.ticks;
     nytp_report_put_label_part(report, queries->key, request->value);
     nytp_puts(report->out, "><td>");
     if (request->n > 0)

@@ -27,7 +27,7 @@ static double duration(const struct nytp_process *process)
 static void put_duration(struct nytp_report *report)
 {
     const struct nytp_profile *profile = report->profile;
-    const double shown = (double)nytp_report_ns(report, profile->total_ticks) * 1e-9;
+    const double shown = (double)nytp_report_ns(report, profile->total.ticks) * 1e-9;
     const struct nytp_name *overhead =
         nytp_profile_attribute(profile, "cumulative_overhead_ticks");
     double all = 0, own = 0;
@@ -64,17 +64,17 @@ static void put_sentence(struct nytp_report *report)
     for (uint32_t i = 0; i < profile->n_processes; i++)
         recording += profile->processes[i].recording_ticks;
     nytp_puts(out, "<p class=\"sentence\">Profiled for <b>");
-    nytp_report_put_time(report, out, profile->total_ticks);
-    if (report->wait_ticks > 0 && report->wait_ticks >= profile->total_ticks / 100) {
+    nytp_report_put_time(report, out, profile->total.ticks);
+    if (report->wait_ticks > 0 && report->wait_ticks >= profile->total.ticks / 100) {
         nytp_puts(out, "</b>, <b>");
         nytp_report_put_time(report, out, report->wait_ticks);
         nytp_puts(out, "</b> of it waiting<b>");
     }
     nytp_printf(out, "</b>, %s <b>", sampled ? "in" : "executing");
-    nytp_report_plural(out, profile->total_statements, sampled ? "sample" : "statement",
+    nytp_report_plural(out, profile->total.statements, sampled ? "sample" : "statement",
                        sampled ? "samples" : "statements");
     nytp_printf(out, "</b> and <b>%s", sampled ? "at least " : "");
-    nytp_report_plural(out, profile->total_calls, "subroutine call", "subroutine calls");
+    nytp_report_plural(out, profile->total.calls, "subroutine call", "subroutine calls");
     nytp_puts(out, "</b> in ");
     nytp_report_plural(out, n_files, "source file", "source files");
     if (n_evals > 0) {
@@ -83,7 +83,7 @@ static void put_sentence(struct nytp_report *report)
     }
     if (!sampled) {
         nytp_puts(out, ", together <b>");
-        nytp_report_plural(out, profile->total_statements + profile->total_calls, "op", "ops");
+        nytp_report_plural(out, profile->total.statements + profile->total.calls, "op", "ops");
         nytp_puts(out, "</b>");
     }
     nytp_puts(out, ".</p>\n");
@@ -172,7 +172,7 @@ static void put_process(struct nytp_report *report, void *context, uint32_t inde
     nytp_printf(out, "><td>%u", (unsigned)process->pid);
     nytp_report_seconds_cell(report, duration(process));
     nytp_report_time_cell(report, profile->nodes[process->root].incl_ticks - waited, true,
-                          profile->total_ticks);
+                          profile->total.ticks);
     nytp_puts(out, "<td>");
     nytp_html_text(out, program.ptr, program.len);
     if (process->thread > 0)

@@ -115,7 +115,7 @@ void nytp_report_time_cell(struct nytp_report *report, int64_t ticks, bool heat,
         nytp_report_put_time(report, out, 0);
         return;
     }
-    const int degree = heat ? heat_of(ticks, report->profile->total_ticks, 8) : 0;
+    const int degree = heat ? heat_of(ticks, report->profile->total.ticks, 8) : 0;
     nytp_puts(out, "<td");
     if (degree > 0)
         nytp_report_put_heat(out, degree, ticks, whole);
@@ -290,7 +290,7 @@ static void put_page_data(struct nytp_report *report, const struct nytp_report_p
     nytp_printf(out, " data-page=\"%s\" data-file=\"", page->kind);
     nytp_html_attribute(out, page->name, strlen(page->name));
     nytp_printf(out, "\" data-total=\"%lld\" data-hottest=\"%lld\"",
-                (long long)nytp_report_ns(report, report->profile->total_ticks),
+                (long long)nytp_report_ns(report, report->profile->total.ticks),
                 (long long)nytp_report_ns(report, report->hottest_ticks));
     if (page->file != NONE)
         nytp_printf(out, " data-fid=\"%u\" data-level=\"%s\"",

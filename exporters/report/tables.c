@@ -192,7 +192,7 @@ void nytp_report_sub_table(struct nytp_report *report, const char *id, const cha
 {
     nytp_report_part_table(
         report, id, caption,
-        (struct nytp_report_part){report->subs, report->profile->total_ticks, subs, n});
+        (struct nytp_report_part){report->subs, report->profile->total.ticks, subs, n});
     nytp_putc(report->out, '\n');
 }
 
@@ -484,7 +484,7 @@ static void put_package(struct nytp_report *report, void *context, uint32_t row)
     nytp_putc(out, '>');
     nytp_report_count_cell(report, package->subs);
     nytp_report_count_cell(report, package->calls);
-    nytp_report_time_cell(report, package->excl_ticks, true, report->profile->total_ticks);
+    nytp_report_time_cell(report, package->excl_ticks, true, report->profile->total.ticks);
     nytp_puts(out, "<td>");
     nytp_html_text(out, name.ptr, name.len);
     nytp_putc(out, '\n');

@@ -38,7 +38,7 @@ bool nytp_report_write(const struct nytp_profile *profile,
         .set = set,
         .page = "",
         .single = nytp_output_set_is_single(set),
-        .flame = !options->report.no_flame && profile->total_ticks > 0,
+        .flame = !options->report.no_flame && profile->total.ticks > 0,
     };
     bool ok = prepare(&report);
     if (ok) {

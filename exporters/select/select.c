@@ -245,7 +245,7 @@ static bool prune_small_calls(struct nytp_profile *profile, double min_percent, 
     uint32_t *sub_of = calloc((size_t)profile->n_subs + 1, sizeof *sub_of);
     bool planned = nytp_plan_begin(&plan, profile) && sub_of != NULL;
     const double total =
-        of_s > 0 ? of_s * (double)profile->ticks_per_sec : (double)profile->total_ticks;
+        of_s > 0 ? of_s * (double)profile->ticks_per_sec : (double)profile->total.ticks;
     const double limit = total * min_percent / 100;
     for (uint32_t i = 0; planned && i < profile->n_nodes; i++) {
         const struct nytp_node *node = &profile->nodes[i];

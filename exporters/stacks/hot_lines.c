@@ -91,7 +91,7 @@ static void fill(const struct nytp_sheet *sheet, uint32_t row, struct nytp_cell 
     const struct nytp_line_row *const line =
         &((const struct nytp_line_row *)sheet->context)[row];
     cells[SELF].value = cells[SHARE].value = line->self_ticks;
-    cells[SHARE].of = sheet->profile->total_ticks;
+    cells[SHARE].of = sheet->profile->total.ticks;
     cells[STATEMENTS].value = (int64_t)line->statements;
     cells[SVS].value = line->memory.net;
     for (int i = KEPT; i <= IN_USE; i++)
@@ -122,7 +122,7 @@ static void put_source(const struct nytp_sheet *sheet, uint32_t row, uint32_t pa
         nytp_profile_source(sheet->profile, line->file, line->line);
     const uint32_t columns = sheet->options->columns;
     const uint32_t used = nytp_sheet_fixed(sheet) + 1; /* the last column stays free */
-    const bool hot = line->self_ticks > sheet->profile->total_ticks / 100 * HOT_PERCENT;
+    const bool hot = line->self_ticks > sheet->profile->total.ticks / 100 * HOT_PERCENT;
     if (source == NULL || (room > 0 && columns <= used))
         return;
     nytp_text_pad(out, pad);

@@ -33,9 +33,9 @@ static void fill(const struct nytp_sheet *sheet, uint32_t row, struct nytp_cell 
     const struct nytp_sub *const sub = &sheet->profile->subs[row];
     const struct nytp_cell known[] = {
         [NYTP_SUB_SELF] = {.value = sub->excl_ticks},
-        [NYTP_SUB_SELF_SHARE] = {.value = sub->excl_ticks, .of = sheet->profile->total_ticks},
+        [NYTP_SUB_SELF_SHARE] = {.value = sub->excl_ticks, .of = sheet->profile->total.ticks},
         [NYTP_SUB_INCL] = {.value = sub->incl_ticks},
-        [NYTP_SUB_INCL_SHARE] = {.value = sub->incl_ticks, .of = sheet->profile->total_ticks},
+        [NYTP_SUB_INCL_SHARE] = {.value = sub->incl_ticks, .of = sheet->profile->total.ticks},
         [NYTP_SUB_CALLS] = {.value = (int64_t)sub->calls},
         [NYTP_SUB_SAMPLES] = {.value = of->samples != NULL ? (int64_t)of->samples[row] : 0},
         [NYTP_SUB_STATEMENTS] = {.value = (int64_t)sub->statements},

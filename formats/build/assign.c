@@ -255,7 +255,7 @@ static bool balance_nodes(struct nytp_assignment *s)
             s->stmt_ticks[i] += t->lines[l].ticks;
         p->subs[n->sub].stmt_ticks += s->stmt_ticks[i];
         if ((n->flags & NYTP_NODE_UNRETURNED) != 0)
-            p->unreturned_frames++;
+            p->faults.unreturned_frames++;
         if ((n->flags & NYTP_NODE_UNRETURNED) != 0 && n->parent != i)
             n->excl_ticks += nytp_at_least_0(s->stmt_ticks[i] - s->deficit[i]);
         s->deficit[i] = nytp_at_least_0(s->deficit[i] + n->excl_ticks - s->stmt_ticks[i]);
@@ -342,7 +342,7 @@ static void make_processes(struct nytp_assignment *s)
         process->sampled = b->settings.sampled;
         process->processor_ticks =
             nytp_whole((double)from->processor_ns * 1e-9 * (double)p->ticks_per_sec);
-        p->total_statements += from->statements;
+        p->total.statements += from->statements;
         const bool announced = process->pid != 0 || process->start_s != 0;
         if (announced && !process->complete && !p->partial) {
             p->partial = p->recordings[0].partial = true;

@@ -95,7 +95,7 @@ static bool caller_of(struct nytp_builder *b, const struct nytp_str *s, uint32_t
 static int64_t to_ticks(struct nytp_builder *b, double ticks)
 {
     if (!(fabs(ticks) < MAX_TICKS) || b->seen.ticks > NYTP_MAX_TOTAL_TICKS) {
-        b->p->negative_times += (b->p->has & NYTP_HAS_TIMES) != 0;
+        b->p->faults.negative_times += (b->p->has & NYTP_HAS_TIMES) != 0;
         return 0;
     }
     int64_t whole = (int64_t)ticks; /* recorders write whole ticks: mostly that is it */
@@ -315,7 +315,7 @@ static bool return_event(struct nytp_builder *b, const struct nytp_event *e)
     const uint32_t depth = e->u.sub_return.depth;
     const int64_t incl_ticks = to_ticks(b, e->u.sub_return.incl_ticks);
     const int64_t excl_ticks = to_ticks(b, e->u.sub_return.excl_ticks);
-    b->p->negative_times += incl_ticks < 0 || excl_ticks < 0;
+    b->p->faults.negative_times += incl_ticks < 0 || excl_ticks < 0;
     b->p->has |= NYTP_HAS_CALLS | NYTP_HAS_ARCS;
     return take_call(b, (struct nytp_held_call){.depth = depth > 0 ? depth : 1,
                                                 .sub = sub,

@@ -109,7 +109,7 @@ static void start_entered_frames(struct nytp_builder *b)
 static inline int64_t statement_ticks(struct nytp_builder *b, int32_t ticks)
 {
     if (b->seen.statement_ticks > NYTP_MAX_TOTAL_TICKS) {
-        b->p->negative_times += (b->p->has & NYTP_HAS_TIMES) != 0;
+        b->p->faults.negative_times += (b->p->has & NYTP_HAS_TIMES) != 0;
         return 0;
     }
     b->seen.statement_ticks += ticks < 0 ? -(int64_t)ticks : ticks;
@@ -158,8 +158,8 @@ static bool book_statement(struct nytp_builder *b, struct tally *tally, uint32_t
     tally->clock += ticks;
     tally->statements += statements;
     if (ticks < 0) {
-        b->p->negative_times++;
-        b->p->wrapped_statements += ticks < -b->p->ticks_per_sec;
+        b->p->faults.negative_times++;
+        b->p->faults.wrapped_statements += ticks < -b->p->ticks_per_sec;
     }
     if (file != b->left.file)
         enter_file(b, file, b->left.file, b->left.line);

@@ -593,11 +593,11 @@ static void add_totals(struct nytp_profile *to, const struct nytp_profile *from,
     to->lost |= from->lost;
     to->estimated_tree |= from->estimated_tree;
     to->sampled |= from->sampled;
-    to->total_ticks += from->total_ticks * scale;
-    to->total_statements += from->total_statements;
-    to->negative_times += from->negative_times;
-    to->wrapped_statements += from->wrapped_statements;
-    to->unreturned_frames += from->unreturned_frames;
+    to->total.ticks += from->total.ticks * scale;
+    to->total.statements += from->total.statements;
+    to->faults.negative_times += from->faults.negative_times;
+    to->faults.wrapped_statements += from->faults.wrapped_statements;
+    to->faults.unreturned_frames += from->faults.unreturned_frames;
 }
 
 static bool merge_tables(struct merging *f)

@@ -289,6 +289,22 @@ struct nytp_memory_point {
     int64_t svs;      /* made minus freed since recording began; 0 without NYTP_HAS_SVS */
 };
 
+struct nytp_totals {
+    int64_t ticks; /* sum of the roots' incl_ticks */
+    uint64_t statements, calls;
+};
+
+struct nytp_faults {
+    uint64_t negative_times;     /* records with negative ticks */
+    uint64_t wrapped_statements; /* negative statement ticks below -1 s: a 32 bit wrap */
+    uint64_t unreturned_frames;
+};
+
+/* A table: its rows, and their number as `n_NAME`. */
+#define NYTP_ROWS(type, name)                                                                  \
+    type *name;                                                                                \
+    uint32_t n_##name
+
 struct nytp_profile {
     int64_t ticks_per_sec;
     unsigned has;        /* enum nytp_has, of all recordings together */
@@ -296,33 +312,28 @@ struct nytp_profile {
     bool estimated_tree; /* true for any recording */
     bool sampled;        /* true if any process is */
     unsigned lost;       /* enum nytp_lost, for all recordings */
-    int64_t total_ticks; /* sum of the roots' incl_ticks */
-    uint64_t total_statements, total_calls;
-    uint64_t negative_times;     /* records with negative ticks */
-    uint64_t wrapped_statements; /* negative statement ticks below -1 s: a 32 bit wrap */
-    uint64_t unreturned_frames;
+    struct nytp_totals total;
+    struct nytp_faults faults;
 
-    struct nytp_recording *recordings;
-    struct nytp_process *processes;
-    struct nytp_pair *attributes, *options;
-    struct nytp_file *files; /* 0 = no file, name "" */
-    struct nytp_source_line *sources;
-    struct nytp_block *blocks;
-    struct nytp_regex *regexes; /* by process */
-    struct nytp_waited *waited; /* by process */
-    struct nytp_sub *subs;
-    struct nytp_line_cost *line_costs;
-    struct nytp_arc *arcs;
-    struct nytp_node *nodes;
-    uint32_t *children; /* node indices */
-    struct nytp_node_line *node_lines;
+    NYTP_ROWS(struct nytp_recording, recordings);
+    NYTP_ROWS(struct nytp_process, processes);
+    NYTP_ROWS(struct nytp_pair, attributes);
+    NYTP_ROWS(struct nytp_pair, options);
+    NYTP_ROWS(struct nytp_file, files); /* 0 = no file, name "" */
+    NYTP_ROWS(struct nytp_source_line, sources);
+    NYTP_ROWS(struct nytp_block, blocks);
+    NYTP_ROWS(struct nytp_regex, regexes); /* by process */
+    NYTP_ROWS(struct nytp_waited, waited); /* by process */
+    NYTP_ROWS(struct nytp_sub, subs);
+    NYTP_ROWS(struct nytp_line_cost, line_costs);
+    NYTP_ROWS(struct nytp_arc, arcs);
+    NYTP_ROWS(struct nytp_node, nodes);
+    NYTP_ROWS(uint32_t, children); /* node indices */
+    NYTP_ROWS(struct nytp_node_line, node_lines);
     struct nytp_svs *node_line_svs, *line_cost_svs; /* parallel arrays; or NULL */
-    struct nytp_span *spans;
-    struct nytp_stretch *stretches;
-    struct nytp_memory_point *memory_points;
-    uint32_t n_recordings, n_processes, n_attributes, n_options, n_files, n_sources, n_blocks,
-        n_regexes, n_waited, n_subs, n_line_costs, n_arcs, n_nodes, n_children, n_node_lines,
-        n_spans, n_stretches, n_memory_points;
+    NYTP_ROWS(struct nytp_span, spans);
+    NYTP_ROWS(struct nytp_stretch, stretches);
+    NYTP_ROWS(struct nytp_memory_point, memory_points);
 
     struct nytp_strings *strings; /* owns every name */
     struct nytp_arena *arena;     /* owns source text and the regexes' sizes */

@@ -113,8 +113,8 @@ static bool check_processes(const struct nytp_profile *p, struct nytp_error *err
         total += p->nodes[process->root].incl_ticks;
     }
     REQUIRE(p->processes[0].root == 0, "first root=%u", p->processes[0].root);
-    REQUIRE(total == p->total_ticks, "total_ticks=%lld but the roots have %lld",
-            (long long)p->total_ticks, (long long)total);
+    REQUIRE(total == p->total.ticks, "total_ticks=%lld but the roots have %lld",
+            (long long)p->total.ticks, (long long)total);
     return true;
 }
 
@@ -235,10 +235,10 @@ static bool check_subs(const struct nytp_profile *p, struct nytp_error *error)
         statements += s->statements;
     }
     REQUIRE(arc == p->n_arcs, "arcs=%u but subs have %u", p->n_arcs, arc);
-    REQUIRE(excl == p->total_ticks, "subs' exclusive ticks %lld, total_ticks=%lld",
-            (long long)excl, (long long)p->total_ticks);
-    REQUIRE(statements == p->total_statements, "subs' statements %llu, total %llu",
-            (unsigned long long)statements, (unsigned long long)p->total_statements);
+    REQUIRE(excl == p->total.ticks, "subs' exclusive ticks %lld, total_ticks=%lld",
+            (long long)excl, (long long)p->total.ticks);
+    REQUIRE(statements == p->total.statements, "subs' statements %llu, total %llu",
+            (unsigned long long)statements, (unsigned long long)p->total.statements);
     for (uint32_t i = 0; i < p->n_arcs; i++)
         REQUIRE(p->arcs[i].callee < p->n_subs && p->arcs[i].file < p->n_files &&
                     p->arcs[i].recording < p->n_recordings,

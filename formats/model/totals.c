@@ -129,7 +129,7 @@ void nytp_profile_sum_arcs(struct nytp_profile *p)
         s->excl_ticks = s->incl_ticks = s->reci_ticks = 0;
         s->rec_depth = s->first_arc = s->n_arcs = 0;
     }
-    p->total_calls = 0;
+    p->total.calls = 0;
     for (uint32_t i = p->n_arcs; i-- > 0;) {
         const struct nytp_arc *a = &p->arcs[i];
         struct nytp_sub *callee = &p->subs[a->callee], *caller = &p->subs[a->caller];
@@ -141,13 +141,13 @@ void nytp_profile_sum_arcs(struct nytp_profile *p)
             callee->rec_depth = a->rec_depth;
         caller->first_arc = i;
         caller->n_arcs++;
-        p->total_calls += a->calls;
+        p->total.calls += a->calls;
     }
     for (uint32_t i = 0; i < p->n_processes; i++) {
         p->subs[0].excl_ticks += p->nodes[p->processes[i].root].excl_ticks;
         p->subs[0].calls += p->nodes[p->processes[i].root].calls;
     }
-    p->subs[0].incl_ticks = p->total_ticks;
+    p->subs[0].incl_ticks = p->total.ticks;
 }
 
 static int by_place(const void *x, const void *y)
@@ -307,16 +307,16 @@ void nytp_profile_sum_tree(struct nytp_profile *p)
     for (uint32_t i = p->n_nodes; i-- > 0;)
         if (p->nodes[i].parent != i)
             p->nodes[p->nodes[i].parent].incl_ticks += p->nodes[i].incl_ticks;
-    p->total_ticks = 0;
+    p->total.ticks = 0;
     for (uint32_t i = 0; i < p->n_processes; i++)
-        p->total_ticks += p->nodes[p->processes[i].root].incl_ticks;
+        p->total.ticks += p->nodes[p->processes[i].root].incl_ticks;
 }
 
 bool nytp_profile_rebuild(struct nytp_profile *p, const struct nytp_arcs_before *before)
 {
     nytp_profile_sum_tree(p);
-    p->total_statements = 0;
+    p->total.statements = 0;
     for (uint32_t i = 0; i < p->n_node_lines; i++)
-        p->total_statements += p->node_lines[i].statements;
+        p->total.statements += p->node_lines[i].statements;
     return keep_arcs(p, before) && nytp_profile_make_line_costs(p);
 }

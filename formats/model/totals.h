@@ -32,7 +32,7 @@ bool nytp_profile_make_line_costs(struct nytp_profile *p);
 uint32_t nytp_node_lines_merge(struct nytp_profile *p, struct nytp_node_line *lines, uint32_t n,
                                uint32_t kept);
 
-/* Sets the nodes' inclusive ticks and the profile's total_ticks. */
+/* Sets the nodes' inclusive ticks and the profile's total.ticks. */
 void nytp_profile_sum_tree(struct nytp_profile *p);
 
 /* Recomputes everything after a change to nodes: inclusive ticks, totals, arcs, line costs.

@@ -68,7 +68,7 @@ static void write_report(const struct nytp_profile *profile, bool merge_evals, b
         !nytp_output_set_finish(set, &error, NULL))
         abort();
     if (single)
-        must_be_safe(out, profile->total_ticks > 0);
+        must_be_safe(out, profile->total.ticks > 0);
     nytp_output_set_free(set);
     nytp_out_discard(out);
 }

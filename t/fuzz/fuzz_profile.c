@@ -57,7 +57,7 @@ static struct nytp_profile *load(const uint8_t *data, size_t size, char clock)
 /* A few bytes may speak of any number of calls, and this exporter lists each. */
 static bool is_endless(const struct nytp_exporter *exporter, const struct nytp_profile *profile)
 {
-    return profile->total_calls > 100000 && strcmp(exporter->name, "tmon") == 0;
+    return profile->total.calls > 100000 && strcmp(exporter->name, "tmon") == 0;
 }
 
 static void export_all(const struct nytp_profile *profile,
