@@ -132,7 +132,7 @@ struct nytp_report {
     uint32_t *subs_by_file;   /* by file, first line, name */
     uint32_t *evals_by_place; /* by eval_file, eval_line, time descending; not merged ones */
     uint32_t *siblings;       /* the same evals by eval_file, eval_line, index */
-    uint32_t n_subs, n_calls, n_evals;  /* lengths of these; siblings has n_evals */
+    uint32_t n_calls;         /* length of calls, and of calls_by_sub */
     struct nytp_report_change *changes; /* changes.c: by file, line; NULL without a base */
     uint32_t n_changes;
     int64_t wait_ticks; /* time of waiting */

@@ -126,7 +126,6 @@ static bool index_subs_by_file(struct nytp_report *report)
                 .name = nytp_report_sub_name(report, s),
                 .index = s,
             };
-    report->n_subs = n;
     report->subs_by_file = nytp_report_sorted(keys, n);
     for (uint32_t i = n; report->subs_by_file != NULL && i-- > 0;) {
         const uint32_t file = report->subs[report->subs_by_file[i]].file;
@@ -136,29 +135,29 @@ static bool index_subs_by_file(struct nytp_report *report)
 }
 
 /* Sorts the string evals by the line that ran them, then by time or as recorded. */
-static uint32_t *sorted_evals(struct nytp_report *report, bool by_time)
+static uint32_t *sorted_evals(struct nytp_report *report, bool by_time, uint32_t *n)
 {
     const struct nytp_profile *profile = report->profile;
     struct nytp_report_key *keys = nytp_report_keys(profile->n_files);
-    uint32_t n = 0;
+    *n = 0;
     for (uint32_t f = 1; keys != NULL && f < profile->n_files; f++) {
         if (!nytp_report_is_eval(report, f) || report->files[f].merged_into != NONE)
             continue;
-        keys[n++] = (struct nytp_report_key){
+        keys[(*n)++] = (struct nytp_report_key){
             .file = nytp_report_merged(report, profile->files[f].eval_file),
             .line = profile->files[f].eval_line,
             .time = by_time ? report->files[f].all_ticks : 0,
             .index = f,
         };
     }
-    report->n_evals = n;
-    return nytp_report_sorted(keys, n);
+    return nytp_report_sorted(keys, *n);
 }
 
 static bool index_evals(struct nytp_report *report)
 {
-    report->evals_by_place = sorted_evals(report, true);
-    for (uint32_t i = report->n_evals; report->evals_by_place != NULL && i-- > 0;) {
+    uint32_t n;
+    report->evals_by_place = sorted_evals(report, true, &n);
+    for (uint32_t i = n; report->evals_by_place != NULL && i-- > 0;) {
         const uint32_t ran = report->profile->files[report->evals_by_place[i]].eval_file;
         add_first(&report->files[nytp_report_merged(report, ran)].of[NYTP_REPORT_EVALS], i);
     }
@@ -175,9 +174,9 @@ static bool ran_at_one_place(const struct nytp_report *report, uint32_t a, uint3
 
 static bool index_siblings(struct nytp_report *report)
 {
-    const uint32_t *siblings = report->siblings = sorted_evals(report, false);
-    const uint32_t n = siblings != NULL ? report->n_evals : 0;
-    for (uint32_t first = 0, end; first < n; first = end) {
+    uint32_t n;
+    const uint32_t *siblings = report->siblings = sorted_evals(report, false, &n);
+    for (uint32_t first = 0, end; siblings != NULL && first < n; first = end) {
         for (end = first + 1;
              end < n && ran_at_one_place(report, siblings[first], siblings[end]);)
             end++;

@@ -55,57 +55,52 @@ static void add_values(struct nytp_process_stack *stack, const struct nytp_profi
     }
 }
 
-/* Subs are sorted by name, so their number tells the order; a root's sub is 0. */
+/* Subs are sorted by name, so their number tells the order. */
 struct sibling {
-    uint32_t parent, sub, unreturned, file, line, stack;
+    uint32_t parent_rank, sub; /* parent plus 1: the root comes first */
+    uint32_t unreturned, file, line, stack;
 };
 
 static int by_parent(const void *x, const void *y)
 {
     const struct sibling *a = x, *b = y;
-    NYTP_RETURN_ORDER(a->parent, b->parent);
+    NYTP_RETURN_ORDER(a->parent_rank, b->parent_rank);
     NYTP_RETURN_ORDER(a->sub, b->sub);
-    if (a->unreturned != b->unreturned)
-        return (int)a->unreturned - (int)b->unreturned;
+    NYTP_RETURN_ORDER(a->unreturned, b->unreturned);
     NYTP_RETURN_ORDER(a->file, b->file);
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* Depth first by a list of what is still to be visited. */
+/* Depth first: a stack and those that are longer take as many places as they are. */
 static bool put_in_order(struct nytp_process_stacks *stacks)
 {
     const uint32_t n = stacks->n;
     struct sibling *siblings = malloc(((size_t)n + 1) * sizeof *siblings);
-    uint32_t *first = calloc((size_t)n + 2, sizeof *first);
-    uint32_t *open = malloc(((size_t)n + 1) * sizeof *open);
+    uint32_t *size = calloc((size_t)n + 1, sizeof *size);
+    uint32_t *next = calloc((size_t)n + 1, sizeof *next); /* place, by parent_rank */
     free(stacks->order);
     stacks->order = malloc(((size_t)n + 1) * sizeof *stacks->order);
-    const bool ok = siblings != NULL && first != NULL && open != NULL && stacks->order != NULL;
-    uint32_t n_siblings = 0, n_open = 0, n_order = 0;
-    for (uint32_t i = 0; ok && i < n; i++) {
+    const bool ok = siblings != NULL && size != NULL && next != NULL && stacks->order != NULL;
+    for (uint32_t i = ok ? n : 0; i-- > 0;) {
         const struct nytp_process_stack *stack = &stacks->stacks[i];
-        if (stack->parent == i) {
-            open[n_open++] = i;
-            continue;
-        }
-        first[stack->parent + 1]++;
-        siblings[n_siblings++] =
-            (struct sibling){stack->parent,    stack->sub,       stack->unreturned,
-                             stack->site_file, stack->site_line, i};
+        const uint32_t rank = stack->parent == i ? 0 : stack->parent + 1;
+        siblings[i] = (struct sibling){
+            rank, stack->sub, stack->unreturned, stack->site_file, stack->site_line, i};
+        size[i]++;
+        if (rank > 0)
+            size[stack->parent] += size[i];
     }
-    for (uint32_t i = 0; ok && i < n; i++)
-        first[i + 1] += first[i];
-    if (ok && n_siblings > 0)
-        qsort(siblings, n_siblings, sizeof *siblings, by_parent);
-    while (ok && n_open > 0) {
-        const uint32_t stack = open[--n_open];
-        stacks->order[n_order++] = stack;
-        for (uint32_t i = first[stack + 1]; i-- > first[stack];)
-            open[n_open++] = siblings[i].stack;
+    if (ok && n > 0)
+        qsort(siblings, n, sizeof *siblings, by_parent);
+    for (uint32_t i = 0; ok && i < n; i++) {
+        const uint32_t stack = siblings[i].stack, place = next[siblings[i].parent_rank];
+        stacks->order[place] = stack;
+        next[siblings[i].parent_rank] += size[stack];
+        next[stack + 1] = place + 1;
     }
     free(siblings);
-    free(first);
-    free(open);
+    free(size);
+    free(next);
     return ok;
 }
 

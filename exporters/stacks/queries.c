@@ -29,6 +29,16 @@ struct group {
     int64_t ticks;
 };
 
+/* The groups of the calls that are open. */
+struct groups {
+    struct group *all;
+    uint32_t n, capacity;
+    uint32_t free;            /* one that is not in use, which names the next; or NONE */
+    struct nytp_table by_key; /* key_of_group() -> index */
+    uint32_t *first;          /* by depth */
+    uint32_t depths, first_capacity;
+};
+
 struct walk {
     const struct nytp_profile *profile;
     const bool *only; /* recordings, or NULL: all */
@@ -43,23 +53,19 @@ struct walk {
         fetches;             /* node of a fetch -> node of the statement before the first one */
     struct nytp_table reads; /* such a node of a statement -> 0 */
     struct nytp_table lists; /* text -> 0: it asked for several values at a time */
+    struct groups groups;
 
     /* of a process */
     uint32_t stretch, end_stretch; /* the request that is looked at: of the profile's */
     uint32_t first_sql, sql, end_sql;
     uint64_t in_stretch; /* statements */
     uint32_t last_sent;  /* node of the statement that was sent last, or NONE */
-    struct group *groups;
-    uint32_t n_groups, groups_capacity, free_group;
-    struct nytp_table by_group;
-    uint32_t *first; /* by depth */
-    uint32_t depths, first_capacity;
 
     /* the call of the database that is open */
     uint32_t open; /* how many were open when it was; 0: none is */
     enum nytp_database_call kind;
     int64_t since_ticks;
-    uint32_t row, in, text;
+    uint32_t row, in;
 };
 
 /* ---- requests ---- */
@@ -193,12 +199,13 @@ static uint32_t text_between(struct walk *w, struct nytp_name key, int64_t from,
 
 /* ---- what is sent again and again ---- */
 
-static bool more_depths(struct walk *w, uint32_t depth)
+static bool more_depths(struct groups *groups, uint32_t depth)
 {
-    while (w->depths <= depth) {
-        if (!nytp_grow(&w->first, &w->first_capacity, w->depths, sizeof *w->first))
+    while (groups->depths <= depth) {
+        if (!nytp_grow(&groups->first, &groups->first_capacity, groups->depths,
+                       sizeof *groups->first))
             return false;
-        w->first[w->depths++] = NONE;
+        groups->first[groups->depths++] = NONE;
     }
     return true;
 }
@@ -208,25 +215,25 @@ static struct nytp_key key_of_group(const struct group *group)
     return (struct nytp_key){group->stretch, group->node, group->text, group->depth};
 }
 
-static bool count_in(struct walk *w, struct group group)
+static bool count_in(struct groups *groups, struct group group)
 {
-    const uint32_t known = nytp_table_get(&w->by_group, key_of_group(&group));
+    const uint32_t known = nytp_table_get(&groups->by_key, key_of_group(&group));
     if (known != NONE) {
-        w->groups[known].calls += group.calls;
-        w->groups[known].ticks += group.ticks;
+        groups->all[known].calls += group.calls;
+        groups->all[known].ticks += group.ticks;
         return true;
     }
-    uint32_t at = w->free_group;
+    uint32_t at = groups->free;
     if (at != NONE)
-        w->free_group = w->groups[at].next;
-    else if (nytp_grow(&w->groups, &w->groups_capacity, w->n_groups, sizeof *w->groups))
-        at = w->n_groups++;
-    if (at == NONE || !more_depths(w, group.depth))
+        groups->free = groups->all[at].next;
+    else if (nytp_grow(&groups->all, &groups->capacity, groups->n, sizeof *groups->all))
+        at = groups->n++;
+    if (at == NONE || !more_depths(groups, group.depth))
         return false;
-    group.next = w->first[group.depth];
-    w->first[group.depth] = at;
-    w->groups[at] = group;
-    return nytp_table_put(&w->by_group, key_of_group(&group), at);
+    group.next = groups->first[group.depth];
+    groups->first[group.depth] = at;
+    groups->all[at] = group;
+    return nytp_table_put(&groups->by_key, key_of_group(&group), at);
 }
 
 /* Fill in the places of a repeat, whose nodes are there. */
@@ -299,20 +306,21 @@ static bool could_be_one(const struct walk *w, const struct group *group)
 /* A call ends, below which `depth` are open, and which `node` is of. */
 static bool end_groups(struct walk *w, uint32_t depth, uint32_t node)
 {
+    struct groups *const groups = &w->groups;
     bool ok = true;
-    while (ok && depth < w->depths && w->first[depth] != NONE) {
-        const uint32_t at = w->first[depth];
-        struct group group = w->groups[at];
-        nytp_table_remove(&w->by_group, key_of_group(&group));
-        w->first[depth] = group.next;
-        w->groups[at].next = w->free_group;
-        w->free_group = at;
+    while (ok && depth < groups->depths && groups->first[depth] != NONE) {
+        const uint32_t at = groups->first[depth];
+        struct group group = groups->all[at];
+        nytp_table_remove(&groups->by_key, key_of_group(&group));
+        groups->first[depth] = group.next;
+        groups->all[at].next = groups->free;
+        groups->free = at;
         if (group.calls >= NYTP_MANY_QUERIES) {
             ok = (w->to->key.len > 0 && group.stretch == NONE) || !could_be_one(w, &group) ||
                  add_repeat(w, &group, node);
         } else if (depth > 1) {
             group.depth--;
-            ok = count_in(w, group);
+            ok = count_in(groups, group);
         }
     }
     return ok;
@@ -388,7 +396,7 @@ static bool add_statement(struct walk *w, const struct nytp_timeline *line,
         if (!nytp_table_put(&w->texts, seen, 0))
             return false;
     }
-    return add_sent(w, &group) && count_in(w, group);
+    return add_sent(w, &group) && count_in(&w->groups, group);
 }
 
 static bool end_call(struct walk *w, const struct nytp_timeline *line, struct nytp_name sql)
@@ -440,8 +448,7 @@ static bool walk_process(struct walk *w, uint32_t process, struct nytp_name sql)
 static int by_database(const void *x, const void *y)
 {
     const struct nytp_request *const a = x, *const b = y;
-    if ((a->n == 0) != (b->n == 0))
-        return a->n == 0 ? 1 : -1;
+    NYTP_RETURN_ORDER(a->n == 0, b->n == 0);
     NYTP_RETURN_ORDER(b->database_ticks, a->database_ticks);
     return nytp_compare_names(a->value, b->value);
 }
@@ -500,9 +507,8 @@ static void join_repeats(struct nytp_queries *queries)
 static int compare_ways(const struct nytp_sent *a, const struct nytp_sent *b)
 {
     NYTP_RETURN_ORDER(a->request, b->request);
-    if (a->callee != b->callee || a->n_sites != b->n_sites)
-        return a->callee != b->callee ? (a->callee < b->callee ? -1 : 1)
-                                      : (a->n_sites < b->n_sites ? -1 : 1);
+    NYTP_RETURN_ORDER(a->callee, b->callee);
+    NYTP_RETURN_ORDER(a->n_sites, b->n_sites);
     const int order = memcmp(a->sites, b->sites, sizeof a->sites);
     return order != 0 ? order : nytp_compare_names(a->text, b->text);
 }
@@ -576,7 +582,7 @@ bool nytp_queries_init_of(struct nytp_queries *queries, const struct nytp_profil
         .only = only,
         .to = queries,
         .kinds = malloc((size_t)profile->n_subs + 1),
-        .free_group = NONE,
+        .groups.free = NONE,
     };
     const struct nytp_name sql = sql_key(profile);
     bool ok = queries->strings != NULL && w.kinds != NULL;
@@ -595,8 +601,8 @@ bool nytp_queries_init_of(struct nytp_queries *queries, const struct nytp_profil
     if (ok)
         join_repeats(queries);
     free(w.kinds);
-    free(w.groups);
-    free(w.first);
+    free(w.groups.all);
+    free(w.groups.first);
     nytp_table_free(&w.rows);
     nytp_table_free(&w.texts);
     nytp_table_free(&w.sent);
@@ -604,7 +610,7 @@ bool nytp_queries_init_of(struct nytp_queries *queries, const struct nytp_profil
     nytp_table_free(&w.fetches);
     nytp_table_free(&w.reads);
     nytp_table_free(&w.lists);
-    nytp_table_free(&w.by_group);
+    nytp_table_free(&w.groups.by_key);
     return ok;
 }
 
