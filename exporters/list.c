@@ -369,7 +369,7 @@ static uint32_t choose_subs(const struct list *list, const bool *matches,
     const struct nytp_profile *profile = list->profile;
     const bool all = list->options->names.n > 0;
     const double percent =
-        list->options->has_min_percent ? list->options->min_percent : LEAST_PERCENT;
+        list->options->min_percent >= 0 ? list->options->min_percent : LEAST_PERCENT;
     const double least = (double)profile->total.ticks * percent / 100;
     uint32_t n = 0;
     for (uint32_t i = 0; i < profile->n_subs; i++) {

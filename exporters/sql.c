@@ -336,7 +336,7 @@ static bool write_sql(const struct nytp_profile *profile,
                       options->selected == NULL && (profile->has & NYTP_HAS_CALLS) != 0
                           ? "No statement was sent through DBI.\n"
                           : "No calls one by one: not recorded, or left out by a selection.\n");
-        if (options->by_query) {
+        if (options->request_key.ptr != NULL) {
             put_by_statement(&t);
         } else {
             nytp_sheet_put_text(&sheets[0], out);

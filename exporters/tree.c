@@ -445,7 +445,7 @@ static bool tree_write(const struct nytp_profile *profile,
                        const struct nytp_export_options *options, struct nytp_out *out)
 {
     const double percent =
-        options->has_min_percent ? options->min_percent : DEFAULT_MIN_PERCENT;
+        options->min_percent >= 0 ? options->min_percent : DEFAULT_MIN_PERCENT;
     const bool of_samples = nytp_is_of_samples(profile);
     uint64_t *samples = of_samples ? nytp_samples_by_node(profile) : NULL;
     uint64_t *memory;

@@ -52,6 +52,11 @@ struct nytp_report_options {
     const struct nytp_diff *diff;         /* what the profile differs in from a base, or NULL */
     uint32_t name_trim;      /* longer names of files are cut in names of pages; 0 = 50 */
     const char *time_format; /* of seconds, for printf; NULL = three digits and a unit */
+    bool no_merge_evals;     /* a page for each string eval */
+    bool partial;            /* something of the input is missing */
+    const struct nytp_label_row *label_rows; /* what labels took, n_label_rows; or NULL */
+    uint32_t n_label_rows;
+    struct nytp_profile *const *label_parts; /* what ran under each, or NULL; or NULL */
 };
 
 /* The user's options; zeroed = defaults. One struct serves all exporters, so that an option
@@ -69,32 +74,25 @@ struct nytp_export_options {
     bool plain_names;         /* callgrind: no name compression */
     bool aggregate;           /* speedscope: no timeline */
     bool spread;              /* top, json: how the calls of a sub differ; build a timeline */
-    bool lines;    /* collapsed, flamegraph: frames carry call lines; top: lines, not subs */
-    bool by_query; /* sql: each statement of each request */
-    struct nytp_name request_key; /* so: the label that requests are told by, "" = the usual */
+    bool lines; /* collapsed, flamegraph: frames carry call lines; top: lines, not subs */
+    struct nytp_name request_key; /* sql: each statement of each request, that this label tells,
+                                   * "" = the usual; ptr NULL = statements are summed up */
     uint32_t top;                 /* top: how many rows; 0 = default */
     enum nytp_form as;            /* lists: their form */
     const char *sort;             /* top, tree: order, NULL = default */
-    double min_percent;           /* tree: no rows below it, if has_min_percent */
-    bool has_min_percent;
-    uint32_t columns;         /* width of the terminal that is written to, 0 = none */
-    bool color;               /* that terminal takes colours */
+    double min_percent;           /* tree, list: no rows below it; negative = default */
+    uint32_t columns;             /* width of the terminal that is written to, 0 = none */
+    bool color;                   /* that terminal takes colours */
     int64_t child_wait_ticks; /* of processes for others of the profile; not in it any more if
                                * the exporter says adds_processes */
-    const char *source_dir;   /* where sources were unpacked, or NULL */
     const char *title;        /* html, flamegraph: what was profiled, or NULL */
     bool source_files, no_source_files; /* files of this machine are read for source that
                                            was not kept; neither: as far as it is proved */
-    bool no_merge_evals;                /* html: a page for each string eval */
     uint32_t flame_width; /* html: of the still picture; flamegraph; in pixels; 0 = default */
     const char *selected; /* the selection options as given, or NULL */
     int64_t unselected_ticks;          /* if so: the total that this is a selection of */
-    bool partial;                      /* something of the input is missing */
     const struct nytp_patterns *waits; /* subs that wait besides those of waits.def, or NULL */
     struct nytp_patterns names;        /* list, peek: which subs; list: none = the hottest */
-    const struct nytp_label_row *label_rows; /* html: what labels took, n_label_rows; or NULL */
-    uint32_t n_label_rows;
-    struct nytp_profile *const *label_parts; /* html: what ran under each, or NULL; or NULL */
     struct nytp_report_options report;
 };
 
@@ -156,8 +154,8 @@ struct nytp_exporter {
     const char
         *suffixes;  /* blank-separated, each with its dot or "prefix*": ".folded .collapsed" */
     unsigned needs; /* enum nytp_has: what it is poorer without */
-    bool shows_counts; /* has something to show of a recording without times (counts=1) */
-    bool binary;       /* refuse a terminal */
+    bool shows_counts;     /* has something to show of a recording without times (counts=1) */
+    bool binary;           /* refuse a terminal */
     bool wants_spans;      /* build a timeline */
     bool wants_statements; /* of a timeline only what has to do with databases
                               (stacks/queries.h) */

@@ -281,10 +281,10 @@ static enum exit_status read_gate(const struct nytp_cli *cli, struct nytp_gate *
 {
     struct nytp_error error = {0};
     bool ok = true;
-    for (uint32_t i = 0; ok && i < cli->limits.n; i++)
-        ok = nytp_gate_add_limit(gate, cli->limits.at[i], &error);
-    for (uint32_t i = 0; ok && i < cli->gate_files.n; i++)
-        ok = nytp_gate_read_rules(gate, cli->gate_files.at[i], &error);
+    for (uint32_t i = 0; ok && i < cli->gate.limits.n; i++)
+        ok = nytp_gate_add_limit(gate, cli->gate.limits.at[i], &error);
+    for (uint32_t i = 0; ok && i < cli->gate.files.n; i++)
+        ok = nytp_gate_read_rules(gate, cli->gate.files.at[i], &error);
     if (ok && cli->bases.n == 0 && nytp_gate_needs_base(gate))
         ok = nytp_error_set(&error, NYTP_ERR_FORMAT,
                             "a rule speaks of the base: --diff BASE is needed");
@@ -304,7 +304,7 @@ static void write_answers(void *context, struct nytp_out *out)
 {
     const struct answers *answers = context;
     const struct comparison *comparison = answers->comparison;
-    if (answers->cli->gate_tap)
+    if (answers->cli->gate.tap)
         nytp_gate_put_tap(&comparison->gate, &comparison->result, out);
     else
         nytp_gate_put_github(&comparison->gate, &comparison->result, out);
@@ -321,12 +321,12 @@ static enum exit_status put_answers(const struct nytp_cli *cli,
 {
     struct answers answers = {cli, comparison};
     enum exit_status status = EXIT_DONE;
-    if (cli->gate_junit != NULL && (nytp_cli_replaces_input(cli, cli->gate_junit) ||
-                                    nytp_cli_replaces_output(cli, cli->gate_junit)))
+    if (cli->gate.junit != NULL && (nytp_cli_replaces_input(cli, cli->gate.junit) ||
+                                    nytp_cli_replaces_output(cli, cli->gate.junit)))
         return EXIT_USAGE;
-    if (cli->gate_junit != NULL)
-        status = nytp_cli_write_output(cli->gate_junit, write_junit, &answers);
-    if (status == EXIT_DONE && (cli->gate_tap || cli->annotations != NULL))
+    if (cli->gate.junit != NULL)
+        status = nytp_cli_write_output(cli->gate.junit, write_junit, &answers);
+    if (status == EXIT_DONE && (cli->gate.tap || cli->gate.annotations != NULL))
         status = nytp_cli_write_output("-", write_answers, &answers);
     return status;
 }
@@ -417,7 +417,7 @@ enum exit_status nytp_compare_load(struct run *run, struct comparison *compariso
     const struct nytp_cli *cli = &run->cli;
     struct sides sides = {.run = run, .comparison = comparison};
     enum exit_status status = read_gate(cli, &comparison->gate);
-    run->cli.gate_statements = nytp_gate_needs_statements(&comparison->gate);
+    run->cli.gate.statements = nytp_gate_needs_statements(&comparison->gate);
     if (status == EXIT_DONE)
         status = cli->bases.n > 0 ? load_both(comparison, &sides) : load_new(run, comparison);
     if (status == EXIT_DONE && cli->bases.n + comparison->gate.n_rules > 0)

@@ -194,10 +194,9 @@ static enum exit_status write_loaded(struct run *run, const struct comparison *c
 {
     struct nytp_error error = {0};
     const struct nytp_cli *cli = &run->cli;
-    const char *source_dir = cli->export.source_dir;
-    if (source_dir != NULL && cli->exporter->write_set == NULL &&
-        !nytp_unpack_sources(comparison->profile, source_dir, &error))
-        return nytp_cli_output_failed(source_dir, &error);
+    if (cli->source_dir != NULL && cli->exporter->write_set == NULL &&
+        !nytp_unpack_sources(comparison->profile, cli->source_dir, &error))
+        return nytp_cli_output_failed(cli->source_dir, &error);
     const bool nothing =
         all_names_miss(run, comparison->profile) || selects_nothing(run, comparison->profile);
     const enum exit_status status = write_all(run, comparison);

@@ -185,10 +185,10 @@ static struct nytp_label_sums *sum_labels(struct run *run, const struct nytp_pro
         nytp_label_sums_end_input(sums);
     }
     if (sums != NULL)
-        *rows = nytp_label_rows_named(sums, &cli->export.n_label_rows);
+        *rows = nytp_label_rows_named(sums, &cli->export.report.n_label_rows);
     if (sums == NULL || *rows == NULL)
-        cli->export.n_label_rows = 0;
-    cli->export.label_rows = *rows;
+        cli->export.report.n_label_rows = 0;
+    cli->export.report.label_rows = *rows;
     return sums;
 }
 
@@ -196,7 +196,7 @@ static struct nytp_label_sums *sum_labels(struct run *run, const struct nytp_pro
 
 /* The row after those of most time that were chosen, among those of statements or the others.
  * n_rows: there is none. */
-static uint32_t longest_row(const struct nytp_export_options *options, const bool *seen,
+static uint32_t longest_row(const struct nytp_report_options *options, const bool *seen,
                             bool of_statements)
 {
     uint32_t best = options->n_label_rows;
@@ -234,14 +234,14 @@ static struct nytp_profile *load_label(const struct run *run, const struct nytp_
  * inputs, which therefore have to be small, and whole. NULL: of none. */
 static struct nytp_profile **load_labels(const struct run *run)
 {
-    const struct nytp_export_options *const options = &run->cli.export;
+    const struct nytp_report_options *const options = &run->cli.export.report;
     const uint32_t n = options->n_label_rows;
     struct stat st;
     int64_t size = 0;
     for (int i = 0; i < run->cli.n_files; i++)
         size +=
             stat(run->cli.files[i], &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : INT32_MAX;
-    if (n == 0 || options->report.no_flame || run->failed || run->partial ||
+    if (n == 0 || options->no_flame || run->failed || run->partial ||
         size > NYTP_LABEL_PARTS_BYTES)
         return NULL;
     struct nytp_profile **const parts = calloc(n, sizeof *parts);
@@ -274,10 +274,9 @@ enum exit_status nytp_cli_export_set(struct run *run, struct nytp_profile *profi
     struct nytp_name *paths = NULL;
     if (nytp_cli_replaces_input(cli, path))
         return EXIT_USAGE;
-    if (cli->export.source_dir != NULL &&
-        !unpack(profile, cli->export.source_dir, &paths, &error)) {
+    if (cli->source_dir != NULL && !unpack(profile, cli->source_dir, &paths, &error)) {
         free(paths);
-        return nytp_cli_output_failed(cli->export.source_dir, &error);
+        return nytp_cli_output_failed(cli->source_dir, &error);
     }
     struct nytp_profile *shown = shown_side(profile, diff, &error);
     if (shown == NULL) {
@@ -288,10 +287,10 @@ enum exit_status nytp_cli_export_set(struct run *run, struct nytp_profile *profi
     struct nytp_label_row *rows = NULL;
     struct nytp_label_sums *const labels = sum_labels(run, shown, &rows);
     struct nytp_profile **const parts = diff == NULL ? load_labels(run) : NULL;
-    cli->export.label_parts = parts;
+    cli->export.report.label_parts = parts;
     read_environment(run);
     cli->export.report.diff = diff;
-    cli->export.partial = run->partial;
+    cli->export.report.partial = run->partial;
     enum exit_status status =
         is_folder(path)
             ? write_folder(run, shown, path)
@@ -300,7 +299,7 @@ enum exit_status nytp_cli_export_set(struct run *run, struct nytp_profile *profi
         nytp_profile_free(shown);
     cli->export.report.source_paths = NULL;
     free(paths);
-    free_parts(parts, cli->export.n_label_rows);
+    free_parts(parts, cli->export.report.n_label_rows);
     free(rows);
     nytp_label_sums_free(labels);
     if (status == EXIT_DONE && cli->open)

@@ -89,7 +89,7 @@ static bool wants_spans(const struct nytp_cli *cli)
 
 static bool wants_statements(const struct nytp_cli *cli)
 {
-    return cli->exporter->wants_statements || cli->gate_statements || cli->bases.n > 0;
+    return cli->exporter->wants_statements || cli->gate.statements || cli->bases.n > 0;
 }
 
 /* How many calls the time line of the output may have. */
@@ -109,10 +109,10 @@ static struct nytp_build_options build_options(const struct nytp_cli *cli)
     const bool spans = export && wants_spans(cli);
     const bool statements = export && !spans && wants_statements(cli);
     const uint32_t most = shown_calls(cli);
-    const bool judges = cli->gate_statements && cli->max_calls == 0;
+    const bool judges = cli->gate.statements && cli->max_calls == 0;
     const uint32_t max_calls = judges && most < DEFAULT_MAX_SPREAD ? DEFAULT_MAX_SPREAD : most;
     return (struct nytp_build_options){
-        .sources = everything || cli->export.source_dir != NULL ||
+        .sources = everything || cli->source_dir != NULL ||
                    (export && (exporter->wants_sources || cli->export.lines)),
         .blocks = export && exporter->wants_blocks && !cli->export.report.minimal,
         .max_spans = everything || spans || statements ? max_calls : 0,
@@ -323,7 +323,7 @@ static bool merge_group(const struct run *run, struct nytp_profile **profiles,
     struct nytp_profile **const group = profiles + *n_groups, *merged;
     const uint32_t n_rest = *n - *n_groups - count;
     merged = nytp_profiles_merge(group, count, NYTP_MERGE_OF_PARTS, &error);
-    const struct nytp_selection evals = {.merge_evals = !run->cli.export.no_merge_evals};
+    const struct nytp_selection evals = {.merge_evals = !run->cli.export.report.no_merge_evals};
     if (merged != NULL && !nytp_select(merged, &evals, &error)) {
         nytp_profile_free(merged);
         merged = NULL;
@@ -340,7 +340,7 @@ static bool merge_group(const struct run *run, struct nytp_profile **profiles,
 /* A gate that passes because its base, or half of its inputs, is gone is worse than none. */
 static bool needs_all_inputs(const struct nytp_cli *cli)
 {
-    return cli->strict || cli->bases.n + cli->gate_files.n > 0;
+    return cli->strict || cli->bases.n + cli->gate.files.n > 0;
 }
 
 /* All inputs as one profile, or NULL after a message. */
@@ -425,9 +425,8 @@ static const char *option_of_times(const struct nytp_cli *cli)
            : sort != NULL && (strcmp(sort, "self") == 0 || strcmp(sort, "incl") == 0 ||
                               strcmp(sort, "percall") == 0)
                ? "sort"
-           : cli->export.weight_given && (nytp_weight_is_time(cli->export.weight))
-               ? "weight"
-               : NULL;
+           : cli->export.weight_given && nytp_weight_is_time(cli->export.weight) ? "weight"
+                                                                                 : NULL;
 }
 
 /* Recordings with counts only (counts=1) are shown by their counts, apart from others. Returns
@@ -504,10 +503,10 @@ static bool select_shown(struct nytp_cli *cli, struct nytp_profile *profile,
     struct nytp_selection selection = cli->selection;
     selection.on_miss = cli->quiet ? NULL : nytp_cli_say_miss;
     /* the same eval has another number in each process */
-    selection.merge_evals |= profile->n_processes > 1 && !cli->export.no_merge_evals;
+    selection.merge_evals |= profile->n_processes > 1 && !cli->export.report.no_merge_evals;
     if (!nytp_child_waits(&profile, 1, once, &cli->export.child_wait_ticks, error))
         return false;
-    if (cli->gate_statements && !nytp_profiles_limit_spans(&profile, 1, shown_calls(cli)))
+    if (cli->gate.statements && !nytp_profiles_limit_spans(&profile, 1, shown_calls(cli)))
         return nytp_out_of_memory(error);
     cli->export.unselected_ticks = profile->total.ticks;
     return nytp_select(profile, &selection, error) &&

@@ -229,15 +229,15 @@ static bool set_by(struct nytp_cli *cli, const char **key, const struct nytp_opt
     const bool has_word = strncmp(value, "label=", 6) == 0;
     const char *const name = has_word ? value + 6 : value;
     const size_t len = strlen(name), end = sizeof statements - 1;
-    cli->export.by_query = len > end && strcmp(name + len - end, statements) == 0;
+    const bool by_query = len > end && strcmp(name + len - end, statements) == 0;
+    cli->export.request_key = (struct nytp_name){by_query ? name : NULL, 0};
     *key = strcmp(value, "label") == 0 ? NULL : name;
     if (len == 0)
         return find_word(option, value, error) >= 0;
-    if (!cli->export.by_query)
+    if (!by_query)
         return choose_mode(cli, NYTP_MODE_BY_LABEL, option, error);
-    cli->export.request_key = (struct nytp_name){name, (uint32_t)(len - end)};
-    if (strncmp(name, "label,", 6) == 0)
-        cli->export.request_key.len = 0;
+    if (strncmp(name, "label,", 6) != 0)
+        cli->export.request_key.len = (uint32_t)(len - end);
     return nytp_choose_format(cli, "sql", error);
 }
 

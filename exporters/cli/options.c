@@ -209,22 +209,21 @@ static bool choose_exporter(struct nytp_cli *cli, struct nytp_error *error)
 /* Comparing and limits. */
 static bool check_comparison(const struct nytp_cli *cli, struct nytp_error *error)
 {
-    const bool gate = cli->limits.n + cli->gate_files.n > 0;
+    const bool gate = cli->gate.limits.n + cli->gate.files.n > 0;
     const int n_answers = nytp_cli_n_answers(cli);
     if (cli->bases.n > 0 && !nytp_exporter_compares(cli->exporter))
         return usage_error(
             error, "--diff: %s cannot show a difference: %s", cli->exporter->name,
             cli->exporter->no_diff != NULL ? cli->exporter->no_diff : "use --json or --pprof");
-    const enum nytp_weight weight = cli->export.weight;
-    if (cli->bases.n > 0 && !cli->exporter->shows_stacks && weight == NYTP_WEIGHT_CPU)
+    if (cli->bases.n > 0 && !cli->exporter->shows_stacks && cli->export.weight == NYTP_WEIGHT_CPU)
         return usage_error(
             error, "--diff: processor times (--weight cpu) are compared by stacks only: "
                    "--collapsed or --flamegraph");
     if (cli->export.spread && cli->export.lines)
         return usage_error(error, "--spread is of subs, not of --lines");
-    if (cli->limits.n > 0 && cli->bases.n == 0)
+    if (cli->gate.limits.n > 0 && cli->bases.n == 0)
         return usage_error(error, "--fail-over needs a base: --diff BASE");
-    if ((n_answers > 0 || cli->gate_junit != NULL) && !gate)
+    if ((n_answers > 0 || cli->gate.junit != NULL) && !gate)
         return usage_error(error, "there is no limit: --fail-over LIMIT or --gate FILE");
     const bool to_stdout = cli->output == NULL || strcmp(cli->output, "-") == 0;
     if (n_answers > 0 && (cli->format_given || cli->output != NULL) && to_stdout)
@@ -284,7 +283,7 @@ static bool check(struct nytp_cli *cli, struct nytp_error *error)
     if (cli->export.sort != NULL && strcmp(cli->export.sort, "ops") == 0 &&
         strcmp(cli->exporter->name, "top") != 0)
         return usage_error(error, "--sort ops is of --top only");
-    if (cli->export.as != NYTP_FORM_TEXT && cli->export.by_query)
+    if (cli->export.as != NYTP_FORM_TEXT && cli->export.request_key.ptr != NULL)
         return usage_error(error, "--as: the statements of requests are text only");
     if (cli->per_process && (cli->output == NULL || strcmp(cli->output, "-") == 0) &&
         cli->mode == NYTP_MODE_EXPORT)
@@ -321,7 +320,6 @@ bool nytp_cli_parse(struct nytp_cli *cli, int argc, char **argv, struct nytp_err
     if (cli->bases.n > 0 ||
         (cli->exporter != NULL && (cli->exporter->stable_names || cli->exporter->merges_evals)))
         cli->selection.merge_evals = true;
-    cli->export.has_min_percent = cli->selection.min_percent >= 0;
     cli->export.min_percent = cli->selection.min_percent;
     if (cli->exporter != NULL && cli->exporter->prunes_itself)
         cli->selection.min_percent = -1;
@@ -345,8 +343,8 @@ void nytp_cli_free(struct nytp_cli *cli)
     for (uint32_t i = 0; cli->owns_bases && i < cli->bases.n; i++)
         free((char *)(uintptr_t)cli->bases.at[i]);
     free(cli->bases.at);
-    free(cli->limits.at);
-    free(cli->gate_files.at);
+    free(cli->gate.limits.at);
+    free(cli->gate.files.at);
     nytp_patterns_free(&cli->selection.focus);
     nytp_patterns_free(&cli->selection.ignore);
     nytp_patterns_free(&cli->selection.hide);

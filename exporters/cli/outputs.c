@@ -95,7 +95,7 @@ static const char *input_replaced(const struct nytp_cli *cli, const char *path)
     for (int i = 0; i < cli->n_files; i++)
         if (is_replaced(cli, &output, cli->files[i]))
             return cli->files[i];
-    const struct nytp_texts *const others[] = {&cli->bases, &cli->gate_files};
+    const struct nytp_texts *const others[] = {&cli->bases, &cli->gate.files};
     for (size_t k = 0; k < sizeof others / sizeof *others; k++)
         for (uint32_t i = 0; i < others[k]->n; i++)
             if (is_replaced(cli, &output, others[k]->at[i]))

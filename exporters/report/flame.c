@@ -203,8 +203,9 @@ static bool put_label_parts(const struct nytp_flame *flame, const uint32_t *numb
 {
     const struct nytp_export_options *const options = flame->report->options;
     bool ok = true;
-    for (uint32_t i = 0; ok && options->label_parts != NULL && i < options->n_label_rows; i++) {
-        const struct nytp_profile *const profile = options->label_parts[i];
+    for (uint32_t i = 0;
+         ok && options->report.label_parts != NULL && i < options->report.n_label_rows; i++) {
+        const struct nytp_profile *const profile = options->report.label_parts[i];
         struct nytp_stacks stacks = {0};
         if (profile == NULL)
             continue;

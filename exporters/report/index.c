@@ -216,7 +216,7 @@ static const struct nytp_report_column label_columns[] = {
 static void put_label(struct nytp_report *report, void *are_parts, uint32_t index)
 {
     struct nytp_out *const out = report->out;
-    const struct nytp_label_row *const row = &report->options->label_rows[index];
+    const struct nytp_label_row *const row = &report->options->report.label_rows[index];
     if (!nytp_report_put_label_part(report, row->key, row->value))
         *(bool *)are_parts = false;
     nytp_printf(out, "><td>%llu", (unsigned long long)row->n);
@@ -251,8 +251,8 @@ static void put_labels(struct nytp_report *report)
                                                    .put_row = put_label,
                                                    .most = MOST_ROWS};
     bool are_parts = true;
-    if (report->options->n_label_rows > 0)
-        nytp_report_put_table(report, &table, report->options->n_label_rows, &are_parts);
+    if (report->options->report.n_label_rows > 0)
+        nytp_report_put_table(report, &table, report->options->report.n_label_rows, &are_parts);
     if (!are_parts)
         nytp_report_put_part_bounds(report);
 }

@@ -331,7 +331,7 @@ static void put_notes(struct nytp_report *report)
 {
     struct nytp_out *out = report->out;
     const struct nytp_export_options *options = report->options;
-    if (options->partial)
+    if (options->report.partial)
         nytp_puts(out, "<p class=\"note partial\">This profile is <b>partial</b>: the "
                        "recording was cut off "
                        "or is damaged. The figures are those of what could be read.</p>\n");

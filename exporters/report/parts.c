@@ -128,7 +128,7 @@ static bool put_processes(struct parts *parts)
 
 static bool put_labels(struct parts *parts)
 {
-    const struct nytp_export_options *const options = parts->report->options;
+    const struct nytp_report_options *const options = &parts->report->options->report;
     bool ok = true;
     for (uint32_t i = 0; ok && options->label_parts != NULL && i < options->n_label_rows; i++) {
         const struct nytp_profile *const profile = options->label_parts[i];
@@ -189,7 +189,7 @@ static void put_packages(struct parts *parts)
 bool nytp_report_put_label_part(struct nytp_report *report, struct nytp_name key,
                                 struct nytp_name value)
 {
-    const struct nytp_export_options *const options = report->options;
+    const struct nytp_report_options *const options = &report->options->report;
     const uint32_t n =
         report->flame && options->label_parts != NULL ? options->n_label_rows : 0;
     for (uint32_t i = 0; i < n; i++)

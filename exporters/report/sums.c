@@ -536,7 +536,7 @@ bool nytp_report_sum_up(struct nytp_report *report)
     report->levels = profile->n_blocks > 0 && !report->options->report.minimal;
     take_subs(report);
     mark_gone(report);
-    if (!report->options->no_merge_evals &&
+    if (!report->options->report.no_merge_evals &&
         (!nytp_report_merge_evals(report) || !nytp_report_merge_subs(report)))
         return false;
     if (!make_lines(report))

@@ -76,7 +76,7 @@ static bool put_in_order(struct nytp_process_stacks *stacks)
 {
     const uint32_t n = stacks->n;
     struct sibling *siblings = malloc(((size_t)n + 1) * sizeof *siblings);
-    uint32_t *size = calloc((size_t)n + 1, sizeof *size);
+    uint32_t *size = calloc((size_t)n + 1, sizeof *size); /* by the stack's own number plus 1 */
     uint32_t *next = calloc((size_t)n + 1, sizeof *next); /* place, by parent_rank */
     free(stacks->order);
     stacks->order = malloc(((size_t)n + 1) * sizeof *stacks->order);
@@ -86,16 +86,15 @@ static bool put_in_order(struct nytp_process_stacks *stacks)
         const uint32_t rank = stack->parent == i ? 0 : stack->parent + 1;
         siblings[i] = (struct sibling){
             rank, stack->sub, stack->unreturned, stack->site_file, stack->site_line, i};
-        size[i]++;
-        if (rank > 0)
-            size[stack->parent] += size[i];
+        size[i + 1]++;
+        size[rank] += size[i + 1];
     }
     if (ok && n > 0)
         qsort(siblings, n, sizeof *siblings, by_parent);
     for (uint32_t i = 0; ok && i < n; i++) {
         const uint32_t stack = siblings[i].stack, place = next[siblings[i].parent_rank];
         stacks->order[place] = stack;
-        next[siblings[i].parent_rank] += size[stack];
+        next[siblings[i].parent_rank] += size[stack + 1];
         next[stack + 1] = place + 1;
     }
     free(siblings);

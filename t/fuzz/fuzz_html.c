@@ -59,7 +59,7 @@ static void must_be_safe(struct nytp_out *out, bool has_flame)
 static void write_report(const struct nytp_profile *profile, bool merge_evals, bool single)
 {
     const struct nytp_export_options options = {
-        .selected = "--focus=<b>", .title = "</title>", .no_merge_evals = !merge_evals};
+        .selected = "--focus=<b>", .title = "</title>", .report.no_merge_evals = !merge_evals};
     struct nytp_out *out = nytp_out_memory(single);
     struct nytp_output_set *set =
         single ? nytp_output_set_single(out) : nytp_output_set_nowhere();
