@@ -169,6 +169,15 @@ def wait_until_it_samples(pid, n=1):
     wait_until(lambda: sum("nytp-spy." in name for name in names()) >= n)
 
 
+def wait_until_it_has_looked(pid):
+    """Until this nytp-spy, which samples one thread, has looked at it some times from now on: it sleeps after each look."""
+    def sleeps():
+        with open(f"/proc/{pid}/status") as status:
+            return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", status.read(), re.MULTILINE)[1])
+    before = sleeps()
+    wait_until(lambda: sleeps() > before + 20)
+
+
 def put_first(pid):
     """Where root may, the process waits for no other program: shares of its time are not those of when it had a processor."""
     with contextlib.suppress(PermissionError):

@@ -202,19 +202,28 @@ def test_a_recording_of_what_is_no_perl_ends(tmp_path):
     assert "there is no perl in this process" in message and "nothing was recorded" in message
 
 
-AT_ONCE = "for (1 .. 25) { fork or exec $^X, '-e', '1 for 1 .. 5e6' } 1 while wait > 0"
+# 25 children that work until the program's input ends.
+AT_ONCE = "my @children = map { fork || do { 1 while 1 } } 1 .. 25; sysread STDIN, my $end, 1; kill 'TERM', @children; 1 while wait > 0"
+
+
+def record_at_once(out, limits, wait):
+    """Records AT_ONCE with these limits of descriptors until `wait` returns. Returns the status and what was said behind that."""
+    with subprocess.Popen([spied.SPY, "record", "-s", "-o", out, "--", PERL, "-e", AT_ONCE], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limits)) as record:
+        wait(record)
+        rest = record.communicate(timeout=60)[1]
+    return record.returncode, rest
 
 
 def test_threads_that_cannot_be_recorded_are_told_and_the_others_are(tmp_path):
-    def few():
-        resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))
-    message = spied.spy("record", "-s", "-o", tmp_path / "out", "--", PERL, "-e", AT_ONCE, status=4, preexec_fn=few)
-    assert message.count("not recorded: Too many open files") == 1
-    assert 0 < int(re.search(r"samples of (\d+) threads?", message)[1]) < 26, message
+    def told(record):
+        assert record.stderr.readline().endswith("not recorded: Too many open files\n")
+    status, rest = record_at_once(tmp_path / "out", (20, 20), told)
+    assert status == 4 and "not recorded" not in rest
+    assert 0 < int(re.search(r"samples of (\d+) threads?", rest)[1]) < 26, rest
     assert exported(tmp_path / "out", "--top")
-    def soft():
-        resource.setrlimit(resource.RLIMIT_NOFILE, (20, 200))
-    spied.spy("record", "-s", "-o", tmp_path / "out", "--", PERL, "-e", AT_ONCE, preexec_fn=soft)
+    status, rest = record_at_once(tmp_path / "out", (20, 200), lambda record: spied.wait_until_it_samples(record.pid, 26))
+    assert (status, int(re.search(r"samples of (\d+) threads", rest)[1])) == (0, 26)
 
 
 def test_what_was_recorded_before_a_disk_was_full_is_kept(tmp_path):

@@ -159,6 +159,7 @@ def test_a_command_that_a_signal_ends(name, app, tmp_path):
     with recording("-o", out, "--", PERL, app) as spy:
         spy.stdout.readline()
         command = command_of(spy)
+        spied.wait_until_it_has_looked(spy.pid)
         spy.send_signal(getattr(signal, f"SIG{name}"))
         status = spy.wait(60)
         assert status == 128 + getattr(signal, f"SIG{name}") and not os.path.exists(f"/proc/{command}")
