@@ -149,7 +149,8 @@ static void put_line(struct nytp_out *out, const struct nytp_diff *diff,
     const struct nytp_diff_cell *now = &line->mean[NYTP_DIFF_NEW];
     char time[40];
     nytp_diff_time(diff, now->ticks - base->ticks, true, time, sizeof time);
-    nytp_printf(out, "%+13lld%11s", (long long)nytp_diff_line_statements(line), "");
+    const int64_t statements = nytp_diff_line_statements(line);
+    nytp_printf(out, statements == 0 ? "%13lld%11s" : "%+13lld%11s", (long long)statements, "");
     put_right(out, time, TIME_COLUMNS);
     if (!nytp_text_is_narrow(options->columns)) {
         put_value(out, diff, base, weight);
