@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import re
 import resource
 import unicodedata
@@ -12,6 +13,8 @@ import pytest
 from command import PROGRAM, good, run, run_on_terminal
 from nytpwrite import Writer
 from recordings import record
+from test_wait_reasons import sampled
+from written import write_run
 
 TICKS_PER_SEC = 10_000_000
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
@@ -228,6 +231,24 @@ def test_a_comparison_fits_the_terminal(profile, columns):
     assert any(re.search(r"Δ self time +base +new +sub$", line) for line in rows) == (columns >= 100)
     text = on_terminal(columns, "-q", f"--diff={profile('recurse')}", profile("mixed-calls2"), NO_COLOR="1")
     assert columns in (80, 100) or re.search(r" gone \S+\.pl:\d+$", text, re.M)        # names take the room there
+
+
+def compared(folder):
+    """Two pairs of recordings: one of subs that are new, gone, renamed and slower, one that waits longer."""
+    subs = {"main::work": (20, 9000), "Foo::\N{LATIN SMALL LETTER A WITH DIAERESIS}lter": (3, 50), "Foo::parse": (4, 400), "main::same": (2, 30)}
+    slower = {"main::work": (31, 12345), "Foo::newer": (3, 50), "Foo::parse": (4, 100), "main::same": (2, 30), "main::added_with_a_long_name": (5, 70)}
+    long = "socket of a host whose name needs much room, and more than there is"
+    return ((write_run(folder / "a.out", {**subs, "main::gone": (1, 7)}), write_run(folder / "b.out", slower)),
+            (sampled(folder / "c.out", (6, 200, 0, long), (7, 300, 0, "sleep"), (8, 9, 0, "lock")), sampled(folder / "d.out", (6, 500, 0, long), (7, 300, 0, "sleep"))))
+
+
+@pytest.mark.parametrize("columns", [72, 140])
+def test_columns_of_a_comparison_stay_where_they_are(tmp_path, columns):
+    subs, waits = compared(tmp_path)
+    text = "".join(on_terminal(columns, "-q", *arguments, NO_COLOR="1") for arguments in (
+        ("--lines", "--weight=time", "--top=5", f"--diff={subs[0]}", subs[1]), (f"--diff={waits[0]}", waits[1])))
+    expected = pathlib.Path(__file__).parent / "expected" / f"diff-{columns}.txt"
+    assert "".join(line.rstrip() + "\n" for line in text.splitlines()) == expected.read_text()
 
 
 def test_wide_characters_take_two_columns(tmp_path):
