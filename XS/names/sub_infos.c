@@ -70,11 +70,18 @@ struct package {
     struct nytp_rec_file *file; /* NULL: none yet */
 };
 
-static struct package *package_of(struct nytp_recorder *rec, const struct nytp_rec_sub *sub)
+/* The packages of called xsubs and builtins, while the end is written. */
+struct packages {
+    struct nytp_index index;
+    uint64_t bits[16]; /* a small filter: for most packages it shows that no file is needed */
+};
+
+static struct package *package_of(const struct packages *packages,
+                                  const struct nytp_rec_sub *sub)
 {
     size_t at = sub->package_hash;
     struct package *package;
-    while ((package = nytp_index_next(&rec->packages, sub->package_hash, &at)) != NULL)
+    while ((package = nytp_index_next(&packages->index, sub->package_hash, &at)) != NULL)
         if (package->len == sub->package_len && memEQ(package->name, sub->name, package->len))
             break;
     return package;
@@ -93,34 +100,28 @@ static bool needs_package(const struct nytp_recorder *rec, const struct nytp_rec
            sub->kind != NYTP_REC_SUB_PSEUDO;
 }
 
-/* A small filter: for most packages its bits show that no file is needed. */
-struct asked {
-    uint64_t bits[16];
-};
-
 static uint64_t bit_of(const struct nytp_rec_sub *sub)
 {
     return (uint64_t)1 << (sub->package_hash & 63);
 }
 
-static uint64_t *bits_of(struct asked *asked, const struct nytp_rec_sub *sub)
+static uint64_t *bits_of(struct packages *packages, const struct nytp_rec_sub *sub)
 {
-    return &asked->bits[sub->package_hash >> 6 & 15];
+    return &packages->bits[sub->package_hash >> 6 & 15];
 }
 
-/* Collects the packages of called xsubs and builtins. */
-static void ask_for_packages(struct nytp_recorder *rec, struct asked *asked)
+static void ask_for_packages(struct nytp_recorder *rec, struct packages *packages)
 {
     for (size_t i = 0; i < rec->info_queue->n; i++) {
         const struct nytp_rec_sub *const sub = rec->info_queue->all[i];
-        if (!needs_package(rec, sub) || package_of(rec, sub) != NULL)
+        if (!needs_package(rec, sub) || package_of(packages, sub) != NULL)
             continue;
         struct package *const package = malloc(sizeof *package);
         if (package == NULL)
             return;
         *package = (struct package){sub->name, sub->package_len, NULL};
-        if (nytp_index_add(&rec->packages, sub->package_hash, package))
-            *bits_of(asked, sub) |= bit_of(sub);
+        if (nytp_index_add(&packages->index, sub->package_hash, package))
+            *bits_of(packages, sub) |= bit_of(sub);
         else
             free(package);
     }
@@ -128,38 +129,32 @@ static void ask_for_packages(struct nytp_recorder *rec, struct asked *asked)
 
 /* Few packages are needed among thousands of subs. The filter avoids reading the other names,
  * which are scattered in memory. */
-static void collect_packages(struct nytp_recorder *rec)
+static void collect_packages(struct nytp_recorder *rec, struct packages *packages)
 {
-    struct asked asked = {.bits = {0}};
-    ask_for_packages(rec, &asked);
-    for (uint32_t i = 1; rec->packages.used > 0 && i <= rec->subs->n; i++) {
+    ask_for_packages(rec, packages);
+    for (uint32_t i = 1; packages->index.used > 0 && i <= rec->subs->n; i++) {
         const struct nytp_rec_sub *const sub = rec->subs->all[i];
-        if ((*bits_of(&asked, sub) & bit_of(sub)) == 0 || sub->kind != NYTP_REC_SUB_PERL ||
+        if ((*bits_of(packages, sub) & bit_of(sub)) == 0 || sub->kind != NYTP_REC_SUB_PERL ||
             sub->file == NULL)
             continue;
-        struct package *const package = package_of(rec, sub);
+        struct package *const package = package_of(packages, sub);
         if (package != NULL && (package->file == NULL || rank_of_file(rec, sub->file) <
                                                              rank_of_file(rec, package->file)))
             package->file = sub->file;
     }
 }
 
-static void forget_packages(struct nytp_recorder *rec)
+static uint32_t fid_of_package(pTHX_ struct nytp_recorder *rec, const struct packages *packages,
+                               const struct nytp_rec_sub *sub)
 {
-    for (size_t i = 0; i < rec->packages.size; i++)
-        free(rec->packages.entries[i].item);
-    nytp_index_clear(&rec->packages);
-}
-
-static uint32_t fid_of_package(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_sub *sub)
-{
-    const struct package *const package = package_of(rec, sub);
+    const struct package *const package = package_of(packages, sub);
     return package == NULL || package->file == NULL
                ? 0
                : nytp_file_fid(aTHX_ rec, package->file, NYTP_FID_VIA_SUB);
 }
 
-static void write_closing_info(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub)
+static void write_closing_info(pTHX_ struct nytp_recorder *rec, const struct packages *packages,
+                               struct nytp_rec_sub *sub)
 {
     if (!sub->called)
         return;
@@ -169,7 +164,7 @@ static void write_closing_info(pTHX_ struct nytp_recorder *rec, struct nytp_rec_
             write_info(rec, sub, program->fid, 1, 1);
         return;
     }
-    uint32_t fid = fid_of_package(aTHX_ rec, sub);
+    uint32_t fid = fid_of_package(aTHX_ rec, packages, sub);
     if (fid == 0 && sub->package_len == 4 && strnEQ(sub->name, "main", 4)) {
         fid = nytp_file_known_fid(rec, nytp_file_named(aTHX_ rec, PL_origfilename));
     }
@@ -196,7 +191,7 @@ static bool stays_queued(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
 }
 
 /* Records the files of called subs; for builtins and xsubs their package's file. */
-static void emit_files(pTHX_ struct nytp_recorder *rec)
+static void emit_files(pTHX_ struct nytp_recorder *rec, struct packages *packages)
 {
     for (size_t i = 0; i < rec->info_queue->n; i++) {
         const struct nytp_rec_sub *const sub = rec->info_queue->all[i];
@@ -205,11 +200,11 @@ static void emit_files(pTHX_ struct nytp_recorder *rec)
     }
     nytp_begin_blocks_introduce_file(aTHX_ rec,
                                      nytp_sub_named(rec, "main::BEGIN", 11, NYTP_REC_SUB_PERL));
-    collect_packages(rec);
+    collect_packages(rec, packages);
     for (size_t i = 0; i < rec->info_queue->n; i++) {
         const struct nytp_rec_sub *const sub = rec->info_queue->all[i];
         if (needs_package(rec, sub))
-            fid_of_package(aTHX_ rec, sub);
+            fid_of_package(aTHX_ rec, packages, sub);
     }
 }
 
@@ -221,13 +216,14 @@ void nytp_sub_infos_write(pTHX_ struct nytp_recorder *rec)
 
 static void write_all(pTHX_ struct nytp_recorder *rec)
 {
+    struct packages packages = {.bits = {0}};
     add_debugger_subs(aTHX_ rec);
-    emit_files(aTHX_ rec);
+    emit_files(aTHX_ rec, &packages);
     nytp_info_queue_filter(rec, stays_queued);
     for (size_t i = 0; i < rec->info_queue->n; i++)
         if (rec->info_queue->all[i]->kind != NYTP_REC_SUB_PERL)
-            write_closing_info(aTHX_ rec, rec->info_queue->all[i]);
-    forget_packages(rec);
+            write_closing_info(aTHX_ rec, &packages, rec->info_queue->all[i]);
+    nytp_index_free(&packages.index, free);
 }
 
 void nytp_sub_infos_end_file(struct nytp_recorder *rec)
@@ -239,9 +235,4 @@ void nytp_sub_infos_end_file(struct nytp_recorder *rec)
     }
     nytp_name_compiled(aTHX_ rec);
     write_all(aTHX_ rec);
-}
-
-void nytp_sub_infos_free(struct nytp_recorder *rec)
-{
-    nytp_index_free(&rec->packages, NULL);
 }

@@ -53,7 +53,7 @@ struct nytp_recorder {
     bool comments_on;       /* profile.c: calls are recorded in comments (call_records.h) */
     bool returns_on;        /* calls=1 or 2 */
     bool marks_on;          /* Devel::DProf's marks replace both */
-    bool counts_on;  /* counts=1 */
+    bool counts_on;         /* counts=1 */
     bool blocks_on;
     bool memory_on; /* allocated bytes are recorded, or SVs counted */
     bool svs_on;
@@ -74,20 +74,20 @@ struct nytp_recorder {
     volatile bool forked;   /* life.c: in a fork's child until it has its own profile */
     bool looks_first;       /* state.c: NYTP_ARMED, or calls are open from before */
     uint16_t begun_builtin; /* calls.c: the op that runs at once in its frame */
-    bool is_plain;    /* state.c: everything is recorded as by default and no bytes wait to be
-                       * recorded, so events need not test the flags above; only a shortcut to
-                       * the same records */
+    bool is_plain;     /* state.c: everything is recorded as by default and no bytes wait to be
+                        * recorded, so events need not test the flags above; only a shortcut to
+                        * the same records */
     bool counts_plain; /* state.c: the same for counts=1; a signal may end the program */
-    uint8_t n_untold; /* stmts.c: scopes left since the statement's last record */
+    uint8_t n_untold;  /* stmts.c: scopes left since the statement's last record */
     int16_t until_timed[NYTP_HANDLERS]; /* handler_time.h */
     const void *interpreter;            /* state.c: the interpreter it records */
-    uint64_t wake_raw;          /* clock reading at which to call wake_up(); 0: at once */
-    struct nytp_writer *writer; /* receives all records; owned, made by profile.c */
-    struct nytp_place *places;  /* places.c: NYTP_PLACES, by COP address; owned */
+    uint64_t wake_raw;                /* clock reading at which to call wake_up(); 0: at once */
+    struct nytp_writer *writer;       /* receives all records; owned, made by profile.c */
+    struct nytp_place *places;        /* places.c: NYTP_PLACES, by COP address; owned */
     struct nytp_place *running_place; /* places.c: of the statement in progress, or
                                        * NULL */
-    struct nytp_cached_site *site_cache;    /* site_cache.c; owned */
-    uint64_t site_cache_version; /* changes when a body, name, arc or place is freed */
+    struct nytp_cached_site *site_cache; /* site_cache.c; owned */
+    uint64_t site_cache_version;         /* changes when a body, name, arc or place is freed */
 
     uint32_t n_counted; /* places.c: places whose executions are not recorded yet */
     uint16_t first_counted, last_counted;
@@ -123,9 +123,8 @@ struct nytp_recorder {
     struct nytp_rec_frames suspended_frames; /* call_frames.c: of a suspended sampled profile */
     struct nytp_index suspended_arcs;        /* arcs.c: the same */
     struct nytp_index builtins;              /* builtins.c: by stash and type of op */
-    struct nytp_index packages;      /* sub_infos.c: empty except while the end is written */
-    struct nytp_shared_text *e_text; /* compile.c: program text of -e, or NULL; owned */
-    struct nytp_control_target *control; /* control.c; owned; NULL: not controlled */
+    struct nytp_shared_text *e_text;         /* compile.c: program text of -e, or NULL; owned */
+    struct nytp_control_target *control;     /* control.c; owned; NULL: not controlled */
     uint32_t n_blocked_files; /* blocked.c: ids above all others, of files seen at the end */
     struct nytp_sampler *sampler; /* sample.c; owned; NULL: nothing was sampled yet */
     int64_t sample_ticks; /* sample.c: the axis of samples, time that they account for */

@@ -87,7 +87,7 @@ my %owner = (
     (map { $_ => 'load' } qw(comes_late is_importing)),
     (map { $_ => 'costs' } qw(cost_meter builtin_cost_ns)),
     (map { $_ => 'life' } qw(is_ended forked pid)),
-    control => 'control', infos_wait => 'info_queue', n_blocked_files => 'blocked', packages => 'sub_infos',
+    control => 'control', infos_wait => 'info_queue', n_blocked_files => 'blocked',
     recorded_serial => 'write_ahead', running_place => 'places', sees_compilation => 'hooks', suspended_arcs => 'arcs',
     (map { $_ => 'sample' } qw(ticks_come sample_ticks)),
 );
