@@ -12,7 +12,7 @@ static struct nytp_rec_arc *arc_find(struct nytp_recorder *rec, const struct nyt
 {
     size_t at = hash;
     struct nytp_rec_arc *arc;
-    while ((arc = nytp_index_next(&rec->arcs, hash, &at)) != NULL)
+    while ((arc = nytp_index_next(&rec->calls.arcs, hash, &at)) != NULL)
         if (arc->callee_sub == sub && arc->caller_sub == site->caller &&
             arc->line == site->line && arc->fid == site->fid)
             return arc;
@@ -31,7 +31,7 @@ static NYTP_COLD struct nytp_rec_arc *arc_add(struct nytp_recorder *rec,
     arc->caller_sub = site->caller;
     arc->callee_sub = sub;
     site->caller->called = sub->called = true;
-    nytp_index_add(&rec->arcs, hash, arc);
+    nytp_index_add(&rec->calls.arcs, hash, arc);
     nytp_excluded_time_end(rec);
     return arc;
 }
@@ -56,8 +56,8 @@ static void call_subs(struct nytp_recorder *rec)
         rec->subs->all[i]->last_arc = NULL;
         rec->subs->all[i]->returned_normally = rec->subs->all[i]->called = false;
     }
-    for (size_t i = 0; i < rec->arcs.size; i++) {
-        const struct nytp_rec_arc *const arc = rec->arcs.entries[i].item;
+    for (size_t i = 0; i < rec->calls.arcs.size; i++) {
+        const struct nytp_rec_arc *const arc = rec->calls.arcs.entries[i].item;
         if (arc == NULL)
             continue;
         arc->caller_sub->called = arc->callee_sub->called = true;
@@ -68,10 +68,10 @@ static void call_subs(struct nytp_recorder *rec)
 /* No sub has been called yet. */
 void nytp_arcs_begin_file(struct nytp_recorder *rec)
 {
-    for (size_t i = 0; i < rec->arcs.size; i++)
-        Safefree(rec->arcs.entries[i].item);
-    nytp_index_clear(&rec->arcs);
-    rec->site_cache_version++;
+    for (size_t i = 0; i < rec->calls.arcs.size; i++)
+        Safefree(rec->calls.arcs.entries[i].item);
+    nytp_index_clear(&rec->calls.arcs);
+    rec->cache.sites_version++;
     call_subs(rec);
 }
 
@@ -96,7 +96,7 @@ static int compare_arcs(const void *left, const void *right)
 
 static double seconds(const struct nytp_recorder *rec, int64_t ticks)
 {
-    return rec->counts_on ? 0 : (double)ticks / NYTP_TICKS_PER_SEC;
+    return rec->on.counts ? 0 : (double)ticks / NYTP_TICKS_PER_SEC;
 }
 
 static struct nytp_str name_of(const struct nytp_rec_sub *sub)
@@ -167,21 +167,21 @@ static bool arc_stays(void *recorder, void *item)
 
 bool nytp_arcs_release(struct nytp_recorder *rec)
 {
-    rec->site_cache_version++;
-    return nytp_index_filter(&rec->arcs, arc_stays, rec);
+    rec->cache.sites_version++;
+    return nytp_index_filter(&rec->calls.arcs, arc_stays, rec);
 }
 
 /* Returns entry `i` of the index if it is to be written, else NULL. */
 static const struct nytp_rec_arc *arc_to_write(const struct nytp_recorder *rec, size_t i)
 {
-    const struct nytp_rec_arc *const arc = rec->arcs.entries[i].item;
+    const struct nytp_rec_arc *const arc = rec->calls.arcs.entries[i].item;
     return arc != NULL && is_worth_telling(arc) ? arc : NULL;
 }
 
 static void write_unsorted(struct nytp_recorder *rec)
 {
     write_markers(rec);
-    for (size_t i = 0; i < rec->arcs.size; i++) {
+    for (size_t i = 0; i < rec->calls.arcs.size; i++) {
         const struct nytp_rec_arc *const arc = arc_to_write(rec, i);
         if (arc != NULL)
             write_arc(rec, arc);
@@ -193,8 +193,8 @@ static void write_sorted(struct nytp_recorder *rec)
 {
     const struct nytp_rec_arc **sorted;
     size_t n = 0;
-    Newx(sorted, rec->arcs.used + 1, const struct nytp_rec_arc *);
-    for (size_t i = 0; i < rec->arcs.size; i++) {
+    Newx(sorted, rec->calls.arcs.used + 1, const struct nytp_rec_arc *);
+    for (size_t i = 0; i < rec->calls.arcs.size; i++) {
         const struct nytp_rec_arc *const arc = arc_to_write(rec, i);
         if (arc != NULL)
             sorted[n++] = arc;
@@ -210,26 +210,16 @@ static void write_sorted(struct nytp_recorder *rec)
 void nytp_arcs_end_file(struct nytp_recorder *rec)
 {
     if (rec->options.subs)
-        (rec->without_perl ? write_unsorted : write_sorted)(rec);
+        (rec->run.without_perl ? write_unsorted : write_sorted)(rec);
 }
 
-void nytp_arcs_save(struct nytp_recorder *rec)
+void nytp_arcs_resume(struct nytp_recorder *rec)
 {
-    rec->suspended_arcs = rec->arcs;
-    rec->arcs = (struct nytp_index){0};
-    rec->site_cache_version++;
-}
-
-void nytp_arcs_restore(struct nytp_recorder *rec)
-{
-    nytp_arcs_free(rec);
-    rec->site_cache_version++;
-    rec->arcs = rec->suspended_arcs;
-    rec->suspended_arcs = (struct nytp_index){0};
+    rec->cache.sites_version++;
     call_subs(rec);
 }
 
 void nytp_arcs_free(struct nytp_recorder *rec)
 {
-    nytp_index_free(&rec->arcs, free_arc);
+    nytp_index_free(&rec->calls.arcs, free_arc);
 }

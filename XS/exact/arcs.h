@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * Arcs: the sums of the calls of one sub from one place. call_frames.c adds each call that
- * ends; profile.c writes all arcs as SUB_CALLERS records at the end. They are in rec->arcs, an
- * index by place, caller and callee, which only arcs.c changes.
+ * ends; profile.c writes all arcs as SUB_CALLERS records at the end. They are in
+ * rec->calls.arcs, an index by place, caller and callee, which only arcs.c changes.
  */
 #ifndef NYTP_ARCS_H
 #define NYTP_ARCS_H
@@ -40,11 +40,8 @@ static inline struct nytp_rec_arc *nytp_arc_of(struct nytp_recorder *rec,
     return nytp_arc_find(rec, sub, site);
 }
 
-/* Another profile file with its own arcs is written for a while. nytp_arcs_save() moves this
- * file's arcs to rec->suspended_arcs. nytp_arcs_restore() frees the other file's and moves
- * these back; subs count as called if these arcs say so. */
-void nytp_arcs_save(struct nytp_recorder *rec);
-void nytp_arcs_restore(struct nytp_recorder *rec);
+/* The arcs are those of a file that was suspended: subs count as called if they say so. */
+void nytp_arcs_resume(struct nytp_recorder *rec);
 
 /* Writes and frees the arcs of subs and string evals that are not in use. Returns false, and
  * frees nothing, if memory is out. */

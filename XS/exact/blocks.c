@@ -27,7 +27,7 @@ enum {
 
 static uint32_t innermost_serial(const struct nytp_recorder *rec)
 {
-    return rec->n_frames > 0 ? rec->frames[rec->n_frames - 1].serial : 0;
+    return rec->calls.n > 0 ? rec->calls.frames[rec->calls.n - 1].serial : 0;
 }
 
 void nytp_blocks_place_is_here(struct nytp_recorder *rec)
@@ -38,9 +38,9 @@ void nytp_blocks_place_is_here(struct nytp_recorder *rec)
 /* Calls of xsubs and builtins have no statements; a sub just entered has none yet. */
 void nytp_blocks_find_place(struct nytp_recorder *rec)
 {
-    const bool is_here =
-        rec->n_frames == 0 || (rec->frames[rec->n_frames - 1].sub->kind == NYTP_REC_SUB_PERL &&
-                               rec->entered_op == NULL);
+    const bool is_here = rec->calls.n == 0 ||
+                         (rec->calls.frames[rec->calls.n - 1].sub->kind == NYTP_REC_SUB_PERL &&
+                          rec->last.entered_op == NULL);
     rec->blocks->place_serial = is_here ? innermost_serial(rec) : 0;
 }
 
@@ -89,21 +89,21 @@ static uint32_t call_of_frame(struct nytp_rec_blocks *blocks, uint32_t caller,
 static uint32_t call_now(struct nytp_recorder *rec)
 {
     struct nytp_rec_blocks *const blocks = rec->blocks;
-    uint32_t i = rec->n_frames < blocks->n_open ? rec->n_frames : blocks->n_open;
-    if (rec->n_frames == 0)
+    uint32_t i = rec->calls.n < blocks->n_open ? rec->calls.n : blocks->n_open;
+    if (rec->calls.n == 0)
         return 0;
-    if (!nytp_reserve(&blocks->open, &blocks->open_capacity, rec->n_frames,
+    if (!nytp_reserve(&blocks->open, &blocks->open_capacity, rec->calls.n,
                       sizeof *blocks->open))
         return NO_CALL;
-    while (i > 0 && blocks->open[i - 1].serial != rec->frames[i - 1].serial)
+    while (i > 0 && blocks->open[i - 1].serial != rec->calls.frames[i - 1].serial)
         i--;
-    for (; i < rec->n_frames; i++) {
+    for (; i < rec->calls.n; i++) {
         const uint32_t caller = i == 0 ? 0 : blocks->open[i - 1].call;
-        blocks->open[i].call = call_of_frame(blocks, caller, &rec->frames[i]);
-        blocks->open[i].serial = rec->frames[i].serial;
+        blocks->open[i].call = call_of_frame(blocks, caller, &rec->calls.frames[i]);
+        blocks->open[i].serial = rec->calls.frames[i].serial;
     }
-    blocks->n_open = rec->n_frames;
-    return blocks->open[rec->n_frames - 1].call;
+    blocks->n_open = rec->calls.n;
+    return blocks->open[rec->calls.n - 1].call;
 }
 
 /* ---- blocks ---- */
@@ -330,11 +330,11 @@ void nytp_blocks_fork(struct nytp_recorder *rec)
 {
     struct nytp_rec_blocks *const blocks = rec->blocks;
     forget_suspended(blocks);
-    if (rec->pid == getpid())
+    if (rec->run.pid == getpid())
         return;
     for (uint32_t i = 0; i < blocks->n; i++)
         blocks->all[i].is_inherited = true;
-    blocks->parent_pid = (uint32_t)rec->pid;
+    blocks->parent_pid = (uint32_t)rec->run.pid;
 }
 
 void nytp_blocks_free(struct nytp_recorder *rec)

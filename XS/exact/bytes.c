@@ -71,10 +71,10 @@ void nytp_bytes_take_out_of_environment(pTHX)
 
 void nytp_bytes_prepare(struct nytp_recorder *rec)
 {
-    if (rec->options.memory < 2 || rec->malloc_library != NULL)
+    if (rec->options.memory < 2 || rec->memory.library != NULL)
         return;
-    rec->malloc_library = dlsym(RTLD_DEFAULT, NYTP_MALLOC_SYMBOL);
-    if (rec->malloc_library != NULL)
+    rec->memory.library = dlsym(RTLD_DEFAULT, NYTP_MALLOC_SYMBOL);
+    if (rec->memory.library != NULL)
         return;
     say_where_it_is(rec);
     rec->options.memory = counts_svs(rec);
@@ -82,7 +82,7 @@ void nytp_bytes_prepare(struct nytp_recorder *rec)
 
 void nytp_bytes_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
-    rec->malloc_library = from->malloc_library;
+    rec->memory.library = from->memory.library;
 }
 
 void nytp_bytes_set_look(struct nytp_recorder *rec, const void *(*look)(void *context),
@@ -101,38 +101,38 @@ static const void *have_events_ask(void *context)
 
 void nytp_bytes_look_for_freed(struct nytp_recorder *rec)
 {
-    if (rec->memory_on && nytp_bytes_wait(rec))
+    if (rec->on.memory && nytp_bytes_wait(rec))
         nytp_state_note_waiting(rec, true);
 }
 
 void nytp_bytes_start(struct nytp_recorder *rec)
 {
-    if (rec->malloc_library == NULL || !(rec->memory_on || rec->ticks_come))
+    if (rec->memory.library == NULL || !(rec->on.memory || rec->on.samples))
         return;
-    if (rec->malloc_queue == NULL)
-        rec->malloc_queue = rec->malloc_library->open();
-    if (rec->malloc_queue == NULL)
+    if (rec->memory.queue == NULL)
+        rec->memory.queue = rec->memory.library->open();
+    if (rec->memory.queue == NULL)
         return;
-    rec->malloc_queue->look = rec->ticks_come ? rec->bytes->look : have_events_ask;
-    rec->malloc_queue->context = rec->ticks_come ? rec->bytes->context : rec;
-    rec->malloc_library->sample(rec->malloc_queue, (uint64_t)rec->options.memory);
+    rec->memory.queue->look = rec->on.samples ? rec->bytes->look : have_events_ask;
+    rec->memory.queue->context = rec->on.samples ? rec->bytes->context : rec;
+    rec->memory.library->sample(rec->memory.queue, (uint64_t)rec->options.memory);
 }
 
 void nytp_bytes_pause(struct nytp_recorder *rec)
 {
-    if (rec->malloc_queue != NULL)
-        rec->malloc_library->stop(rec->malloc_queue);
+    if (rec->memory.queue != NULL)
+        rec->memory.library->stop(rec->memory.queue);
 }
 
 struct nytp_malloc_event *nytp_bytes_take(struct nytp_recorder *rec)
 {
-    return nytp_bytes_wait(rec) ? rec->malloc_library->take(rec->malloc_queue) : NULL;
+    return nytp_bytes_wait(rec) ? rec->memory.library->take(rec->memory.queue) : NULL;
 }
 
 void nytp_bytes_done(struct nytp_recorder *rec, struct nytp_malloc_event *first)
 {
-    if (first != NULL && !rec->without_perl)
-        rec->malloc_library->done(first);
+    if (first != NULL && !rec->run.without_perl)
+        rec->memory.library->done(first);
 }
 
 void nytp_bytes_drop(struct nytp_recorder *rec)
@@ -153,9 +153,9 @@ void nytp_bytes_fork(struct nytp_recorder *rec)
 void nytp_bytes_free(struct nytp_recorder *rec)
 {
     nytp_bytes_pause(rec);
-    if (rec->malloc_queue != NULL)
-        rec->malloc_library->close(rec->malloc_queue);
-    rec->malloc_queue = NULL;
+    if (rec->memory.queue != NULL)
+        rec->memory.library->close(rec->memory.queue);
+    rec->memory.queue = NULL;
 }
 
 /* A block of s bytes is sampled with a probability of 1 - exp(-s/R), so it stands for the
@@ -183,9 +183,9 @@ void nytp_bytes_emit(struct nytp_recorder *rec, const struct nytp_malloc_event *
         weigh(rec->bytes, event, &record);
         record.fid = place->fid;
         record.line = nytp_line_of_stmt(place->line);
-        if (!rec->without_perl)
+        if (!rec->run.without_perl)
             nytp_blocks_add(rec, &record);
-    } else if (!rec->without_perl) {
+    } else if (!rec->run.without_perl) {
         nytp_blocks_freed(rec, record.id);
     }
     nytp_bytes_record_format(&record, text);
@@ -196,10 +196,10 @@ void nytp_bytes_emit_waiting(struct nytp_recorder *rec)
 {
     nytp_bytes_hold(rec);
     struct nytp_malloc_event *const first = nytp_bytes_take(rec);
-    if (!rec->svs_on)
+    if (!rec->on.svs)
         nytp_blocks_find_place(rec);
     for (const struct nytp_malloc_event *e = first; e != NULL; e = e->next)
-        nytp_bytes_emit(rec, e, rec->running_place);
+        nytp_bytes_emit(rec, e, rec->stmt.place);
     nytp_bytes_done(rec, first);
     nytp_bytes_resume(rec);
 }

@@ -20,14 +20,14 @@
 
 void nytp_calls_free(struct nytp_recorder *rec)
 {
-    Safefree(rec->frames);
+    Safefree(rec->calls.frames);
 }
 
 void nytp_frames_grow(struct nytp_recorder *rec)
 {
     nytp_bytes_hold(rec);
-    rec->size_frames = rec->size_frames == 0 ? 256 : rec->size_frames * 2;
-    Renew(rec->frames, rec->size_frames, struct nytp_rec_frame);
+    rec->calls.size = rec->calls.size == 0 ? 256 : rec->calls.size * 2;
+    Renew(rec->calls.frames, rec->calls.size, struct nytp_rec_frame);
     nytp_bytes_resume(rec);
 }
 
@@ -65,19 +65,19 @@ void nytp_frame_leave(struct nytp_recorder *rec, int64_t ticks)
 /* Closes the frame with this serial and those above it. Serials grow upwards and may wrap. */
 void nytp_frame_close(pTHX_ struct nytp_recorder *rec, uint32_t serial)
 {
-    uint32_t i = rec->n_frames;
-    for (; i > 0 && rec->frames[i - 1].serial != serial; i--)
-        if ((int32_t)(rec->frames[i - 1].serial - serial) < 0)
+    uint32_t i = rec->calls.n;
+    for (; i > 0 && rec->calls.frames[i - 1].serial != serial; i--)
+        if ((int32_t)(rec->calls.frames[i - 1].serial - serial) < 0)
             return;
     if (i == 0)
         return;
     nytp_guard(rec);
     const int64_t now = nytp_now_ticks(aTHX_ rec);
-    while (rec->n_frames > i)
+    while (rec->calls.n > i)
         nytp_frame_pop(rec, now, NYTP_ANYWHERE);
     nytp_frame_pop(rec, now, NYTP_BESIDE_STATEMENT);
-    rec->left_ticks = now;
-    rec->left_fresh = true;
+    rec->last.left_ticks = now;
+    rec->last.left_fresh = true;
     nytp_unguard(rec);
 }
 
@@ -86,35 +86,35 @@ void nytp_frame_close(pTHX_ struct nytp_recorder *rec, uint32_t serial)
  * caller's. */
 static void enter_jumped_xsub(pTHX_ struct nytp_recorder *rec)
 {
-    struct nytp_call_site site = rec->jump.site;
-    CV *const cv = rec->jump.xsub;
-    rec->jump.xsub = NULL;
-    if (!rec->subs_on)
+    struct nytp_call_site site = rec->last.jump.site;
+    CV *const cv = rec->last.jump.xsub;
+    rec->last.jump.xsub = NULL;
+    if (!rec->on.subs)
         return;
-    site.now = rec->left_ticks;
+    site.now = rec->last.left_ticks;
     nytp_frame_open_as(rec, nytp_sub_of_cv(aTHX_ rec, cv), &site, NYTP_ANYWHERE);
 }
 
 static void close_jumping_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial)
 {
     nytp_frame_close(aTHX_ rec, serial);
-    if (rec->jump.xsub != NULL && rec->jump.from == serial)
+    if (rec->last.jump.xsub != NULL && rec->last.jump.from == serial)
         enter_jumped_xsub(aTHX_ rec);
 }
 
 OP *nytp_jump_to_xsub(pTHX_ struct nytp_recorder *rec, CV *cv,
                       const struct nytp_call_site *site)
 {
-    const struct nytp_jump outer = rec->jump; /* of the sub whose end runs us as a destructor */
-    const uint32_t n_frames = rec->n_frames;
-    const uint32_t from = n_frames == 0 ? 0 : rec->frames[n_frames - 1].serial;
-    rec->jump = (struct nytp_jump){.xsub = cv, .from = from, .site = *site};
+    const struct nytp_jump outer = rec->last.jump; /* of the sub whose end runs a destructor */
+    const uint32_t n_frames = rec->calls.n;
+    const uint32_t from = n_frames == 0 ? 0 : rec->calls.frames[n_frames - 1].serial;
+    rec->last.jump = (struct nytp_jump){.xsub = cv, .from = from, .site = *site};
     OP *const next = nytp_real_op(aTHX_ OP_GOTO);
-    rec->jump = outer;
-    if (n_frames == 0 || rec->n_frames < n_frames)
+    rec->last.jump = outer;
+    if (n_frames == 0 || rec->calls.n < n_frames)
         return next;
     const struct nytp_rec_frame *const frame =
-        &rec->frames[n_frames - 1]; /* in the place of `from` */
+        &rec->calls.frames[n_frames - 1]; /* in the place of `from` */
     if (frame->serial != from) {
         frame->sub->returned_normally = true;
         nytp_frame_close(aTHX_ rec, frame->serial);
@@ -125,9 +125,9 @@ OP *nytp_jump_to_xsub(pTHX_ struct nytp_recorder *rec, CV *cv,
 __attribute__((noinline)) static void leave_any_scope(pTHX_ struct nytp_recorder *rec,
                                                       uint32_t serial)
 {
-    if (LIKELY(rec->jump.xsub == NULL) && nytp_frame_close_counted(rec, serial))
+    if (LIKELY(rec->last.jump.xsub == NULL) && nytp_frame_close_counted(rec, serial))
         return;
-    if (rec->jump.xsub != NULL)
+    if (rec->last.jump.xsub != NULL)
         close_jumping_frame(aTHX_ rec, serial);
     else
         nytp_frame_close(aTHX_ rec, serial);
@@ -135,17 +135,17 @@ __attribute__((noinline)) static void leave_any_scope(pTHX_ struct nytp_recorder
 
 void nytp_scope_left(pTHX_ struct nytp_recorder *rec, uint32_t serial)
 {
-    if (UNLIKELY(!rec->is_plain || rec->jump.xsub != NULL)) {
+    if (UNLIKELY(!rec->on.plain || rec->last.jump.xsub != NULL)) {
         leave_any_scope(aTHX_ rec, serial);
         return;
     }
     const int64_t now = nytp_now_ticks(aTHX_ rec);
-    if (LIKELY(rec->is_plain && rec->n_frames > 0)) {
+    if (LIKELY(rec->on.plain && rec->calls.n > 0)) {
         struct nytp_rec_frame *const frame = nytp_frame_innermost(rec);
         if (LIKELY(frame->serial == serial && !frame->resumed)) {
             nytp_frame_close_plain(rec, frame, now, NYTP_BESIDE_STATEMENT);
-            rec->left_ticks = now;
-            rec->left_fresh = true;
+            rec->last.left_ticks = now;
+            rec->last.left_fresh = true;
             return;
         }
     }
@@ -159,11 +159,11 @@ void nytp_on_scope_exit(pTHX_ void *serial)
         nytp_scope_left(aTHX_ rec, (uint32_t)PTR2UV(serial));
 }
 
-/* nytp_on_scope_exit() of a call that began while rec->counts_plain. */
+/* nytp_on_scope_exit() of a call that began while rec->on.counts_plain. */
 void nytp_on_counted_exit(pTHX_ void *serial)
 {
     struct nytp_recorder *const rec = nytp_counting_recorder_of(aTHX);
-    if (UNLIKELY(rec == NULL || rec->jump.xsub != NULL ||
+    if (UNLIKELY(rec == NULL || rec->last.jump.xsub != NULL ||
                  !nytp_frame_close_counted(rec, (uint32_t)PTR2UV(serial))))
         nytp_on_scope_exit(aTHX_ serial);
 }
@@ -178,15 +178,15 @@ void nytp_frame_open_other(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
 {
     struct nytp_rec_arc *const arc = nytp_arc_of(rec, sub, site);
     nytp_frame_push(rec, arc, site->now);
-    if (rec->entries_on)
+    if (rec->on.entries)
         nytp_write_sub_entry(rec->writer, site->fid, site->line);
-    else if (rec->marks_on)
+    else if (rec->on.marks)
         nytp_dprof_enter(rec, sub, site->now);
 }
 
 void nytp_frame_called(struct nytp_recorder *rec, int64_t ticks)
 {
-    if (rec->n_frames > 0)
+    if (rec->calls.n > 0)
         nytp_frame_innermost(rec)->callee_ticks += ticks;
 }
 
@@ -201,53 +201,50 @@ void nytp_frame_open(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
 void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks)
 {
     nytp_recorded_serial_set(rec, 0);
-    for (uint32_t i = 0; i < rec->n_frames; i++) {
-        rec->frames[i].enter_ticks = ticks;
-        rec->frames[i].callee_ticks = 0;
-        rec->frames[i].arc = nytp_frame_arc(rec, &rec->frames[i]);
-        if (rec->comments_on)
+    for (uint32_t i = 0; i < rec->calls.n; i++) {
+        rec->calls.frames[i].enter_ticks = ticks;
+        rec->calls.frames[i].callee_ticks = 0;
+        rec->calls.frames[i].arc = nytp_frame_arc(rec, &rec->calls.frames[i]);
+        if (rec->on.comments)
             nytp_write_call_site_change(rec->writer, NYTP_CALL_OPEN,
-                                        nytp_frame_entry(rec, &rec->frames[i]));
+                                        nytp_frame_entry(rec, &rec->calls.frames[i]));
         if (rec->dprof != NULL)
-            nytp_dprof_enter(rec, rec->frames[i].sub, ticks);
+            nytp_dprof_enter(rec, rec->calls.frames[i].sub, ticks);
     }
 }
 
-static void count_depths(struct nytp_rec_frame *frames, uint32_t n, uint32_t change)
+static void count_depths(const struct nytp_rec_calls *calls, uint32_t change)
 {
-    for (uint32_t i = 0; i < n; i++)
-        frames[i].sub->depth += change;
+    for (uint32_t i = 0; i < calls->n; i++)
+        calls->frames[i].sub->depth += change;
 }
 
-void nytp_frames_save(struct nytp_recorder *rec)
+void nytp_calls_suspend(struct nytp_recorder *rec)
 {
-    struct nytp_rec_frames *const frames = &rec->suspended_frames;
-    *frames = (struct nytp_rec_frames){rec->frames, rec->n_frames, rec->size_frames,
-                                       rec->recorded_serial};
-    count_depths(frames->all, frames->n, -1u);
-    rec->frames = NULL;
-    rec->n_frames = rec->size_frames = 0;
+    count_depths(&rec->calls, -1u);
+    rec->suspended = rec->calls;
+    rec->calls = (struct nytp_rec_calls){0};
+    rec->cache.sites_version++;
 }
 
-void nytp_frames_restore(struct nytp_recorder *rec)
+void nytp_calls_resume(struct nytp_recorder *rec)
 {
-    struct nytp_rec_frames *const frames = &rec->suspended_frames;
-    count_depths(rec->frames, rec->n_frames, -1u);
-    Safefree(rec->frames);
-    rec->frames = frames->all;
-    rec->n_frames = frames->n;
-    rec->size_frames = frames->size;
-    nytp_recorded_serial_set(rec, frames->recorded_serial);
-    *frames = (struct nytp_rec_frames){0};
-    count_depths(rec->frames, rec->n_frames, 1);
+    count_depths(&rec->calls, -1u);
+    nytp_calls_free(rec);
+    nytp_arcs_free(rec);
+    rec->calls = rec->suspended;
+    rec->suspended = (struct nytp_rec_calls){0};
+    count_depths(&rec->calls, 1);
+    nytp_arcs_resume(rec);
 }
 
 /* The calling places may be from an earlier profile file: record their files again. */
 void nytp_frames_introduce_files(pTHX_ struct nytp_recorder *rec)
 {
-    for (uint32_t i = 0; i < rec->n_frames; i++)
-        if (rec->frames[i].fid != 0)
-            nytp_file_fid(aTHX_ rec, rec->files->all[rec->frames[i].fid], NYTP_FID_VIA_SUB);
+    for (uint32_t i = 0; i < rec->calls.n; i++)
+        if (rec->calls.frames[i].fid != 0)
+            nytp_file_fid(aTHX_ rec, rec->files->all[rec->calls.frames[i].fid],
+                          NYTP_FID_VIA_SUB);
 }
 
 /* Counts all open calls as if they returned now. */
@@ -255,8 +252,8 @@ void nytp_calls_end_file(struct nytp_recorder *rec)
 {
     const int64_t ticks = nytp_axis_now(rec);
     int64_t above = 0;
-    for (uint32_t i = rec->options.subs ? rec->n_frames : 0; i > 0; i--) {
-        struct nytp_rec_frame *const frame = &rec->frames[i - 1];
+    for (uint32_t i = rec->options.subs ? rec->calls.n : 0; i > 0; i--) {
+        struct nytp_rec_frame *const frame = &rec->calls.frames[i - 1];
         const int64_t incl = ticks - frame->enter_ticks;
         frame->reported_incl = incl;
         frame->reported_excl = incl - frame->callee_ticks - above;
@@ -267,8 +264,8 @@ void nytp_calls_end_file(struct nytp_recorder *rec)
 
 void nytp_frames_retract(struct nytp_recorder *rec)
 {
-    for (uint32_t i = 0; i < rec->n_frames; i++) {
-        const struct nytp_rec_frame *const frame = &rec->frames[i];
+    for (uint32_t i = 0; i < rec->calls.n; i++) {
+        const struct nytp_rec_frame *const frame = &rec->calls.frames[i];
         struct nytp_rec_arc *const arc = frame->arc;
         arc->count -= !frame->resumed;
         arc->excl_ticks -= frame->reported_excl;

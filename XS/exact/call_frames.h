@@ -2,9 +2,9 @@
  *
  * Opens and closes calls.
  *
- * Each open call has a frame (frames.h) in rec->frames, innermost last. When it ends, its time
- * is added to its arc (arcs.h), and a SUB_RETURN record is written if options ask for it. For
- * every call inclusive time = exclusive time + the inclusive times of the calls it made,
+ * Each open call has a frame (frames.h) in rec->calls.frames, innermost last. When it ends, its
+ * time is added to its arc (arcs.h), and a SUB_RETURN record is written if options ask for it.
+ * For every call inclusive time = exclusive time + the inclusive times of the calls it made,
  * exactly.
  */
 #ifndef NYTP_CALL_FRAMES_H
@@ -37,9 +37,9 @@ void nytp_frames_introduce_files(pTHX_ struct nytp_recorder *rec);
 /* Takes back that an end of the file has counted all open calls as if they returned then. */
 void nytp_frames_retract(struct nytp_recorder *rec);
 
-/* Another profile file with other open calls is written for a while. The first saves this
- * file's frames in rec->suspended_frames; the second makes them the open calls again. */
-void nytp_frames_save(struct nytp_recorder *rec);
-void nytp_frames_restore(struct nytp_recorder *rec);
+/* Another profile file with calls of its own is written for a while. The first moves this
+ * file's calls to rec->suspended; the second frees the other file's and moves these back. */
+void nytp_calls_suspend(struct nytp_recorder *rec);
+void nytp_calls_resume(struct nytp_recorder *rec);
 
 #endif

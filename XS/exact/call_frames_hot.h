@@ -39,7 +39,7 @@ OP *nytp_jump_to_xsub(pTHX_ struct nytp_recorder *rec, CV *cv,
                       const struct nytp_call_site *site);
 
 /* The destructors of a call's scope. The second is for a call that began while
- * rec->counts_plain. */
+ * rec->on.counts_plain. */
 void nytp_on_scope_exit(pTHX_ void *serial);
 void nytp_on_counted_exit(pTHX_ void *serial);
 
@@ -60,8 +60,8 @@ static inline bool nytp_is_outside_subs(pTHX_ I32 n_entered)
 static NYTP_INLINED struct nytp_rec_sub *nytp_caller_now(pTHX_ struct nytp_recorder *rec,
                                                          I32 n_entered)
 {
-    if (LIKELY(rec->n_frames > 0 && !rec->finds_caller))
-        return rec->frames[rec->n_frames - 1].sub;
+    if (LIKELY(rec->calls.n > 0 && !rec->on.findcaller))
+        return rec->calls.frames[rec->calls.n - 1].sub;
     if (LIKELY(nytp_is_outside_subs(aTHX_ n_entered)))
         return rec->subs->runtime;
     return nytp_running_sub(aTHX_ rec, n_entered);
@@ -71,15 +71,15 @@ static NYTP_INLINED struct nytp_rec_frame *
 nytp_frame_push(struct nytp_recorder *rec, struct nytp_rec_arc *arc, int64_t now)
 {
     struct nytp_rec_sub *const sub = arc->callee_sub;
-    if (UNLIKELY(rec->n_frames >= rec->size_frames))
+    if (UNLIKELY(rec->calls.n >= rec->calls.size))
         nytp_frames_grow(rec);
-    struct nytp_rec_frame *const frame = &rec->frames[rec->n_frames++];
+    struct nytp_rec_frame *const frame = &rec->calls.frames[rec->calls.n++];
     frame->sub = sub;
     frame->caller = arc->caller_sub;
     frame->arc = arc;
     frame->fid = arc->fid;
     frame->line = arc->line;
-    frame->serial = ++rec->last_serial;
+    frame->serial = ++rec->last.serial;
     frame->depth = ++sub->depth;
     frame->resumed = 0;
     frame->enter_ticks = now;
@@ -89,13 +89,13 @@ nytp_frame_push(struct nytp_recorder *rec, struct nytp_rec_arc *arc, int64_t now
 
 static inline struct nytp_rec_frame *nytp_frame_innermost(const struct nytp_recorder *rec)
 {
-    return &rec->frames[rec->n_frames - 1];
+    return &rec->calls.frames[rec->calls.n - 1];
 }
 
 /* Gives a frame a new serial number: its former destructor will not find it. */
 static inline void nytp_frame_renumber(struct nytp_recorder *rec, struct nytp_rec_frame *frame)
 {
-    frame->serial = ++rec->last_serial;
+    frame->serial = ++rec->last.serial;
 }
 
 /* The form of a call's record in comments. NYTP_BESIDE_STATEMENT, the shorter one, needs a
@@ -110,11 +110,11 @@ static NYTP_INLINED void nytp_frame_emit_return(struct nytp_recorder *rec,
                                                 uint32_t depth, int64_t incl, int64_t excl,
                                                 enum nytp_call_record record)
 {
-    if (UNLIKELY(rec->memory_on))
+    if (UNLIKELY(rec->on.memory))
         nytp_memory_emit(rec);
     if (UNLIKELY(frame->resumed))
         nytp_frame_emit_resumed(rec);
-    if (UNLIKELY(!rec->comments_on))
+    if (UNLIKELY(!rec->on.comments))
         nytp_frame_write_return(rec, frame->sub, depth, incl, excl);
     else if (record == NYTP_BESIDE_STATEMENT)
         nytp_write_call_return(rec->writer, rec->stmt.since_ticks, frame->enter_ticks + incl);
@@ -146,9 +146,9 @@ static NYTP_INLINED void nytp_frame_account(struct nytp_recorder *rec,
                                             enum nytp_call_record record)
 {
     nytp_frame_add(frame, incl, excl);
-    if (LIKELY(rec->comments_on || rec->returns_on))
+    if (LIKELY(rec->on.comments || rec->on.returns))
         nytp_frame_emit_return(rec, frame, depth, incl, excl, record);
-    else if (rec->marks_on)
+    else if (rec->on.marks)
         nytp_dprof_leave(rec, frame->sub, frame->enter_ticks + incl);
 }
 
@@ -165,15 +165,15 @@ static NYTP_INLINED void nytp_frame_pop(struct nytp_recorder *rec, int64_t now,
 {
     struct nytp_rec_frame *const frame = nytp_frame_innermost(rec);
     const int64_t incl = now - frame->enter_ticks;
-    if (LIKELY(rec->counting))
-        nytp_frame_account(rec, frame, rec->n_frames, incl, incl - frame->callee_ticks, record);
+    if (LIKELY(rec->on.arcs))
+        nytp_frame_account(rec, frame, rec->calls.n, incl, incl - frame->callee_ticks, record);
     frame->sub->depth--;
-    rec->n_frames--;
-    if (rec->n_frames > 0)
-        rec->frames[rec->n_frames - 1].callee_ticks += incl;
+    rec->calls.n--;
+    if (rec->calls.n > 0)
+        rec->calls.frames[rec->calls.n - 1].callee_ticks += incl;
 }
 
-/* Closes the innermost frame while rec->is_plain. */
+/* Closes the innermost frame while rec->on.plain. */
 static NYTP_INLINED void nytp_frame_close_plain(struct nytp_recorder *rec,
                                                 struct nytp_rec_frame *frame, int64_t now,
                                                 enum nytp_call_record record)
@@ -185,11 +185,11 @@ static NYTP_INLINED void nytp_frame_close_plain(struct nytp_recorder *rec,
     else
         nytp_write_call_return_at(rec->writer, rec->stmt.since_ticks, now);
     frame->sub->depth--;
-    if (--rec->n_frames > 0)
+    if (--rec->calls.n > 0)
         frame[-1].callee_ticks += incl;
 }
 
-/* Opens a frame while rec->counts_plain. Returns its serial. */
+/* Opens a frame while rec->on.counts_plain. Returns its serial. */
 static NYTP_INLINED uint32_t nytp_frame_push_counted(struct nytp_recorder *rec,
                                                      struct nytp_rec_arc *arc)
 {
@@ -199,11 +199,11 @@ static NYTP_INLINED uint32_t nytp_frame_push_counted(struct nytp_recorder *rec,
     return serial;
 }
 
-/* Closes the innermost frame while rec->counts_plain. Returns false, with nothing done, if it
- * is another one or no further call. */
+/* Closes the innermost frame while rec->on.counts_plain. Returns false, with nothing done, if
+ * it is another one or no further call. */
 static NYTP_INLINED bool nytp_frame_close_counted(struct nytp_recorder *rec, uint32_t serial)
 {
-    if (UNLIKELY(!rec->counts_plain || rec->n_frames == 0))
+    if (UNLIKELY(!rec->on.counts_plain || rec->calls.n == 0))
         return false;
     const struct nytp_rec_frame *const frame = nytp_frame_innermost(rec);
     if (UNLIKELY(frame->serial != serial || frame->resumed))
@@ -213,7 +213,7 @@ static NYTP_INLINED bool nytp_frame_close_counted(struct nytp_recorder *rec, uin
     if (UNLIKELY(frame->depth > frame->arc->rec_depth + 1))
         frame->arc->rec_depth = frame->depth - 1;
     frame->sub->depth--;
-    rec->n_frames--;
+    rec->calls.n--;
     nytp_unguard(rec);
     return true;
 }
@@ -243,9 +243,9 @@ static NYTP_INLINED void nytp_frame_open_as(struct nytp_recorder *rec, struct ny
                                             enum nytp_call_record record)
 {
     nytp_guard(rec);
-    if (UNLIKELY(rec->memory_on)) /* earlier allocations are not this call's */
+    if (UNLIKELY(rec->on.memory)) /* earlier allocations are not this call's */
         nytp_memory_emit(rec);
-    if (LIKELY(rec->comments_on)) {
+    if (LIKELY(rec->on.comments)) {
         const struct nytp_rec_frame *const frame =
             nytp_frame_push(rec, nytp_arc_of(rec, sub, site), site->now);
         const struct nytp_encoded_entry *const entry = nytp_frame_entry(rec, frame);

@@ -64,7 +64,7 @@ static void know_call(pTHX_ struct nytp_recorder *rec, struct nytp_callee callee
         .callee = callee,
         .caller = arc->caller_sub,
         .arc = arc,
-        .version = rec->site_cache_version,
+        .version = rec->cache.sites_version,
     };
 }
 
@@ -74,24 +74,24 @@ static void know_call(pTHX_ struct nytp_recorder *rec, struct nytp_callee callee
 static NYTP_INLINED OP *run_inside(pTHX_ struct nytp_recorder *rec, int type, int64_t begun)
 {
     struct nytp_rec_sub *const sub = nytp_frame_innermost(rec)->sub;
-    const uint32_t serial = rec->last_serial;
+    const uint32_t serial = rec->last.serial;
     if (UNLIKELY(sub->may_block))
         nytp_write_ahead(aTHX_ rec);
     nytp_scope_watch(aTHX_ serial);
     const I32 height = PL_savestack_ix, context = cxstack_ix;
     int64_t own_ticks = 0;
     if (type != OP_ENTERSUB)
-        rec->begun_builtin = (uint16_t)type;
+        rec->last.begun_builtin = (uint16_t)type;
     OP *const next = nytp_real_op(aTHX_ type);
     nytp_scope_unwatch(aTHX_ height, context);
     sub->returned_normally = true;
     nytp_guard(rec);
-    if (LIKELY(rec->n_frames > 0 && nytp_frame_innermost(rec)->serial == serial)) {
+    if (LIKELY(rec->calls.n > 0 && nytp_frame_innermost(rec)->serial == serial)) {
         const int64_t now = nytp_now_ticks(aTHX_ rec);
         struct nytp_rec_frame *const frame = nytp_frame_innermost(rec);
         sub->may_block = sub->waits || now - begun >= LONG_CALL_TICKS;
         own_ticks = now - frame->enter_ticks - frame->callee_ticks;
-        if (LIKELY(rec->is_plain))
+        if (LIKELY(rec->on.plain))
             nytp_frame_close_plain(rec, frame, now, NYTP_ANYWHERE);
         else
             nytp_frame_pop(rec, now, NYTP_ANYWHERE);
@@ -99,7 +99,7 @@ static NYTP_INLINED OP *run_inside(pTHX_ struct nytp_recorder *rec, int type, in
         nytp_frame_close(aTHX_ rec, serial);
     }
     nytp_unguard(rec);
-    if (type != OP_ENTERSUB && UNLIKELY(rec->ended_regex))
+    if (type != OP_ENTERSUB && UNLIKELY(rec->last.ended_regex))
         nytp_regexes_builtin_ended(aTHX_ rec, own_ticks);
     return next;
 }
@@ -129,7 +129,7 @@ static __attribute__((noinline)) bool enter_known_timed(pTHX_ struct nytp_record
     const uint64_t begun = nytp_clock_cycles(&rec->clock);
     if (!enter_known(aTHX_ rec, callee, now))
         return false;
-    nytp_handler_took(&rec->handler_times[handler], &rec->until_timed[handler],
+    nytp_handler_took(&rec->costs.handlers[handler],
                       nytp_clock_cycles(&rec->clock) - begun);
     return true;
 }
@@ -141,7 +141,7 @@ static NYTP_INLINED bool run_known(pTHX_ struct nytp_recorder *rec, int type,
     int64_t now;
     const enum nytp_handler handler =
         type == OP_ENTERSUB ? NYTP_HANDLER_XSUB : NYTP_HANDLER_BUILTIN;
-    const bool has_begun = nytp_handler_is_timed(&rec->until_timed[handler])
+    const bool has_begun = nytp_handler_is_timed(&rec->costs.handlers[handler])
                                ? enter_known_timed(aTHX_ rec, callee, handler, &now)
                                : enter_known(aTHX_ rec, callee, &now);
     if (UNLIKELY(!has_begun))
@@ -150,7 +150,7 @@ static NYTP_INLINED bool run_known(pTHX_ struct nytp_recorder *rec, int type,
     return true;
 }
 
-/* run_known() while rec->counts_plain. */
+/* run_known() while rec->on.counts_plain. */
 __attribute__((noinline)) static bool count_known(pTHX_ struct nytp_recorder *rec, int type,
                                                   struct nytp_callee callee, OP **next)
 {
@@ -164,7 +164,7 @@ __attribute__((noinline)) static bool count_known(pTHX_ struct nytp_recorder *re
     nytp_scope_watch(aTHX_ serial);
     const I32 height = PL_savestack_ix, context = cxstack_ix;
     if (type != OP_ENTERSUB)
-        rec->begun_builtin = (uint16_t)type;
+        rec->last.begun_builtin = (uint16_t)type;
     *next = nytp_real_op(aTHX_ type);
     nytp_scope_unwatch(aTHX_ height, context);
     sub->returned_normally = true;
@@ -179,7 +179,7 @@ __attribute__((noinline)) static OP *run_any(pTHX_ struct nytp_recorder *rec,
                                              const struct nytp_callee *callee)
 {
     nytp_frame_open_as(rec, sub, site, NYTP_ANYWHERE);
-    if ((rec->is_plain || rec->counts_plain) && sub->special == NYTP_SUB_ORDINARY)
+    if ((rec->on.plain || rec->on.counts_plain) && sub->special == NYTP_SUB_ORDINARY)
         know_call(aTHX_ rec, *callee);
     return run_inside(aTHX_ rec, type, site->now);
 }
@@ -219,11 +219,11 @@ static void enter_perl_sub(pTHX_ struct nytp_recorder *rec, CV *cv,
                            const struct nytp_call_site *site)
 {
     nytp_frame_open_as(rec, nytp_sub_of_cv(aTHX_ rec, cv), site, NYTP_BESIDE_STATEMENT);
-    rec->entered_op = CvSTART(cv);
-    rec->entered_ticks = site->now;
+    rec->last.entered_op = CvSTART(cv);
+    rec->last.entered_ticks = site->now;
     if (UNLIKELY(CvSTART(cv)->op_type == OP_CUSTOM))
         note_if_resumed(aTHX_ rec, CvSTART(cv));
-    nytp_scope_watch(aTHX_ rec->last_serial);
+    nytp_scope_watch(aTHX_ rec->last.serial);
 }
 
 /* Returns whether the value is no sub at all: perl will report that and die. */
@@ -258,7 +258,7 @@ static void note_xsub(pTHX_ struct nytp_rec_sub *sub)
 static NYTP_COLD void rename_frame(struct nytp_recorder *rec, struct nytp_rec_frame *frame)
 {
     frame->arc = nytp_frame_arc(rec, frame);
-    if (rec->comments_on)
+    if (rec->on.comments)
         nytp_write_call_site_change(rec->writer, NYTP_CALL_RENAME,
                                     nytp_frame_entry(rec, frame));
 }
@@ -280,12 +280,12 @@ static __attribute__((noinline)) OP *call_unclear(pTHX_ struct nytp_recorder *re
     struct nytp_rec_sub *const sub = unclear_sub(aTHX_ rec, sv, cv);
     nytp_unguard(rec);
     nytp_frame_open_as(rec, sub, site, NYTP_ANYWHERE);
-    const uint32_t serial = rec->last_serial;
+    const uint32_t serial = rec->last.serial;
     nytp_scope_watch(aTHX_ serial);
     const I32 height = PL_savestack_ix, context = cxstack_ix;
     OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
     CV *const entered = cxstack_ix > context ? entered_cv(aTHX_ next) : NULL;
-    if (rec->n_frames == 0 || nytp_frame_innermost(rec)->serial != serial)
+    if (rec->calls.n == 0 || nytp_frame_innermost(rec)->serial != serial)
         return next;
     if (entered == NULL) {
         nytp_scope_unwatch(aTHX_ height, context);
@@ -299,14 +299,14 @@ static __attribute__((noinline)) OP *call_unclear(pTHX_ struct nytp_recorder *re
     frame->sub->depth--;
     struct nytp_rec_sub *const was = frame->sub;
     frame->sub = nytp_sub_of_cv(aTHX_ rec, entered);
-    if (rec->marks_on && frame->sub != was)
+    if (rec->on.marks && frame->sub != was)
         nytp_dprof_correct(rec, was, frame->sub, frame->enter_ticks);
     frame->depth = ++frame->sub->depth;
     nytp_frame_renumber(rec, frame); /* now watch the sub's own scope */
     if (frame->sub != was)
         rename_frame(rec, frame);
     nytp_unguard(rec);
-    nytp_scope_watch(aTHX_ rec->last_serial);
+    nytp_scope_watch(aTHX_ rec->last.serial);
     return next;
 }
 
@@ -314,7 +314,7 @@ static __attribute__((noinline)) OP *call_unclear(pTHX_ struct nytp_recorder *re
 __attribute__((noinline)) static void enter_new(pTHX_ struct nytp_recorder *rec, OP *next,
                                                 int64_t now)
 {
-    if (!rec->subs_on)
+    if (!rec->on.subs)
         return; /* recording was stopped meanwhile */
     const struct nytp_call_site site = nytp_call_site_at(aTHX_ rec, now, 1);
     nytp_call_entered(aTHX_ rec, next, &site);
@@ -324,14 +324,14 @@ __attribute__((noinline)) static void enter_new(pTHX_ struct nytp_recorder *rec,
 __attribute__((noinline)) static void enter_to_know(pTHX_ struct nytp_recorder *rec, CV *cv,
                                                     OP *next, int64_t now)
 {
-    const uint32_t serial = rec->last_serial;
+    const uint32_t serial = rec->last.serial;
     enter_new(aTHX_ rec, next, now);
-    if (rec->last_serial == serial)
+    if (rec->last.serial == serial)
         return;
     know_call(aTHX_ rec, nytp_callee_of_sub(cv));
 }
 
-/* Records that perl has entered `cv`, while rec->is_plain. */
+/* Records that perl has entered `cv`, while rec->on.plain. */
 static NYTP_INLINED void enter_plain(pTHX_ struct nytp_recorder *rec, CV *cv, OP *next,
                                      int64_t now)
 {
@@ -344,8 +344,8 @@ static NYTP_INLINED void enter_plain(pTHX_ struct nytp_recorder *rec, CV *cv, OP
     const struct nytp_rec_frame *const frame = nytp_frame_push(rec, known->arc, now);
     nytp_write_call_entry(rec->writer, nytp_frame_entry(rec, frame), rec->stmt.since_ticks,
                           now);
-    rec->entered_op = next;
-    rec->entered_ticks = now;
+    rec->last.entered_op = next;
+    rec->last.entered_ticks = now;
     nytp_scope_watch(aTHX_ frame->serial);
 }
 
@@ -354,16 +354,15 @@ static __attribute__((noinline)) void enter_timed(pTHX_ struct nytp_recorder *re
 {
     const uint64_t begun = nytp_clock_cycles(&rec->clock);
     enter_plain(aTHX_ rec, cv, next, now);
-    nytp_handler_took(&rec->handler_times[NYTP_HANDLER_ENTRY],
-                      &rec->until_timed[NYTP_HANDLER_ENTRY],
+    nytp_handler_took(&rec->costs.handlers[NYTP_HANDLER_ENTRY],
                       nytp_clock_cycles(&rec->clock) - begun);
 }
 
-/* nytp_call_sub() while rec->counts_plain. */
+/* nytp_call_sub() while rec->on.counts_plain. */
 static NYTP_INLINED OP *count_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
     OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
-    if (UNLIKELY(!rec->counts_plain || next != CvSTART(cv))) {
+    if (UNLIKELY(!rec->on.counts_plain || next != CvSTART(cv))) {
         enter_new(aTHX_ rec, next, rec->clock.latest_ticks);
         return next;
     }
@@ -379,7 +378,7 @@ static NYTP_INLINED OP *count_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
 
 __attribute__((noinline)) static OP *call_any(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
-    if (LIKELY(rec->counts_plain && cv != NULL && CvROOT(cv) != NULL))
+    if (LIKELY(rec->on.counts_plain && cv != NULL && CvROOT(cv) != NULL))
         return count_sub(aTHX_ rec, cv);
     const struct nytp_call_site site = nytp_call_site_here(aTHX_ rec);
     if (cv == NULL || CvROOT(cv) == NULL)
@@ -391,14 +390,14 @@ __attribute__((noinline)) static OP *call_any(pTHX_ struct nytp_recorder *rec, C
 
 OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
-    if (UNLIKELY(!rec->is_plain || cv == NULL || CvROOT(cv) == NULL))
+    if (UNLIKELY(!rec->on.plain || cv == NULL || CvROOT(cv) == NULL))
         return call_any(aTHX_ rec, cv);
     nytp_cached_site_expect(aTHX_ rec);
     const int64_t now = nytp_now_ticks(aTHX_ rec);
     OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
-    if (UNLIKELY(!rec->is_plain || next != CvSTART(cv)))
+    if (UNLIKELY(!rec->on.plain || next != CvSTART(cv)))
         enter_new(aTHX_ rec, next, now);
-    else if (nytp_handler_is_timed(&rec->until_timed[NYTP_HANDLER_ENTRY]))
+    else if (nytp_handler_is_timed(&rec->costs.handlers[NYTP_HANDLER_ENTRY]))
         enter_timed(aTHX_ rec, cv, next, now);
     else
         enter_plain(aTHX_ rec, cv, next, now);
@@ -408,10 +407,10 @@ OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
 OP *nytp_call_xsub(pTHX_ struct nytp_recorder *rec, CV *cv, nytp_xsub_fn *call_new)
 {
     OP *next;
-    if (LIKELY(rec->is_plain) &&
+    if (LIKELY(rec->on.plain) &&
         run_known(aTHX_ rec, OP_ENTERSUB, nytp_callee_of_xsub(cv), &next))
         return next;
-    if (rec->counts_plain &&
+    if (rec->on.counts_plain &&
         count_known(aTHX_ rec, OP_ENTERSUB, nytp_callee_of_xsub(cv), &next))
         return next;
     return call_new(aTHX_ rec, cv);
@@ -444,7 +443,7 @@ void nytp_call_entered(pTHX_ struct nytp_recorder *rec, const OP *next,
                        const struct nytp_call_site *site)
 {
     CV *const entered = entered_cv(aTHX_ next);
-    if (entered != NULL && rec->subs_on)
+    if (entered != NULL && rec->on.subs)
         enter_perl_sub(aTHX_ rec, entered, site);
 }
 
@@ -454,7 +453,7 @@ OP *nytp_call_by_goto(pTHX_ struct nytp_recorder *rec, CV *xsub,
 {
     struct nytp_rec_sub *const sub = nytp_sub_of_cv(aTHX_ rec, xsub);
     nytp_frame_open_as(rec, sub, site, NYTP_ANYWHERE);
-    const uint32_t serial = rec->last_serial;
+    const uint32_t serial = rec->last.serial;
     OP *const next = nytp_real_op(aTHX_ OP_GOTO);
     sub->returned_normally = true;
     nytp_frame_close(aTHX_ rec, serial);
@@ -466,12 +465,12 @@ OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec, CV *cv)
     if (!nytp_goto_leaves_sub(aTHX))
         return nytp_real_op(aTHX_ OP_GOTO);
     struct nytp_call_site site = nytp_call_site_here(aTHX_ rec);
-    if (rec->n_frames > 0)
+    if (rec->calls.n > 0)
         site.caller = nytp_frame_innermost(rec)->caller; /* the caller of the jumping sub */
     if (CvISXSUB(cv))
         return nytp_jump_to_xsub(aTHX_ rec, cv, &site);
     OP *const next = nytp_real_op(aTHX_ OP_GOTO);
-    site.now = rec->left_ticks;
+    site.now = rec->last.left_ticks;
     nytp_call_entered(aTHX_ rec, next, &site);
     return next;
 }
@@ -482,9 +481,9 @@ OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec, int type)
 {
     const struct nytp_callee callee = nytp_callee_of_builtin(aTHX_ PL_curcop, type);
     OP *next;
-    if (LIKELY(rec->is_plain) && run_known(aTHX_ rec, type, callee, &next))
+    if (LIKELY(rec->on.plain) && run_known(aTHX_ rec, type, callee, &next))
         return next;
-    if (rec->counts_plain && count_known(aTHX_ rec, type, callee, &next))
+    if (rec->on.counts_plain && count_known(aTHX_ rec, type, callee, &next))
         return next;
     const struct nytp_call_site site = nytp_call_site_here(aTHX_ rec);
     nytp_guard(rec);

@@ -77,7 +77,7 @@ static void take_lines(pTHX_ struct nytp_recorder *rec, const struct compilation
     file->lines = gv == NULL ? NULL : (AV *)SvREFCNT_inc((SV *)GvAV(gv));
     if (!this->had_lines)
         hide_lines(aTHX_ rec, file->perl_name, !this->had_glob);
-    if (rec->keeps_source && last_name != NULL && strNE(last_name, file->perl_name))
+    if (rec->run.keeps_source && last_name != NULL && strNE(last_name, file->perl_name))
         hide_lines(aTHX_ rec, last_name, !NYTP_FILES_HAVE_GLOBS); /* #line */
     if (rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED)
         nytp_source_write_kept(aTHX_ rec, file);
@@ -85,7 +85,7 @@ static void take_lines(pTHX_ struct nytp_recorder *rec, const struct compilation
 
 static void keep_source(pTHX_ struct nytp_recorder *rec, bool keep)
 {
-    rec->keeps_source = keep;
+    rec->run.keeps_source = keep;
     PL_perldb = keep ? PL_perldb | PERLDBf_SAVESRC : PL_perldb & ~(U32)PERLDBf_SAVESRC;
 }
 
@@ -96,7 +96,7 @@ static void on_compiled(pTHX_ void *ptr)
     nytp_excluded_time_begin(rec);
     if (this->file != NULL)
         take_lines(aTHX_ rec, this);
-    if (rec->keeps_source != this->outer_keeps)
+    if (rec->run.keeps_source != this->outer_keeps)
         keep_source(aTHX_ rec, this->outer_keeps);
     Safefree(this);
     nytp_excluded_time_end(rec);
@@ -138,15 +138,15 @@ void nytp_compile(pTHX_ struct nytp_recorder *rec, const OP *op)
     const bool is_again = file != NULL && (file->lines != NULL || file->awaits_lines);
     if (is_again)
         file = NULL;
-    const bool others_keep = !rec->keeps_source && (PL_perldb & PERLDBf_SAVESRC);
+    const bool others_keep = !rec->run.keeps_source && (PL_perldb & PERLDBf_SAVESRC);
     const bool keep = file != NULL && !others_keep;
-    if (file == NULL && keep == rec->keeps_source)
+    if (file == NULL && keep == rec->run.keeps_source)
         return;
     struct compilation *this;
     Newxz(this, 1, struct compilation);
     this->file = file;
-    this->outer_keeps = rec->keeps_source;
-    if (keep != rec->keeps_source)
+    this->outer_keeps = rec->run.keeps_source;
+    if (keep != rec->run.keeps_source)
         keep_source(aTHX_ rec, keep);
     if (file != NULL)
         begin_keeping(aTHX_ rec, this);
@@ -219,7 +219,7 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
         nytp_eval_push(rec, seq, text);
         nytp_file_take_pieces(aTHX_ rec, SvPVX_const(text), SvCUR(text));
     }
-    const bool keeps_source = rec->keeps_source; /* a BEGIN block runs the eval */
+    const bool keeps_source = rec->run.keeps_source; /* a BEGIN block runs the eval */
     if (keeps_source) {
         keep_source(aTHX_ rec, false);
         SAVEDESTRUCTOR_X(on_eval_died, NULL);
@@ -238,19 +238,19 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
 
 void nytp_program_text_copy(pTHX_ struct nytp_recorder *rec)
 {
-    if (rec->e_text == NULL && PL_e_script != NULL && SvPOK(PL_e_script))
-        rec->e_text = nytp_shared_text_new(SvPVX_const(PL_e_script), SvCUR(PL_e_script));
+    if (rec->run.e_text == NULL && PL_e_script != NULL && SvPOK(PL_e_script))
+        rec->run.e_text = nytp_shared_text_new(SvPVX_const(PL_e_script), SvCUR(PL_e_script));
 }
 
 /* Writes the source of a script from standard input. */
 void nytp_compile_end_file(struct nytp_recorder *rec)
 {
     dTHX;
-    if (!rec->without_perl)
+    if (!rec->run.without_perl)
         nytp_source_write_kept(aTHX_ rec, nytp_file_named(aTHX_ rec, "-"));
 }
 
 void nytp_compile_free(struct nytp_recorder *rec)
 {
-    nytp_shared_text_drop(rec->e_text);
+    nytp_shared_text_drop(rec->run.e_text);
 }

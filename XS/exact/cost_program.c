@@ -386,7 +386,7 @@ static OP *back_to_outer(pTHX)
 
 static inline struct nytp_recorder *scratch_recorder(pTHX)
 {
-    return nytp_recorder_of(aTHX)->cost_recorder;
+    return nytp_recorder_of(aTHX)->costs.recorder;
 }
 
 static OP *on_statement(pTHX)

@@ -137,19 +137,19 @@ static struct nytp_cost_meter *new_meter(pTHX_ struct nytp_recorder *rec)
     struct nytp_cost_meter *const meter = calloc(1, sizeof *meter);
     if (meter == NULL)
         return NULL;
-    struct nytp_recorder *const scratch = rec->cost_recorder = &meter->scratch;
+    struct nytp_recorder *const scratch = rec->costs.recorder = &meter->scratch;
     scratch->subs = &meter->subs;
     scratch->info_queue = &meter->info_queue;
     scratch->writer = nytp_writer_new(nytp_dprof_discard, NULL);
-    scratch->stmts_on = scratch->subs_on = scratch->leave_on = scratch->counting = true;
-    scratch->blocks_on = rec->blocks_on || rec->options.blocks;
-    scratch->entries_on = rec->entries_on;
-    scratch->returns_on = rec->returns_on;
-    scratch->comments_on = rec->comments_on;
+    scratch->on.stmts = scratch->on.subs = scratch->on.leave = scratch->on.arcs = true;
+    scratch->on.blocks = rec->on.blocks || rec->options.blocks;
+    scratch->on.entries = rec->on.entries;
+    scratch->on.returns = rec->on.returns;
+    scratch->on.comments = rec->on.comments;
     scratch->options.slowops = rec->options.slowops;
     scratch->interpreter = rec->interpreter;
     scratch->wake_raw = UINT64_MAX;
-    scratch->places = rec->places;
+    scratch->cache.places = rec->cache.places;
     if (scratch->writer != NULL && nytp_called_begin(scratch) && nytp_site_cache_begin(scratch))
         meter->program = nytp_cost_program_new(aTHX_ scratch);
     if (meter->program != NULL)
@@ -160,10 +160,10 @@ static struct nytp_cost_meter *new_meter(pTHX_ struct nytp_recorder *rec)
 
 void nytp_costs_free(struct nytp_recorder *rec)
 {
-    free_meter(rec->cost_meter);
-    rec->builtin_cost_ns = 0;
-    rec->cost_meter = NULL;
-    rec->cost_recorder = NULL;
+    free_meter(rec->costs.meter);
+    rec->costs.builtin_ns = 0;
+    rec->costs.meter = NULL;
+    rec->costs.recorder = NULL;
 }
 
 static int by_size(const void *x, const void *y)
@@ -204,11 +204,10 @@ static struct event_times time_events(pTHX_ struct nytp_cost_meter *meter,
 static double time_handler(pTHX_ struct nytp_cost_meter *meter, enum nytp_cost_kind kind)
 {
     const enum nytp_handler handler = handlers[kind];
-    struct nytp_handler_time *const time = &meter->scratch.handler_times[handler];
+    struct nytp_handler_time *const time = &meter->scratch.costs.handlers[handler];
     uint64_t rounds[N_HANDLER_ROUNDS];
     for (int r = 0; r < N_HANDLER_ROUNDS; r++) {
         *time = (struct nytp_handler_time){.period = 1};
-        meter->scratch.until_timed[handler] = 0;
         nytp_cost_program_time(aTHX_ meter->program, kind, true, 1);
         if (time->n == 0)
             return 0;
@@ -229,6 +228,7 @@ static void add_span(struct longer *to, struct nytp_handler_time *in_program, do
     to->longer_of_weights2 += longer * weight;
     to->n_spans++;
     *in_program = (struct nytp_handler_time){
+        .until = in_program->until,
         .period = to->n_spans < MANY_SPANS ? NYTP_HANDLER_PERIOD : NYTP_HANDLER_LATER_PERIOD};
 }
 
@@ -243,11 +243,11 @@ static bool is_recorded(const struct nytp_recorder *rec, enum nytp_cost_kind kin
 /* Compares the handlers in the loops with the program since the last measurement. */
 static void compare_handlers(pTHX_ struct nytp_recorder *rec)
 {
-    struct nytp_cost_meter *const meter = rec->cost_meter;
+    struct nytp_cost_meter *const meter = rec->costs.meter;
     for (enum nytp_cost_kind kind = 0; kind < NYTP_COST_KINDS; kind++) {
         if (handlers[kind] == NYTP_HANDLERS || !is_recorded(rec, kind))
             continue;
-        struct nytp_handler_time *const in_program = &rec->handler_times[handlers[kind]];
+        struct nytp_handler_time *const in_program = &rec->costs.handlers[handlers[kind]];
         if (in_program->n == 0)
             continue;
         const double in_loop = time_handler(aTHX_ meter, kind);
@@ -277,7 +277,7 @@ static void add_measurement(struct measured_cost *to, struct event_times times, 
 static void measure_kinds(pTHX_ struct nytp_recorder *rec, enum nytp_cost_kind first,
                           enum nytp_cost_kind last, int n_rounds)
 {
-    struct nytp_cost_meter *const meter = rec->cost_meter;
+    struct nytp_cost_meter *const meter = rec->costs.meter;
     struct nytp_place displaced[NYTP_COST_STATEMENTS];
     for (unsigned i = 0; i < NYTP_COST_STATEMENTS; i++) {
         const COP *const cop = nytp_cost_program_cop(meter->program, i);
@@ -288,7 +288,7 @@ static void measure_kinds(pTHX_ struct nytp_recorder *rec, enum nytp_cost_kind f
                                     .line = CopLINE(cop),
                                     .encoded = nytp_encode_place(1, CopLINE(cop))};
     }
-    meter->scratch.is_plain = nytp_state_is_plain(rec);
+    meter->scratch.on.plain = nytp_state_is_plain(rec);
     meter->scratch.clock = rec->clock;
     meter->scratch.clock.pauses = 0;
     sigset_t all, before; /* some handlers of the program run in signals */
@@ -316,7 +316,7 @@ static double picoseconds(const struct nytp_recorder *rec, double raw)
 /* Returns the picoseconds that recording adds to an event, or 0 if it is not recorded. */
 static double cost_of(const struct nytp_recorder *rec, enum nytp_cost_kind kind)
 {
-    const struct measured_cost *const cost = &rec->cost_meter->costs[kind];
+    const struct measured_cost *const cost = &rec->costs.meter->costs[kind];
     if (cost->n == 0)
         return 0;
     return picoseconds(rec, rec->clock.is_counter ? cost->costs / cost->weights : cost->lowest);
@@ -328,7 +328,7 @@ static double longer_in_program(const struct nytp_recorder *rec, enum nytp_cost_
 {
     if (handlers[kind] == NYTP_HANDLERS)
         return 0;
-    const struct longer *const sums = &rec->cost_meter->longer[handlers[kind]];
+    const struct longer *const sums = &rec->costs.meter->longer[handlers[kind]];
     if (sums->n_spans < LEAST_SPANS || sums->weights == 0)
         return 0;
     const double mean = sums->longer / sums->weights;
@@ -350,7 +350,7 @@ static double recorded(const struct nytp_recorder *rec, const struct recorded_co
 
 static uint32_t n_measured(const struct nytp_recorder *rec)
 {
-    return rec->cost_meter->costs[NYTP_COST_STATEMENT].n;
+    return rec->costs.meter->costs[NYTP_COST_STATEMENT].n;
 }
 
 static void write_costs(struct nytp_recorder *rec)
@@ -369,7 +369,7 @@ static void write_costs(struct nytp_recorder *rec)
 
 static void plan(struct nytp_recorder *rec)
 {
-    struct nytp_cost_meter *const meter = rec->cost_meter;
+    struct nytp_cost_meter *const meter = rec->costs.meter;
     meter->due_raw =
         nytp_clock_raw(&rec->clock) + nytp_clock_raw_of_ns(&rec->clock, meter->period_ns);
 }
@@ -392,28 +392,29 @@ static void measure(pTHX_ struct nytp_recorder *rec, enum nytp_cost_kind first,
     nytp_excluded_time_begin(rec);
     measure_kinds(aTHX_ rec, first, last, n_rounds);
     nytp_excluded_time_end(rec);
-    rec->cost_meter->measured_bytes = bytes_recorded(rec);
-    rec->builtin_cost_ns = recorded(rec, &recorded_costs[RECORDED_OP_IN]) / 1000;
+    rec->costs.meter->measured_bytes = bytes_recorded(rec);
+    rec->costs.builtin_ns = recorded(rec, &recorded_costs[RECORDED_OP_IN]) / 1000;
 }
 
 static void begin_handler_times(struct nytp_recorder *rec)
 {
     for (int i = 0; i < NYTP_HANDLERS; i++)
-        rec->handler_times[i] = (struct nytp_handler_time){.period = NYTP_HANDLER_PERIOD};
+        rec->costs.handlers[i] = (struct nytp_handler_time){
+            .until = rec->costs.handlers[i].until, .period = NYTP_HANDLER_PERIOD};
 }
 
 void nytp_costs_begin_file(struct nytp_recorder *rec)
 {
     dTHX;
-    if (rec->dprof != NULL || rec->kind != NYTP_EXACT || rec->counts_on)
+    if (rec->dprof != NULL || rec->kind != NYTP_EXACT || rec->on.counts)
         return;
     begin_handler_times(rec);
-    if (rec->cost_meter == NULL)
-        rec->cost_meter = new_meter(aTHX_ rec);
-    struct nytp_cost_meter *const meter = rec->cost_meter;
+    if (rec->costs.meter == NULL)
+        rec->costs.meter = new_meter(aTHX_ rec);
+    struct nytp_cost_meter *const meter = rec->costs.meter;
     if (meter == NULL)
         return;
-    rec->builtin_cost_ns = 0;
+    rec->costs.builtin_ns = 0;
     memset(meter->costs, 0, sizeof meter->costs);
     begin_handler_times(&meter->scratch);
     memset(meter->longer, 0, sizeof meter->longer);
@@ -426,15 +427,15 @@ void nytp_costs_begin_file(struct nytp_recorder *rec)
 /* Measures nothing: perl's stack may be freed. */
 void nytp_costs_end_file(struct nytp_recorder *rec)
 {
-    if (rec->cost_meter != NULL && rec->kind == NYTP_EXACT && !rec->counts_on &&
-        !rec->without_perl)
+    if (rec->costs.meter != NULL && rec->kind == NYTP_EXACT && !rec->on.counts &&
+        !rec->run.without_perl)
         write_costs(rec);
 }
 
 uint64_t nytp_costs_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t raw)
 {
-    struct nytp_cost_meter *const meter = rec->cost_meter;
-    if (meter == NULL || rec->counts_on)
+    struct nytp_cost_meter *const meter = rec->costs.meter;
+    if (meter == NULL || rec->on.counts)
         return UINT64_MAX;
     if (raw < meter->due_raw)
         return meter->due_raw;

@@ -12,7 +12,7 @@
  * system call). That time is cut out of the axis and leaves no trace in the program or the
  * records. A comment records the mean of all measurements so far and the extra time of handlers
  * in the program; the lowest measurement if the clock is a system call. If memory is out
- * nothing is written. The first is made at the file's begin; rec->builtin_cost_ns is what
+ * nothing is written. The first is made at the file's begin; rec->costs.builtin_ns is what
  * recording adds to a builtin's own time. */
 
 /* During the run: measures if that is due at clock reading `raw`, and now and then writes the

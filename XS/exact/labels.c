@@ -77,7 +77,7 @@ static void write_text(struct nytp_recorder *rec)
 
 static void emit_own(struct nytp_recorder *rec, uint32_t depth, int64_t ticks)
 {
-    const struct nytp_rec_sub *const sub = rec->frames[depth - 1].sub;
+    const struct nytp_rec_sub *const sub = rec->calls.frames[depth - 1].sub;
     if (ticks == 0 || strlen(sub->name) != sub->name_len || strchr(sub->name, '\n') != NULL)
         return;
     nytp_text_clear(&rec->scratch);
@@ -89,8 +89,8 @@ static void emit_own(struct nytp_recorder *rec, uint32_t depth, int64_t ticks)
 static void emit_open_calls(struct nytp_recorder *rec, int64_t now)
 {
     int64_t above = 0;
-    for (uint32_t i = rec->n_frames; i > 0; i--) {
-        struct nytp_rec_frame *const frame = &rec->frames[i - 1];
+    for (uint32_t i = rec->calls.n; i > 0; i--) {
+        struct nytp_rec_frame *const frame = &rec->calls.frames[i - 1];
         const bool is_new = (int32_t)(frame->serial - rec->labels->last_serial) > 0;
         const int64_t incl = now - frame->enter_ticks;
         const int64_t own = incl - frame->callee_ticks - above;
@@ -100,7 +100,7 @@ static void emit_open_calls(struct nytp_recorder *rec, int64_t now)
         if (!is_new)
             break;
     }
-    rec->labels->last_serial = rec->last_serial;
+    rec->labels->last_serial = rec->last.serial;
 }
 
 static void emit_label(struct nytp_recorder *rec, const char *key, const char *value,
@@ -117,7 +117,7 @@ static void emit_label(struct nytp_recorder *rec, const char *key, const char *v
 
 static bool writes_labels(const struct nytp_recorder *rec)
 {
-    return nytp_file_is_open(rec) && rec->dprof == NULL && !rec->is_ended;
+    return nytp_file_is_open(rec) && rec->dprof == NULL && !rec->run.is_ended;
 }
 
 /* Returns the time of a label for axis point `now`. Samples are too coarse an axis, so a
@@ -137,7 +137,7 @@ static void emit_change(pTHX_ struct nytp_recorder *rec, const char *key, const 
         return;
     const int64_t now = nytp_axis_now(rec), label_now = of_label(rec, now);
     nytp_clock_pause(&rec->clock);
-    if (rec->state == NYTP_RECORDING && rec->counting && rec->returns_on)
+    if (rec->state == NYTP_RECORDING && rec->on.arcs && rec->on.returns)
         emit_open_calls(rec, now);
     nytp_stream_emit_memory_of_label(rec, nytp_clock_raw(&rec->clock));
     emit_label(rec, key, value, label_now);
@@ -199,7 +199,7 @@ void nytp_label_set(pTHX_ struct nytp_recorder *rec, SV *key, SV *value)
     SV *const key_text = escaped(aTHX_ key, NYTP_LABEL_MOST_KEY, true);
     SV *const value_text =
         SvOK(value) ? escaped(aTHX_ value, NYTP_LABEL_MOST_VALUE, false) : NULL;
-    if (SvCUR(key_text) > 0 && !rec->counts_on) /* its stretch is of time */
+    if (SvCUR(key_text) > 0 && !rec->on.counts) /* its stretch is of time */
         set(aTHX_ rec, SvPVX(key_text), value_text == NULL ? NULL : SvPVX(value_text));
 }
 
@@ -271,9 +271,9 @@ static void emit_all(struct nytp_recorder *rec)
 
 void nytp_labels_begin_file(struct nytp_recorder *rec)
 {
-    for (uint32_t i = 0; i < rec->n_frames; i++)
-        rec->frames[i].labelled_ticks = 0;
-    rec->labels->last_serial = rec->last_serial;
+    for (uint32_t i = 0; i < rec->calls.n; i++)
+        rec->calls.frames[i].labelled_ticks = 0;
+    rec->labels->last_serial = rec->last.serial;
     emit_all(rec);
 }
 
@@ -281,7 +281,7 @@ void nytp_labels_begin_file(struct nytp_recorder *rec)
 void nytp_labels_end(struct nytp_recorder *rec)
 {
     const int64_t now = nytp_axis_now(rec), label_now = of_label(rec, now);
-    if (rec->labels->n > 0 && rec->counting && rec->returns_on)
+    if (rec->labels->n > 0 && rec->on.arcs && rec->on.returns)
         emit_open_calls(rec, now);
     for (uint32_t i = 0; i < rec->labels->n; i++)
         emit_label(rec, rec->labels->all[i].key, NULL, label_now);
@@ -290,7 +290,7 @@ void nytp_labels_end(struct nytp_recorder *rec)
 /* Open calls were recorded when the labels ended. */
 void nytp_labels_resume(struct nytp_recorder *rec)
 {
-    rec->labels->last_serial = rec->last_serial;
+    rec->labels->last_serial = rec->last.serial;
     emit_all(rec);
 }
 

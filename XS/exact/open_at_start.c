@@ -56,8 +56,8 @@ static uint32_t skip_own(pTHX_ struct nytp_recorder *rec, const struct open_call
 static uint32_t count_known(pTHX_ struct nytp_recorder *rec, const struct open_calls *calls)
 {
     uint32_t known = 0, at = 0;
-    for (uint32_t i = 0; i < rec->n_frames; i++) {
-        const struct nytp_rec_sub *const sub = rec->frames[i].sub;
+    for (uint32_t i = 0; i < rec->calls.n; i++) {
+        const struct nytp_rec_sub *const sub = rec->calls.frames[i].sub;
         if (sub->kind != NYTP_REC_SUB_PERL)
             continue;
         while (at < calls->n &&
@@ -76,20 +76,20 @@ static void plant(pTHX_ struct nytp_recorder *rec, const struct nytp_perl_call *
     const struct nytp_place *const place =
         nytp_place_of(aTHX_ rec, call->site, NYTP_FID_VIA_STMT); /* its statement is running */
     struct nytp_call_site site = {.fid = place->fid, .line = place->line, .now = now};
-    site.caller = rec->n_frames > 0       ? rec->frames[rec->n_frames - 1].sub
+    site.caller = rec->calls.n > 0        ? rec->calls.frames[rec->calls.n - 1].sub
                   : PL_main_start != NULL ? rec->subs->runtime
                                           : rec->subs->null_caller;
     nytp_frame_open(rec, nytp_sub_of_cv(aTHX_ rec, call->cv), &site);
-    NYTP_MAKE_ROOM(rec->open_at_start, rec->n_open_at_start, rec->size_open_at_start,
+    NYTP_MAKE_ROOM(rec->open_at_start.all, rec->open_at_start.n, rec->open_at_start.size,
                    struct nytp_open_at_start);
-    rec->open_at_start[rec->n_open_at_start++] =
-        (struct nytp_open_at_start){*call, rec->last_serial};
+    rec->open_at_start.all[rec->open_at_start.n++] =
+        (struct nytp_open_at_start){*call, rec->last.serial};
 }
 
 void nytp_open_at_start_add(pTHX_ struct nytp_recorder *rec)
 {
     struct open_calls calls = {0};
-    if (!rec->subs_on)
+    if (!rec->on.subs)
         return;
     nytp_guard(rec);
     collect(aTHX_ & calls);
@@ -104,17 +104,18 @@ void nytp_open_at_start_add(pTHX_ struct nytp_recorder *rec)
 
 void nytp_open_at_start_check(pTHX_ struct nytp_recorder *rec)
 {
-    const uint32_t before = rec->n_open_at_start;
-    while (rec->n_open_at_start > 0 &&
-           !nytp_perl_call_is_open(aTHX_ & rec->open_at_start[rec->n_open_at_start - 1].call))
-        nytp_frame_close(aTHX_ rec, rec->open_at_start[--rec->n_open_at_start].serial);
-    if (before > 0 && rec->n_open_at_start == 0)
+    const uint32_t before = rec->open_at_start.n;
+    while (
+        rec->open_at_start.n > 0 &&
+        !nytp_perl_call_is_open(aTHX_ & rec->open_at_start.all[rec->open_at_start.n - 1].call))
+        nytp_frame_close(aTHX_ rec, rec->open_at_start.all[--rec->open_at_start.n].serial);
+    if (before > 0 && rec->open_at_start.n == 0)
         nytp_state_set(rec, rec->state);
 }
 
 void nytp_open_at_start_forget(struct nytp_recorder *rec)
 {
-    rec->n_open_at_start = 0;
+    rec->open_at_start.n = 0;
 }
 
 /* ---- goto ---- */
@@ -122,16 +123,16 @@ void nytp_open_at_start_forget(struct nytp_recorder *rec)
 /* Returns whether the innermost frame is such a call, and the running sub's. */
 static bool seed_is_on_top(pTHX_ const struct nytp_recorder *rec)
 {
-    const uint32_t n = rec->n_open_at_start;
-    return n > 0 && rec->n_frames > 0 &&
-           rec->frames[rec->n_frames - 1].serial == rec->open_at_start[n - 1].serial &&
-           nytp_perl_call_is_open(aTHX_ & rec->open_at_start[n - 1].call);
+    const uint32_t n = rec->open_at_start.n;
+    return n > 0 && rec->calls.n > 0 &&
+           rec->calls.frames[rec->calls.n - 1].serial == rec->open_at_start.all[n - 1].serial &&
+           nytp_perl_call_is_open(aTHX_ & rec->open_at_start.all[n - 1].call);
 }
 
 /* Closes the innermost such call before the goto, which gives its context to the new sub. */
 static void close_top_seed(pTHX_ struct nytp_recorder *rec)
 {
-    nytp_frame_close(aTHX_ rec, rec->open_at_start[--rec->n_open_at_start].serial);
+    nytp_frame_close(aTHX_ rec, rec->open_at_start.all[--rec->open_at_start.n].serial);
     nytp_state_set(rec, rec->state);
 }
 
@@ -140,23 +141,23 @@ OP *nytp_open_at_start_goto(pTHX_ struct nytp_recorder *rec, CV *cv)
     if (!seed_is_on_top(aTHX_ rec) || !nytp_goto_leaves_sub(aTHX))
         return nytp_call_goto(aTHX_ rec, cv);
     struct nytp_call_site site = nytp_call_site_now(aTHX_ rec);
-    site.caller = rec->frames[rec->n_frames - 1].caller;
+    site.caller = rec->calls.frames[rec->calls.n - 1].caller;
     if (CvISXSUB(cv)) {
         close_top_seed(aTHX_ rec);
-        site.now = rec->left_ticks;
+        site.now = rec->last.left_ticks;
         return nytp_call_by_goto(aTHX_ rec, cv, &site);
     }
-    const struct nytp_open_at_start last = rec->open_at_start[rec->n_open_at_start - 1];
+    const struct nytp_open_at_start last = rec->open_at_start.all[rec->open_at_start.n - 1];
     OP *const next = nytp_real_op(aTHX_ OP_GOTO);
-    if (rec->n_open_at_start > 0 &&
-        rec->open_at_start[rec->n_open_at_start - 1].serial == last.serial)
+    if (rec->open_at_start.n > 0 &&
+        rec->open_at_start.all[rec->open_at_start.n - 1].serial == last.serial)
         close_top_seed(aTHX_ rec);
-    site.now = rec->left_ticks;
+    site.now = rec->last.left_ticks;
     nytp_call_entered(aTHX_ rec, next, &site);
     return next;
 }
 
 void nytp_open_at_start_free(struct nytp_recorder *rec)
 {
-    Safefree(rec->open_at_start);
+    Safefree(rec->open_at_start.all);
 }

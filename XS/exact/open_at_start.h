@@ -21,7 +21,7 @@ struct nytp_open_at_start {
 /* After recording has begun: gives frames to open calls without one. */
 void nytp_open_at_start_add(pTHX_ struct nytp_recorder *rec);
 
-/* Closes those that have been left. Needed only while rec->looks_first, and before recording
+/* Closes those that have been left. Needed only while rec->on.first_look, and before recording
  * begins again. */
 void nytp_open_at_start_check(pTHX_ struct nytp_recorder *rec) NYTP_COLD;
 

@@ -13,13 +13,13 @@ static const size_t size_of_table = NYTP_ALL_PLACES * sizeof(struct nytp_place);
 /* Page-aligned, so that no entry crosses a cache line. */
 bool nytp_places_begin(struct nytp_recorder *rec)
 {
-    if (rec->places != NULL)
+    if (rec->cache.places != NULL)
         return true;
     void *const pages =
         mmap(NULL, size_of_table, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
         return false;
-    rec->places = pages;
+    rec->cache.places = pages;
     return true;
 }
 
@@ -41,15 +41,15 @@ static void put_count(struct nytp_recorder *rec, struct nytp_place *place)
 /* Empties the list, in order of the first executions. */
 static void take_counts(struct nytp_recorder *rec, bool are_put)
 {
-    uint16_t at = rec->first_counted;
-    for (uint32_t n = rec->n_counted; n > 0; n--) {
-        struct nytp_place *const place = &rec->places[at];
+    uint16_t at = rec->cache.first_counted;
+    for (uint32_t n = rec->cache.n_counted; n > 0; n--) {
+        struct nytp_place *const place = &rec->cache.places[at];
         at = place->count.next;
         if (are_put)
             put_count(rec, place);
         place->count = (struct nytp_place_count){0};
     }
-    rec->n_counted = 0;
+    rec->cache.n_counted = 0;
 }
 
 void nytp_places_put_counts(struct nytp_recorder *rec)
@@ -71,7 +71,7 @@ void nytp_places_fork(struct nytp_recorder *rec)
 bool nytp_place_count_more(struct nytp_recorder *rec, struct nytp_place *place)
 {
     const bool was_listed = place->count.is_listed;
-    const uint16_t index = (uint16_t)(place - rec->places);
+    const uint16_t index = (uint16_t)(place - rec->cache.places);
     nytp_guard(rec);
     if (place->count.n > MOST_COUNTED) {
         place->count.left = 0;
@@ -81,11 +81,11 @@ bool nytp_place_count_more(struct nytp_recorder *rec, struct nytp_place *place)
     place->count.left = AT_ONCE - 1;
     if (!was_listed) {
         place->count.is_listed = true;
-        if (rec->n_counted++ == 0)
-            rec->first_counted = index;
+        if (rec->cache.n_counted++ == 0)
+            rec->cache.first_counted = index;
         else
-            rec->places[rec->last_counted].count.next = index;
-        rec->last_counted = index;
+            rec->cache.places[rec->cache.last_counted].count.next = index;
+        rec->cache.last_counted = index;
     }
     nytp_unguard(rec);
     return was_listed;
@@ -97,61 +97,61 @@ bool nytp_place_count_more(struct nytp_recorder *rec, struct nytp_place *place)
 static void keep_running(struct nytp_recorder *rec)
 {
     nytp_places_put_counts(rec); /* so that the copy has none */
-    rec->places[NYTP_PLACE_RUNNING] = *rec->running_place;
-    rec->running_place = &rec->places[NYTP_PLACE_RUNNING];
+    rec->cache.places[NYTP_PLACE_RUNNING] = *rec->stmt.place;
+    rec->stmt.place = &rec->cache.places[NYTP_PLACE_RUNNING];
 }
 
 void nytp_places_begin_file(struct nytp_recorder *rec)
 {
     take_counts(rec, false); /* of a file that could not be written */
-    if (rec->generation == 1)
+    if (rec->run.generation == 1)
         return; /* its pages are untouched */
-    if (rec->running_place != NULL)
+    if (rec->stmt.place != NULL)
         keep_running(rec);
-    Zero(rec->places, NYTP_PLACE_RUNNING, struct nytp_place);
-    rec->site_cache_version++;
+    Zero(rec->cache.places, NYTP_PLACE_RUNNING, struct nytp_place);
+    rec->cache.sites_version++;
 }
 
 void nytp_place_pause(struct nytp_recorder *rec)
 {
     nytp_place_forget_paused(rec);
     nytp_places_put_counts(rec);
-    if (rec->running_place != NULL)
-        rec->places[NYTP_PLACE_PAUSED] = *rec->running_place;
+    if (rec->stmt.place != NULL)
+        rec->cache.places[NYTP_PLACE_PAUSED] = *rec->stmt.place;
 }
 
 struct nytp_place *nytp_place_paused(const struct nytp_recorder *rec)
 {
-    struct nytp_place *const paused = &rec->places[NYTP_PLACE_PAUSED];
+    struct nytp_place *const paused = &rec->cache.places[NYTP_PLACE_PAUSED];
     return paused->fid == 0 ? NULL : paused;
 }
 
 void nytp_place_forget_paused(struct nytp_recorder *rec)
 {
     nytp_places_put_counts(rec);
-    rec->places[NYTP_PLACE_PAUSED].fid = 0;
+    rec->cache.places[NYTP_PLACE_PAUSED].fid = 0;
 }
 
 void nytp_places_free(struct nytp_recorder *rec)
 {
-    if (rec->places != NULL)
-        munmap(rec->places, size_of_table);
+    if (rec->cache.places != NULL)
+        munmap(rec->cache.places, size_of_table);
 }
 
 struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, struct nytp_place *slot,
                                    const COP *cop, uint32_t via)
 {
     if (cop == &PL_compiling) /* one COP whose file and line change */
-        slot = &rec->places[NYTP_PLACE_COMPILED];
+        slot = &rec->cache.places[NYTP_PLACE_COMPILED];
     dSAVE_ERRNO;
     nytp_excluded_time_begin(rec);
-    if (slot == rec->running_place)
+    if (slot == rec->stmt.place)
         keep_running(rec);
-    else if (rec->counts_on)
+    else if (rec->on.counts)
         put_count(rec, slot); /* its file may be new: before its record */
     slot->fid = nytp_file_fid(aTHX_ rec, nytp_file_of(aTHX_ rec, cop), via);
     slot->line = CopLINE(cop);
-    if (!rec->counts_on)
+    if (!rec->on.counts)
         slot->encoded = nytp_encode_place(slot->fid, nytp_line_of_stmt(slot->line));
     slot->seq = cop->cop_seq;
     slot->cop = cop == &PL_compiling ? NULL : cop;

@@ -38,7 +38,7 @@ struct nytp_place {
 #define NYTP_SAMPLED_PLACES 2048                       /* a power of two; the first slots */
 #define NYTP_COP_SHIFT      (sizeof(COP) < 64 ? 5 : 6) /* 2 to this is at most sizeof(COP) */
 
-/* Allocates rec->places, needed before recording. Returns false if memory is out. */
+/* Allocates rec->cache.places, needed before recording. Returns false if memory is out. */
 bool nytp_places_begin(struct nytp_recorder *rec);
 
 /* Finds a COP's place and stores it in `slot`, or in the extra slot if it is being compiled.
@@ -58,7 +58,7 @@ static inline struct nytp_place *nytp_place_slot(const struct nytp_recorder *rec
                                                  const COP *cop)
 {
     const UV address = PTR2UV(cop);
-    return &rec->places[address >> NYTP_COP_SHIFT & (NYTP_PLACES - 1)];
+    return &rec->cache.places[address >> NYTP_COP_SHIFT & (NYTP_PLACES - 1)];
 }
 
 /* The same for samples, which meet few statements: fewer pages cause fewer page faults. */
@@ -66,7 +66,7 @@ static inline struct nytp_place *nytp_sampled_place_slot(const struct nytp_recor
                                                          const COP *cop)
 {
     const UV address = PTR2UV(cop);
-    return &rec->places[address >> NYTP_COP_SHIFT & (NYTP_SAMPLED_PLACES - 1)];
+    return &rec->cache.places[address >> NYTP_COP_SHIFT & (NYTP_SAMPLED_PLACES - 1)];
 }
 
 /* Prefetches the slot. The table is larger than the nearest cache, and programs return to a
@@ -101,7 +101,7 @@ static inline const struct nytp_place *nytp_sampled_place_of(pTHX_ struct nytp_r
 /* Sets the place of the statement in progress, or NULL. It is kept until the next call. */
 static inline void nytp_place_run(struct nytp_recorder *rec, struct nytp_place *place)
 {
-    rec->running_place = place;
+    rec->stmt.place = place;
 }
 
 /* Notes an execution. Returns true now and then: it is time to look at the clock. */

@@ -298,7 +298,7 @@ static void note(pTHX_ struct nytp_recorder *rec, const struct ended *ended, uin
 static inline bool is_measured(const struct nytp_recorder *rec)
 {
     return rec != NULL && rec->regexes != NULL && rec->state == NYTP_RECORDING &&
-           rec->kind == NYTP_EXACT && !rec->forked;
+           rec->kind == NYTP_EXACT && !rec->run.forked;
 }
 
 static uint64_t to_ns(const struct nytp_recorder *rec, uint64_t raw)
@@ -314,8 +314,8 @@ static OP *measured(pTHX_ int type, enum nytp_regex_kind kind)
     if (!is_measured(rec))
         return perls_ops[type](aTHX);
     struct ended ended = {.call = about_to_run(aTHX_ type), .type = type, .kind = kind};
-    ended.in_frame = rec->begun_builtin == type;
-    rec->begun_builtin = 0;
+    ended.in_frame = rec->last.begun_builtin == type;
+    rec->last.begun_builtin = 0;
     const uint64_t from = ended.in_frame ? 0 : nytp_clock_raw(&rec->clock);
     OP *const next = perls_ops[type](aTHX);
     if (!is_measured(rec)) /* code in a pattern may stop recording */
@@ -323,7 +323,7 @@ static OP *measured(pTHX_ int type, enum nytp_regex_kind kind)
     if (ended.in_frame) {
         ended.found = is_found(aTHX_ & ended, next);
         rec->regexes->ended = ended;
-        rec->ended_regex = true;
+        rec->last.ended_regex = true;
         return next;
     }
     nytp_excluded_time_begin(rec);
@@ -336,7 +336,7 @@ static OP *measured(pTHX_ int type, enum nytp_regex_kind kind)
 
 void nytp_regexes_builtin_ended(pTHX_ struct nytp_recorder *rec, int64_t ticks)
 {
-    rec->ended_regex = false;
+    rec->last.ended_regex = false;
     if (!is_measured(rec))
         return;
     nytp_excluded_time_begin(rec);
@@ -431,7 +431,7 @@ void nytp_regexes_sampled(pTHX_ struct nytp_recorder *rec, int type, const void 
 void nytp_regexes_begin(struct nytp_recorder *rec)
 {
 #define WRAP(type, kind) nytp_op_wrap(type, measured_##type, &perls_ops[type]);
-    if (!rec->options.regex || rec->counts_on || rec->regexes != NULL)
+    if (!rec->options.regex || rec->on.counts || rec->regexes != NULL)
         return;
     Newxz(rec->regexes, 1, struct nytp_rec_regexes);
     MEASURED_OPS(WRAP)
@@ -470,7 +470,7 @@ static uint64_t without_costs(uint64_t ns, double cost_ns, uint64_t n)
 
 static void write_regex(struct nytp_recorder *rec, const struct regex *regex)
 {
-    const double builtin_ns = rec->builtin_cost_ns;
+    const double builtin_ns = rec->costs.builtin_ns;
     char text[NYTP_REGEX_LONGEST];
     struct nytp_regex_record record = regex->sums;
     uint64_t sizes_ns = 0;
@@ -523,7 +523,7 @@ void nytp_regexes_write_if_due(struct nytp_recorder *rec, uint64_t raw)
 
 void nytp_regexes_end_file(struct nytp_recorder *rec)
 {
-    if (!rec->without_perl)
+    if (!rec->run.without_perl)
         nytp_regexes_write(rec);
 }
 

@@ -21,8 +21,8 @@ struct nytp_place;
 /* Starts measuring ops compiled from now on, and allocates the tables. */
 void nytp_regexes_begin(struct nytp_recorder *rec);
 
-/* Call it when the frame of a builtin that ran such an op (rec->ended_regex) has been closed.
- * `ticks` is its exclusive time. */
+/* Call it when the frame of a builtin that ran such an op (rec->last.ended_regex) has been
+ * closed. `ticks` is its exclusive time. */
 void nytp_regexes_builtin_ended(pTHX_ struct nytp_recorder *rec, int64_t ticks);
 
 /* Adds a sample of `ticks` to the pattern of the op, whose memory may be freed by now. */

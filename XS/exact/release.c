@@ -70,9 +70,9 @@ static void mark_subs(struct nytp_recorder *rec)
         if (body != NULL && body->sub != NULL)
             body->sub->in_use = true;
     }
-    use_subs_of_frames(rec->frames, rec->n_frames);
-    use_subs_of_frames(rec->suspended_frames.all, rec->suspended_frames.n);
-    use_subs_of_arcs(&rec->suspended_arcs);
+    use_subs_of_frames(rec->calls.frames, rec->calls.n);
+    use_subs_of_frames(rec->suspended.frames, rec->suspended.n);
+    use_subs_of_arcs(&rec->suspended.arcs);
     use_subs_of_blocks(rec->blocks);
     for (uint32_t i = 1; i <= rec->subs->n; i++)
         if (!rec->subs->all[i]->in_use)
@@ -106,8 +106,8 @@ static void mark_files(struct nytp_recorder *rec)
     for (size_t i = 0; i < rec->subs->bodies.size; i++)
         if (rec->subs->bodies.entries[i].item != NULL)
             use_file(((const struct nytp_body *)rec->subs->bodies.entries[i].item)->file);
-    use_files_of_frames(rec, rec->frames, rec->n_frames);
-    use_files_of_frames(rec, rec->suspended_frames.all, rec->suspended_frames.n);
+    use_files_of_frames(rec, rec->calls.frames, rec->calls.n);
+    use_files_of_frames(rec, rec->suspended.frames, rec->suspended.n);
     for (size_t i = 0; rec->evals->origins != NULL && i < NYTP_ORIGINS; i++)
         use_file(rec->evals->origins[i].file);
 }
@@ -155,7 +155,7 @@ static void remember_files(pTHX_ struct nytp_recorder *rec)
 static NYTP_COLD void release(pTHX_ struct nytp_recorder *rec)
 {
     const bool is_open = rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED;
-    if (rec->forked)
+    if (rec->run.forked)
         return; /* the profile still belongs to the parent */
     nytp_excluded_time_begin(rec);
     nytp_name_compiled(aTHX_ rec);
@@ -169,15 +169,15 @@ static NYTP_COLD void release(pTHX_ struct nytp_recorder *rec)
         remember_files(aTHX_ rec);
         nytp_files_release(rec);
     }
-    const size_t kept = rec->files->by_name.used + rec->subs->n + rec->arcs.used;
+    const size_t kept = rec->files->by_name.used + rec->subs->n + rec->calls.arcs.used;
     rec->release->due_at =
-        kept + FIRST_RELEASE + (kept + rec->subs->bodies.used + rec->n_frames) / 2;
+        kept + FIRST_RELEASE + (kept + rec->subs->bodies.used + rec->calls.n) / 2;
     nytp_excluded_time_end(rec);
 }
 
 void nytp_release_if_due(pTHX_ struct nytp_recorder *rec)
 {
-    if (rec->files->by_name.used + rec->subs->n + rec->arcs.used >= rec->release->due_at)
+    if (rec->files->by_name.used + rec->subs->n + rec->calls.arcs.used >= rec->release->due_at)
         release(aTHX_ rec);
 }
 

@@ -10,18 +10,18 @@ static const size_t size_of_table = NYTP_SITE_CACHE_SIZE * sizeof(struct nytp_ca
 
 bool nytp_site_cache_begin(struct nytp_recorder *rec)
 {
-    if (rec->site_cache != NULL)
+    if (rec->cache.sites != NULL)
         return true;
     void *const pages =
         mmap(NULL, size_of_table, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
         return false;
-    rec->site_cache = pages;
+    rec->cache.sites = pages;
     return true;
 }
 
 void nytp_site_cache_free(struct nytp_recorder *rec)
 {
-    if (rec->site_cache != NULL)
-        munmap(rec->site_cache, size_of_table);
+    if (rec->cache.sites != NULL)
+        munmap(rec->cache.sites, size_of_table);
 }

@@ -7,7 +7,7 @@
  *
  * The op's address only selects the entry. An entry is valid for one statement, one caller and
  * the data that names the callee; all are compared. Whoever frees an arc or a place changes
- * rec->site_cache_version, which is compared, too.
+ * rec->cache.sites_version, which is compared, too.
  */
 #ifndef NYTP_SITE_CACHE_H
 #define NYTP_SITE_CACHE_H
@@ -34,7 +34,7 @@ struct nytp_cached_site {
 
 #define NYTP_SITE_CACHE_SIZE 16384 /* a power of two */
 
-/* Allocates rec->site_cache, needed before recording. Returns false if memory is out. */
+/* Allocates rec->cache.sites, needed before recording. Returns false if memory is out. */
 bool nytp_site_cache_begin(struct nytp_recorder *rec);
 
 /* Returns the entry for the call that PL_op makes; another call may be in it. Calling ops are
@@ -42,14 +42,14 @@ bool nytp_site_cache_begin(struct nytp_recorder *rec);
 static inline struct nytp_cached_site *nytp_cached_site(pTHX_ const struct nytp_recorder *rec)
 {
     const UV address = PTR2UV(PL_op);
-    return &rec->site_cache[address >> 6 & (NYTP_SITE_CACHE_SIZE - 1)];
+    return &rec->cache.sites[address >> 6 & (NYTP_SITE_CACHE_SIZE - 1)];
 }
 
 /* Returns the entry beside it, for the call before. */
 static inline struct nytp_cached_site *
 nytp_cached_site_before(const struct nytp_recorder *rec, const struct nytp_cached_site *known)
 {
-    return &rec->site_cache[(known - rec->site_cache) ^ 1];
+    return &rec->cache.sites[(known - rec->cache.sites) ^ 1];
 }
 
 /* Prefetches the entry's arc. */
@@ -105,7 +105,7 @@ static inline bool nytp_cached_site_is(const struct nytp_cached_site *known,
 {
     return known->cop == cop && known->seq == cop->cop_seq && known->line == CopLINE(cop) &&
            known->callee.body == callee->body && known->callee.name == callee->name &&
-           known->callee.more == callee->more && known->version == rec->site_cache_version;
+           known->callee.more == callee->more && known->version == rec->cache.sites_version;
 }
 
 #endif

@@ -24,8 +24,8 @@ static const int64_t longest = INT32_MAX;
 
 static void write_time(struct nytp_recorder *rec, int32_t ticks)
 {
-    const struct nytp_place *const place = rec->running_place;
-    if (UNLIKELY(rec->blocks_on))
+    const struct nytp_place *const place = rec->stmt.place;
+    if (UNLIKELY(rec->on.blocks))
         nytp_write_time_block(rec->writer, ticks, place->fid, nytp_line_of_stmt(place->line),
                               rec->stmt.block_line, rec->stmt.sub_line);
     else
@@ -48,7 +48,7 @@ static void write_long_time(struct nytp_recorder *rec, int64_t ticks)
  * gap. */
 static NYTP_COLD void restart(struct nytp_recorder *rec, int64_t ticks)
 {
-    if (rec->comments_on && ticks != rec->stmt.since_ticks)
+    if (rec->on.comments && ticks != rec->stmt.since_ticks)
         nytp_write_call_change(rec->writer, NYTP_CALL_SHIFT, ticks - rec->stmt.since_ticks);
     rec->stmt.since_ticks = ticks;
 }
@@ -57,16 +57,16 @@ static NYTP_COLD void restart(struct nytp_recorder *rec, int64_t ticks)
 static void charge_none(struct nytp_recorder *rec, int64_t now, bool discount)
 {
     restart(rec, now);
-    if (discount && !rec->discount_pending)
+    if (discount && !rec->stmt.discount_pending)
         nytp_write_discount(rec->writer);
-    rec->discount_pending |= discount;
+    rec->stmt.discount_pending |= discount;
 }
 
 /* charge() with counts=1. Callers have looked at the clock. */
 static void count_running(struct nytp_recorder *rec)
 {
-    if (rec->running_place != NULL)
-        nytp_place_count(rec, rec->running_place);
+    if (rec->stmt.place != NULL)
+        nytp_place_count(rec, rec->stmt.place);
 }
 
 /* Charges the statement in progress up to axis point `now`. `discount`: the next record is the
@@ -74,11 +74,11 @@ static void count_running(struct nytp_recorder *rec)
 static NYTP_COLD void charge(struct nytp_recorder *rec, int64_t now, bool discount)
 {
     const int64_t ticks = now - rec->stmt.since_ticks;
-    if (rec->counts_on) {
+    if (rec->on.counts) {
         count_running(rec);
         return;
     }
-    if (rec->running_place == NULL) {
+    if (rec->stmt.place == NULL) {
         charge_none(rec, now, discount);
         return;
     }
@@ -89,19 +89,19 @@ static NYTP_COLD void charge(struct nytp_recorder *rec, int64_t now, bool discou
         write_long_time(rec, ticks);
     if (discount)
         nytp_write_discount(rec->writer);
-    rec->discount_pending = discount;
+    rec->stmt.discount_pending = discount;
     rec->stmt.since_ticks = now;
 }
 
-/* charge() while rec->is_plain. Mostly done without a call, so that callers save few
+/* charge() while rec->on.plain. Mostly done without a call, so that callers save few
  * registers. */
 static NYTP_INLINED void charge_plain(struct nytp_recorder *rec, int64_t now, bool discount)
 {
-    const struct nytp_place *const place = rec->running_place;
+    const struct nytp_place *const place = rec->stmt.place;
     const uint64_t ticks = (uint64_t)(now - rec->stmt.since_ticks);
     if (LIKELY(place != NULL &&
                nytp_write_short_time(rec->writer, now, ticks, &place->encoded, discount))) {
-        rec->discount_pending = discount;
+        rec->stmt.discount_pending = discount;
         rec->stmt.since_ticks = now;
     } else {
         charge(rec, now, discount);
@@ -152,7 +152,7 @@ __attribute__((noinline)) static void find_block(pTHX_ struct nytp_recorder *rec
     /* The lowest context of the main stack is the program. Stacks of tie, overload, sort and
      * DESTROY begin with a sub. */
     const I32 lowest = PL_curstackinfo->si_type == PERLSI_MAIN ? 1 : 0;
-    rec->stmt.block_line = rec->stmt.sub_line = nytp_line_of_stmt(rec->running_place->line);
+    rec->stmt.block_line = rec->stmt.sub_line = nytp_line_of_stmt(rec->stmt.place->line);
     for (I32 i = cxstack_ix; i >= lowest; i--) {
         const PERL_CONTEXT *const cx = &cxstack[i];
         const bool is_sub = CxTYPE(cx) == CXt_SUB || CxTYPE(cx) == CXt_FORMAT;
@@ -179,7 +179,7 @@ __attribute__((noinline)) static void find_block(pTHX_ struct nytp_recorder *rec
 static void set_stmt(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
     nytp_place_run(rec, nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT));
-    if (rec->blocks_on)
+    if (rec->on.blocks)
         find_block(aTHX_ rec, cop);
 }
 
@@ -187,10 +187,10 @@ static void set_stmt(pTHX_ struct nytp_recorder *rec, const COP *cop)
  * statement's cost. Not if a destructor or signal ran statements since. */
 static inline int64_t time_of_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
-    if ((const OP *)cop == rec->entered_op) {
-        rec->entered_op = NULL;
-        if (LIKELY(rec->entered_ticks >= rec->stmt.since_ticks))
-            return rec->entered_ticks;
+    if ((const OP *)cop == rec->last.entered_op) {
+        rec->last.entered_op = NULL;
+        if (LIKELY(rec->last.entered_ticks >= rec->stmt.since_ticks))
+            return rec->last.entered_ticks;
     }
     return nytp_now_ticks(aTHX_ rec);
 }
@@ -198,13 +198,13 @@ static inline int64_t time_of_begin(pTHX_ struct nytp_recorder *rec, const COP *
 void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
     nytp_guard(rec);
-    if (rec->memory_on) {
+    if (rec->on.memory) {
         nytp_memory_emit(rec);
         nytp_blocks_place_is_here(rec);
     }
     charge(rec, time_of_begin(aTHX_ rec, cop), false);
     set_stmt(aTHX_ rec, cop);
-    rec->left_fresh = false;
+    rec->last.left_fresh = false;
     nytp_unguard(rec);
 }
 
@@ -212,7 +212,7 @@ static NYTP_INLINED void begin_plain(pTHX_ struct nytp_recorder *rec, const COP 
 {
     charge_plain(rec, time_of_begin(aTHX_ rec, cop), false);
     nytp_place_run(rec, nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT));
-    rec->left_fresh = false;
+    rec->last.left_fresh = false;
 }
 
 static __attribute__((noinline)) void begin_timed(pTHX_ struct nytp_recorder *rec,
@@ -220,8 +220,7 @@ static __attribute__((noinline)) void begin_timed(pTHX_ struct nytp_recorder *re
 {
     const uint64_t begun = nytp_clock_cycles(&rec->clock);
     begin_plain(aTHX_ rec, cop);
-    nytp_handler_took(&rec->handler_times[NYTP_HANDLER_STATEMENT],
-                      &rec->until_timed[NYTP_HANDLER_STATEMENT],
+    nytp_handler_took(&rec->costs.handlers[NYTP_HANDLER_STATEMENT],
                       nytp_clock_cycles(&rec->clock) - begun);
 }
 
@@ -235,7 +234,7 @@ static NYTP_COLD void look_at_clock(pTHX_ struct nytp_recorder *rec)
 /* Here perl's handler may run last. */
 static NYTP_INLINED void begin_counted(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
-    struct nytp_place *const last = rec->running_place;
+    struct nytp_place *const last = rec->stmt.place;
     if (LIKELY(last != NULL) && UNLIKELY(nytp_place_count(rec, last)))
         look_at_clock(aTHX_ rec);
     nytp_place_run(rec, nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT));
@@ -252,7 +251,7 @@ static __attribute__((noinline)) OP *count_rare(pTHX_ struct nytp_recorder *rec,
 OP *nytp_stmt_count(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
 {
     const COP *const cop = cCOPx(PL_op);
-    struct nytp_place *const last = rec->running_place, *const slot = nytp_place_slot(rec, cop);
+    struct nytp_place *const last = rec->stmt.place, *const slot = nytp_place_slot(rec, cop);
     if (UNLIKELY(last == NULL || last->count.left == 0 || !nytp_place_is_of(slot, cop)))
         return count_rare(aTHX_ rec, real_op);
     last->count.left--;
@@ -267,12 +266,12 @@ OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
     const COP *const cop = cCOPx(PL_op);
     nytp_place_expect(rec, cop);
     OP *const next = real_op(aTHX);
-    if (UNLIKELY(!rec->is_plain)) {
-        if (rec->counts_plain && rec->stmts_on)
+    if (UNLIKELY(!rec->on.plain)) {
+        if (rec->on.counts_plain && rec->on.stmts)
             begin_counted(aTHX_ rec, cop);
-        else if (rec->stmts_on)
+        else if (rec->on.stmts)
             nytp_stmt_begin(aTHX_ rec, cop);
-    } else if (nytp_handler_is_timed(&rec->until_timed[NYTP_HANDLER_STATEMENT])) {
+    } else if (nytp_handler_is_timed(&rec->costs.handlers[NYTP_HANDLER_STATEMENT])) {
         begin_timed(aTHX_ rec, cop);
     } else {
         begin_plain(aTHX_ rec, cop);
@@ -283,10 +282,10 @@ OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
 /* A sub that has just returned through this op has read the clock. */
 static inline int64_t time_of_return(pTHX_ struct nytp_recorder *rec)
 {
-    if (!rec->left_fresh)
+    if (!rec->last.left_fresh)
         return nytp_now_ticks(aTHX_ rec);
-    rec->left_fresh = false;
-    return rec->left_ticks;
+    rec->last.left_fresh = false;
+    return rec->last.left_ticks;
 }
 
 /* Memory freed at scope exit is charged to the scope's last statement. Memory freed after a
@@ -294,15 +293,15 @@ static inline int64_t time_of_return(pTHX_ struct nytp_recorder *rec)
 void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
 {
     nytp_guard(rec);
-    rec->n_untold = 0;
-    if (rec->memory_on && !rec->left_fresh)
+    rec->stmt.n_untold = 0;
+    if (rec->on.memory && !rec->last.left_fresh)
         nytp_memory_emit(rec);
     charge(rec, time_of_return(aTHX_ rec), true);
-    if (rec->counts_on)
+    if (rec->on.counts)
         nytp_stmt_drop(rec); /* PL_curcop was counted before */
     else
         set_stmt(aTHX_ rec, PL_curcop);
-    if (rec->memory_on) {
+    if (rec->on.memory) {
         nytp_blocks_place_is_here(rec);
         nytp_memory_emit(rec);
     }
@@ -311,7 +310,7 @@ void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
 
 static NYTP_INLINED void return_plain(pTHX_ struct nytp_recorder *rec)
 {
-    rec->n_untold = 0;
+    rec->stmt.n_untold = 0;
     nytp_place_expect(rec, PL_curcop);
     charge_plain(rec, time_of_return(aTHX_ rec), true);
     nytp_place_run(rec, nytp_place_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_STMT));
@@ -322,34 +321,34 @@ static NYTP_INLINED void return_plain(pTHX_ struct nytp_recorder *rec)
  * so that the clock is read. */
 static NYTP_INLINED bool goes_on(pTHX_ struct nytp_recorder *rec)
 {
-    const struct nytp_place *const place = rec->running_place;
-    return !rec->left_fresh && place != NULL && nytp_place_is_of(place, PL_curcop) &&
-           rec->n_untold++ < MOST_UNTOLD;
+    const struct nytp_place *const place = rec->stmt.place;
+    return !rec->last.left_fresh && place != NULL && nytp_place_is_of(place, PL_curcop) &&
+           rec->stmt.n_untold++ < MOST_UNTOLD;
 }
 
 OP *nytp_stmt_leave(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
 {
-    rec->left_fresh = false;
+    rec->last.left_fresh = false;
     OP *const next = real_op(aTHX);
-    if (LIKELY(rec->is_plain)) {
+    if (LIKELY(rec->on.plain)) {
         if (goes_on(aTHX_ rec))
             return next;
         return_plain(aTHX_ rec);
         return next;
     }
-    if (UNLIKELY(rec->looks_first))
-        rec->check_open_at_start(aTHX_ rec);
-    const bool has_more = rec->blocks_on || rec->memory_on; /* more to record than places */
-    if (rec->stmts_on && rec->leave_on && (has_more || !goes_on(aTHX_ rec)))
+    if (UNLIKELY(rec->on.first_look))
+        rec->open_at_start.check(aTHX_ rec);
+    const bool has_more = rec->on.blocks || rec->on.memory; /* more to record than places */
+    if (rec->on.stmts && rec->on.leave && (has_more || !goes_on(aTHX_ rec)))
         nytp_stmt_return(aTHX_ rec);
     return next;
 }
 
 void nytp_stmt_end(pTHX_ struct nytp_recorder *rec)
 {
-    if (rec->memory_on)
+    if (rec->on.memory)
         nytp_memory_emit(rec);
-    if (!rec->discount_pending)
+    if (!rec->stmt.discount_pending)
         charge(rec, nytp_now_ticks(aTHX_ rec), false);
     nytp_stmt_drop(rec);
 }
@@ -357,13 +356,13 @@ void nytp_stmt_end(pTHX_ struct nytp_recorder *rec)
 void nytp_stmt_drop(struct nytp_recorder *rec)
 {
     nytp_place_run(rec, NULL);
-    rec->left_fresh = false;
-    rec->entered_op = NULL;
+    rec->last.left_fresh = false;
+    rec->last.entered_op = NULL;
 }
 
 void nytp_stmt_begin_file(struct nytp_recorder *rec, int64_t ticks)
 {
-    rec->discount_pending = false;
+    rec->stmt.discount_pending = false;
     rec->stmt.since_ticks = ticks;
     nytp_stmt_drop(rec);
 }
@@ -377,15 +376,16 @@ void nytp_stmt_restart(struct nytp_recorder *rec, int64_t ticks)
  * unless recording goes on. */
 void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec)
 {
-    if (rec->memory_on)
+    if (rec->on.memory)
         nytp_memory_emit(rec);
-    if (rec->counts_on && rec->running_place != NULL &&
-        !nytp_place_is_of(rec->running_place, PL_curcop)) {
+    if (rec->on.counts && rec->stmt.place != NULL &&
+        !nytp_place_is_of(rec->stmt.place, PL_curcop)) {
         count_running(rec); /* it has ended, in a call that PL_curcop made */
         nytp_stmt_drop(rec);
     }
-    rec->paused_stmt = rec->stmt;
-    rec->paused_stmt.since_ticks = nytp_now_ticks(aTHX_ rec) - rec->stmt.since_ticks;
+    rec->stmt.paused_block_line = rec->stmt.block_line;
+    rec->stmt.paused_sub_line = rec->stmt.sub_line;
+    rec->stmt.paused_ticks = nytp_now_ticks(aTHX_ rec) - rec->stmt.since_ticks;
     nytp_place_pause(rec);
     nytp_stmt_drop(rec);
 }
@@ -394,7 +394,7 @@ void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec)
  * needs the place again. */
 void nytp_stmt_resume(pTHX_ struct nytp_recorder *rec)
 {
-    const int64_t ticks = rec->paused_stmt.since_ticks;
+    const int64_t ticks = rec->stmt.paused_ticks;
     struct nytp_place *const place = nytp_place_paused(rec);
     struct nytp_rec_file *const file =
         place == NULL ? NULL : nytp_file_numbered(aTHX_ rec, place->fid);
@@ -404,7 +404,8 @@ void nytp_stmt_resume(pTHX_ struct nytp_recorder *rec)
     nytp_file_fid(aTHX_ rec, file, NYTP_FID_VIA_STMT);
     const int64_t now = nytp_now_ticks(aTHX_ rec);
     restart(rec, now - ticks);
-    rec->stmt = rec->paused_stmt;
+    rec->stmt.block_line = rec->stmt.paused_block_line;
+    rec->stmt.sub_line = rec->stmt.paused_sub_line;
     rec->stmt.since_ticks = now - ticks;
     nytp_place_run(rec, place);
     charge(rec, now, false);

@@ -19,7 +19,7 @@ void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop);
  * Returns the next op. */
 OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op);
 
-/* nytp_stmt_run() for a recorder with counts_plain. */
+/* nytp_stmt_run() for a recorder with on.counts_plain. */
 OP *nytp_stmt_count(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op);
 
 /* The same for an op that may return into an outer statement, with nytp_stmt_return(). */

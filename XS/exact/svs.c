@@ -23,8 +23,8 @@ static IV count(const struct nytp_recorder *rec)
 
 void nytp_svs_restart(struct nytp_recorder *rec)
 {
-    if (rec->svs_on)
-        rec->svs_seen = count(rec);
+    if (rec->on.svs)
+        rec->memory.svs = count(rec);
 }
 
 /* An excess over one comment's limit waits for the next. Changes while no statement is in
@@ -32,12 +32,12 @@ void nytp_svs_restart(struct nytp_recorder *rec)
 static void emit(struct nytp_recorder *rec)
 {
     char text[NYTP_SVS_LONGEST];
-    const struct nytp_place *const place = rec->running_place;
-    const IV change = count(rec) - rec->svs_seen;
+    const struct nytp_place *const place = rec->stmt.place;
+    const IV change = count(rec) - rec->memory.svs;
     if (change == 0)
         return;
     if (place == NULL) {
-        rec->svs_seen += change;
+        rec->memory.svs += change;
         return;
     }
     const struct nytp_svs_record record = {
@@ -47,7 +47,7 @@ static void emit(struct nytp_recorder *rec)
         .fid = place->fid,
         .line = nytp_line_of_stmt(place->line),
     };
-    rec->svs_seen += record.n;
+    rec->memory.svs += record.n;
     nytp_svs_record_format(&record, text);
     nytp_write_comment(rec->writer, text);
 }
@@ -56,7 +56,7 @@ void nytp_memory_emit(struct nytp_recorder *rec)
 {
     if (UNLIKELY(nytp_bytes_wait(rec)))
         nytp_bytes_emit_waiting(rec);
-    if (rec->svs_on)
+    if (rec->on.svs)
         emit(rec);
     else
         nytp_state_note_waiting(rec, false);

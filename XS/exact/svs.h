@@ -18,7 +18,7 @@ struct nytp_recorder;
 /* Counts from now on. */
 void nytp_svs_restart(struct nytp_recorder *rec);
 
-/* Records changes and allocations up to now. Call it only if rec->memory_on. */
+/* Records changes and allocations up to now. Call it only if rec->on.memory. */
 void nytp_memory_emit(struct nytp_recorder *rec);
 
 #endif

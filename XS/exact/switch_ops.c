@@ -32,10 +32,10 @@ static bool ends_with(const char *text, const char *end)
 /* In a program that ran before us only our files count, and the BEGIN blocks that load us. */
 static bool is_own(const struct nytp_recorder *rec, CV *cv)
 {
-    if (rec->is_importing && CvSPECIAL(cv) && CvDEPTH(cv) > 0)
+    if (rec->run.is_importing && CvSPECIAL(cv) && CvDEPTH(cv) > 0)
         return true;
     const char *const file = CvFILE(cv);
-    const size_t n = rec->comes_late ? 2 : C_ARRAY_LENGTH(own_files);
+    const size_t n = rec->run.comes_late ? 2 : C_ARRAY_LENGTH(own_files);
     for (size_t i = 0; file != NULL && i < n; i++)
         if (ends_with(file, own_files[i]))
             return true;

@@ -26,7 +26,7 @@ static const char *kind_word(const struct nytp_rec_sub *sub)
 static void emit_frame(struct nytp_recorder *rec, uint32_t depth)
 {
     char text[NYTP_OPEN_CALL_MOST];
-    const struct nytp_rec_sub *const sub = rec->frames[depth - 1].sub;
+    const struct nytp_rec_sub *const sub = rec->calls.frames[depth - 1].sub;
     if (strlen(sub->name) != sub->name_len || strchr(sub->name, '\n') != NULL)
         return;
     const int len = snprintf(text, sizeof text, NYTP_OPEN_CALL_HEAD " %lu %s %s",
@@ -40,21 +40,21 @@ static void emit_frame(struct nytp_recorder *rec, uint32_t depth)
  * began. */
 static void emit_frames(struct nytp_recorder *rec)
 {
-    if (!rec->entries_on)
+    if (!rec->on.entries)
         return;
     uint32_t n = 0;
-    for (uint32_t i = rec->n_frames; i > 0 && n < MOST_TOLD; i--, n++) {
-        if ((int32_t)(rec->frames[i - 1].serial - rec->recorded_serial) <= 0)
+    for (uint32_t i = rec->calls.n; i > 0 && n < MOST_TOLD; i--, n++) {
+        if ((int32_t)(rec->calls.frames[i - 1].serial - rec->calls.recorded_serial) <= 0)
             break;
         emit_frame(rec, i);
     }
-    rec->recorded_serial = rec->last_serial;
+    rec->calls.recorded_serial = rec->last.serial;
 }
 
 void nytp_write_ahead(pTHX_ struct nytp_recorder *rec)
 {
     const uint64_t raw = nytp_clock_raw(&rec->clock);
-    if (rec->options.flush_s <= 0 || rec->forked || !nytp_stream_can_pay_flush(rec, raw))
+    if (rec->options.flush_s <= 0 || rec->run.forked || !nytp_stream_can_pay_flush(rec, raw))
         return;
     dSAVE_ERRNO;
     nytp_guard(rec);
@@ -71,5 +71,5 @@ void nytp_write_ahead(pTHX_ struct nytp_recorder *rec)
 
 void nytp_recorded_serial_set(struct nytp_recorder *rec, uint32_t serial)
 {
-    rec->recorded_serial = serial;
+    rec->calls.recorded_serial = serial;
 }

@@ -71,12 +71,12 @@ static void emit_end(struct nytp_recorder *rec, int number)
     static struct nytp_open_stack stack;
     char bytes[MOST_TEXT];
     struct nytp_fixed_text text = {.to = bytes, .size = sizeof bytes};
-    if (!nytp_file_is_open(rec) || rec->is_ended || getpid() != rec->pid)
+    if (!nytp_file_is_open(rec) || rec->run.is_ended || getpid() != rec->run.pid)
         return;
     const char *const name = signal_name(number);
     nytp_write_attribute_record(rec->writer, "ended_by", name, strlen(name));
     nytp_memory_begin(); /* uses only system calls allowed in signals */
-    if (!nytp_open_stack_look(&stack, rec->interpreter, (long)rec->pid))
+    if (!nytp_open_stack_look(&stack, rec->interpreter, (long)rec->run.pid))
         return;
     const unsigned n = stack.n < MOST_TOLD ? stack.n : MOST_TOLD;
     if (n < stack.n || !stack.is_whole)

@@ -59,7 +59,7 @@ static inline struct nytp_recorder *listening(pTHX)
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     if (UNLIKELY(rec == NULL))
         return NULL;
-    if (UNLIKELY(rec->looks_first))
+    if (UNLIKELY(rec->on.first_look))
         look_first(aTHX_ rec);
     return rec;
 }
@@ -127,7 +127,7 @@ static OP *on_leaveeval(pTHX)
     const struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     const PERL_CONTEXT *const cx = &cxstack[cxstack_ix];
     const bool ends_file = CxTYPE(cx) == CXt_EVAL && CxOLD_OP_TYPE(cx) != OP_ENTEREVAL;
-    const bool is_event = rec != NULL && rec->stmts_on && rec->leave_on;
+    const bool is_event = rec != NULL && rec->on.stmts && rec->on.leave;
     OP *const next = is_event ? leave(aTHX_ OP_LEAVEEVAL) : nytp_real_op(aTHX_ OP_LEAVEEVAL);
     if (ends_file && rec != NULL) {
         nytp_renames_watch(aTHX);
@@ -166,7 +166,7 @@ static OP *call_sql(pTHX_ struct nytp_recorder *rec, CV *cv, struct nytp_rec_sub
 static OP *call_new_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
     struct nytp_rec_sub *const sub = ordinary_xsub(aTHX_ rec, cv);
-    if (sub == NULL || !rec->subs_on)
+    if (sub == NULL || !rec->on.subs)
         return nytp_real_op(aTHX_ OP_ENTERSUB);
     return UNLIKELY(sub->special == NYTP_SUB_SQL) ? call_sql(aTHX_ rec, cv, sub)
                                                   : nytp_call_new_xsub(aTHX_ rec, cv, sub);
@@ -204,7 +204,7 @@ static OP *on_entersub(pTHX)
     CV *const cv = nytp_callee_cv(aTHX_ sv);
     if (cv != NULL && CvISXSUB(cv))
         return nytp_call_xsub(aTHX_ rec, cv, call_new_xsub);
-    if (UNLIKELY(!rec->subs_on))
+    if (UNLIKELY(!rec->on.subs))
         return nytp_real_op(aTHX_ OP_ENTERSUB);
     if (UNLIKELY(cv == NULL) && (SvGMAGICAL(sv) || (SvROK(sv) && SvAMAGIC(sv))))
         return call_what_it_gives(aTHX);
@@ -223,7 +223,7 @@ static OP *on_goto(pTHX)
     struct nytp_recorder *const rec = listening(aTHX);
     CV *const cv = rec == NULL ? NULL : jump_target(aTHX);
     const bool is_recorded =
-        cv != NULL && (!CvISXSUB(cv) || ordinary_xsub(aTHX_ rec, cv) != NULL) && rec->subs_on;
+        cv != NULL && (!CvISXSUB(cv) || ordinary_xsub(aTHX_ rec, cv) != NULL) && rec->on.subs;
     return is_recorded ? nytp_open_at_start_goto(aTHX_ rec, cv) : nytp_real_op(aTHX_ OP_GOTO);
 }
 
@@ -231,7 +231,7 @@ static OP *on_goto(pTHX)
 __attribute__((noinline)) static OP *slowop(pTHX_ int type)
 {
     struct nytp_recorder *const rec = listening(aTHX);
-    if (LIKELY(rec != NULL && rec->subs_on))
+    if (LIKELY(rec != NULL && rec->on.subs))
         return nytp_call_slowop(aTHX_ rec, type);
     return nytp_real_op(aTHX_ type);
 }
@@ -250,8 +250,8 @@ static OP *on_leavewrite(pTHX)
     OP *const next = rec != NULL && rec->options.slowops > 0
                          ? slowop(aTHX_ OP_LEAVEWRITE)
                          : nytp_real_op(aTHX_ OP_LEAVEWRITE);
-    if (rec != NULL && rec->stmts_on && rec->leave_on) {
-        rec->left_fresh = false;
+    if (rec != NULL && rec->on.stmts && rec->on.leave) {
+        rec->last.left_fresh = false;
         nytp_stmt_return(aTHX_ rec);
     }
     return next;
@@ -305,7 +305,7 @@ static void run_ticks_again(const struct nytp_recorder *rec)
 static OP *on_syscall(pTHX)
 {
     const struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
-    const bool is_event = rec != NULL && rec->subs_on && rec->options.slowops > 0;
+    const bool is_event = rec != NULL && rec->on.subs && rec->options.slowops > 0;
     const bool stops = rec != NULL && needs_one_thread(aTHX) && nytp_ticks_stop();
     OP *const next = is_event ? slowop(aTHX_ OP_SYSCALL) : nytp_real_op(aTHX_ OP_SYSCALL);
     if (stops)
@@ -325,8 +325,8 @@ static OP *on_entereval(pTHX)
 static OP *on_program_exit(pTHX)
 {
     struct nytp_recorder *const rec = listening(aTHX);
-    if (rec != NULL && rec->stmts_on && rec->leave_on) {
-        rec->left_fresh = false;
+    if (rec != NULL && rec->on.stmts && rec->on.leave) {
+        rec->last.left_fresh = false;
         nytp_stmt_return(aTHX_ rec);
     }
     return nytp_real_op(aTHX_ OP_EXIT);
@@ -338,7 +338,7 @@ static OP *on_fork(pTHX)
 {
     OP *const next = nytp_real_op(aTHX_ OP_FORK);
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
-    if (rec != NULL && rec->forked &&
+    if (rec != NULL && rec->run.forked &&
         (rec->options.sample > 0 || rec->load->waits > 0 || rec->control != NULL))
         nytp_safe_point_ask((void *)rec->interpreter);
     return next;
@@ -411,7 +411,7 @@ static void on_op_free(pTHX_ OP *op)
 static bool is_thread_to_sample(const struct nytp_recorder *rec)
 {
     return rec->options.sample > 0 && rec->profile->is_thread && rec->state == NYTP_ARMED &&
-           !rec->is_ended;
+           !rec->run.is_ended;
 }
 
 static void at_safe_point(pTHX)
@@ -420,7 +420,7 @@ static void at_safe_point(pTHX)
     nytp_ticks_follow_rights();
     if (rec == NULL || !(nytp_sample_is_due(rec) || is_thread_to_sample(rec)))
         return;
-    if (rec->is_ended && !nytp_sample_is_worth_new_end(rec))
+    if (rec->run.is_ended && !nytp_sample_is_worth_new_end(rec))
         return;
     if (rec->state == NYTP_ARMED && nytp_is_between_statements(aTHX))
         nytp_start_armed(aTHX_ rec);
@@ -465,12 +465,12 @@ void nytp_hooks_forget(pTHX)
 static void redirect_events(const struct nytp_recorder *rec)
 {
     if (rec->options.stmts && !rec->options.use_db_sub) {
-        const bool counts = rec->counts_on;
+        const bool counts = rec->on.counts;
         nytp_op_redirect(OP_NEXTSTATE, counts ? on_counted_OP_NEXTSTATE : on_nextstate,
                          NYTP_OP_SWITCHED);
         nytp_op_redirect(OP_DBSTATE, counts ? on_counted_OP_DBSTATE : on_dbstate,
                          NYTP_OP_SWITCHED);
-        for (size_t i = 0; rec->leave_on && i < C_ARRAY_LENGTH(leave_ops); i++)
+        for (size_t i = 0; rec->on.leave && i < C_ARRAY_LENGTH(leave_ops); i++)
             nytp_op_redirect(leave_ops[i].type, leave_ops[i].handler, NYTP_OP_SWITCHED);
     }
     if (rec->options.subs) {
@@ -503,11 +503,11 @@ void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
         nytp_op_redirect(OP_SYSCALL, on_syscall, NYTP_OP_ALWAYS);
     for (size_t i = 0; i < C_ARRAY_LENGTH(ends); i++)
         wrap_op_checker(ends[i], check_end, &real_checks[ends[i]]);
-    if (!rec->sees_compilation) {
+    if (!rec->run.sees_compilation) {
         BhkENTRY_set(&block_hooks, bhk_eval, on_compile);
         Perl_blockhook_register(aTHX_ & block_hooks);
     }
-    rec->sees_compilation = true;
+    rec->run.sees_compilation = true;
     nytp_renames_watch(aTHX);
     nytp_exits_watch_posix(aTHX_ nytp_finish);
     if (rec->state == NYTP_ARMED && rec->kind == NYTP_EXACT)
@@ -517,7 +517,7 @@ void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
 /* The interpreter was cloned with its block hooks. */
 void nytp_hooks_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
-    rec->sees_compilation = from->sees_compilation;
+    rec->run.sees_compilation = from->run.sees_compilation;
     nytp_regexes_begin(rec);
 }
 

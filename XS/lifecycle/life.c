@@ -105,9 +105,9 @@ static bool may_go_on(const struct nytp_recorder *rec)
 
 void nytp_finish_without_perl(struct nytp_recorder *rec)
 {
-    if (!nytp_file_is_open(rec) || rec->is_ended || getpid() != rec->pid)
+    if (!nytp_file_is_open(rec) || rec->run.is_ended || getpid() != rec->run.pid)
         return;
-    rec->without_perl = true;
+    rec->run.without_perl = true;
     nytp_sample_put_blocked(rec);
     nytp_sample_put_last(rec);
     nytp_profile_write_closing(rec);
@@ -123,7 +123,7 @@ void nytp_settle_options(struct nytp_recorder *rec)
     for (; nytp_options_find_unfit(&rec->options, &error); error = (struct nytp_error){0})
         nytp_say(&rec->options, "%s", error.message);
     nytp_state_set(rec, rec->state);
-    if (rec->counts_on)
+    if (rec->on.counts)
         rec->options.calls = rec->options.leave = 0;
     nytp_bytes_prepare(rec);
 }
@@ -134,22 +134,22 @@ void nytp_start_recording(pTHX_ struct nytp_recorder *rec)
         return;
     dSAVE_ERRNO;
     nytp_settle_options(rec);
-    if (rec->generation == 0)
-        rec->guarded = nytp_guards_choose(aTHX_ & rec->guards, rec->options.sigexit != NULL);
+    if (rec->run.generation == 0)
+        rec->on.guards = nytp_guards_choose(aTHX_ & rec->guards, rec->options.sigexit != NULL);
     nytp_guard(rec);
-    rec->pid = getpid();
+    rec->run.pid = getpid();
     nytp_open_at_start_check(aTHX_ rec);
     nytp_program_text_copy(aTHX_ rec);
     if (rec->clock.rate == 0)
         nytp_clock_init(&rec->clock, (int)rec->options.clock);
-    else if (rec->generation == 0)
+    else if (rec->run.generation == 0)
         nytp_clock_restart(&rec->clock);
     if (open_profile(aTHX_ rec)) {
         begin_file(aTHX_ rec);
         go_on_recording(aTHX_ rec);
         switch_ops_on(aTHX_ rec);
         nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
-        if (rec->generation == 1 && !rec->profile->is_thread)
+        if (rec->run.generation == 1 && !rec->profile->is_thread)
             nytp_exits_watch(rec, nytp_finish_without_perl);
     }
     nytp_unguard(rec);
@@ -163,7 +163,7 @@ void nytp_close(pTHX_ struct nytp_recorder *rec)
     nytp_guard(rec);
     nytp_sample_pause(aTHX_ rec);
     nytp_bytes_pause(rec);
-    if (rec->stmts_on)
+    if (rec->on.stmts)
         nytp_stmt_end(aTHX_ rec);
     nytp_profile_write_closing(rec);
     nytp_stream_flush(rec, NYTP_FLUSH_FINISH);
@@ -182,7 +182,7 @@ void nytp_close(pTHX_ struct nytp_recorder *rec)
 static void end_for_now(pTHX_ struct nytp_recorder *rec)
 {
     nytp_sample_catch_up(aTHX_ rec);
-    if (rec->memory_on)
+    if (rec->on.memory)
         nytp_memory_emit(rec);
     nytp_sub_infos_end_file(rec);
     nytp_places_put_counts(rec);
@@ -190,7 +190,7 @@ static void end_for_now(pTHX_ struct nytp_recorder *rec)
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
     rec->life->before_end = (struct nytp_before_end){
         .state = rec->state,
-        .pid = rec->pid,
+        .pid = rec->run.pid,
         .wake_raw = rec->wake_raw,
         .size = rec->file.size,
         .call_point = rec->writer->calls.point,
@@ -201,7 +201,7 @@ static void end_for_now(pTHX_ struct nytp_recorder *rec)
         nytp_dprof_keep_place(rec);
     nytp_profile_write_closing(rec);
     nytp_stream_flush(rec, NYTP_FLUSH_FINISH);
-    rec->is_ended = true;
+    rec->run.is_ended = true;
 }
 
 /* Cuts off the end and goes on compressing from before it. Returns false on failure. */
@@ -220,7 +220,7 @@ static bool take_back_end(struct nytp_recorder *rec)
 bool nytp_checkpoint(pTHX_ struct nytp_recorder *rec, char *text, size_t size)
 {
     nytp_become_child_if_forked(aTHX_ rec);
-    if (!nytp_file_is_open(rec) || rec->is_ended || !rec->file.is_regular) {
+    if (!nytp_file_is_open(rec) || rec->run.is_ended || !rec->file.is_regular) {
         snprintf(text, size, "nothing is being recorded into a file");
         return false;
     }
@@ -229,7 +229,7 @@ bool nytp_checkpoint(pTHX_ struct nytp_recorder *rec, char *text, size_t size)
     nytp_clock_pause(&rec->clock);
     end_for_now(aTHX_ rec);
     const bool ok = nytp_outfile_checkpoint(&rec->file, text, size);
-    rec->is_ended = false;
+    rec->run.is_ended = false;
     nytp_frames_retract(rec);
     if (!take_back_end(rec))
         nytp_stream_abandon_profile(rec);
@@ -244,7 +244,7 @@ void nytp_life_suspend(pTHX_ struct nytp_recorder *rec, struct nytp_before_end *
     end_for_now(aTHX_ rec);
     nytp_writer_put_trailer(rec->writer);
     nytp_blocks_suspend(rec);
-    rec->is_ended = false;
+    rec->run.is_ended = false;
     *before_end = rec->life->before_end;
 }
 
@@ -272,13 +272,13 @@ void nytp_name_as_child(struct nytp_recorder *rec)
  * last as long as the child. */
 static void note_fork(struct nytp_recorder *rec, void *forking)
 {
-    rec->forked = true;
+    rec->run.forked = true;
     rec->wake_raw = 0;
-    rec->counts_plain = false;
+    rec->on.counts_plain = false;
     nytp_last_stack_forget(rec);
     if (forking != NULL && rec != forking && nytp_file_is_open(rec))
         nytp_outfile_close(&rec->file);
-    if (rec->ticks_come) /* no other event comes */
+    if (rec->on.samples) /* no other event comes */
         nytp_safe_point_ask((void *)rec->interpreter);
 }
 
@@ -311,8 +311,8 @@ void nytp_life_thread(struct nytp_recorder *rec, const struct nytp_recorder *fro
 {
     const bool records = from->state == NYTP_RECORDING || from->state == NYTP_ARMED;
     rec->wake_up = nytp_wake_up;
-    rec->check_open_at_start = nytp_open_at_start_check;
-    rec->life->n_forks = from->life->n_forks + (from->forked && nytp_file_is_open(from));
+    rec->open_at_start.check = nytp_open_at_start_check;
+    rec->life->n_forks = from->life->n_forks + (from->run.forked && nytp_file_is_open(from));
     nytp_kind_set(rec, rec->options.sample > 0 ? NYTP_SAMPLED : NYTP_EXACT);
     nytp_state_set(rec, is_beyond_forkdepth(rec) ? NYTP_OFF
                         : records                ? NYTP_ARMED
@@ -334,17 +334,17 @@ static bool be_child(pTHX_ struct nytp_recorder *rec)
 /* An interpreter cloned for later use by a server that forks first (mod_perl). */
 static bool is_thread_in_wait(const struct nytp_recorder *rec)
 {
-    return rec->profile->is_thread && rec->state == NYTP_ARMED && !rec->is_ended;
+    return rec->profile->is_thread && rec->state == NYTP_ARMED && !rec->run.is_ended;
 }
 
 /* The buffer belongs to the parent. The child's profile begins now: open calls begin anew, with
  * new counts and overhead. */
 static void begin_child(pTHX_ struct nytp_recorder *rec)
 {
-    rec->forked = false;
+    rec->run.forked = false;
     const bool was_open = nytp_file_is_open(rec), was_recording = rec->state == NYTP_RECORDING;
     nytp_parts_do(rec, NYTP_FORK);
-    rec->pid = getpid();
+    rec->run.pid = getpid();
     if (!was_open && !is_thread_in_wait(rec))
         return;
     const bool is_wanted = be_child(aTHX_ rec);
@@ -371,14 +371,14 @@ static void become_child(pTHX_ struct nytp_recorder *rec)
 
 void nytp_life_resume_in_child(pTHX_ struct nytp_recorder *rec)
 {
-    if (!rec->forked)
+    if (!rec->run.forked)
         rec->life->n_forks--; /* the fork was counted */
     become_child(aTHX_ rec);
 }
 
 void nytp_become_child_if_forked(pTHX_ struct nytp_recorder *rec)
 {
-    if (!rec->forked)
+    if (!rec->run.forked)
         return;
     nytp_guard(rec);
     become_child(aTHX_ rec);
@@ -389,7 +389,7 @@ static void end_for_exec(pTHX_ struct nytp_recorder *rec)
 {
     dSAVE_ERRNO;
     nytp_guard(rec);
-    if (rec->stmts_on)
+    if (rec->on.stmts)
         nytp_stmt_return(aTHX_ rec);
     nytp_clock_pause(&rec->clock);
     end_for_now(aTHX_ rec);
@@ -406,18 +406,18 @@ static void on_exec_failed(pTHX_ void *unused)
     PERL_UNUSED_ARG(unused);
     dSAVE_ERRNO;
     nytp_guard(rec);
-    rec->is_ended = false;
+    rec->run.is_ended = false;
     nytp_clock_resume(&rec->clock);
     if (may_go_on(rec))
         nytp_state_set(rec, rec->life->before_end.state);
     nytp_frames_retract(rec);
     if (getpid() != rec->life->before_end.pid) {
-        rec->forked = true; /* a warning's handler forked: the file is the parent's */
+        rec->run.forked = true; /* a warning's handler forked: the file is the parent's */
     } else if (!take_back_end(rec) && may_go_on(rec)) {
         nytp_stream_abandon_profile(rec);
     }
     if (rec->state == NYTP_RECORDING) {
-        rec->wake_raw = rec->forked ? 0 : rec->life->before_end.wake_raw;
+        rec->wake_raw = rec->run.forked ? 0 : rec->life->before_end.wake_raw;
         nytp_switch_ops(aTHX_ rec, true); /* a handler may have switched them off */
     }
     nytp_unguard(rec);
@@ -449,7 +449,7 @@ void nytp_end_program(pTHX_ struct nytp_recorder *rec)
         return;
     }
     nytp_guard(rec);
-    if (rec->stmts_on && !rec->discount_pending)
+    if (rec->on.stmts && !rec->stmt.discount_pending)
         nytp_stmt_end(aTHX_ rec);
     end_for_now(aTHX_ rec);
     nytp_writer_put_trailer(rec->writer);
@@ -464,11 +464,11 @@ static void go_on_from_end(pTHX_ struct nytp_recorder *rec)
     dSAVE_ERRNO;
     nytp_guard(rec);
     nytp_state_set(rec, NYTP_RECORDING);
-    if (rec->forked) {
-        rec->is_ended = false; /* the parent's */
+    if (rec->run.forked) {
+        rec->run.is_ended = false; /* the parent's */
         become_child(aTHX_ rec);
     } else {
-        rec->is_ended = false;
+        rec->run.is_ended = false;
         nytp_frames_retract(rec);
         if (!take_back_end(rec))
             nytp_stream_abandon_profile(rec);
@@ -511,7 +511,7 @@ void nytp_start_armed(pTHX_ struct nytp_recorder *rec)
     if (NYTP_IS_BEING_CLONED)
         return;
     plan_thread_end(aTHX_ rec);
-    if (rec->is_ended) {
+    if (rec->run.is_ended) {
         go_on_from_end(aTHX_ rec);
         return;
     }
@@ -527,7 +527,7 @@ void nytp_start_armed(pTHX_ struct nytp_recorder *rec)
 /* Makes the end final. */
 void nytp_keep_end(struct nytp_recorder *rec)
 {
-    rec->is_ended = false;
+    rec->run.is_ended = false;
     nytp_outfile_close(&rec->file);
     nytp_state_set(rec, NYTP_CLOSED);
 }
@@ -546,7 +546,7 @@ void nytp_finish(pTHX_ struct nytp_recorder *rec)
 
 void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
 {
-    if (rec->forked)
+    if (rec->run.forked)
         become_child(aTHX_ rec);
     if (rec->state != NYTP_RECORDING) {
         rec->wake_raw = UINT64_MAX;
@@ -558,7 +558,7 @@ void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
     nytp_places_put_counts(rec);
     nytp_sub_infos_write(aTHX_ rec);
     nytp_regexes_write_if_due(rec, *raw);
-    if (!rec->counts_on) /* a point in time */
+    if (!rec->on.counts) /* a point in time */
         nytp_stream_emit_memory_if_due(rec, *raw);
     nytp_bytes_look_for_freed(rec);
     nytp_stream_flush_if_due(rec, *raw);

@@ -28,7 +28,7 @@ struct nytp_before_end {
 
 struct nytp_rec_life {
     unsigned n_forks;                  /* generations of processes since the first */
-    struct nytp_before_end before_end; /* valid while rec->is_ended */
+    struct nytp_before_end before_end; /* valid while rec->run.is_ended */
     unsigned n_thread_ends;            /* times that a thread seemed to have ended */
 };
 

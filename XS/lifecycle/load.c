@@ -64,7 +64,7 @@ static void on_destruction(pTHX_ void *unused)
         return;
     struct itimerval timers[N_TIMERS];
     stop_timers(timers);
-    if (rec->is_ended)
+    if (rec->run.is_ended)
         nytp_keep_end(rec);
     nytp_finish(aTHX_ rec);
     nytp_hooks_forget(aTHX);
@@ -85,7 +85,7 @@ struct nytp_recorder *nytp_recorder_get(pTHX)
     was_used = true;
     rec->wake_raw = UINT64_MAX;
     rec->wake_up = nytp_wake_up;
-    rec->check_open_at_start = nytp_open_at_start_check;
+    rec->open_at_start.check = nytp_open_at_start_check;
     nytp_clock_foresee(&rec->clock);
     nytp_options_init(&rec->options);
     nytp_names_init(rec);
@@ -145,7 +145,7 @@ static void finish(pTHX_ void *unused)
     stop_timers(timers);
     nytp_become_child_if_forked(aTHX_ rec);
     nytp_profile_say_if_never_begun(rec);
-    if (rec->state == NYTP_ARMED && !rec->is_ended && !rec->profile->is_thread)
+    if (rec->state == NYTP_ARMED && !rec->run.is_ended && !rec->profile->is_thread)
         nytp_start_armed(aTHX_ rec);
     nytp_end_program(aTHX_ rec);
     restart_timers(timers);
@@ -313,7 +313,7 @@ static void wait_for_import(pTHX)
     if (rec == NULL || rec->load->waits == 0)
         return;
     dSAVE_ERRNO;
-    if (rec->state != NYTP_ARMED || rec->is_ended)
+    if (rec->state != NYTP_ARMED || rec->run.is_ended)
         rec->load->waits = 0;
     else if (nytp_is_between_statements(aTHX) && --rec->load->waits == 0)
         nytp_start(aTHX);
@@ -326,7 +326,7 @@ static void wait_for_import(pTHX)
  * statements of the program begin the recording. */
 static void plan_wait(pTHX_ struct nytp_recorder *rec)
 {
-    if (rec->state != NYTP_ARMED || (rec->kind == NYTP_EXACT && !rec->comes_late))
+    if (rec->state != NYTP_ARMED || (rec->kind == NYTP_EXACT && !rec->run.comes_late))
         return;
     rec->load->waits = STATEMENTS_TO_IMPORT;
     rec->load->loaded_ns = nytp_profile_processor_ns();
@@ -345,7 +345,7 @@ void nytp_load(pTHX)
     if (rec->load->loader == 0) {
         rec->load->loader = getpid();
         rec->load->is_debugger = PL_perldb != 0;
-        rec->comes_late = PL_main_start != NULL;
+        rec->run.comes_late = PL_main_start != NULL;
         note_hash_seed(rec);
         nytp_files_begin(aTHX_ rec);
         nytp_bytes_take_out_of_environment(aTHX);
@@ -380,7 +380,7 @@ void nytp_load_forget_errors(pTHX)
 /* Begins recording, or resumes it in the named file. */
 static void record(pTHX_ struct nytp_recorder *rec, bool was_on)
 {
-    if (!was_on && rec->options.subs && !(rec->options.stmts && rec->leave_on))
+    if (!was_on && rec->options.subs && !(rec->options.stmts && rec->on.leave))
         nytp_hooks_watch_returns(aTHX);
     plan_switch_of_main(aTHX_ rec);
     if (rec->state == NYTP_PAUSED)
@@ -389,9 +389,9 @@ static void record(pTHX_ struct nytp_recorder *rec, bool was_on)
         nytp_start_recording(aTHX_ rec);
     if (!was_on)
         nytp_open_at_start_add(aTHX_ rec);
-    if (!was_on && rec->stmts_on)
+    if (!was_on && rec->on.stmts)
         nytp_stmt_resume(aTHX_ rec);
-    if (!was_on && rec->stmts_on && PL_curcop != &PL_compiling)
+    if (!was_on && rec->on.stmts && PL_curcop != &PL_compiling)
         nytp_stmt_begin(aTHX_ rec, PL_curcop);
 }
 
@@ -436,7 +436,7 @@ bool nytp_enable(pTHX_ const char *path)
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
     if (rec != NULL && !rec->load->is_planned)
         nytp_load(aTHX); /* with Devel::NYTProf::Core alone */
-    if (rec == NULL || rec->state == NYTP_OFF || rec->is_ended)
+    if (rec == NULL || rec->state == NYTP_OFF || rec->run.is_ended)
         return false;
     if (path == NULL && rec->state == NYTP_CLOSED && rec->profile->n_finished > 0)
         nytp_say(&rec->options, "%s is finished, the profile goes on in %s.%u",
@@ -467,7 +467,7 @@ void nytp_finish_exact(pTHX)
 
 void nytp_enable_unasked(pTHX_ struct nytp_recorder *rec)
 {
-    if (rec->state == NYTP_OFF || rec->is_ended || !rec->load->is_planned)
+    if (rec->state == NYTP_OFF || rec->run.is_ended || !rec->load->is_planned)
         return;
     nytp_become_child_if_forked(aTHX_ rec);
     nytp_name_as_child(rec);
@@ -478,9 +478,9 @@ bool nytp_rotate_unasked(pTHX_ const char *path, char *text, size_t size)
 {
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
     struct nytp_next_profile next;
-    if (rec != NULL && !rec->is_ended)
+    if (rec != NULL && !rec->run.is_ended)
         nytp_become_child_if_forked(aTHX_ rec);
-    if (rec == NULL || rec->is_ended || rec->state != NYTP_RECORDING) {
+    if (rec == NULL || rec->run.is_ended || rec->state != NYTP_RECORDING) {
         snprintf(text, size, "nothing is being recorded");
         return false;
     }
@@ -511,14 +511,14 @@ bool nytp_disable(pTHX)
     if (rec == NULL)
         return false;
     nytp_become_child_if_forked(aTHX_ rec);
-    if (rec->state == NYTP_ARMED && !rec->is_ended)
+    if (rec->state == NYTP_ARMED && !rec->run.is_ended)
         nytp_state_set(rec, NYTP_LOADED); /* before anything was recorded */
     if (rec->state != NYTP_RECORDING)
         return false;
     nytp_guard(rec);
     nytp_sample_pause(aTHX_ rec);
     nytp_bytes_pause(rec);
-    if (rec->stmts_on)
+    if (rec->on.stmts)
         nytp_stmt_pause(aTHX_ rec);
     nytp_state_set(rec, NYTP_PAUSED);
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
@@ -559,7 +559,7 @@ void nytp_label(pTHX_ SV **pairs, int n, bool of_profile)
 void nytp_load_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
     *rec->load = *from->load;
-    rec->comes_late = from->comes_late;
+    rec->run.comes_late = from->run.comes_late;
     rec->load->waits = 0;
 }
 
@@ -580,7 +580,7 @@ void nytp_statement_by_db(pTHX)
         return;
     if (rec->state == NYTP_ARMED)
         nytp_start_armed(aTHX_ rec);
-    if (rec->stmts_on && !is_empty_statement(aTHX_ PL_op))
+    if (rec->on.stmts && !is_empty_statement(aTHX_ PL_op))
         nytp_stmt_begin(aTHX_ rec, PL_curcop);
 }
 
@@ -599,9 +599,9 @@ void nytp_start(pTHX)
         return;
     if (!rec->load->is_debugger)
         plan_switch_of_main(aTHX_ rec);
-    if (rec->comes_late && rec->options.subs && !(rec->options.stmts && rec->leave_on))
+    if (rec->run.comes_late && rec->options.subs && !(rec->options.stmts && rec->on.leave))
         nytp_hooks_watch_returns(aTHX);
-    rec->is_importing = true;
+    rec->run.is_importing = true;
     nytp_start_armed(aTHX_ rec);
-    rec->is_importing = false;
+    rec->run.is_importing = false;
 }

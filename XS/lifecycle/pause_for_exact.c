@@ -29,14 +29,13 @@ static void save_sampled(struct nytp_recorder *rec)
 {
     struct nytp_rec_pause_for_exact *const sampled = rec->pause_for_exact;
     nytp_profile_suspend(rec, &sampled->profile);
-    sampled->pid = rec->pid;
+    sampled->pid = rec->run.pid;
     sampled->file = rec->file;
     sampled->writer = rec->writer;
     sampled->stream = *rec->stream;
-    sampled->generation = rec->generation;
+    sampled->generation = rec->run.generation;
     sampled->overhead_ticks = rec->clock.overhead_ticks;
-    nytp_frames_save(rec);
-    nytp_arcs_save(rec);
+    nytp_calls_suspend(rec);
     rec->file = (struct nytp_outfile){.fd = -1};
     rec->writer = NULL;
     sampled->is_there = true;
@@ -55,10 +54,9 @@ static void restore_sampled(struct nytp_recorder *rec)
                         rec->clock.overhead_ticks - sampled->overhead_ticks);
     rec->file = sampled->file;
     rec->writer = sampled->writer;
-    rec->generation = sampled->generation;
+    rec->run.generation = sampled->generation;
     nytp_stream_restore(rec, &sampled->stream);
-    nytp_frames_restore(rec);
-    nytp_arcs_restore(rec);
+    nytp_calls_resume(rec);
     *sampled = (struct nytp_rec_pause_for_exact){0};
     nytp_subs_begin_file(rec);
 }
@@ -93,9 +91,9 @@ static void drop_of_child(pTHX_ struct nytp_recorder *rec)
 static void end_exact(pTHX_ struct nytp_recorder *rec)
 {
     nytp_profile_drop_abandoned(rec);
-    if (rec->is_ended)
+    if (rec->run.is_ended)
         nytp_keep_end(rec);
-    else if (rec->forked)
+    else if (rec->run.forked)
         nytp_outfile_close(&rec->file); /* the parent's */
     else if (nytp_file_is_open(rec) && rec->pause_for_exact->pid != getpid())
         drop_of_child(aTHX_ rec);

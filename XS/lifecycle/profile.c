@@ -75,11 +75,11 @@ static void write_number(struct nytp_recorder *rec, const char *head, int64_t nu
 void nytp_profile_begin_file(struct nytp_recorder *rec)
 {
     const struct nytp_options *const options = &rec->options;
-    rec->comments_on =
+    rec->on.comments =
         rec->kind == NYTP_EXACT && rec->dprof == NULL && options->subs && options->calls > 1 &&
         !nytp_option_is_given(options, NYTP_OPTION_calls) && !(options->memory && options->svs);
     nytp_state_set(rec, rec->state);
-    if (rec->comments_on)
+    if (rec->on.comments)
         nytp_write_calls_head(rec->writer);
 }
 
@@ -104,7 +104,7 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     nytp_host_name(text, sizeof text);
     nytp_write_attribute_record(rec->writer, "host", text, strlen(text));
     const char *const clock = rec->clock.is_counter ? rec->clock.source : "clock_gettime";
-    if (rec->counts_on)
+    if (rec->on.counts)
         nytp_write_attribute_record(rec->writer, "counts", "1", 1);
     else
         nytp_write_attribute_record(rec->writer, "clock", clock, strlen(clock));
@@ -125,8 +125,9 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     if (!nytp_platform_memory(&rec->profile->memory_start, &peak))
         rec->profile->memory_start = 0;
     rec->profile->processor_ns = nytp_profile_processor_ns();
-    nytp_write_pid_start(rec->writer, (uint32_t)rec->pid, (uint32_t)getppid(), time_of_day());
-    if (rec->profile->memory_start > 0 && !rec->counts_on)
+    nytp_write_pid_start(rec->writer, (uint32_t)rec->run.pid, (uint32_t)getppid(),
+                         time_of_day());
+    if (rec->profile->memory_start > 0 && !rec->on.counts)
         write_number(rec, NYTP_MEMORY_NOW_HEAD, rec->profile->memory_start);
     nytp_parts_do(rec, NYTP_BEGIN_FILE);
 }
@@ -135,7 +136,7 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
 static char *path_for(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_profile *profile)
 {
     const struct nytp_file_name_values values = {
-        .pid = (long)rec->pid,
+        .pid = (long)rec->run.pid,
         .started = (long long)profile->started,
         .program = PL_origfilename == NULL ? "" : PL_origfilename,
     };
@@ -147,7 +148,7 @@ static char *path_for(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_pro
     free(expanded);
     const bool is_round = profile->is_round;
     if (!has_pid && ((rec->options.addpid && !is_round) || profile->is_child))
-        nytp_text_printf(&rec->scratch, ".%ld", (long)rec->pid);
+        nytp_text_printf(&rec->scratch, ".%ld", (long)rec->run.pid);
     if (profile->is_thread && !is_round)
         nytp_text_printf(&rec->scratch, ".t%u", profile->thread);
     if (profile->n_finished > 0)
@@ -203,7 +204,7 @@ void nytp_profile_resume(struct nytp_recorder *rec, const struct nytp_rec_profil
     const struct nytp_rec_profile of_round = *rec->profile;
     Safefree(of_round.base_path);
     *rec->profile = *sampled;
-    rec->comments_on = false;
+    rec->on.comments = false;
     rec->profile->n_opened = of_round.n_opened;
     rec->profile->overhead_base += overhead_ticks;
     if (of_round.is_round)
@@ -258,7 +259,7 @@ void nytp_profile_thread(struct nytp_recorder *rec, const struct nytp_recorder *
     dTHX;
     const struct nytp_rec_profile *const profile =
         from->pause_for_exact->is_there ? &from->pause_for_exact->profile : from->profile;
-    const bool is_of_child = from->forked && nytp_file_is_open(from);
+    const bool is_of_child = from->run.forked && nytp_file_is_open(from);
     rec->profile->base_path = copy_of(profile->base_path);
     rec->profile->is_template = profile->is_template;
     rec->profile->is_default_path = profile->is_default_path;
@@ -298,7 +299,7 @@ static bool open_file(pTHX_ struct nytp_recorder *rec, struct nytp_rec_profile *
         profile->started = time(NULL);
     /* `perl -MDevel::NYTProf -e 1` only tests for the module */
     const bool is_glance =
-        profile->is_default_path && rec->e_text != NULL && !rec->load->is_debugger;
+        profile->is_default_path && rec->run.e_text != NULL && !rec->load->is_debugger;
     char *const path = path_for(aTHX_ rec, profile);
     struct stat there;
     const bool is_present = nytp_file_is_open(rec) && rec->file.is_regular &&
@@ -366,10 +367,10 @@ bool nytp_profile_open(pTHX_ struct nytp_recorder *rec)
     }
     nytp_writer_reset(rec->writer);
     rec->writer->on_full = nytp_stream_on_full;
-    rec->generation = ++rec->profile->n_opened;
+    rec->run.generation = ++rec->profile->n_opened;
     write_header(aTHX_ rec);
     rec->profile->overhead_base = rec->clock.overhead_ticks;
-    nytp_trace(&rec->options, 1, "process %ld writes %s", (long)rec->pid, rec->file.path);
+    nytp_trace(&rec->options, 1, "process %ld writes %s", (long)rec->run.pid, rec->file.path);
     return true;
 }
 
@@ -378,7 +379,7 @@ bool nytp_profile_open(pTHX_ struct nytp_recorder *rec)
 static void write_processor_time(struct nytp_recorder *rec)
 {
     const int64_t began = rec->profile->processor_ns, now = nytp_profile_processor_ns();
-    if (rec->dprof == NULL && !rec->counts_on && began >= 0 && now >= began)
+    if (rec->dprof == NULL && !rec->on.counts && began >= 0 && now >= began)
         write_number(rec, NYTP_PROCESSOR_TIME_HEAD, now - began);
 }
 
@@ -388,7 +389,7 @@ static void write_memory(struct nytp_recorder *rec)
     if (rec->dprof != NULL || rec->profile->memory_start == 0 ||
         !nytp_platform_memory(&now, &peak))
         return;
-    if (!rec->counts_on)
+    if (!rec->on.counts)
         write_number(rec, NYTP_MEMORY_NOW_HEAD, now);
     write_number(rec, NYTP_MEMORY_START_HEAD, rec->profile->memory_start);
     write_number(rec, NYTP_MEMORY_PEAK_HEAD, peak);
@@ -410,7 +411,7 @@ void nytp_profile_write_closing(struct nytp_recorder *rec)
     nytp_parts_do(rec, NYTP_END_FILE);
     write_processor_time(rec);
     write_memory(rec);
-    nytp_write_pid_end(rec->writer, (uint32_t)rec->pid, time_of_day());
+    nytp_write_pid_end(rec->writer, (uint32_t)rec->run.pid, time_of_day());
 }
 
 /* ---- messages at the end ---- */
@@ -455,8 +456,8 @@ void nytp_profile_say_end(struct nytp_recorder *rec)
         nytp_sample_say_if_none(rec);
     nytp_trace(&rec->options, 1,
                "process %ld finished %s, %llu bytes: %u files, %u subs, %zu call sites",
-               (long)rec->pid, rec->file.path, (unsigned long long)rec->file.size,
-               rec->files->n, rec->subs->last_id, rec->arcs.used);
+               (long)rec->run.pid, rec->file.path, (unsigned long long)rec->file.size,
+               rec->files->n, rec->subs->last_id, rec->calls.arcs.used);
     RESTORE_ERRNO;
 }
 

@@ -59,7 +59,7 @@ void nytp_profile_take_next(struct nytp_recorder *rec, const struct nytp_next_pr
 void nytp_profile_drop_abandoned(struct nytp_recorder *rec);
 
 /* Writes the records that are known only at the end; without those that need allocation if
- * rec->without_perl. */
+ * rec->run.without_perl. */
 void nytp_profile_write_closing(struct nytp_recorder *rec);
 
 /* The file is ended and closed; the next one gets another name. */

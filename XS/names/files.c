@@ -301,7 +301,7 @@ static char *read_loaded(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *
         look_at_loaded(aTHX_ rec, file, path);
     if (file->loaded != NULL && file->loaded->has_sum && !rec->options.savesrc)
         return NULL; /* the sum is all that is recorded */
-    if (rec->counts_on && !rec->options.savesrc)
+    if (rec->on.counts && !rec->options.savesrc)
         return NULL; /* a sum takes as long as many statements */
     if (file->loaded == NULL || stat(path, &st) != 0 || !is_file_of(file->loaded, &st))
         return NULL;
@@ -324,7 +324,7 @@ static void write_new_fid(struct nytp_recorder *rec, struct nytp_rec_file *file)
                            .mtime_s = recorded == NULL ? 0 : (uint32_t)recorded->written.tv_sec,
                            .name = {.ptr = name, .len = (uint32_t)strlen(name)},
                        });
-    file->generation[rec->kind] = rec->generation;
+    file->generation[rec->kind] = rec->run.generation;
 }
 
 static struct nytp_rec_file *unknown_invoker(pTHX_ struct nytp_recorder *rec)

@@ -185,7 +185,7 @@ const struct nytp_shared_text *nytp_source_text(const struct nytp_recorder *rec,
         return file->text;
     if (file->is_eval && nytp_parse_eval_name(file->perl_name, &seq))
         return nytp_eval_text(rec, seq);
-    return strEQ(file->perl_name, "-e") ? rec->e_text : NULL;
+    return strEQ(file->perl_name, "-e") ? rec->run.e_text : NULL;
 }
 
 /* perl appends "\n;" to the text of an eval, and so its line count includes that. */

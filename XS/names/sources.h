@@ -23,7 +23,7 @@ bool nytp_source_is_wanted(const struct nytp_recorder *rec, const struct nytp_re
 static inline bool nytp_file_is_written(const struct nytp_recorder *rec,
                                         const struct nytp_rec_file *file)
 {
-    return file->fid != 0 && file->generation[rec->kind] == rec->generation;
+    return file->fid != 0 && file->generation[rec->kind] == rec->run.generation;
 }
 
 /* Returns the content of a whole file, `len` bytes for free(), or NULL if it cannot be read or

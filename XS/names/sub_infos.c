@@ -20,12 +20,12 @@ static void write_info(struct nytp_recorder *rec, struct nytp_rec_sub *sub, uint
                             .last_line = last_line,
                             .name = {.ptr = sub->name, .len = (uint32_t)sub->name_len},
                         });
-    sub->info_generation[rec->kind] = rec->generation;
+    sub->info_generation[rec->kind] = rec->run.generation;
 }
 
 static bool is_written(const struct nytp_recorder *rec, const struct nytp_rec_sub *sub)
 {
-    return sub->info_generation[rec->kind] == rec->generation;
+    return sub->info_generation[rec->kind] == rec->run.generation;
 }
 
 /* Adds a sub that was compiled before us. Other subs have better lines already. */
@@ -229,7 +229,7 @@ static void write_all(pTHX_ struct nytp_recorder *rec)
 void nytp_sub_infos_end_file(struct nytp_recorder *rec)
 {
     dTHX;
-    if (rec->without_perl) {
+    if (rec->run.without_perl) {
         nytp_info_queue_filter(rec, stays_queued);
         return;
     }

@@ -126,7 +126,7 @@ static inline struct nytp_called *called_row(const struct nytp_recorder *rec, co
 static void forget_called(struct nytp_recorder *rec, const OP *root)
 {
     struct nytp_called *const row = called_row(rec, root);
-    rec->site_cache_version++;
+    rec->cache.sites_version++;
     for (size_t i = 0; i < NYTP_CALLED_NAMES; i++)
         if (row[i].root == root)
             row[i].root = NULL;
@@ -424,7 +424,7 @@ void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
     rec->subs->compiled.cv = PL_compcv;
     if (!CvANON(PL_compcv) && PL_subname != NULL && SvPOK(PL_subname)) {
         rec->subs->compiled.name = newSVsv(PL_subname);
-        rec->svs_seen++; /* it is ours */
+        rec->memory.svs++; /* it is ours */
     }
     if (CvSPECIAL(PL_compcv))
         rec->subs->compiled.begin = begin_entry(aTHX_ rec);
@@ -465,7 +465,7 @@ void nytp_name_compiled(pTHX_ struct nytp_recorder *rec)
         nytp_sub_of_cv(aTHX_ rec, cv);
     const IV before = (IV)PL_sv_count;
     SvREFCNT_dec(compiled.name);
-    rec->svs_seen += (IV)PL_sv_count - before;
+    rec->memory.svs += (IV)PL_sv_count - before;
     Zero(&rec->subs->compiled, 1, struct nytp_compiled);
 }
 

@@ -35,7 +35,7 @@ static struct nytp_encoded_place blocked_place(struct nytp_recorder *rec, const 
         if (rec->files->all[i] != NULL && strEQ(rec->files->all[i]->perl_name, name))
             *fid = nytp_file_known_fid(rec, rec->files->all[i]);
     if (*fid == 0) {
-        *fid = ++rec->n_blocked_files + rec->files->n;
+        *fid = ++rec->run.n_blocked_files + rec->files->n;
         nytp_write_new_fid(rec->writer, &(struct nytp_new_fid){
                                             .fid = *fid,
                                             .flags = NYTP_FID_VIA_SUB,
@@ -89,10 +89,10 @@ static struct nytp_str blocked_name(const struct nytp_recorder *rec, int i,
 static struct nytp_str caller_name(const struct nytp_recorder *rec, int i,
                                    char name[LONGEST_NAME])
 {
-    if (i + 1 < (int)(blocked.n - rec->n_frames))
+    if (i + 1 < (int)(blocked.n - rec->calls.n))
         return blocked_name(rec, i + 1, name);
     const struct nytp_rec_sub *const sub =
-        rec->n_frames > 0 ? rec->frames[rec->n_frames - 1].sub : rec->subs->runtime;
+        rec->calls.n > 0 ? rec->calls.frames[rec->calls.n - 1].sub : rec->subs->runtime;
     return (struct nytp_str){.ptr = sub->name, .len = (uint32_t)sub->name_len};
 }
 
@@ -100,7 +100,7 @@ static struct nytp_str caller_name(const struct nytp_recorder *rec, int i,
 static uint32_t count_still_open(const struct nytp_recorder *rec, const struct nytp_call *open)
 {
     uint32_t n = 0;
-    while (n < rec->n_frames && n < blocked.n &&
+    while (n < rec->calls.n && n < blocked.n &&
            NYTP_CALL_CV(&open[n]) == blocked.calls[blocked.n - 1 - n].code &&
            NYTP_CALL_SITE(&open[n]) == blocked.calls[blocked.n - 1 - n].site)
         n++;
@@ -140,7 +140,7 @@ static void write_blocked_entry(struct nytp_recorder *rec, const COP *site)
 static void write_blocked(struct nytp_recorder *rec, struct nytp_last_sample *before,
                           struct nytp_last_sample *sample)
 {
-    const int n = (int)(blocked.n - rec->n_frames);
+    const int n = (int)(blocked.n - rec->calls.n);
     const bool has_leaf = nytp_blocked_has_leaf(rec, &blocked);
     for (int i = n - 1; i >= 0; i--)
         write_blocked_entry(rec, blocked.calls[i].site);
@@ -158,7 +158,7 @@ static void write_blocked(struct nytp_recorder *rec, struct nytp_last_sample *be
 
 bool nytp_blocked_look(const struct nytp_recorder *rec)
 {
-    return nytp_open_stack_look(&blocked, rec->interpreter, (long)rec->pid) &&
+    return nytp_open_stack_look(&blocked, rec->interpreter, (long)rec->run.pid) &&
            blocked.is_whole && blocked.n <= MOST_BLOCKED;
 }
 
@@ -167,7 +167,7 @@ void nytp_blocked_put(struct nytp_recorder *rec, const struct nytp_call *open,
 {
     const uint32_t n_open = count_still_open(rec, open);
     uint32_t fid, line;
-    while (rec->n_frames > n_open)
+    while (rec->calls.n > n_open)
         nytp_frame_leave(rec, rec->sample_ticks);
     sample->place = blocked_place(rec, blocked.cop, &fid, &line);
     write_blocked(rec, before, sample);

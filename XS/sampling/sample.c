@@ -41,7 +41,7 @@ struct nytp_sampler {
     struct nytp_ring ring;
     struct nytp_alloc_ticks *allocs; /* owned; NULL: bytes are not wanted */
     struct nytp_tick_stack stack;
-    struct nytp_call *open; /* of each frame in rec->frames, what it was made for */
+    struct nytp_call *open; /* of each frame in rec->calls.frames, what it was made for */
     uint32_t size_open;
     uint32_t n_as_now; /* of `open`, from the outermost: the same as in stack.now */
     struct nytp_last_sample last;
@@ -117,7 +117,8 @@ static struct nytp_call_site site_at(pTHX_ struct nytp_recorder *rec, const COP 
     const struct nytp_call_site site = {
         .fid = place->fid,
         .line = place->line,
-        .caller = rec->n_frames > 0 ? rec->frames[rec->n_frames - 1].sub : rec->subs->runtime,
+        .caller =
+            rec->calls.n > 0 ? rec->calls.frames[rec->calls.n - 1].sub : rec->subs->runtime,
         .now = rec->sample_ticks,
     };
     return site;
@@ -127,7 +128,7 @@ static void open_frame(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
                        const struct nytp_call_site *site)
 {
     nytp_frame_open(rec, sub, site);
-    if (sub->info_generation[NYTP_SAMPLED] != rec->generation)
+    if (sub->info_generation[NYTP_SAMPLED] != rec->run.generation)
         nytp_info_queue_add(rec, sub);
 }
 
@@ -180,8 +181,8 @@ static void enter(void *to, uint32_t i)
     dTHXa((void *)rec->interpreter);
     const struct nytp_call_site site = site_at(aTHX_ rec, NYTP_CALL_SITE(call));
     open_frame(rec, nytp_sub_of_cv(aTHX_ rec, NYTP_CALL_CV(call)), &site);
-    NYTP_MAKE_ROOM(sampler->open, rec->n_frames - 1, sampler->size_open, struct nytp_call);
-    sampler->open[rec->n_frames - 1] = *call;
+    NYTP_MAKE_ROOM(sampler->open, rec->calls.n - 1, sampler->size_open, struct nytp_call);
+    sampler->open[rec->calls.n - 1] = *call;
 }
 
 static void leave(void *to)
@@ -203,7 +204,7 @@ static bool go_to(struct nytp_recorder *rec, const struct nytp_moment *moment)
     const uint32_t n_same = sampler->n_as_now < n_in_now ? sampler->n_as_now : n_in_now;
     struct walk walk = {rec, moment, n - n_shown};
     sampler->n_as_now = n_in_now;
-    return nytp_step(&steps, &walk, rec->n_frames, n_same, n_shown);
+    return nytp_step(&steps, &walk, rec->calls.n, n_same, n_shown);
 }
 
 static struct nytp_place place_of(pTHX_ struct nytp_recorder *rec,
@@ -374,15 +375,14 @@ static void keep_to_budget(struct nytp_recorder *rec, uint64_t ns)
 
 bool nytp_sample_is_due(const struct nytp_recorder *rec)
 {
-    return rec->ticks_come &&
-           (rec->forked || nytp_tick_next(&rec->sampler->ring) != NULL ||
-            nytp_bytes_wait(rec));
+    return rec->on.samples && (rec->run.forked || nytp_tick_next(&rec->sampler->ring) != NULL ||
+                               nytp_bytes_wait(rec));
 }
 
 /* A new end takes as long as many samples. */
 bool nytp_sample_is_worth_new_end(const struct nytp_recorder *rec)
 {
-    return rec->forked || now_ns(rec) - rec->sampler->ns >= NEW_END_NS;
+    return rec->run.forked || now_ns(rec) - rec->sampler->ns >= NEW_END_NS;
 }
 
 static void forget_ticks(struct nytp_recorder *rec)
@@ -449,7 +449,7 @@ void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec)
     struct nytp_sampler *const sampler = rec->sampler;
     dSAVE_ERRNO;
     nytp_guard(rec);
-    if (rec->forked)
+    if (rec->run.forked)
         nytp_now(aTHX_ rec);
     follow_thread(rec);
     const uint64_t began_ns = now_ns(rec);
@@ -475,7 +475,7 @@ void nytp_sample_catch_up(pTHX_ struct nytp_recorder *rec)
 {
     struct nytp_sampler *const sampler = rec->sampler;
     int64_t ticks, cpu_ticks;
-    if (!rec->ticks_come || rec->state != NYTP_RECORDING)
+    if (!rec->on.samples || rec->state != NYTP_RECORDING)
         return;
     const uint64_t ns = take_all(aTHX_ rec, now_ns(rec));
     measure(sampler, ns, nytp_kernel_clock_ns(sampler->ring.cpu_clock), &ticks, &cpu_ticks);
@@ -494,7 +494,7 @@ void nytp_sample_catch_up(pTHX_ struct nytp_recorder *rec)
 
 void nytp_sample_forget_cop(struct nytp_recorder *rec, const OP *op)
 {
-    if (rec->options.sample == 0 || rec->places == NULL)
+    if (rec->options.sample == 0 || rec->cache.places == NULL)
         return;
     struct nytp_place *const slot = nytp_sampled_place_slot(rec, (const COP *)op);
     if (slot->cop == (const COP *)op)
@@ -507,7 +507,7 @@ void nytp_sample_put_blocked(struct nytp_recorder *rec)
 {
     struct nytp_sampler *const sampler = rec->sampler;
     struct nytp_last_sample sample = {.is_there = true};
-    if (!rec->ticks_come || rec->state != NYTP_RECORDING)
+    if (!rec->on.samples || rec->state != NYTP_RECORDING)
         return;
     measure(sampler, now_ns(rec), nytp_kernel_clock_ns(sampler->ring.cpu_clock), &sample.ticks,
             &sample.cpu_ticks);
@@ -527,7 +527,7 @@ static struct nytp_sampler *new_sampler(pTHX_ struct nytp_recorder *rec)
     sampler->by_cpu = is_cpu_clock(rec);
     sampler->ring.clock = rec->clock.id;
     nytp_copy_stack_begin(aTHX_ & sampler->ring);
-    if (rec->malloc_library != NULL)
+    if (rec->memory.library != NULL)
         sampler->allocs = nytp_alloc_ticks_new(rec, &sampler->ring);
     return sampler;
 }
@@ -545,7 +545,7 @@ static void account_from_now(struct nytp_recorder *rec)
 bool nytp_sample_begin(pTHX_ struct nytp_recorder *rec)
 {
     char error[120];
-    if (rec->kind != NYTP_SAMPLED || rec->ticks_come)
+    if (rec->kind != NYTP_SAMPLED || rec->on.samples)
         return true;
     if (rec->sampler == NULL)
         rec->sampler = new_sampler(aTHX_ rec);
@@ -555,11 +555,11 @@ bool nytp_sample_begin(pTHX_ struct nytp_recorder *rec)
     account_from_now(rec);
     nytp_safe_point_begin(aTHX);
     nytp_ticks_set_period(wanted_period_us(rec));
-    rec->ticks_come = nytp_ticks_add(&rec->sampler->ring, error, sizeof error);
-    if (!rec->ticks_come)
+    rec->on.samples = nytp_ticks_add(&rec->sampler->ring, error, sizeof error);
+    if (!rec->on.samples)
         nytp_say(&rec->options, "sampling is not possible: %s; the program runs unprofiled",
                  error);
-    return rec->ticks_come;
+    return rec->on.samples;
 }
 
 /* The thread does not run yet: recording begins at the first tick that finds it running. */
@@ -574,18 +574,18 @@ void nytp_sample_thread(struct nytp_recorder *rec, const struct nytp_recorder *f
 
 void nytp_sample_pause(pTHX_ struct nytp_recorder *rec)
 {
-    if (!rec->ticks_come)
+    if (!rec->on.samples)
         return;
     nytp_sample_catch_up(aTHX_ rec);
     nytp_last_stack_end(rec);
     nytp_ticks_remove(&rec->sampler->ring);
-    rec->ticks_come = false;
+    rec->on.samples = false;
 }
 
 void nytp_sample_fork(struct nytp_recorder *rec)
 {
     char error[120];
-    if (!rec->ticks_come)
+    if (!rec->on.samples)
         return;
     forget_ticks(rec);
     nytp_copy_stack_thread(&rec->sampler->ring);
@@ -598,7 +598,7 @@ void nytp_sample_free(struct nytp_recorder *rec)
     struct nytp_sampler *const sampler = rec->sampler;
     if (sampler == NULL)
         return;
-    if (rec->ticks_come)
+    if (rec->on.samples)
         nytp_ticks_remove(&sampler->ring);
     nytp_wait_look_end(&sampler->ring.call);
     Safefree(sampler->open);
@@ -628,7 +628,7 @@ void nytp_sample_begin_file(struct nytp_recorder *rec)
 void nytp_sample_end_file(struct nytp_recorder *rec)
 {
     const struct nytp_sampler *const sampler = rec->sampler;
-    if (rec->kind != NYTP_SAMPLED || sampler == NULL || rec->without_perl)
+    if (rec->kind != NYTP_SAMPLED || sampler == NULL || rec->run.without_perl)
         return;
     nytp_write_number_attribute(rec->writer, "samples", sampler->n_samples);
     nytp_write_number_attribute(rec->writer, "sample_ticks",

@@ -6,6 +6,7 @@
 #ifndef NYTP_FRAMES_H
 #define NYTP_FRAMES_H
 
+#include "XS/perl/index.h"
 #include "XS/perl/perl_compat.h"
 
 struct nytp_rec_arc;
@@ -24,17 +25,24 @@ struct nytp_rec_frame {
     int64_t labelled_ticks;               /* labels.c: exclusive time up to the last change */
 };
 
-/* The statement in progress; its place is in places.h. */
+/* stmts.c: the statement in progress, and the one that called DB::disable_profile(). */
 struct nytp_stmt {
+    struct nytp_place *place; /* places.c; NULL: none is in progress */
+    int64_t since_ticks;      /* axis point of its begin or last record */
+    int64_t paused_ticks;     /* the paused one's time so far */
     uint32_t block_line, sub_line; /* only with blocks=1 */
-    int64_t since_ticks;           /* axis point of its begin or last record */
+    uint32_t paused_block_line, paused_sub_line;
+    bool discount_pending; /* the last DISCOUNT still waits for its time record */
+    uint8_t n_untold;      /* scopes left since the statement's last record */
 };
 
-/* The frames of a suspended profile file. */
-struct nytp_rec_frames {
-    struct nytp_rec_frame *all;
+/* The calls of a profile file: those that are open, and the sums of those that have ended. */
+struct nytp_rec_calls {
+    struct nytp_rec_frame *frames; /* call_frames.c: open calls, innermost last; owned */
     uint32_t n, size;
-    uint32_t recorded_serial; /* frames up to this one have recorded their names */
+    uint32_t
+        recorded_serial;    /* write_ahead.c: frames up to this one have recorded their names */
+    struct nytp_index arcs; /* arcs.c; owned */
 };
 
 /* The origin of a call, taken before perl's handler changes the current statement. */
@@ -50,6 +58,18 @@ struct nytp_jump {
     CV *xsub;
     uint32_t from; /* serial of the frame that jumps */
     struct nytp_call_site site;
+};
+
+/* The last events of calls, for the handlers that come next. */
+struct nytp_last_calls {
+    uint32_t serial;        /* call_frames.c: of the frame opened last */
+    uint16_t begun_builtin; /* calls.c: the op that runs at once in its frame */
+    bool ended_regex;       /* regexes.c: the ending builtin is a regex op to be recorded */
+    bool left_fresh;        /* left_ticks belongs to the running op */
+    int64_t left_ticks; /* call_frames.c: axis at the last return, for the leave op around it */
+    const OP *entered_op;  /* first op of the sub entered last, until it has run */
+    int64_t entered_ticks; /* calls.c: the time of that entry */
+    struct nytp_jump jump; /* call_frames.c */
 };
 
 #endif

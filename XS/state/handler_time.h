@@ -30,24 +30,24 @@ enum {
 };
 
 struct nytp_handler_time {
+    int16_t until;  /* runs until the next timed pair; -1 and -2: its two runs */
     int16_t period; /* runs from one timed pair to the next */
     uint32_t n;     /* runs kept */
     uint64_t raw;   /* total time of these, in raw units of the clock */
 };
 
-/* Counts `until` down to the next timed pair: the runs that make it -1 and -2. */
-static inline bool nytp_handler_is_timed(int16_t *until)
+/* Counts down to the next timed pair. Returns whether the run is one of it. */
+static inline bool nytp_handler_is_timed(struct nytp_handler_time *time)
 {
-    return UNLIKELY(--*until < 0);
+    return UNLIKELY(--time->until < 0);
 }
 
 /* Adds the time `raw` of a timed run. */
-static inline void nytp_handler_took(struct nytp_handler_time *time, int16_t *until,
-                                     uint64_t raw)
+static inline void nytp_handler_took(struct nytp_handler_time *time, uint64_t raw)
 {
-    if (*until == -1)
+    if (time->until == -1)
         return;
-    *until = (int16_t)(time->period - 1);
+    time->until = (int16_t)(time->period - 1);
     if (raw < NYTP_HANDLER_LONGEST_RAW) {
         time->raw += raw;
         time->n++;

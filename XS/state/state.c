@@ -184,13 +184,13 @@ void nytp_parts_thread(struct nytp_recorder *rec, const struct nytp_recorder *fr
 
 bool nytp_state_is_plain(const struct nytp_recorder *rec)
 {
-    return rec->stmts_on && rec->subs_on && rec->leave_on && rec->comments_on &&
-           !rec->blocks_on && !rec->finds_caller && !rec->guarded && !rec->looks_first;
+    return rec->on.stmts && rec->on.subs && rec->on.leave && rec->on.comments &&
+           !rec->on.blocks && !rec->on.findcaller && !rec->on.guards && !rec->on.first_look;
 }
 
 void nytp_state_note_waiting(struct nytp_recorder *rec, bool is_waiting)
 {
-    rec->is_plain = !is_waiting && nytp_state_is_plain(rec);
+    rec->on.plain = !is_waiting && nytp_state_is_plain(rec);
 }
 
 void nytp_state_set(struct nytp_recorder *rec, enum nytp_state state)
@@ -200,23 +200,23 @@ void nytp_state_set(struct nytp_recorder *rec, enum nytp_state state)
     count_state(rec->state, rec->kind, -1u);
     count_state(state, rec->kind, 1);
     rec->state = state;
-    rec->stmts_on = exact && rec->options.stmts;
-    rec->subs_on = exact && rec->options.subs;
-    rec->counting = nytp_file_is_open(rec) && rec->options.subs;
-    rec->entries_on = rec->options.calls > 1;
-    rec->returns_on = rec->options.calls > 0;
-    rec->marks_on = rec->dprof != NULL;
-    rec->blocks_on = rec->options.blocks;
-    rec->memory_on = exact && rec->options.memory && rec->dprof == NULL;
-    rec->svs_on = rec->memory_on && rec->options.svs;
-    rec->finds_caller = rec->options.findcaller;
-    if (!was_open && !rec->is_ended) /* places of the file have counts, or have none */
-        rec->counts_on = nytp_options_count(&rec->options) && rec->dprof == NULL;
-    rec->leave_on = rec->options.leave && !rec->options.use_db_sub && !rec->counts_on;
-    rec->looks_first = state == NYTP_ARMED || rec->n_open_at_start > 0;
-    rec->is_plain = nytp_state_is_plain(rec);
-    rec->counts_plain =
-        exact && rec->counts_on && !rec->guards.unsafe_signals && !rec->looks_first;
+    rec->on.stmts = exact && rec->options.stmts;
+    rec->on.subs = exact && rec->options.subs;
+    rec->on.arcs = nytp_file_is_open(rec) && rec->options.subs;
+    rec->on.entries = rec->options.calls > 1;
+    rec->on.returns = rec->options.calls > 0;
+    rec->on.marks = rec->dprof != NULL;
+    rec->on.blocks = rec->options.blocks;
+    rec->on.memory = exact && rec->options.memory && rec->dprof == NULL;
+    rec->on.svs = rec->on.memory && rec->options.svs;
+    rec->on.findcaller = rec->options.findcaller;
+    if (!was_open && !rec->run.is_ended) /* places of the file have counts, or have none */
+        rec->on.counts = nytp_options_count(&rec->options) && rec->dprof == NULL;
+    rec->on.leave = rec->options.leave && !rec->options.use_db_sub && !rec->on.counts;
+    rec->on.first_look = state == NYTP_ARMED || rec->open_at_start.n > 0;
+    rec->on.plain = nytp_state_is_plain(rec);
+    rec->on.counts_plain =
+        exact && rec->on.counts && !rec->guards.unsafe_signals && !rec->on.first_look;
     if (!on)
         rec->wake_raw = UINT64_MAX;
     if (state == NYTP_OFF && atomic_load(&nytp_recorders_count.not_off) == 0)

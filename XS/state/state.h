@@ -40,112 +40,112 @@ struct nytp_recorder;
 /* Does the work due at clock reading *raw, then reads the clock again. */
 typedef void nytp_wake_up_fn(pTHX_ struct nytp_recorder *rec, uint64_t *raw);
 
-/* Closes calls that were open before recording and have been left. */
-typedef void nytp_check_open_fn(pTHX_ struct nytp_recorder *rec);
+/* The switches of events: these records are wanted, these paths are taken. state.c derives them
+ * from the state and the options. */
+struct nytp_switches {
+    bool plain;        /* a shortcut: everything is recorded as by default and no bytes wait,
+                        * so events need not test the others */
+    bool counts_plain; /* the same for counts=1; a signal may end the program */
+    bool first_look;   /* NYTP_ARMED, or calls are open from before */
+    bool guards;       /* life.c: a signal may come between nytp_guard() and nytp_unguard() */
+    bool stmts, subs;  /* recording, and this half is wanted */
+    bool arcs;         /* a profile is open: calls that end are added to their arcs */
+    bool entries;      /* calls=2 */
+    bool returns;      /* calls=1 or 2 */
+    bool comments;     /* profile.c: calls are recorded in comments (call_records.h) */
+    bool marks;        /* Devel::DProf's marks replace both */
+    bool memory;       /* allocated bytes are recorded, or SVs counted */
+    bool svs;          /* SVs are counted */
+    bool samples;      /* sample.c: ticks come */
+    bool counts, blocks, leave, findcaller; /* options */
+};
+
+/* Tables by the addresses of ops. */
+struct nytp_caches {
+    struct nytp_place *places; /* places.c: NYTP_PLACES, by COP address; owned */
+    uint32_t n_counted;        /* places.c: places whose executions are not recorded yet */
+    uint16_t first_counted, last_counted;
+    struct nytp_cached_site *sites; /* site_cache.c; owned */
+    uint64_t sites_version;         /* changes when a body, name, arc or place is freed */
+};
+
+/* The counters of memory. */
+struct nytp_rec_memory {
+    const struct nytp_malloc *library; /* bytes.c; NULL: not wanted or not loaded */
+    struct nytp_malloc_queue *queue;   /* bytes.c; owned; NULL: none yet */
+    IV svs; /* svs.c: perl's count at the last record, plus our own SVs since */
+};
+
+/* open_at_start.c: calls that were open when recording began. */
+struct nytp_calls_at_start {
+    struct nytp_open_at_start *all; /* outermost first; owned */
+    uint32_t n, size;
+    void (*check)(pTHX_ struct nytp_recorder *rec); /* closes those that have been left */
+};
+
+/* The run of the program: its compilation, its process, its profile files. */
+struct nytp_rec_run {
+    bool comes_late;          /* load.c: we were loaded after the program was compiled */
+    bool is_importing;        /* load.c: our import() is starting the recording */
+    bool sees_compilation;    /* hooks.c: the interpreter has our block hooks */
+    bool keeps_source;        /* compile.c: we set the bit for it in $^P (PERLDBf_SAVESRC) */
+    bool without_perl;        /* life.c: a signal ends it: neither perl nor malloc() is used */
+    bool is_ended;            /* life.c: the stream has its end, which may be taken back */
+    volatile bool forked;     /* life.c: in a fork's child until it has its own profile */
+    pid_t pid;                /* life.c: of the recorded process */
+    uint32_t generation;      /* profile.c: number of the profile file, from 1 */
+    uint32_t n_blocked_files; /* blocked.c: ids above all others, of files at the end */
+    struct nytp_shared_text *e_text; /* compile.c: program text of -e, or NULL; owned */
+};
+
+/* costs.c: what recording costs. */
+struct nytp_rec_costs {
+    struct nytp_handler_time handlers[NYTP_HANDLERS]; /* also the timed handlers write these */
+    double builtin_ns;              /* what recording adds to a builtin; 0: unknown */
+    struct nytp_cost_meter *meter;  /* owned; NULL: none yet */
+    struct nytp_recorder *recorder; /* it measures with this; in the meter */
+};
 
 struct nytp_recorder {
     /* Fields that every event reads come first, together, for the processor's cache. */
 
-    /* state.c derives these from the state and the options. */
-    bool stmts_on, subs_on; /* recording, and this half is wanted */
-    bool counting;          /* a profile is open: calls that end are counted */
-    bool entries_on;        /* calls=2 */
-    bool comments_on;       /* profile.c: calls are recorded in comments (call_records.h) */
-    bool returns_on;        /* calls=1 or 2 */
-    bool marks_on;          /* Devel::DProf's marks replace both */
-    bool counts_on;         /* counts=1 */
-    bool blocks_on;
-    bool memory_on; /* allocated bytes are recorded, or SVs counted */
-    bool svs_on;
-    bool leave_on;
-    bool finds_caller;      /* findcaller=1 */
-    bool discount_pending;  /* stmts.c: the last DISCOUNT still waits for its time record */
-    bool guarded;           /* a signal may come between nytp_guard() and nytp_unguard() */
-    bool left_fresh;        /* left_ticks belongs to the running op */
-    bool ended_regex;       /* regexes.c: the ending builtin is a regex op to be recorded */
-    bool without_perl;      /* a signal ends the program: neither perl nor malloc() is used */
-    bool sees_compilation;  /* hooks.c: the interpreter has our block hooks */
-    bool infos_wait;        /* info_queue.c: subs were queued since the last scan */
-    bool keeps_source;      /* compile.c: we set the bit for it in $^P (PERLDBf_SAVESRC) */
-    bool comes_late;        /* load.c: we were loaded after the program was compiled */
-    bool is_importing;      /* load.c: our import() is starting the recording */
-    bool ticks_come;        /* sample.c */
-    bool is_ended;          /* life.c: the stream has its end, which may be taken back */
-    volatile bool forked;   /* life.c: in a fork's child until it has its own profile */
-    bool looks_first;       /* state.c: NYTP_ARMED, or calls are open from before */
-    uint16_t begun_builtin; /* calls.c: the op that runs at once in its frame */
-    bool is_plain;     /* state.c: everything is recorded as by default and no bytes wait to be
-                        * recorded, so events need not test the flags above; only a shortcut to
-                        * the same records */
-    bool counts_plain; /* state.c: the same for counts=1; a signal may end the program */
-    uint8_t n_untold;  /* stmts.c: scopes left since the statement's last record */
-    int16_t until_timed[NYTP_HANDLERS]; /* handler_time.h */
-    const void *interpreter;            /* state.c: the interpreter it records */
-    uint64_t wake_raw;                /* clock reading at which to call wake_up(); 0: at once */
-    struct nytp_writer *writer;       /* receives all records; owned, made by profile.c */
-    struct nytp_place *places;        /* places.c: NYTP_PLACES, by COP address; owned */
-    struct nytp_place *running_place; /* places.c: of the statement in progress, or
-                                       * NULL */
-    struct nytp_cached_site *site_cache; /* site_cache.c; owned */
-    uint64_t site_cache_version;         /* changes when a body, name, arc or place is freed */
-
-    uint32_t n_counted; /* places.c: places whose executions are not recorded yet */
-    uint16_t first_counted, last_counted;
-
-    /* call_frames.c */
-    struct nytp_rec_frame *frames; /* open calls, innermost last; owned */
-    uint32_t n_frames, size_frames;
-    uint32_t last_serial;
-    uint32_t recorded_serial; /* frames up to this one have recorded their names */
-    int64_t left_ticks;       /* axis at the last call's return, for the leave op around it */
-    const OP *entered_op;     /* first op of the sub entered last, until it has run */
-    int64_t entered_ticks;    /* the time of that entry */
-
-    struct nytp_stmt stmt; /* stmts.c */
+    struct nytp_switches on;
+    bool infos_wait;            /* info_queue.c: subs were queued since the last scan */
+    const void *interpreter;    /* state.c: the interpreter it records */
+    uint64_t wake_raw;          /* clock reading at which to call wake_up(); 0: at once */
+    struct nytp_writer *writer; /* receives all records; owned, made by profile.c */
+    struct nytp_caches cache;
+    struct nytp_rec_calls calls;
+    struct nytp_last_calls last;
+    struct nytp_stmt stmt;
     struct nytp_clock clock;
 
-    struct nytp_jump jump;  /* call_frames.c */
-    struct nytp_index arcs; /* arcs.c; owned */
-
-    const struct nytp_malloc *malloc_library; /* bytes.c; NULL: not wanted or not loaded */
-    struct nytp_malloc_queue *malloc_queue;   /* bytes.c; owned; NULL: none yet */
-    IV svs_seen; /* svs.c: perl's count at the last record, plus our own SVs since */
+    struct nytp_rec_costs costs;
+    struct nytp_rec_memory memory;
 
     /* Other fields. The parts of parts.def have a struct each, which is defined in the header
      * of the file of its name and written by that file only. */
 #define NYTP_PART(name, has_data, ...) NYTP_IF_##has_data(struct nytp_rec_##name *name;)
 #include "parts.def"
-    void *parts;                  /* owned; what these point into */
-    struct nytp_stmt paused_stmt; /* stmts.c: the one that called DB::disable_profile();
-                                   * since_ticks: its time so far */
-    struct nytp_open_at_start *open_at_start; /* open_at_start.c; outermost first; owned */
-    uint32_t n_open_at_start, size_open_at_start;
-    struct nytp_rec_frames suspended_frames; /* call_frames.c: of a suspended sampled profile */
-    struct nytp_index suspended_arcs;        /* arcs.c: the same */
-    struct nytp_index builtins;              /* builtins.c: by stash and type of op */
-    struct nytp_shared_text *e_text;         /* compile.c: program text of -e, or NULL; owned */
-    struct nytp_control_target *control;     /* control.c; owned; NULL: not controlled */
-    uint32_t n_blocked_files; /* blocked.c: ids above all others, of files seen at the end */
-    struct nytp_sampler *sampler; /* sample.c; owned; NULL: nothing was sampled yet */
+    void *parts; /* owned; what these point into */
+    struct nytp_calls_at_start open_at_start;
+    struct nytp_rec_calls suspended;     /* call_frames.c: of a suspended sampled profile */
+    struct nytp_index builtins;          /* builtins.c: by stash and type of op */
+    struct nytp_control_target *control; /* control.c; owned; NULL: not controlled */
+    struct nytp_sampler *sampler;        /* sample.c; owned; NULL: nothing was sampled yet */
     int64_t sample_ticks; /* sample.c: the axis of samples, time that they account for */
-    uint32_t generation;  /* profile.c: number of the profile file, from 1 */
-    pid_t pid;            /* life.c: of the recorded process */
-    struct nytp_handler_time handler_times[NYTP_HANDLERS]; /* costs.c, and the timed handlers */
 
-    enum nytp_state state;                   /* changed only by nytp_state_set() */
-    enum nytp_kind kind;                     /* changed only by nytp_kind_set() */
-    nytp_wake_up_fn *wake_up;                /* in life.c, a layer above the callers */
-    nytp_check_open_fn *check_open_at_start; /* in open_at_start.c, likewise */
+    struct nytp_rec_run run;
+    enum nytp_state state;    /* changed only by nytp_state_set() */
+    enum nytp_kind kind;      /* changed only by nytp_kind_set() */
+    nytp_wake_up_fn *wake_up; /* in life.c, a layer above the callers */
     struct nytp_guards guards;
     struct nytp_options options;
     struct nytp_outfile file;         /* the profile */
     struct nytp_dprof *dprof;         /* owned; NULL: the native stream is written */
     struct nytp_rec_regexes *regexes; /* regexes.c; owned; NULL: not wanted */
-    double builtin_cost_ns; /* costs.c: what recording adds to a builtin; 0: unknown */
-    struct nytp_cost_meter *cost_meter;  /* costs.c; owned; NULL: none yet */
-    struct nytp_recorder *cost_recorder; /* costs.c: it measures with this; in cost_meter */
-    struct nytp_text scratch;            /* for building names; its content does not last */
-    struct nytp_recorder *next;          /* state.c: list of all recorders of the process */
+    struct nytp_text scratch;         /* for building names; its content does not last */
+    struct nytp_recorder *next;       /* state.c: list of all recorders of the process */
 };
 
 /* The hooks that parts have; parts.def says which has which. */
@@ -159,8 +159,8 @@ struct nytp_recorder {
 
 enum nytp_part_hook {
     NYTP_BEGIN_FILE, /* a profile file begins: its head is being written */
-    NYTP_END_FILE,   /* it ends; with rec->without_perl neither perl nor malloc() may be used */
-    NYTP_FORK,       /* in a child, before it has a file and rec->pid is its own */
+    NYTP_END_FILE,   /* it ends; with run.without_perl neither perl nor malloc() may be used */
+    NYTP_FORK,       /* in a child, before it has a file and run.pid is its own */
     NYTP_FREE,       /* the interpreter is being destroyed */
     NYTP_PART_HOOKS
 };
@@ -196,22 +196,23 @@ static inline struct nytp_recorder *nytp_recorder_of(pTHX)
                : nytp_recorder_find(aTHX);
 }
 
-/* Returns the recorder of this interpreter if it is the first one and is_plain, as is usual, or
+/* Returns the recorder of this interpreter if it is the first one and on.plain, as is usual, or
  * NULL: then call nytp_recorder_of(). Takes a few instructions and no call, for handlers that
  * every program runs. */
 static inline struct nytp_recorder *nytp_plain_recorder_of(pTHX)
 {
     const bool is_first = atomic_load_explicit(&nytp_first_interpreter, memory_order_relaxed) ==
                           (const void *)NYTP_THX;
-    return LIKELY(is_first && nytp_first_recorder.is_plain) ? &nytp_first_recorder : NULL;
+    return LIKELY(is_first && nytp_first_recorder.on.plain) ? &nytp_first_recorder : NULL;
 }
 
-/* The same for a recorder with counts_plain. */
+/* The same for a recorder with on.counts_plain. */
 static inline struct nytp_recorder *nytp_counting_recorder_of(pTHX)
 {
     const bool is_first = atomic_load_explicit(&nytp_first_interpreter, memory_order_relaxed) ==
                           (const void *)NYTP_THX;
-    return LIKELY(is_first && nytp_first_recorder.counts_plain) ? &nytp_first_recorder : NULL;
+    return LIKELY(is_first && nytp_first_recorder.on.counts_plain) ? &nytp_first_recorder
+                                                                   : NULL;
 }
 
 /* Returns the recorder of the interpreter that this operating system thread runs, or NULL. For
@@ -254,7 +255,7 @@ static inline bool nytp_file_is_open(const struct nytp_recorder *rec)
 /* Changes the state and all that follows from it. */
 void nytp_state_set(struct nytp_recorder *rec, enum nytp_state state);
 
-/* Returns the value that is_plain has while nothing waits to be recorded. */
+/* Returns the value that on.plain has while nothing waits to be recorded. */
 bool nytp_state_is_plain(const struct nytp_recorder *rec);
 
 /* Notes that something waits to be recorded, so that events take the slow path, or that nothing
@@ -301,34 +302,34 @@ static inline int64_t nytp_axis_now(struct nytp_recorder *rec)
  * inside an op. */
 static inline void nytp_guard(struct nytp_recorder *rec)
 {
-    if (UNLIKELY(rec->guarded))
+    if (UNLIKELY(rec->on.guards))
         nytp_guards_enter(&rec->guards);
 }
 
 static inline void nytp_unguard(struct nytp_recorder *rec)
 {
-    if (UNLIKELY(rec->guarded))
+    if (UNLIKELY(rec->on.guards))
         nytp_guards_leave(&rec->guards);
 }
 
 /* Returns whether samples of allocated bytes wait to be recorded. */
 static inline bool nytp_bytes_wait(const struct nytp_recorder *rec)
 {
-    return rec->malloc_queue != NULL &&
-           atomic_load_explicit(&rec->malloc_queue->waiting, memory_order_relaxed) != NULL;
+    return rec->memory.queue != NULL &&
+           atomic_load_explicit(&rec->memory.queue->waiting, memory_order_relaxed) != NULL;
 }
 
 /* Allocations between these two are the profiler's. Pairs may nest. */
 static inline void nytp_bytes_hold(const struct nytp_recorder *rec)
 {
-    if (rec->malloc_library != NULL)
-        rec->malloc_library->hold();
+    if (rec->memory.library != NULL)
+        rec->memory.library->hold();
 }
 
 static inline void nytp_bytes_resume(const struct nytp_recorder *rec)
 {
-    if (rec->malloc_library != NULL)
-        rec->malloc_library->resume();
+    if (rec->memory.library != NULL)
+        rec->memory.library->resume();
 }
 
 /* Between these two the recorder does rare, long work: the first sight of a place, a sub, an

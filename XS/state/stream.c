@@ -99,7 +99,7 @@ static uint64_t next_look(const struct nytp_recorder *rec, uint64_t raw)
     const uint64_t least = nytp_clock_raw_of_ns(&rec->clock, LEAST_AT_RISK_NS);
     const uint64_t share = (raw - rec->stream->begun_raw) / TIME_AT_RISK;
     const uint64_t look = share > least ? share : least;
-    return rec->kind == NYTP_SAMPLED || rec->counts_on || look > longest ? longest : look;
+    return rec->kind == NYTP_SAMPLED || rec->on.counts || look > longest ? longest : look;
 }
 
 /* The next flush is due this long after the last one, whatever was done in between. If there

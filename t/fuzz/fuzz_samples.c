@@ -220,8 +220,8 @@ static void look_now(pTHX_ CV *cv)
     struct sv on_stack[3] = {{0}}; /* with room on both sides, as pointers may be off by 8 */
     dXSARGS;
     PERL_UNUSED_VAR(items);
-    if (recorder.places == NULL) {
-        recorder.places = calloc(NYTP_PLACES, sizeof *recorder.places);
+    if (recorder.cache.places == NULL) {
+        recorder.cache.places = calloc(NYTP_PLACES, sizeof *recorder.cache.places);
         gone = freed_elsewhere(aTHX_ & recorder);
     }
     recorder.options.slowops = 2;
