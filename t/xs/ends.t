@@ -20,12 +20,25 @@ my @sample       = ('sample=1000:flush=3600'); # what is on disk is there becaus
 my %NUMBER;
 @NUMBER{ split ' ', $Config{sig_name} } = split ' ', $Config{sig_num};
 
-# The beginning of each program. A sampled one works for 25 ms of processor time and more, in which 25 samples are due; a test
-# fails falsely where none is taken. Of 60 runs beside 8 busy neighbours on two processors the worst had 30 of 50. Were each
-# sample lost by itself in 4 cases of 10, all 25 would be in one of 10^10; the file has 200 such cells. Chance: 2.3e-8.
+# The beginning of each program. A sampled one works for 25 ms of processor time and more, until ten samples were due: the thread
+# that takes them sleeps after each. A test fails falsely where none of them saw main::work, which takes nine tenths of the time.
+# Chance: 2e-8 (1e-10 a program, of which there are 200)
 my $WORKS = <<'P';
 sub work { my $s = 0; $s += $_ for 1 .. 500; return $s }
-sub busy { work() for 1 .. 100; if (($ENV{NYTPROF} || '') =~ /sample=/) { my $until = cpu() + 0.03; work() while cpu() < $until } }
+sub busy { work() for 1 .. 100; sampled() if ($ENV{NYTPROF} || '') =~ /sample=/ }
+sub sampled {
+    local ($!, $_);
+    my ($until, $n) = (cpu() + 0.03, sleeps());
+    work() while cpu() < $until;
+    while (sleeps() < $n + 10) { work() for 1 .. 100 }
+}
+sub sleeps {
+    for my $task (glob "/proc/$$/task/*") {
+        return $1 if slurp("$task/comm") eq "nytp-ticks\n" && slurp("$task/status") =~ /^voluntary_ctxt_switches:\s+(\d+)/m;
+    }
+    return 9**9**9; # not on this system
+}
+sub slurp { open my $file, '<', $_[0] or return ''; local $/; return scalar <$file> }
 sub ready { open my $ready, '>', 'ready' or die "ready: $!"; print $ready "$$\n" }
 sub cpu { my @t = times; return $t[0] + $t[1] } # the kernel guesses how much of it was whose
 P
