@@ -4,8 +4,12 @@ package Devel::DProf;
 # the version of the Devel::DProf that this replaces
 our $VERSION = '20110802.00';
 
+# Without -d nothing is recorded: dprofpp of old loads this module for its version.
+my $is_debugger;
+
 # See Devel/NYTProf.pm.
 BEGIN {
+    $is_debugger = $^P;
     $Devel::NYTProf::comes_late = grep { !/::BEGIN\z/ } keys %DB::sub;
     $^P = 0x210 if $^P;
 }
@@ -20,9 +24,10 @@ package Devel::DProf;
 DB::set_option(file => length($ENV{PERL_DPROF_OUT_FILE_NAME} // '') ? $ENV{PERL_DPROF_OUT_FILE_NAME} =~ s/%/%%/gr : 'tmon.out');
 DB::set_option($_ => 0) for qw(stmts slowops calls savesrc compress forkdepth addpid addtimestamp);
 Devel::NYTProf::Core::_write_marks();
-Devel::NYTProf::Core::_load();
+Devel::NYTProf::Core::_load() if $is_debugger;
 
 sub import {
+    die "DProf: run perl with -d to use DProf.\n" if !$is_debugger;
     Devel::NYTProf::Core::_start();
     return;
 }

@@ -132,6 +132,16 @@ scenario 'killed, ended without perl, overwritten' => sub {
     like $run->{err}, qr/tmon\.out/, 'which is said';
 };
 
+scenario 'loaded without -d' => sub {
+    my %profile = ('tmon.out' => "#fOrTyTwO\n");
+    my $run = dprof(d => '-mDevel::DProf', files => \%profile, code => 'sub f { 1 } f(); print $Devel::DProf::VERSION;');
+    is "$run->{status} $run->{out}$run->{err}", '0 20110802.00', 'it has its version, and nothing more';
+    is NYTPTest::slurp("$run->{dir}/tmon.out"), $profile{'tmon.out'}, 'the profile of another run is kept';
+    $run = dprof(d => '-MDevel::DProf', code => 'print "ran"');
+    is "$run->{status} $run->{out}", '255 ', 'asked to record, the program does not run';
+    like $run->{err}, qr/^DProf: run perl with -d to use DProf\.\n/, 'which is said';
+};
+
 scenario 'what destructors of the end call' => sub {
     my $p = tmon_in(dprof(code => 'sub late { 1 } sub O::DESTROY { late() } our $o = bless [], "O";'));
     is "$p->{bad} $p->{tree} $p->{header}{total_marks}", ' O::DESTROY(late()) 4', 'is there, too';
