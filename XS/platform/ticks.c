@@ -63,18 +63,6 @@ static void unlock(void)
     atomic_flag_clear_explicit(&ticks.lock, memory_order_release);
 }
 
-/* Notes the thread's processor time at one more tick that saw this. */
-static void see_cpu(const struct nytp_ring *ring, struct nytp_tick *tick)
-{
-    const uint64_t cpu_ns = nytp_kernel_clock_ns(ring->cpu_clock);
-    if (tick->n == 0)
-        tick->first_cpu_ns = cpu_ns;
-    if (tick->n <= 1)
-        tick->stood = tick->wait.reason != NYTP_WAIT_UNKNOWN ||
-                      (tick->n == 1 && cpu_ns == tick->first_cpu_ns);
-    atomic_store_explicit(&tick->cpu_ns, cpu_ns, memory_order_relaxed);
-}
-
 /* One tick for one ring. While the program shows the same words (it sleeps, or runs one long
  * op), or the ring is full, the newest entry is counted up. The words are read first: a system
  * call before them may wait until the program has changed its memory, and hide what does that.
@@ -102,7 +90,8 @@ static void look(struct nytp_ring *ring)
         atomic_store_explicit(&tick->n, 0, memory_order_relaxed);
     }
     nytp_wait_look(&ring->call, ring->pid, &tick->wait);
-    see_cpu(ring, tick);
+    atomic_store_explicit(&tick->cpu_ns, nytp_kernel_clock_ns(ring->cpu_clock),
+                          memory_order_relaxed);
     atomic_store_explicit(&tick->ns, nytp_kernel_clock_ns(ring->clock), memory_order_relaxed);
     atomic_fetch_add_explicit(&tick->n, 1, memory_order_relaxed);
     if (is_new)

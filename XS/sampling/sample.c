@@ -95,9 +95,10 @@ static void measure(struct nytp_sampler *sampler, uint64_t ns, uint64_t cpu_ns, 
     if (cpu_ns > sampler->cpu_ns)
         sampler->cpu_ns = cpu_ns;
     *ticks = ticks_of_ns(sampler, since);
-    const uint64_t own_cpu = sampler->own_cpu_ns < cpu ? sampler->own_cpu_ns : cpu;
-    *cpu_ticks = (int64_t)((cpu - own_cpu) / NS_PER_TICK);
-    sampler->own_cpu_ns -= own_cpu;
+    *cpu_ticks = ((int64_t)cpu - (int64_t)sampler->own_cpu_ns) / NS_PER_TICK;
+    sampler->own_cpu_ns = 0;
+    if (*cpu_ticks < 0)
+        *cpu_ticks = 0;
     if (sampler->by_cpu)
         *ticks = *cpu_ticks;
 }
@@ -257,21 +258,12 @@ take_bytes(pTHX_ struct nytp_recorder *rec, const struct nytp_malloc_event *even
     return event;
 }
 
-/* Returns the reading up to which processor time belongs to these ticks. A program that stood
- * waits, on a busy machine perhaps for a processor: only what it uses from there on belongs here,
- * and what it used before to the next ticks at which it did not stand. Otherwise the places where
- * the kernel takes the processor away would get the time of all others. */
-static uint64_t cpu_up_to(const struct nytp_sampler *sampler, const struct nytp_tick *tick)
-{
-    return tick->stood ? sampler->cpu_ns + (tick->cpu_ns - tick->first_cpu_ns) : tick->cpu_ns;
-}
-
 static void take_tick(pTHX_ struct nytp_recorder *rec, const struct nytp_tick *tick)
 {
     struct nytp_sampler *const sampler = rec->sampler;
     struct nytp_moment moment;
     int64_t ticks, cpu_ticks;
-    measure(sampler, tick->ns, cpu_up_to(sampler, tick), &ticks, &cpu_ticks);
+    measure(sampler, tick->ns, tick->cpu_ns, &ticks, &cpu_ticks);
     if (ticks <= 0)
         return;
     nytp_moment_of(aTHX_ rec, &sampler->stack, tick, &moment);
@@ -405,10 +397,8 @@ static void follow_cpu(struct nytp_recorder *rec)
     nytp_ticks_hold();
     nytp_copy_stack_thread(ring);
     const uint64_t cpu_ns = nytp_kernel_clock_ns(ring->cpu_clock);
-    for (uint32_t i = ring->tail; i != ring->head; i++) {
+    for (uint32_t i = ring->tail; i != ring->head; i++)
         ring->ticks[i % NYTP_TICKS_IN_RING].cpu_ns = cpu_ns;
-        ring->ticks[i % NYTP_TICKS_IN_RING].stood = false;
-    }
     nytp_ticks_let_go();
     sampler->cpu_ns = cpu_ns > since_ns ? cpu_ns - since_ns : 0;
 }

@@ -430,21 +430,6 @@ PERL
     unlike $stacks, qr/main::sorter;main::sorter/, 'once';
 }
 
-# The time that a program has used before it sleeps is not the sleep's: once it was half of all here. On a busy machine a look may come when
-# the sleep is over and the program waits for a processor: 11 % with forty busy programs. Chance: 1e-12, as above.
-{
-    my $program = put('naps.pl', <<'PERL');
-use Time::HiRes 'clock';
-sub busy { my ($n, $until) = (0, clock() + 0.004); while (clock() < $until) { $n += $_ for 1 .. 50 } }
-for (1 .. 125) { busy(); select undef, undef, undef, 0.004 }
-PERL
-    run($program, 'sample=200');
-    my %cpu = map { (split /,/)[0, 7] } split /\n/, in_folder(sub { scalar qx{$top/bin/nytp-export -q --csv out} });
-    my ($nap, $all) = ($cpu{'main::CORE:sselect'} // 0, sum grep {/^\d+$/} values %cpu);
-    cmp_ok $all, '>', 400_000_000, 'a program that naps: its processor time is there';
-    cmp_ok $nap, '<', $all / 3, 'and its naps took none of it';
-}
-
 # A builtin that computes is not one that waits, though two other programs have its processor most of the time. Without an argument
 # the program says what share of its processor time the builtin has.
 SKIP: {
