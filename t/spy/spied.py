@@ -161,8 +161,10 @@ def wait_until(condition, seconds=600):
 
 
 def wait_until_it_samples(pid, n=1):
-    """Until this nytp-spy has taken a sample of so many threads, for each of which it opens a file."""
+    """Until this nytp-spy has taken a sample of so many threads, for each of which it opens a file. It must not end before."""
     def names():
+        with open(f"/proc/{pid}/stat") as stat:
+            assert stat.read().rpartition(") ")[2][0] != "Z", "nytp-spy has ended"
         for fd in os.listdir(f"/proc/{pid}/fd"):
             with contextlib.suppress(FileNotFoundError):    # closed by now
                 yield os.readlink(f"/proc/{pid}/fd/{fd}")

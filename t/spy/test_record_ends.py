@@ -74,7 +74,7 @@ def recording(*arguments, **options):
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(popen.pid, signal.SIGKILL)
-        popen.communicate()
+        print(popen.communicate()[1])    # which pytest shows if the test failed
 
 
 def children_of(spy):
