@@ -28,15 +28,18 @@ sub work { my $s = 0; $s += $_ for 1 .. 500; return $s }
 sub busy { work() for 1 .. 100; sampled() if ($ENV{NYTPROF} || '') =~ /sample=/ }
 sub sampled {
     local ($!, $_);
-    my ($until, $n) = (cpu() + 0.03, sleeps());
+    my ($until, $n) = (cpu() + 0.03, sleeps() // 0); # the thread has its name soon after it begins
     work() while cpu() < $until;
-    while (sleeps() < $n + 10) { work() for 1 .. 100 }
+    while (defined(my $now = sleeps())) {
+        last if $now >= $n + 10 || cpu() > $until + 5;
+        work() for 1 .. 100;
+    }
 }
 sub sleeps {
     for my $task (glob "/proc/$$/task/*") {
         return $1 if slurp("$task/comm") eq "nytp-ticks\n" && slurp("$task/status") =~ /^voluntary_ctxt_switches:\s+(\d+)/m;
     }
-    return 9**9**9; # not on this system
+    return; # not on this system
 }
 sub slurp { open my $file, '<', $_[0] or return ''; local $/; return scalar <$file> }
 sub ready { open my $ready, '>', 'ready' or die "ready: $!"; print $ready "$$\n" }
