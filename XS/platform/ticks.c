@@ -90,8 +90,10 @@ static void look(struct nytp_ring *ring)
         atomic_store_explicit(&tick->n, 0, memory_order_relaxed);
     }
     nytp_wait_look(&ring->call, ring->pid, &tick->wait);
-    atomic_store_explicit(&tick->cpu_ns, nytp_kernel_clock_ns(ring->cpu_clock),
-                          memory_order_relaxed);
+    const uint64_t cpu_ns = nytp_kernel_clock_ns(ring->cpu_clock);
+    if (is_new)
+        tick->blocked_cpu_ns = tick->wait.reason != NYTP_WAIT_UNKNOWN ? cpu_ns : 0;
+    atomic_store_explicit(&tick->cpu_ns, cpu_ns, memory_order_relaxed);
     atomic_store_explicit(&tick->ns, nytp_kernel_clock_ns(ring->clock), memory_order_relaxed);
     atomic_fetch_add_explicit(&tick->n, 1, memory_order_relaxed);
     if (is_new)

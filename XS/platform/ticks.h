@@ -53,7 +53,8 @@ struct nytp_tick_copy {
 /* A state of the program that one or more ticks saw. */
 struct nytp_tick {
     _Atomic uint64_t ns;     /* of the ring's clock, at the last tick that saw this */
-    _Atomic uint64_t cpu_ns; /* processor time of the thread that is looked at */
+    _Atomic uint64_t cpu_ns; /* processor time of the thread that is looked at, then */
+    uint64_t blocked_cpu_ns; /* the same at the first of them, if it waited; else 0 */
     const void *words[NYTP_TICK_WORDS];
     _Atomic uint32_t n;         /* ticks that saw this */
     struct nytp_wait_seen wait; /* by the last of them that saw it wait */

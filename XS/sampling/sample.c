@@ -49,7 +49,7 @@ struct nytp_sampler {
     pthread_t thread;
     uint64_t ns, cpu_ns; /* of the ring's clocks: up to where time is accounted for */
     uint64_t own_ns;     /* of it, that the sampler itself took */
-    uint64_t own_cpu_ns; /* and of the processor's time */
+    int64_t owed_cpu_ns; /* processor time up to there, not our own, that no sample has */
     uint64_t rest_ns;    /* of the last sample, less than a tick */
     int64_t n_sleeps;    /* of the thread, up to the last safe point with ticks */
     bool has_slept;      /* between that and the one before */
@@ -81,26 +81,30 @@ static int64_t ticks_of_ns(struct nytp_sampler *sampler, uint64_t ns)
     return (int64_t)(ns / NS_PER_TICK);
 }
 
-/* The time from the last sample to one at these readings, without what the sampler took. */
-static void measure(struct nytp_sampler *sampler, uint64_t ns, uint64_t cpu_ns, int64_t *ticks,
-                    int64_t *cpu_ticks)
+/* The time from the last sample to one at these readings, without what the sampler took. A
+ * sample has at most as much processor time as it has time; the rest is for later ones. */
+static void measure(struct nytp_sampler *sampler, uint64_t ns, uint64_t cpu_ns,
+                    int64_t most_cpu_ns, int64_t *ticks, int64_t *cpu_ticks)
 {
     uint64_t since = ns > sampler->ns ? ns - sampler->ns : 0;
     const uint64_t own = sampler->own_ns < since ? sampler->own_ns : since;
-    const uint64_t cpu = cpu_ns > sampler->cpu_ns ? cpu_ns - sampler->cpu_ns : 0;
     since -= own;
     sampler->own_ns -= own;
     if (ns > sampler->ns)
         sampler->ns = ns;
-    if (cpu_ns > sampler->cpu_ns)
+    if (cpu_ns > sampler->cpu_ns) {
+        sampler->owed_cpu_ns += (int64_t)(cpu_ns - sampler->cpu_ns);
         sampler->cpu_ns = cpu_ns;
+    }
     *ticks = ticks_of_ns(sampler, since);
-    *cpu_ticks = ((int64_t)cpu - (int64_t)sampler->own_cpu_ns) / NS_PER_TICK;
-    sampler->own_cpu_ns = 0;
-    if (*cpu_ticks < 0)
-        *cpu_ticks = 0;
+    if (!sampler->by_cpu && most_cpu_ns > *ticks * NS_PER_TICK)
+        most_cpu_ns = *ticks * NS_PER_TICK;
+    if (most_cpu_ns > sampler->owed_cpu_ns)
+        most_cpu_ns = sampler->owed_cpu_ns;
+    *cpu_ticks = most_cpu_ns > 0 ? most_cpu_ns / NS_PER_TICK : 0;
     if (sampler->by_cpu)
         *ticks = *cpu_ticks;
+    sampler->owed_cpu_ns -= *cpu_ticks * NS_PER_TICK;
 }
 
 /* ---- the stream ---- */
@@ -258,12 +262,20 @@ take_bytes(pTHX_ struct nytp_recorder *rec, const struct nytp_malloc_event *even
     return event;
 }
 
+/* Returns the most processor time that these ticks can have. A program that waits has only what
+ * it uses from there on: it used all before that elsewhere. */
+static int64_t most_cpu_ns(const struct nytp_tick *tick)
+{
+    return tick->blocked_cpu_ns != 0 ? (int64_t)(tick->cpu_ns - tick->blocked_cpu_ns)
+                                     : INT64_MAX;
+}
+
 static void take_tick(pTHX_ struct nytp_recorder *rec, const struct nytp_tick *tick)
 {
     struct nytp_sampler *const sampler = rec->sampler;
     struct nytp_moment moment;
     int64_t ticks, cpu_ticks;
-    measure(sampler, tick->ns, tick->cpu_ns, &ticks, &cpu_ticks);
+    measure(sampler, tick->ns, tick->cpu_ns, most_cpu_ns(tick), &ticks, &cpu_ticks);
     if (ticks <= 0)
         return;
     nytp_moment_of(aTHX_ rec, &sampler->stack, tick, &moment);
@@ -397,8 +409,10 @@ static void follow_cpu(struct nytp_recorder *rec)
     nytp_ticks_hold();
     nytp_copy_stack_thread(ring);
     const uint64_t cpu_ns = nytp_kernel_clock_ns(ring->cpu_clock);
-    for (uint32_t i = ring->tail; i != ring->head; i++)
+    for (uint32_t i = ring->tail; i != ring->head; i++) {
         ring->ticks[i % NYTP_TICKS_IN_RING].cpu_ns = cpu_ns;
+        ring->ticks[i % NYTP_TICKS_IN_RING].blocked_cpu_ns = 0;
+    }
     nytp_ticks_let_go();
     sampler->cpu_ns = cpu_ns > since_ns ? cpu_ns - since_ns : 0;
 }
@@ -431,7 +445,7 @@ static void account_own_cpu(struct nytp_recorder *rec, uint64_t began_ns)
         const uint64_t most_ns = cpu_ns > since_ns ? cpu_ns - since_ns : 0;
         own_ns = own_ns < most_ns ? own_ns : most_ns;
     }
-    sampler->own_cpu_ns += own_ns;
+    sampler->owed_cpu_ns -= (int64_t)own_ns;
 }
 
 void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec)
@@ -468,7 +482,8 @@ void nytp_sample_catch_up(pTHX_ struct nytp_recorder *rec)
     if (!rec->on.samples || rec->state != NYTP_RECORDING)
         return;
     const uint64_t ns = take_all(aTHX_ rec, now_ns(rec));
-    measure(sampler, ns, nytp_kernel_clock_ns(sampler->ring.cpu_clock), &ticks, &cpu_ticks);
+    measure(sampler, ns, nytp_kernel_clock_ns(sampler->ring.cpu_clock), INT64_MAX, &ticks,
+            &cpu_ticks);
     if (sampler->last.is_there && nytp_ticks_are_run()) {
         sampler->last.ticks += ticks;
         sampler->last.cpu_ticks += cpu_ticks;
@@ -499,8 +514,8 @@ void nytp_sample_put_blocked(struct nytp_recorder *rec)
     struct nytp_last_sample sample = {.is_there = true};
     if (!rec->on.samples || rec->state != NYTP_RECORDING)
         return;
-    measure(sampler, now_ns(rec), nytp_kernel_clock_ns(sampler->ring.cpu_clock), &sample.ticks,
-            &sample.cpu_ticks);
+    measure(sampler, now_ns(rec), nytp_kernel_clock_ns(sampler->ring.cpu_clock), INT64_MAX,
+            &sample.ticks, &sample.cpu_ticks);
     if (sample.ticks <= 0 || !nytp_blocked_look(rec))
         return;
     nytp_blocked_put(rec, sampler->open, &sampler->last, &sample);
@@ -527,7 +542,8 @@ static void account_from_now(struct nytp_recorder *rec)
     struct nytp_sampler *const sampler = rec->sampler;
     sampler->ns = sampler->window_ns = now_ns(rec);
     sampler->cpu_ns = nytp_kernel_clock_ns(sampler->ring.cpu_clock);
-    sampler->own_ns = sampler->own_cpu_ns = sampler->window_own_ns = 0;
+    sampler->own_ns = sampler->window_own_ns = 0;
+    sampler->owed_cpu_ns = 0;
     sampler->n_sleeps = -1;
     sampler->last.is_there = false;
 }
