@@ -2,7 +2,6 @@
  *
  * A comparison as a table for the terminal, the largest changes first.
  */
-#include "formats/base/printable.h"
 #include "exporters/base/text.h"
 #include "diff_amounts.h"
 #include "diff_formats.h"
@@ -16,6 +15,7 @@
 #define FIXED_COLUMNS  72 /* the numbers and gaps */
 #define FEW_COLUMNS    46 /* the same on a narrow terminal, without both sides' values */
 #define MIN_NAME       16
+#define MIN_MARKED     8   /* with "new" and the like behind it */
 #define MOST_NAME      200 /* columns of an SQL statement if there is no terminal */
 #define AMOUNT_COLUMNS 33  /* before their names */
 
@@ -93,6 +93,32 @@ static void put_value(struct nytp_out *out, const struct nytp_diff *diff,
     put_right(out, text, 11);
 }
 
+static struct nytp_name mark_of(const struct nytp_diff_row *row)
+{
+    static const char *const marks[NYTP_DIFF_STATUSES] = {
+        "", "", "new ", "gone ", "not called ", "renamed "};
+    return nytp_name_of_text(marks[row->status]);
+}
+
+/* On a line of its own. */
+static void put_old_name(struct nytp_out *out, struct nytp_name was, uint32_t columns)
+{
+    static const char before[] = "    was ", behind[] = "; equal in every count";
+    const uint32_t used = sizeof before + sizeof behind - 2;
+    nytp_printf(out, "\n%s", before);
+    nytp_text_put_tail(out, was, columns > used + MIN_NAME ? columns - used : 0);
+    nytp_puts(out, behind);
+}
+
+/* The columns of a row's name: a mark behind it stays on a narrow terminal, too. */
+static uint32_t name_columns(uint32_t columns, uint32_t name_width, uint32_t mark_width)
+{
+    const uint32_t beside = fixed_columns(columns) + 2 + mark_width;
+    if (columns == 0 || mark_width == 0 || columns >= beside + name_width)
+        return name_width;
+    return columns > beside + MIN_MARKED ? columns - beside : MIN_MARKED;
+}
+
 static void put_row(struct nytp_out *out, const struct nytp_diff *diff,
                     const struct nytp_export_options *options, const struct nytp_diff_row *row,
                     uint32_t name_width)
@@ -111,31 +137,23 @@ static void put_row(struct nytp_out *out, const struct nytp_diff *diff,
         put_value(out, diff, &row->median[NYTP_DIFF_NEW], weight);
     }
     nytp_puts(out, "  ");
-    const uint32_t width =
-        nytp_text_put_tail(out, row->name, options->columns > 0 ? name_width : 0);
-    nytp_text_pad(out, name_width - width + 2);
+    const uint32_t mark_width = nytp_text_width(mark_of(row));
+    const uint32_t room = name_columns(options->columns, name_width, mark_width);
+    const uint32_t width = nytp_text_put_tail(out, row->name, options->columns > 0 ? room : 0);
+    nytp_text_pad(out, room - width + 2);
     nytp_diff_place(row, place, sizeof place);
-    static const char *const marks[NYTP_DIFF_STATUSES] = {
-        "", "", "new ", "gone ", "not called ", ""};
-    char renamed[300];
-    const char *mark = marks[row->status];
-    if (row->status == NYTP_DIFF_RENAMED) {
-        snprintf(renamed, sizeof renamed, "renamed, was %.200s; equal in every count ",
-                 row->was.ptr);
-        nytp_make_printable(renamed);
-        mark = renamed;
-    }
-    const uint32_t used =
-        fixed_columns(options->columns) + name_width + 2 + (uint32_t)strlen(mark);
+    const uint32_t used = fixed_columns(options->columns) + room + 2 + mark_width;
     const bool narrow = nytp_text_is_narrow(options->columns);
     const struct nytp_name at =
         narrow ? nytp_base_name(nytp_name_of_text(place)) : nytp_name_of_text(place);
     const uint32_t least = nytp_text_width(at) < MIN_NAME ? nytp_text_width(at) : MIN_NAME;
     const bool fits = options->columns == 0 || options->columns >= used + least;
-    nytp_puts(out, mark);
+    nytp_text_put(out, mark_of(row), 0);
     nytp_text_style(out, options->color, NYTP_STYLE_DIM);
     if (fits)
         nytp_text_put_tail(out, at, options->columns > 0 ? options->columns - used : 0);
+    if (row->status == NYTP_DIFF_RENAMED)
+        put_old_name(out, row->was, options->columns);
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');
 }

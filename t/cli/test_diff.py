@@ -210,7 +210,7 @@ def test_a_renamed_sub_is_renamed_and_breaks_no_limit(tmp_path):
     row = found["main::wordlen"]
     assert (row["status"], row["was"]) == ("renamed", "main::len")
     text = good("--diff", old, "--fail-over=0%:calls:sub", "--top", new).decode()
-    assert re.search(r" main::wordlen  renamed, was main::len; equal in every count \S*a\.pl:1\n", text)
+    assert re.search(r" main::wordlen  renamed \S*a\.pl:1\n    was main::len; equal in every count\n", text)
     assert re.search(r"0 subs changed, 0 new, 0 gone, 1 renamed; ", text)
     # another count, or another line, is another sub
     for changed in renamed.replace("1 .. 9", "1 .. 8"), "\n" + renamed:

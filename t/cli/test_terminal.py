@@ -248,7 +248,9 @@ def test_columns_of_a_comparison_stay_where_they_are(tmp_path, columns):
     text = "".join(on_terminal(columns, "-q", *arguments, NO_COLOR="1") for arguments in (
         ("--lines", "--weight=time", "--top=5", f"--diff={subs[0]}", subs[1]), (f"--diff={waits[0]}", waits[1])))
     expected = pathlib.Path(__file__).parent / "expected" / f"diff-{columns}.txt"
-    assert "".join(line.rstrip() + "\n" for line in text.splitlines()) == expected.read_text()
+    lines = [line.rstrip() for line in text.splitlines()]
+    assert "".join(line + "\n" for line in lines) == expected.read_text()
+    assert [line for line in lines if line.startswith(" ") and columns_of(line) > columns] == []
 
 
 def test_wide_characters_take_two_columns(tmp_path):
