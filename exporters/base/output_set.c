@@ -367,7 +367,7 @@ static void remove_earlier(struct nytp_output_set *set)
     const struct listing *const old = &set->old;
     DIR *folder = opendir(set->path);
     if (folder == NULL) {
-        nytp_out_of_memory(&set->error);
+        fail_errno(set, "read", "the folder");
         return;
     }
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {

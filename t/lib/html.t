@@ -62,6 +62,14 @@ html('-f', $profile, '-o', "$folder/r", '--minimal');
 ok(-e "$folder/r/$of_subs", 'without --delete what was there stays');
 like(join('', html('--del', '-f', $profile, '-o', "$folder/r", '--minimal')), qr/\A0.*left 1 file/s, '--del: it is said what stays');
 ok(!-e "$folder/r/$of_subs" && -e "$folder/r/mine.txt", '--delete: what a report wrote goes, nothing else');
+SKIP: {
+    skip 'root may read any folder', 2 if $> == 0;
+    chmod 0333, "$folder/r" or die $!;
+    ($status, undef, $err) = html('--delete', '-f', $profile, '-o', "$folder/r", '--minimal');
+    chmod 0755, "$folder/r" or die $!;
+    isnt($status, 0, '--delete in a folder that may not be read is refused');
+    like($err, qr/cannot read the folder: Permission denied\n\z/, 'with the reason');
+}
 
 ($status, $out, $err) = html('--single', '-f', $profile, '-o', '-');
 is("$status$err", 0, 'one file to standard output');
