@@ -129,8 +129,7 @@ static __attribute__((noinline)) bool enter_known_timed(pTHX_ struct nytp_record
     const uint64_t begun = nytp_clock_cycles(&rec->clock);
     if (!enter_known(aTHX_ rec, callee, now))
         return false;
-    nytp_handler_took(&rec->costs.handlers[handler],
-                      nytp_clock_cycles(&rec->clock) - begun);
+    nytp_handler_took(&rec->costs.handlers[handler], nytp_clock_cycles(&rec->clock) - begun);
     return true;
 }
 

@@ -111,7 +111,7 @@ sub program { my ($end) = @_; my ($name, $code, undef, %is) = @$end; return defi
 # Continues a group of processes once all of it has stopped.
 sub go_on_when_stopped {
     my ($group) = @_;
-    my $stat = sub { open my $fh, '<', "/proc/$_[0]/stat" or return (); (<$fh> =~ /.*\) (\S) \d+ (\d+)/) };
+    my $stat = sub { open my $fh, '<', "/proc/$_[0]/stat" or return (); ((<$fh> // '') =~ /.*\) (\S) \d+ (\d+)/) };
     until (NYTPTest::has_ended($group)) {
         my @states = map { my ($state, $of) = $stat->($_); defined $of && $of == $group ? $state : () } map { m{(\d+)} } glob '/proc/[0-9]*';
         last if @states && !grep { !/[TZ]/ } @states;
