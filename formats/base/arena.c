@@ -90,3 +90,17 @@ bool nytp_reserve(void *array_ptr, uint32_t *capacity, uint64_t needed, size_t e
     *capacity = (uint32_t)wanted;
     return true;
 }
+
+bool nytp_reserve_zeroed(void *array_ptr, uint32_t *capacity, uint64_t needed,
+                         size_t element_size)
+{
+    const uint32_t had = *capacity;
+    if (needed <= had)
+        return true;
+    if (!nytp_reserve(array_ptr, capacity, needed, element_size))
+        return false;
+    char *array;
+    memcpy(&array, array_ptr, sizeof array);
+    memset(array + had * element_size, 0, (*capacity - had) * element_size);
+    return true;
+}

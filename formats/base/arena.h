@@ -30,7 +30,11 @@ void *nytp_arena_alloc(struct nytp_arena *arena, size_t size);
  * array is then unchanged. */
 bool nytp_reserve(void *array_ptr, uint32_t *capacity, uint64_t needed, size_t element_size);
 
-/* The same, for one element more than `n`. */
+/* The same; new elements are zeroed. */
+bool nytp_reserve_zeroed(void *array_ptr, uint32_t *capacity, uint64_t needed,
+                         size_t element_size);
+
+/* Like nytp_reserve(), for one element more than `n`. */
 static inline bool nytp_grow(void *array_ptr, uint32_t *capacity, uint32_t n,
                              size_t element_size)
 {

@@ -290,8 +290,8 @@ static bool entry_event(struct nytp_builder *b, const struct nytp_event *e)
 /* A name that a return has met before is found by its number. */
 static bool name_of_return(struct nytp_builder *b, const struct nytp_event *e, uint32_t *sub)
 {
-    const uint32_t number = e->u.sub_return.name_number, had = b->subs.names_capacity;
-    if (number < had && b->subs.names[number] != 0) {
+    const uint32_t number = e->u.sub_return.name_number;
+    if (number < b->subs.names_capacity && b->subs.names[number] != 0) {
         *sub = b->subs.names[number];
         return true;
     }
@@ -299,10 +299,9 @@ static bool name_of_return(struct nytp_builder *b, const struct nytp_event *e, u
         return false;
     if (number == 0)
         return true;
-    if (!nytp_reserve(&b->subs.names, &b->subs.names_capacity, (uint64_t)number + 1,
-                      sizeof *b->subs.names))
+    if (!nytp_reserve_zeroed(&b->subs.names, &b->subs.names_capacity, (uint64_t)number + 1,
+                             sizeof *b->subs.names))
         return nytp_builder_out_of_memory(b);
-    memset(b->subs.names + had, 0, (b->subs.names_capacity - had) * sizeof *b->subs.names);
     b->subs.names[number] = *sub;
     return true;
 }

@@ -8,7 +8,6 @@
 #include "formats/model/svs.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define CACHE_FIRST 1024u /* entries */
 #define CACHE_MOST  262144u
@@ -259,14 +258,11 @@ uint32_t nytp_calltree_new_sample(struct nytp_calltree *tree, struct nytp_tree_s
 static bool add_memory(struct nytp_calltree *tree, struct nytp_tree_memories *memories,
                        uint32_t index, struct nytp_tree_memory more)
 {
-    const uint32_t had = memories->capacity;
     if (more.svs == 0 && more.last_sample == 0)
         return true;
-    if (!nytp_reserve(&memories->of, &memories->capacity, (uint64_t)index + 1,
-                      sizeof *memories->of))
+    if (!nytp_reserve_zeroed(&memories->of, &memories->capacity, (uint64_t)index + 1,
+                             sizeof *memories->of))
         return false;
-    if (memories->capacity > had)
-        memset(memories->of + had, 0, (memories->capacity - had) * sizeof *memories->of);
     struct nytp_tree_memory *const sum = &memories->of[index];
     sum->svs += more.svs;
     if (sum->last_sample != 0 && more.last_sample != 0) {

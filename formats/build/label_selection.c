@@ -19,7 +19,6 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MAX_DEPTH 1000000u
 
@@ -155,14 +154,9 @@ static bool pass(struct nytp_label_selection *s, const struct nytp_event *e)
 /* The call at this depth, made if there is none. */
 static struct open_call *call_at(struct nytp_label_selection *s, uint32_t depth)
 {
-    if (depth > MAX_DEPTH)
+    if (depth > MAX_DEPTH || !nytp_reserve_zeroed(&s->calls, &s->calls_capacity,
+                                                  (uint64_t)depth + 1, sizeof *s->calls))
         return NULL;
-    while (depth >= s->calls_capacity) {
-        const uint32_t had = s->calls_capacity;
-        if (!nytp_grow(&s->calls, &s->calls_capacity, had, sizeof *s->calls))
-            return NULL;
-        memset(s->calls + had, 0, (s->calls_capacity - had) * sizeof *s->calls);
-    }
     struct open_call *const call = &s->calls[depth];
     if (nytp_returns_since(&s->returns, depth, call->n_returned))
         *call = (struct open_call){.n_returned = s->returns.n};

@@ -260,26 +260,14 @@ static bool end_process(struct nytp_label_sums *s)
     return nytp_returns_note(&s->now.returns, 0) || failed(s);
 }
 
-/* Makes an array of zeroed elements as long as to have one at this index. */
-static bool make_room(void *array, uint32_t *capacity, size_t size, uint32_t at)
-{
-    while (at >= *capacity) {
-        const uint32_t had = *capacity;
-        if (!nytp_grow(array, capacity, had, size))
-            return false;
-        memset(*(char **)array + had * size, 0, (*capacity - had) * size);
-    }
-    return true;
-}
-
 /* Books exclusive time of a sub, and calls of it that end, under the labels in force. */
 static bool book_time(struct nytp_label_sums *s, const struct nytp_str *name, double ticks,
                       uint64_t calls)
 {
     const double seconds = ticks / s->now.ticks_per_sec;
     const uint32_t sub = nytp_strings_intern_mixed(s->strings, name->ptr, name->len);
-    if (sub == UINT32_MAX ||
-        !make_room(&s->now.own, &s->now.own_capacity, sizeof *s->now.own, sub))
+    if (sub == UINT32_MAX || !nytp_reserve_zeroed(&s->now.own, &s->now.own_capacity,
+                                                  (uint64_t)sub + 1, sizeof *s->now.own))
         return failed(s);
     struct own *const own = &s->now.own[sub];
     if (!own->is_listed) {
@@ -321,8 +309,8 @@ static bool note_own(struct nytp_label_sums *s, const struct nytp_label_record *
 {
     if (record->depth > MAX_DEPTH)
         return true;
-    if (!make_room(&s->now.recorded, &s->now.recorded_capacity, sizeof *s->now.recorded,
-                   record->depth))
+    if (!nytp_reserve_zeroed(&s->now.recorded, &s->now.recorded_capacity,
+                             (uint64_t)record->depth + 1, sizeof *s->now.recorded))
         return failed(s);
     struct recorded *const recorded = &s->now.recorded[record->depth];
     if (nytp_returns_since(&s->now.returns, record->depth, recorded->n_returned))
