@@ -48,12 +48,12 @@ static void close_from_to(unsigned first, unsigned last)
     struct {
         uint64_t now, most;
     } limit = {0, 0};
-    if (first > last || nytp_kernel_call(SYS_close_range, first, last, 0, 0, 0, 0) == 0)
+    if (first > last || nytp_kernel_call(SYS_close_range, (long[6]){first, last}) == 0)
         return;
-    nytp_kernel_call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0);
+    nytp_kernel_call(SYS_prlimit64, (long[6]){0, RLIMIT_NOFILE, 0, (long)&limit});
     const uint64_t end = limit.now < MOST_FDS ? limit.now : MOST_FDS;
     for (unsigned fd = first; fd <= last && fd < end; fd++)
-        nytp_kernel_call(SYS_close, fd, 0, 0, 0, 0, 0);
+        nytp_kernel_call(SYS_close, (long[6]){fd});
 }
 
 /* Where only parents may look at a process (Yama), allows the client and its children to. */
@@ -61,21 +61,21 @@ static void let_look(int client)
 {
     struct ucred peer = {0};
     socklen_t len = sizeof peer;
-    const long result = nytp_kernel_call(SYS_getsockopt, client, SOL_SOCKET, SO_PEERCRED,
-                                         (long)&peer, (long)&len, 0);
+    const long result = nytp_kernel_call(
+        SYS_getsockopt, (long[6]){client, SOL_SOCKET, SO_PEERCRED, (long)&peer, (long)&len});
     if (result == 0 && peer.pid > 0)
-        nytp_kernel_call(SYS_prctl, PR_SET_PTRACER, peer.pid, 0, 0, 0, 0);
+        nytp_kernel_call(SYS_prctl, (long[6]){PR_SET_PTRACER, peer.pid});
 }
 
 /* If memory becomes short, the kernel kills the copy, not the program. */
 static void go_first(void)
 {
-    const long fd = nytp_kernel_call(SYS_openat, AT_FDCWD, (long)"/proc/self/oom_score_adj",
-                                     O_WRONLY, 0, 0, 0);
+    const long fd = nytp_kernel_call(
+        SYS_openat, (long[6]){AT_FDCWD, (long)"/proc/self/oom_score_adj", O_WRONLY});
     if (fd < 0)
         return;
-    nytp_kernel_call(SYS_write, fd, (long)"1000", 4, 0, 0, 0);
-    nytp_kernel_call(SYS_close, fd, 0, 0, 0, 0, 0);
+    nytp_kernel_call(SYS_write, (long[6]){fd, (long)"1000", 4});
+    nytp_kernel_call(SYS_close, (long[6]){fd});
 }
 
 /* All signals are blocked. A new session keeps signals for the program's process group away
@@ -87,15 +87,16 @@ static void stand_still(const struct nytp_own_fd *client)
     if (fd >= 0) {
         close_from_to(0, (unsigned)fd - 1);
         close_from_to((unsigned)fd + 1, ~0u);
-        nytp_kernel_call(SYS_setsid, 0, 0, 0, 0, 0, 0);
-        nytp_kernel_call(SYS_prctl, PR_SET_NAME, (long)"nytp-heap", 0, 0, 0, 0);
+        nytp_kernel_call(SYS_setsid, (long[6]){0});
+        nytp_kernel_call(SYS_prctl, (long[6]){PR_SET_NAME, (long)"nytp-heap"});
         let_look(fd);
         go_first();
-        nytp_kernel_call(SYS_sendto, fd, (long)"ready\n", 6, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
+        nytp_kernel_call(SYS_sendto,
+                         (long[6]){fd, (long)"ready\n", 6, MSG_DONTWAIT | MSG_NOSIGNAL});
         nytp_kernel_poll(&hangs_up, 1, longest_ns);
     }
     for (;;)
-        nytp_kernel_call(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+        nytp_kernel_call(SYS_exit_group, (long[6]){0});
 }
 
 /* ---- in the program ---- */
@@ -104,7 +105,7 @@ static void stand_still(const struct nytp_own_fd *client)
 static long split(const struct nytp_own_fd *client)
 {
     const uint64_t before = nytp_kernel_set_signal_mask(UINT64_MAX);
-    const long pid = nytp_kernel_call(SYS_clone, 0, 0, 0, 0, 0, 0);
+    const long pid = nytp_kernel_call(SYS_clone, (long[6]){0});
     if (pid == 0)
         stand_still(client);
     nytp_kernel_set_signal_mask(before);
@@ -146,7 +147,7 @@ static void reap(_Atomic long *copy, int options)
     if (pid == 0)
         return;
     do
-        result = nytp_kernel_call(SYS_wait4, pid, 0, __WCLONE | options, 0, 0, 0);
+        result = nytp_kernel_call(SYS_wait4, (long[6]){pid, 0, __WCLONE | options});
     while (result == -EINTR);
     if (result != 0)
         atomic_store(copy, 0); /* it has ended, or is no child */
@@ -162,7 +163,7 @@ void nytp_heap_copies_end(void)
 {
     for (size_t i = 0; i < MOST_COPIES; i++) {
         if (atomic_load(&copies[i]) != 0)
-            nytp_kernel_call(SYS_kill, atomic_load(&copies[i]), SIGKILL, 0, 0, 0, 0);
+            nytp_kernel_call(SYS_kill, (long[6]){atomic_load(&copies[i]), SIGKILL});
         reap(&copies[i], 0);
     }
 }

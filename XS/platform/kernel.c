@@ -40,10 +40,10 @@ uint64_t nytp_kernel_set_signal_mask(uint64_t mask)
 
 #include <linux/futex.h>
 
-long nytp_kernel_call(long number, long a, long b, long c, long d, long e, long f)
+long nytp_kernel_call(long number, const long a[6])
 {
     const int error = errno;
-    const long result = syscall(number, a, b, c, d, e, f);
+    const long result = syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     if (result != -1)
         return result;
     const int reason = errno;
@@ -54,7 +54,7 @@ long nytp_kernel_call(long number, long a, long b, long c, long d, long e, long 
 uint64_t nytp_kernel_clock_ns(clockid_t clock)
 {
     struct timespec now;
-    if (nytp_kernel_call(SYS_clock_gettime, clock, (long)&now, 0, 0, 0, 0) != 0)
+    if (nytp_kernel_call(SYS_clock_gettime, (long[6]){clock, (long)&now}) != 0)
         return 0;
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
@@ -62,20 +62,22 @@ uint64_t nytp_kernel_clock_ns(clockid_t clock)
 void nytp_kernel_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t until_ns)
 {
     const struct timespec until = timespec_of(until_ns);
-    nytp_kernel_call(SYS_futex, (long)word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, (long)seen,
-                     until_ns == UINT64_MAX ? 0 : (long)&until, 0, FUTEX_BITSET_MATCH_ANY);
+    nytp_kernel_call(SYS_futex, (long[6]){(long)word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG,
+                                          (long)seen, until_ns == UINT64_MAX ? 0 : (long)&until,
+                                          0, FUTEX_BITSET_MATCH_ANY});
 }
 
 void nytp_kernel_wake(_Atomic uint32_t *word)
 {
     ++*word;
-    nytp_kernel_call(SYS_futex, (long)word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, 0, 0, 0);
+    nytp_kernel_call(SYS_futex, (long[6]){(long)word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1});
 }
 
 int nytp_kernel_poll(struct pollfd *fds, unsigned n, uint64_t ns)
 {
     struct timespec left = timespec_of(ns);
-    return (int)nytp_kernel_call(SYS_ppoll, (long)fds, n, (long)&left, 0, SIGNAL_SET_SIZE, 0);
+    return (int)nytp_kernel_call(SYS_ppoll,
+                                 (long[6]){(long)fds, n, (long)&left, 0, SIGNAL_SET_SIZE});
 }
 
 #else

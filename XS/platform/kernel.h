@@ -45,8 +45,8 @@ uint64_t nytp_kernel_set_signal_mask(uint64_t mask);
 #if NYTP_KERNEL_CALLS
 #include <sys/syscall.h>
 
-/* Makes a system call. Returns its result, or -errno. */
-long nytp_kernel_call(long number, long a, long b, long c, long d, long e, long f);
+/* Makes a system call; arguments that are left out are 0. Returns its result, or -errno. */
+long nytp_kernel_call(long number, const long arguments[6]);
 #endif
 
 #endif

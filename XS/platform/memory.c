@@ -43,7 +43,7 @@ void nytp_memory_begin(void)
 
 long nytp_read_memory(long pid, const struct iovec *to, const struct iovec *from, int n)
 {
-    return nytp_kernel_call(SYS_process_vm_readv, pid, (long)to, n, (long)from, n, 0);
+    return nytp_kernel_call(SYS_process_vm_readv, (long[6]){pid, (long)to, n, (long)from, n});
 }
 
 static bool is_in_heap(const void *address, size_t len)

@@ -30,7 +30,7 @@ int nytp_own_fd_lowest(void)
 static bool look(int fd, struct stat *now)
 {
 #if NYTP_KERNEL_CALLS
-    return nytp_kernel_call(SYS_fstat, fd, (long)now, 0, 0, 0, 0) == 0;
+    return nytp_kernel_call(SYS_fstat, (long[6]){fd, (long)now}) == 0;
 #else
     const int error = errno;
     const bool is_open = fstat(fd, now) == 0;

@@ -36,7 +36,7 @@ enum {
 bool nytp_blocked_read(int fd, struct nytp_blocked *blocked)
 {
     char text[256], *at;
-    const long len = nytp_kernel_call(SYS_pread64, fd, (long)text, sizeof text - 1, 0, 0, 0);
+    const long len = nytp_kernel_call(SYS_pread64, (long[6]){fd, (long)text, sizeof text - 1});
     if (len <= 0)
         return false;
     text[len] = '\0';
@@ -54,7 +54,7 @@ static enum nytp_wait_reason of_socket(int fd, struct nytp_wait_seen *seen)
     const struct sockaddr_in *const address = (const void *)seen->peer;
     memset(seen->peer, 0, sizeof seen->peer);
     const long error =
-        nytp_kernel_call(SYS_getpeername, fd, (long)seen->peer, (long)&len, 0, 0, 0);
+        nytp_kernel_call(SYS_getpeername, (long[6]){fd, (long)seen->peer, (long)&len});
     seen->peer_len = error != 0 ? 0 : len < NYTP_PEER_BYTES ? len : NYTP_PEER_BYTES;
     const bool is_internet =
         seen->peer_len >= sizeof *address &&
@@ -69,12 +69,12 @@ static unsigned mode_of(int fd)
 {
 #ifdef STATX_TYPE
     struct statx found;
-    if (nytp_kernel_call(SYS_statx, fd, (long)"", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
-                         STATX_TYPE, (long)&found, 0) == 0)
+    if (nytp_kernel_call(SYS_statx, (long[6]){fd, (long)"", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+                                              STATX_TYPE, (long)&found}) == 0)
         return found.stx_mode;
 #endif
     struct stat older; /* kernels before 4.11 */
-    return nytp_kernel_call(SYS_fstat, fd, (long)&older, 0, 0, 0, 0) == 0 ? older.st_mode : 0;
+    return nytp_kernel_call(SYS_fstat, (long[6]){fd, (long)&older}) == 0 ? older.st_mode : 0;
 }
 
 static enum nytp_wait_reason of_fd(int fd, struct nytp_wait_seen *seen)
@@ -87,7 +87,8 @@ static enum nytp_wait_reason of_fd(int fd, struct nytp_wait_seen *seen)
         return NYTP_WAIT_FOR_PIPE;
     if (S_ISREG(mode) || S_ISDIR(mode) || S_ISBLK(mode))
         return NYTP_WAIT_FOR_DISK;
-    if (S_ISCHR(mode) && nytp_kernel_call(SYS_ioctl, fd, TCGETS, (long)settings, 0, 0, 0) == 0)
+    if (S_ISCHR(mode) &&
+        nytp_kernel_call(SYS_ioctl, (long[6]){fd, TCGETS, (long)settings}) == 0)
         return NYTP_WAIT_FOR_TERMINAL;
     return NYTP_WAIT_UNKNOWN;
 }

@@ -41,10 +41,12 @@ static void find_first_lines(const struct nytp_diff *diff, const uint32_t *rows,
     }
 }
 
+/* Adds line cost i of the profile to a line of this row. */
 static bool add_cost(struct nytp_diff_lines *lines, struct nytp_table *known,
-                     const struct nytp_line_cost *cost, struct nytp_svs memory, uint32_t row,
-                     uint32_t offset, enum nytp_diff_side side)
+                     const struct nytp_diff *diff, uint32_t i, uint32_t row, uint32_t offset)
 {
+    const struct nytp_line_cost *const cost = &diff->profile->line_costs[i];
+    const enum nytp_diff_side side = diff->side_of_recording[cost->recording];
     const struct nytp_key key = {row, offset, 0, 0};
     uint32_t id = nytp_table_get(known, key);
     if (id == NYTP_TABLE_NONE) {
@@ -59,7 +61,7 @@ static bool add_cost(struct nytp_diff_lines *lines, struct nytp_table *known,
         line->line = cost->line;
     line->mean[side].statements += (int64_t)cost->statements;
     line->mean[side].ticks += cost->excl_ticks;
-    nytp_svs_add(&line->mean[side].memory, memory);
+    nytp_svs_add(&line->mean[side].memory, nytp_svs_of_cost(diff->profile, i));
     return true;
 }
 
@@ -74,8 +76,8 @@ static bool add_costs(struct nytp_diff_lines *lines, const struct nytp_diff *dif
         const uint32_t row = rows[cost->sub];
         const enum nytp_diff_side side = diff->side_of_recording[cost->recording];
         if (row != NONE && is_own(profile, cost))
-            ok = add_cost(lines, &known, cost, nytp_svs_of_cost(profile, i), row,
-                          cost->line - first[NYTP_DIFF_SIDES * row + side], side);
+            ok = add_cost(lines, &known, diff, i, row,
+                          cost->line - first[NYTP_DIFF_SIDES * row + side]);
     }
     nytp_table_free(&known);
     return ok;

@@ -116,20 +116,20 @@ static void put_table_head(struct nytp_out *out, const struct nytp_diff *diff)
                 nytp_text_statements(diff->profile));
 }
 
-/* Writes rows [first, end) while there is room, with lines if any. Returns how many. */
+/* Writes rows while there is room, with lines if any. Returns how many. */
 static uint32_t put_rows(struct nytp_out *out, const struct nytp_diff *diff,
-                         const struct nytp_diff_list *list, const struct nytp_diff_lines *lines,
-                         enum nytp_weight weight, uint32_t first, uint32_t end)
+                         struct nytp_diff_list list, const struct nytp_diff_lines *lines,
+                         enum nytp_weight weight)
 {
-    uint32_t i = first;
+    uint32_t i = 0;
     put_table_head(out, diff);
-    for (; i < end && out->n_bytes < NYTP_MARKDOWN_ROOM; i++) {
-        put_row(out, diff, list->rows[i], weight);
+    for (; i < list.n && out->n_bytes < NYTP_MARKDOWN_ROOM; i++) {
+        put_row(out, diff, list.rows[i], weight);
         if (lines->lines != NULL)
-            put_lines(out, diff, lines, list->rows[i], weight);
+            put_lines(out, diff, lines, list.rows[i], weight);
     }
     nytp_putc(out, '\n');
-    return i - first;
+    return i;
 }
 
 static void put_list(struct nytp_out *out, const struct nytp_diff *diff,
@@ -138,11 +138,12 @@ static void put_list(struct nytp_out *out, const struct nytp_diff *diff,
 {
     uint32_t n = list->n < wanted ? list->n : wanted;
     if (n > 0)
-        n = put_rows(out, diff, list, lines, weight, 0, n);
+        n = put_rows(out, diff, (struct nytp_diff_list){list->rows, n}, lines, weight);
     if (n < list->n && out->n_bytes < NYTP_MARKDOWN_ROOM) {
         nytp_printf(out, "<details><summary>%lu more</summary>\n\n",
                     (unsigned long)(list->n - n));
-        n += put_rows(out, diff, list, lines, weight, n, list->n);
+        n += put_rows(out, diff, (struct nytp_diff_list){list->rows + n, list->n - n}, lines,
+                      weight);
         nytp_puts(out, "</details>\n\n");
     }
     if (n < list->n)

@@ -315,10 +315,15 @@ bool nytp_builder_begin_entries(struct nytp_builder *b, struct nytp_built_proces
         struct nytp_line_page *page = &b->pages.at[i];
         for (uint32_t at = 0; at < NYTP_LINES_PER_PAGE; at++)
             if ((page->seen >> at & 1) != 0 &&
-                !nytp_calltree_add_line(&b->stack.tree, p->root, page->file,
-                                        page->number * NYTP_LINES_PER_PAGE + at,
-                                        page->lines[at].ticks, page->lines[at].statements,
-                                        page->lines[at].after_leave))
+                !nytp_calltree_add_line(&b->stack.tree,
+                                        &(struct nytp_tree_line){
+                                            .node = p->root,
+                                            .file = page->file,
+                                            .line = page->number * NYTP_LINES_PER_PAGE + at,
+                                            .ticks = page->lines[at].ticks,
+                                            .statements = page->lines[at].statements,
+                                            .after_leave = page->lines[at].after_leave,
+                                        }))
                 return false;
         page->seen = 0;
     }

@@ -158,13 +158,25 @@ bool nytp_callstack_statements(struct nytp_callstack *stack, uint32_t file,
     return true;
 }
 
+static inline bool add_line(struct nytp_callstack *stack, uint32_t node,
+                            const struct nytp_booking *statement)
+{
+    const struct nytp_tree_line more = {
+        .node = node,
+        .file = statement->file,
+        .line = statement->line,
+        .ticks = statement->ticks,
+        .statements = statement->what & NYTP_BOOK_COUNTS,
+        .after_leave = statement->what / NYTP_BOOK_AFTER_LEAVE,
+    };
+    return nytp_calltree_add_line(&stack->tree, &more);
+}
+
 /* The statement that runs began in a call that has returned. */
 static bool add_running(struct nytp_callstack *stack, const struct nytp_booking *statement)
 {
     if (stack->running == NYTP_NO_BOOKING)
-        return nytp_calltree_add_line(
-            &stack->tree, stack->tree.owner, statement->file, statement->line, statement->ticks,
-            statement->what & NYTP_BOOK_COUNTS, statement->what / NYTP_BOOK_AFTER_LEAVE);
+        return add_line(stack, stack->tree.owner, statement);
     stack->pending[stack->running] = *statement;
     stack->running = NYTP_NO_BOOKING;
     return true;
@@ -188,9 +200,7 @@ bool nytp_callstack_statement(struct nytp_callstack *stack, uint32_t file, uint3
         return true;
     }
     const uint32_t node = frame_node(stack, owner);
-    return node != NYTP_NO_NODE &&
-           nytp_calltree_add_line(&stack->tree, node, file, line, ticks,
-                                  what & NYTP_BOOK_COUNTS, what / NYTP_BOOK_AFTER_LEAVE);
+    return node != NYTP_NO_NODE && add_line(stack, node, &statement);
 }
 
 /* Memory of the top frame waits: on its line if the running statement began there. */
@@ -229,9 +239,9 @@ bool nytp_callstack_line_wait(struct nytp_callstack *stack, uint32_t file, uint3
     const uint32_t node = stack->owner_frame <= stack->top
                               ? frame_node(stack, stack->owner_frame)
                               : stack->tree.owner;
+    const struct nytp_tree_line none = {.node = node, .file = file, .line = line};
     /* The line itself may wait still; its wait moves with it where the node is merged. */
-    return node != NYTP_NO_NODE &&
-           nytp_calltree_add_line(&stack->tree, node, file, line, 0, 0, 0) &&
+    return node != NYTP_NO_NODE && nytp_calltree_add_line(&stack->tree, &none) &&
            nytp_wait_sums_add(&stack->tree.waits, nytp_wait_of_line(node, file, line), ticks);
 }
 

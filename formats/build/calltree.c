@@ -228,17 +228,16 @@ static inline uint32_t cached_line_record(struct nytp_calltree *tree, uint32_t s
     return record;
 }
 
-bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t file,
-                            uint32_t line, int64_t ticks, uint64_t statements,
-                            uint64_t after_leave)
+bool nytp_calltree_add_line(struct nytp_calltree *tree, const struct nytp_tree_line *more)
 {
+    const uint32_t node = more->node, file = more->file, line = more->line;
     const uint32_t record =
         cached_line_record(tree, line_slot(node, file, line), node, file, line);
     if (record == 0)
         return false;
-    tree->lines[record].ticks += ticks;
-    tree->lines[record].statements += statements;
-    tree->lines[record].after_leave += after_leave;
+    tree->lines[record].ticks += more->ticks;
+    tree->lines[record].statements += more->statements;
+    tree->lines[record].after_leave += more->after_leave;
     return true;
 }
 
@@ -380,11 +379,11 @@ static uint32_t book_lines(struct nytp_calltree *tree, struct nytp_booked_call c
 static bool merge_lines(struct nytp_calltree *tree, uint32_t from, uint32_t to)
 {
     for (uint32_t r = tree->nodes[from].first_line, next; r != 0; r = next) {
-        const struct nytp_tree_line l = tree->lines[r];
+        struct nytp_tree_line l = tree->lines[r];
         next = l.next;
+        l.node = to;
         drop_line(tree, from, r);
-        if (!nytp_calltree_add_line(tree, to, l.file, l.line, l.ticks, l.statements,
-                                    l.after_leave) ||
+        if (!nytp_calltree_add_line(tree, &l) ||
             !add_memory_at(tree, to, l.file, l.line, take_memory(&tree->line_memory, r)))
             return false;
         if (tree->waits.ticks.n > 0 &&

@@ -170,10 +170,8 @@ uint32_t nytp_calltree_child(const struct nytp_calltree *tree, uint32_t parent, 
 uint32_t nytp_calltree_add_child(struct nytp_calltree *tree, uint32_t parent, uint32_t sub,
                                  uint32_t file, uint32_t line);
 
-/* Add to a node's line record, made if need be. */
-bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t file,
-                            uint32_t line, int64_t ticks, uint64_t statements,
-                            uint64_t after_leave);
+/* Adds these amounts to the record of this line of this node, made if need be. */
+bool nytp_calltree_add_line(struct nytp_calltree *tree, const struct nytp_tree_line *more);
 
 /* A sample that is not booked yet; 0 when memory or the limit is out. */
 uint32_t nytp_calltree_new_sample(struct nytp_calltree *tree, struct nytp_tree_sample sample);

@@ -268,10 +268,10 @@ static uint32_t marks_end(const struct laying *l, uint32_t process, uint32_t fir
 }
 
 /* The spans of one process, from `from` on. */
-static bool lay_out_process(struct laying *l, struct nytp_profile *p, uint32_t process,
-                            uint32_t from, uint32_t first_mark, uint32_t end_mark,
-                            uint32_t *capacity)
+static bool lay_out_process(struct laying *l, uint32_t process, uint32_t from,
+                            uint32_t first_mark, uint32_t end_mark, uint32_t *capacity)
 {
+    struct nytp_profile *const p = l->p;
     const uint32_t to = from + l->b->processes.at[process].n_spans;
     const int64_t total = p->nodes[p->processes[process].root].incl_ticks;
     l->process = (struct layout){.raw = l->b->processes.at[process].root,
@@ -303,7 +303,7 @@ bool nytp_lay_out_spans(const struct nytp_assignment *s)
     for (uint32_t i = 0; ok && i < b->processes.n; i++) {
         const uint32_t end_mark = marks_end(&l, i, mark);
         if (b->processes.at[i].n_spans > 0 || end_mark > mark)
-            ok = lay_out_process(&l, p, i, from, mark, end_mark, &capacity);
+            ok = lay_out_process(&l, i, from, mark, end_mark, &capacity);
         from += b->processes.at[i].n_spans;
         mark = end_mark;
     }

@@ -292,10 +292,11 @@ static bool index_leaf_calls(const struct nytp_assignment *s, struct nytp_table 
 
 /* The loose lines of one sub in one process become the lines that are dealt out. They are
  * sorted as the groups are: *next is the first that was not passed yet. */
-static void gather_loose_lines(const struct nytp_assignment *s, uint32_t process, uint32_t sub,
+static void gather_loose_lines(const struct nytp_assignment *s, const struct group *group,
                                const struct nytp_table *leaf_index, const int64_t *leaf_ticks,
                                struct dealing *d, uint32_t *next)
 {
+    const uint32_t process = group->process, sub = group->sub;
     uint32_t loose = *next;
     while (loose < s->loose.n &&
            (s->loose.at[loose].process < process ||
@@ -342,7 +343,7 @@ static bool apportion_groups(struct nytp_assignment *s, const struct group *grou
         for (end = i;
              end < n_groups && groups[end].process == process && groups[end].sub == sub; end++)
             nodes[n_nodes++] = groups[end].node;
-        gather_loose_lines(s, process, sub, &leaf_index, leaf_ticks, &d, &loose);
+        gather_loose_lines(s, &groups[i], &leaf_index, leaf_ticks, &d, &loose);
         if (d.n_lines > 0)
             ok = deal_lines(s, &d, nodes, n_nodes);
         else
@@ -438,7 +439,8 @@ static bool make_node_lines(struct nytp_assignment *s)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < p->n_nodes; i++) {
         p->nodes[i].first_node_line = kept;
-        kept = nytp_node_lines_merge(p, p->node_lines + first[i], first[i + 1] - first[i], kept);
+        kept =
+            nytp_node_lines_merge(p, p->node_lines + first[i], first[i + 1] - first[i], kept);
         p->nodes[i].n_node_lines = kept - p->nodes[i].first_node_line;
     }
     p->n_node_lines = kept;
