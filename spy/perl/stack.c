@@ -283,7 +283,7 @@ static bool take_ended_site(struct nytp_walker *walker, struct sample *sample,
 /* An eval is compiled, but it has not begun: its caller's statement is current. */
 static bool leave_out_eval(struct nytp_walker *walker, struct sample *sample)
 {
-    if (sample->found.n_left > 0)
+    if (sample->found.n_left > 0 || sample->found.n_open == 0)
         return false;
     sample->found.n_open--;
     return nytp_may_be_in(walker, sample->wanted.curcop,
@@ -300,8 +300,10 @@ static bool is_statement_of(struct nytp_walker *walker, struct sample *sample)
     const struct nytp_call *const call =
         found_at(walker, found, (int64_t)nytp_found_n(found) - 1);
     const bool is_sub = call != NULL && call->kind == NYTP_FRAME_SUB;
-    const bool is_callers = wanted->curcop == (call != NULL ? call->site : 0);
+    const bool is_callers = call != NULL && wanted->curcop == call->site;
     const bool is_likely = found->n_left == 0 && wanted->is_one_cop && !is_callers;
+    if (wanted->curcop == 0) /* perl begins */
+        return false;
     if (wanted->curcop == address_of_compiling(walker))
         return !is_sub;
     if (!is_sub && is_callers)

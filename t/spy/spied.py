@@ -61,9 +61,9 @@ $sum += $_ for values %spent;
 printf "%s %.4f\\n", $_, $spent{$_} / $sum for sort keys %spent;
 """
 
-# How often nytp-spy, which has started the program, has looked at it.
-LOOKS = r"""sub looks {
-    open my $status, '<', "/proc/" . getppid . "/status" or return 1e9;
+# How often nytp-spy, which has started the program, has looked at it; 1e9 when it is gone.
+LOOKS = r"""sub looks { our $spy ||= getppid; return 1e9 if getppid != $spy;
+    open my $status, '<', "/proc/$spy/status" or return 1e9;
     my ($n) = map { /^voluntary_ctxt_switches:\s+(\d+)/ } <$status>;
     return $n;
 }

@@ -297,3 +297,31 @@ def test_another_descriptor_takes_the_profile_beside_what_command_prints(tmp_pat
     out = tmp_path / "out"
     ran = subprocess.run(["sh", "-c", f"{spied.SPY} record -o /dev/fd/3 -- {PERL} -e 'print qq(printed\\n); 1 for 1 .. 2e7' 3>{out}"], capture_output=True, text=True)
     assert ran.returncode == 0 and ran.stdout == "printed\n" and note("-o /dev/fd/3 beside COMMAND", 0, out) is not None
+
+
+# perl has no statement while it begins and while it ends. This one puts a 0 into its PL_curcop, which is the first word of its heap that points
+# to the statement, until nytp-spy has had a processor 20 times; the next statement mends it.
+NO_STATEMENT = r"""use B;
+open my $memory, '+<', '/proc/self/mem' or die;
+my $parent = getppid;
+open my $spy, '<', "/proc/$parent/schedstat" or die;
+my ($heap) = do { open my $maps, '<', '/proc/self/maps' or die; map { /^(\w+)-.*\[heap\]/ ? hex $1 : () } <$maps> };
+my ($cop, $bytes, $at, $none, $times) = (0, '', 0, pack('Q', 0), '0 0 0');
+for (my $op = B::main_start; $$op; $op = $op->next) { $cop = $$op if ref $op eq 'B::COP' && $op->line == 1000 }
+sub place { my $i = 0; $i++ until unpack('Q', substr $bytes, 8 * $i, 8) == $cop; $heap + 8 * $i }
+sub looked { sysseek $spy, 0, 0; sysread $spy, my $text, 100; getppid == $parent or exit; (split ' ', $text)[2] }
+sub stays { my $before = looked(); 1 until looked() > $before + 20 }
+stays();
+my $before = looked() + 20;
+# line 1000
+(sysseek($memory, $heap, 0), sysread($memory, $bytes, 16384), $at ||= place(), sysseek($memory, $at, 0), syswrite($memory, $none),
+    sysseek($spy, 0, 0), sysread($spy, $times, 100), getppid == $parent || exit)
+    until substr($times, 1 + rindex $times, ' ') > $before;
+print "end\n";
+"""
+
+
+def test_a_perl_without_a_statement_is_left_out(tmp_path):
+    (tmp_path / "app.pl").write_text(NO_STATEMENT)
+    printed = spied.spy("record", "-r", "500", "-o", tmp_path / "out", "--", PERL, tmp_path / "app.pl")
+    assert printed == "end\n" and "main::stays" in exported(tmp_path / "out", "--csv")
