@@ -170,6 +170,7 @@ static void capture(const struct nytp_ring *ring, struct nytp_tick *tick)
     const bool has_op = n_read >= (long)to_op;
     copy->op_type = has_op ? op.op_type : OP_NULL;
     copy->op_handler = has_op ? (const void *)op.op_ppaddr : NULL;
+    copy->op_next = has_op ? op.op_next : NULL;
     copy->stack = si;
     copy->stack_type = places[0].type;
     copy->top = places[0].top;

@@ -45,6 +45,7 @@ struct nytp_tick_copy {
     const void *last_stack; /* the outermost one looked at */
     int32_t lowest;         /* calls at lower places of that one were not looked at */
     const void *op_handler; /* of the operation in progress */
+    const void *op_next;    /* behind it */
     unsigned op_type;
     const void *callee; /* what the operation calls, if it does */
     struct nytp_tick_call calls[NYTP_TICK_CALLS];

@@ -349,7 +349,9 @@ static void find_leaf(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *s
     moment->op_type = is_op ? (int)type : OP_NULL;
     moment->op = tick->words[NYTP_TICK_OP];
     if (is_op && type == OP_ENTERSUB) {
-        CV *const cv = nytp_live_callee(&stack->svs, copy->callee);
+        const void *const named = nytp_named_callee(&stack->named, moment->op, copy->op_next,
+                                                    tick->words[NYTP_TICK_PAD]);
+        CV *const cv = nytp_live_callee(&stack->svs, named != NULL ? named : copy->callee);
         moment->xsub = cv != NULL && CvISXSUB(cv) ? cv : NULL;
     } else if (is_op && nytp_is_slowop[type] && rec->options.slowops > 0) {
         moment->builtin = (int)type;

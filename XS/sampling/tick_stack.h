@@ -10,6 +10,7 @@
 #define NYTP_TICK_STACK_H
 
 #include "alive.h"
+#include "named_callee.h"
 
 #include "XS/platform/copy_stack.h"
 #include "XS/state/state.h"
@@ -40,6 +41,7 @@ struct nytp_tick_stack {
     uint32_t size_upper;
     struct nytp_call_memory memory;
     struct nytp_known_svs svs;
+    struct nytp_named_calls named;
 };
 
 /* At a safe point: look at perl's stack. Takes time for what is new, and 256 calls more,
