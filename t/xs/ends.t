@@ -20,20 +20,20 @@ my @sample       = ('sample=1000:flush=3600'); # what is on disk is there becaus
 my %NUMBER;
 @NUMBER{ split ' ', $Config{sig_name} } = split ' ', $Config{sig_num};
 
-# The beginning of each program. A sampled one works for 25 ms of processor time and more, until ten samples were due: the thread
-# that takes them sleeps after each. A test fails falsely where none of them saw main::work, which takes nine tenths of the time.
-# Chance: 2e-8 (1e-10 a program, of which there are 200)
+# The beginning of each program. A sampled one works until ten samples were due, at most for 5 s of processor time: the thread that takes them
+# sleeps after each. Between two questions it works for some 30 ms without a system call, since a busy machine takes the processor away mostly
+# in those. A test fails falsely where none of ten samples saw main::work. Chance: 2e-8 (1e-10 a program, of which there are 200)
 my $WORKS = <<'P';
 sub work { my $s = 0; $s += $_ for 1 .. 500; return $s }
 sub busy { work() for 1 .. 100; sampled() if ($ENV{NYTPROF} || '') =~ /sample=/ }
 sub sampled {
     local ($!, $_);
-    my ($until, $n) = (cpu() + 0.03, sleeps() // 0); # the thread has its name soon after it begins
-    work() while cpu() < $until;
-    while (defined(my $now = sleeps())) {
-        last if $now >= $n + 10 || cpu() > $until + 5;
-        work() for 1 .. 100;
-    }
+    my ($first, $now);
+    do {
+        work() for 1 .. 2000;
+        $now = sleeps();
+        $first = $now if !defined $first;
+    } while -d "/proc/$$/task" && cpu() < 5 && (!defined $now || $now < $first + 10);
 }
 sub sleeps {
     for my $task (glob "/proc/$$/task/*") {
