@@ -9,10 +9,13 @@
 #include "formats/base/arena.h"
 
 enum {
-    NEAR = 3,           /* calls that were there all the time, whose pads are looked at */
-    FURTHER = 512,      /* and of those above, where calls come and go that fast */
-    MOST_DOUBTFUL = 64, /* contexts: bits of a number */
-    ROUNDS = 6,         /* of reading, on the way to pads: one if nothing was moved */
+    NEAR = 3,                 /* calls that were there all the time, whose pads are looked at */
+    FURTHER = 512,            /* and of those above, where calls come and go that fast */
+    MOST_DOUBTFUL = 64,       /* contexts: bits of a number */
+    ROUNDS = 6,               /* of reading, on the way to pads: one if nothing was moved */
+    MOST_CHILDREN = 64,       /* of a call, that are gone through */
+    OP_GV = 7,                /* in every perl, as OP_NULL is 0 */
+    OP_HAS_SIBLING = 1 << 14, /* behind the type: op_moresib */
 };
 
 struct nytp_contexts nytp_contexts_of(const struct nytp_walker *walker, uint32_t info)
@@ -403,14 +406,65 @@ static bool is_known_op(struct nytp_walker *walker, const struct nytp_spied_mome
            nytp_is_believed(walker->names, moment->curcop, NYTP_NAMED_ROOT);
 }
 
+/* Returns the word behind the fields that all ops have: the first child, a glob, or a place in
+ * the pad. */
+static uint64_t first_of(const struct nytp_walker *walker, uint64_t op)
+{
+    return nytp_word(walker->names->words,
+                     op + (uint64_t)walker->names->perl->layout->op_type + sizeof(uint64_t));
+}
+
+static uint64_t bits_of(const struct nytp_walker *walker, uint64_t op)
+{
+    return nytp_word(walker->names->words, op + (uint64_t)walker->names->perl->layout->op_type);
+}
+
+/* The next child of the same op. Since perl 5.26 the last one points to its parent instead. */
+static uint64_t sibling_of(const struct nytp_walker *walker, uint64_t op)
+{
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    if (layout->version >= 26 && (bits_of(walker, op) & OP_HAS_SIBLING) == 0)
+        return 0;
+    return nytp_word(walker->names->words, op + (uint64_t)layout->op_next + sizeof(uint64_t));
+}
+
+/* The glob, or its place in the pad, that an entersub names, as the last of its children; 0: it
+ * calls a method or a variable. The children mostly lie in a list of their own. */
+static uint64_t find_named(const struct nytp_walker *walker, uint64_t call)
+{
+    uint64_t at = first_of(walker, call);
+    for (int i = 0; at != 0; i++) {
+        const uint64_t sibling = sibling_of(walker, at);
+        if (i == MOST_CHILDREN)
+            return 0;
+        if (sibling == 0 && i > 0)
+            break;
+        at = sibling != 0 ? sibling : first_of(walker, at);
+    }
+    const uint64_t glob =
+        at == 0 || type_in(bits_of(walker, at)) != 0 ? 0 : first_of(walker, at);
+    return glob == 0 || type_in(bits_of(walker, glob)) != OP_GV ? 0 : first_of(walker, glob);
+}
+
 static void remember_op(struct nytp_walker *walker, const struct nytp_spied_moment *moment,
                         unsigned type)
 {
     struct nytp_known_op *const known = known_op(walker, moment->op);
     const int64_t now = walker->names->now_ns;
+    const bool is_call = type == (unsigned)walker->names->perl->layout->op_entersub;
     if (known->op != moment->op || known->cop != moment->curcop || known->type != type)
-        *known = (struct nytp_known_op){moment->op, moment->curcop, now, now, type};
+        *known = (struct nytp_known_op){
+            moment->op, moment->curcop, now,
+            now,        type,           is_call ? find_named(walker, moment->op) : 0};
     known->read_ns = now;
+}
+
+/* Where the glob stands that a known call names; 0: it is not in a pad. */
+static uint64_t place_of_named(const struct nytp_walker *walker,
+                               const struct nytp_spied_moment *moment, uint64_t named)
+{
+    const bool has_pad = named != 0 && walker->names->perl->layout->has_threads;
+    return has_pad ? moment->curpad + named * sizeof(uint64_t) : 0;
 }
 
 void nytp_op_type_ask(struct nytp_walker *walker, const struct nytp_spied_moment *moment)
@@ -418,8 +472,14 @@ void nytp_op_type_ask(struct nytp_walker *walker, const struct nytp_spied_moment
     const struct nytp_layout *const layout = walker->names->perl->layout;
     struct nytp_words *const words = walker->names->words;
     const uint64_t op = moment->op;
-    if (op == 0 || is_known_op(walker, moment))
+    if (op == 0)
         return;
+    if (is_known_op(walker, moment)) {
+        const uint64_t place = place_of_named(walker, moment, known_op(walker, op)->named);
+        if (place != 0)
+            nytp_words_ask(words, place);
+        return;
+    }
     nytp_words_ask(words, op + (uint64_t)layout->op_type);
     nytp_words_ask(words, function_of(layout, op));
 }
@@ -459,13 +519,27 @@ unsigned nytp_op_type_at(struct nytp_walker *walker, const struct nytp_spied_mom
     return type;
 }
 
-uint64_t nytp_callee_of(struct nytp_walker *walker, uint64_t stack_sp)
+/* The call's op tells what it calls, if it names it. An xsub that takes a microsecond is over
+ * when the stack is read. */
+static uint64_t value_called(struct nytp_walker *walker, struct nytp_reader *reader,
+                             const struct nytp_spied_moment *moment)
+{
+    const struct nytp_known_op *const known = known_op(walker, moment->op);
+    const bool is_known = known->op == moment->op && known->cop == moment->curcop;
+    const uint64_t named = is_known ? known->named : 0;
+    const uint64_t place = place_of_named(walker, moment, named);
+    if (named == 0)
+        return nytp_look_u64(reader, moment->stack_sp + sizeof(uint64_t));
+    return place != 0 ? nytp_word(walker->names->words, place) : named;
+}
+
+uint64_t nytp_callee_of(struct nytp_walker *walker, const struct nytp_spied_moment *moment)
 {
     struct nytp_reader reader = {.perl = walker->names->perl,
                                  .layout = walker->names->perl->layout};
     const struct nytp_layout *const layout = reader.layout;
     struct nytp_value value;
-    uint64_t at = nytp_look_u64(&reader, stack_sp + sizeof(uint64_t));
+    uint64_t at = value_called(walker, &reader, moment);
     for (int i = 0; i < 2 && at != 0 && nytp_value_at(&reader, at, &value); i++) {
         if (value.type == layout->svt_PVCV)
             return at;

@@ -57,8 +57,8 @@ void nytp_op_type_ask(struct nytp_walker *walker, const struct nytp_spied_moment
  * we look, and their memory is of something else; their function tells. */
 unsigned nytp_op_type_at(struct nytp_walker *walker, const struct nytp_spied_moment *moment);
 
-/* The sub that entersub calls, which is above the arguments: a sub, a glob or a reference; 0:
- * none. */
-uint64_t nytp_callee_of(struct nytp_walker *walker, uint64_t stack_sp);
+/* The sub that the entersub of this moment calls: the one that it names, or the sub, glob or
+ * reference above the arguments; 0: none. */
+uint64_t nytp_callee_of(struct nytp_walker *walker, const struct nytp_spied_moment *moment);
 
 #endif
