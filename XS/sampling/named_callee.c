@@ -26,7 +26,7 @@ static const OP *last_child(const UNOP *call)
 }
 
 /* perl turns the rv2cv of a call into a null op, which keeps its type in op_targ. */
-static const void *find_callee(const void *op, const void *pad)
+static UV find_place(const void *op)
 {
     UNOP call, name;
 #ifdef USE_ITHREADS
@@ -35,19 +35,16 @@ static const void *find_callee(const void *op, const void *pad)
     SVOP glob;
 #endif
     if (!nytp_peek_memory(op, &call, sizeof call))
-        return NULL;
+        return 0;
     const OP *const last = last_child(&call);
     if (last == NULL || !nytp_peek_memory(last, &name, sizeof name) ||
         name.op_type != OP_NULL || name.op_targ != OP_RV2CV ||
         !nytp_peek_memory(name.op_first, &glob, sizeof glob) || glob.op_type != OP_GV)
-        return NULL;
+        return 0;
 #ifdef USE_ITHREADS
-    const void *callee;
-    return nytp_peek_memory((SV *const *)pad + glob.op_padix, &callee, sizeof callee) ? callee
-                                                                                      : NULL;
+    return (UV)glob.op_padix;
 #else
-    PERL_UNUSED_VAR(pad);
-    return glob.op_sv;
+    return PTR2UV(&((const SVOP *)name.op_first)->op_sv);
 #endif
 }
 
@@ -56,7 +53,16 @@ const void *nytp_named_callee(struct nytp_named_calls *known, const void *op, co
 {
     struct nytp_named_call *const call =
         &known->all[nytp_hash_u64(PTR2UV(op)) & (NYTP_NAMED_CALLS - 1)];
+    const void *callee;
     if (call->op != op || call->next != next)
-        *call = (struct nytp_named_call){op, next, find_callee(op, pad)};
-    return call->callee;
+        *call = (struct nytp_named_call){op, next, find_place(op)};
+    if (call->place == 0)
+        return NULL;
+#ifdef USE_ITHREADS
+    const void *const at = (SV *const *)pad + call->place;
+#else
+    const void *const at = INT2PTR(const void *, call->place);
+    PERL_UNUSED_VAR(pad);
+#endif
+    return nytp_peek_memory(at, &callee, sizeof callee) ? callee : NULL;
 }

@@ -18,12 +18,13 @@ enum {
 struct nytp_named_calls {
     struct nytp_named_call {
         const void *op, *next; /* the op behind it tells whether it is still the same */
-        const void *callee;
+        UV place;            /* of the glob: in the pad, or without threads its address; or 0 */
     } all[NYTP_NAMED_CALLS]; /* by hash */
 };
 
 /* Returns the glob, or the reference, that an entersub names, or NULL if it calls a method or a
- * variable. The op may be gone; `pad` is the PL_curpad with which it ran. */
+ * variable. `pad` is the PL_curpad with which it ran: that of a sub that lives, as the op does.
+ * An eval's may be another's by now. */
 const void *nytp_named_callee(struct nytp_named_calls *known, const void *op, const void *next,
                               const void *pad);
 

@@ -333,6 +333,20 @@ static bool has_no_calls(const struct nytp_tick_copy *copy)
            (copy->n_calls == 0 || copy->calls[copy->n_calls - 1].stack != copy->stack);
 }
 
+/* The pad of the innermost sub, or of the main program; 0: not known. */
+static uint64_t pad_of(pTHX_ const struct nytp_tick_stack *stack,
+                       const struct nytp_moment *moment)
+{
+    struct nytp_call main = {.code = PTR2UV(PL_main_cv), .depth = 1};
+    if (moment->n_above > 0)
+        return moment->above[moment->n_above - 1].pad;
+    if (moment->n_below > 0)
+        return stack->now[moment->n_below - 1].pad;
+    if (PL_main_cv != NULL)
+        set_pad(&main);
+    return main.pad;
+}
+
 /* The op that was running, if its memory was one's then. The block of a sort is the sort's. */
 static void find_leaf(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
                       const struct nytp_tick *tick, struct nytp_moment *moment)
@@ -349,8 +363,11 @@ static void find_leaf(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *s
     moment->op_type = is_op ? (int)type : OP_NULL;
     moment->op = tick->words[NYTP_TICK_OP];
     if (is_op && type == OP_ENTERSUB) {
-        const void *const named = nytp_named_callee(&stack->named, moment->op, copy->op_next,
-                                                    tick->words[NYTP_TICK_PAD]);
+        const void *const pad = tick->words[NYTP_TICK_PAD];
+        const void *const named =
+            pad_of(aTHX_ stack, moment) != PTR2UV(pad)
+                ? NULL
+                : nytp_named_callee(&stack->named, moment->op, copy->op_next, pad);
         CV *const cv = nytp_live_callee(&stack->svs, named != NULL ? named : copy->callee);
         moment->xsub = cv != NULL && CvISXSUB(cv) ? cv : NULL;
     } else if (is_op && nytp_is_slowop[type] && rec->options.slowops > 0) {

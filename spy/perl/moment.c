@@ -451,11 +451,8 @@ static void remember_op(struct nytp_walker *walker, const struct nytp_spied_mome
 {
     struct nytp_known_op *const known = known_op(walker, moment->op);
     const int64_t now = walker->names->now_ns;
-    const bool is_call = type == (unsigned)walker->names->perl->layout->op_entersub;
     if (known->op != moment->op || known->cop != moment->curcop || known->type != type)
-        *known = (struct nytp_known_op){
-            moment->op, moment->curcop, now,
-            now,        type,           is_call ? find_named(walker, moment->op) : 0};
+        *known = (struct nytp_known_op){moment->op, moment->curcop, now, now, type, 0, false};
     known->read_ns = now;
 }
 
@@ -520,12 +517,16 @@ unsigned nytp_op_type_at(struct nytp_walker *walker, const struct nytp_spied_mom
 }
 
 /* The call's op tells what it calls, if it names it. An xsub that takes a microsecond is over
- * when the stack is read. */
+ * when the stack is read; but so may an eval be, with its ops and its pad. */
 static uint64_t value_called(struct nytp_walker *walker, struct nytp_reader *reader,
-                             const struct nytp_spied_moment *moment)
+                             const struct nytp_spied_moment *moment, bool lasts)
 {
-    const struct nytp_known_op *const known = known_op(walker, moment->op);
-    const bool is_known = known->op == moment->op && known->cop == moment->curcop;
+    struct nytp_known_op *const known = known_op(walker, moment->op);
+    const bool is_known = lasts && known->op == moment->op && known->cop == moment->curcop;
+    if (is_known && !known->has_named) {
+        known->named = find_named(walker, moment->op);
+        known->has_named = true;
+    }
     const uint64_t named = is_known ? known->named : 0;
     const uint64_t place = place_of_named(walker, moment, named);
     if (named == 0)
@@ -533,13 +534,14 @@ static uint64_t value_called(struct nytp_walker *walker, struct nytp_reader *rea
     return place != 0 ? nytp_word(walker->names->words, place) : named;
 }
 
-uint64_t nytp_callee_of(struct nytp_walker *walker, const struct nytp_spied_moment *moment)
+uint64_t nytp_callee_of(struct nytp_walker *walker, const struct nytp_spied_moment *moment,
+                        bool lasts)
 {
     struct nytp_reader reader = {.perl = walker->names->perl,
                                  .layout = walker->names->perl->layout};
     const struct nytp_layout *const layout = reader.layout;
     struct nytp_value value;
-    uint64_t at = value_called(walker, &reader, moment);
+    uint64_t at = value_called(walker, &reader, moment, lasts);
     for (int i = 0; i < 2 && at != 0 && nytp_value_at(&reader, at, &value); i++) {
         if (value.type == layout->svt_PVCV)
             return at;

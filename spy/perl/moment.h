@@ -57,8 +57,9 @@ void nytp_op_type_ask(struct nytp_walker *walker, const struct nytp_spied_moment
  * we look, and their memory is of something else; their function tells. */
 unsigned nytp_op_type_at(struct nytp_walker *walker, const struct nytp_spied_moment *moment);
 
-/* The sub that the entersub of this moment calls: the one that it names, or the sub, glob or
- * reference above the arguments; 0: none. */
-uint64_t nytp_callee_of(struct nytp_walker *walker, const struct nytp_spied_moment *moment);
+/* The sub that the entersub of this moment calls: the one that it names, if its code `lasts`, or
+ * the sub, glob or reference above the arguments; 0: none. */
+uint64_t nytp_callee_of(struct nytp_walker *walker, const struct nytp_spied_moment *moment,
+                        bool lasts);
 
 #endif

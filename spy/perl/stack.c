@@ -426,9 +426,12 @@ static bool take_frames(struct nytp_walker *walker, const struct sample *sample)
     const struct nytp_spied_moment *const moment = &sample->wanted;
     const struct nytp_layout *const layout = walker->names->perl->layout;
     const bool is_call = moment->op_type == (unsigned)layout->op_entersub;
-    const uint64_t callee = is_call ? nytp_callee_of(walker, moment) : 0;
     const struct nytp_call *const top =
         found_at(walker, &sample->found, (int64_t)sample->found.n_open - 1);
+    const struct nytp_call *const innermost =
+        found_at(walker, &sample->found, (int64_t)nytp_found_n(&sample->found) - 1);
+    const bool lasts = innermost == NULL || innermost->kind == NYTP_FRAME_SUB;
+    const uint64_t callee = is_call ? nytp_callee_of(walker, moment, lasts) : 0;
     walker->stack.n = walker->stack.n_left_out = 0;
     walker->stack.builtin = moment->op_type;
     const uint32_t expected =

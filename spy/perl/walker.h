@@ -50,6 +50,7 @@ struct nytp_walker {
         int64_t found_ns, read_ns;
         unsigned type;
         uint64_t named; /* the glob that a call names, or its place in the pad; 0: none */
+        bool has_named; /* that was looked at */
     } ops[NYTP_KNOWN_OPS];
     struct nytp_stack stack; /* what came last */
     bool keeps_all;          /* frames, beyond NYTP_MOST_SHOWN, too */
