@@ -10,6 +10,7 @@
 #include "XS/perl/ops.c"
 #include "XS/perl/perl_stack.c"
 #include "XS/sampling/alive.c"
+#include "XS/sampling/named_callee.c"
 #include "XS/sampling/tick_stack.c"
 
 #include <sys/mman.h>
@@ -155,6 +156,7 @@ static void take_tick(struct nytp_tick *tick)
     copy->op_handler =
         take(1) & 1 ? (const void *)PL_ppaddr[copy->op_type % MAXO] : take_pointer();
     copy->callee = take_pointer();
+    copy->op_next = take_pointer();
     const unsigned n_stacks = (unsigned)take(1) % (STACKS + 1);
     if (n_stacks == 0)
         copy->n_calls = -1;
