@@ -20,8 +20,12 @@ for (split /,/, $ENV{CAUSAL_DOSES}) {
     utf8::upgrade($text);
     $main::causal_dose[$number++] = $text;
 }
+$main::causal_amount = $ENV{CAUSAL_AMOUNT};
 1;
 """
+# Statements: N characters are looked at; N values are freed at the end of a scope.
+TIME = r"$main::causal_dose[{number}] =~ tr/a-f\x{{100}}//;"
+FREEING = "{{ my @freed = (0) x length $main::causal_dose[{number}] }}"
 # The kinds in the order of their choice; which subs a kind means is in kinds().
 KINDS = ("hot", "cold", "middle", "recursive", "hot", "three callers", "closure", "middle", "cold")
 
@@ -39,6 +43,10 @@ class Dosed:
 
     def length(self, ns):
         return max(1, round(ns / self.runs / NS_A_CHARACTER))
+
+
+def environment(lengths):
+    return {"CAUSAL_DOSES": ",".join(map(str, lengths))}
 
 
 def search_path():
@@ -136,7 +144,17 @@ def choose(told, options, dose_ns, incs):
     return chosen, missing
 
 
-def write_copies(chosen, incs, folder):
+def choose_by_calls(told, least, most, seed, incs):
+    """Any sub that is called so often, also later than by `use`, and has a place for a dose at its begin; or None."""
+    indexes = [n for n, sub in enumerate(told["subs"])
+               if sub["kind"] == "perl" and least <= sub["calls"] <= most and not sub["name"].endswith("import")]
+    indexes.sort(key=lambda index: told["subs"][index]["name"])
+    rng = random.Random(seed)
+    rng.shuffle(indexes)
+    return chosen_sub(told, "any", indexes, False, least, [], incs, rng)
+
+
+def write_copies(chosen, incs, folder, statement=TIME):
     """Copies of the modules, with all doses; the subs' names are then those of the copies."""
     with open(os.path.join(folder, "CausalDose.pm"), "w", encoding="ascii") as out:
         out.write(DOSE_MODULE)
@@ -148,8 +166,8 @@ def write_copies(chosen, incs, folder):
         here = [dosed for dosed in chosen if dosed.path == path]
         for dosed in sorted(here, key=lambda each: -each.column):
             text = lines[dosed.line - 1]
-            dose = rf" $main::causal_dose[{dosed.number}] =~ tr/a-f\x{{100}}//; "
-            lines[dosed.line - 1] = text[:dosed.column] + dose + text[dosed.column:]
+            dose = statement.format(number=dosed.number)
+            lines[dosed.line - 1] = f"{text[:dosed.column]} {dose} {text[dosed.column:]}"
             dosed.name = dosed.name.replace(path, copy)
         os.makedirs(os.path.dirname(copy), exist_ok=True)
         with open(copy, "w", encoding="latin-1") as out:

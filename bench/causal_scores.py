@@ -102,6 +102,23 @@ def cost(rounds):
                         for made in rounds)
 
 
+UNIFORM_POINTS = 2.5
+
+
+def uniform(ops, rounds):
+    """Of doses for every op: half the sum of the differences, in points, between each line's part of the ops and its
+    part of the rise, as far as they are beyond the line's bar; and how much of what the dose took is told, with a bar.
+    `ops` are by line. A round has the times of plain runs and the profiles, by line, without and with the dose."""
+    all_ops = sum(ops.values())
+    rises = [{at: after.get(at, 0) - before.get(at, 0) for at in {*before, *after}} for _, (before, after) in rounds]
+    totals = [sum(rise.values()) for rise in rises]
+    off = 0
+    for at in {*ops, *(at for rise in rises for at in rise)}:
+        mean, bar = mean_and_bar(rise.get(at, 0) / total for rise, total in zip(rises, totals))
+        off += max(0, abs(mean - ops.get(at, 0) / all_ops) - bar)
+    return 50 * off, *mean_and_bar(total / (plain[1] - plain[0]) for total, (plain, _) in zip(totals, rounds))
+
+
 NOISE = 0.05
 # By score: how far off it may be in an exact profile, and in one of samples beyond its bar.
 GOALS = {"slope": (0.05, 0.10), "plain": (0.05, 0.10), "spill": (0.10, 0.10), "line": (0.05, 0.10), "callers": (0.05, 0.05),

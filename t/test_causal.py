@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """The scores and doses of bench/causal: rounds whose answers are known, and a module that is given doses."""
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -9,8 +10,11 @@ import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "bench"))
+import causal_amounts
 import causal_doses
 import causal_scores as scores
+import causal_uniform
+from causal_runs import Bench, exported
 
 BY_CALLER = {"a": 0.25, "b": 0.75}
 
@@ -115,3 +119,58 @@ def test_a_dose_takes_time_in_proportion_to_its_length():
         done = subprocess.run(["perl", "-e", causal_doses.DOSE_MODULE + code], capture_output=True, text=True, check=True,
                               env={**os.environ, "CAUSAL_DOSES": str(length)})
         assert done.stdout == str(7 * length)
+
+
+OPS = {("a", 1): 600, ("a", 2): 300, ("b", 1): 100}
+
+
+def uniform_round(noise=0, **rises):
+    """A round in which line 1 of a tells 600, line 2 300 and b 100 more, or what `rises` has, of 1000 that it took."""
+    rise = {("a", 1): rises.get("first", 600) + noise, ("a", 2): rises.get("second", 300) - noise, ("b", 1): rises.get("other", 100)}
+    return [5000, 6000], [{at: 50 for at in OPS}, {at: 50 + rise[at] for at in OPS}]
+
+
+def test_a_dose_for_every_op_is_told_in_proportion_to_the_ops():
+    assert scores.uniform(OPS, [uniform_round()] * 3) == (0, 1, 0)
+    points, slope, _ = scores.uniform(OPS, [uniform_round(first=500, other=200)] * 3)
+    assert points == pytest.approx(10) and slope == 1
+    assert scores.uniform(OPS, [uniform_round(first=300, second=150, other=50)] * 3)[:2] == (0, 0.5)
+    # as far as the differences may be noise, they do not count
+    assert scores.uniform(OPS, [uniform_round(noise) for noise in (-90, 0, 90)])[0] == 0
+
+
+def test_ops_are_counted_and_doses_for_them_change_nothing(tmp_path):
+    causal_uniform.build(str(tmp_path))
+    program = tmp_path / "counted.pl"
+    program.write_text("sub few { $_[0] + 1 }\n$n = few($n) for 1 .. 100;\n"
+                       "$n = few($n) for 1 .. 1000;\neval '$n++;' x 3;\nprint $n;\n")
+    for dose in ({"CAUSAL_OPS": str(tmp_path / "ops")}, causal_uniform.environment(0), causal_uniform.environment(20)):
+        done = subprocess.run(["perl", f"-I{tmp_path}", "-MCausalSpin", str(program)], capture_output=True, text=True, check=True,
+                              env={**os.environ, **dose})
+        assert done.stdout == "1103"
+    ops = causal_uniform.ops_of(tmp_path / "ops")
+    # 9 or so in each round of the loops, a few to begin and end them
+    assert ops["counted.pl", 3] == pytest.approx(10 * ops["counted.pl", 2], rel=0.05)
+    assert ops["counted.pl", 1] % 1100 == 0 and ops["(eval)", 0] > 6
+
+
+@pytest.mark.parametrize("row", [row for row in causal_amounts.AMOUNTS if row[0] in ("values", "matches")], ids=lambda row: row[0])
+def test_amounts_are_told_of_the_line_that_does_them(tmp_path, row):
+    _, statement, _, unit, mode, settings, read = row
+    given, out = tmp_path / "inc" / "Given.pm", str(tmp_path / "out")
+    given.parent.mkdir()
+    given.write_text("package Given;\nsub often { my $n = shift;\n    return $n + 1 }\n1;\n")
+    bench = Bench(argparse.Namespace(blib=os.path.join(ROOT, "blib"), wall=True), str(tmp_path))
+    program = ([f"-I{given.parent}", "-MGiven", "-e", "Given::often($_) for 1 .. 30"], None)
+    bench.run(mode, program, [], {}, out, os.devnull, min(os.sched_getaffinity(0)))
+    dosed = causal_doses.choose_by_calls(json.loads(exported(out, "--json")), 20, 400, 1, [str(given.parent)])
+    assert dosed.name == "Given::often" and (dosed.line, dosed.runs) == (2, 30)
+    causal_doses.write_copies([dosed], [str(given.parent)], str(tmp_path), statement)
+    found = []
+    for amount in (3, 10):
+        bench.run(mode, program, [f"-I{tmp_path}", "-MCausalDose"], {"CAUSAL_AMOUNT": str(amount)}, out, os.devnull,
+                  min(os.sched_getaffinity(0)), settings)
+        found.append(read(json.loads(exported(out, "--json", "--unit=ns")), dosed))
+    (before, others_before), (after, others_after) = found
+    assert after - before == 7 * unit * 30
+    assert others_before == others_after

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""The runs of bench/causal: a program plain and under each profiler, and what its profile says."""
+import json
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+EXPORT, SPY = (os.path.join(ROOT, "bin", name) for name in ("nytp-export", "nytp-spy"))
+# A mode: options of ours or None, samples a second of nytp-spy or None.
+MODES = {"plain": (None, None), "exact": ("", None), "sample=100": (":sample=100", None), "sample=1000": (":sample=1000", None),
+         "spy 100": (None, 100), "spy 1000": (None, 1000), "peer": (None, None)}
+SAMPLED = ("sample=100", "sample=1000", "spy 100", "spy 1000")
+
+
+class Bench:
+    """The ways to run a program, plain and under each profiler."""
+
+    def __init__(self, options, scratch):
+        self.options, self.scratch = options, scratch
+        self.blib = os.pathsep.join(os.path.join(options.blib, part) for part in ("lib", "arch"))
+        self.malloc = os.path.join(options.blib, "arch/auto/Devel/NYTProf/libnytp-malloc.so")
+
+    def environment(self, ours, out, settings, dose):
+        env = {k: v for k, v in os.environ.items() if k not in ("NYTPROF", "PERL5LIB", "PERL5OPT")}
+        env.update(NYTPROF=f"file={out}{settings}", PERL_HASH_SEED="0", PERL_PERTURB_KEYS="0", **dose)
+        if ours:
+            env["PERL5LIB"] = self.blib
+        return env
+
+    def clock(self, mode):
+        """The options of a profiler for the clock that judges time."""
+        return ":sample_clock=cpu" if mode in SAMPLED else "" if self.options.wall else ":clock=2"
+
+    def start(self, mode, program, loaded, dose, out, stdout, cpu, settings=None):
+        """Starts it on that processor, with `dose` in the environment, and clock() or `settings` as options."""
+        ours, rate = MODES[mode]
+        settings = (ours or "") + (self.clock(mode) if settings is None else settings)
+        env = self.environment(ours is not None, out, settings, dose)
+        command = ["perl", *loaded, *(["-d:NYTProf"] if mode == "peer" or ours is not None else []), *program[0]]
+        command = ["taskset", "-c", str(cpu), *command]
+        if rate:
+            command = [SPY, "record", "--no-source", "-r", str(rate), "-o", out, "--", *command]
+        with open(program[1] or os.devnull, "rb") as stdin, open(stdout, "wb") as output:
+            return subprocess.Popen(command, stdin=stdin, stdout=output, stderr=subprocess.DEVNULL,
+                                    cwd=self.scratch, env=env)
+
+    @staticmethod
+    def finish(process):
+        """Waits for it; returns nanoseconds of processor time."""
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if os.WIFSIGNALED(status):
+            sys.exit(f"{' '.join(process.args)}: killed by signal {os.WTERMSIG(status)}")
+        return round(1e9 * (usage.ru_utime + usage.ru_stime))
+
+    def run(self, *arguments):
+        return self.finish(self.start(*arguments))
+
+    def side_by_side(self, runs):
+        """The processor times of all runs, which share a processor; with --wall they run one by one."""
+        if self.options.wall:
+            return [self.run(*run) for run in runs]
+        return [self.finish(process) for process in [self.start(*run) for run in runs]]
+
+    @staticmethod
+    def readers(mode):
+        """By name what reads a profile of this mode."""
+        if mode == "exact":
+            return {mode: profile_of, "as recorded": lambda out: profile_of(out, "--as-recorded")}
+        return {mode: sampled_profile if mode in SAMPLED else profile_of}
+
+
+def exported(out, *options):
+    done = subprocess.run([EXPORT, "--quiet", *options, "-o", "-", out], capture_output=True, check=True)
+    return done.stdout.decode("utf-8", "replace")
+
+
+def plain_name(name):
+    return re.sub(r"\[(?:[^\[\]]*/)?([^/\]]*)\]", r"[\1]", name)
+
+
+def add_to(table, key, value):
+    table[key] = table.get(key, 0) + value
+
+
+def profile_of(out, *options):
+    """A profile as causal_scores.py takes it, with what was counted."""
+    told = json.loads(exported(out, "--json", "--unit=ns", *options))
+    names = [plain_name(sub["name"]) for sub in told["subs"]]
+    found = {"own": {}, "all": {}, "line": {}, "from": {}, "count": {},
+             "excluded": float(dict(told["attributes"]).get("cumulative_overhead_ticks", 0)) * 1e9 / told["ticks_per_sec"],
+             "cost": sum(process.get("recording_cost", 0) for process in told["processes"])}
+    for name, sub in zip(names, told["subs"]):
+        add_to(found["own"], name, sub.get("cpu", sub["exclusive"]))
+        add_to(found["all"], name, sub["inclusive"])
+        found["count"][name] = (sub["calls"], sub["statements"])
+    for line in told["lines"]:
+        add_to(found["line"], (names[line["sub"]], line["line"]), line.get("cpu", line["exclusive"]))
+    for call in told["calls"]:
+        add_to(found["from"], (names[call["callee"]], names[call["caller"]]), call["exclusive"])
+    return found
+
+
+def stacks_of(out, weight):
+    for line in exported(out, "--collapsed", f"--weight={weight}").splitlines():
+        stack, value = line.rsplit(" ", 1)
+        yield [plain_name(name) for name in stack.split(";")], int(value)
+
+
+def sampled_profile(out):
+    """The times are of the processor: those of calls are found from the stacks."""
+    found = profile_of(out)
+    found["all"], found["from"] = {}, {}
+    for stack, us in stacks_of(out, "cpu"):
+        for name in set(stack):
+            add_to(found["all"], name, 1000 * us)
+        add_to(found["from"], (stack[-1], stack[-2] if len(stack) > 1 else ""), 1000 * us)
+    return found
