@@ -202,7 +202,7 @@ static void put_name(const struct trace *t, const char *remark)
     nytp_puts(t->out, "}}");
 }
 
-/* Writes the track's name and what is not drawn exactly. `line` NULL: the tree is laid out. */
+/* Writes the track's name, and what its drawing omits. `line` NULL: the tree is laid out. */
 static void put_track_name(const struct trace *t, const struct nytp_timeline *line,
                            char *remark, size_t size)
 {

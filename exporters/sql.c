@@ -27,7 +27,7 @@ static void put_time(const struct tables *t, int64_t ticks)
     nytp_text_time(t->out, ticks, t->profile->ticks_per_sec, t->options->unit, 10);
 }
 
-/* Writes to the end of the terminal's line, of which `used` columns are full. */
+/* Fills the rest of the terminal's line, of which `used` columns are taken. */
 static void put_rest(const struct tables *t, struct nytp_name text, uint32_t used)
 {
     const uint32_t columns = t->options->columns;

@@ -343,8 +343,8 @@ static bool in_profiler(const struct reader *r)
     return r->frames.n > 0 && r->frames.at[r->frames.n - 1].hidden;
 }
 
-/* A mark: what passed since the last one is over. The overhead of the marks is taken off:
- * `halves` halves of what a pair of marks costs. */
+/* A mark ends the time since the last one. The overhead of marks is taken off: `halves` halves
+ * of the cost of a pair. */
 static bool pass_time(struct reader *r, const struct nytp_tmon_line *line, int halves)
 {
     if (!in_profiler(r))
@@ -365,8 +365,7 @@ static bool add_pending(struct reader *r, const struct nytp_tmon_line *line, int
 
 /* Marks */
 
-/* Open a call. Those of the profiler itself are kept on the stack, but nobody is told of them.
- */
+/* Opens a call. The profiler's own calls are on the stack, but are not reported. */
 static bool push_frame(struct reader *r, const struct nytp_tmon_line *line, uint32_t sub,
                        uint32_t exit_sub)
 {

@@ -123,7 +123,7 @@ static bool fail_too_large(struct reader *r, const struct nytp_cursor *c,
                          nytp_tag_name(e->tag), c->string_len, NYTP_MAX_RECORD);
 }
 
-/* Decode a record of any kind, and take notice of what calls in comments depend on. */
+/* Decodes a record of any kind, and notes what the comments about calls depend on. */
 static enum nytp_decoded decode(struct reader *r, struct nytp_cursor *c, struct nytp_event *e)
 {
     if (c->start < c->end && nytp_is_call(&r->calls, c->start, c->end))

@@ -39,9 +39,9 @@ static uint64_t next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* The natural logarithm of a positive, normal number to some 13 digits: no program has to
- * load the mathematical library. It is that of its
- * power of two plus that of the rest m, from 1 to 2: twice the area tangent of (m-1)/(m+1). */
+/* Returns the natural logarithm of a positive, normal number to some 13 digits, so that no
+ * program has to load the mathematical library. It is the logarithm of its power of two plus
+ * that of the rest m, from 1 to 2: twice the area tangent of (m-1)/(m+1). */
 static double logarithm(double x)
 {
     uint64_t bits;

@@ -226,7 +226,7 @@ static int64_t find_caller(const struct search *search, uint64_t pad, struct nyt
     return -1;
 }
 
-/* Whether the calls from memory are what they were: memory of pads is used again. */
+/* Returns whether remembered calls are unchanged: perl reuses the memory of pads. */
 static bool are_still_calls(const struct search *search)
 {
     const struct nytp_found *const found = search->found;

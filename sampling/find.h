@@ -34,7 +34,7 @@ struct nytp_reading {
     uint64_t pad, stack; /* PL_curpad, PL_curstackinfo */
     struct nytp_calls calls;
     uint32_t n_lasting; /* calls, from the outermost, that were there all the time */
-    uint32_t n_there;   /* these, and calls at places that were in use all the time */
+    uint32_t n_there;   /* n_lasting, and calls at places that were in use all the time */
     uint32_t n_far;     /* calls, from the outermost, whose pads were not read */
     uint32_t n_learned; /* calls, from the outermost, that were learned before */
     int32_t top;        /* of the stack in use when its contexts were read */

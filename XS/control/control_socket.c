@@ -68,7 +68,7 @@ static struct nytp_file_id name_id; /* the socket's file when it got its name */
 static atomic_bool is_lost;         /* the program closed the socket or changed its user */
 static atomic_bool changes_user; /* the program changed its user: the tick thread shall remove
                                   * the name */
-static atomic_bool name_is_gone; /* it has tried to */
+static atomic_bool name_is_gone; /* the tick thread has tried to remove it */
 
 struct order {
     atomic_int command;
@@ -269,7 +269,7 @@ static bool read_client(unsigned i)
     struct nytp_request *const request = &clients[i].request;
     const char *name;
     if (clients[i].waits)
-        return false; /* it hung up */
+        return false; /* the client hung up */
     const ssize_t n = recv(fd_of(i), request->line + request->n,
                            sizeof request->line - request->n, MSG_DONTWAIT);
     if (n <= 0)
@@ -331,7 +331,7 @@ static void let_in(uint64_t now_ns)
     watch.fds[i].fd = fd;
     watch.fds[i].events = POLLIN;
     watch.fds[i].revents = 0;
-    ask_targets(); /* so that a status is current */
+    ask_targets(); /* a status then tells the present state */
     say(fd, "nytp %ld", (long)maker);
 }
 
@@ -546,7 +546,7 @@ void nytp_control_ask_all(enum nytp_command what)
     nytp_ticks_let_go();
 }
 
-/* Returns whether the socket was left by a killed process: it is ours and nobody accepts. */
+/* Returns whether a killed process left the socket: it belongs to us, and nobody accepts. */
 static bool is_stale(const struct sockaddr_un *address)
 {
     struct stat there;

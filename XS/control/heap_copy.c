@@ -150,7 +150,7 @@ static void reap(_Atomic long *copy, int options)
         result = nytp_kernel_call(SYS_wait4, (long[6]){pid, 0, __WCLONE | options});
     while (result == -EINTR);
     if (result != 0)
-        atomic_store(copy, 0); /* it has ended, or is no child */
+        atomic_store(copy, 0); /* the copy has ended, or is no child of ours */
 }
 
 void nytp_heap_copies_reap(void)

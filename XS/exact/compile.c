@@ -151,7 +151,7 @@ void nytp_compile(pTHX_ struct nytp_recorder *rec, const OP *op)
     if (file != NULL)
         begin_keeping(aTHX_ rec, this);
     else if (name != NULL && !is_again)
-        hide_lines(aTHX_ rec, name, false); /* it was named with the bit still set */
+        hide_lines(aTHX_ rec, name, false); /* the file was named while the bit was still set */
     SAVEDESTRUCTOR_X(on_compiled, this);
 }
 
@@ -208,7 +208,7 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
     const UV seq = (UV)PL_evalseq + 1;
     nytp_excluded_time_begin(rec);
     if (PL_parser == NULL)
-        nytp_evals_drop(rec, 0); /* of evals that died during compilation */
+        nytp_evals_drop(rec, 0); /* forget evals that died during compilation */
     const uint32_t level = rec->evals->n_open;
     const bool keeps_text = text != NULL && level < MAX_EVALS;
     if (level == 0)

@@ -96,14 +96,14 @@ bool nytp_place_count_more(struct nytp_recorder *rec, struct nytp_place *place)
 /* Moves the running statement's place out of its slot. */
 static void keep_running(struct nytp_recorder *rec)
 {
-    nytp_places_put_counts(rec); /* so that the copy has none */
+    nytp_places_put_counts(rec); /* the copy then starts without counts */
     rec->cache.places[NYTP_PLACE_RUNNING] = *rec->stmt.place;
     rec->stmt.place = &rec->cache.places[NYTP_PLACE_RUNNING];
 }
 
 void nytp_places_begin_file(struct nytp_recorder *rec)
 {
-    take_counts(rec, false); /* of a file that could not be written */
+    take_counts(rec, false); /* forget the counts of a file that could not be written */
     if (rec->run.generation == 1)
         return; /* its pages are untouched */
     if (rec->stmt.place != NULL)

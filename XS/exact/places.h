@@ -12,7 +12,7 @@
 
 /* With counts=1: executions of a statement that are not recorded yet. */
 struct nytp_place_count {
-    uint32_t n, left; /* there were n - left */
+    uint32_t n, left; /* n - left executions came */
     uint16_t next;    /* index of the next place in the list of these */
     bool is_listed;
 };

@@ -380,7 +380,7 @@ void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec)
         nytp_memory_emit(rec);
     if (rec->on.counts && rec->stmt.place != NULL &&
         !nytp_place_is_of(rec->stmt.place, PL_curcop)) {
-        count_running(rec); /* it has ended, in a call that PL_curcop made */
+        count_running(rec); /* the statement ended in a call that PL_curcop made */
         nytp_stmt_drop(rec);
     }
     rec->stmt.paused_block_line = rec->stmt.block_line;

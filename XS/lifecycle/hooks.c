@@ -489,7 +489,7 @@ void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
 {
     static const Optype ends[] = {OP_LEAVESUB, OP_LEAVESUBLV, OP_LEAVEWRITE, OP_LEAVEEVAL};
     if (atomic_load(&nytp_recorders_count.not_off) == 1)
-        nytp_ops_restore(); /* it may want fewer ops than before */
+        nytp_ops_restore(); /* the new options may want fewer ops */
     nytp_op_free_redirect(on_op_free);
     if (rec->options.sample > 0)
         nytp_safe_point_set(NYTP_ASKER_SAMPLE, at_safe_point);

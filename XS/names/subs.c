@@ -140,7 +140,7 @@ void nytp_body_freed(pTHX_ struct nytp_recorder *rec, const OP *root)
         return;
     if (root == rec->subs->compiled.root && rec->subs->compiled.begin != NULL) {
         nytp_excluded_time_begin(rec);
-        nytp_name_compiled(aTHX_ rec); /* of a block that has run: the last chance */
+        nytp_name_compiled(aTHX_ rec); /* the block has run: last chance to name it */
         nytp_excluded_time_end(rec);
     }
     *body = (struct nytp_body){.key = root};
@@ -327,7 +327,7 @@ static NYTP_COLD struct nytp_rec_sub *find_anew(pTHX_ struct nytp_recorder *rec,
     if (key != cv && sub->kind == NYTP_REC_SUB_PERL) {
         if (sub->file != NULL && sub->file != body->file && body->file != NULL &&
             body->file->older != NULL) {
-            sub->info_generation[rec->kind] = 0; /* it has a place in each text of the file */
+            sub->info_generation[rec->kind] = 0; /* it has lines in each text of the file */
             nytp_info_queue_add(rec, sub);
         }
         sub->file = body->file;
@@ -424,7 +424,7 @@ void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
     rec->subs->compiled.cv = PL_compcv;
     if (!CvANON(PL_compcv) && PL_subname != NULL && SvPOK(PL_subname)) {
         rec->subs->compiled.name = newSVsv(PL_subname);
-        rec->memory.svs++; /* it is ours */
+        rec->memory.svs++; /* not the program's */
     }
     if (CvSPECIAL(PL_compcv))
         rec->subs->compiled.begin = begin_entry(aTHX_ rec);

@@ -89,7 +89,7 @@ struct nytp_called {
     struct nytp_rec_sub *sub;
 };
 
-/* A row by the hash of the root's address, in it a column by that of the name's GV. */
+/* The row is the hash of the root's address, the column the hash of the name's GV. */
 #define NYTP_CALLED_ROWS  64
 #define NYTP_CALLED_NAMES 64
 #define NYTP_CALLED       (NYTP_CALLED_ROWS * NYTP_CALLED_NAMES)
@@ -97,7 +97,7 @@ struct nytp_called {
 /* The body compiled last, until it has its name; root NULL: none. */
 struct nytp_compiled {
     const OP *root;
-    CV *cv;                     /* that was being compiled; borrowed, may be freed */
+    CV *cv;                     /* the code being compiled; borrowed, may be freed */
     SV *name;                   /* as the tokenizer saw it, or NULL; owned */
     struct nytp_rec_sub *begin; /* its package's entry if it may be a BEGIN block, or NULL */
 };

@@ -18,7 +18,7 @@ struct nytp_guards {
     bool unsafe_signals;         /* PERL_SIGNALS=unsafe: handlers run at any point */
     volatile unsigned depth;     /* nesting */
     sigset_t unguarded;          /* the signal mask outside guards */
-    pthread_t thread;            /* that was last inside */
+    pthread_t thread;            /* the thread that was last inside */
     volatile int pending_signal; /* came inside; 0: none */
 };
 

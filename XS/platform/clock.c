@@ -163,8 +163,8 @@ void nytp_clock_recalibrate(struct nytp_clock *clock, uint64_t raw)
     measure_rate(clock);
 }
 
-/* Goes on from the moment at which the clocks agreed: adds the time since, less what was cut
- * out of it. Points already returned stay. */
+/* Continues from the moment at which the clocks agreed: adds the time since, less the time that
+ * was cut out. Points already returned stay. */
 static void part(struct nytp_clock *clock, double elapsed_ns)
 {
     const int64_t elapsed = (int64_t)(elapsed_ns / NS_PER_TICK);

@@ -24,11 +24,11 @@
 /* Both clocks at one moment. */
 struct nytp_clock_pair {
     uint64_t raw, ns;
-    uint64_t width; /* that moment's uncertainty, in raw units */
+    uint64_t width; /* uncertainty of the moment, in raw units */
 };
 
 struct nytp_clock {
-    bool is_counter;   /* else raw readings come from clock_gettime() */
+    bool is_counter;   /* false: raw readings come from clock_gettime() */
     clockid_t id;      /* of clock_gettime(); the counter is calibrated against it, too */
     uint64_t rate;     /* ticks per raw unit, in 2^-64; less than half a tick */
     uint64_t base_raw; /* raw reading of the axis point base_ticks + base_fraction */

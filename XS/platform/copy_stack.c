@@ -203,7 +203,7 @@ void nytp_copy_stack_begin(pTHX_ struct nytp_ring *ring)
     while (home->si_prev != NULL)
         home = home->si_prev;
     if (gv_stashpvs("Coro::State", 0) != NULL)
-        home = NULL; /* it may be a coroutine's, which frees its stacks */
+        home = NULL; /* the stack may be a coroutine's, which frees its stacks */
     ring->look_at[NYTP_TICK_OP] = (const void *const volatile *)&PL_op;
     ring->look_at[NYTP_TICK_COP] = (const void *const volatile *)&PL_curcop;
     ring->look_at[NYTP_TICK_PAD] = (const void *const volatile *)&PL_curpad;

@@ -114,7 +114,7 @@ static void tick_all(void)
     unlock();
 }
 
-/* A copy of what the thread waits for: the original may change meanwhile. */
+/* A copy of the descriptors that the thread waits for: the original may change meanwhile. */
 struct awaited {
     struct nytp_tick_watch *watch; /* NULL: no descriptors */
     struct pollfd fds[NYTP_TICK_FDS];
@@ -149,7 +149,7 @@ static void prepare_wait(struct awaited *wait, uint64_t now_ns, uint64_t until_n
 static void answer(struct awaited *wait)
 {
     if (!try_lock())
-        return; /* what is ready stays so */
+        return; /* the next turn answers: ready descriptors stay ready */
     if (ticks.watch == wait->watch) {
         for (unsigned i = 0; i < wait->n; i++)
             wait->watch->fds[i].revents = wait->fds[i].revents;

@@ -38,16 +38,16 @@ struct nytp_tick_call {
  * half old and half new: every value needs a check before use. */
 struct nytp_tick_copy {
     int n_calls;       /* outermost first; -1: nothing could be copied */
-    int n_there;       /* so many of them were still there; those above may be over */
+    int n_there;       /* calls still open at the copy; deeper ones may have returned */
     const void *stack; /* the one in use */
     int stack_type;
     int32_t top;            /* its top at the tick */
     const void *last_stack; /* the outermost one looked at */
     int32_t lowest;         /* calls at lower places of that one were not looked at */
     const void *op_handler; /* of the operation in progress */
-    const void *op_next;    /* behind it */
+    const void *op_next;    /* the op behind it */
     unsigned op_type;
-    const void *callee; /* what the operation calls, if it does */
+    const void *callee; /* the sub that the operation calls; NULL: none */
     struct nytp_tick_call calls[NYTP_TICK_CALLS];
 };
 
@@ -73,8 +73,8 @@ struct nytp_ring {
     void (*copy)(const struct nytp_ring *ring, struct nytp_tick *tick);
     /* The same, after each tick; NULL: not. */
     void (*ticked)(struct nytp_ring *ring);
-    const void *owner; /* is for `ticked` */
-    void *interpreter; /* these two are for `copy` */
+    const void *owner; /* for `ticked` */
+    void *interpreter; /* both for `copy` */
     const void *home;  /* the program's first stack; NULL: not known */
     long pid;          /* of this process */
     clockid_t clock;

@@ -35,12 +35,12 @@ struct nytp_blocked {
  * does not say. Changes errno. */
 bool nytp_blocked_read(int fd, struct nytp_blocked *blocked);
 
-/* In the thread to be looked at: opens what nytp_wait_look() reads, in place of what was open
- * for another thread or for the parent process. */
+/* Call it in the thread to be looked at. Opens the files that nytp_wait_look() reads, in place
+ * of those of another thread or of the parent process. */
 void nytp_wait_look_begin(struct nytp_own_fd *call);
 void nytp_wait_look_end(struct nytp_own_fd *call);
 
-/* Returns whether the program has closed what was open for it. */
+/* Returns whether the program has closed the files opened for it. */
 bool nytp_wait_look_is_lost(const struct nytp_own_fd *call);
 
 /* In the tick thread: writes what the thread waits for; nothing if it runs. */

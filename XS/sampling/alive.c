@@ -91,10 +91,10 @@ static bool may_be_on_c_stack(const void *address)
     return from_here < 2 * (UV)NEAR_STACK;
 }
 
-/* Whether the place of this statement is kept: those that perl frees are taken out
- * (nytp_sample_forget_cop()), but where another thread's perl frees it, which had it in common
- * with ours, only there. perl makes some on the C stack while it compiles: the place kept of
- * such a one may not be that of what lies there now. */
+/* Returns whether we have the place of this statement. When perl frees a statement,
+ * nytp_sample_forget_cop() removes its place; but a thread that frees a statement shared with
+ * ours removes it from its own list only. perl makes some statements on the C stack while it
+ * compiles: other data may lie there now. */
 static bool is_kept_cop(const struct nytp_recorder *rec, const COP *cop)
 {
     const struct nytp_place *const kept = nytp_sampled_place_slot(rec, cop);

@@ -25,7 +25,7 @@ void nytp_know_sv(struct nytp_known_svs *known, const void *sv);
 /* The sub at this address; NULL: there is none. */
 CV *nytp_live_cv(struct nytp_known_svs *known, const void *address);
 
-/* The sub that entersub finds in what it calls: a sub, a glob or a reference. Or NULL. */
+/* Returns the sub that entersub calls through this sub, glob or reference, or NULL. */
 CV *nytp_live_callee(struct nytp_known_svs *known, const void *address);
 
 /* The pad of a sub's call at this depth of recursion, as in PL_comppad, or NULL. */

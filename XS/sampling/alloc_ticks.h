@@ -21,8 +21,8 @@ struct nytp_alloc_ticks {
     struct nytp_tick ticks[NYTP_TICKS_IN_RING];
 };
 
-/* The notes of this recorder's samples, which live as long as both do. Each event of the
- * library has one of them as its `where`. Give it to Safefree() when nobody looks any more. */
+/* Returns the notes of this recorder's samples, which live as long as both do. Each event of
+ * the library has one of them as its `where`. Free them with Safefree() once nobody looks. */
 struct nytp_alloc_ticks *nytp_alloc_ticks_new(struct nytp_recorder *rec,
                                               const struct nytp_ring *ring);
 

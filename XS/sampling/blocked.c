@@ -74,7 +74,7 @@ void nytp_blocked_put_leaf(struct nytp_fixed_text *text, const struct nytp_recor
     nytp_open_stack_put_leaf(text, stack, "");
 }
 
-/* The name of blocked.calls[i], or of what runs in the innermost, for i < 0. */
+/* Returns the name of blocked.calls[i], or for i < 0 of the sub running in the innermost. */
 static struct nytp_str blocked_name(const struct nytp_recorder *rec, int i,
                                     char name[LONGEST_NAME])
 {
@@ -96,7 +96,7 @@ static struct nytp_str caller_name(const struct nytp_recorder *rec, int i,
     return (struct nytp_str){.ptr = sub->name, .len = (uint32_t)sub->name_len};
 }
 
-/* How many calls, from the outermost, are those of the last sample. */
+/* Returns how many calls, from the outermost, are those of the last sample. */
 static uint32_t count_still_open(const struct nytp_recorder *rec, const struct nytp_call *open)
 {
     uint32_t n = 0;

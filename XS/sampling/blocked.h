@@ -25,9 +25,9 @@ void nytp_blocked_put_leaf(struct nytp_fixed_text *text, const struct nytp_recor
 /* Look which calls are open. False: that is not known, or there are too many. */
 bool nytp_blocked_look(const struct nytp_recorder *rec);
 
-/* Put what was found into the stream, and the sample `before` it where its calls have begun.
- * `open` is what each of rec->calls.frames was made for; frames that are not open any more are
- * left. `sample` has the times, and gets its place. */
+/* Writes the calls found into the stream, and the sample `before` it at the point where its
+ * calls have begun. `open` has the call for which each of rec->calls.frames was made; frames
+ * that have ended are left. `sample` has the times, and gets its place. */
 void nytp_blocked_put(struct nytp_recorder *rec, const struct nytp_call *open,
                       struct nytp_last_sample *before, struct nytp_last_sample *sample);
 

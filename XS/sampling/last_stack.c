@@ -14,12 +14,12 @@
 
 enum {
     NS_PER_TICK = 100,
-    SOON_NS = 100000000, /* who waits for less does not hang */
-    LATE_SHARE = 16,     /* what is noted lacks at most this share, */
+    SOON_NS = 100000000, /* a shorter wait is no hang */
+    LATE_SHARE = 16,     /* a note lacks at most 1/16 of the time, */
     LONGEST_HEAD = 64,   /* of the text, before its body */
 };
 
-#define LATEST_NS 10000000000u /* and as much; a page is not to be written all the time */
+#define LATEST_NS 10000000000u /* and at most this; writing more often would cost too much */
 
 static struct nytp_open_stack stack;
 static char body[NYTP_HANG_ROOM - LONGEST_HEAD], room[NYTP_HANG_ROOM];
@@ -142,7 +142,7 @@ static void fill_room(size_t body_len)
     room[sizeof room - 1] = '\n';
 }
 
-/* The program may wake at any time; what it does then is no hang, and is not written. */
+/* The program may wake at any time. Work after that is no hang and is not written. */
 static void write_note(const struct nytp_recorder *rec, struct nytp_rec_last_stack *note,
                        const struct nytp_ring *ring)
 {

@@ -24,7 +24,7 @@ struct nytp_rec_last_stack {
 
     /* The thread's own. */
     bool has_ticked;
-    uint32_t tail;                   /* of the ring, as it was */
+    uint32_t tail;                   /* the ring's tail at the last look */
     uint64_t tick_ns, tick_cpu_ns;   /* CLOCK_MONOTONIC and processor time at the last tick */
     uint64_t since_ns, since_cpu_ns; /* and at the last one that was taken */
     uint64_t due_ns;                 /* when to write next */

@@ -30,34 +30,34 @@
 
 enum {
     NS_PER_TICK = 100,
-    BUDGET_WINDOW_NS = 1000000000, /* what sampling costs is looked at that often */
+    BUDGET_WINDOW_NS = 1000000000, /* how often the cost of sampling is checked */
     SLOWEST_US = 1000000,
-    LONG_NS = 50000, /* who takes that long has perhaps waited */
+    LONG_NS = 50000, /* a look that takes longer has perhaps waited */
     NEW_END_NS = 10000000,
-    FEW = 10, /* samples: by chance there may be none */
+    FEW = 10, /* a thread due fewer samples may have none by chance */
 };
 
 struct nytp_sampler {
     struct nytp_ring ring;
     struct nytp_alloc_ticks *allocs; /* owned; NULL: bytes are not wanted */
     struct nytp_tick_stack stack;
-    struct nytp_call *open; /* of each frame in rec->calls.frames, what it was made for */
+    struct nytp_call *open; /* by frame of rec->calls.frames, the call it was made for */
     uint32_t size_open;
     uint32_t n_as_now; /* of `open`, from the outermost: the same as in stack.now */
     struct nytp_last_sample last;
     bool by_cpu;
     pthread_t thread;
     uint64_t ns, cpu_ns; /* of the ring's clocks: up to where time is accounted for */
-    uint64_t own_ns;     /* of it, that the sampler itself took */
+    uint64_t own_ns;     /* the part of `ns` that the sampler took */
     int64_t owed_cpu_ns; /* processor time up to there, not our own, that no sample has */
     uint64_t rest_ns;    /* of the last sample, less than a tick */
     int64_t n_sleeps;    /* of the thread, up to the last safe point with ticks */
     bool has_slept;      /* between that and the one before */
     uint64_t window_ns, window_own_ns; /* of the budget */
     uint64_t n_samples;                /* in this file */
-    uint64_t n_ticks_before;           /* of the ring's, up to where it began */
-    int64_t unseen_ticks;              /* of the processor's time in it, that no sample tells */
-    bool had_thread;                   /* meanwhile */
+    uint64_t n_ticks_before;           /* n_ticks of the ring when the file began */
+    int64_t unseen_ticks;              /* processor time in the file that no sample has */
+    bool had_thread;                   /* the tick thread ran when that was counted */
 };
 
 static bool is_cpu_clock(const struct nytp_recorder *rec)
@@ -196,7 +196,7 @@ static void leave(void *to)
     nytp_frame_leave(rec, rec->sample_ticks);
 }
 
-/* Steps to the calls of this moment. False: they are those of the last sample. */
+/* Steps to the calls of this moment. Returns false if they are those of the last sample. */
 static bool go_to(struct nytp_recorder *rec, const struct nytp_moment *moment)
 {
     static const struct nytp_steps steps = {is_open, enter, leave};
@@ -218,8 +218,8 @@ static struct nytp_place place_of(pTHX_ struct nytp_recorder *rec,
     return *nytp_sampled_place_of(aTHX_ rec, moment->cop, NYTP_FID_VIA_STMT);
 }
 
-/* Takes what was allocated at one moment. In other calls than those of the last sample it
- * writes a sample without time first, since allocations belong to a statement that has begun
+/* Takes the allocations of one moment. If its calls differ from the last sample's, it writes a
+ * sample without time first, since allocations belong to a statement that has begun
  * (formats/stream/comments/bytes_records.h). Returns the next event. */
 static const struct nytp_malloc_event *take_allocs(pTHX_ struct nytp_recorder *rec,
                                                    const struct nytp_malloc_event *event)

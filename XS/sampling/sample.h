@@ -20,8 +20,8 @@ bool nytp_sample_begin(pTHX_ struct nytp_recorder *rec);
 /* Put what came until now into the stream. No perl code runs. */
 void nytp_sample_catch_up(pTHX_ struct nytp_recorder *rec);
 
-/* For the end in a signal: the time since the last sample, and the calls that are open, of
- * which no tick may have seen a safe point. Allocates nothing. */
+/* For the end in a signal handler: writes the time since the last sample, and the open calls
+ * that no tick may have seen. Allocates nothing. */
 void nytp_sample_put_blocked(struct nytp_recorder *rec);
 
 /* Put the last sample, which is kept back until the next one is known, into the stream. For the

@@ -150,14 +150,14 @@ static uint32_t count_below(pTHX_ const struct nytp_tick_stack *stack,
 {
     const PERL_SI *const si = copy->last_stack;
     if (!is_at_or_below(si, PL_curstackinfo))
-        return stack->n_now; /* it is gone, and was above all these */
+        return stack->n_now; /* that stack is gone; it was above all of these */
     return place_in(stack->now, pass_stacks(stack->now, stack->n_now, PTR2UV(si)), PTR2UV(si),
                     copy->lowest - 1);
 }
 
-/* Whether a call of a sub that the tick copied is open yet: perl itself holds what it points to
- * then. Calls come outermost first; `at` is where in the list of calls that are open to go on. The
- * list has no files and evals. */
+/* Returns whether a call that the tick copied is still open: then perl itself holds its sub.
+ * Ask about calls in order, outermost first; `at` is the position in the list of open calls,
+ * which has no files and evals. */
 static bool is_still_open(const struct nytp_tick_stack *stack,
                           const struct nytp_tick_call *call, uint32_t *at)
 {
@@ -298,7 +298,7 @@ static const COP *first_statement(const CV *cv)
                : NULL;
 }
 
-/* A call whose first statement has not begun: what is current is its caller's yet. */
+/* The first statement of the innermost call has not begun: PL_curcop is its caller's still. */
 static void begin_innermost(struct nytp_moment *moment)
 {
     const struct nytp_call *const call = &moment->above[moment->n_above - 1];
@@ -387,5 +387,5 @@ void nytp_moment_of(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *sta
     if (nytp_is_live_cop(aTHX_ rec, moment->cop))
         return;
     moment->cop = PL_curcop;
-    moment->op_type = OP_NULL; /* it is gone with its statement */
+    moment->op_type = OP_NULL; /* the op is gone with its statement */
 }

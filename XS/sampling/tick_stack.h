@@ -27,16 +27,16 @@ struct nytp_moment {
     uint32_t n_above; /* and above them */
     struct nytp_call above[NYTP_TICK_CALLS + NYTP_MOST_LEFT];
     const COP *cop; /* the statement */
-    CV *xsub;       /* that was running, or NULL */
-    int builtin;    /* or op type of the builtin that was; OP_NULL: none */
-    int op_type;    /* of any operation of the statement that was; OP_NULL: not known */
-    const void *op; /* where it lay; it may be gone by now */
+    CV *xsub;       /* the running xsub, or NULL */
+    int builtin;    /* op type of the running builtin; OP_NULL: none */
+    int op_type;    /* op type of whatever ran; OP_NULL: not known */
+    const void *op; /* address of that op, which may be freed by now */
 };
 
 struct nytp_tick_stack {
     struct nytp_call *now; /* perl's calls at this safe point, outermost first */
     uint32_t n_now, size_now;
-    uint32_t n_kept; /* of them, as at the last safe point */
+    uint32_t n_kept; /* calls of `now` that were open at the last safe point */
     struct nytp_call *upper;
     uint32_t size_upper;
     struct nytp_call_memory memory;
@@ -44,8 +44,8 @@ struct nytp_tick_stack {
     struct nytp_named_calls named;
 };
 
-/* At a safe point: look at perl's stack. Takes time for what is new, and 256 calls more,
- * however deep the stack is. */
+/* Looks at perl's stack; call it at a safe point. Reads new calls and 256 more, however deep
+ * the stack is. */
 void nytp_tick_stack_look(pTHX_ struct nytp_tick_stack *stack);
 
 /* Sets *moment to what a tick before this safe point saw. All of it can be dereferenced. */

@@ -102,8 +102,8 @@ static uint64_t next_look(const struct nytp_recorder *rec, uint64_t raw)
     return rec->kind == NYTP_SAMPLED || rec->on.counts || look > longest ? longest : look;
 }
 
-/* The next flush is due this long after the last one, whatever was done in between. If there
- * was too little to flush, look again soon. */
+/* Plans the next wake-up: a look is due some time after the last flush. If that has passed,
+ * since there was too little to flush, looks again soon. */
 void nytp_stream_plan_wake_up(struct nytp_recorder *rec, uint64_t raw)
 {
     const uint64_t calibrate = nytp_clock_raw_of_ns(&rec->clock, rec->stream->calibrate_ns);

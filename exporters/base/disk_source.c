@@ -33,8 +33,8 @@ static bool is_special(const char *path, const struct stat *st)
     return false;
 }
 
-/* A regular file. It is looked at first, as opening a device may do something, and once more
- * as it is open, whatever its path leads to by then. NULL if it is none, or cannot be read. */
+/* Opens a regular file; checks it before, as opening a device may have an effect, and after, as
+ * the path may lead elsewhere by then. Returns NULL if it is none. */
 static FILE *open_source(const char *path, struct stat *st)
 {
     FILE *stream = NULL;

@@ -49,14 +49,14 @@ struct nytp_report_options {
     struct nytp_texts libs;               /* folders that file names are shown without */
     bool minimal, no_flame;               /* no pages by block and by sub; no flame graph */
     bool replace;                         /* remove what an earlier report left in the folder */
-    const struct nytp_diff *diff;         /* what the profile differs in from a base, or NULL */
+    const struct nytp_diff *diff;         /* the difference from a base, or NULL */
     uint32_t name_trim;      /* longer names of files are cut in names of pages; 0 = 50 */
     const char *time_format; /* of seconds, for printf; NULL = three digits and a unit */
     bool no_merge_evals;     /* a page for each string eval */
     bool partial;            /* something of the input is missing */
-    const struct nytp_label_row *label_rows; /* what labels took, n_label_rows; or NULL */
+    const struct nytp_label_row *label_rows; /* n_label_rows times of labels, or NULL */
     uint32_t n_label_rows;
-    struct nytp_profile *const *label_parts; /* what ran under each, or NULL; or NULL */
+    struct nytp_profile *const *label_parts; /* by row, of that label, or NULL; or NULL */
 };
 
 /* The user's options; zeroed = defaults. One struct serves all exporters, so that an option
@@ -111,7 +111,7 @@ enum nytp_option_kind {
     NYTP_OPTION_LIST, /* a text each time it is given */
     NYTP_OPTION_FORMAT,
     NYTP_OPTION_ROWS,       /* chooses the format of the same name; the value is optional */
-    NYTP_OPTION_SUBS,       /* so does this, with a regular expression */
+    NYTP_OPTION_SUBS,       /* as NYTP_OPTION_ROWS; the value is a regular expression */
     NYTP_OPTION_BY,         /* a mode with the key of labels */
     NYTP_OPTION_WHERE,      /* KEY=~REGEX of labels, each time it is given */
     NYTP_OPTION_SUBSTITUTE, /* s/REGEX/TEXT/ */
@@ -188,7 +188,7 @@ struct nytp_exporter {
     const char *refuses;    /* and those that all others heed */
     bool shows_limits;      /* Markdown, before which a table of limits may stand */
     bool shows_stacks;      /* write_diff() does, so that the base must be recordings */
-    bool sums_runs;         /* it adds up the stacks of all runs of a side */
+    bool sums_runs;         /* the exporter adds up the stacks of all runs of a side */
     bool merges_evals;      /* string evals are merged unless the user says otherwise */
     bool stable_names; /* wants names that do not change when code moves, and evals merged */
 };

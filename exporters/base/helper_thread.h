@@ -21,7 +21,7 @@
 struct nytp_helper_thread {
     struct nytp_helper helper;
     pthread_t thread;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* guards the members that follow */
     pthread_cond_t changed;
     void (*task)(void *argument); /* NULL: done */
     void *argument;

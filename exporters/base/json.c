@@ -65,7 +65,7 @@ void nytp_json_key(struct nytp_out *out, const char *key)
     nytp_put(out, "\":", 2);
 }
 
-/* Copies of the same length each time; what they have too much is written over. */
+/* Copies a fixed length each time; the next copy overwrites the excess. */
 char *nytp_json_append_fixed(char *at, int64_t value, unsigned decimals)
 {
     char digits[2 * NYTP_MAX_DIGITS] = {0};

@@ -60,7 +60,8 @@ static bool hex4(const char *at, const char *end, uint32_t *value)
     return true;
 }
 
-/* "\u1234", of which two may be a pair of surrogates; `at` is behind the u. NULL: not one. */
+/* Reads "\u1234", or two of them as a pair of surrogates; `at` is behind the u. Returns NULL if
+ * it is neither. */
 static const char *put_unicode(const char *at, const char *end, char **to)
 {
     uint32_t c, low;
@@ -143,7 +144,7 @@ bool nytp_json_scan_count(struct nytp_json_scan *scan, int64_t *value)
     return true;
 }
 
-/* Brackets are counted, not matched: what is skipped need not be right, only end. */
+/* Counts brackets without matching them: skipped text must only end. */
 bool nytp_json_scan_skip(struct nytp_json_scan *scan)
 {
     size_t depth = 0;

@@ -54,7 +54,7 @@ void nytp_near_begin(struct nytp_near *near, const char *text)
     near->limit = near->word_len >= 3 ? 1 + (unsigned)near->word_len / 4 : 0;
 }
 
-/* How far a name is from the word; what holds the word, whatever its case, is very near. */
+/* Returns the distance of a name from the word; one that contains the word is very near. */
 static unsigned distance_to(const struct nytp_near *near, struct nytp_name name)
 {
     char text[MAX_NAME + 1], base[MAX_NAME + 1];

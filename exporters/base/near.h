@@ -25,12 +25,12 @@ struct nytp_near {
     uint32_t n;
 };
 
-/* Begin with what was typed, a regular expression or a name. The longest run of characters that
- * names consist of is what names are compared with. */
+/* Begins with the text typed, a regular expression or a name. Names are compared with its
+ * longest run of characters that names consist of. */
 void nytp_near_begin(struct nytp_near *near, const char *text);
 
-/* Compare a sub's name, and what follows its last "::", whatever the case of letters; if one of
- * them is near enough the name joins `best`. To be called for every sub; names are borrowed. */
+/* Compares a sub's name, and the part after its last "::", in any case. If one of them is near
+ * enough the name joins `best`. Call it for every sub; names are borrowed. */
 void nytp_near_consider(struct nytp_near *near, struct nytp_name name);
 
 #endif

@@ -189,7 +189,7 @@ char *nytp_digits_before(char *end, uint64_t value)
     return end;
 }
 
-/* A copy of the same length each time, with what is behind the digits, is one of a few
+/* A copy of a fixed length, which includes bytes behind the digits, takes a few
  * instructions. */
 char *nytp_append_u64(char *at, uint64_t value)
 {
@@ -372,8 +372,8 @@ static bool open_in_place(struct nytp_out *out)
     return out->impl->fd >= 0;
 }
 
-/* The owner only as far as we may give files away. Before the mode, of which a change of owner
- * drops set-user-id. */
+/* Sets the owner if we may give files away. Before the mode: a change of owner drops set-user-
+ * id. */
 static bool keep_owner_and_mode(struct nytp_out *out, const struct stat *st)
 {
     const int fd = out->impl->fd;
@@ -385,8 +385,8 @@ static bool keep_owner_and_mode(struct nytp_out *out, const struct stat *st)
     return out_ok(out);
 }
 
-/* Open the output. A descriptor that is open already and what is no regular file are written
- * as they are; anything else is written to a temporary file beside it. */
+/* Opens the output. An open descriptor, a device and a FIFO are written as they are; anything
+ * else is written to a temporary file beside it. */
 static bool open_path(struct nytp_out *out)
 {
     struct nytp_out_impl *impl = out->impl;

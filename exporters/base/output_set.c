@@ -45,7 +45,7 @@ struct nytp_output_set {
     char **names;            /* of the members, by number */
     uint32_t n_names, capacity;
     char **sorted;      /* the same, when all are known; NULL before that */
-    struct listing old; /* those of an earlier report, known at the same time */
+    struct listing old; /* members of an earlier report, listed when `sorted` is */
     bool replace;
     uint32_t n_kept;
 };
@@ -103,8 +103,8 @@ static struct nytp_output_set *set_new(enum kind kind)
     return set;
 }
 
-/* A path below the folder, which is at most as long as that of the hidden folder. What is cut
- * of a longer name leads nowhere. */
+/* A path below the folder, at most as long as the hidden folder's. A longer name is cut and
+ * leads nowhere. */
 struct place {
     char path[sizeof unfinished.temp + 256];
 };

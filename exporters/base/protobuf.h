@@ -42,7 +42,7 @@ void nytp_pb_end(struct nytp_pb *pb, size_t mark);
 /* A bare varint, for packed lists; int64 by a cast to uint64_t. */
 void nytp_pb_varint(struct nytp_pb *pb, uint64_t value);
 
-/* Give what was collected to the output and begin anew; never inside begin/end. */
+/* Writes the collected bytes to the output and begins anew; never inside begin/end. */
 void nytp_pb_flush(struct nytp_pb *pb, struct nytp_out *out);
 
 #endif

@@ -20,9 +20,9 @@
 #include <string.h>
 
 enum {
-    LEAST_CALLS = 3,       /* of a point */
-    LEAST_NS = 1000,       /* of its mean: below that it is what any call costs */
-    LEAST_LAST_NS = 10000, /* of that of the longest: what is faster harms nobody */
+    LEAST_CALLS = 3,       /* calls of a point */
+    LEAST_NS = 1000,       /* mean of a point: any call costs about this */
+    LEAST_LAST_NS = 10000, /* mean of the longest subjects: below it growth harms nobody */
     LEAST_POINTS = 3,
 };
 #define LEAST_SPAN 1.3863 /* log(4): from the shortest subjects to the longest */

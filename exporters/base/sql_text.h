@@ -33,7 +33,7 @@ size_t nytp_sql_normalize(struct nytp_name sql, char *to, bool *has_list);
 
 /* How a statement is sent. */
 enum nytp_sql_sent {
-    NYTP_SQL_PREPARED, /* what was prepared is executed */
+    NYTP_SQL_PREPARED, /* a prepared statement is executed */
     NYTP_SQL_WHOLE,    /* as text */
 };
 

@@ -470,7 +470,7 @@ static void put_headline(struct nytp_out *out, const struct nytp_profile *profil
         put_time(out, profile, options->child_wait_ticks, options->unit);
         nytp_puts(out, " of waiting for each other not counted");
     }
-    if (!is_part(profile, options)) { /* what is the rest's cannot be told apart */
+    if (!is_part(profile, options)) { /* the cost of the rest cannot be told apart */
         put_recording_cost(out, profile, options->unit);
     }
     if (profile->partial)
@@ -510,7 +510,7 @@ static void put_folded(struct nytp_out *out, struct nytp_name text, uint32_t col
     }
 }
 
-/* Put what is in memory as a paragraph of its own, and free that. */
+/* Writes the collected text as a paragraph of its own, and frees it. */
 static void end_paragraph(struct nytp_out *out, struct nytp_out *line, uint32_t columns)
 {
     size_t len;
@@ -593,8 +593,8 @@ static void put_open_calls(struct nytp_out *out, const struct nytp_profile *prof
     }
 }
 
-/* A line for each process that ended in a call: of those that were killed the recording holds
- * what they died of and where, of others the calls that never returned. */
+/* Writes a line for each process that ended in a call: for killed ones the signal and the
+ * place, for others the calls that never returned. */
 static void put_ends(struct nytp_out *out, const struct nytp_profile *profile, uint32_t columns)
 {
     const struct nytp_name *const by = nytp_profile_attribute(profile, "ended_by"),

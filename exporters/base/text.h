@@ -81,9 +81,8 @@ enum nytp_counted {
 };
 enum nytp_counted nytp_text_counted(const struct nytp_profile *profile);
 
-/* Names for what is counted. The first two are for heads of columns: "stmts" or what there is
- * in its place, and "calls", which are ">= calls" where there are samples; the third is the
- * long form of the first. */
+/* Names of counts. The first two head columns: "stmts" or the measure in its place, and
+ * "calls", or ">= calls" of samples; the third is the long form of the first. */
 const char *nytp_text_stmts(const struct nytp_profile *profile);
 const char *nytp_text_calls(const struct nytp_profile *profile);
 const char *nytp_text_statements(const struct nytp_profile *profile);
@@ -107,8 +106,8 @@ struct nytp_name nytp_text_place_in(const struct nytp_profile *profile, uint32_t
  * known: the others are subs of which only lines were recorded. */
 uint32_t nytp_text_open_child(const struct nytp_profile *profile, uint32_t node);
 
-/* Whether the process's recording was given up at what is no part of its format: calls that are
- * open there may have ended. */
+/* Returns whether reading the process's recording ended at damage: open calls may have
+ * returned. */
 bool nytp_is_partly_read(const struct nytp_profile *profile,
                          const struct nytp_process *process);
 

@@ -11,7 +11,7 @@ struct nytp_wait_rows {
     struct nytp_waited *rows; /* the longest first; `process` means nothing */
     uint32_t n;
     int64_t total_ns; /* of all rows */
-    int64_t known_ns; /* of those that have a reason */
+    int64_t known_ns; /* sum of rows with a known reason */
 };
 
 /* `only`: by recording, whether it counts; NULL = all. To be freed also where it fails, because

@@ -26,8 +26,8 @@ bool nytp_waits_init(struct nytp_waits *waits, const struct nytp_profile *profil
                      const struct nytp_patterns *more, struct nytp_error *error);
 void nytp_waits_free(struct nytp_waits *waits);
 
-/* "sleep" of the builtin "Pkg::CORE:sleep" or "CORE::sleep", also where a detail stands behind
- * (exporters/select/detail.h); "" of what is no builtin. */
+/* Returns "sleep" for the builtin "Pkg::CORE:sleep" or "CORE::sleep", also with a detail behind
+ * it (exporters/select/detail.h); "" if the name is no builtin's. */
 struct nytp_name nytp_builtin_name(const struct nytp_sub *sub);
 
 /* Whether calls of a sub of this name that take so long in mean wait. */

@@ -124,8 +124,7 @@ static void note_sides(struct sides *sides)
 
 /* ---- loading ---- */
 
-/* The recordings of a profile, which come behind those that are there, belong to this side, and
- * so do its subs. */
+/* Counts the profile's recordings, behind those counted before, and its subs as this side's. */
 static bool add_recordings(struct comparison *comparison, const struct nytp_profile *profile,
                            enum nytp_diff_side side)
 {

@@ -159,7 +159,7 @@ static enum exit_status write_all(struct run *run, const struct comparison *comp
         return write_and_open(run, comparison);
     if (cli->per_process)
         return write_processes(run, comparison);
-    if (answers && cli->output == NULL) /* they are what standard output is for */
+    if (answers && cli->output == NULL) /* the answers go to standard output instead */
         return EXIT_DONE;
     return write_profile(run, comparison, comparison->profile,
                          cli->output != NULL ? cli->output : "-");

@@ -243,7 +243,7 @@ static void read_beginning(const char *path, struct beginning *beginning)
     struct nytp_error error = {0};
     struct nytp_source *const source = nytp_source_open(path, &error);
     if (source == NULL)
-        return; /* it is told when it is to be read */
+        return; /* the error is reported when the input is read */
     beginning->sink.event = see_process;
     nytp_read(source, &options, &beginning->sink, &error);
     nytp_source_free(source);

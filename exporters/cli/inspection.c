@@ -26,7 +26,7 @@ struct dump {
     struct nytp_out *out;
     uint32_t n_running;   /* processes that have begun and not ended */
     uint64_t last_offset; /* of a record */
-    bool inflated;        /* it counts bytes of the inflated stream */
+    bool inflated;        /* offsets count bytes of the inflated stream */
 };
 
 static void put_key(struct nytp_out *out, const char *key)
@@ -169,7 +169,7 @@ static void put_recording(struct nytp_out *out, const struct nytp_profile *profi
     }
 }
 
-/* Seconds since 1970, of what is known: the first start and the last end of all processes. */
+/* The first start and the last end of all processes, as far as known, in seconds since 1970. */
 static void put_when(struct nytp_out *out, const struct nytp_profile *profile)
 {
     const double start = nytp_first_start_s(profile);

@@ -31,8 +31,8 @@
 
 /* ---- one input ---- */
 
-/* An input of this size or more is inflated by a thread while what it held is worked on. That
- * takes a thread's start and a window; smaller ones are read in no time. */
+/* A thread inflates an input of this size or more while we work on what it has inflated. That
+ * costs a thread's start and a window; smaller inputs are read in no time. */
 #define READ_AHEAD_FROM (UINT64_C(512) << 10)
 
 struct opened {

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One line in one write, whatever else goes to the same terminal. */
+/* Writes one line by one write, so that other writers to the terminal do not split it. */
 void nytp_cli_say(const char *format, ...)
 {
     char line[4096 + 512];

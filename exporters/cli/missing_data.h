@@ -16,7 +16,7 @@ struct nytp_missing_data {
     struct {
         const char *path; /* the first input for which the reason holds */
         uint32_t n_inputs;
-        bool is_known; /* that input tells the option */
+        bool is_known; /* that input has the option's value */
     } of[NYTP_LACK_REASONS];
 };
 

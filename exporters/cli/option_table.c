@@ -50,8 +50,8 @@ static void add(char *text, size_t size, const char *before, const char *words,
              behind);
 }
 
-/* Whether two lists of words with blanks between them, of which NULL is empty, have one in
- * common. */
+/* Returns whether two lists of words, separated by blanks, share a word. NULL is an empty
+ * list. */
 static bool share_word(const char *words, const char *others)
 {
     for (const char *word = words; word != NULL && *word != '\0'; word += strspn(word, " ")) {

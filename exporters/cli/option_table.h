@@ -11,7 +11,7 @@
 /* The option or section's title number `i`, or NULL behind the last. */
 const struct nytp_option *nytp_option_at(size_t i);
 
-/* False with *error set when an option was given that means nothing for what was chosen. */
+/* Returns false with *error set if an option means nothing for the chosen format or mode. */
 bool nytp_options_fit(const struct nytp_cli *cli, struct nytp_error *error);
 
 static inline bool nytp_exporter_compares(const struct nytp_exporter *exporter)

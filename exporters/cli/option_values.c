@@ -21,7 +21,7 @@ enum {
 /* ---- suggestions ---- */
 
 struct nearest {
-    const char *text; /* what was typed */
+    const char *text; /* the word that was typed */
     size_t len;
     unsigned distance; /* of the best so far */
     const char *name;  /* NULL = nothing near enough */

@@ -204,7 +204,7 @@ static bool choose_exporter(struct nytp_cli *cli, struct nytp_error *error)
     return usage_error(error, "%s: the name tells no format; see --list-formats", cli->output);
 }
 
-/* ---- what goes together; after all was read, so that the order does not matter ---- */
+/* ---- options that go together, checked when all have been read ---- */
 
 /* Comparing and limits. */
 static bool check_comparison(const struct nytp_cli *cli, struct nytp_error *error)

@@ -16,7 +16,7 @@ void nytp_cli_free(struct nytp_cli *cli);
  * suffix or prefix is not one of the exporter's. */
 size_t nytp_cli_suffix_len(const struct nytp_exporter *exporter, const char *path);
 
-/* Whether the name ends in ".gz": whatever is written there is compressed. */
+/* Returns whether the name ends in ".gz": the output is compressed then. */
 bool nytp_cli_is_compressed(const char *path);
 
 #endif

@@ -85,8 +85,8 @@ static bool is_replaced(const struct nytp_cli *cli, const struct stat *output, c
     return there && nytp_output_set_is_member(slash != NULL ? slash + 1 : path);
 }
 
-/* The input that writing to `path` would replace, under whatever name: as the file itself, or
- * in a report's folder as one that may have the name of a page. NULL if there is none. */
+/* Returns the input that writing to `path` would replace: as the same file, or as a file in a
+ * report's folder with a page's name. Returns NULL if there is none. */
 static const char *input_replaced(const struct nytp_cli *cli, const char *path)
 {
     struct stat output;

@@ -15,18 +15,19 @@
  */
 char *nytp_process_path(const struct nytp_cli *cli, uint32_t pid, uint32_t n_before);
 
-/* Whether writing to `path` would replace an input, by whatever name that is called; then a
- * message says so. A recording cannot be made again. */
+/* Returns whether writing to `path` would replace an input, by any of its names, and says so: a
+ * recording cannot be made again. */
 bool nytp_cli_replaces_input(const struct nytp_cli *cli, const char *path);
 
-/* The same of what this run has written: outputs, members of a folder's report, sources. */
+/* The same for files that this run has written: outputs, members of a report's folder,
+ * sources. */
 bool nytp_cli_replaces_output(const struct nytp_cli *cli, const char *path);
 
 /* A file was written, `path` below the folder of that descriptor (AT_FDCWD): nothing replaces
  * it in this run. */
 void nytp_cli_note_written(int folder, const char *path);
 
-/* From here on a signal that ends the program removes what is unfinished first. */
+/* From now on a signal that ends the program first removes unfinished files. */
 void nytp_cli_set_output_signals(void);
 
 /* Writes a whole output. What cannot be written fails the output: `out` keeps the error. */

@@ -29,7 +29,7 @@ void nytp_cli_say_unusable(struct run *run, const char *path, const struct nytp_
 
 void nytp_cli_note_partial(struct run *run, const char *path, const struct nytp_error *error)
 {
-    if (error->status == NYTP_ERR_IO && !error->has_offset) { /* it cannot be opened */
+    if (error->status == NYTP_ERR_IO && !error->has_offset) { /* the file cannot be opened */
         nytp_cli_say_unusable(run, path, error);
         run->partial = !run->cli.strict;
         return;

@@ -100,7 +100,7 @@ static void path_from_eval(struct path *path, struct nytp_name name)
     for (uint32_t i = 0; i < name.len && path->len < MAX_RELATIVE - 4; i++) {
         const char c = name.ptr[i];
         if (c == '/')
-            path->len = bracket; /* of a path the last component will do */
+            path->len = bracket; /* keep the last component of a path */
         else if (is_word(c))
             path->text[path->len++] = c;
         else if (path->len > 0 && path->text[path->len - 1] != '-')

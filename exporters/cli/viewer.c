@@ -128,8 +128,8 @@ char *nytp_viewer_temp_path(const struct nytp_exporter *exporter, const char *in
     return path;
 }
 
-/* A file of our own takes the name, by open(), which neither replaces what is there nor follows
- * a link; then rename() puts the finished one in its place. */
+/* Creates a file of our own by that name; open() neither replaces a file nor follows a link.
+ * Then rename() puts the finished one in its place. */
 static bool move_to_free_name(const char *made, const char *path)
 {
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

@@ -10,7 +10,7 @@
 
 enum nytp_diff_amount_kind {
     NYTP_DIFF_QUERIES,      /* SQL statements in all */
-    NYTP_DIFF_LOOPS,        /* those that are sent again and again (N+1) */
+    NYTP_DIFF_LOOPS,        /* statements sent again and again (N+1) */
     NYTP_DIFF_REQUEST,      /* the most in one request of a name */
     NYTP_DIFF_STATEMENT,    /* how often one is sent, without its values */
     NYTP_DIFF_WAIT,         /* time waited for a reason and other side, in ticks */

@@ -15,7 +15,7 @@ struct nytp_defined {
     struct nytp_arena *arena;
     struct nytp_name *names; /* sorted */
     uint32_t n, capacity;
-    struct nytp_name *lost; /* those without calls because of a selection */
+    struct nytp_name *lost; /* names that have no calls because of a selection */
     uint32_t n_lost, lost_capacity;
     struct nytp_adopted_file {
         struct nytp_name name, base;

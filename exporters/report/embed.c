@@ -140,7 +140,7 @@ static size_t shorten(unsigned char *text, size_t len, const struct marks *marks
         if (quote != 0 && text[at] == '\\' && at + 1 < len)
             text[to++] = text[++at];
         else if (text[at] == quote ||
-                 text[at] == '\n') /* of a regular expression that holds one */
+                 text[at] == '\n') /* the quote was part of a regular expression */
             quote = 0;
         else if (quote == 0 && strchr("\"'`", text[at]) != NULL)
             quote = text[at];

@@ -156,7 +156,7 @@ static bool has_package(const struct nytp_name *packages, uint32_t n, struct nyt
     return package.len <= 2;
 }
 
-/* The package of a sub has all its calls, so the numbers are those of the whole program. */
+/* A package contains all calls of its subs, so the numbers are those of the whole program. */
 static void put_package(struct parts *parts, unsigned number, struct nytp_name package)
 {
     struct nytp_report *const report = parts->report;

@@ -59,12 +59,12 @@ struct nytp_report_file { /* by index of the model's files */
     uint32_t merged_into; /* the eval whose part it is, or NONE */
     uint32_t n_merged;    /* evals that are parts of it */
     bool src_varied;      /* their source may differ from its own */
-    bool has_evals;       /* it ran some */
+    bool has_evals;       /* its lines ran string evals */
     uint64_t stmts;       /* of its lines */
     int64_t ticks;
     uint64_t all_stmts; /* with all string evals below it */
     int64_t all_ticks;
-    uint32_t n_direct, n_nested; /* those evals, including merged ones */
+    uint32_t n_direct, n_nested; /* string evals in and below it, merged ones included */
     uint32_t n_defined;          /* Perl subs that it and these evals define, … */
     uint64_t defined_calls;      /* … how often they were called … */
     int64_t defined_ticks;       /* … and their exclusive time */

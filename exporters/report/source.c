@@ -231,7 +231,7 @@ struct cursor { /* the position on a page */
     uint32_t file;
     enum nytp_level level;
     struct nytp_line_rows rows;
-    uint32_t next[NYTP_REPORT_LISTS], end[NYTP_REPORT_LISTS]; /* what stands by later lines */
+    uint32_t next[NYTP_REPORT_LISTS], end[NYTP_REPORT_LISTS]; /* rows for later lines */
     int64_t hottest_ticks;                                    /* of the page's cells */
     uint32_t in_body;
     bool in_pod;
@@ -371,7 +371,7 @@ struct line {
     uint32_t number;
     const struct nytp_line_row *row; /* NULL: it did not run */
     struct nytp_report_change change;
-    uint32_t end[NYTP_REPORT_LISTS]; /* of the cursor's next ones that stand here */
+    uint32_t end[NYTP_REPORT_LISTS]; /* where the cursor's rows for this line end */
 };
 
 static struct line line_at(const struct nytp_report *report, const struct cursor *cursor,

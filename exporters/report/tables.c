@@ -296,7 +296,7 @@ struct file_rows {
     uint64_t stmts;
 };
 
-/* The row behind those of the files is that of builtins without a place. */
+/* The last row is that of builtins without a place. */
 static void put_file_row(struct nytp_report *report, void *context, uint32_t row)
 {
     const struct file_rows *const rows = context;

@@ -39,7 +39,7 @@ void nytp_label_where_free(struct nytp_label_where *where)
 static bool holds(struct nytp_label_where *where, const struct nytp_label_condition *condition,
                   struct nytp_str value)
 {
-    struct nytp_error ignored = {0}; /* what would take too long to match does not */
+    struct nytp_error ignored = {0}; /* a value that takes too long to match does not match */
     if (condition->value != NULL)
         return strlen(condition->value) == value.len &&
                memcmp(condition->value, value.ptr, value.len) == 0;

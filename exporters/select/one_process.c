@@ -46,7 +46,7 @@ static void take_recordings(struct nytp_profile *some, const struct nytp_profile
     }
     for (uint32_t i = 0; i < some->n_files; i++) {
         const uint32_t recording =
-            some->files[i].recording - first_recording; /* what came before wraps */
+            some->files[i].recording - first_recording; /* an earlier one wraps around */
         some->files[i].recording = recording < some->n_recordings ? recording : 0;
     }
 }

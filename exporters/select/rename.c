@@ -218,7 +218,7 @@ bool nytp_merge_evals(struct nytp_profile *profile, struct nytp_error *error)
 
 /* A sub whose name holds a line. */
 struct placed {
-    struct nytp_name stem; /* what comes before the line: "main::__ANON__", "Foo::BEGIN" */
+    struct nytp_name stem; /* the part before the line: "main::__ANON__", "Foo::BEGIN" */
     uint32_t script;       /* the file, or that in which a string eval is */
     uint32_t eval_file, eval_line; /* of a string eval, where it is; else 0 */
     uint32_t file, line;

@@ -10,12 +10,12 @@
 
 /* The fate of a node. */
 enum nytp_rewrite_action {
-    NYTP_KEEP = 0, /* it stays; becomes one with a sibling of the same sub and call site */
+    NYTP_KEEP = 0, /* the node stays, merged with siblings of the same sub and call site */
     NYTP_HIDE,     /* its cost and callees go to the call site in the caller */
-    NYTP_MERGE_INTO_CALLER, /* it becomes one with its caller: lines, calls and callees */
-    NYTP_PRUNE,       /* it stays as a call of the sub `pruned_sub`; its lines are forgotten */
-    NYTP_PRUNE_BELOW, /* below a PRUNE or PRUNE_BELOW: only its cost stays */
-    NYTP_DROP,        /* it goes, its cost with it; its callees hang under the root */
+    NYTP_MERGE_INTO_CALLER, /* lines, calls and callees become the caller's */
+    NYTP_PRUNE,             /* stays as a call of the sub `pruned_sub`, without lines */
+    NYTP_PRUNE_BELOW,       /* below a PRUNE or PRUNE_BELOW: only its cost stays */
+    NYTP_DROP,              /* goes with its cost; its callees hang under the root */
 };
 
 /* A rewrite. Arrays have one entry per old node, sub or file. */

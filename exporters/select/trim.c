@@ -15,7 +15,7 @@ struct prefixes {
     uint32_t n;
 };
 
-/* How much of the text is one of the prefixes, of which the longest counts. */
+/* Returns the length of the longest prefix that the text begins with, or 0. */
 static size_t prefix_len(const struct prefixes *prefixes, const char *text, size_t len)
 {
     size_t longest = 0;

@@ -68,7 +68,7 @@ void nytp_frames_free(struct nytp_frames *frames)
     *frames = (struct nytp_frames){0};
 }
 
-/* A JSON string of several pieces, of which the first may hold anything. */
+/* Puts a JSON string of several pieces; the first may hold any bytes. */
 static void json_joined(struct nytp_out *out, struct nytp_name first, const char *rest)
 {
     const size_t rest_len = strlen(rest);

@@ -24,7 +24,7 @@ uint64_t *nytp_inclusive_of_nodes(const struct nytp_profile *profile, nytp_measu
 /* The same by sub, wherever it was called. */
 uint64_t *nytp_inclusive_of_subs(const struct nytp_profile *profile, nytp_measure_fn *value);
 
-/* By sub the time that was waited in its outermost calls, in itself or in what it calls. */
+/* Returns by sub the time waited in its outermost calls, by itself or by its callees. */
 int64_t *nytp_inclusive_waits(const struct nytp_profile *profile,
                               const struct nytp_waits *waits);
 

@@ -53,7 +53,7 @@ struct nytp_request {
 
 /* One statement that was sent again and again by one place, in all processes. */
 struct nytp_repeat {
-    struct nytp_name request; /* the one in which it was most */
+    struct nytp_name request; /* the request that sent it most often */
     struct nytp_name text;    /* "": not known */
     uint32_t node, loop;      /* of the calls; that all of a request were sent within a call of.
                                  In one of the processes */
@@ -66,7 +66,7 @@ struct nytp_repeat {
 };
 
 struct nytp_queries {
-    struct nytp_name key;          /* what requests are told by; "": none */
+    struct nytp_name key;          /* label that names requests; "": none */
     struct nytp_request *requests; /* the most time of the database first; the last has what was
                                       outside of all requests (value "", n 0), if anything */
     struct nytp_repeat *repeats;   /* the most calls first */

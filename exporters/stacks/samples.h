@@ -17,7 +17,7 @@ uint64_t *nytp_samples_by_sub(const struct nytp_profile *profile);
 /* By node, those of its own and of what it called. As above. */
 uint64_t *nytp_samples_by_node(const struct nytp_profile *profile);
 
-/* By arc, or by sub: those that hit it or what it called, in its outermost calls. As above. */
+/* By arc, or by sub: samples that hit it or its callees, in outermost calls. As above. */
 uint64_t *nytp_samples_in_calls(const struct nytp_profile *profile);
 uint64_t *nytp_samples_in_subs(const struct nytp_profile *profile);
 

@@ -161,7 +161,7 @@ static bool trace(struct rows *rows, uint32_t stack, uint32_t *depth)
     return true;
 }
 
-/* A row's values and the last frame's place are given; what is 0 in all values is left out. */
+/* The caller sets the counts and the last frame's place. Zero rows are left out. */
 static bool put_row(struct rows *rows, struct nytp_stack_row *row, int64_t ticks,
                     int64_t cpu_ticks, struct nytp_svs svs)
 {

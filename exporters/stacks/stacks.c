@@ -46,7 +46,7 @@ static uint32_t same_sub_outside(const struct nytp_stacks *stacks, uint32_t node
     }
 }
 
-/* Where a node goes whose parent is kept as `outer`, when nobody like it was there before. */
+/* Where a node goes whose parent is at `outer`: itself, `outer`, or the same sub there. */
 static uint32_t place_node(const struct bounding *bounding, uint32_t n, uint32_t outer)
 {
     const struct nytp_stacks *stacks = bounding->stacks;

@@ -189,7 +189,7 @@ static bool find_name_subs(struct builder *b)
     if (b->name_sub == NULL)
         return false;
     for (uint32_t i = 0; i < profile->n_subs; i++) {
-        /* Sorted by name from 1 on; 0 is the root, of which a namesake may exist. */
+        /* Sorted by name from 1 on. 0 is the root; a sub may have its name. */
         b->name_sub[i] = i;
         if (i > 0 && profile->subs[i].name.ptr == profile->subs[0].name.ptr)
             b->name_sub[i] = 0;

@@ -78,8 +78,8 @@ void nytp_stacktree_free(struct nytp_stacktree *tree);
  * out. */
 bool nytp_stacktree_sort(struct nytp_stacktree *tree, const uint32_t *ranks);
 
-/* Visits every stack whose value, or that of the base, is not 0, depth first, in sorted order.
- */
+/* Visits each stack with a value, or a base's value, other than 0: depth first, in sorted
+ * order. */
 struct nytp_stack_walk {
     const struct nytp_stacktree *tree;
     const struct nytp_stack *stack; /* the one visited */

@@ -30,14 +30,14 @@ struct nytp_cell {
     uint32_t file, line;
     uint8_t kind;    /* not 0: an enum nytp_cell_kind instead of the column's */
     bool is_none;    /* not known: "-", or an empty field */
-    bool of_is_none; /* so is `of`, of a column that differs */
+    bool of_is_none; /* the same for `of`, in a column of differences */
     bool is_about;   /* a time with "~" before it */
 };
 
 struct nytp_sheet;
 
-/* Writes the text without a width to a terminal, behind `pad` blanks unless it is empty. `room`
- * is what is left of the line, at least 12; 0: there is no limit. */
+/* Writes the text without a width to a terminal, after `pad` blanks unless it is empty. `room`
+ * is the rest of the line, at least 12; 0: no limit. */
 typedef void nytp_sheet_tail_fn(const struct nytp_sheet *sheet, uint32_t row, uint32_t pad,
                                 uint32_t room, struct nytp_out *out);
 
@@ -73,7 +73,7 @@ struct nytp_sheet {
     const uint32_t *rows; /* the n rows in the order of the output; NULL: 0 to n - 1 */
     uint32_t n;
     uint32_t wanted;  /* rows to write, the others are summed up or counted */
-    const char *more; /* what these are: "more subs"; NULL: nothing is said of them */
+    const char *more; /* what rows left out are called: "more subs"; NULL: not mentioned */
     bool is_narrow;
     bool short_places; /* on narrow terminals places have no folders */
     const void *context;
@@ -122,8 +122,8 @@ extern const char *const nytp_form_names[NYTP_N_FORMS];
  * the other forms have an empty line between them. */
 bool nytp_sheets_put(struct nytp_sheet *sheets, size_t n, struct nytp_out *out);
 
-/* Writes a name, and its place if there is room, to the end of the terminal's line, of which
- * `used` columns are full. */
+/* Writes a name, and its place if there is room, to the end of the terminal's line. `used`
+ * columns of it are taken. */
 struct nytp_named {
     struct nytp_name name;
     uint32_t file, line;

@@ -37,7 +37,7 @@ struct nytp_accept_waits {
     NYTP_LIST(struct nytp_held_call) held; /* begin with an accept */
     uint32_t accept;    /* the last accept among them */
     int64_t leaf_ticks; /* of builtins and xsubs in the statement that runs */
-    NYTP_LIST(struct nytp_open_wait) open; /* that calls less deep have still to be told of */
+    NYTP_LIST(struct nytp_open_wait) open; /* waits that outer calls do not know of yet */
     struct nytp_wait_sums by_line;         /* of all accepts on a line, as of node 0 */
 };
 
@@ -50,8 +50,8 @@ bool nytp_is_accept(struct nytp_name name);
 bool nytp_accept_waits_hold(struct nytp_accept_waits *waits, struct nytp_held_call call,
                             bool is_accept);
 
-/* The statement took so long: its last accept gets what its other calls do not hold. False when
- * memory is out. */
+/* The statement's time is known: its last accept gets the part that its other calls do not
+ * hold. Returns false if memory is out. */
 bool nytp_accept_waits_note(struct nytp_accept_waits *waits, uint32_t file, uint32_t line,
                             int64_t ticks);
 

@@ -97,7 +97,7 @@ static bool name_unreturned(struct nytp_assignment *s)
     return ok;
 }
 
-/* Formats without caller names: whoever owns the line of the call. */
+/* In formats without caller names the owner of the call's line is the caller. */
 static void name_callers(struct nytp_assignment *s)
 {
     for (uint32_t i = 0; i < s->b->arcs.n; i++) {

@@ -91,7 +91,7 @@ static bool caller_of(struct nytp_builder *b, const struct nytp_str *s, uint32_t
     return true;
 }
 
-/* Doubles of the stream as ticks; what is no number, or absurd, is 0. */
+/* Returns a double of the stream as ticks, or 0 if it is no number or absurdly large. */
 static int64_t to_ticks(struct nytp_builder *b, double ticks)
 {
     if (!(fabs(ticks) < MAX_TICKS) || b->seen.ticks > NYTP_MAX_TOTAL_TICKS) {
@@ -354,8 +354,8 @@ static bool sub_callers_event(struct nytp_builder *b, const struct nytp_event *e
     return true;
 }
 
-/* They belong to a context, and so do the statements beside them, before the first call, too.
- * Beyond what sums hold they count 0. */
+/* SVs belong to a context, as do the statements beside them, also before the first call. SVs
+ * that sums cannot hold count 0. */
 static bool svs_event(struct nytp_builder *b, const struct nytp_svs_record *record)
 {
     struct nytp_built_process *const p = nytp_builder_process(b);

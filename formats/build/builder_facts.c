@@ -13,8 +13,8 @@
 
 #include <string.h>
 
-/* Files of which the sum is told, together: whoever shows their source reads them to the end,
- * and a stranger's profile may name a large one many times. */
+/* The most bytes of files with a checksum, together: to show their source they are read to the
+ * end, and a stranger's profile may name a large one many times. */
 #define MOST_PROVED_BYTES (UINT64_C(256) << 20)
 
 static bool sub_info_event(struct nytp_builder *b, const struct nytp_event *e)

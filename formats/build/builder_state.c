@@ -32,7 +32,7 @@ bool nytp_builder_tree_failed(struct nytp_builder *b)
 bool nytp_builder_xsub(struct nytp_builder *b, uint32_t name)
 {
     if (b->subs.recent[name % NYTP_RECENT_SUBS].name == name)
-        b->subs.recent[name % NYTP_RECENT_SUBS].name = 0; /* what is known of it is outdated */
+        b->subs.recent[name % NYTP_RECENT_SUBS].name = 0; /* known no more */
     return nytp_table_put(&b->subs.xsubs, (struct nytp_key){.a = name}, 1) ||
            nytp_builder_out_of_memory(b);
 }

@@ -77,7 +77,7 @@ struct nytp_built_span {
 /* The point where a label changes. */
 struct nytp_built_mark {
     uint32_t stretch;
-    bool is_end;       /* else its begin */
+    bool is_end;       /* false: its begin */
     uint32_t depth;    /* of the innermost call around it; 0 = none */
     uint32_t n_before; /* spans in the list that had ended */
     int64_t at_ticks;  /* estimate on the time axis */
@@ -139,7 +139,7 @@ struct nytp_built_input { /* as far as it was read */
     bool inflated;
 };
 
-struct nytp_built_settings { /* that say how the rest is read */
+struct nytp_built_settings { /* say how the rest is read */
     bool sampled;
     bool calls_2;                   /* calls=2 */
     uint32_t thread, parent_thread; /* of processes that begin now */

@@ -187,7 +187,7 @@ static bool book_statement(struct nytp_builder *b, struct tally *tally, uint32_t
 /* All statements of a run have less ticks than these. */
 #define MAX_RUN_TICKS ((int64_t)NYTP_MAX_RUN << 31)
 
-/* How a statement that is discounted counts, in the same form as what is known of a line. */
+/* Returns how a discounted statement counts, in the form that a line's record has. */
 static uint64_t after_leave_count(bool discount_calls)
 {
     return discount_calls ? 0 : UINT64_C(1) << 32;

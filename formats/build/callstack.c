@@ -380,7 +380,7 @@ static bool insert_missing(struct nytp_callstack *stack, uint32_t missing)
     stack->base_depth += missing;
     const bool is_inserted =
         stack->top > 0 && !stack->frames[1].entered && stack->frames[1].depth == 0;
-    if (stack->returned_before || is_inserted) /* which lies deeper now, too */
+    if (stack->returned_before || is_inserted) /* frame 1 lies deeper now, too */
         return true;
 
     if (!nytp_grow(&stack->frames, &stack->frames_capacity, stack->top + 1,
@@ -417,7 +417,7 @@ static bool is_goto(const struct nytp_callstack *stack, uint32_t depth, int64_t 
            mismatch(outer, incl_ticks, clock) < mismatch(current, incl_ticks, clock);
 }
 
-/* The frame that returns, with what was said about its return. */
+/* The returning frame gets the facts recorded about its return. */
 static struct nytp_frame *returning_frame(struct nytp_callstack *stack, uint32_t index)
 {
     struct nytp_frame *const frame = &stack->frames[index];

@@ -37,13 +37,13 @@ struct nytp_frame {
     uint32_t depth; /* as in return events, less the tree's base_depth; 0 = the process */
     uint32_t file, line;    /* call site */
     uint32_t recorded_name; /* the name that a comment told while it was open, or 0 */
-    bool resumed;           /* it goes on with a call that began earlier: it counts as none */
+    bool resumed;           /* continues a call that began earlier; not counted as a call */
     bool entered;           /* an entry event was seen; else implied by a deeper event */
     uint32_t first_pending; /* its entries in `pending` begin here */
     int64_t entry_clock;    /* `clock` of nytp_callstack_entry() */
     int64_t start_ticks;    /* estimate on the time axis */
     bool hangs;             /* the program hangs in it */
-    int64_t excl_ticks;     /* what it is known to have had when it does not return */
+    int64_t excl_ticks;     /* exclusive time to give it if it never returns */
 };
 
 struct nytp_callstack {
@@ -53,7 +53,7 @@ struct nytp_callstack {
     uint32_t top, frames_capacity;
     uint32_t base_depth; /* frames below frame 1 that were open before the recording */
 
-    uint32_t owner_frame; /* whose statement runs; above `top` it is tree.owner's */
+    uint32_t owner_frame; /* frame whose statement runs; above `top`: tree.owner's */
 
     /* Bookings that are on no node yet. Those of open frames are one list, in the order of the
      * frames. */

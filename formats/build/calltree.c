@@ -421,7 +421,7 @@ static bool merge_children(struct nytp_calltree *tree, uint32_t from, uint32_t t
     return true;
 }
 
-/* Do what is queued: a list, not recursion, since trees can be a million deep. */
+/* Does the queued work. It is a list, not recursion, since trees can be a million deep. */
 static bool drain_work(struct nytp_calltree *tree)
 {
     while (tree->work.n > 0) {

@@ -32,9 +32,9 @@ struct nytp_tree_node {
     uint32_t first_child, next_sibling;
     uint32_t first_line;    /* into lines, 0 = none */
     uint32_t n_lines;       /* beyond NYTP_UNINDEXED_LINES they are in by_line */
-    uint32_t recorded_name; /* of one that never returned: the name that a comment told, or 0 */
+    uint32_t recorded_name; /* if it never returned, the name in its comment, or 0 */
     bool unreturned;
-    bool hangs; /* and the program hung in it at its end */
+    bool hangs; /* the program ended while it hung here */
     uint64_t calls;
     int64_t excl_ticks;
 };
@@ -58,7 +58,7 @@ struct nytp_tree_sample {
     uint32_t freed_as : 28;  /* its number among the freed, from 1 on; 0: it is none of them */
     bool is_from_before : 1; /* it was allocated before the recording began */
     bool is_inherited : 1;   /* if so: by a parent of the process, before the fork */
-    bool is_of_peak : 1;     /* it was in use when most of its process was */
+    bool is_of_peak : 1;     /* in use when its process used most */
 };
 
 /* The most samples of a stream, against damaged input. 28 bits count the freed ones. */
@@ -100,7 +100,7 @@ struct nytp_booking {
                 struct {
                     uint32_t file, line;
                 };
-                uint32_t inside; /* so many bookings before this one happened in that call */
+                uint32_t inside; /* number of bookings before this one made in that call */
             };
         };
     };
@@ -108,7 +108,7 @@ struct nytp_booking {
 
 /* Bits of `what`. A statement's are less than NYTP_BOOK_SVS. SVs and samples are on a line or on
  * none. NYTP_BOOK_RUNNING: the running statement began there; its line is not known yet. */
-#define NYTP_BOOK_COUNTS NYTP_STATEMENT_COUNTS /* it counts as a statement, or a call */
+#define NYTP_BOOK_COUNTS NYTP_STATEMENT_COUNTS /* counts as a statement or a call */
 #define NYTP_BOOK_AFTER_LEAVE                                                                  \
     NYTP_STATEMENT_DISCOUNTED /* a block was left to go on with this statement */
 #define NYTP_BOOK_SVS     4u
@@ -116,13 +116,13 @@ struct nytp_booking {
 #define NYTP_BOOK_RUNNING 16u
 #define NYTP_BOOK_SAMPLE  32u
 
-/* A cache of numbers by the low bits of a hash, as wide as what it is for has become. */
+/* A cache of numbers by the low bits of a hash, as large as the list it serves. */
 struct nytp_tree_cache {
     uint32_t *of; /* 0: nothing yet */
     uint32_t mask;
 };
 
-struct nytp_booked_call { /* whose bookings are next, and those that it lies in */
+struct nytp_booked_call { /* the call whose bookings are next, and its callers */
     uint32_t node;
     uint32_t first; /* of its bookings, in the list */
 };

@@ -110,8 +110,8 @@ static const struct nytp_node_line *line_of_call(const struct nytp_profile *p,
     return NULL;
 }
 
-/* How much of each line is the program's own: its time less its part of the call's cost, its
- * statements' cost and that of the calls made from it. Returns the sum. */
+/* Sets each line's own time: its time less its part of the call's cost, its statements' cost,
+ * and the cost of the calls made from it. Returns the sum. */
 static double weigh_lines(const struct correction *c, uint32_t node, const struct costs *costs,
                           double call_cost)
 {

@@ -30,8 +30,7 @@ struct estimate {
     double min_ticks;
 };
 
-/* Whole ticks of a share: between none and all that is left, whatever a damaged file makes of
- * it. */
+/* Returns a share in whole ticks, from 0 to all that is left, also in a damaged file. */
 static int64_t share_of_ticks(double share, int64_t left)
 {
     const double low = left < 0 ? (double)left : 0, high = left > 0 ? (double)left : 0;
@@ -89,7 +88,7 @@ static bool estimate_below(struct estimate *e, uint32_t raw_parent, uint32_t cal
     return true;
 }
 
-/* Sort the arcs by caller, and set what is too small to be placed. */
+/* Sorts the arcs by caller, and sets the limit below which calls are too small to be placed. */
 static void index_arcs(struct estimate *e)
 {
     const struct nytp_builder *b = e->s->b;

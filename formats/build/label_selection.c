@@ -32,8 +32,8 @@ enum wanted {
 struct open_call {
     uint32_t file, line; /* of its entry */
     bool is_entered;
-    bool is_passed;      /* the entry, or something within it, was passed on */
-    bool is_counted;     /* it was entered within a stretch */
+    bool is_passed;      /* its entry or something within it was passed on */
+    bool is_counted;     /* entered under the label */
     uint64_t n_returned; /* when it began */
     double recorded;     /* of its own time before it returns */
     double inside;       /* of that, in stretches; and of the calls from it */
@@ -46,9 +46,9 @@ struct nytp_label_selection {
     nytp_label_match_fn *match;
     void *context;
     uint32_t all;                       /* the conditions */
-    uint32_t of_profile, now;           /* which hold for the process, and at this point */
+    uint32_t of_profile, now;           /* conditions: of the process, at this point */
     NYTP_LIST(enum wanted) processes;   /* as the scan found */
-    uint32_t at;                        /* those that began in this reading */
+    uint32_t at;                        /* processes begun in this reading */
     bool is_met;
     bool has_passed;
     bool is_all; /* all of every process is wanted */

@@ -32,8 +32,8 @@ struct nytp_sink *nytp_label_selection_scan(struct nytp_label_selection *selecti
 /* Whether the scan met anything that is wanted. */
 bool nytp_label_selection_is_met(const struct nytp_label_selection *selection);
 
-/* For the second reading; what is wanted goes to `next`. For each of several recordings in an
- * input it is called again, and goes on after the last one. */
+/* For the second reading; wanted events go to `next`. Call it again for each further recording
+ * of an input: it continues after the last one. */
 struct nytp_sink *nytp_label_selection_sink(struct nytp_label_selection *selection,
                                             struct nytp_sink *next);
 

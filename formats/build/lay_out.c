@@ -26,7 +26,7 @@ struct layout {
     uint32_t n_inside; /* layouts in it, itself included */
     uint32_t behind;   /* in the model's list, its next child placed stands before this index */
     bool is_box;
-    int64_t *mark; /* what becomes of a label's mark, which is none of the model's spans */
+    int64_t *mark; /* NULL, or where a label's mark gets its time: it is no span of the model */
     int64_t start;
     int64_t earlier; /* ticks of its children that are not placed yet */
     union {
@@ -62,8 +62,8 @@ static uint32_t innermost(const struct laying *l)
     return l->open.n > 0 ? l->open.at[l->open.n - 1] : NO_SPAN;
 }
 
-/* The raw node of a call below a frame, of which up to `most` levels never returned: nodes
- * without a name, one below the other. `*levels` becomes how many there are. */
+/* Returns the raw node of a call below a frame. Up to `most` levels between them never
+ * returned: nodes without a name, one below the other. Sets `*levels` to their number. */
 static uint32_t find_node(struct laying *l, uint32_t raw_parent, uint32_t most,
                           const struct nytp_built_span *span, uint32_t *levels)
 {
@@ -160,7 +160,7 @@ static void link_span(struct laying *l, const struct nytp_built_span *span)
         if (raw != NYTP_NO_NODE || l->open.n == 0 || !above->is_box)
             break;
     }
-    if (raw == NYTP_NO_NODE) { /* of a caller that was too short, or damage */
+    if (raw == NYTP_NO_NODE) { /* its caller was too short to keep, or the input is damaged */
         l->unplaced++;
         if (l->longest_unplaced_ticks < span->ticks)
             l->longest_unplaced_ticks = span->ticks;
@@ -175,7 +175,7 @@ static void link_span(struct laying *l, const struct nytp_built_span *span)
                                .ticks = span_ticks(span, &l->p->nodes[l->node_of_raw[raw]])});
 }
 
-/* A box holds its calls and, the first time, what its frame took besides. */
+/* A box holds its calls, and the first box also the rest of its frame's time. */
 static void measure_box(struct laying *l, struct layout *box)
 {
     const struct nytp_node *node = &l->p->nodes[l->node_of_raw[box->raw]];
@@ -191,7 +191,8 @@ static void measure_box(struct laying *l, struct layout *box)
     l->has_box[box->raw] = true;
 }
 
-/* From the innermost out: what lies in each frame, and where a box begins at the latest. */
+/* From the innermost frame out: counts the layouts in each frame, and sets the latest begin of
+ * each box. */
 static void measure_frames(struct laying *l)
 {
     for (uint32_t i = l->all.n; i-- > 0 && !l->no_memory;) {

@@ -22,7 +22,7 @@ static bool add_entry(struct nytp_assignment *s, struct nytp_line_entry e)
     return true;
 }
 
-/* And that it has SVs on a line, of which there is such a note, too. */
+/* The same for the note about SVs on a line. */
 static bool add_svs(struct nytp_assignment *s, uint32_t node, uint32_t file, uint32_t line,
                     struct nytp_svs svs)
 {

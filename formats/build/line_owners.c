@@ -194,7 +194,7 @@ static bool index_callers(struct nytp_line_owners *o)
     return true;
 }
 
-/* `use` lines: what they load is run by the BEGIN block, whatever else is on the line. */
+/* The BEGIN block of a `use` line runs the loaded file, whatever else is on the line. */
 static bool index_begins(struct nytp_line_owners *o)
 {
     const struct nytp_builder *b = o->builder;

@@ -53,7 +53,7 @@ bool nytp_memory_points_note(struct nytp_builder *b, int64_t resident)
     struct nytp_built_memory *const m = &b->memory;
     if (p->n_memory_points >= NYTP_MOST_MEMORY_POINTS)
         halve(p);
-    if (p->n_memory_points >= NYTP_MOST_MEMORY_POINTS) /* of as many processes */
+    if (p->n_memory_points >= NYTP_MOST_MEMORY_POINTS) /* more processes than points */
         return true;
     if (!nytp_grow(&p->memory_points, &b->capacities.memory_points, p->n_memory_points,
                    sizeof *p->memory_points))

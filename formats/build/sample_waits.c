@@ -25,8 +25,8 @@ bool nytp_sample_waits_note(struct nytp_sample_waits *waits, const struct nytp_s
     return true;
 }
 
-/* A time record holds at most INT32_MAX ticks: a longer sample is several, and what is told
- * before the first is of all of them. */
+/* A time record holds at most INT32_MAX ticks. A longer sample is several records; facts before
+ * the first belong to all of them. */
 int64_t nytp_sample_waits_of(struct nytp_sample_waits *waits, int64_t ticks, bool goes_on)
 {
     if (waits->goes_on && !goes_on)

@@ -18,7 +18,7 @@ struct nytp_sample_waits {
     int64_t recorded;      /* processor time of the next time record, if is_recorded */
     int64_t recorded_seen; /* sum of what was recorded */
     bool is_recorded;
-    bool is_ready; /* it is of a sample in which the program never slept */
+    bool is_ready; /* the program never slept in that sample */
     bool goes_on;  /* the time record before was too short for its time: the next goes on */
     enum nytp_wait_reason reason; /* of the next time record, or of the one that goes on */
     uint32_t peer;                /* string id, if so */

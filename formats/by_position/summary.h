@@ -72,8 +72,8 @@ struct nytp_summary_file {
     uint32_t eval_file;   /* index of the file whose line ran this string eval, or NONE */
     uint32_t merged_into; /* index of the sibling that took it over, or NONE */
     uint32_t n_merged;    /* files that it took over */
-    bool has_evals;  /* it is the eval_file of some file */
-    bool src_varied; /* it took over evals of other source than its own */
+    bool has_evals;  /* some file's eval_file is this one */
+    bool src_varied; /* some evals merged into it had other source */
 };
 
 /* An arc: the calls of one sub from one place. Times are in seconds. incl_s is the inclusive

@@ -48,7 +48,7 @@ struct active {
 struct cell {
     uint32_t label, sub;
     double seconds;
-    uint64_t calls; /* that returned under the label */
+    uint64_t calls; /* calls that returned under the label */
 };
 
 /* The current process. */

@@ -13,7 +13,7 @@
 struct nytp_sibling_eval {
     uint32_t file, ran_file, ran_line; /* its number, and the line that ran it */
     uint64_t hash;                     /* of its source; 0 = unknown */
-    bool has_evals;                    /* it ran string evals */
+    bool has_evals;                    /* some line of it ran a string eval */
     bool other_source;                 /* out: the one it is shown as may have another source */
     uint32_t merged_into;              /* out: number of the one it is shown as, or its own */
 };

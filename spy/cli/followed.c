@@ -16,7 +16,7 @@
 
 enum {
     CHILDREN_NS = 50000000,  /* interval of searches for new processes, */
-    CHILDREN_SHARE = 50,     /* which take at most 1/50 of the time */
+    CHILDREN_SHARE = 50,     /* searches take at most 1/50 of the time */
     MATCHES_NS = 1000000000, /* interval for --pattern, and if the kernel lists no children */
     BEGIN_NS = 2000000,      /* interval of tries while a program starts, */
     LONGEST_PAUSE_NS = 50000000, /* growing to an eighth of the time since, up to this */
@@ -38,7 +38,7 @@ static void close_process(struct nytp_followed_process *process)
     nytp_session_close(process->session);
     free(process->session);
     process->session = NULL;
-    process->tried_ns = process->first_ns = 0; /* it may start another program now */
+    process->tried_ns = process->first_ns = 0; /* the process may start another program now */
     process->n_tries = 0;
 }
 

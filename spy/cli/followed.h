@@ -26,7 +26,7 @@ struct nytp_followed_process {
     struct nytp_sampling sampling;
     enum nytp_why_followed why;
     bool was_opened,            /* perl was found */
-        is_given_up;            /* it is no perl, or may not be read */
+        is_given_up;            /* the process is no perl, or may not be read */
     int64_t tried_ns, first_ns; /* last and first try to find perl */
     uint32_t n_tries;
     struct nytp_error error; /* why it is not open */
@@ -46,7 +46,7 @@ struct nytp_followed {
     void (*closed)(struct nytp_followed_process *process); /* its session is open yet */
     uint32_t most_processes;                               /* at one time */
     bool waits_for_perl;  /* in what was started, or was a perl, as long as it is there */
-    bool counts_children; /* that are not followed */
+    bool counts_children; /* children that are not followed are counted */
     bool adopts;          /* processes whose parents end become our children */
     pid_t witness;        /* a child of ours that is not followed, or 0 */
     bool has_left_out;    /* there were more than most_processes */

@@ -78,7 +78,7 @@ static void stop(struct nytp_terminal *terminal)
     raise(SIGTSTP);
     watch(SIGTSTP);
     if (terminal->is_ours)
-        tcgetattr(STDIN_FILENO, &terminal->before); /* it may have changed */
+        tcgetattr(STDIN_FILENO, &terminal->before); /* they may have changed */
 }
 
 bool nytp_terminal_was_stopped(struct nytp_terminal *terminal)
@@ -98,6 +98,6 @@ char nytp_terminal_key(struct nytp_terminal *terminal)
     char key;
     if (read(terminal->input, &key, 1) == 1)
         return key;
-    terminal->input = -1; /* it is at its end and would stay ready */
+    terminal->input = -1; /* input has ended and would stay ready */
     return '\0';
 }

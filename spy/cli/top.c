@@ -316,7 +316,7 @@ static void put_table(struct top *top, struct nytp_out *out)
     nytp_puts(out, "   self    total  sub");
     end_line(top, out);
     for (uint32_t i = 0, shown = 0; i < top->n_rows && shown < most; i++) {
-        if (sorted[i].total <= top->total / 10000) /* it has faded */
+        if (sorted[i].total <= top->total / 10000) /* the sub has faded */
             continue;
         put_row(top, out, &sorted[i], columns);
         shown++;

@@ -28,7 +28,7 @@
 #define WORK_OF_TASK 10000 /* to read as what a process of another pid namespace knows it */
 
 enum {
-    TRIES = 8, /* it runs on while it is looked at */
+    TRIES = 8, /* the program runs on while we look */
     MAX_STACKS = 10000,
     MAX_CONTEXTS = 4000000,
     MAX_THREADS = 10000,
@@ -394,7 +394,7 @@ struct tasks {
     struct task *list; /* by `inside`; without the first, which runs no thread of Perl */
     uint32_t n;
     bool are_read;                      /* only if a thread is not among the known ones */
-    const struct nytp_interpreter *old; /* which were found the last time */
+    const struct nytp_interpreter *old; /* interpreters found the last time */
     uint32_t n_old;
 };
 

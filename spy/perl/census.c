@@ -20,10 +20,10 @@ enum {
     BODY_BYTES = 32, /* stash, magic, cur or fill, len or max */
     TYPES = 256,
     MAX_BUFFER = 1 << 30,  /* elements of one value; more is damage */
-    LONG_BUFFER = 1 << 20, /* of one of more bytes it is looked whether it is there */
-    MOST_IN_BUCKET = 8, /* elements of a hash for each; perl makes more buckets before that */
-    LOOKED_AT_KEYS = 2000, /* which tell how long all are */
-    LONGEST_KEY = 1 << 16, /* of these; more is damage */
+    LONG_BUFFER = 1 << 20, /* bytes; a longer buffer is checked for being mapped */
+    MOST_IN_BUCKET = 8,    /* elements a bucket; perl makes more buckets before that */
+    LOOKED_AT_KEYS = 2000, /* keys measured; all are taken to be as long */
+    LONGEST_KEY = 1 << 16, /* bytes of such a key; more is damage */
     MAGIC_BYTES = 48,
 };
 
@@ -108,8 +108,8 @@ static uint64_t capped(uint64_t n)
     return n > MAX_BUFFER ? 0 : n;
 }
 
-/* Whether the last bytes of a buffer are there, if it is long: its length may be of what was
- * freed meanwhile. */
+/* Returns whether the last bytes of a long buffer are mapped: its length may be a freed
+ * value's. */
 static bool is_there(struct counting *counting, uint64_t from, uint64_t len)
 {
     uint8_t last;
@@ -220,7 +220,7 @@ static void take_head(struct counting *counting, const uint8_t *head, uint64_t a
     /* Bodies of plain strings begin behind stash and magic, which they do not have. */
     const uint32_t skip = value.type < layout->svt_PVMG ? (uint32_t)layout->pv_cur : 0;
     uint8_t body[BODY_BYTES] = {0};
-    if (value.type == layout->svf_typemask) /* it is free */
+    if (value.type == layout->svf_typemask) /* the head is free */
         return;
     if (value.type < layout->svt_PV || value.body == 0)
         add(counting, &value, NULL);
@@ -280,8 +280,8 @@ static bool read_key_table(struct nytp_reader *now, uint64_t strtab, struct key_
     return true;
 }
 
-/* How long the key in a bucket is. False: there is none, or what is there belongs elsewhere, as
- * perl has made the table anew. The hash is the first member of a HEK. */
+/* Sets the length of the key in a bucket. Returns false if there is none, or if perl has
+ * rebuilt the table meanwhile. The hash is the first member of a HEK. */
 static bool key_len(struct nytp_reader *reader, const struct key_table *table, uint64_t bucket,
                     uint32_t *len)
 {

@@ -18,7 +18,7 @@ enum {
     MAX_CYCLES = 64,           /* of these searches */
     MAX_ELEMENTS = 1 << 26,    /* of all arrays, hashes and pads together */
     CHUNK = 4096,              /* elements of an array that are read at once */
-    MAX_STEPS = 12,            /* that are shown */
+    MAX_STEPS = 12,            /* steps shown */
     MAX_PADS = 100,            /* depths of recursion */
     MAX_HOPS = 16,             /* of references to references, followed at once */
     MAX_MAGIC = 16,            /* pieces of one value */
@@ -32,7 +32,7 @@ enum step {
     OF_HASH,
     OF_ARRAY,
     TIED,
-    REFERENCE, /* or something else that needs no sign */
+    REFERENCE, /* a reference, or another step without a sign */
 };
 
 static const char *const signs[] = {
@@ -53,7 +53,7 @@ struct search {
     struct node *nodes;
     uint32_t n_nodes, capacity, max_nodes, n_found;
     uint64_t n_elements;
-    bool was_too_much; /* there was more to be followed */
+    bool was_too_much; /* a bound ended the search */
     bool failed;
 };
 

@@ -15,8 +15,8 @@ enum {
     LONGEST_NS = 50000000, /* a sample, if it has had those */
     LATE_NS = 100000,      /* a look takes ten microseconds */
     GUESSES = 6,           /* for where the stacks are */
-    MOVES_AHEAD = 4,       /* so many times, the top moves on until the variables are read */
-    FAR = 256,             /* contexts, to which it may move */
+    MOVES_AHEAD = 4,       /* times its last move the top is expected to move */
+    FAR = 256,             /* contexts: it moves no further */
     LATELY = 64,           /* samples */
     SLACK = 8,       /* contexts that may be added until they are read first: of a deep stack */
     ABOVE = 16,      /* the highest top of late, until they are read the second time, */
@@ -167,7 +167,7 @@ static bool guess_same(struct nytp_look *look)
     return !nytp_look_is_deep(look) && place(look);
 }
 
-/* The same from what is in use now, in one call where the stacks are where they were. */
+/* The same from the stacks in use now: one system call if they have not moved. */
 static bool guess_first(struct nytp_look *look)
 {
     static struct nytp_piece pieces[2 + MAX_INFOS];
@@ -225,7 +225,7 @@ struct seen {
     size_t n;
     uint64_t start; /* of the heads */
     uint8_t heads[3][HEAD_ROOM], infos[MAX_INFOS][N_TIMES][MAX_INFO];
-    uint8_t deep[MAX_DEEP][MAX_INFO]; /* that in use, after each piece of its deep contexts */
+    uint8_t deep[MAX_DEEP][MAX_INFO]; /* the stack in use, after each deep piece */
     uint32_t deep_ends[MAX_DEEP], n_deep;
 };
 
@@ -255,7 +255,7 @@ static void see_contexts(const struct nytp_look *look, struct seen *seen, uint32
             (end - from) * size};
 }
 
-/* Below what is read twice: down from there, faster than any program can come after. */
+/* The contexts below those read twice, read downwards: faster than any program can return. */
 static void see_deep_contexts(const struct nytp_look *look, struct seen *seen)
 {
     uint32_t end = look->infos[0].n_deep;
@@ -320,8 +320,8 @@ static bool has_rested(const struct nytp_look *look, const struct seen *seen, ui
            top_in(look, second) == look->infos[i].top;
 }
 
-/* Whether what was read of the stack in use holds its top, and its deep contexts before the
- * program came there. Takes where the top was. */
+/* Returns whether the bytes read of the stack in use hold its top, and whether its deep
+ * contexts were read before the program came there. Sets the top. */
 static bool is_as_guessed(struct nytp_look *look, const struct seen *seen)
 {
     struct nytp_stack_info *const info = &look->infos[0];

@@ -35,8 +35,8 @@ struct nytp_look {
     uint8_t *bytes; /* the contexts of all, then once more those that are read twice; owned */
     uint32_t n_bytes, capacity;
     uint64_t main_cv;       /* PL_main_cv when the stacks were last found */
-    int64_t began_ns;       /* of this sample: when, and how often was looked */
-    uint32_t n_looks;       /* so far */
+    int64_t began_ns;       /* when this sample began */
+    uint32_t n_looks;       /* looks at this sample so far */
     int32_t last_top;       /* of the stack in use at the last look: a deep one may rest */
     int32_t high_top;       /* the highest of late: one less at each look */
     uint32_t n_first_found; /* samples to come for which stacks are not guessed but found */

@@ -232,8 +232,7 @@ static void find_pads(struct nytp_walker *walker, struct nytp_call **calls, size
     }
 }
 
-/* Names that the stack will need, if it is what was read; of a deep one they are too many to be
- * worth it. */
+/* Reads the names that this stack will need. A deep one has too many to be worth it. */
 static void recall_names(struct nytp_walker *walker, const struct nytp_spied_moment *wanted)
 {
     const struct nytp_reading *const reading = &walker->reading;
@@ -258,8 +257,8 @@ static uint64_t word_with_line(const struct nytp_walker *walker, uint64_t statem
     return statement == 0 ? 0 : statement + (uint64_t)walker->names->perl->layout->cop_line;
 }
 
-/* Calls whose pads are found: the innermost ones, down to NEAR of those that were there all the
- * time, and the main program if that is next; and the one that has the pad by what is known. */
+/* Finds the pads of the innermost calls, down to NEAR of those that were there all the time, of
+ * the main program if it is next, and of the call believed to have the pad. */
 static void find_near_pads(struct nytp_walker *walker, const struct nytp_spied_moment *wanted)
 {
     struct nytp_reading *const reading = &walker->reading;
@@ -397,7 +396,7 @@ static struct nytp_known_op *known_op(struct nytp_walker *walker, uint64_t op)
     return &walker->ops[op / sizeof(uint64_t) % NYTP_KNOWN_OPS];
 }
 
-/* Whether the op is known, and believed to be what it was: as long as its statement is. */
+/* Returns whether the op is known and its statement unchanged. */
 static bool is_known_op(struct nytp_walker *walker, const struct nytp_spied_moment *moment)
 {
     const struct nytp_known_op *const known = known_op(walker, moment->op);
@@ -516,8 +515,8 @@ unsigned nytp_op_type_at(struct nytp_walker *walker, const struct nytp_spied_mom
     return type;
 }
 
-/* The call's op tells what it calls, if it names it. An xsub that takes a microsecond is over
- * when the stack is read; but so may an eval be, with its ops and its pad. */
+/* The call's op names its sub, mostly. An xsub of a microsecond has returned when we read the
+ * stack. But an eval may be over too, with its ops and its pad. */
 static uint64_t value_called(struct nytp_walker *walker, struct nytp_reader *reader,
                              const struct nytp_spied_moment *moment, bool lasts)
 {

@@ -21,8 +21,8 @@ int32_t nytp_end_of_both(const struct nytp_walker *walker);
 /* Whether the stacks below that in use rested. */
 bool nytp_are_same_below(const struct nytp_walker *walker);
 
-/* Puts the calls of all stacks into walker->reading: of the stack in use those below context
- * `end`, of which those below `lasting` were there all the time. False: memory is out. */
+/* Puts the calls of all stacks into walker->reading; of the stack in use those below context
+ * `end`. Calls below `lasting` were there all the time. Returns false if memory is out. */
 bool nytp_moment_calls(struct nytp_walker *walker, int32_t end, int32_t lasting);
 
 /* The nearer one of the two readings of the stack in use, with its pads. */
@@ -50,7 +50,7 @@ static inline bool nytp_is_checked(const struct nytp_walker *walker, uint32_t i)
 /* Whether the calls from memory have the pads that they had. */
 bool nytp_are_still_calls(struct nytp_walker *walker, const struct nytp_found *found);
 
-/* Has the words of an op read with what else is asked of this look. */
+/* Adds the words of an op to this look's reads. */
 void nytp_op_type_ask(struct nytp_walker *walker, const struct nytp_spied_moment *moment);
 
 /* The type of the op of a moment; 0: it is none any more. Ops of string evals are freed while

@@ -194,7 +194,7 @@ static bool find_sub(struct nytp_names *names, struct nytp_reader *reader,
         return false;
     sub.is_xsub = code.flags & (uint32_t)layout->cvf_isxsub;
     if (!sub.is_xsub && code.start == 0)
-        return false; /* it is being freed, as a BEGIN block that has ended */
+        return false; /* code being freed, such as a BEGIN block that has ended */
     if (!sub.is_xsub)
         add_first_statement(reader, code.start, &file, &sub.first_line);
     if (!has_stayed(reader))

@@ -48,13 +48,13 @@ struct nytp_names {
     struct nytp_remembered *known;
     uint32_t n_known, known_capacity;
     uint32_t recent[NYTP_RECENT]; /* the one of `known` that was asked for last, by hash */
-    uint64_t sample;              /* what was asked since nytp_name_cache_begin() holds */
+    uint64_t sample;              /* number of the sample: answers of the same sample hold */
     int64_t now_ns;               /* set at each look; 0: nothing is believed unread */
     struct nytp_piece *pieces;
     uint32_t n_pieces, pieces_capacity;
     uint8_t *bytes; /* of the pieces */
     uint32_t n_bytes, bytes_capacity;
-    uint32_t *asked; /* those that are to be looked at again */
+    uint32_t *asked; /* entries of `known` to read again */
     uint32_t n_asked, asked_capacity;
 };
 
@@ -70,7 +70,7 @@ uint32_t nytp_name_cache_expect(struct nytp_names *names, uint64_t address, enum
                                 bool may_last);
 void nytp_name_cache_look(struct nytp_names *names);
 
-/* Whether a sub is known as a named one of a file, of which closures and evals are none. */
+/* Returns whether a sub is a named one of a file; closures and subs of evals are not. */
 bool nytp_sub_may_last(const struct nytp_names *names, uint32_t expected);
 
 /* The sub's number in `subs`; UINT32_MAX: there is none at this address. */
@@ -87,19 +87,19 @@ bool nytp_name_cache_recall(struct nytp_names *names, uint64_t address, enum nyt
                             bool may_last);
 void nytp_name_cache_look_ahead(struct nytp_names *names);
 
-/* Whether what was found then, and was the same when it was last read, need not be read again:
- * for as long as it is known to have been there. */
+/* Returns whether an answer needs no reading now: it is believed as long again as it had been
+ * known when it was last read. */
 bool nytp_may_be_believed(const struct nytp_names *names, int64_t found_ns, int64_t read_ns);
 
-/* Whether a sub, or the code that a statement is in, is believed now to be what it was. */
+/* Returns whether a sub, or the code of a statement, is believed unchanged. */
 bool nytp_is_believed(struct nytp_names *names, uint64_t address, enum nytp_named as);
 
 /* Whether a file, a string of names, is a string eval. */
 bool nytp_is_of_eval(const struct nytp_names *names, uint32_t file);
 
-/* The op that ends the code which a statement is in, as "leavesub", and its type; 0: not known.
- * As the memory was in this look of names->words; first have what it takes read with what else
- * is asked of these. */
+/* nytp_root_ask() adds the words that it needs to this look's reads. Then nytp_root_of()
+ * returns the op that ends the code of a statement, such as "leavesub", and its type; 0: not
+ * known. */
 void nytp_root_ask(struct nytp_names *names, uint64_t cop);
 uint64_t nytp_root_of(struct nytp_names *names, uint64_t cop, unsigned *type);
 

@@ -70,7 +70,7 @@ _Static_assert(offsetof(PERL_CONTEXT, blk_sub.cv) ==
 #define NYTP_PADNAME_PV     -1
 #endif
 
-#if PERL_VERSION >= 22 && NVSIZE <= IVSIZE /* it is in the head */
+#if PERL_VERSION >= 22 && NVSIZE <= IVSIZE /* the number is in the head */
 #define NYTP_NV_BODY 0
 #else
 #define NYTP_NV_BODY sizeof(NV)

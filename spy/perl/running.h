@@ -40,7 +40,7 @@ struct nytp_perl {
     uint64_t curinterp;                              /* PL_curinterp; 0: without threads */
     uint64_t op_names;                               /* PL_op_name */
     uint64_t op_functions;                           /* PL_ppaddr; 0: not known */
-    char op_names_read[NYTP_OP_TYPES][NYTP_OP_NAME]; /* those that were asked for */
+    char op_names_read[NYTP_OP_TYPES][NYTP_OP_NAME]; /* names read so far */
     enum nytp_op_kind op_kinds[NYTP_OP_TYPES];
     struct nytp_interpreter *interpreters;
     uint32_t n_interpreters, capacity;

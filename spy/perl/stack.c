@@ -243,9 +243,9 @@ static uint64_t site_of_ended(const struct nytp_walker *walker, const struct nyt
     return 0;
 }
 
-/* Whether a call was made from the statement, in other code than `code`: it is in one code
- * only. The variables are not read at once: the pad may be that of a sub, the statement that of
- * the code to which it and its callers have returned meanwhile. */
+/* Returns whether a call was made from the statement, in other code than `code`: a statement is
+ * in one code only. The variables are not read at one moment: the pad may be a sub's, the
+ * statement that of a caller to which it has returned meanwhile. */
 static bool is_of_a_caller(const struct nytp_walker *walker, const struct nytp_found *found,
                            uint64_t statement, uint64_t code)
 {
@@ -352,7 +352,7 @@ static bool has_name(const struct nytp_frame *frame)
     return frame->kind == NYTP_FRAME_SUB || frame->kind == NYTP_FRAME_FORMAT;
 }
 
-/* Until names has looked, frames have the numbers of what is expected there. */
+/* Frames have the addresses of their subs and statements until names resolves them. */
 static void expect_names(struct nytp_walker *walker)
 {
     struct nytp_names *const names = walker->names;
@@ -392,7 +392,7 @@ static bool name_frames(struct nytp_walker *walker, bool at_start)
             return false;
         if (frame->line == 0 &&
             (frame->kind == NYTP_FRAME_EVAL || frame->kind == NYTP_FRAME_REQUIRE))
-            frame->line = 1; /* it is compiled: no line is read yet, or no more */
+            frame->line = 1; /* still compiling: no line has been read, or all have */
         if (i == 0 && at_start && named && names->subs[frame->sub].first_line > 0) {
             frame->file = names->subs[frame->sub].file;
             frame->line = names->subs[frame->sub].first_line;
@@ -515,15 +515,15 @@ static bool take(struct nytp_walker *walker, const struct nytp_spied_moment *mom
     return take_frames(walker, &sample) || take_ended(walker, &sample.wanted);
 }
 
-/* The sample is of the first moment that was seen, whatever runs then: who takes the first that
- * can be seen whole, takes what stays long. */
+/* The sample is the first moment seen, whatever runs then. To wait for the first moment that
+ * can be read whole would prefer long calls. */
 enum nytp_sampled nytp_sample(struct nytp_walker *walker)
 {
     struct nytp_spied_moment wanted = {0}, moment = {0};
     int n_same = 0; /* looks in a row that saw the moment that is wanted as the one before */
     walker->reading.facts = &nytp_spied_facts;
     walker->reading.perl = walker;
-    walker->reading.is_interruption = true; /* it may be */
+    walker->reading.is_interruption = true; /* the stack in use may interrupt any code */
     nytp_look_begin(&walker->look);
     for (int i = 0; i < LOOKS && !nytp_look_is_long(&walker->look); i++) {
         const struct nytp_spied_moment before = moment;

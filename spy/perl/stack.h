@@ -10,7 +10,7 @@
 enum nytp_sampled {
     NYTP_WHOLE,
     NYTP_TORN, /* the program went on while it was read */
-    NYTP_GONE, /* there is nothing to read any more */
+    NYTP_GONE, /* the process or thread has ended */
 };
 
 /* Returns false if memory is out. Free in any case. */

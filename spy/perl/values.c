@@ -124,7 +124,7 @@ bool nytp_add_text(struct nytp_reader *reader, uint64_t from, struct nytp_label 
         if (!nytp_memory_read(reader->perl->memory, from, part, len))
             return false;
         const char *const end = memchr(part, '\0', len);
-        if (reader->watch != NULL) /* what lies behind it is another's, who may change it */
+        if (reader->watch != NULL) /* the next bytes may change: another value's */
             note(reader->watch, from, part, end == NULL ? len : (size_t)(end - part) + 1);
         nytp_label_add(to, part, end == NULL ? len : (size_t)(end - part));
         if (end != NULL || to->len == sizeof to->text - 1)
@@ -158,7 +158,7 @@ bool nytp_add_stash(struct nytp_reader *reader, uint64_t stash, struct nytp_labe
         !nytp_look(reader, aux + (uint64_t)layout->aux_name_count, &n_names, sizeof n_names))
         return false;
     uint64_t name = nytp_look_u64(reader, aux + (uint64_t)layout->aux_name);
-    if (n_names != 0) /* there are several, of which the first is the one in use */
+    if (n_names != 0) /* of several names the first is in use */
         name = nytp_look_u64(reader, name);
     return nytp_add_hek(reader, name, to);
 }

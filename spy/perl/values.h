@@ -91,7 +91,7 @@ bool nytp_add_glob(struct nytp_reader *reader, uint64_t glob, struct nytp_label 
 bool nytp_is_statement(const struct nytp_layout *layout, unsigned op_type);
 unsigned nytp_op_type(const struct nytp_layout *layout, const uint8_t *op);
 
-/* Whether it is PL_compiling, a statement without a type: its place is that of what perl
+/* Returns whether it is PL_compiling, a statement without a type: its place is where perl
  * compiles now. */
 bool nytp_is_compiling(const struct nytp_perl *perl, uint64_t cop);
 

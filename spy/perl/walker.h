@@ -21,7 +21,7 @@ struct nytp_stack {
     struct nytp_frame *frames; /* innermost first, the last is that of the main program */
     uint32_t n, capacity;
     uint32_t n_left_out; /* behind the innermost NYTP_INNERMOST_SHOWN */
-    uint32_t xsub;       /* that the innermost frame has called; UINT32_MAX: none */
+    uint32_t xsub;       /* the xsub called by the innermost frame; UINT32_MAX: none */
     unsigned builtin;    /* the type of the op that runs */
 };
 
@@ -39,7 +39,7 @@ struct nytp_walker {
     uint64_t doubtful; /* contexts of the stack in use, by bits, from number doubtful_from on */
     int32_t doubtful_from;
     struct nytp_reading reading;
-    /* Pads of subs that are believed to be what they were (names.h), by hash. */
+    /* Pads of subs believed unchanged (names.h), by hash. */
     struct nytp_known_pad {
         uint64_t code, root, list, pad; /* root: CvROOT */
         int64_t depth;
@@ -50,10 +50,10 @@ struct nytp_walker {
         int64_t found_ns, read_ns;
         unsigned type;
         uint64_t named; /* the glob that a call names, or its place in the pad; 0: none */
-        bool has_named; /* that was looked at */
+        bool has_named; /* `named` was looked for */
     } ops[NYTP_KNOWN_OPS];
-    struct nytp_stack stack; /* what came last */
-    bool keeps_all;          /* frames, beyond NYTP_MOST_SHOWN, too */
+    struct nytp_stack stack; /* the last sample's */
+    bool keeps_all;          /* also frames beyond NYTP_MOST_SHOWN */
     bool has_moved;          /* the program ran while we looked, on another processor */
     uint64_t n_retried;      /* samples that were not whole at the first look */
     uint64_t n_retried_more; /* nor at the second */

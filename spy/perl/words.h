@@ -30,7 +30,7 @@ struct nytp_words {
 struct nytp_words *nytp_words_new(struct nytp_memory *memory);
 void nytp_words_free(struct nytp_words *words); /* accepts NULL */
 
-/* A new look: what was read before is only a guess from now on. */
+/* Begins a new look: bytes read before are only a guess from now on. */
 void nytp_words_begin(struct nytp_words *words);
 
 /* Have a word read, unless this look has it. */

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A recorder sees where perl compiles it: the line of its brace, or of what follows the module
- * in `use`. perl keeps only that of the first statement, and the source above tells; or not. */
+/* Returns the line by which a recorder names a BEGIN block or a `use`: of the brace, or of the
+ * text behind the module's name. perl keeps only that of the first statement. */
 uint32_t nytp_begin_line(FILE *source, uint32_t first_statement);
 
 /* An anonymous sub is compiled, and named by a recorder, at its closing brace: the one with the

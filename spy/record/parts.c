@@ -91,7 +91,7 @@ static bool copy_bytes(int from, off_t at, off_t len, nytp_bytes_fn *put, void *
     while (len > 0) {
         const size_t most = len < (off_t)sizeof bytes ? (size_t)len : sizeof bytes;
         const ssize_t got = pread(from, bytes, most, at);
-        errno = got == 0 ? ENODATA : errno; /* it has become shorter */
+        errno = got == 0 ? ENODATA : errno; /* the file has become shorter */
         if (got <= 0 || !put(to, bytes, (size_t)got))
             return false;
         at += got;
@@ -158,7 +158,7 @@ static bool merge_part(struct nytp_merge *merge, const struct nytp_parts *parts,
         fd >= 0 && (part->fd >= 0 ||
                     copy_bytes(parts->common_fd, part->at, part->len, put_into_file, &fd));
     bool ok = is_there ? merge_file(merge, fd, error) : cannot_read(error);
-    if (is_there && !ok && part->is_cut) { /* it has what came before */
+    if (is_there && !ok && part->is_cut) { /* the part has all that came before the cut */
         *error = (struct nytp_error){0};
         ok = true;
     }

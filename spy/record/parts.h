@@ -15,7 +15,7 @@
 /* The stream of a thread that is sampled. */
 struct nytp_part {
     int fd;
-    struct nytp_error error; /* why it was cut: no more than what came before is in the file */
+    struct nytp_error error; /* why it was cut; the file has all that came before */
 };
 
 struct nytp_ended_part {

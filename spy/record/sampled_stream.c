@@ -31,7 +31,7 @@ struct sub {
 };
 
 struct call {
-    uint32_t sub, fid, line; /* which was called from where */
+    uint32_t sub, fid, line; /* the sub, and the place it was called from */
     uint32_t spied, file;    /* the sub and the calling file as their frames have them */
     int64_t start_ticks, child_ticks;
 };
@@ -50,7 +50,7 @@ struct nytp_sampled_stream {
     struct sub *subs;
     struct call *calls;
     struct arc *arcs;
-    const struct nytp_frame **shown; /* those of the sample that are calls, outermost first */
+    const struct nytp_frame **shown; /* frames of the sample that are calls, outermost first */
     uint32_t n_fids, n_subs, subs_capacity, n_calls, calls_capacity, n_arcs, arcs_capacity;
     uint32_t shown_capacity;
     uint32_t n_begins_renamed; /* of one line, each in another file */

@@ -24,7 +24,7 @@ enum {
     LONGEST_TICK_NS = 20000000, /* kernels count at least each 10 ms */
     SHARE = 10,                 /* one part in so many of a processor is ours */
     LONG_NS = 1000000,          /* a round of looks that takes a rest */
-    WAKE_NS = 20000,            /* what a round takes beside its looks */
+    WAKE_NS = 20000,            /* time of a round beside its looks */
     MOST_CREDIT_NS = 100000000, /* attaching to some processes at once is no reason to rest */
 };
 
@@ -66,8 +66,8 @@ static bool add_thread(struct nytp_sampling *sampling, const struct nytp_interpr
     return true;
 }
 
-/* Give out what is held back. Not more processor time than the kernel has counted: what a
- * sample cannot take, as it is more than the time since the one before, is for later ones. */
+/* Gives out the samples held back, with no more processor time than the kernel has counted.
+ * Time that a sample cannot have, since it is longer than the sample, goes to later ones. */
 static bool give(struct nytp_sampling *sampling, struct nytp_spied_thread *thread, bool ran)
 {
     bool ok = true;
@@ -132,7 +132,7 @@ static void find_threads(struct nytp_sampling *sampling, int64_t now)
 
 /* ---- did it run ---- */
 
-/* Give out what is held back once the counters tell: it ran if it has had a processor since. */
+/* Gives out the samples held back, as running if the thread has had a processor since. */
 static bool settle(struct nytp_sampling *sampling, struct nytp_spied_thread *thread)
 {
     const struct nytp_task_times before = thread->times;
@@ -178,8 +178,8 @@ static bool sleeps_on(struct nytp_spied_thread *thread)
     return thread->n_asleep >= ASLEEP;
 }
 
-/* Hold back what was seen, or give it out, where it is clear whether it ran. The time that
- * belongs to it ends when the look began: looks at what moves take longer. */
+/* Holds the sample back, or gives it out if it is clear whether the thread ran. Its time ends
+ * when the look began, as looks at a moving program take longer. */
 static bool take(struct nytp_sampling *sampling, struct nytp_spied_thread *thread, int64_t now)
 {
     const struct nytp_task_state state = state_of(thread);

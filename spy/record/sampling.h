@@ -22,7 +22,7 @@ struct nytp_spied_thread {
     int times_fd, state_fd;  /* of its task; -1: not known which that is */
     int processor;           /* on which it ran; -1: not known */
     struct nytp_stack stack; /* of the sample that is given out or held back */
-    bool is_waiting;         /* in it, for something other than a processor */
+    bool is_waiting;         /* the thread waits in `stack`, not for a processor */
     uint32_t n_asleep;       /* looks in a row that saw its process sleep, */
     int64_t n_turns;         /* of this turn on a processor (times) */
     uint32_t n_held;         /* looks that saw this stack and are held back */
@@ -32,7 +32,7 @@ struct nytp_spied_thread {
     int64_t changed_ns;   /* when they were last seen to change */
     int64_t given_cpu_ns; /* how much of times.ran_ns was given to samples */
     uint64_t n_looks, n_torn;
-    void *of_user; /* what the samples go to */
+    void *of_user; /* the user's, for the samples */
 };
 
 /* Called for each whole sample, in thread->stack, with the ticks (of sampled_stream.h) since
@@ -68,7 +68,7 @@ struct nytp_sampling {
 struct nytp_pace {
     int64_t period_ns, next_ns;
     uint64_t random;          /* never 0 */
-    uint64_t n_looks, n_late; /* those that came more than a millisecond late */
+    uint64_t n_looks, n_late; /* all, and those more than a millisecond late */
     int64_t missed_ns;        /* in which looks were due that did not come */
     bool has_rested;          /* as looks took too long */
     bool may_realtime, is_realtime;

@@ -71,7 +71,7 @@ int nytp_task_open(pid_t pid, pid_t task, const char *name);
 
 struct nytp_task_state {
     char letter;   /* as in ps; NUL: the thread has ended */
-    int processor; /* that it last ran on */
+    int processor; /* the processor it last ran on */
     int n_tasks;   /* threads of its process, perl or not */
 };
 struct nytp_task_state nytp_task_state(int stat_fd);

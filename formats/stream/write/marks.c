@@ -211,11 +211,11 @@ void nytp_marks_correct(struct nytp_marks *marks, const struct nytp_marks_times 
                         uint32_t *old_id, uint32_t *id, const char *name, size_t name_len)
 {
     if (marks->enter == NULL || marks->at != marks->enter_end) {
-        nytp_marks_leave(marks, now, *old_id); /* it has called another sub since */
+        nytp_marks_leave(marks, now, *old_id); /* the sub has called another since */
         nytp_marks_enter(marks, now, id, name, name_len);
         return;
     }
-    if (*marks->enter == '&') { /* that mark introduced the sub */
+    if (*marks->enter == '&') { /* the mark that introduced the sub */
         *old_id = 0;
         marks->place.last_id--;
     }

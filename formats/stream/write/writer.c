@@ -328,7 +328,7 @@ void nytp_write_sub_callers(struct nytp_writer *writer, const struct nytp_sub_ca
     put_str(writer, calls->callee);
 }
 
-/* Copies what is there behind itself: twice as much each time. */
+/* Copies the bytes behind themselves, twice as many each time. */
 void nytp_write_times(struct nytp_writer *writer, const struct nytp_encoded_place *place,
                       uint32_t n)
 {
