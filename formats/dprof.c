@@ -337,7 +337,7 @@ static bool advance_axis(struct reader *r, const struct nytp_tmon_line *line)
     return deliver_time(r, line, step);
 }
 
-/* Whether the innermost frame is the profiler's own. */
+/* Returns whether the innermost frame is the profiler's own. */
 static bool in_profiler(const struct reader *r)
 {
     return r->frames.n > 0 && r->frames.at[r->frames.n - 1].hidden;

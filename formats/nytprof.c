@@ -438,7 +438,7 @@ static bool read_quick_records(struct reader *r)
     return going_on || nytp_fail_stopped(&r->decoder, event.offset);
 }
 
-/* Whether the next bytes are no record but the first line of another recording. */
+/* Returns whether the next bytes are no record but the first line of another recording. */
 static bool begins_another(struct nytp_source *source)
 {
     return *source->at == *MAGIC && nytp_source_fill(source, strlen(MAGIC)) >= strlen(MAGIC) &&

@@ -38,8 +38,8 @@ static inline bool nytp_is_eval(const struct nytp_call *call)
     return call->kind == NYTP_FRAME_EVAL || call->kind == NYTP_FRAME_REQUIRE;
 }
 
-/* Whether a call may be part of the one before in its place and part of the one that a second
- * reading shows: perl writes its parts one after the other, while the reader copies them. */
+/* Returns whether a call may be half of the one before in its place and half of the one in a
+ * second reading: perl writes its parts one by one, while the reader copies them. */
 static inline bool nytp_is_doubtful(const struct nytp_call *first,
                                     const struct nytp_call *second)
 {

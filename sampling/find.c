@@ -64,8 +64,8 @@ static struct nytp_seen_call seen_call_at(const struct nytp_reading *reading, ui
 
 /* ---- links ---- */
 
-/* Whether the context of call i names the caller that is read below it: perl writes the callee
- * and the caller's pad into it at once, and both are read in one piece. */
+/* Returns whether the context of call i names the caller that is read below it: perl writes the
+ * callee and the caller's pad into it at once, and both are read in one piece. */
 static bool names_caller(const struct nytp_reading *reading, uint32_t i)
 {
     const uint64_t below = i > 0 ? call_at(reading, i - 1)->list : reading->main_list;
@@ -86,7 +86,7 @@ static bool is_next_level(const struct nytp_reading *reading, uint32_t i)
            below->site == call->site && below->stack == call->stack;
 }
 
-/* Whether call i was made by call i - 1. */
+/* Returns whether call i was made by call i - 1. */
 static bool is_link(const struct search *search, uint32_t i)
 {
     const struct nytp_reading *const reading = search->reading;
@@ -186,7 +186,7 @@ static uint64_t site_of(const struct search *search, const struct nytp_seen_call
     return nytp_seen_same(search->memory, &wanted) != NULL ? site : 0;
 }
 
-/* Whether the innermost of n calls may have made this call, which it made before. */
+/* Returns whether the innermost of n calls may have made this call, which it made before. */
 static bool is_caller(const struct search *search, const struct nytp_seen_call *seen,
                       uint32_t n, struct nytp_call *call)
 {
@@ -409,8 +409,8 @@ static bool find_left(struct search *search, uint64_t pad)
            follow_calls(search);
 }
 
-/* Whether the calls up to `hit` are from their callers' code: one that has just come may have the
- * statement of the one before in its place. */
+/* Returns whether the calls up to `hit` are from their callers' code: one that has just come
+ * may have the statement of the one before in its place. */
 static bool are_in_callers(const struct nytp_reading *reading, uint32_t hit)
 {
     uint32_t i = reading->n_lasting < hit ? reading->n_lasting : hit;

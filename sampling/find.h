@@ -17,10 +17,10 @@ struct nytp_reading;
 /* Questions about the perl that cost more than a comparison. A sampler answers those that it
  * can; NULL: unknown. */
 struct nytp_perl_facts {
-    /* Whether the code of a call from memory still has that call's pad. */
+    /* Returns whether the code of a call from memory still has that call's pad. */
     bool (*has_pad)(const struct nytp_reading *reading, const struct nytp_call *call);
-    /* Whether a statement is one of this call's code (NULL: of the main program). Returns
-     * `otherwise` if it cannot know. */
+    /* Returns whether a statement is one of this call's code (NULL: of the main program).
+     * Returns `otherwise` if it cannot know. */
     bool (*is_in)(const struct nytp_reading *reading, uint64_t statement,
                   const struct nytp_call *call, bool otherwise);
     /* The statement that a context of the stack in use was begun from, also above the top,

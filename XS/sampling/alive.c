@@ -28,7 +28,7 @@ void nytp_know_sv(struct nytp_known_svs *known, const void *sv)
     known->all[slot_of(sv, NYTP_KNOWN_SVS)] = sv;
 }
 
-/* Whether the memory at this address looks like a sub, a glob or a reference. */
+/* Returns whether the memory at this address looks like a sub, a glob or a reference. */
 static bool looks_like_sv(const void *address)
 {
     struct sv head;
@@ -83,7 +83,7 @@ PAD *nytp_pad_at(CV *cv, I32 depth)
     return has_one ? PadlistARRAY(pads)[depth] : NULL;
 }
 
-/* Whether the address may be on the C stack. Memory near it may be taken for it, too. */
+/* Returns whether the address may be on the C stack; addresses near it count, too. */
 static bool may_be_on_c_stack(const void *address)
 {
     const char here = 0;

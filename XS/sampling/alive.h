@@ -31,7 +31,7 @@ CV *nytp_live_callee(struct nytp_known_svs *known, const void *address);
 /* The pad of a sub's call at this depth of recursion, as in PL_comppad, or NULL. */
 PAD *nytp_pad_at(CV *cv, I32 depth);
 
-/* Whether a statement can be dereferenced. */
+/* Returns whether a statement can be dereferenced. */
 bool nytp_is_live_cop(pTHX_ const struct nytp_recorder *rec, const COP *cop);
 
 #endif

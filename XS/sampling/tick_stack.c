@@ -144,7 +144,7 @@ struct reading {
     struct nytp_call calls[NYTP_TICK_CALLS];
 };
 
-/* How many of the calls that are open now lie below what the tick copied. */
+/* Returns how many of the calls that are open now lie below what the tick copied. */
 static uint32_t count_below(pTHX_ const struct nytp_tick_stack *stack,
                             const struct nytp_tick_copy *copy)
 {
@@ -325,7 +325,7 @@ static void find_calls(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *
     drop_hidden(moment);
 }
 
-/* Whether the stack in use had none: what runs is a block, as of a sort. */
+/* Returns whether the stack in use had none: what runs is a block, as of a sort. */
 static bool has_no_calls(const struct nytp_tick_copy *copy)
 {
     const bool is_whole = copy->last_stack != copy->stack || copy->lowest == 0;

@@ -223,7 +223,7 @@ struct nytp_recorder *nytp_recorder_of_thread(void);
  * whose cache entry is outdated. */
 struct nytp_recorder *nytp_recorder_after_fork(void);
 
-/* Gives this interpreter a recorder, zeroed but for `interpreter`. NULL: memory is out. */
+/* Gives this interpreter a recorder, zero but for `interpreter`, or NULL if memory is out. */
 struct nytp_recorder *nytp_recorder_add(pTHX);
 
 /* Takes the recorder from its interpreter. All that the struct owns must have been freed. */

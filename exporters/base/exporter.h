@@ -173,8 +173,8 @@ struct nytp_exporter {
      * byte goes through `out`. Names must be escaped so that the format's viewers load them. */
     bool (*write)(const struct nytp_profile *profile, const struct nytp_export_options *options,
                   struct nytp_out *out);
-    /* Instead of `write`, for formats of several files. Error of writing: see the set. False
-     * when memory is out. */
+    /* Instead of `write`, for formats of several files. Error of writing: see the set. Returns
+     * false if memory is out. */
     bool (*write_set)(const struct nytp_profile *profile,
                       const struct nytp_export_options *options, struct nytp_output_set *set);
     /* Write what two sides differ in (--diff; compare/diff.h), or NULL: then no_diff says why

@@ -108,8 +108,8 @@ void nytp_json_time(struct nytp_out *out, const struct nytp_json_times *times, i
     nytp_json_fixed(out, nytp_scale_once(&times->scale, ticks), times->decimals);
 }
 
-/* How many decimals a number of 17 digits has, from 0.001 to less than 2^53. Powers of ten
- * below 1 are a little more than that as doubles, so that these compare as the powers
+/* Returns how many decimals a number of 17 digits has, from 0.001 to less than 2^53. Powers of
+ * ten below 1 are a little more than that as doubles, so that these compare as the powers
  * themselves. */
 static unsigned decimals_of_17_digits(double value)
 {

@@ -31,7 +31,7 @@ struct nytp_detail {
     uint64_t n_more; /* others at the place, with less time */
 };
 
-/* False when memory is out; nytp_node_details_free() in either case. */
+/* Returns false if memory is out; nytp_node_details_free() in either case. */
 bool nytp_node_details_init(struct nytp_node_details *details,
                             const struct nytp_profile *profile);
 void nytp_node_details_free(struct nytp_node_details *details);
@@ -39,7 +39,7 @@ void nytp_node_details_free(struct nytp_node_details *details);
 struct nytp_detail nytp_detail_of(const struct nytp_node_details *details, uint32_t node);
 
 /* "HEAD /\d+/ and 2 more", "HEAD (socket 127.0.0.1:5432)"; without a head also without slashes
- * and brackets. The caller frees it; NULL when memory is out. */
+ * and brackets. The caller frees it; returns NULL if memory is out. */
 char *nytp_detail_text(const struct nytp_node_details *details, struct nytp_detail detail,
                        struct nytp_name head, size_t *len);
 

@@ -372,8 +372,7 @@ static bool open_in_place(struct nytp_out *out)
     return out->impl->fd >= 0;
 }
 
-/* Sets the owner if we may give files away. Before the mode: a change of owner drops set-user-
- * id. */
+/* Sets the owner if we may give files away. Do it before the mode: it drops set-user-id. */
 static bool keep_owner_and_mode(struct nytp_out *out, const struct stat *st)
 {
     const int fd = out->impl->fd;

@@ -80,7 +80,7 @@ char *nytp_append_u64(char *at, uint64_t value);
  * first. */
 char *nytp_digits_before(char *end, uint64_t value);
 
-/* Flush, finish compression, rename into place, free. False with *error set when anything
+/* Flush, finish compression, rename into place, free. Returns false with *error set if anything
  * failed since open; the final path is then untouched and the temporary file is gone. */
 bool nytp_out_close(struct nytp_out *out, struct nytp_error *error);
 

@@ -17,14 +17,14 @@ struct nytp_output_set;
  * NULL with *error set. */
 struct nytp_output_set *nytp_output_set_folder(const char *path, struct nytp_error *error);
 
-/* All parts go to this one output, which stays the caller's. NULL when memory is out. */
+/* All parts go to this one output, which stays the caller's. Returns NULL if memory is out. */
 struct nytp_output_set *nytp_output_set_single(struct nytp_out *out);
 
-/* Members are written to memory and dropped, for fuzzing. NULL when memory is out. */
+/* Members are written to memory and dropped, for fuzzing. Returns NULL if memory is out. */
 struct nytp_output_set *nytp_output_set_nowhere(void);
 
-/* Whether all parts are in one file: then links go to parts of it, and there are no members
- * beside the pages. */
+/* Returns whether all parts are in one file: then links go to parts of it, and there are no
+ * members beside the pages. */
 bool nytp_output_set_is_single(const struct nytp_output_set *set);
 
 /* Begin a member; the one before it is closed. `name` is a file name without slash. An output
@@ -45,7 +45,7 @@ bool nytp_output_set_finish(struct nytp_output_set *set, struct nytp_error *erro
 /* Free the set; members that were not finished are removed. Accepts NULL. */
 void nytp_output_set_free(struct nytp_output_set *set);
 
-/* Whether a report may have a file of this name. */
+/* Returns whether a report may have a file of this name. */
 bool nytp_output_set_is_member(const char *name);
 
 /* For a signal handler, after nytp_out_remove_unfinished(): remove the members of the folder

@@ -25,8 +25,8 @@ bool nytp_patterns_add(struct nytp_patterns *patterns, const char *option, const
 
 void nytp_patterns_free(struct nytp_patterns *patterns);
 
-/* Whether one of the expressions matches somewhere in the name. False with *error set, too,
- * when a match used up its budget; the error is left alone otherwise. */
+/* Returns whether one of the expressions matches somewhere in the name. False with *error set,
+ * too, when a match used up its budget; the error is left alone otherwise. */
 bool nytp_patterns_match(const struct nytp_patterns *patterns, struct nytp_name name,
                          struct nytp_error *error);
 

@@ -15,7 +15,7 @@ struct nytp_process_tree {
     uint32_t *order;   /* processes by start; what began at the same time by index */
 };
 
-/* False when memory is out; there is nothing to free then. */
+/* Returns false if memory is out; there is nothing to free then. */
 bool nytp_process_tree_init(struct nytp_process_tree *tree, const struct nytp_profile *profile);
 void nytp_process_tree_free(struct nytp_process_tree *tree);
 

@@ -85,7 +85,7 @@ static void skip_to(struct reader *r, const char *text)
     r->at += r->at < r->end ? strlen(text) : 0;
 }
 
-/* Whether something was skipped. */
+/* Returns whether something was skipped. */
 static bool skip_blanks(struct reader *r)
 {
     const char *const from = r->at;
@@ -132,7 +132,7 @@ static void skip_number(struct reader *r)
     }
 }
 
-/* Whether a value stands here, which is skipped. */
+/* Returns whether a value stands here, which is skipped. */
 static bool skip_value(struct reader *r)
 {
     const char next = r->at + 1 < r->end ? r->at[1] : '\0';
@@ -224,7 +224,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
-/* Whether the text goes on with a word, whatever its case. */
+/* Returns whether the text goes on with a word, whatever its case. */
 static bool word_is(const char *at, const char *end, const char *word)
 {
     for (; *word != '\0'; word++, at++)

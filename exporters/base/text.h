@@ -95,7 +95,7 @@ int64_t nytp_recording_ticks(const struct nytp_profile *profile);
 struct nytp_name nytp_text_place(const struct nytp_profile *profile, uint32_t file,
                                  uint32_t line, char *buffer, size_t size);
 
-/* Whether a terminal is too narrow for all that a table has; 0 = there is no terminal. */
+/* Returns whether a terminal is too narrow for a whole table. `columns` 0: no terminal. */
 bool nytp_text_is_narrow(uint32_t columns);
 
 /* The same place, without folders on a narrow terminal. */

@@ -20,7 +20,7 @@ struct nytp_waits {
 };
 
 /* Find out which nodes of the profile wait. `more`: expressions for names of further subs that
- * wait; NULL = none. False when memory is out or an expression fails, with *error set.
+ * wait; NULL = none. Returns false if memory is out or an expression fails, with *error set.
  * nytp_waits_free() in either case. */
 bool nytp_waits_init(struct nytp_waits *waits, const struct nytp_profile *profile,
                      const struct nytp_patterns *more, struct nytp_error *error);
@@ -30,11 +30,11 @@ void nytp_waits_free(struct nytp_waits *waits);
  * it (exporters/select/detail.h); "" if the name is no builtin's. */
 struct nytp_name nytp_builtin_name(const struct nytp_sub *sub);
 
-/* Whether calls of a sub of this name that take so long in mean wait. */
+/* Returns whether calls of a sub of this name that take so long in mean wait. */
 bool nytp_waits_by_name(struct nytp_name sub, double mean_s);
 
 /* Per sub whether it waits: in its contexts that do it spent more than half of its own time.
- * For formats that class subs, not contexts. The caller frees it; NULL when memory is out. */
+ * For formats that class subs, not contexts. The caller frees it; NULL: no memory. */
 bool *nytp_waits_subs(const struct nytp_waits *waits, const struct nytp_profile *profile);
 
 #endif

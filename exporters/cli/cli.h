@@ -62,7 +62,7 @@ struct nytp_cli {
     bool default_file;           /* no file was named: files[0] is nytprof.out */
 };
 
-/* How many kinds of answers to limits are to be on standard output, in place of the table. */
+/* Returns how many kinds of answers to limits replace the table on standard output. */
 static inline int nytp_cli_n_answers(const struct nytp_cli *cli)
 {
     return cli->gate.tap + (cli->gate.annotations != NULL) +

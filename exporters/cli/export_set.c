@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether the output is a folder: its name says so, or it is one. */
+/* Returns whether the output is a folder: its name says so, or it is one. */
 static bool is_folder(const char *path)
 {
     struct stat st;

@@ -59,7 +59,7 @@ static void free_paths(struct paths *paths)
     free(paths->list);
 }
 
-/* Whether it is a regular file of that format, or of any if that is NULL. */
+/* Returns whether it is a regular file of that format, or of any if that is NULL. */
 static bool is_input(const char *path, const char *format)
 {
     struct stat status;
@@ -162,7 +162,7 @@ bool nytp_is_being_recorded(const char *path, const struct nytp_profile *profile
            nytp_platform_has_open((long)profile->processes[0].pid, &file);
 }
 
-/* Whether a name is `parent` with ".PID" behind it. */
+/* Returns whether a name is `parent` with ".PID" behind it. */
 static bool is_child_name(const char *name, const char *parent)
 {
     const size_t len = strlen(parent);
@@ -268,7 +268,7 @@ static bool is_named_after(const struct nytp_cli *cli, const struct beginning *a
            memcmp(cli->files[child], cli->files[parent], all[parent].len) == 0;
 }
 
-/* Whether a process that is kept started it: the parent's or one of those beside it. */
+/* Returns whether a process that is kept started it: the parent's or one of those beside it. */
 static bool has_kept_parent(const struct nytp_cli *cli, const struct beginning *all, int child,
                             int parent)
 {

@@ -14,7 +14,7 @@
  * holds no profile, whose name is *failed. */
 bool nytp_expand_inputs(struct nytp_cli *cli, const char **failed, struct nytp_error *error);
 
-/* Whether the (first) process of the profile is running and has the file open. */
+/* Returns whether the (first) process of the profile is running and has the file open. */
 bool nytp_is_being_recorded(const char *path, const struct nytp_profile *profile);
 
 /* Say when processes that belong to the run are not among the inputs. */

@@ -95,7 +95,7 @@ static void dump_init(struct dump *dump, struct nytp_out *out)
     *dump = (struct dump){.sink.event = dump_event, .out = out};
 }
 
-/* False with *error set when a process has no end. */
+/* Returns false with *error set if a process has no end. */
 static bool dump_is_whole(const struct dump *dump, struct nytp_error *error)
 {
     return dump->n_running == 0 ||

@@ -92,7 +92,7 @@ static bool wants_statements(const struct nytp_cli *cli)
     return cli->exporter->wants_statements || cli->gate.statements || cli->bases.n > 0;
 }
 
-/* How many calls the time line of the output may have. */
+/* Returns how many calls the time line of the output may have. */
 static uint32_t shown_calls(const struct nytp_cli *cli)
 {
     const bool counts =
@@ -460,7 +460,7 @@ static bool times_are_known(struct nytp_cli *cli, const struct nytp_profile *pro
     return option == NULL && (cli->bases.n > 0 || (profile->has & NYTP_HAS_TIMES) == 0);
 }
 
-/* Whether a label has the key that requests are to be told by; else a message. */
+/* Returns whether a label has the key that requests are to be told by; else a message. */
 static bool request_key_is_known(const struct run *run, const struct nytp_profile *profile)
 {
     const struct nytp_name key = run->cli.export.request_key;
@@ -473,7 +473,7 @@ static bool request_key_is_known(const struct run *run, const struct nytp_profil
     return key.len == 0;
 }
 
-/* --group: requests whose values become equal are one. False when memory is out. */
+/* --group: requests whose values become equal are one. Returns false if memory is out. */
 static bool group_requests(const struct run *run, struct nytp_profile *profile)
 {
     const struct nytp_name key = run->cli.export.request_key;

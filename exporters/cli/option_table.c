@@ -85,7 +85,7 @@ static void describe(const struct nytp_cli *cli, char *text, size_t size)
         add(text, size, " --", cli->exporter->name, "");
 }
 
-/* Whether the format lists the option, or has it as its own. */
+/* Returns whether the format lists the option, or has it as its own. */
 static bool lists(const struct nytp_exporter *exporter, const struct nytp_option *option,
                   bool is_diff)
 {

@@ -272,7 +272,7 @@ static bool add_text(struct nytp_texts *texts, const char *value, struct nytp_er
     return true;
 }
 
-/* Whether an option chooses what of the profile is shown; with other names it is all of it. */
+/* Returns whether an option selects a part of the profile, other than by renaming. */
 static bool selects(const struct nytp_option *option)
 {
     const size_t first = offsetof(struct nytp_cli, selection);

@@ -146,7 +146,7 @@ bool nytp_cli_is_compressed(const char *path)
     return len > 3 && strcmp(path + len - 3, ".gz") == 0;
 }
 
-/* How long the longest suffix or prefix is that the first bytes of a name have. */
+/* Returns how long the longest suffix or prefix is that the first bytes of a name have. */
 static size_t longest_suffix(const struct nytp_exporter *exporter, const char *name,
                              size_t name_len)
 {

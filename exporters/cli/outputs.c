@@ -71,7 +71,7 @@ static bool same_file(const struct stat *a, const char *path)
     return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
 }
 
-/* Whether writing to `output` would replace the file at `path`. */
+/* Returns whether writing to `output` would replace the file at `path`. */
 static bool is_replaced(const struct nytp_cli *cli, const struct stat *output, const char *path)
 {
     if (S_ISREG(output->st_mode))
@@ -142,7 +142,7 @@ void nytp_cli_note_written(int folder, const char *path)
         written[n_written++] = (struct written){st.st_dev, st.st_ino};
 }
 
-/* Whether the file is one of them; then a message says so. */
+/* Returns whether the file is one of them; then a message says so. */
 static bool is_written(const char *path)
 {
     struct stat st;

@@ -308,7 +308,7 @@ static enum outcome put_file(struct unpack *u, const char *path, const struct co
     return outcome;
 }
 
-/* Whether another file of this profile was unpacked to that path. */
+/* Returns whether another file of this profile was unpacked to that path. */
 static bool is_taken(const struct unpack *u, uint32_t path_id, uint32_t name_id)
 {
     const uint32_t by = nytp_table_get(&u->taken, (struct nytp_key){path_id, 0, 0, 0});

@@ -23,8 +23,8 @@ static bool is_program(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Whether the program of this name can be run: as it is when it has a slash, else from a
- * folder of PATH. */
+/* Returns whether the program of this name can be run: as it is when it has a slash, else from
+ * a folder of PATH. */
 static bool in_path(const char *program, size_t len)
 {
     char path[4096];

@@ -32,8 +32,8 @@ void nytp_viewer_remove(char *path);
 /* For a signal handler: remove the file and its folder. Only async-signal-safe calls. */
 void nytp_viewer_remove_unfinished(void);
 
-/* Run the command with `path` as its last word and wait until it ends. False with *error set
- * when it could not be started, or failed; Ctrl-C is the user's way to end it. */
+/* Run the command with `path` as its last word and wait until it ends. Returns false with
+ * *error set if it could not be started, or failed; Ctrl-C is the user's way to end it. */
 bool nytp_viewer_run(const char *command, size_t len, const char *path,
                      struct nytp_error *error);
 

@@ -338,7 +338,7 @@ static bool number_placed(const struct nytp_profile *profile, struct placed *lis
     return true;
 }
 
-/* The stable name of each sub; the caller frees the array. NULL when memory is out. */
+/* The stable name of each sub; the caller frees the array. Returns NULL if memory is out. */
 static struct nytp_name *stable_names(const struct nytp_profile *profile, bool number_begins)
 {
     struct nytp_name *names = malloc(((size_t)profile->n_subs + 1) * sizeof *names);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How much of a name is such a package, "::" behind it not counted; 0: none. */
+/* Returns how much of a name is such a package, "::" behind it not counted; 0: none. */
 static uint32_t sandbox_len(struct nytp_name name)
 {
     static const char *const roots[] = {"Mojo::Server::Sandbox::", "Plack::Sandbox::"};
@@ -44,7 +44,7 @@ static struct nytp_name file_of(const struct nytp_profile *profile, const uint32
     return (struct nytp_name){"app", 3};
 }
 
-/* The name with the file in the sandbox's place; for free(). NULL: no memory. */
+/* The name with the file in the sandbox's place; for free(). Returns NULL if memory is out. */
 static char *name_in_file(struct nytp_name name, uint32_t sandbox, struct nytp_name file,
                           size_t *len)
 {

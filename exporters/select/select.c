@@ -68,7 +68,7 @@ static void free_matches(struct matches *matches)
     free(matches->roots);
 }
 
-/* Whether a node matches; `recording` is that of its process. */
+/* Returns whether a node matches; `recording` is that of its process. */
 static bool is_match(const struct nytp_profile *profile, const struct matches *matches,
                      uint32_t node, uint32_t recording)
 {

@@ -42,7 +42,7 @@ static uint32_t trim_text(const struct prefixes *prefixes, const char *text, uin
     return n;
 }
 
-/* False when memory is out. */
+/* Returns false if memory is out. */
 static bool trim_name(const struct nytp_profile *profile, const struct prefixes *prefixes,
                       struct nytp_name *name, bool at_start)
 {

@@ -19,7 +19,7 @@ struct nytp_callers {
         *samples; /* by arc: what counts instead of calls; NULL unless the caller has set it */
 };
 
-/* False when memory is out; nytp_callers_free() in either case. */
+/* Returns false if memory is out; nytp_callers_free() in either case. */
 bool nytp_callers_init(struct nytp_callers *callers, const struct nytp_profile *profile);
 void nytp_callers_free(struct nytp_callers *callers);
 

@@ -21,12 +21,12 @@ struct nytp_frames {
     uint32_t *ids; /* private: [2 * sub + unreturned] */
 };
 
-/* Number the frames of the nodes from `first_node` to before `end_node`. False when memory is
- * out; nytp_frames_free() in either case. */
+/* Number the frames of the nodes from `first_node` to before `end_node`. Returns false if
+ * memory is out; nytp_frames_free() in either case. */
 bool nytp_frames_init(struct nytp_frames *frames, const struct nytp_profile *profile,
                       uint32_t first_node, uint32_t end_node);
 /* The same for a tree of stacks (stacktree.h). Where it has two sides, subs of one name are one
- * frame there, which the model's nodes do not know. False when memory is out. */
+ * frame there, which the model's nodes do not know. Returns false if memory is out. */
 struct nytp_stacktree;
 bool nytp_frames_init_of_tree(struct nytp_frames *frames, const struct nytp_profile *profile,
                               const struct nytp_stacktree *tree);

@@ -18,7 +18,7 @@ struct sums {
     uint64_t *shared; /* by first arc of caller, callee and recording: of unknown call site */
 };
 
-/* By node its own value; NULL when memory is out. */
+/* By node its own value; returns NULL if memory is out. */
 static uint64_t *own_of_nodes(const struct nytp_profile *profile, nytp_measure_fn *value)
 {
     const struct nytp_svs none = {0}, *const memory = profile->node_line_svs;

@@ -15,7 +15,7 @@
  * arc, by arc index. Only outermost calls of the callee count, so that what arrives at a sub
  * adds up to its inclusive value. A context whose call site is not known exactly is shared out
  * over the arcs between the two subs, in proportion to their calls. The caller frees the array;
- * NULL when there is no memory. */
+ * Returns NULL if memory is out. */
 uint64_t *nytp_inclusive(const struct nytp_profile *profile, nytp_measure_fn *value);
 
 /* The same by node: what happened in it and in the calls from it. */

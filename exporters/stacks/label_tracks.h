@@ -15,7 +15,7 @@ struct nytp_label_tracks {
     uint32_t n_stretches, n_keys;
 };
 
-/* False when memory is out; nytp_label_tracks_free() in either case. */
+/* Returns false if memory is out; nytp_label_tracks_free() in either case. */
 bool nytp_label_tracks_init(struct nytp_label_tracks *tracks,
                             const struct nytp_profile *profile, uint32_t process);
 void nytp_label_tracks_free(struct nytp_label_tracks *tracks);

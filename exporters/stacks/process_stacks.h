@@ -42,7 +42,7 @@ struct nytp_process_stacks {
 };
 
 /* Fill with the stacks of a process, in place of those of the process before; `bounds` are the
- * profile's. False when memory is out; nytp_process_stacks_free() at the end. */
+ * profile's. Returns false if memory is out; nytp_process_stacks_free() at the end. */
 bool nytp_process_stacks_fill(struct nytp_process_stacks *stacks,
                               const struct nytp_profile *profile,
                               const struct nytp_stacks *bounds, uint32_t process);

@@ -104,7 +104,7 @@ static uint32_t row_of(struct walk *w, struct nytp_name value)
     return to->n_requests++;
 }
 
-/* Whether a process is looked at. */
+/* Returns whether a process is looked at. */
 static bool is_of(const struct walk *w, uint32_t process)
 {
     return w->only == NULL || w->only[w->profile->processes[process].recording];
@@ -291,7 +291,7 @@ static bool add_fetch(struct walk *w, uint32_t node)
            nytp_table_put(&w->reads, sent, 0);
 }
 
-/* Whether one statement for all could do where a group's was sent. */
+/* Returns whether one statement for all could do where a group's was sent. */
 static bool could_be_one(const struct walk *w, const struct group *group)
 {
     const struct nytp_key node = {group->node, 0, 0, 0}, text = {group->text, 0, 0, 0};

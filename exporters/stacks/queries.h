@@ -78,14 +78,14 @@ struct nytp_queries {
     struct nytp_strings *strings; /* owns the texts */
 };
 
-/* False when memory is out; nytp_queries_free() in either case. The second looks at the
+/* Returns false if memory is out; nytp_queries_free() in either case. The second looks at the
  * processes of those recordings only for which `only` is true (NULL: at all), and tells
  * requests by the label of that key ("": as the first does). */
 bool nytp_queries_init(struct nytp_queries *queries, const struct nytp_profile *profile);
 bool nytp_queries_init_of(struct nytp_queries *queries, const struct nytp_profile *profile,
                           const bool *only, struct nytp_name key);
 
-/* Whether such a statement is one of those that are sent again and again. */
+/* Returns whether such a statement is one of those that are sent again and again. */
 bool nytp_queries_is_repeated(const struct nytp_queries *queries, const struct nytp_sent *sent);
 void nytp_queries_free(struct nytp_queries *queries);
 

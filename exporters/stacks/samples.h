@@ -8,10 +8,10 @@
 
 #include "formats/model/model.h"
 
-/* Whether all that is counted are samples. */
+/* Returns whether all that is counted are samples. */
 bool nytp_is_of_samples(const struct nytp_profile *profile);
 
-/* By sub, those of its own; together all there are. For free(); NULL when memory is out. */
+/* By sub, its own samples; their sum is all. For free(); NULL if memory is out. */
 uint64_t *nytp_samples_by_sub(const struct nytp_profile *profile);
 
 /* By node, those of its own and of what it called. As above. */

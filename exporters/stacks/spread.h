@@ -16,7 +16,7 @@ struct nytp_spread {
     int64_t first, last; /* the median of the first and the last tenth, of at least ten calls */
 };
 
-/* By sub, to be freed with free(); NULL when memory is out. */
+/* By sub, to be freed with free(); returns NULL if memory is out. */
 struct nytp_spread *nytp_spread_by_sub(const struct nytp_profile *profile);
 
 /* Put a row for each of at most `wanted` subs, those with the most time of their own, then one

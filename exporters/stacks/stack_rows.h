@@ -47,7 +47,7 @@ struct nytp_stack_row {
 typedef bool nytp_stack_row_fn(void *context, const struct nytp_stack_row *row);
 
 /* Give all rows to `put`: processes in their order, their stacks by name, lines in order.
- * Values that were below 0 are counted in out->n_negative, nothing is written. False when
+ * Values that were below 0 are counted in out->n_negative, nothing is written. Returns false if
  * memory is out or the function said so. */
 bool nytp_stack_rows(const struct nytp_profile *profile,
                      const struct nytp_export_options *options, struct nytp_out *out,

@@ -32,7 +32,7 @@ struct nytp_stacks {
 };
 
 /* `profile` must outlive the stacks; max_depth and collapse_recursion are taken from `options`.
- * False when there is no memory; nytp_stacks_free() in either case. */
+ * Returns false if memory is out; nytp_stacks_free() in either case. */
 bool nytp_stacks_init(struct nytp_stacks *stacks, const struct nytp_profile *profile,
                       const struct nytp_export_options *options);
 

@@ -48,7 +48,7 @@ struct nytp_stacktree {
 /* The stacks of one process, or of NYTP_ALL_PROCESSES merged. Of the options it heeds `weight`,
  * `max_depth`, `collapse_recursion` and `lines`; with `lines` a frame carries the line of the
  * call, the last one the line of the statement. `by_name`: subs of the same name in different
- * files are one frame. NULL when memory is out; nytp_stacktree_free() at the end. */
+ * files are one frame. Returns NULL if memory is out; nytp_stacktree_free() at the end. */
 struct nytp_stacktree *nytp_stacktree_new(const struct nytp_profile *profile,
                                           const struct nytp_export_options *options,
                                           uint32_t process, bool by_name);
@@ -59,8 +59,8 @@ struct nytp_stacktree *nytp_stacktree_new_with_bytes(const struct nytp_profile *
                                                      uint32_t process);
 
 /* Make several frames one: same[frame] is the frame that stands for it, itself or another.
- * Stacks that become equal are added up. To be called before nytp_stacktree_sort(). False when
- * memory is out. */
+ * Stacks that become equal are added up. To be called before nytp_stacktree_sort(). Returns
+ * false if memory is out. */
 bool nytp_stacktree_merge_frames(struct nytp_stacktree *tree, const uint32_t *same);
 
 /* The stacks of two sides of a comparison (compare/diff.h). All processes are merged; the
@@ -74,8 +74,8 @@ void nytp_stacktree_free(struct nytp_stacktree *tree);
 
 /* Fix the order in which the stacks are walked over. ranks[2 * frame] places the stack that
  * ends in `frame`, ranks[2 * frame + 1] all stacks that go on from it, among those with the
- * same beginning. NULL = in order of sub, line, the shorter stack first. False when memory is
- * out. */
+ * same beginning. NULL = in order of sub, line, the shorter stack first. Returns false if
+ * memory is out. */
 bool nytp_stacktree_sort(struct nytp_stacktree *tree, const uint32_t *ranks);
 
 /* Visits each stack with a value, or a base's value, other than 0: depth first, in sorted
@@ -88,7 +88,7 @@ struct nytp_stack_walk {
     uint32_t listed;
 };
 
-/* Needs a sorted tree. False when memory is out. */
+/* Needs a sorted tree. Returns false if memory is out. */
 bool nytp_stack_walk_begin(struct nytp_stack_walk *walk, const struct nytp_stacktree *tree);
 bool nytp_stack_walk_next(struct nytp_stack_walk *walk); /* false at the end */
 void nytp_stack_walk_end(struct nytp_stack_walk *walk);

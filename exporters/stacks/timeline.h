@@ -39,14 +39,14 @@ void nytp_timeline_begin(struct nytp_timeline *timeline, const struct nytp_profi
 bool nytp_timeline_next(struct nytp_timeline *timeline);
 void nytp_timeline_end(struct nytp_timeline *timeline);
 
-/* Whether a call of `node` can lie within one of `outer`: below it in the tree. */
+/* Returns whether a call of `node` can lie within one of `outer`: below it in the tree. */
 bool nytp_node_is_inside(const struct nytp_profile *profile, uint32_t node, uint32_t outer);
 
-/* Whether a process's calls are there as spans. Of several inputs some may have been recorded
- * without call events (calls=0), and a selection may have taken the spans of all. */
+/* Returns whether a process's calls are there as spans. Of several inputs some may have been
+ * recorded without call events (calls=0), and a selection may have taken the spans of all. */
 bool nytp_process_has_timeline(const struct nytp_profile *profile, uint32_t process);
 
-/* Whether calls of the process are deeper than NYTP_MOST_DRAWN. */
+/* Returns whether calls of the process are deeper than NYTP_MOST_DRAWN. */
 bool nytp_process_is_too_deep(const struct nytp_profile *profile, uint32_t process);
 
 /* ", short calls (up to 12 µs) are in their callers", or "" when all calls of the process's
@@ -59,8 +59,8 @@ const char *nytp_timeline_remark(const struct nytp_profile *profile, uint32_t pr
  * It looks at each of them: ask once for a profile. */
 double nytp_first_start_s(const struct nytp_profile *profile);
 
-/* How long after that this process began, by the clock of the day: whole microseconds, as
- * nanoseconds. 0 when its start is not known, and when that is more than 92 days, which a
+/* Returns how long after that this process began, by the clock of the day: whole microseconds,
+ * as nanoseconds. 0 when its start is not known, and when that is more than 92 days, which a
  * viewer's axis does not hold; the remark for the process's label then says so, and is ""
  * otherwise. */
 int64_t nytp_process_offset_ns(const struct nytp_process *process, double first_start_s);

@@ -25,7 +25,7 @@ static bool looks_escaped(const unsigned char *at, size_t left)
            is_hex(at[3]);
 }
 
-/* Whether the byte at `i` must be written as \xHH. */
+/* Returns whether the byte at `i` must be written as \xHH. */
 static bool must_escape(const unsigned char *text, size_t len, size_t i)
 {
     const unsigned char c = text[i];

@@ -40,11 +40,11 @@ static inline uint32_t nytp_line_file(const struct nytp_profile *profile, uint32
     return own ? nytp_sub_file(profile, sub) : file;
 }
 
-/* The profile must outlive the names. NULL when there is no memory. */
+/* The profile must outlive the names. Returns NULL if memory is out. */
 struct nytp_viewer_names *nytp_viewer_names_new(const struct nytp_profile *profile);
 void nytp_viewer_names_free(struct nytp_viewer_names *names);
 
-/* Any other text, escaped; lives as long as the names. False when there is no memory. */
+/* Any other text, escaped; lives as long as the names. Returns false if memory is out. */
 bool nytp_viewer_names_escape(struct nytp_viewer_names *names, struct nytp_name name,
                               struct nytp_name *escaped);
 

@@ -43,10 +43,10 @@ struct nytp_accept_waits {
 
 void nytp_accept_waits_free(struct nytp_accept_waits *waits);
 
-/* Whether a sub's name is that of the builtin accept. */
+/* Returns whether a sub's name is that of the builtin accept. */
 bool nytp_is_accept(struct nytp_name name);
 
-/* Holds a call back; `is_accept`: it is an accept of no time. False when memory is out. */
+/* Holds back a call; `is_accept`: an accept of no time. Returns false if memory is out. */
 bool nytp_accept_waits_hold(struct nytp_accept_waits *waits, struct nytp_held_call call,
                             bool is_accept);
 
@@ -56,7 +56,7 @@ bool nytp_accept_waits_note(struct nytp_accept_waits *waits, uint32_t file, uint
                             int64_t ticks);
 
 /* A call returns at `depth` that itself waited `own_ticks` in accept. Returns in *ticks what
- * accepts in calls below it waited. False when memory is out. */
+ * accepts in calls below it waited. Returns false if memory is out. */
 bool nytp_accept_waits_return(struct nytp_accept_waits *waits, uint32_t depth,
                               int64_t own_ticks, int64_t *ticks);
 

@@ -48,7 +48,7 @@ static struct nytp_sub_sums *sum_up(const struct nytp_assignment *s)
     return sums;
 }
 
-/* Whether a process's tree has a node of a sub: a set of (process, sub). */
+/* Returns whether a process's tree has a node of a sub: a set of (process, sub). */
 static bool mark_present(const struct nytp_assignment *s, struct nytp_table *present)
 {
     const struct nytp_calltree *t = &s->b->stack.tree;

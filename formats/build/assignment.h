@@ -63,7 +63,7 @@ struct nytp_sub_sums {
 };
 
 /* Name what never returned, callers and subs; collect loose lines. Afterwards arcs and loose
- * lines name subs by index. False when memory is out, as all below. */
+ * lines name subs by index. Returns false if memory is out, as all below. */
 bool nytp_assign_subs(struct nytp_assignment *s);
 
 /* Grow the tree of a recording without call events from its arcs. */

@@ -126,8 +126,8 @@ static bool return_span(struct nytp_builder *b, uint32_t depth, uint32_t sub, in
     return nytp_built_span_keep(b, &span);
 }
 
-/* Whether a sub that returns runs no statements: builtins are known by name, xsubs once the
- * stream said so. */
+/* Returns whether a sub that returns runs no statements: builtins are known by name, xsubs once
+ * the stream said so. */
 static bool is_leaf(struct nytp_builder *b, uint32_t sub)
 {
     struct nytp_recent_sub *const recent = &b->subs.recent[sub % NYTP_RECENT_SUBS];
@@ -140,8 +140,8 @@ static bool is_leaf(struct nytp_builder *b, uint32_t sub)
     return recent->is_leaf;
 }
 
-/* Whether the call that returns now ran statements. With entry events the statement that runs
- * then began in its frame. */
+/* Returns whether the call that returns now ran statements. With entry events the statement
+ * that runs then began in its frame. */
 static bool is_perl_return(struct nytp_builder *b, uint32_t sub)
 {
     if (nytp_builder_process(b)->has_entries)

@@ -258,8 +258,8 @@ static bool book_plain(struct nytp_builder *b, struct tally *tally, uint32_t fil
     return (tally->has_entries ? book_on_tree : book_on_pages)(b, file, run);
 }
 
-/* Whether the next statements are such. In the tree the first one may have begun in another
- * frame than the current one. */
+/* Returns whether the next statements are such. In the tree the first one may have begun in
+ * another frame than the current one. */
 static bool is_plain(const struct nytp_builder *b, const struct tally *tally, uint32_t file,
                      const struct nytp_statement *next)
 {

@@ -363,7 +363,7 @@ static bool close_implied(struct nytp_callstack *stack, const struct nytp_frame 
     return name_frame(stack, frame, index, NYTP_NO_SUB, 0, true);
 }
 
-/* How much the time that a frame was open differs from the inclusive time of a return. */
+/* Returns the difference of a frame's open time from a return's inclusive time. */
 static int64_t mismatch(const struct nytp_frame *frame, int64_t incl_ticks, int64_t clock)
 {
     const int64_t diff = clock - frame->entry_clock - incl_ticks;

@@ -137,7 +137,7 @@ bool nytp_callstack_svs(struct nytp_callstack *stack, uint32_t file, uint32_t li
 bool nytp_callstack_sample(struct nytp_callstack *stack, uint32_t file, uint32_t line,
                            struct nytp_tree_sample sample);
 
-/* Whether nothing has happened yet in the frame at this index, but that SVs were made. */
+/* Returns whether nothing but making SVs has happened yet in the frame at this index. */
 bool nytp_callstack_frame_is_fresh(const struct nytp_callstack *stack, uint32_t index);
 
 /* The next statement begins in the current frame; no time is booked. */

@@ -13,7 +13,7 @@
 /* Correct a profile of one recording that is complete in all else: exclusive and inclusive
  * times, lines, arcs, subs, the time line and the total. No time goes below zero, and all sums
  * hold as before. Numbers of statements and calls stay, and so do the processes' stmt_ticks.
- * Without costs nothing changes. False when memory is out. */
+ * Without costs nothing changes. Returns false if memory is out. */
 bool nytp_take_off_recording(struct nytp_profile *profile);
 
 /* The most that recording may have cost if so much was taken off. In loops that a processor's

@@ -99,7 +99,7 @@ static const struct call *site_at(const struct calls *calls, uint32_t depth)
     return call_at(calls, depth - 1);
 }
 
-/* How many frames of the stack, from the outermost call on, are open still. */
+/* Returns how many frames of the stack, from the outermost call on, are open still. */
 static uint32_t count_still_open(const struct nytp_callstack *stack, const struct calls *calls)
 {
     uint32_t n = 0;

@@ -21,7 +21,7 @@ struct nytp_label_selection;
 typedef uint32_t nytp_label_match_fn(void *context, struct nytp_str key, struct nytp_str value,
                                      uint32_t *of_key);
 
-/* NULL: no memory. */
+/* Returns NULL if memory is out. */
 struct nytp_label_selection *nytp_label_selection_new(unsigned n, nytp_label_match_fn *match,
                                                       void *context);
 void nytp_label_selection_free(struct nytp_label_selection *selection);
@@ -29,7 +29,7 @@ void nytp_label_selection_free(struct nytp_label_selection *selection);
 /* For the first reading of an input, from its begin to its end. */
 struct nytp_sink *nytp_label_selection_scan(struct nytp_label_selection *selection);
 
-/* Whether the scan met anything that is wanted. */
+/* Returns whether the scan met anything that is wanted. */
 bool nytp_label_selection_is_met(const struct nytp_label_selection *selection);
 
 /* For the second reading; wanted events go to `next`. Call it again for each further recording
@@ -37,10 +37,10 @@ bool nytp_label_selection_is_met(const struct nytp_label_selection *selection);
 struct nytp_sink *nytp_label_selection_sink(struct nytp_label_selection *selection,
                                             struct nytp_sink *next);
 
-/* Whether parts of a process are wanted, and not all of it. */
+/* Returns whether parts of a process are wanted, and not all of it. */
 bool nytp_label_selection_takes_parts(const struct nytp_label_selection *selection);
 
-/* Whether anything of this recording was wanted, or may have been: no process began in it. */
+/* Returns whether any of this recording is or may be wanted: no process began in it. */
 bool nytp_label_selection_has_passed(const struct nytp_label_selection *selection);
 
 #endif

@@ -53,7 +53,7 @@ bool nytp_sample_waits_return(struct nytp_sample_waits *waits, struct nytp_calls
 bool nytp_sample_waits_book(struct nytp_sample_waits *waits, struct nytp_callstack *stack,
                             uint32_t file, uint32_t line, int64_t ticks, int64_t all_ticks);
 
-/* It waited for the reason that was told, if one was: add it up. False when memory is out. */
+/* Adds up the wait if a reason was recorded. Returns false if memory is out. */
 bool nytp_sample_waits_reason(struct nytp_sample_waits *waits, uint32_t process, uint32_t file,
                               uint32_t line, int64_t ticks);
 void nytp_sample_waits_free(struct nytp_sample_waits *waits);

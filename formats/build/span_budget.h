@@ -38,7 +38,7 @@ void nytp_span_floor_init(struct nytp_span_floor *floor, uint32_t most);
 /* A call has come. False if it is below the floor; else the floor may have risen. */
 bool nytp_span_floor_add(struct nytp_span_floor *floor, struct nytp_span_size size);
 
-/* Whether a call that has come before may stay still. */
+/* Returns whether a call that has come before may stay still. */
 bool nytp_span_floor_keeps(const struct nytp_span_floor *floor, struct nytp_span_size size);
 
 /* The calls that have come were cut to the most that may stay; the smallest of those is `size`.
@@ -54,14 +54,14 @@ struct nytp_span_sizes {
     uint32_t n;
 };
 
-/* The cut that leaves the `most` largest; 0 < most < n. False when memory is out. */
+/* The cut that leaves the `most` largest; 0 < most < n. Returns false if memory is out. */
 bool nytp_span_cut_find(struct nytp_span_cut *cut, const struct nytp_span_sizes *sizes,
                         uint32_t most);
 
-/* Whether the next call stays. */
+/* Returns whether the next call stays. */
 bool nytp_span_cut_keeps(struct nytp_span_cut *cut, struct nytp_span_size size);
 
-/* Leave at most `most` calls in the time lines of all these profiles together. False when
+/* Leave at most `most` calls in the time lines of all these profiles together. Returns false if
  * memory is out. */
 bool nytp_profiles_limit_spans(struct nytp_profile **profiles, uint32_t n_profiles,
                                uint32_t most);

@@ -47,7 +47,7 @@ void nytp_census_free(struct nytp_census *census);
 /* Find the holder of one of the examples of each class that has some objects: the way to it
  * from a variable that has a name, as %My::App::sessions{...}[...]. What neither a package's
  * variables, subs and constants nor lexical variables lead to is "itself{...}" where it leads
- * to itself, else it stays without. False when memory is out. */
+ * to itself, else it stays without. Returns false if memory is out. */
 bool nytp_find_holders(struct nytp_census *census, struct nytp_perl *perl,
                        const struct nytp_interpreter *of, uint32_t n_of,
                        nytp_census_progress_fn *progress);

@@ -26,11 +26,11 @@ uint64_t nytp_context_site(const struct nytp_contexts *contexts, int32_t i);
 
 bool nytp_context_is_sub(const struct nytp_contexts *contexts, int32_t i);
 
-/* Whether calls i of two readings are the same, or both are none. */
+/* Returns whether calls i of two readings are the same, or both are none. */
 bool nytp_context_is_same(const struct nytp_contexts *a, const struct nytp_contexts *b,
                           int32_t i);
 
-/* Whether contexts of calls that are over have no code, as since perl 5.24. */
+/* Returns whether contexts of calls that are over have no code, as since perl 5.24. */
 bool nytp_contexts_are_cleared(const struct nytp_layout *layout);
 
 #endif

@@ -57,8 +57,8 @@ struct search {
     bool failed;
 };
 
-/* Whether n more elements may be looked at. A damaged core file can have the same memory as
- * part of a million arrays, each of the size of all of it. */
+/* Returns whether n more elements may be looked at. A damaged core file can have the same
+ * memory as part of a million arrays, each of the size of all of it. */
 static bool may_look_at(struct search *search, uint64_t n)
 {
     search->n_elements += n;

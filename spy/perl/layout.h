@@ -28,7 +28,7 @@ struct nytp_layout {
 /* The rows, ended by one of version 0. */
 extern const struct nytp_layout nytp_layouts[];
 
-/* Whether it is that of a perl with assertions. */
+/* Returns whether it is that of a perl with assertions. */
 bool nytp_layout_is_debugging(const struct nytp_layout *layout);
 
 #endif

@@ -83,7 +83,7 @@ static void plan(const struct nytp_look *look, struct nytp_stack_info *info, int
                         : info->n_contexts;
 }
 
-/* How far the top moves while one call of the system is made. */
+/* Returns how far the top moves while one call of the system is made. */
 static bool see_move(struct nytp_look *look, int32_t *moved)
 {
     struct nytp_stack_info *const info = &look->infos[0];
@@ -117,7 +117,7 @@ static bool place(struct nytp_look *look)
     return nytp_reserve(&look->bytes, &look->capacity, (n + n_first) * size, 1);
 }
 
-/* Whether a stack lies where it was thought to lie. */
+/* Returns whether a stack lies where it was thought to lie. */
 static bool is_there(const struct nytp_look *look, uint32_t i, const uint8_t *info)
 {
     const struct nytp_layout *const layout = look->perl->layout;
@@ -310,7 +310,7 @@ static int32_t top_in(const struct nytp_look *look, const uint8_t *info)
     return (int32_t)nytp_u32(info, look->perl->layout->si_cxix);
 }
 
-/* Whether a stack below that in use rested. */
+/* Returns whether a stack below that in use rested. */
 static bool has_rested(const struct nytp_look *look, const struct seen *seen, uint32_t i)
 {
     const uint8_t *const first = seen->infos[i][BEFORE_FIRST];

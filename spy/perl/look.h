@@ -65,8 +65,8 @@ void nytp_look_free(struct nytp_look *look);
 /* A sample begins. */
 void nytp_look_begin(struct nytp_look *look);
 
-/* Whether this sample is given up: a program that changes its stack all the time, or one whose
- * memory is slow to read, may not keep us from others. */
+/* Returns whether this sample is given up: a program that changes its stack all the time, or
+ * one whose memory is slow to read, may not keep us from others. */
 bool nytp_look_is_long(const struct nytp_look *look);
 
 /* Look, until the stacks are where they were guessed to be. `wanted` is the first moment that
@@ -75,7 +75,7 @@ bool nytp_look_is_long(const struct nytp_look *look);
 bool nytp_look_at_once(struct nytp_look *look, struct nytp_spied_moment *moment,
                        struct nytp_spied_moment *wanted, bool is_any_wanted);
 
-/* Whether the stack in use had more contexts than are read twice. */
+/* Returns whether the stack in use had more contexts than are read twice. */
 bool nytp_look_is_deep(const struct nytp_look *look);
 
 /* Contexts of a stack, from number `from` on, as they were read first or the second time. */

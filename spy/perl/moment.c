@@ -180,7 +180,7 @@ static struct nytp_known_pad *known_pad(struct nytp_walker *walker,
     return &walker->pads[(hash >> 40) % NYTP_KNOWN_PADS];
 }
 
-/* Whether that is known, and believed to be what it was. */
+/* Returns whether that is known, and believed to be what it was. */
 static bool is_known_pad(const struct nytp_walker *walker, const struct nytp_known_pad *known,
                          const struct nytp_call *call)
 {
@@ -480,8 +480,8 @@ void nytp_op_type_ask(struct nytp_walker *walker, const struct nytp_spied_moment
     nytp_words_ask(words, function_of(layout, op));
 }
 
-/* Whether an op does what those of its type do, or what a module has it do: code of some file.
- * The function of a type hardly ever changes. */
+/* Returns whether an op does what those of its type do, or what a module has it do: code of
+ * some file. The function of a type hardly ever changes. */
 static bool is_function(const struct nytp_walker *walker, uint64_t function, uint64_t of_type)
 {
     struct nytp_words *const words = walker->names->words;

@@ -18,7 +18,7 @@ struct nytp_contexts nytp_contexts_of(const struct nytp_walker *walker, uint32_t
  * anything else, which goes on with one of the two. */
 int32_t nytp_end_of_both(const struct nytp_walker *walker);
 
-/* Whether the stacks below that in use rested. */
+/* Returns whether the stacks below that in use rested. */
 bool nytp_are_same_below(const struct nytp_walker *walker);
 
 /* Puts the calls of all stacks into walker->reading; of the stack in use those below context
@@ -29,16 +29,16 @@ bool nytp_moment_calls(struct nytp_walker *walker, int32_t end, int32_t lasting)
 bool nytp_moment_nearest(struct nytp_walker *walker, int32_t lasting,
                          const struct nytp_spied_moment *wanted);
 
-/* Whether a statement may be one of this call's code (NULL: of the main program). What is not
- * known, as before perl 5.26 in a loop without end, is `otherwise`. */
+/* Returns whether a statement may be one of this call's code (NULL: of the main program). What
+ * is not known, as before perl 5.26 in a loop without end, is `otherwise`. */
 bool nytp_may_be_in(struct nytp_walker *walker, uint64_t statement,
                     const struct nytp_call *call, bool otherwise);
 
-/* Whether a statement is known to be one of a sub. */
+/* Returns whether a statement is known to be one of a sub. */
 bool nytp_is_in_some_sub(struct nytp_walker *walker, uint64_t statement);
 
-/* Whether a call is to be held against the code below it, as it may be over: that below is
- * another's, if it has come since. perl 5.24 and after it clears the code of subs there, but
+/* Returns whether a call is to be held against the code below it, as it may be over: that below
+ * is another's, if it has come since. perl 5.24 and after it clears the code of subs there, but
  * not that of evals. The bottom of a stack is checked as well. */
 static inline bool nytp_is_checked(const struct nytp_walker *walker, uint32_t i)
 {
@@ -47,7 +47,7 @@ static inline bool nytp_is_checked(const struct nytp_walker *walker, uint32_t i)
            !nytp_contexts_are_cleared(walker->names->perl->layout);
 }
 
-/* Whether the calls from memory have the pads that they had. */
+/* Returns whether the calls from memory have the pads that they had. */
 bool nytp_are_still_calls(struct nytp_walker *walker, const struct nytp_found *found);
 
 /* Adds the words of an op to this look's reads. */

@@ -169,8 +169,8 @@ static void fold_eval(struct nytp_names *names, struct nytp_label *file)
     names->folded_evals = interned(names, file);
 }
 
-/* Whether all that was read is so when it is read again. Code that has run, as a BEGIN block,
- * is freed while we read: its glob and the file of its statements may be another's by then. */
+/* Returns whether all bytes are the same when read again. Code that has run, such as a BEGIN
+ * block, is freed while we read: its glob and its file may be another's by then. */
 static bool has_stayed(const struct nytp_reader *reader)
 {
     const struct nytp_watch *const watch = reader->watch;

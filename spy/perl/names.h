@@ -58,7 +58,7 @@ struct nytp_names {
     uint32_t n_asked, asked_capacity;
 };
 
-/* False when memory is out. Free in any case. */
+/* Returns false if memory is out. Free in any case. */
 bool nytp_name_cache_init(struct nytp_names *names, struct nytp_perl *perl);
 void nytp_name_cache_free(struct nytp_names *names);
 
@@ -94,7 +94,7 @@ bool nytp_may_be_believed(const struct nytp_names *names, int64_t found_ns, int6
 /* Returns whether a sub, or the code of a statement, is believed unchanged. */
 bool nytp_is_believed(struct nytp_names *names, uint64_t address, enum nytp_named as);
 
-/* Whether a file, a string of names, is a string eval. */
+/* Returns whether a file, a string of names, is a string eval. */
 bool nytp_is_of_eval(const struct nytp_names *names, uint32_t file);
 
 /* nytp_root_ask() adds the words that it needs to this look's reads. Then nytp_root_of()

@@ -201,8 +201,8 @@ static bool find_compiled(struct nytp_walker *walker, int32_t end_both,
     return top != NULL && nytp_is_eval(top);
 }
 
-/* Whether the innermost call, an eval, is still being compiled, run by the same statement as
- * when it was looked at: code being compiled has its place in one variable. */
+/* Returns whether the innermost call, an eval, is still being compiled, run by the same
+ * statement as when it was looked at: code being compiled has its place in one variable. */
 static bool is_compiled_yet(struct nytp_walker *walker, const struct nytp_call *call)
 {
     const struct nytp_layout *const layout = walker->names->perl->layout;
@@ -291,8 +291,8 @@ static bool leave_out_eval(struct nytp_walker *walker, struct sample *sample)
                           sample->wanted.is_one_cop);
 }
 
-/* Whether the statement is one of the code that runs, or one that has called it just now. What
- * is not known to be one is none where the code is thought to have returned. */
+/* Returns whether the statement is one of the code that runs, or one that has called it just
+ * now. What is not known to be one is none where the code is thought to have returned. */
 static bool is_statement_of(struct nytp_walker *walker, struct sample *sample)
 {
     struct nytp_spied_moment *const wanted = &sample->wanted;
@@ -370,8 +370,8 @@ static void expect_names(struct nytp_walker *walker)
     }
 }
 
-/* Whether a sub that is in a file is shown at a statement of a string eval, which is over: it
- * was freed, and is known from before only. */
+/* Returns whether a sub that is in a file is shown at a statement of a string eval, which is
+ * over: it was freed, and is known from before only. */
 static bool is_at_eval(const struct nytp_names *names, const struct nytp_frame *frame)
 {
     const struct nytp_spied_sub *const sub = &names->subs[frame->sub];
@@ -403,8 +403,8 @@ static bool name_frames(struct nytp_walker *walker, bool at_start)
     return true;
 }
 
-/* The calls, innermost first, and the main program. False: memory is out, or a call that may be
- * over is not from the code below it. */
+/* The calls, innermost first, and the main program. Returns false if memory is out, or a call
+ * that may be over is not from the code below it. */
 static bool add_frames(struct nytp_walker *walker, const struct sample *sample)
 {
     const struct nytp_found *const found = &sample->found;

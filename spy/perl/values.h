@@ -87,7 +87,7 @@ bool nytp_add_text(struct nytp_reader *reader, uint64_t from, struct nytp_label 
 bool nytp_add_stash(struct nytp_reader *reader, uint64_t stash, struct nytp_label *to);
 bool nytp_add_glob(struct nytp_reader *reader, uint64_t glob, struct nytp_label *to);
 
-/* Whether the type of an op is that of a statement. */
+/* Returns whether the type of an op is that of a statement. */
 bool nytp_is_statement(const struct nytp_layout *layout, unsigned op_type);
 unsigned nytp_op_type(const struct nytp_layout *layout, const uint8_t *op);
 

@@ -26,7 +26,7 @@ struct nytp_words {
     uint64_t look;
 };
 
-/* NULL when memory is out. */
+/* Returns NULL if memory is out. */
 struct nytp_words *nytp_words_new(struct nytp_memory *memory);
 void nytp_words_free(struct nytp_words *words); /* accepts NULL */
 
@@ -43,7 +43,7 @@ bool nytp_words_read(struct nytp_words *words, const struct nytp_piece *others, 
 /* Returns the word last read there, or 0 if none is known. */
 uint64_t nytp_word_guess(const struct nytp_words *words, uint64_t address);
 
-/* Whether this look has read the word, and which it is. 0: there is nothing to be read. */
+/* Returns whether this look has read the word, and sets it. 0: nothing is read. */
 bool nytp_words_has(const struct nytp_words *words, uint64_t address, uint64_t *value);
 
 /* Returns the word in this look. Reads it now if it was not asked for. */

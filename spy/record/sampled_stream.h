@@ -26,7 +26,7 @@ struct nytp_stream_facts {
 /* Time is counted in these. */
 #define NYTP_SPY_TICKS_PER_S 10000000
 
-/* A stream whose bytes go to `put`. The names must outlive it. NULL when memory is out. */
+/* Returns a stream whose bytes go to `put`, or NULL. The names must outlive it. */
 struct nytp_sampled_stream *nytp_sampled_stream_new(struct nytp_names *names,
                                                     const struct nytp_stream_facts *facts,
                                                     nytp_bytes_fn *put, void *context);

@@ -105,8 +105,8 @@ static bool is_in_ring(const struct nytp_perl *perl, const struct nytp_interpret
     return false;
 }
 
-/* Whether there can be no other interpreter than the one that is known: looking for them takes
- * twenty calls of the system. */
+/* Returns whether there can be no other interpreter than the one that is known: looking for
+ * them takes twenty calls of the system. */
 static bool is_alone(const struct nytp_sampling *sampling)
 {
     if (sampling->n_threads != 1)

@@ -92,7 +92,7 @@ void nytp_pace_look(struct nytp_pace *pace);
 /* The next look is due now: the time since the last one was no time of looks. */
 void nytp_pace_resume(struct nytp_pace *pace);
 
-/* How many samples were due where so many came. */
+/* Returns how many samples were due where so many came. */
 uint64_t nytp_pace_due(const struct nytp_pace *pace, uint64_t n_samples);
 
 /* Look at all interpreters once. False: there is none any more, or the callback said so. */
