@@ -178,7 +178,7 @@ void nytp_close(pTHX_ struct nytp_recorder *rec)
     nytp_unguard(rec);
 }
 
-/* Writes the profile's end, and saves in life.before_end what is needed to cut it off again. */
+/* Writes the profile's end; life.before_end keeps the state for removing it again. */
 static void end_for_now(pTHX_ struct nytp_recorder *rec)
 {
     nytp_sample_catch_up(aTHX_ rec);

@@ -13,7 +13,7 @@
 struct nytp_recorder;
 struct nytp_call;
 
-/* Writes "REASON PEER" or "REASON"; "" if it is not known what was waited for. */
+/* Writes "REASON PEER" or "REASON", or "" if the reason is not known. */
 void nytp_blocked_put_wait(const struct nytp_wait_seen *seen, char text[NYTP_WAIT_ROOM]);
 
 /* Returns whether samples show an xsub or a builtin there; writes the name that they have. */

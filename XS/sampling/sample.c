@@ -262,8 +262,8 @@ take_bytes(pTHX_ struct nytp_recorder *rec, const struct nytp_malloc_event *even
     return event;
 }
 
-/* Returns the most processor time that these ticks can have. A program that waits has only what
- * it uses from there on: it used all before that elsewhere. */
+/* Returns the most processor time that these ticks can have. If the program waits, it counts
+ * from the first of them: time before that was used elsewhere. */
 static int64_t most_cpu_ns(const struct nytp_tick *tick)
 {
     return tick->blocked_cpu_ns != 0 ? (int64_t)(tick->cpu_ns - tick->blocked_cpu_ns)

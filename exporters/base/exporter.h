@@ -163,8 +163,7 @@ struct nytp_exporter {
     bool wants_blocks;     /* keep which block and sub each line was in */
     bool wants_names;      /* shows nothing unless the user says of which subs */
     bool prunes_itself;    /* min_percent is for the exporter: the profile stays whole */
-    bool adds_processes; /* shows sums over processes: what they wait for each other counts once
-                          */
+    bool adds_processes; /* shows sums over processes: their waits for each other count once */
     const char *viewer; /* for --open: commands, with | between them, of which the first that is
                          * installed gets the file appended; or NULL */
     bool viewer_leaves; /* it hands the file on to a program that reads it later, as xdg-open

@@ -64,9 +64,9 @@ void nytp_put_hex(struct nytp_out *out, uint64_t value); /* lower case, without 
 void nytp_printf(struct nytp_out *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same at `at`, for what is put together before it is put: one put costs more than a few
- * of these. There must be room, for a number NYTP_MAX_DIGITS bytes, all of which may be
- * written. They return where the next byte goes, and end the text with no NUL. */
+/* The same at `at`, to build a text before it is put: one put costs more than a few of these.
+ * There must be room, for a number NYTP_MAX_DIGITS bytes; all of them may be written. They
+ * return the position behind the text, and write no NUL. */
 #define NYTP_MAX_DIGITS 20
 static inline char *nytp_append(char *at, const char *text)
 {
@@ -87,8 +87,8 @@ bool nytp_out_close(struct nytp_out *out, struct nytp_error *error);
 /* Throw everything away and free; accepts NULL. */
 void nytp_out_discard(struct nytp_out *out);
 
-/* Memory outputs only: what was put so far, owned by `out`. Ends a compressed stream: put
- * nothing afterwards then. Never NULL. */
+/* Memory outputs only: returns the bytes put so far, owned by `out`; never NULL. Ends a
+ * compressed stream: put nothing afterwards then. */
 const uint8_t *nytp_out_bytes(struct nytp_out *out, size_t *len);
 
 /* For a signal handler: remove the temporary file that is being written, if any (the last one

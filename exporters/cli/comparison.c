@@ -330,8 +330,8 @@ static enum exit_status put_answers(const struct nytp_cli *cli,
     return status;
 }
 
-/* Reports broken rules, and rules that nobody could judge. A breach begins with FILE:LINE,
- * which editors and CI make a link of. */
+/* Reports broken rules, and rules that could not be judged. A breach begins with FILE:LINE,
+ * which editors and CI turn into a link. */
 static void report_breaches(const struct nytp_gate *gate, const struct nytp_gate_result *result)
 {
     for (uint32_t i = 0; i < result->n_offenders; i++) {

@@ -8,10 +8,10 @@
 
 #include "cli.h"
 
-/* Replace each folder among cli->files and cli->bases by the profiles in it, by name: the
- * regular files that begin as a profile does, as they are or unpacked by gzip, without hidden
- * ones and what is in folders below. False with *error set: a folder that cannot be read or
- * holds no profile, whose name is *failed. */
+/* Replaces each folder among cli->files and cli->bases by the profiles in it, sorted by name:
+ * regular files that begin like a profile, also gzipped, but no hidden files and no folders.
+ * Returns false with *error set, and the name in *failed, if a folder cannot be read or has no
+ * profile. */
 bool nytp_expand_inputs(struct nytp_cli *cli, const char **failed, struct nytp_error *error);
 
 /* Returns whether the (first) process of the profile is running and has the file open. */
@@ -21,11 +21,10 @@ bool nytp_is_being_recorded(const char *path, const struct nytp_profile *profile
 void nytp_say_files_beside(const char *const *paths, int n_paths,
                            const struct nytp_profile *profile);
 
-/* A recording replaces the one of an earlier run that has its name, but not those of the
- * processes that the earlier run had forked, whose names end in ".PID". This takes
- * what is left from an earlier run out of cli->files, and says so. It is a recording PATH.N of
- * process N where PATH is an input, too, which began later, and whose process, or one that is
- * kept beside it, did not start N. */
+/* A recording replaces an earlier run's of the same name, but not those of its forked
+ * processes, whose names end in ".PID". This removes such leftovers from cli->files, and says
+ * so: a recording PATH.N of process N, where PATH is an input that began later, and neither its
+ * process nor one that is kept beside it started N. */
 void nytp_leave_out_earlier_runs(struct nytp_cli *cli);
 
 #endif

@@ -8,10 +8,10 @@
 
 #include "run.h"
 
-/* The inputs as one profile, as the command line wants it shown: merged, trimmed, what is
- * waited for children counted once if the exporter adds processes up, selected, renamed. An
- * input that is unusable does not keep the others from being shown, unless --strict, --diff or
- * --gate is given. EXIT_DONE, or another status after a message. */
+/* Loads the inputs as one profile, as the command line asks: merged, trimmed, selected and
+ * renamed; waits for children count once if the exporter adds processes up. An unusable input
+ * does not hide the others, unless --strict, --diff or --gate is given. Returns EXIT_DONE, or
+ * another status after a message. */
 enum exit_status nytp_cli_load(struct run *run, const char *const *paths, int n,
                                struct nytp_profile **profile);
 
@@ -20,8 +20,8 @@ enum exit_status nytp_cli_load_whole(struct run *run, const char *const *paths, 
                                      struct nytp_profile **profile);
 enum exit_status nytp_cli_select_shown(struct run *run, struct nytp_profile *profile);
 
-/* In place of the second: the inputs of one side, as limits judge and --diff compares them
- * whatever the format is. What they wait for each other counts once. */
+/* The same for one side of a comparison, as limits and --diff see it in any format. Waits of
+ * its processes for each other count once. */
 enum exit_status nytp_cli_select_judged(struct run *run, struct nytp_profile *const *profiles,
                                         uint32_t n);
 
@@ -38,8 +38,8 @@ struct nytp_count {
 struct nytp_profile *nytp_cli_load_one(struct run *run, const char *path,
                                        struct nytp_count *count);
 
-/* Read one input into a sink, with all recordings in it if it may have `several`; otherwise a
- * second one is an error. False with *error set; what came before it was delivered. */
+/* Reads one input into a sink: all its recordings if it may have `several`, else a second one
+ * is an error. Returns false with *error set; events before the error were delivered. */
 bool nytp_cli_read(const struct run *run, const char *path, bool several, struct nytp_sink *sink,
                    struct nytp_error *error);
 

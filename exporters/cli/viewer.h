@@ -19,10 +19,9 @@ const char *nytp_viewer_find(const char *viewer, size_t *len);
 char *nytp_viewer_temp_path(const struct nytp_exporter *exporter, const char *input,
                             struct nytp_error *error);
 
-/* Move the finished file to the same name in the current folder or, where there is such a file,
- * to one with ".2", ".3" and so on before the suffix. Nothing that is there is replaced or
- * followed, whoever puts it there meanwhile. Returns the name, or NULL with *error set; free()
- * it. */
+/* Moves the finished file into the current folder. If its name is taken there, ".2", ".3" and
+ * so on go before the suffix. No file is replaced and no link followed, also if somebody
+ * creates one meanwhile. Returns the name, or NULL with *error set; free() it. */
 char *nytp_viewer_keep(const struct nytp_exporter *exporter, const char *input,
                        const char *made, struct nytp_error *error);
 

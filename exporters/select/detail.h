@@ -4,7 +4,7 @@
 
 #include "formats/model/model.h"
 
-/* Builtins and xsubs get names with what the recording knows of them besides: "main::CORE:match
+/* Adds what the recording knows of builtins and xsubs to their names: "main::CORE:match
  * /^\s+/", "main::CORE:sysread (socket 127.0.0.1:5432)". Each such name is a sub of its own, so
  * that any format can show it. */
 bool nytp_add_details(struct nytp_profile *profile, struct nytp_error *error);

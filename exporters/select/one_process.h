@@ -9,10 +9,10 @@
 #include "formats/model/arcs_before.h"
 #include "formats/model/model.h"
 
-/* `n` processes of the profile (at least one), from `first` on, as a profile of its own.
- * `calls` is what nytp_arcs_before_init() takes down of the profile, once for whoever takes
- * process after process. Borrows names and source text: free it (nytp_profile_free) before
- * `profile`. Subs and files keep their numbers. NULL with *error set. */
+/* Returns `n` processes of the profile (at least one), from `first` on, as a profile, or NULL
+ * with *error set. `calls` is from nytp_arcs_before_init(), once for all processes that are
+ * taken. The profile borrows names and source text: free it (nytp_profile_free) before
+ * `profile`. Subs and files keep their numbers. */
 struct nytp_profile *nytp_select_processes(const struct nytp_profile *profile,
                                            const struct nytp_arcs_before *calls, uint32_t first,
                                            uint32_t n, struct nytp_error *error);

@@ -46,9 +46,8 @@ bool nytp_select(struct nytp_profile *profile, const struct nytp_selection *sele
 /* ---- what else changes a profile in place: false with *error set, when
  * memory is out; the profile is then only good for nytp_profile_free() ---- */
 
-/* Cut each of the n prefixes from names of files, from what is in the brackets of string evals
- * and anonymous subs, and from the programs' own paths. False with *error set, as
- * nytp_rename(). */
+/* Cuts the n prefixes from file names, also in the brackets of string evals and anonymous subs,
+ * and from the paths of programs. Returns false with *error set, as nytp_rename(). */
 bool nytp_trim_paths(struct nytp_profile *profile, const char *const *prefixes, uint32_t n,
                      struct nytp_error *error);
 

@@ -27,8 +27,8 @@ static size_t prefix_len(const struct prefixes *prefixes, const char *text, size
     return longest;
 }
 
-/* The text without what is cut, into `to`, which has room for as many bytes. A path begins the
- * text, if `at_start`, or stands in brackets. Returns how long it is. */
+/* Writes the text without the prefixes to `to`, which has room for as many bytes. A path begins
+ * the text, if `at_start`, or stands in brackets. Returns the length. */
 static uint32_t trim_text(const struct prefixes *prefixes, const char *text, uint32_t len,
                           bool at_start, char *to)
 {

@@ -131,7 +131,7 @@ static void put_source(const struct nytp_sheet *sheet, uint32_t row, uint32_t pa
     nytp_text_style(out, sheet->options->color, NYTP_STYLE_PLAIN);
 }
 
-/* Makes places as wide as the longest, or half of what a terminal has beside the numbers. */
+/* Makes places as wide as the longest, at most half of the columns beside the numbers. */
 static void fit_places(struct nytp_sheet *sheet)
 {
     const uint32_t columns = sheet->options->columns;

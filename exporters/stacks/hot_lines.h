@@ -10,8 +10,8 @@
 
 #include "exporters/base/exporter.h"
 
-/* Sorts lines by a measure of memory, by statements, or by time; the largest first. For SVs that is what
- * contexts kept, as what a sub makes on one line and frees on another is of no interest. */
+/* Sorts lines by a measure of memory, by statements, or by time; the largest first. For SVs the
+ * measure is kept_svs: a sub may free on one line what it made on another. */
 void nytp_lines_sort(struct nytp_line_rows *rows, enum nytp_weight weight);
 
 /* Put at most `wanted` lines with their source, then one row for the rest. A line's time and

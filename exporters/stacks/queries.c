@@ -529,7 +529,7 @@ static int by_request_and_time(const void *x, const void *y)
     return order != 0 ? order : by_way(a, b);
 }
 
-/* Joins what is sent the same way in several processes; then each request gets its own. */
+/* Joins equal groups of several processes; then gives each request its own. */
 static void join_sent(struct nytp_queries *queries)
 {
     struct nytp_sent *const all = queries->sent;

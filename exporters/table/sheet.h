@@ -46,9 +46,9 @@ struct nytp_column {
     const char *title; /* for people */
     enum nytp_cell_kind kind;
     /* Columns of a terminal. A number is right-aligned within its width, a text is followed by
-     * at least one blank. The first text without a width takes the rest of the line, and what
-     * is behind it is in other forms only. On a narrow terminal a number with `narrow` 0 is not
-     * shown. */
+     * at least one blank. The first text without a width takes the rest of the line; columns
+     * behind it appear in other forms only. On a narrow terminal a number with `narrow` 0 is
+     * not shown. */
     uint32_t width, narrow;
     bool dashes_zero;  /* on terminals 0 is "-" */
     bool is_cut;       /* on terminals a longer text loses its start */
@@ -140,8 +140,8 @@ void nytp_sheet_put_number(const struct nytp_sheet *sheet, const struct nytp_col
                            const struct nytp_cell *cell, uint32_t columns,
                            struct nytp_out *out);
 
-/* Writes a Markdown table, as far as there is room (markdown.h), and what is left out. Returns
- * the number of rows. */
+/* Writes a Markdown table as far as there is room (markdown.h), and how much is left out.
+ * Returns the number of rows. */
 uint32_t nytp_sheet_put_markdown(const struct nytp_sheet *sheet, struct nytp_out *out);
 
 /* Write all rows: CSV with a line of names, a member of a JSON object, an HTML table. */

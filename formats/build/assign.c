@@ -237,9 +237,9 @@ static bool make_nodes(struct nytp_assignment *s)
     return ok;
 }
 
-/* From the leaves up: statements of a node must hold its own exclusive time and the deficits
- * of its children (time of calls that lies within the calling statement); what they cannot
- * hold is its deficit. A frame that never returned gets what its statements hold besides. */
+/* From the leaves up. Statements of a node must hold its exclusive time and the deficits of its
+ * children (time of calls within the calling statement). Its deficit is the part that they
+ * cannot hold. A frame that never returned gets what its statements hold beyond that. */
 static bool balance_nodes(struct nytp_assignment *s)
 {
     struct nytp_profile *p = s->p;
@@ -299,10 +299,10 @@ static int64_t rest_of(const struct nytp_profile *p, uint32_t process)
     return rest;
 }
 
-/* The program's own time in each process: what the statement profiler measured in all and the
- * subroutine profiler did not claim. Where that cannot be so (it claims more than there is),
- * the statements outside subs tell; so they do where the tree is an estimate, whose calls are
- * all in the first process, which then has what is left of all. */
+/* Sets the program's own time in each process: the statement profiler's total less the time
+ * that subs have. If subs have more than the total, the statements outside subs tell. So they
+ * do if the tree is an estimate: its calls are all in the first process, which gets the rest of
+ * all. */
 static void time_roots(struct nytp_assignment *s, const struct nytp_sub_sums *sums)
 {
     struct nytp_profile *p = s->p;

@@ -76,10 +76,10 @@ bool nytp_apportion_lines(struct nytp_assignment *s);
  * cpu_ticks. */
 bool nytp_assign_cpu(struct nytp_assignment *s);
 
-/* Gives arcs of accept() without any time what accepts on their line waited (accept_waits.h), but
- * not in recordings of our own recorder, which have the cost of recording. Without calls one by
- * one, that is what its other builtins and xsubs leave of the line's statements. Call it when
- * subs have been assigned. */
+/* Gives each arc of accept() that has no time the wait of the accepts on its line
+ * (accept_waits.h). Not for our own recorder's recordings, which have the cost of recording.
+ * Without single calls the wait is the part of the line's statements that other builtins and
+ * xsubs leave. Call it when subs have been assigned. */
 bool nytp_accept_arcs_fill(struct nytp_assignment *s);
 
 /* Adds to the recorded arcs of calls that led to such accepts what these waited. Call it when the

@@ -35,9 +35,9 @@ struct nytp_builder *nytp_builder_new(const struct nytp_build_options *options,
 /* Returns the sink for the events of the input. It belongs to the builder. */
 struct nytp_sink *nytp_builder_sink(struct nytp_builder *builder);
 
-/* Closes what is open, makes the profile, and frees the builder in any case. `read_error` is NULL
- * or why the input ended early: the profile is then marked partial. Returns NULL with *error set
- * on failure (memory, limit, nothing in it). */
+/* Closes open calls, makes the profile, and frees the builder in any case. `read_error` is
+ * NULL, or why the input ended early: then the profile is marked partial. Returns NULL with
+ * *error set on failure (memory, a limit, an empty profile). */
 struct nytp_profile *nytp_builder_finish(struct nytp_builder *builder,
                                          const struct nytp_error *read_error,
                                          struct nytp_error *error);

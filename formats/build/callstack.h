@@ -121,9 +121,9 @@ bool nytp_callstack_statements(struct nytp_callstack *stack, uint32_t file,
 bool nytp_callstack_line_wait(struct nytp_callstack *stack, uint32_t file, uint32_t line,
                               int64_t ticks);
 
-/* A sample hit a call that runs no lines of its own, of a builtin or an xsub. While that call
- * is the top frame nytp_callstack_waiter() remembers who made it: the frame below. After the
- * call has returned, nytp_callstack_call_wait() says what it was and how long it waited. */
+/* A sample hit a call of a builtin or an xsub, which has no lines. While that call is the top
+ * frame, nytp_callstack_waiter() remembers its caller. After it has returned,
+ * nytp_callstack_call_wait() says which call it was and how long it waited. */
 bool nytp_callstack_waiter(struct nytp_callstack *stack);
 bool nytp_callstack_call_wait(struct nytp_callstack *stack, uint32_t sub, uint32_t file,
                               uint32_t line, int64_t ticks);

@@ -346,9 +346,8 @@ static void drop_line(struct nytp_calltree *tree, uint32_t node, uint32_t record
     tree->free_lines = record;
 }
 
-/* Book the statements that stand before index `at`, back to the call's first booking or to what
- * is no statement. Returns the index of the last that was booked; UINT32_MAX when memory is
- * out. */
+/* Books the statements before index `at`, back to the call's first booking or to another kind
+ * of booking. Returns the index of the last one booked; UINT32_MAX if memory is out. */
 static uint32_t book_lines(struct nytp_calltree *tree, struct nytp_booked_call call,
                            const struct nytp_booking *bookings, uint32_t at)
 {

@@ -16,9 +16,8 @@
 
 #define NO_SPAN UINT32_MAX
 
-/* A frame that never returned left no span unless its entry was recorded. Where calls of such a
- * frame are on the time line, it gets a box around them: without it they would seem to be calls
- * of whatever stands beside them. */
+/* A frame that never returned has no span unless its entry was recorded. Its calls on the time
+ * line get a box around them: otherwise they would seem to be calls of a neighbour. */
 struct layout {
     uint32_t parent; /* layout, or NO_SPAN for the process */
     uint32_t raw;    /* node of the growing tree */

@@ -23,10 +23,10 @@ void nytp_line_owners_free(struct nytp_line_owners *owners);
 uint32_t nytp_line_owners_sub(const struct nytp_line_owners *owners, uint32_t file,
                               uint32_t line);
 
-/* The same, and for a line outside any sub whoever ran it. Asked in this order, until one
- * knows: which caller the calls made from that line name; which sub ran the string eval that
- * the line is in; which caller most calls from the file's outer lines name; which sub was
- * running just before the file's first statement. Else it is the root. Never NYTP_NO_SUB. */
+/* The same; for a line outside any sub, the sub that ran it. It is the first known of: the
+ * caller named by the calls made from that line; the sub that ran the line's string eval; the
+ * caller named by most calls from the file's outer lines; the sub that ran just before the
+ * file's first statement; the root. Never NYTP_NO_SUB. */
 uint32_t nytp_line_owners_runner(struct nytp_line_owners *owners, uint32_t file, uint32_t line);
 
 /* Index of the program's own file: the one named as the attribute `application` says, else

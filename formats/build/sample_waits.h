@@ -46,10 +46,10 @@ int64_t nytp_sample_waits_of(struct nytp_sample_waits *waits, int64_t ticks, boo
 bool nytp_sample_waits_return(struct nytp_sample_waits *waits, struct nytp_callstack *stack,
                               uint32_t sub, int64_t ticks);
 
-/* The statement is about to be booked: put its wait, `ticks` of `all_ticks`, into
- * stack->tree.waits. A builtin or an xsub that waited for the most of a sample waited when it
- * was seen: the processor time before that is of what ran between, and the wait is all of it.
- * But where the program never slept it only had no processor. */
+/* Call it before the statement is booked: puts its wait, `ticks` of `all_ticks`, into
+ * stack->tree.waits. If a builtin or xsub waited for most of a sample, it waited when it was
+ * seen: the processor time before belongs to other code, and all of its time is the wait. But
+ * if the program never slept, it only lacked a processor. */
 bool nytp_sample_waits_book(struct nytp_sample_waits *waits, struct nytp_callstack *stack,
                             uint32_t file, uint32_t line, int64_t ticks, int64_t all_ticks);
 

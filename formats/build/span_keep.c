@@ -62,8 +62,8 @@ bool nytp_built_spans_limit(struct nytp_builder *b)
     return true;
 }
 
-/* There are half as many spans again as may stay. Those that are below the floor by now are
- * left out; where many have the floor's own magnitude, what is too much of those, too. */
+/* There are half as many spans again as may stay. Removes those below the floor; if too many
+ * have the floor's magnitude, the excess of those, too. */
 static bool make_room(struct nytp_builder *b)
 {
     filter_spans(b, floor_keeps, &b->spans.floor);

@@ -7,10 +7,10 @@
 
 #include "running.h"
 
-/* Find perl in the target and choose the layout that fits what is there. False with *error set:
- * there is none, one that is not known, or it is only beginning or changes too fast
- * (NYTP_ERR_TRUNCATED: try again later), or reading the process until perl is found takes too
- * long (NYTP_ERR_LIMIT: it is made to take long). It does not wait. */
+/* Finds perl in the target and chooses the layout that fits it. Does not wait. Returns false
+ * with *error set: there is no perl, or an unknown one; it is starting or changes too fast
+ * (NYTP_ERR_TRUNCATED: try again later); or reading takes too long (NYTP_ERR_LIMIT: made on
+ * purpose). */
 bool nytp_attach(struct nytp_perl *perl, struct nytp_target *target, struct nytp_error *error);
 void nytp_detach(struct nytp_perl *perl);
 

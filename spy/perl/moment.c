@@ -180,7 +180,7 @@ static struct nytp_known_pad *known_pad(struct nytp_walker *walker,
     return &walker->pads[(hash >> 40) % NYTP_KNOWN_PADS];
 }
 
-/* Returns whether that is known, and believed to be what it was. */
+/* Returns whether the pad is known and believed unchanged. */
 static bool is_known_pad(const struct nytp_walker *walker, const struct nytp_known_pad *known,
                          const struct nytp_call *call)
 {
