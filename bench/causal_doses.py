@@ -1,31 +1,51 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """Doses for bench/causal: which subs of a program get one, and a copy of their module that has it.
 
-A dose is one statement on a line that is there already. It counts characters of a buffer: a loop in C,
-linear in the buffer's length, that calls and allocates nothing, reads a cache line for 300 ns of work, and
-is no builtin that a profiler times. How long each buffer is, CausalDose.pm reads from the environment.
-So one copy serves all doses, and whatever is counted is the same at all of them.
+A dose is one statement on a line that is there already. It counts characters of a buffer, again and again: a loop in
+C, linear in the buffer's length, that calls and allocates nothing and is no builtin that a profiler times. The buffer
+is short, so that the program's own data stays in the processor's caches. How long it is and how often it is read,
+CausalDose.pm takes from the environment. So one copy serves all doses, and whatever is counted is the same at all.
 """
+import functools
 import os
 import random
 import re
 import subprocess
 
-NS_A_CHARACTER = 4.5    # roughly: what a dose really took is measured
-LONGEST = 8 << 20       # characters; a longer buffer would take the processor's caches from the program
+LONGEST = 4000       # characters of a buffer
+LEAST_RUNS = 10      # of a dose
+MOST_TIMED = 20000   # runs of a dose that are timed; what runs more often leaves the caches as they are
 DOSE_MODULE = r"""package CausalDose;
 my $number = 0;
 for (split /,/, $ENV{CAUSAL_DOSES}) {
-    my $text = 'a' x $_;
+    $main::causal_times[$number] = int(($_ - 1) / LONGEST) + 1;
+    my $text = 'a' x ($_ / $main::causal_times[$number]);
     utf8::upgrade($text);
-    $main::causal_dose[$number++] = $text;
+    $main::causal_dose[$number] = $text;
+    $main::causal_values[$number++] = $_;
 }
 $main::causal_amount = $ENV{CAUSAL_AMOUNT};
+$main::causal_took = 0;
+$main::causal_clock = sub {0};    # Time::HiRes loads modules that may have a dose
+if ($ENV{CAUSAL_TOOK}) {
+    require Time::HiRes;
+    $main::causal_clock = \&Time::HiRes::clock_gettime;
+}
+END {
+    if ($ENV{CAUSAL_TOOK}) {
+        open my $out, '>', $ENV{CAUSAL_TOOK};
+        print $out $main::causal_took;
+    }
+}
 1;
-"""
-# Statements: N characters are looked at; N values are freed at the end of a scope.
-TIME = r"$main::causal_dose[{number}] =~ tr/a-f\x{{100}}//;"
-FREEING = "{{ my @freed = (0) x length $main::causal_dose[{number}] }}"
+""".replace("LONGEST", str(LONGEST))
+# Statements: N characters are looked at; N values are freed at the end of a scope; one of both with its processor time.
+TIME = r"$main::causal_dose[{number}] =~ tr/a-f\x{{100}}// for 1 .. $main::causal_times[{number}];"
+FREEING = "{{ my @freed = (0) x $main::causal_values[{number}] }}"
+TIMED = ("$main::causal_from = $main::causal_clock->(2); {statement} "
+         "$main::causal_took += $main::causal_clock->(2) - $main::causal_from;")
+# They run before a dose is timed.
+LOADED_FOR_DOSES = ("/strict.pm", "/warnings.pm", "/Exporter.pm", "/XSLoader.pm", "/Time/HiRes.pm")
 # The kinds in the order of their choice; which subs a kind means is in kinds().
 KINDS = ("hot", "cold", "middle", "recursive", "hot", "three callers", "closure", "middle", "cold")
 
@@ -41,12 +61,29 @@ class Dosed:
     def at_entry(self):
         return self.runs == self.calls
 
+    @property
+    def is_timed(self):
+        return self.runs <= MOST_TIMED
+
     def length(self, ns):
-        return max(1, round(ns / self.runs / NS_A_CHARACTER))
+        return max(1, round(ns / self.runs / ns_a_character()))
+
+
+@functools.cache
+def ns_a_character():
+    """Roughly what a character takes: what a dose really took is measured."""
+    code = f"$t = 'a' x {LONGEST}; utf8::upgrade($t); $t =~ tr/a-f\\x{{100}}// for 1 .. 25000; print((times)[0] / 25000)"
+    return 1e9 / LONGEST * float(subprocess.run(["perl", "-e", code], capture_output=True, text=True, check=True).stdout)
 
 
 def environment(lengths):
     return {"CAUSAL_DOSES": ",".join(map(str, lengths))}
+
+
+def taken(path):
+    """The nanoseconds of all doses of a plain run."""
+    with open(path, encoding="ascii") as seconds:
+        return 1e9 * float(seconds.read())
 
 
 def search_path():
@@ -54,7 +91,7 @@ def search_path():
     return sorted(found.stdout.split("\n"), key=len, reverse=True)
 
 
-def kinds(told, least_runs):
+def kinds(told):
     """By kind the subs that are of it and run often enough."""
     subs, total = told["subs"], told["total"]
     callers = {}
@@ -67,7 +104,8 @@ def kinds(told, least_runs):
                 "recursive": sub["recursion_depth"] > 0, "closure": "__ANON__[" in sub["name"],
                 "three callers": len(callers.get(index, ())) >= 3}
         for kind, it_does in fits.items():
-            if it_does and sub["kind"] == "perl" and sub["calls"] >= least_runs:
+            if (it_does and sub["kind"] == "perl" and sub["calls"] >= LEAST_RUNS
+                    and not told["files"][sub["file"]]["name"].endswith(LOADED_FOR_DOSES)):
                 found[kind].append(index)
     found["hot"] = found["hot"][:6]
     return found
@@ -88,7 +126,7 @@ def entry_of(lines, sub):
 def statements_of(lines, sub):
     """Lines within the sub at whose begin a statement begins, as their text and the one before say."""
     before = ";"
-    for number in range(sub["first_line"] + 1, sub["last_line"]):
+    for number in range(sub["first_line"] + 1, min(sub["last_line"], len(lines) + 1)):
         text = lines[number - 1]
         if re.match(r"\s*(my|return|local)\b", text) and re.search(r"[;{}]\s*\Z", before):
             yield number, len(text) - len(text.lstrip())
@@ -124,19 +162,18 @@ def chosen_sub(told, kind, indexes, within, least_runs, taken, incs, rng):
     return None
 
 
-def choose(told, options, dose_ns, incs):
+def choose(told, options, incs):
     """The sub `options.sub`, or `options.subs` of them of the kinds in their order, by `options.seed`. And the kinds
     for which none was found that runs often enough."""
-    least_runs = max(10, dose_ns / NS_A_CHARACTER / LONGEST)
     rng = random.Random(options.seed)
-    known, chosen, missing = kinds(told, least_runs), [], []
+    known, chosen, missing = kinds(told), [], []
     wanted = KINDS[:options.subs]
     if options.sub:
         wanted, known = ["named"], {"named": [n for n, sub in enumerate(told["subs"]) if sub["name"] == options.sub]}
     for position, kind in enumerate(wanted):
         candidates = sorted(known[kind], key=lambda index: told["subs"][index]["name"])
         rng.shuffle(candidates)
-        dosed = chosen_sub(told, kind, candidates, wanted.index(kind) < position, least_runs, [d.name for d in chosen], incs, rng)
+        dosed = chosen_sub(told, kind, candidates, wanted.index(kind) < position, LEAST_RUNS, [d.name for d in chosen], incs, rng)
         if dosed:
             chosen.append(dosed)
         else:
@@ -156,8 +193,9 @@ def choose_by_calls(told, least, most, seed, incs):
     return chosen_sub(told, "any", indexes, False, least, [], incs, rng)
 
 
-def write_copies(chosen, incs, folder, statement=TIME):
-    """Copies of the modules, with all doses; the subs' names are then those of the copies."""
+def write_copies(chosen, incs, folder, statement=TIME, timed=False):
+    """Copies of the modules, with all doses, which are timed or not; the subs' names are then those of the copies."""
+    os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "CausalDose.pm"), "w", encoding="ascii") as out:
         out.write(DOSE_MODULE)
     for path in {dosed.path for dosed in chosen}:
@@ -169,6 +207,8 @@ def write_copies(chosen, incs, folder, statement=TIME):
         for dosed in sorted(here, key=lambda each: -each.column):
             text = lines[dosed.line - 1]
             dose = statement.format(number=dosed.number)
+            if timed and dosed.is_timed:
+                dose = TIMED.format(statement=dose)
             lines[dosed.line - 1] = f"{text[:dosed.column]} {dose} {text[dosed.column:]}"
             dosed.name = dosed.name.replace(path, copy)
         os.makedirs(os.path.dirname(copy), exist_ok=True)

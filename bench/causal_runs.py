@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """The runs of bench/causal: a program plain and under each profiler, and what its profile says."""
+import contextlib
 import json
 import os
 import re
 import subprocess
 import sys
+import threading
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 EXPORT, SPY = (os.path.join(ROOT, "bin", name) for name in ("nytp-export", "nytp-spy"))
@@ -21,6 +23,7 @@ class Bench:
         self.options, self.scratch = options, scratch
         self.blib = os.pathsep.join(os.path.join(options.blib, part) for part in ("lib", "arch"))
         self.malloc = os.path.join(options.blib, "arch/auto/Devel/NYTProf/libnytp-malloc.so")
+        self.free_processors, self.waiting = threading.Semaphore(options.jobs), threading.Lock()
 
     def environment(self, ours, out, settings, dose):
         env = {k: v for k, v in os.environ.items() if k not in ("NYTPROF", "PERL5LIB", "PERL5OPT")}
@@ -58,11 +61,23 @@ class Bench:
     def run(self, *arguments):
         return self.finish(self.start(*arguments))
 
+    @contextlib.contextmanager
+    def processors(self, needed):
+        """Waits until so many are free, and takes them. nytp-spy needs one more than its program."""
+        with self.waiting:
+            for _ in range(needed):
+                self.free_processors.acquire()
+        try:
+            yield
+        finally:
+            self.free_processors.release(needed)
+
     def side_by_side(self, runs):
         """The processor times of all runs, which share a processor; with --wall they run one by one."""
-        if self.options.wall:
-            return [self.run(*run) for run in runs]
-        return [self.finish(process) for process in [self.start(*run) for run in runs]]
+        with self.processors(self.options.jobs if any(MODES[mode][1] for mode, *_ in runs) else 1):
+            if self.options.wall:
+                return [self.run(*run) for run in runs]
+            return [self.finish(process) for process in [self.start(*run) for run in runs]]
 
     @staticmethod
     def readers(mode):
@@ -78,7 +93,8 @@ def exported(out, *options):
 
 
 def plain_name(name):
-    return re.sub(r"\[(?:[^\[\]]*/)?([^/\]]*)\]", r"[\1]", name)
+    """Without folders, and without the digests by which Mojolicious names packages anew in each run."""
+    return re.sub(r"::[0-9a-f]{32}\b", "::*", re.sub(r"\[(?:[^\[\]]*/)?([^/\]]*)\]", r"[\1]", name))
 
 
 def add_to(table, key, value):
@@ -95,7 +111,8 @@ def profile_of(out, *options):
     for name, sub in zip(names, told["subs"]):
         add_to(found["own"], name, sub.get("cpu", sub["exclusive"]))
         add_to(found["all"], name, sub["inclusive"])
-        found["count"][name] = (sub["calls"], sub["statements"])
+        add_to(found["count"], (name, "calls"), sub["calls"])
+        add_to(found["count"], (name, "statements"), sub["statements"])
     for line in told["lines"]:
         add_to(found["line"], (names[line["sub"]], line["line"]), line.get("cpu", line["exclusive"]))
     for call in told["calls"]:

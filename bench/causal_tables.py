@@ -37,6 +37,14 @@ def by_mode(rows, head):
                *(furthest(its_rows, column, head[column].split()[0], column in (4, 5)) for column in columns)]
 
 
+def added(path, rows):
+    """The rows of a file and these, which are added to it."""
+    with open(path, "a+", encoding="utf-8") as kept:
+        kept.writelines("\t".join(row) + "\n" for row in rows)
+        kept.seek(0)
+        return [line.rstrip("\n").split("\t") for line in kept]
+
+
 def markdown(lines):
     head, *rest = lines
     return "".join(f"| {' | '.join(words)} |\n" for words in (head, ["---"] * len(head), *rest))

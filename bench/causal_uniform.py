@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 
 import causal_scores as scores
-from causal_runs import exported
+from causal_runs import SAMPLED, exported
 
 SPIN_MODULE = """package CausalSpin;
 require DynaLoader;
@@ -93,7 +93,7 @@ void start(pTHX_ CV *cv)
 
 
 TRIAL = 100    # rounds
-HEAD = ("program", "mode", "points", "slope", "")
+HEAD = ("program", "mode", "points", "by chance", "slope", "")
 
 
 def environment(rounds):
@@ -160,5 +160,7 @@ def judge(bench, name, program, cpu):
                 profiles.append(times_of(json.loads(exported(out, "--json", "--unit=ns"))))
             rounds.append((plain, profiles))
         off, slope, bar = scores.uniform(ops, rounds)
-        rows.append([name, mode, f"{off:.1f}", f"{slope:.3f} ± {bar:.3f}", "points missed" if off > scores.UNIFORM_POINTS else "met"])
+        chance = scores.uniform_by_chance(ops, rounds, 1e9 / int(mode.split("=")[-1].split()[-1])) if mode in SAMPLED else 0
+        rows.append([name, mode, f"{off:.1f}", f"{chance:.1f}", f"{slope:.3f} ± {bar:.3f}",
+                     "points missed" if off - chance > scores.UNIFORM_POINTS else "met"])
     return rows

@@ -19,35 +19,40 @@ from causal_runs import Bench, exported
 BY_CALLER = {"a": 0.25, "b": 0.75}
 
 
-def made(slope=1.0, elsewhere=0.0, other_line=0.0, wrong_caller=0.0, above=1.0, more_calls=0, noise=0, slower=1.0, left=0.0):
+def made(slope=1.0, elsewhere=0.0, other_line=0.0, wrong_caller=0.0, above=1.0, more_calls=0, noise=0, slower=1.0, beside=1.0):
     """A round with doses of 100 and 1000 in a sub that two others call."""
     def profile(dose):
         told = slope * dose
-        return {"own": {"sub": 500 + told + noise * dose, "other": 300 + elsewhere * dose, "rest": 2200 + left * 4000},
+        return {"own": {"sub": 500 + told + noise * dose, "other": 300 + elsewhere * dose, "rest": 2200},
                 "all": {"main": 2000 + above * dose, "a": 700 + dose / 4},
                 "line": {("sub", 7): 200 + (1 - other_line) * told, ("sub", 8): 300 + other_line * told},
                 "from": {("sub", "a"): 100 + (0.25 + wrong_caller) * told, ("sub", "b"): 400 + (0.75 - wrong_caller) * told},
-                "cost": 4000,
                 "count": {"sub": (40, 80 + (more_calls if dose else 0)), "other": (1, 2)}}
-    return {"plain": [3000, 3000 + 100 / slower, 3000 + 1000 / slower], "took": [9000, 9100, 10000], "profile": [profile(dose) for dose in (0, 100, 1000)]}
+    return {"plain": [3000, 3000 + 100 / slower, 3000 + 1000 / slower], "doses": [50 + beside * dose / slower for dose in (0, 100, 1000)],
+            "took": [9000, 9100, 10000], "profile": [profile(dose) for dose in (0, 100, 1000)]}
 
 
 def judged(**lie):
     rounds = [made(**lie) for _ in range(3)]
     return {"slope": scores.slope(rounds, "own", "sub"), "plain": scores.plain(rounds), "spill": scores.spill(rounds, "sub"),
             "line": scores.line(rounds, "sub", 7), "callers": scores.callers(rounds, "sub", BY_CALLER),
-            "ancestors": scores.ancestors(rounds, {"main": 1, "a": 0.25}), "counts": scores.counts(rounds), "cost": scores.cost(rounds)}
+            "ancestors": scores.ancestors(rounds, {"main": 1, "a": 0.25}), "counts": scores.counts(rounds)}
 
 
 def test_an_honest_profile_meets_all_goals():
     assert scores.missed(judged(), False) == []
 
 
+def test_a_dose_that_slows_what_runs_behind_it_is_judged_by_its_own_time():
+    found = judged(beside=0.9, slope=0.9, elsewhere=0.1)
+    assert found["slope"] == (pytest.approx(1), 0) and scores.missed(found, False) == []
+    assert scores.missed(judged(beside=0.9), False) == ["slope"]
+
+
 @pytest.mark.parametrize("lie, score, value", [
     ({"slope": 0.9}, "slope", 0.9), ({"slope": 1.2}, "slope", 1.2), ({"elsewhere": -0.2}, "spill", 0.2),
     ({"other_line": 0.1}, "line", 0.1), ({"wrong_caller": 0.1}, "callers", 0.1), ({"above": 2.0}, "ancestors", 1.0),
-    ({"more_calls": 1}, "counts", 1), ({"slower": 1.2}, "plain", 1.2),
-    ({"left": 0.2}, "cost", 0.2), ({"left": -0.2}, "cost", 0.2)])
+    ({"more_calls": 1}, "counts", 1), ({"slower": 1.2}, "plain", 1.2)])
 def test_each_lie_misses_its_goal_and_no_other(lie, score, value):
     found = judged(**lie)
     assert abs(found[score][0]) == pytest.approx(value, abs=1e-9)
@@ -69,6 +74,11 @@ def test_what_is_surely_missed_is_so_beside_noise():
 
 def test_one_round_says_nothing():
     assert scores.missed({"slope": scores.slope([made()], "own", "sub")}, False) is None
+
+
+def test_cost_that_is_left_is_told_as_a_part_of_it():
+    assert scores.cost([(3400, 3000, 2000), (3600, 3100, 2500)]) == (pytest.approx(0.2), 0)
+    assert scores.cost([(2400, 3000, 2000), (2000, 3000, 2000)])[0] == pytest.approx(-0.4)
 
 
 def test_a_change_elsewhere_counts_beyond_its_own_bar():
@@ -100,25 +110,37 @@ def test_doses_run_as_often_as_is_told_and_change_nothing_else(tmp_path):
                      sub("Given::walk", 7, 7, 20, 15, 2), sub(f"Given::__ANON__[{given}:6]", 6, 6, 20, 484)],
             "lines": [{"sub": 0, "line": 3, "statements": 20}, {"sub": 0, "line": 4, "statements": 20}]}
     options = argparse.Namespace(sub=None, subs=9, seed=1)
-    chosen, missing = causal_doses.choose(told, options, 1000, [str(given.parent)])
+    chosen, missing = causal_doses.choose(told, options, [str(given.parent)])
     # The sub of no time is empty: whatever is put into it becomes what it returns.
     assert {dosed.name.split("::")[1][:8] for dosed in chosen} == {"plain", "walk", "__ANON__"}
     assert "cold" in missing and all(dosed.name != "Given::empty" for dosed in chosen)
-    causal_doses.write_copies(chosen, [str(given.parent)], str(tmp_path))
-    assert (tmp_path / "Given.pm").read_text().count("\n") == MODULE.count("\n")
     program = ("use Given; print join(' ', Given::plain(3), $Given::closure->(), Given::walk(3), scalar Given::empty()),"
                " '|', join ' ', map length, @main::causal_dose")
-    done = subprocess.run(["perl", "-w", "-Mstrict", f"-I{tmp_path}", "-MCausalDose", "-e", program], capture_output=True,
-                          text=True, env={**os.environ, "CAUSAL_DOSES": "1,20,300"}, check=True)
-    assert done.stdout.startswith("1 5 0 |") and done.stdout.endswith("|1 20 300")
+    took = tmp_path / "took"
+    for timed in (False, True):
+        folder = tmp_path / str(timed)
+        causal_doses.write_copies(chosen, [str(given.parent)], str(folder), timed=timed)
+        assert (folder / "Given.pm").read_text().count("\n") == MODULE.count("\n")
+        done = subprocess.run(["perl", "-w", "-Mstrict", f"-I{folder}", "-MCausalDose", "-e", program], capture_output=True, text=True,
+                              env={**os.environ, "CAUSAL_DOSES": "1,20,300", "CAUSAL_TOOK": str(took) if timed else ""}, check=True)
+        assert done.stdout.startswith("1 5 0 |") and done.stdout.endswith("|1 20 300")
+    assert causal_doses.taken(took) > 0
 
 
-def test_a_dose_takes_time_in_proportion_to_its_length():
-    code = ("my $n = 0; sub f { $main::causal_dose[0] =~ tr/a-f\\x{100}// } $n += f() for 1 .. 7; print $n")
-    for length in (1, 1000):
-        done = subprocess.run(["perl", "-e", causal_doses.DOSE_MODULE + code], capture_output=True, text=True, check=True,
-                              env={**os.environ, "CAUSAL_DOSES": str(length)})
-        assert done.stdout == str(7 * length)
+@pytest.mark.parametrize("length", [1, 1000, 9000])
+def test_a_dose_looks_at_as_many_characters_as_it_is_long(length):
+    code = ("$looked = 0; $looked += " + causal_doses.TIME.format(number=0) + " print \"$looked $main::causal_values[0]\"")
+    done = subprocess.run(["perl", "-e", causal_doses.DOSE_MODULE + code], capture_output=True, text=True, check=True,
+                          env={**os.environ, "CAUSAL_DOSES": str(length)})
+    assert done.stdout == f"{length} {length}"
+
+
+@pytest.mark.parametrize("name, found", [
+    ("A::__ANON__[A.pm:9]", "A::__ANON__[A.pm:8]"), ("A::__ANON__[A.pm:4]", "A::__ANON__[A.pm:4]"),
+    ("A::__ANON__[B.pm:4]", "A::__ANON__[B.pm:4]"), ("A::named", "A::named")])
+def test_an_anonymous_sub_is_found_by_the_nearest_line(name, found):
+    known = {"A::__ANON__[A.pm:4]": 1, "A::__ANON__[A.pm:8]": 1, "A::__ANON__[A.pm:20]": 1}
+    assert scores.name_in(name, [{"profile": [{"own": known}]}]) == found
 
 
 OPS = {("a", 1): 600, ("a", 2): 300, ("b", 1): 100}
@@ -137,6 +159,19 @@ def test_a_dose_for_every_op_is_told_in_proportion_to_the_ops():
     assert scores.uniform(OPS, [uniform_round(first=300, second=150, other=50)] * 3)[:2] == (0, 0.5)
     # as far as the differences may be noise, they do not count
     assert scores.uniform(OPS, [uniform_round(noise) for noise in (-90, 0, 90)])[0] == 0
+
+
+def test_points_of_honest_samples_are_those_of_chance():
+    rng = scores.random.Random(7)
+
+    def sampled(part_of_first):
+        before, after = ({at: 1e6 * scores.poisson(rng, mean) for at, mean in means.items()}
+                         for means in ({at: 5 for at in OPS}, {("a", 1): 5 + 60 * part_of_first, ("a", 2): 5 + 30, ("b", 1): 5 + 10}))
+        return [5000, 6000], [before, after]
+    honest = [sampled(1) for _ in range(5)]
+    assert scores.uniform(OPS, honest)[0] < 3 + scores.uniform_by_chance(OPS, honest, 1e6)
+    lying = [sampled(0.3) for _ in range(5)]
+    assert scores.uniform(OPS, lying)[0] > 3 + scores.uniform_by_chance(OPS, lying, 1e6)
 
 
 def test_ops_are_counted_and_doses_for_them_change_nothing(tmp_path):
@@ -160,7 +195,7 @@ def test_amounts_are_told_of_the_line_that_does_them(tmp_path, row):
     given, out = tmp_path / "inc" / "Given.pm", str(tmp_path / "out")
     given.parent.mkdir()
     given.write_text("package Given;\nsub often { my $n = shift;\n    return $n + 1 }\n1;\n")
-    bench = Bench(argparse.Namespace(blib=os.path.join(ROOT, "blib"), wall=True), str(tmp_path))
+    bench = Bench(argparse.Namespace(blib=os.path.join(ROOT, "blib"), wall=True, jobs=1), str(tmp_path))
     program = ([f"-I{given.parent}", "-MGiven", "-e", "Given::often($_) for 1 .. 30"], None)
     bench.run(mode, program, [], {}, out, os.devnull, min(os.sched_getaffinity(0)))
     dosed = causal_doses.choose_by_calls(json.loads(exported(out, "--json")), 20, 400, 1, [str(given.parent)])

@@ -55,7 +55,7 @@ sub true_shares {
 
 # Returns what is wrong with the shares of a sampled program's parts, as lines of text, and their times. Each part has an
 # eighth of the time or more, and 2,000 samples or more are taken, in as many runs as that needs: 250 of a part, which are
-# a half or twice as many by chance only eight standard deviations away. bench/truth tells how near shares come.
+# a half or twice as many by chance only eight standard deviations away. bench/causal tells how near shares come.
 sub wrong_shares {
     my ($program, $rounds, $true, $times_in) = @_;
     my ($samples, %seen) = 0;
