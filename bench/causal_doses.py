@@ -5,6 +5,7 @@ A dose is one statement on a line that is there already. It counts characters of
 C, linear in the buffer's length, that calls and allocates nothing and is no builtin that a profiler times. The buffer
 is short, so that the program's own data stays in the processor's caches. How long it is and how often it is read,
 CausalDose.pm takes from the environment. So one copy serves all doses, and whatever is counted is the same at all.
+It measures how long the doses take, too.
 """
 import functools
 import os
@@ -14,7 +15,7 @@ import subprocess
 
 LONGEST = 4000       # characters of a buffer
 LEAST_RUNS = 10      # of a dose
-MOST_TIMED = 20000   # runs of a dose that are timed; what runs more often leaves the caches as they are
+MOST_TIMED = 5000    # runs of a dose that are timed
 DOSE_MODULE = r"""package CausalDose;
 my $number = 0;
 for (split /,/, $ENV{CAUSAL_DOSES}) {
@@ -25,25 +26,30 @@ for (split /,/, $ENV{CAUSAL_DOSES}) {
     $main::causal_values[$number++] = $_;
 }
 $main::causal_amount = $ENV{CAUSAL_AMOUNT};
-$main::causal_took = 0;
-$main::causal_clock = sub {0};    # Time::HiRes loads modules that may have a dose
+
+# Time::HiRes loads modules that may have a dose.
+my ($from, $took, $clock, $kind, $process) = (0, 0, sub {0}, $ENV{CAUSAL_CLOCK}, $$);
+$main::causal_begin = sub { $from = $clock->($kind) };
+$main::causal_end = sub { $took += ($clock->($kind) - $from) * $_[0] };
 if ($ENV{CAUSAL_TOOK}) {
     require Time::HiRes;
-    $main::causal_clock = \&Time::HiRes::clock_gettime;
+    $clock = \&Time::HiRes::clock_gettime;
 }
 END {
-    if ($ENV{CAUSAL_TOOK}) {
+    if ($ENV{CAUSAL_TOOK} && $process == $$) {
         open my $out, '>', $ENV{CAUSAL_TOOK};
-        print $out $main::causal_took;
+        print $out $took;
     }
 }
 1;
 """.replace("LONGEST", str(LONGEST))
-# Statements: N characters are looked at; N values are freed at the end of a scope; one of both with its processor time.
+# Statements: N characters are looked at; N values are freed at the end of a scope; one of both, measured in one of
+# `mask` + 1 runs.
 TIME = r"$main::causal_dose[{number}] =~ tr/a-f\x{{100}}// for 1 .. $main::causal_times[{number}];"
 FREEING = "{{ my @freed = (0) x $main::causal_values[{number}] }}"
-TIMED = ("$main::causal_from = $main::causal_clock->(2); {statement} "
-         "$main::causal_took += $main::causal_clock->(2) - $main::causal_from;")
+TIMED = ("$main::causal_begin->() unless ++$main::causal_runs[{number}] & {mask}; {dose} "
+         "$main::causal_end->({mask} + 1) unless $main::causal_runs[{number}] & {mask};")
+CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID = "1", "3"
 # They run before a dose is timed.
 LOADED_FOR_DOSES = ("/strict.pm", "/warnings.pm", "/Exporter.pm", "/XSLoader.pm", "/Time/HiRes.pm")
 # The kinds in the order of their choice; which subs a kind means is in kinds().
@@ -61,9 +67,11 @@ class Dosed:
     def at_entry(self):
         return self.runs == self.calls
 
-    @property
-    def is_timed(self):
-        return self.runs <= MOST_TIMED
+    def timed(self, dose):
+        mask = 0
+        while self.runs / (mask + 1) > MOST_TIMED:
+            mask = 2 * mask + 1
+        return TIMED.format(number=self.number, mask=mask, dose=dose)
 
     def length(self, ns):
         return max(1, round(ns / self.runs / ns_a_character()))
@@ -81,7 +89,7 @@ def environment(lengths):
 
 
 def taken(path):
-    """The nanoseconds of all doses of a plain run."""
+    """The nanoseconds of all doses of a run."""
     with open(path, encoding="ascii") as seconds:
         return 1e9 * float(seconds.read())
 
@@ -193,9 +201,8 @@ def choose_by_calls(told, least, most, seed, incs):
     return chosen_sub(told, "any", indexes, False, least, [], incs, rng)
 
 
-def write_copies(chosen, incs, folder, statement=TIME, timed=False):
+def write_copies(chosen, incs, folder, statement, timed=False):
     """Copies of the modules, with all doses, which are timed or not; the subs' names are then those of the copies."""
-    os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "CausalDose.pm"), "w", encoding="ascii") as out:
         out.write(DOSE_MODULE)
     for path in {dosed.path for dosed in chosen}:
@@ -207,8 +214,7 @@ def write_copies(chosen, incs, folder, statement=TIME, timed=False):
         for dosed in sorted(here, key=lambda each: -each.column):
             text = lines[dosed.line - 1]
             dose = statement.format(number=dosed.number)
-            if timed and dosed.is_timed:
-                dose = TIMED.format(statement=dose)
+            dose = dosed.timed(dose) if timed else dose
             lines[dosed.line - 1] = f"{text[:dosed.column]} {dose} {text[dosed.column:]}"
             dosed.name = dosed.name.replace(path, copy)
         os.makedirs(os.path.dirname(copy), exist_ok=True)

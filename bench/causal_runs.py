@@ -42,7 +42,8 @@ class Bench:
         settings = (ours or "") + (self.clock(mode) if settings is None else settings)
         env = self.environment(ours is not None, out, settings, dose)
         command = ["perl", *loaded, *(["-d:NYTProf"] if mode == "peer" or ours is not None else []), *program[0]]
-        command = ["taskset", "-c", str(cpu), *command]
+        if not self.options.wall:
+            command = ["taskset", "-c", str(cpu), *command]
         if rate:
             command = [SPY, "record", "--no-source", "-r", str(rate), "-o", out, "--", *command]
         with open(program[1] or os.devnull, "rb") as stdin, open(stdout, "wb") as output:
@@ -106,7 +107,6 @@ def profile_of(out, *options):
     told = json.loads(exported(out, "--json", "--unit=ns", *options))
     names = [plain_name(sub["name"]) for sub in told["subs"]]
     found = {"own": {}, "all": {}, "line": {}, "from": {}, "count": {},
-             "excluded": float(dict(told["attributes"]).get("cumulative_overhead_ticks", 0)) * 1e9 / told["ticks_per_sec"],
              "cost": sum(process.get("recording_cost", 0) for process in told["processes"])}
     for name, sub in zip(names, told["subs"]):
         add_to(found["own"], name, sub.get("cpu", sub["exclusive"]))

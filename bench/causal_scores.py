@@ -4,10 +4,9 @@
 A profile is a dictionary of tables: "own" and "all" have a sub's exclusive and inclusive time by its name, "line" a
 line's time by sub and number, "from" a sub's exclusive time by its name and its caller's, "count" what was counted.
 A round has a plain run and a profiled one without dose and with each dose, all made side by side: {"plain": [ns, …],
-"doses": [ns, …], "took": [ns, …], "profile": [profile, …]}, processor times of plain runs, of the doses in them, and of
-profiled runs. What a profiler adds is the same with all doses; so both runs tell what a dose took, and the profiled
-ones tell it without the noise between runs. A part of that is not the dose: the rest of the program runs slower behind
-a long one, which takes the processor's caches from it. How large that part is, the plain runs tell.
+"doses": [ns, …], "profile": [profile, …]}, what the doses took in plain runs and in profiled ones. That is less than
+what a run takes more: the rest of the program runs slower behind a long dose, when the processor's caches hold other
+data.
 Of all rounds a score has the mean and a bar: within it the mean of endless rounds is, 95 times of 100.
 """
 import math
@@ -34,13 +33,8 @@ def differences(times):
 
 
 def doses(made):
-    """What a run of a round took more with each dose, by the profiled runs' own processor time."""
-    return differences(made["took"])
-
-
-def part_of_doses(made):
-    """How much of what a plain run takes more the doses took themselves, through all doses."""
-    return ratio(differences(made["doses"]), differences(made["plain"]))
+    """What each dose of a round took in the profiled runs."""
+    return differences(made["doses"])
 
 
 def rises(made, table, key):
@@ -64,7 +58,7 @@ def name_in(name, rounds):
 
 def slope(rounds, table, key):
     """The rise of a time over the doses: 1 when the profile tells what happened."""
-    return mean_and_bar(ratio(rises(made, table, key), doses(made)) / part_of_doses(made) for made in rounds)
+    return mean_and_bar(ratio(rises(made, table, key), doses(made)) for made in rounds)
 
 
 def plain(rounds):
@@ -105,7 +99,8 @@ def ancestors(rounds, weights):
     slower may be below it or not."""
     def off(made, name, weight):
         rise = rises(made, "all", name)[-1] / doses(made)[-1]
-        return rise - min(max(rise, weight * part_of_doses(made)), weight)
+        before, after = (sum(profile["own"].values()) for profile in (made["profile"][0], made["profile"][-1]))
+        return rise - min(max(rise, weight), weight * max(1, (after - before) / doses(made)[-1]))
     return furthest([mean_and_bar(off(made, name, weight) for made in rounds) for name, weight in weights.items()])
 
 
