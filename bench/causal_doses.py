@@ -145,8 +145,11 @@ def statements_of(lines, sub):
 
 
 def place_of(told, index, within, least_runs, rng):
-    """The file, line and column for a dose, and how often it runs; None without a safe place."""
+    """The file, line and column for a dose, and how often it runs; None without a safe place, or if other subs are
+    made of the same lines (closures that got names)."""
     sub = told["subs"][index]
+    if any(other["file"] == sub["file"] and other["first_line"] == sub["first_line"] and other is not sub for other in told["subs"]):
+        return None
     path = told["files"][sub["file"]]["name"]
     try:
         with open(path, encoding="latin-1") as source:

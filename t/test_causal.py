@@ -128,6 +128,14 @@ def test_doses_run_as_often_as_is_told_and_change_nothing_else(tmp_path):
     assert causal_doses.taken(took) > 0
 
 
+@pytest.mark.parametrize("names, has_place", [(["Given::plain"], True), (["Given::plain", "Given::twin"], False)])
+def test_lines_of_which_several_subs_are_made_get_no_dose(tmp_path, names, has_place):
+    (tmp_path / "Given.pm").write_text(MODULE)
+    told = {"files": [{"name": str(tmp_path / "Given.pm")}], "lines": [],
+            "subs": [{"name": name, "file": 0, "first_line": 2, "last_line": 4, "calls": 20} for name in names]}
+    assert (causal_doses.place_of(told, 0, False, 10, None) is not None) == has_place
+
+
 @pytest.mark.parametrize("length", [1, 1000, 9000])
 def test_a_dose_looks_at_as_many_characters_as_it_is_long(length):
     code = ("$looked = 0; $looked += " + causal_doses.TIME.format(number=0) + " print \"$looked $main::causal_values[0]\"")
