@@ -28,17 +28,27 @@ for (split /,/, $ENV{CAUSAL_DOSES}) {
 $main::causal_amount = $ENV{CAUSAL_AMOUNT};
 
 # Time::HiRes loads modules that may have a dose.
-my ($from, $took, $clock, $kind, $process) = (0, 0, sub {0}, $ENV{CAUSAL_CLOCK}, $$);
+my ($from, $clock, $kind, $process, @took) = (0, sub {0}, $ENV{CAUSAL_CLOCK}, $$);
 $main::causal_begin = sub { $from = $clock->($kind) };
-$main::causal_end = sub { $took += ($clock->($kind) - $from) * $_[0] };
+$main::causal_end = sub { push @{ $took[$_[0]] }, $clock->($kind) - $from };
+
+# Runs that are not timed took the median of the others: those may have been interrupted.
+sub seconds {
+    my ($runs, @timed) = @_;
+    my $sum = 0;
+    $sum += $_ for @timed;
+    return $sum + ($runs - @timed) * (sort { $a <=> $b } @timed)[@timed / 2];
+}
 if ($ENV{CAUSAL_TOOK}) {
     require Time::HiRes;
     $clock = \&Time::HiRes::clock_gettime;
 }
 END {
     if ($ENV{CAUSAL_TOOK} && $process == $$) {
+        my $sum = 0;
+        $sum += seconds($main::causal_runs[$_], @{ $took[$_] }) for grep { $took[$_] } 0 .. $#took;
         open my $out, '>', $ENV{CAUSAL_TOOK};
-        print $out $took;
+        print $out $sum;
     }
 }
 1;
@@ -48,7 +58,7 @@ END {
 TIME = r"$main::causal_dose[{number}] =~ tr/a-f\x{{100}}// for 1 .. $main::causal_times[{number}];"
 FREEING = "{{ my @freed = (0) x $main::causal_values[{number}] }}"
 TIMED = ("$main::causal_begin->() unless ++$main::causal_runs[{number}] & {mask}; {dose} "
-         "$main::causal_end->({mask} + 1) unless $main::causal_runs[{number}] & {mask};")
+         "$main::causal_end->({number}) unless $main::causal_runs[{number}] & {mask};")
 CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID = "1", "3"
 # They run before a dose is timed.
 LOADED_FOR_DOSES = ("/strict.pm", "/warnings.pm", "/Exporter.pm", "/XSLoader.pm", "/Time/HiRes.pm")

@@ -77,8 +77,10 @@ def test_one_round_says_nothing():
 
 
 def test_cost_that_is_left_is_told_as_a_part_of_it():
-    assert scores.cost([(3400, 3000, 2000), (3600, 3100, 2500)]) == (pytest.approx(0.2), 0)
-    assert scores.cost([(2400, 3000, 2000), (2000, 3000, 2000)])[0] == pytest.approx(-0.4)
+    assert scores.cost([(3400, 3000, 2000)] * 8) == (pytest.approx(0.2), 0)
+    assert scores.cost([(2400, 3000, 2000)] * 7 + [(3400, 9000, 2000)])[0] == pytest.approx(-0.3)
+    varying = [(3400 + step, 3000, 2000) for step in range(0, 800, 100)]
+    assert scores.cost(varying)[0] == pytest.approx(0.3) and scores.cost(varying)[1] > 0.05
 
 
 def test_a_change_elsewhere_counts_beyond_its_own_bar():
