@@ -94,8 +94,9 @@ def exported(out, *options):
 
 
 def plain_name(name):
-    """Without folders, and without the digests by which Mojolicious names packages anew in each run."""
-    return re.sub(r"::[0-9a-f]{32}\b", "::*", re.sub(r"\[(?:[^\[\]]*/)?([^/\]]*)\]", r"[\1]", name))
+    """Without folders, without the digests by which Mojolicious names packages anew in each run, and without blanks,
+    as --collapsed has it."""
+    return re.sub(r"::[0-9a-f]{32}\b", "::*", re.sub(r"\[(?:[^\[\]]*/)?([^/\]]*)\]", r"[\1]", name)).replace(" ", "_")
 
 
 def add_to(table, key, value):
