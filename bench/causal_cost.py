@@ -35,7 +35,7 @@ def judge(bench, name, program, cpu):
         plain = bench.run("plain", program, [f"-I{folder}", "-MCausalClock"], {"CAUSAL_TOOK": took}, out, os.devnull, cpu)
         recording.append(bench.run("exact", program, [], {}, out, os.devnull, cpu) / plain)
         profile = profile_of(out)
-        rounds.append((sum(profile["own"].values()), causal_doses.taken(took), profile["cost"]))
+        rounds.append((sum(profile["own"].values()), causal_doses.taken(took)[0], profile["cost"]))
     left = scores.cost(rounds)
     return [[name, "exact", f"{statistics.median(recording):.2f}", "{:.0f} ± {:.0f}".format(*(100 * part for part in left)),
              "too noisy" if left[1] > scores.COST else "left missed" if abs(left[0]) - left[1] > scores.COST else "met"]]

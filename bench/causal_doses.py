@@ -45,10 +45,8 @@ if ($ENV{CAUSAL_TOOK}) {
 }
 END {
     if ($ENV{CAUSAL_TOOK} && $process == $$) {
-        my $sum = 0;
-        $sum += seconds($main::causal_runs[$_], @{ $took[$_] }) for grep { $took[$_] } 0 .. $#took;
         open my $out, '>', $ENV{CAUSAL_TOOK};
-        print $out $sum;
+        print $out $took[$_] ? seconds($main::causal_runs[$_], @{ $took[$_] }) : 0, "\n" for 0 .. $number - 1;
     }
 }
 1;
@@ -99,9 +97,9 @@ def environment(lengths):
 
 
 def taken(path):
-    """The nanoseconds of all doses of a run. The next run has to write them anew."""
+    """The nanoseconds of each sub's doses in a run. The next run has to write them anew."""
     with open(path, encoding="ascii") as seconds:
-        ns = 1e9 * float(seconds.read())
+        ns = [1e9 * float(line) for line in seconds]
     os.unlink(path)
     return ns
 
