@@ -5,7 +5,7 @@ import sys
 
 def furthest(rows, column, score, ideal):
     """The cell of some rows. It is bold where the score misses its goal, in brackets where that is not known."""
-    told = [(row[-1].endswith("missed") and score in row[-1], abs(float(row[column].split()[0]) - ideal), row)
+    told = [(row[-1].endswith("missed") and score in row[-1], abs(float(row[column].replace(",", " ").split()[0]) - ideal), row)
             for row in rows if row[column] != "-"]
     if not told:
         return "-"

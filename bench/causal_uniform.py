@@ -93,7 +93,7 @@ void start(pTHX_ CV *cv)
 
 
 TRIAL = 100    # rounds
-HEAD = ("program", "mode", "points", "by chance", "slope", "")
+HEAD = ("program", "mode", "points", "slope", "")
 
 
 def environment(rounds):
@@ -161,6 +161,6 @@ def judge(bench, name, program, cpu):
             rounds.append((plain, profiles))
         off, slope, bar = scores.uniform(ops, rounds)
         chance = scores.uniform_by_chance(ops, rounds, 1e9 / int(mode.split("=")[-1].split()[-1])) if mode in SAMPLED else 0
-        rows.append([name, mode, f"{off:.1f}", f"{chance:.1f}", f"{slope:.3f} ± {bar:.3f}",
+        rows.append([name, mode, f"{off:.1f}" + (f", by chance {chance:.1f}" if chance else ""), f"{slope:.3f} ± {bar:.3f}",
                      "points missed" if off - chance > scores.UNIFORM_POINTS else "met"])
     return rows
