@@ -38,7 +38,7 @@ def judge(bench, name, program, cpu):
         rounds.append((sum(profile["own"].values()), causal_doses.taken(took)[0], profile["cost"]))
     left = scores.cost(rounds)
     return [[name, "exact", f"{statistics.median(recording):.2f}", "{:.0f} ± {:.0f}".format(*(100 * part for part in left)),
-             "too noisy" if left[1] > scores.COST else "left missed" if abs(left[0]) - left[1] > scores.COST else "met"]]
+             "left missed" if abs(left[0]) - left[1] > scores.COST else "too noisy" if left[1] > scores.COST else "met"]]
 
 
 def shown(rows):

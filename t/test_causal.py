@@ -138,7 +138,7 @@ def test_lines_of_which_several_subs_are_made_get_no_dose(tmp_path, names, has_p
     assert (causal_doses.place_of(told, 0, False, 10, None) is not None) == has_place
 
 
-@pytest.mark.parametrize("length", [1, 1000, 9000])
+@pytest.mark.parametrize("length", [1, 1000, 90000])
 def test_a_dose_looks_at_as_many_characters_as_it_is_long(length):
     code = ("$looked = 0; $looked += " + causal_doses.TIME.format(number=0) + " print \"$looked $main::causal_values[0]\"")
     done = subprocess.run(["perl", "-e", causal_doses.DOSE_MODULE + code], capture_output=True, text=True, check=True,
