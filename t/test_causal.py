@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """The scores and doses of bench/causal: rounds whose answers are known, and a module that is given doses."""
 import argparse
+import importlib.machinery
+import importlib.util
 import json
 import os
 import subprocess
@@ -220,3 +222,13 @@ def test_amounts_are_told_of_the_line_that_does_them(tmp_path, row):
     (before, others_before), (after, others_after) = found
     assert after - before == 7 * unit * 30
     assert others_before == others_after
+
+
+def test_lies_can_still_be_planted():
+    loader = importlib.machinery.SourceFileLoader("causal_lies", os.path.join(ROOT, "bench", "causal-lies"))
+    lies = importlib.util.module_from_spec(importlib.util.spec_from_loader("causal_lies", loader))
+    loader.exec_module(lies)
+    for _, _, _, path, text, _ in lies.LIES:
+        if path:
+            with open(os.path.join(ROOT, path), encoding="utf-8") as source:
+                assert source.read().count(text) == 1, path
