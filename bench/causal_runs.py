@@ -74,11 +74,11 @@ class Bench:
             self.free_processors.release(needed)
 
     def side_by_side(self, runs):
-        """The processor times of all runs, which share a processor; with --wall they run one by one."""
+        """Makes all runs, which share a processor; with --wall they run one by one."""
         with self.processors(self.options.jobs if any(MODES[mode][1] for mode, *_ in runs) else 1):
-            if self.options.wall:
-                return [self.run(*run) for run in runs]
-            return [self.finish(process) for process in [self.start(*run) for run in runs]]
+            for group in [[run] for run in runs] if self.options.wall else [runs]:
+                for process in [self.start(*run) for run in group]:
+                    self.finish(process)
 
     @staticmethod
     def readers(mode):
@@ -125,6 +125,26 @@ def stacks_of(out, weight):
     for line in exported(out, "--collapsed", f"--weight={weight}").splitlines():
         stack, value = line.rsplit(" ", 1)
         yield [plain_name(name) for name in stack.split(";")], int(value)
+
+
+def weights_of(stacks, name, left_out):
+    """By calls: each caller's part of a sub, and the part of it below each ancestor. The subs `left_out` are in no stack
+    but at its end."""
+    callers, ancestors, total = {}, {}, 0
+    for stack, calls in stacks:
+        above = [who for who in stack[:-1] if who not in left_out]
+        if stack[-1] == name and above:
+            total += calls
+            add_to(callers, above[-1], calls)
+            for ancestor in {*above, name}:
+                add_to(ancestors, ancestor, calls)
+    return ({who: calls / total for who, calls in callers.items()},
+            {who: calls / total for who, calls in ancestors.items() if calls > 0.05 * total})
+
+
+def without_unknown(weights):
+    """nytp-spy does not know the line that perl names an anonymous sub or a BEGIN block by."""
+    return {who: part for who, part in weights.items() if "__ANON__[" not in who and "::BEGIN@" not in who}
 
 
 def sampled_profile(out):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
-"""Scores of bench/causal: what a profile says of a dose, against what the dose took in plain runs.
+"""Scores of bench/causal: what a profile says of a dose, against what the dose took in the same run.
 
 A profile is a dictionary of tables: "own" and "all" have a sub's exclusive and inclusive time by its name, "line" a
 line's time by sub and number, "from" a sub's exclusive time by its name and its caller's, "count" what was counted.

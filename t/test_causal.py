@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -16,6 +17,8 @@ import causal_amounts
 import causal_doses
 import causal_scores as scores
 import causal_uniform
+import causal_runs
+import causal_tables
 from causal_runs import Bench, exported
 
 BY_CALLER = {"a": 0.25, "b": 0.75}
@@ -154,6 +157,76 @@ def test_a_dose_looks_at_as_many_characters_as_it_is_long(length):
 def test_an_anonymous_sub_is_found_by_the_nearest_line(name, found):
     known = {"A::__ANON__[A.pm:4]": 1, "A::__ANON__[A.pm:8]": 1, "A::__ANON__[A.pm:20]": 1}
     assert scores.name_in(name, [{"profile": [{"own": known}]}]) == found
+
+
+def test_lines_behind_the_end_of_a_file_are_none():
+    sub = {"first_line": 1, "last_line": 99}    # as #line has it
+    assert list(causal_doses.statements_of(["sub f {\n", "    ;\n", "    my $x;\n", "}\n"], sub)) == [(3, 4)]
+
+
+@pytest.mark.parametrize("path, found", [("/perl/Given.pm", [0]), ("/perl/strict.pm", []), ("/perl/Time/HiRes.pm", [])])
+def test_what_runs_before_doses_are_timed_gets_none(path, found):
+    told = {"total": 100, "files": [{"name": path}], "calls": [],
+            "subs": [{"name": "A::f", "file": 0, "kind": "perl", "calls": 20, "exclusive": 50, "recursion_depth": 0}]}
+    assert causal_doses.kinds(told)["hot"] == found
+
+
+def test_a_process_that_forked_does_not_tell_the_doses_of_its_parent(tmp_path):
+    code = causal_doses.DOSE_MODULE + "; exit 0 if !(my $child = fork); waitpid $child, 0; print -e $ENV{CAUSAL_TOOK} ? 'told' : 'silent'"
+    done = subprocess.run(["perl", "-e", code], capture_output=True, text=True, check=True, env={
+        **os.environ, "CAUSAL_DOSES": "1", "CAUSAL_TOOK": str(tmp_path / "took"), "CAUSAL_CLOCK": causal_doses.CLOCK_MONOTONIC})
+    assert done.stdout == "silent" and causal_doses.taken(tmp_path / "took") == [0]
+
+
+def test_doses_that_are_not_timed_took_the_median_of_the_others():
+    done = subprocess.run(["perl", "-e", causal_doses.DOSE_MODULE + "; print seconds(100, 1, 5, 2)"], capture_output=True, text=True, check=True,
+                          env={**os.environ, "CAUSAL_DOSES": "1"})
+    assert done.stdout == str(1 + 5 + 2 + 97 * 2)
+
+
+def test_callers_that_are_not_known_do_not_count():
+    assert scores.callers([made()] * 2, "sub", {"a": 0.25}) == (0, 0)
+    assert scores.callers([made(slope=0)] * 2, "sub", BY_CALLER)[0] == -0.75
+
+
+STACKS = [(["main", "a", "A::xsub", "f"], 3), (["main", "b", "f"], 1), (["main", "b", "f", "A::xsub"], 9)]
+
+
+def test_weights_are_those_of_the_calls_of_the_sub_alone():
+    assert causal_runs.weights_of(STACKS, "f", ()) == (
+        {"A::xsub": 0.75, "b": 0.25}, {"main": 1, "f": 1, "a": 0.75, "A::xsub": 0.75, "b": 0.25})
+    assert causal_runs.weights_of(STACKS, "f", {"A::xsub"}) == ({"a": 0.75, "b": 0.25}, {"main": 1, "f": 1, "a": 0.75, "b": 0.25})
+    assert causal_runs.without_unknown({"a": 1, "A::BEGIN@3": 1, "A::__ANON__[a.pm:3]": 1}) == {"a": 1}
+
+
+@pytest.mark.parametrize("name, plain", [
+    ("A::__ANON__[/x/y/a.pm:3]", "A::__ANON__[a.pm:3]"), ("A::__ANON__[a b:3]", "A::__ANON__[a_b:3]"),
+    ("A::" + 16 * "0a" + "::f", "A::*::f"), ("A::0a::f", "A::0a::f")])
+def test_names_are_the_same_in_each_run(name, plain):
+    assert causal_runs.plain_name(name) == plain
+
+
+def test_rows_of_a_run_in_parts_come_together(tmp_path):
+    path = tmp_path / "rows"
+    assert causal_tables.added(path, [["a", "1"]]) == [["a", "1"]]
+    assert causal_tables.added(path, [["b", ""]]) == [["a", "1"], ["b", ""]]
+
+
+def test_a_run_that_needs_all_processors_waits_for_them():
+    bench = Bench(argparse.Namespace(blib="", wall=True, jobs=2), "")
+    began = threading.Event()
+
+    def needs_both():
+        with bench.processors(2):
+            began.set()
+    with bench.processors(1):
+        waiting = threading.Thread(target=needs_both)
+        waiting.start()
+        while not began.is_set() and bench.free_processors.acquire(blocking=False):    # until it has taken the other one
+            bench.free_processors.release()
+        assert not began.is_set()
+    waiting.join()
+    assert began.is_set()
 
 
 OPS = {("a", 1): 600, ("a", 2): 300, ("b", 1): 100}
