@@ -520,9 +520,11 @@ bool nytp_disable(pTHX)
     nytp_bytes_pause(rec);
     if (rec->on.stmts)
         nytp_stmt_pause(aTHX_ rec);
+    nytp_clock_pause(&rec->clock); /* the calls that are open go on */
     nytp_state_set(rec, NYTP_PAUSED);
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
     nytp_switch_ops(aTHX_ rec, false);
+    nytp_clock_resume(&rec->clock);
     nytp_unguard(rec);
     return true;
 }

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # What the recorder does rarely and at length (string evals, loading, the first sight of a place, a
-# sub, a call site) is cut out of the program's time. The clock is that of clock_steps.c: what is
+# sub, a call site, to stop) is cut out of the program's time. The clock is that of clock_steps.c: what is
 # cut out goes from one reading to the next, so that the overhead says how often that was.
 
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use NYTPTest;
+
+use Devel::NYTProf::ReadStream qw(for_chunks);
+use List::Util qw(min);
 
 plan skip_all => 'two libraries to preload' if sanitized();
 
@@ -61,6 +64,26 @@ scenario 'first sights' => sub {
     # while compiling: one; then two places, the sub under its name, its call site
     cmp_ok $cuts, '>=', 4, "$cuts cuts a sub that is called once";
     cmp_ok $steps, '<', $cuts + 4, "$steps readings a call are the program's";
+};
+
+# All ops of the program are switched. The least of twenty: no busy machine disturbs them all.
+scenario 'to stop recording' => sub {
+    my $code = <<'P';
+use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
+eval join '', map { "sub f$_ { my \$x = shift; return \$x + $_ }" } 1 .. 5000;
+for (1 .. 20) {
+    DB::enable_profile();
+    my $begun = clock_gettime(CLOCK_MONOTONIC);
+    DB::disable_profile();
+    print clock_gettime(CLOCK_MONOTONIC) - $begun, "\n";
+}
+P
+    my $run = run_prog(code => $code, opts => 'start=no');
+    my @told;
+    for_chunks { push @told, $_[2] / 1e7 if $_[0] eq 'SUB_RETURN' && $_[4] eq 'DB::disable_profile' } filename => "$run->{dir}/nytprof.out";
+    is scalar @told, 20, 'calls';
+    my ($least, $took) = (min(@told), min(split ' ', $run->{out}));
+    cmp_ok $least, '<', $took / 4, "of $took s a call is told as $least";
 };
 
 done_testing;
