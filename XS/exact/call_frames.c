@@ -133,12 +133,8 @@ __attribute__((noinline)) static void leave_any_scope(pTHX_ struct nytp_recorder
         nytp_frame_close(aTHX_ rec, serial);
 }
 
-void nytp_scope_left(pTHX_ struct nytp_recorder *rec, uint32_t serial)
+static NYTP_INLINED void close_scope(pTHX_ struct nytp_recorder *rec, uint32_t serial)
 {
-    if (UNLIKELY(!rec->on.plain || rec->last.jump.xsub != NULL)) {
-        leave_any_scope(aTHX_ rec, serial);
-        return;
-    }
     const int64_t now = nytp_now_ticks(aTHX_ rec);
     if (LIKELY(rec->on.plain && rec->calls.n > 0)) {
         struct nytp_rec_frame *const frame = nytp_frame_innermost(rec);
@@ -150,6 +146,25 @@ void nytp_scope_left(pTHX_ struct nytp_recorder *rec, uint32_t serial)
         }
     }
     leave_any_scope(aTHX_ rec, serial);
+}
+
+static __attribute__((noinline)) void close_scope_timed(pTHX_ struct nytp_recorder *rec,
+                                                        uint32_t serial)
+{
+    const uint64_t begun = nytp_clock_cycles(&rec->clock);
+    close_scope(aTHX_ rec, serial);
+    nytp_handler_took(&rec->costs.handlers[NYTP_HANDLER_EXIT],
+                      nytp_clock_cycles(&rec->clock) - begun);
+}
+
+void nytp_scope_left(pTHX_ struct nytp_recorder *rec, uint32_t serial)
+{
+    if (UNLIKELY(!rec->on.plain || rec->last.jump.xsub != NULL))
+        leave_any_scope(aTHX_ rec, serial);
+    else if (nytp_handler_is_timed(&rec->costs.handlers[NYTP_HANDLER_EXIT]))
+        close_scope_timed(aTHX_ rec, serial);
+    else
+        close_scope(aTHX_ rec, serial);
 }
 
 void nytp_on_scope_exit(pTHX_ void *serial)

@@ -70,6 +70,31 @@ static void know_call(pTHX_ struct nytp_recorder *rec, struct nytp_callee callee
 
 /* ---- calls inside perl's handler ---- */
 
+/* Closes the innermost call, which ended. Returns its own time. */
+static NYTP_INLINED int64_t close_inside(pTHX_ struct nytp_recorder *rec, int64_t begun)
+{
+    const int64_t now = nytp_now_ticks(aTHX_ rec);
+    struct nytp_rec_frame *const frame = nytp_frame_innermost(rec);
+    struct nytp_rec_sub *const sub = frame->sub;
+    const int64_t own_ticks = now - frame->enter_ticks - frame->callee_ticks;
+    sub->may_block = sub->waits || now - begun >= LONG_CALL_TICKS;
+    if (LIKELY(rec->on.plain))
+        nytp_frame_close_plain(rec, frame, now, NYTP_ANYWHERE);
+    else
+        nytp_frame_pop(rec, now, NYTP_ANYWHERE);
+    return own_ticks;
+}
+
+static __attribute__((noinline)) int64_t close_inside_timed(pTHX_ struct nytp_recorder *rec,
+                                                            int64_t call_begun,
+                                                            struct nytp_handler_time *time)
+{
+    const uint64_t begun = nytp_clock_cycles(&rec->clock);
+    const int64_t own_ticks = close_inside(aTHX_ rec, call_begun);
+    nytp_handler_took(time, nytp_clock_cycles(&rec->clock) - begun);
+    return own_ticks;
+}
+
 /* Runs perl's handler for op `type`, which is the whole innermost call. */
 static NYTP_INLINED OP *run_inside(pTHX_ struct nytp_recorder *rec, int type, int64_t begun)
 {
@@ -87,14 +112,11 @@ static NYTP_INLINED OP *run_inside(pTHX_ struct nytp_recorder *rec, int type, in
     sub->returned_normally = true;
     nytp_guard(rec);
     if (LIKELY(rec->calls.n > 0 && nytp_frame_innermost(rec)->serial == serial)) {
-        const int64_t now = nytp_now_ticks(aTHX_ rec);
-        struct nytp_rec_frame *const frame = nytp_frame_innermost(rec);
-        sub->may_block = sub->waits || now - begun >= LONG_CALL_TICKS;
-        own_ticks = now - frame->enter_ticks - frame->callee_ticks;
-        if (LIKELY(rec->on.plain))
-            nytp_frame_close_plain(rec, frame, now, NYTP_ANYWHERE);
-        else
-            nytp_frame_pop(rec, now, NYTP_ANYWHERE);
+        struct nytp_handler_time *const time =
+            &rec->costs.handlers[type == OP_ENTERSUB ? NYTP_HANDLER_XSUB_END
+                                                     : NYTP_HANDLER_BUILTIN_END];
+        own_ticks = nytp_handler_is_timed(time) ? close_inside_timed(aTHX_ rec, begun, time)
+                                                : close_inside(aTHX_ rec, begun);
     } else {
         nytp_frame_close(aTHX_ rec, serial);
     }

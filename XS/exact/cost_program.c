@@ -16,7 +16,7 @@
 enum {
     N_VARIABLES = 6,
     N_CONSTANTS = 4,
-    MOST_OPS = 96,
+    MOST_OPS = 128,
     MOST_EVENTS = NYTP_COST_STATEMENTS + 24,
     STACK_ROOM = 8, /* more than any of the ops pushes */
     CONTEXT_ROOM = 2,
@@ -88,6 +88,18 @@ static void chain(struct nytp_cost_program *p, OP *op, int type)
     p->last = op;
 }
 
+static OP *finish_ops(pTHX);
+
+/* Comes before and behind every third event of the kind that is measured. */
+static void fence(struct nytp_cost_program *p, enum nytp_cost_kind kind)
+{
+    if (kind != p->kind || p->n_measured[kind] % 3 != 1)
+        return;
+    OP *const op = &p->ops[p->n_ops++].op;
+    chain(p, op, OP_NULL);
+    op->op_ppaddr = finish_ops;
+}
+
 /* Makes the last op an event that `recording_op` records. */
 static void event(struct nytp_cost_program *p, Perl_ppaddr_t recording_op,
                   enum nytp_cost_kind kind)
@@ -98,6 +110,7 @@ static void event(struct nytp_cost_program *p, Perl_ppaddr_t recording_op,
         .recording_op = recording_op,
         .kind = kind,
     };
+    fence(p, kind);
     p->n_measured[kind] += kind == p->kind;
 }
 
@@ -114,6 +127,7 @@ static void statement(struct nytp_cost_program *p)
     COP *const cop = &p->statements[p->n_statements];
     CopLINE_set(cop, (line_t)(FIRST_LINE + p->n_statements));
     p->n_statements++;
+    fence(p, NYTP_COST_STATEMENT);
     chain(p, (OP *)cop, OP_NEXTSTATE);
     event(p, on_statement, NYTP_COST_STATEMENT);
 }
@@ -222,10 +236,11 @@ static void outer_statement(struct nytp_cost_program *p)
 /* The op that ends a block in a loop, after a statement of the block. */
 static void write_leaves(struct nytp_cost_program *p)
 {
-    for (PADOFFSET to = Y; to <= I; to++) {
+    for (PADOFFSET to = Y; to <= N; to++) {
         statement(p);
         assign(p, X, to);
         outer_statement(p);
+        fence(p, NYTP_COST_LEAVE);
         add_op(p, OP_UNSTACK)->op.op_flags |= OPf_SPECIAL;
         event(p, on_leave, NYTP_COST_LEAVE);
     }
@@ -235,6 +250,7 @@ static void push_sub(struct nytp_cost_program *p, enum body body)
 {
     add_op(p, OP_PUSHMARK);
     add_op(p, OP_CONST)->svop.op_sv = (SV *)&p->subs[body].cv;
+    fence(p, body == BODY_OF_PERL ? NYTP_COST_CALL : NYTP_COST_XSUB);
     add_op(p, OP_ENTERSUB)->op.op_flags = OPf_WANT_VOID;
 }
 
@@ -251,7 +267,7 @@ static void write_calls(struct nytp_cost_program *p)
 
 static void write_xsubs(struct nytp_cost_program *p)
 {
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         statement(p); /* f() */
         push_sub(p, BODY_OF_C);
         p->last->op_flags |= OPf_STACKED;
@@ -262,9 +278,10 @@ static void write_xsubs(struct nytp_cost_program *p)
 /* An empty sort needs only a mark on the stack. */
 static void write_builtins(struct nytp_cost_program *p)
 {
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         statement(p); /* scalar sort () */
         add_op(p, OP_PUSHMARK);
+        fence(p, NYTP_COST_BUILTIN);
         add_op(p, OP_SORT);
         event(p, on_builtin, NYTP_COST_BUILTIN);
     }
@@ -373,6 +390,18 @@ const COP *nytp_cost_program_cop(const struct nytp_cost_program *p, unsigned num
 unsigned nytp_cost_program_events(const struct nytp_cost_program *p, enum nytp_cost_kind kind)
 {
     return p->n_measured[kind];
+}
+
+static OP *finish_ops(pTHX)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_lfence();
+#elif defined(__aarch64__)
+    __asm__ volatile("dsb sy\n\tisb" ::: "memory");
+#else
+    __sync_synchronize();
+#endif
+    return PL_op->op_next;
 }
 
 /* Like an op that ends a block. */

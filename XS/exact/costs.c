@@ -4,14 +4,14 @@
  *
  * The cost of an event differs between processors, on one of them from moment to moment, and
  * between kinds of events. Nor is it the time of a loop that only records: perl's ops leave
- * much of the processor unused, and a good third of the recording fits in there. So each kind
- * is measured again and again: how much longer do programs of perl's ops (cost_program.h) take
+ * much of the processor unused, and some of the recording fits in there. So each kind is
+ * measured again and again: how much longer do programs of perl's ops (cost_program.h) take
  * when events of that kind are recorded? A scratch recorder, whose stream is discarded, records
  * them. The mean over the run reflects the machine's speed for the program.
  *
- * Such a loop stays in the processor's caches; a real program does not. So handlers with
- * look-ups are timed in the program and in the loops (XS/state/handler_time.h), and the
- * difference is added to the costs.
+ * Such a loop stays in the processor's caches; a real program does not. So handlers are timed
+ * in the program and in the loops (XS/state/handler_time.h), and the difference is added to the
+ * costs.
  *
  * If reading the clock is a system call, it dwarfs all else and may be nearly all of the
  * recorded time. A mean slightly too high would leave nothing of the program, so the lowest
@@ -69,25 +69,33 @@ static const struct recorded_cost {
     const char *name;
     enum nytp_cost_kind kind;
     double part;
-    double part_of_longer; /* share of the handler's extra time in the program */
 } recorded_costs[N_RECORDED] = {
-    [RECORDED_STMT] = {"stmt", NYTP_COST_STATEMENT, 1.0, 1.0},
-    [RECORDED_LEAVE] = {"leave", NYTP_COST_LEAVE, 1.0, 0},
-    [RECORDED_CALL_IN] = {"call_in", NYTP_COST_CALL, 0.42, 1.0},
-    [RECORDED_CALL_OUT] = {"call_out", NYTP_COST_CALL, 0.58, 0},
-    [RECORDED_XSUB_IN] = {"xsub_in", NYTP_COST_XSUB, 0.5, 0.5},
-    [RECORDED_XSUB_OUT] = {"xsub_out", NYTP_COST_XSUB, 0.5, 0.5},
-    [RECORDED_OP_IN] = {"op_in", NYTP_COST_BUILTIN, 0.5, 0.5},
-    [RECORDED_OP_OUT] = {"op_out", NYTP_COST_BUILTIN, 0.5, 0.5},
+    [RECORDED_STMT] = {"stmt", NYTP_COST_STATEMENT, 1.0},
+    [RECORDED_LEAVE] = {"leave", NYTP_COST_LEAVE, 1.0},
+    [RECORDED_CALL_IN] = {"call_in", NYTP_COST_CALL, 0.42},
+    [RECORDED_CALL_OUT] = {"call_out", NYTP_COST_CALL, 0.58},
+    [RECORDED_XSUB_IN] = {"xsub_in", NYTP_COST_XSUB, 0.5},
+    [RECORDED_XSUB_OUT] = {"xsub_out", NYTP_COST_XSUB, 0.5},
+    [RECORDED_OP_IN] = {"op_in", NYTP_COST_BUILTIN, 0.5},
+    [RECORDED_OP_OUT] = {"op_out", NYTP_COST_BUILTIN, 0.5},
 };
 
-/* The timed handler for each kind of event. */
-static const enum nytp_handler handlers[NYTP_COST_KINDS] = {
-    [NYTP_COST_STATEMENT] = NYTP_HANDLER_STATEMENT,
-    [NYTP_COST_LEAVE] = NYTP_HANDLERS, /* none: it takes as long in a program */
-    [NYTP_COST_CALL] = NYTP_HANDLER_ENTRY,
-    [NYTP_COST_XSUB] = NYTP_HANDLER_XSUB,
-    [NYTP_COST_BUILTIN] = NYTP_HANDLER_BUILTIN,
+/* The kind of event that a timed handler is of, and the costs that its extra time in the
+ * program is added to: `part` of it to one, the rest to the next one. */
+static const struct timed_handler {
+    enum nytp_cost_kind kind;
+    enum recorded cost;
+    double part;
+} timed_handlers[NYTP_HANDLERS] = {
+    [NYTP_HANDLER_STATEMENT] = {NYTP_COST_STATEMENT, RECORDED_STMT, 1.0},
+    [NYTP_HANDLER_LEAVE] = {NYTP_COST_LEAVE, RECORDED_LEAVE, 1.0},
+    [NYTP_HANDLER_RETURN] = {NYTP_COST_CALL, RECORDED_CALL_OUT, 1.0},
+    [NYTP_HANDLER_ENTRY] = {NYTP_COST_CALL, RECORDED_CALL_IN, 1.0},
+    [NYTP_HANDLER_EXIT] = {NYTP_COST_CALL, RECORDED_CALL_OUT, 1.0},
+    [NYTP_HANDLER_XSUB] = {NYTP_COST_XSUB, RECORDED_XSUB_IN, 0.5},
+    [NYTP_HANDLER_XSUB_END] = {NYTP_COST_XSUB, RECORDED_XSUB_OUT, 1.0},
+    [NYTP_HANDLER_BUILTIN] = {NYTP_COST_BUILTIN, RECORDED_OP_IN, 0.5},
+    [NYTP_HANDLER_BUILTIN_END] = {NYTP_COST_BUILTIN, RECORDED_OP_OUT, 1.0},
 };
 
 /* The extra time of a handler in the program over the loop, in raw units. Sums over the spans
@@ -201,9 +209,9 @@ static struct event_times time_events(pTHX_ struct nytp_cost_meter *meter,
 
 /* Returns the raw units that the handler takes in the loop, or 0 if unknown. Every other run is
  * timed. The result is a typical round: one interruption among so few would distort a mean. */
-static double time_handler(pTHX_ struct nytp_cost_meter *meter, enum nytp_cost_kind kind)
+static double time_handler(pTHX_ struct nytp_cost_meter *meter, enum nytp_handler handler)
 {
-    const enum nytp_handler handler = handlers[kind];
+    const enum nytp_cost_kind kind = timed_handlers[handler].kind;
     struct nytp_handler_time *const time = &meter->scratch.costs.handlers[handler];
     uint64_t rounds[N_HANDLER_ROUNDS];
     for (int r = 0; r < N_HANDLER_ROUNDS; r++) {
@@ -244,15 +252,13 @@ static bool is_recorded(const struct nytp_recorder *rec, enum nytp_cost_kind kin
 static void compare_handlers(pTHX_ struct nytp_recorder *rec)
 {
     struct nytp_cost_meter *const meter = rec->costs.meter;
-    for (enum nytp_cost_kind kind = 0; kind < NYTP_COST_KINDS; kind++) {
-        if (handlers[kind] == NYTP_HANDLERS || !is_recorded(rec, kind))
+    for (enum nytp_handler handler = 0; handler < NYTP_HANDLERS; handler++) {
+        struct nytp_handler_time *const in_program = &rec->costs.handlers[handler];
+        if (in_program->n == 0 || !is_recorded(rec, timed_handlers[handler].kind))
             continue;
-        struct nytp_handler_time *const in_program = &rec->costs.handlers[handlers[kind]];
-        if (in_program->n == 0)
-            continue;
-        const double in_loop = time_handler(aTHX_ meter, kind);
+        const double in_loop = time_handler(aTHX_ meter, handler);
         if (in_loop > 0)
-            add_span(&meter->longer[handlers[kind]], in_program, in_loop);
+            add_span(&meter->longer[handler], in_program, in_loop);
     }
 }
 
@@ -322,13 +328,11 @@ static double cost_of(const struct nytp_recorder *rec, enum nytp_cost_kind kind)
     return picoseconds(rec, rec->clock.is_counter ? cost->costs / cost->weights : cost->lowest);
 }
 
-/* Returns the picoseconds that an event's handler takes longer in the program than in the loop:
- * the mean, shrunk by its noise, which follows from the scatter of the spans. */
-static double longer_in_program(const struct nytp_recorder *rec, enum nytp_cost_kind kind)
+/* Returns the picoseconds that a handler takes longer in the program than in the loop: the
+ * mean, shrunk by its noise, which follows from the scatter of the spans. */
+static double longer_in_program(const struct nytp_recorder *rec, enum nytp_handler handler)
 {
-    if (handlers[kind] == NYTP_HANDLERS)
-        return 0;
-    const struct longer *const sums = &rec->costs.meter->longer[handlers[kind]];
+    const struct longer *const sums = &rec->costs.meter->longer[handler];
     if (sums->n_spans < LEAST_SPANS || sums->weights == 0)
         return 0;
     const double mean = sums->longer / sums->weights;
@@ -344,7 +348,14 @@ static double longer_in_program(const struct nytp_recorder *rec, enum nytp_cost_
 static double recorded(const struct nytp_recorder *rec, const struct recorded_cost *cost)
 {
     const double in_loop = cost_of(rec, cost->kind) * cost->part;
-    const double longer = longer_in_program(rec, cost->kind) * cost->part_of_longer;
+    double longer = 0;
+    for (enum nytp_handler handler = 0; handler < NYTP_HANDLERS; handler++) {
+        const struct timed_handler *const timed = &timed_handlers[handler];
+        if (cost == &recorded_costs[timed->cost])
+            longer += longer_in_program(rec, handler) * timed->part;
+        else if (cost == &recorded_costs[timed->cost] + 1)
+            longer += longer_in_program(rec, handler) * (1 - timed->part);
+    }
     return in_loop == 0 ? 0 : fmax(in_loop / 2, in_loop + longer);
 }
 

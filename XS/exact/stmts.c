@@ -316,6 +316,14 @@ static NYTP_INLINED void return_plain(pTHX_ struct nytp_recorder *rec)
     nytp_place_run(rec, nytp_place_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_STMT));
 }
 
+static __attribute__((noinline)) void return_timed(pTHX_ struct nytp_recorder *rec,
+                                                   struct nytp_handler_time *time)
+{
+    const uint64_t begun = nytp_clock_cycles(&rec->clock);
+    return_plain(aTHX_ rec);
+    nytp_handler_took(time, nytp_clock_cycles(&rec->clock) - begun);
+}
+
 /* Returns whether the statement in progress goes on, as after most rounds of a loop: then one
  * record replaces two. Limited, so that a long loop is recorded if the program is killed, and
  * so that the clock is read. */
@@ -333,7 +341,13 @@ OP *nytp_stmt_leave(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
     if (LIKELY(rec->on.plain)) {
         if (goes_on(aTHX_ rec))
             return next;
-        return_plain(aTHX_ rec);
+        struct nytp_handler_time *const time =
+            &rec->costs
+                 .handlers[rec->last.left_fresh ? NYTP_HANDLER_RETURN : NYTP_HANDLER_LEAVE];
+        if (nytp_handler_is_timed(time))
+            return_timed(aTHX_ rec, time);
+        else
+            return_plain(aTHX_ rec);
         return next;
     }
     if (UNLIKELY(rec->on.first_look))

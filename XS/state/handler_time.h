@@ -15,11 +15,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The parts of handlers that are timed. */
 enum nytp_handler {
     NYTP_HANDLER_STATEMENT, /* stmts.c: a statement begins */
+    NYTP_HANDLER_LEAVE,     /* stmts.c: a block is left, */
+    NYTP_HANDLER_RETURN,    /* or the block of a sub */
     NYTP_HANDLER_ENTRY,     /* calls.c: a perl sub is entered */
+    NYTP_HANDLER_EXIT,      /* call_frames.c: and left */
     NYTP_HANDLER_XSUB,      /* calls.c: an xsub is entered */
+    NYTP_HANDLER_XSUB_END,
     NYTP_HANDLER_BUILTIN,
+    NYTP_HANDLER_BUILTIN_END,
     NYTP_HANDLERS
 };
 

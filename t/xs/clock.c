@@ -132,9 +132,25 @@ static void test_still(void)
     ok(ticks >= MS / NS_PER_TICK && ticks < MS / NS_PER_TICK + 10, "and time passes");
 }
 
+/* Time that is cut out of the axis is no cost of recording. */
+static void test_cut(void)
+{
+    struct nytp_clock clock = {0};
+    rate = RATE;
+    nytp_clock_init(&clock, -1);
+    const uint64_t begun = nytp_clock_cycles(&clock);
+    pass(100);
+    nytp_clock_pause(&clock);
+    pass(MS);
+    nytp_clock_resume(&clock);
+    const uint64_t took = nytp_clock_cycles(&clock) - begun;
+    ok(took == RATE * (100 + 2 * STEP_NS), "time that is cut out is in no difference of cycles");
+}
+
 int main(void)
 {
     test_choices();
     test_still();
+    test_cut();
     return done_testing();
 }
