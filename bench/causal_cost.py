@@ -1,44 +1,51 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """What recording costs, and how much of it is still in the times of the profile, for bench/causal --cost.
 
-Plain runs measure themselves: the processor time from the first module to the last END block, as a recording has it.
+The speed of a machine changes from run to run by more than recording costs. So what is left is asked of stretches of one
+run, recorded and not recorded in turn: stretches.pl has a piece of work for each program.
 """
 import os
 import statistics
+import subprocess
 import tempfile
 
-import causal_doses
 import causal_scores as scores
 import causal_tables as tables
-from causal_runs import profile_of
+from causal_runs import ROOT, profile_of
 
-CLOCK_MODULE = """package CausalClock;
-use Time::HiRes ();
-my $from = Time::HiRes::clock_gettime(2);
-END {
-    open my $out, '>', $ENV{CAUSAL_TOOK};
-    print $out Time::HiRes::clock_gettime(2) - $from;
-}
-1;
-"""
+PIECES = os.path.join(ROOT, "bench", "stretches.pl")
+LOOPS = ("statements", "calls")  # pieces of no program
+NO_SUCH_PIECE = 2
+SECONDS = 1.5   # of a run of stretches
 HEAD = ("program", "mode", "recording", "left %", "")
+
+
+def stretches(bench, name, out):
+    """The own times of the recorded stretches, the times of the others, and what was taken off; None for a program
+    without a piece."""
+    done = subprocess.run(["perl", "-d:NYTProf", PIECES, name, str(SECONDS)], stdout=subprocess.PIPE, check=False,
+                          cwd=bench.scratch, env=bench.environment(True, out, ":start=no", {}))
+    if done.returncode == NO_SUCH_PIECE:
+        return None
+    done.check_returncode()
+    profile = profile_of(out)
+    return sum(profile["own"].values()), int(done.stdout), profile["cost"]
 
 
 def judge(bench, name, program, cpu):
     """The row of a program."""
-    folder = tempfile.mkdtemp(dir=bench.scratch)
-    out, took = os.path.join(folder, "out"), os.path.join(folder, "took")
-    with open(os.path.join(folder, "CausalClock.pm"), "w", encoding="ascii") as module:
-        module.write(CLOCK_MODULE)
-    rounds, recording = [], []
+    out = os.path.join(tempfile.mkdtemp(dir=bench.scratch), "out")
+    recording, rounds = [], []
     for _ in range(bench.options.rounds):
-        plain = bench.run("plain", program, [f"-I{folder}", "-MCausalClock"], {"CAUSAL_TOOK": took}, out, os.devnull, cpu)
-        recording.append(bench.run("exact", program, [], {}, out, os.devnull, cpu) / plain)
-        profile = profile_of(out)
-        rounds.append((sum(profile["own"].values()), causal_doses.taken(took)[0], profile["cost"]))
-    left = scores.cost(rounds)
-    return [[name, "exact", f"{statistics.median(recording):.2f}", "{:.0f} ± {:.0f}".format(*(100 * part for part in left)),
-             "left missed" if abs(left[0]) - left[1] > scores.COST else "too noisy" if left[1] > scores.COST else "met"]]
+        if program is not None:
+            plain = bench.run("plain", program, [], {}, out, os.devnull, cpu)
+            recording.append(bench.run("exact", program, [], {}, out, os.devnull, cpu) / plain)
+        rounds.append(stretches(bench, name, out))
+    left = None if None in rounds else scores.cost(rounds)
+    return [[name, "exact", f"{statistics.median(recording):.2f}" if recording else "-",
+             "-" if left is None else "{:.0f} ± {:.0f}".format(*(100 * part for part in left)),
+             "no piece" if left is None else "left missed" if abs(left[0]) - left[1] > scores.COST
+             else "too noisy" if left[1] > scores.COST else "met"]]
 
 
 def shown(rows):

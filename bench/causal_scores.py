@@ -111,22 +111,14 @@ def counts(rounds):
                for sub in set().union(without, *others)), 0
 
 
-COST, RESAMPLES = 0.1, 200
-
-
-def lower_quartile(values):
-    return sorted(values)[len(values) // 4]
+COST = 0.1
 
 
 def cost(rounds):
-    """The part of the recording's cost that is not taken off: all own times, less a plain run, over the cost. Below 0
-    too much is. Both times are lower quartiles, since whatever disturbs a run makes it longer; the bar is twice the
-    standard deviation of what rounds drawn from these give."""
-    def left(drawn):
-        own, plain, taken_off = zip(*drawn)
-        return (lower_quartile(own) - lower_quartile(plain)) / lower_quartile(taken_off)
-    rng = random.Random(1)
-    return left(rounds), 2 * statistics.stdev(left(rng.choices(rounds, k=len(rounds))) for _ in range(RESAMPLES))
+    """The part of the recording's cost that is not taken off, with a bar: the own times of what was recorded, less the
+    times of what was not, over all that recording cost. Below 0 too much is. A round that a busy machine disturbed
+    counts as the others: what is disturbed by chance is recorded or not."""
+    return mean_and_bar((own - plain) / (own + taken_off - plain) for own, plain, taken_off in rounds)
 
 
 UNIFORM_POINTS = 2.5

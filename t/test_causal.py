@@ -14,6 +14,7 @@ import pytest
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "bench"))
 import causal_amounts
+import causal_cost
 import causal_doses
 import causal_scores as scores
 import causal_uniform
@@ -82,10 +83,19 @@ def test_one_round_says_nothing():
 
 
 def test_cost_that_is_left_is_told_as_a_part_of_it():
-    assert scores.cost([(3400, 3000, 2000)] * 8) == (pytest.approx(0.2), 0)
-    assert scores.cost([(2400, 3000, 2000)] * 7 + [(3400, 9000, 2000)])[0] == pytest.approx(-0.3)
-    varying = [(3400 + step, 3000, 2000) for step in range(0, 800, 100)]
-    assert scores.cost(varying)[0] == pytest.approx(0.3) and scores.cost(varying)[1] > 0.05
+    assert scores.cost([(3400, 3000, 1600)] * 5) == (pytest.approx(0.2), 0)
+    assert scores.cost([(2600, 3000, 2400)] * 5) == (pytest.approx(-0.2), 0)
+    varying = [(3400 + step, 3000, 1600 - step) for step in (-200, -100, 0, 100, 200)]
+    assert scores.cost(varying) == (pytest.approx(0.2), pytest.approx(2.78 * 0.0791 / 5 ** 0.5, rel=0.01))
+
+
+def test_stretches_are_recorded_in_turn(tmp_path, monkeypatch):
+    monkeypatch.setattr(causal_cost, "SECONDS", 0.1)
+    bench = Bench(argparse.Namespace(wall=True, jobs=1, blib=os.path.join(ROOT, "blib")), str(tmp_path))
+    for name in ("json_pp", "Pod::Simple::XHTML", *causal_cost.LOOPS):
+        own, plain, taken_off = causal_cost.stretches(bench, name, str(tmp_path / "out"))
+        assert own > 0 and plain > 0 and taken_off > 0, name
+    assert causal_cost.stretches(bench, "ack", str(tmp_path / "out")) is None
 
 
 def test_a_change_elsewhere_counts_beyond_its_own_bar():
