@@ -43,10 +43,10 @@ enum {
     N_SYSTEM_CLOCK_RUNS = 2,
     FIRST_PERIOD_NS = 1000000, /* to the second measurement; doubles each time */
     LONGEST_PERIOD_NS = 20000000,
-    LEAST_SPANS = 4,     /* spans of a handler; fewer do not show how far they scatter */
-    MANY_SPANS = 8,      /* enough to time fewer runs from here on */
-    LOOP_UNITS = 16,     /* parts of a raw unit: precision of a handler's rounds */
-    LEAST_BYTES = 16384, /* with fewer bytes of records costs do not matter */
+    LEAST_RUNS = 8,                  /* of a handler; fewer do not show how far they scatter */
+    MANY_RUNS = 500,                 /* enough to time fewer from here on */
+    LOOP_UNITS = 16,                 /* parts of a raw unit: precision of a handler's rounds */
+    LEAST_BYTES = 16384,             /* with fewer bytes of records costs do not matter */
     SYSTEM_CLOCK_PERIOD_FACTOR = 10, /* a measurement takes so many times longer */
 };
 
@@ -98,12 +98,11 @@ static const struct timed_handler {
     [NYTP_HANDLER_BUILTIN_END] = {NYTP_COST_BUILTIN, RECORDED_OP_OUT, 1.0},
 };
 
-/* The extra time of a handler in the program over the loop, in raw units. Sums over the spans
- * between two measurements, weighted by the runs in them. A span and the loop after it see the
- * same machine speed. */
+/* A handler's runs in the program, in raw units: sums over the spans between two measurements.
+ * `in_loop` is the time that as many runs took in the loop behind the span, at the same speed
+ * of the machine. */
 struct longer {
-    double weights, longer, weights2, longer2, longer_of_weights2;
-    unsigned n_spans;
+    double n, raw, raw2, in_loop;
 };
 
 struct measured_cost {
@@ -227,17 +226,13 @@ static double time_handler(pTHX_ struct nytp_cost_meter *meter, enum nytp_handle
 
 static void add_span(struct longer *to, struct nytp_handler_time *in_program, double in_loop)
 {
-    const double weight = in_program->n;
-    const double longer = (double)in_program->raw - weight * in_loop;
-    to->weights += weight;
-    to->longer += longer;
-    to->weights2 += weight * weight;
-    to->longer2 += longer * longer;
-    to->longer_of_weights2 += longer * weight;
-    to->n_spans++;
+    to->n += in_program->n;
+    to->raw += (double)in_program->raw;
+    to->raw2 += (double)in_program->raw2;
+    to->in_loop += in_program->n * in_loop;
     *in_program = (struct nytp_handler_time){
         .until = in_program->until,
-        .period = to->n_spans < MANY_SPANS ? NYTP_HANDLER_PERIOD : NYTP_HANDLER_LATER_PERIOD};
+        .period = to->n < MANY_RUNS ? NYTP_HANDLER_PERIOD : NYTP_HANDLER_LATER_PERIOD};
 }
 
 static bool is_recorded(const struct nytp_recorder *rec, enum nytp_cost_kind kind)
@@ -329,17 +324,14 @@ static double cost_of(const struct nytp_recorder *rec, enum nytp_cost_kind kind)
 }
 
 /* Returns the picoseconds that a handler takes longer in the program than in the loop: the
- * mean, shrunk by its noise, which follows from the scatter of the spans. */
+ * mean, shrunk by its noise, which follows from the scatter of its runs. */
 static double longer_in_program(const struct nytp_recorder *rec, enum nytp_handler handler)
 {
     const struct longer *const sums = &rec->costs.meter->longer[handler];
-    if (sums->n_spans < LEAST_SPANS || sums->weights == 0)
+    if (sums->n < LEAST_RUNS)
         return 0;
-    const double mean = sums->longer / sums->weights;
-    const double apart =
-        sums->longer2 - 2 * mean * sums->longer_of_weights2 + mean * mean * sums->weights2;
-    const double noise =
-        apart / (sums->weights * sums->weights) * sums->n_spans / (sums->n_spans - 1);
+    const double mean = (sums->raw - sums->in_loop) / sums->n;
+    const double noise = (sums->raw2 - sums->raw * sums->raw / sums->n) / (sums->n * sums->n);
     const double square = mean * mean;
     return square == 0 ? 0 : picoseconds(rec, mean * square / (square + noise));
 }

@@ -5,6 +5,7 @@
 #include "places.h"
 
 #include "XS/names/files.h"
+#include "site_cache.h"
 
 #include <sys/mman.h>
 
@@ -138,6 +139,28 @@ void nytp_places_free(struct nytp_recorder *rec)
         munmap(rec->cache.places, size_of_table);
 }
 
+static void use_pages(void *table, size_t size, size_t at)
+{
+    enum {
+        PAGE = 4096
+    };
+    volatile char *const bytes = table;
+    for (size_t page = 0; page < 3; page++)
+        bytes[(at + size + page * PAGE - PAGE) % size] |= 0;
+}
+
+/* The kernel takes long over the first use of a page. So the pages of the tables where this
+ * statement, its calls and its neighbours go are used while time is excluded. */
+static void use_tables(struct nytp_recorder *rec, const struct nytp_place *slot, const COP *cop)
+{
+    if (rec->kind != NYTP_EXACT || rec->cache.sites == NULL)
+        return;
+    use_pages(rec->cache.places, size_of_table,
+              (size_t)((const char *)slot - (const char *)rec->cache.places));
+    use_pages(rec->cache.sites, NYTP_SITE_CACHE_SIZE * sizeof *rec->cache.sites,
+              (PTR2UV(cop) >> 6) % NYTP_SITE_CACHE_SIZE * sizeof *rec->cache.sites);
+}
+
 struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, struct nytp_place *slot,
                                    const COP *cop, uint32_t via)
 {
@@ -155,6 +178,7 @@ struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, struct nytp_
         slot->encoded = nytp_encode_place(slot->fid, nytp_line_of_stmt(slot->line));
     slot->seq = cop->cop_seq;
     slot->cop = cop == &PL_compiling ? NULL : cop;
+    use_tables(rec, slot, cop);
     nytp_excluded_time_end(rec);
     RESTORE_ERRNO;
     return slot;

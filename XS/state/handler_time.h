@@ -39,7 +39,8 @@ struct nytp_handler_time {
     int16_t until;  /* runs until the next timed pair; -1 and -2: its two runs */
     int16_t period; /* runs from one timed pair to the next */
     uint32_t n;     /* runs kept */
-    uint64_t raw;   /* total time of these, in raw units of the clock */
+    uint64_t raw;   /* total time of these, in raw units of the clock, */
+    uint64_t raw2;  /* and the sum of the squares */
 };
 
 /* Counts down to the next timed pair. Returns whether the run is one of it. */
@@ -56,6 +57,7 @@ static inline void nytp_handler_took(struct nytp_handler_time *time, uint64_t ra
     time->until = (int16_t)(time->period - 1);
     if (raw < NYTP_HANDLER_LONGEST_RAW) {
         time->raw += raw;
+        time->raw2 += raw * raw;
         time->n++;
     }
 }
