@@ -14,7 +14,7 @@ import causal_tables as tables
 from causal_runs import ROOT, profile_of
 
 PIECES = os.path.join(ROOT, "bench", "stretches.pl")
-LOOPS = ("statements", "calls")  # pieces of no program
+LOOPS = ("statements", "calls", "subs in turn")  # pieces of no program
 NO_SUCH_PIECE = 2
 SECONDS = 1.5   # of a run of stretches
 HEAD = ("program", "mode", "recording", "left %", "")

@@ -82,6 +82,10 @@ my %piece = (
         my $add = sub { my $n = shift; return $n + 1 };
         return sub { my $x = 0; $x = $add->($x) for 1 .. 10_000 };
     },
+    'subs in turn' => sub {
+        return eval join "\n", (map { "sub turn$_ { my \$n = shift; return \$n + 1 }" } 1 .. 5000),
+            'sub { my $x = 0;', (map { "\$x = turn$_(\$x);" } 1 .. 5000), '}';
+    },
 );
 
 my ($name, $seconds) = @ARGV;
