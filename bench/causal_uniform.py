@@ -31,6 +31,7 @@ SPIN_LIBRARY = r"""
 enum { PLACES = 1 << 18 };
 static struct place { const COP *cop; const char *file; line_t line; char *name; unsigned long ops; } places[PLACES];
 static unsigned long rounds;
+static char *ops_file; /* the program may set $0, which overwrites its environment */
 
 static int spin(pTHX)
 {
@@ -73,7 +74,7 @@ static int count(pTHX)
 
 static void tell(void)
 {
-    FILE *const out = fopen(getenv("CAUSAL_OPS"), "w");
+    FILE *const out = fopen(ops_file, "w");
     for (unsigned n = 0; n < PLACES; n++)
         if (places[n].cop != NULL)
             fprintf(out, "%lu %lu %s\n", places[n].ops, (unsigned long)places[n].line, places[n].name);
@@ -85,9 +86,10 @@ void start(pTHX_ CV *cv)
     const char *const spins = getenv("CAUSAL_SPIN");
     PERL_UNUSED_VAR(cv);
     rounds = spins ? strtoul(spins, NULL, 10) : 0;
-    if (getenv("CAUSAL_OPS"))
+    ops_file = getenv("CAUSAL_OPS") ? strdup(getenv("CAUSAL_OPS")) : NULL;
+    if (ops_file)
         atexit(tell);
-    PL_runops = getenv("CAUSAL_OPS") ? count : spin;
+    PL_runops = ops_file ? count : spin;
 }
 """
 

@@ -274,7 +274,7 @@ def test_ops_are_counted_and_doses_for_them_change_nothing(tmp_path):
     causal_uniform.build(str(tmp_path))
     program = tmp_path / "counted.pl"
     program.write_text("sub few { $_[0] + 1 }\n$n = few($n) for 1 .. 100;\n"
-                       "$n = few($n) for 1 .. 1000;\neval '$n++;' x 3;\nprint $n;\n")
+                       "$n = few($n) for 1 .. 1000;\neval '$n++;' x 3;\nprint $n;\n$0 = 'counted';\n")
     for dose in ({"CAUSAL_OPS": str(tmp_path / "ops")}, causal_uniform.environment(0), causal_uniform.environment(20)):
         done = subprocess.run(["perl", f"-I{tmp_path}", "-MCausalSpin", str(program)], capture_output=True, text=True, check=True,
                               env={**os.environ, **dose})
