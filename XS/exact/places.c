@@ -176,9 +176,10 @@ struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, struct nytp_
     slot->line = CopLINE(cop);
     if (!rec->on.counts)
         slot->encoded = nytp_encode_place(slot->fid, nytp_line_of_stmt(slot->line));
+    if (slot->cop == NULL && cop != &PL_compiling)
+        use_tables(rec, slot, cop);
     slot->seq = cop->cop_seq;
     slot->cop = cop == &PL_compiling ? NULL : cop;
-    use_tables(rec, slot, cop);
     nytp_excluded_time_end(rec);
     RESTORE_ERRNO;
     return slot;
