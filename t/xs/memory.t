@@ -31,7 +31,8 @@ sub bytes_per_round {
     return 1024 * ($growth{ impl() } - $growth{plain}) / ($many - $few);
 }
 
-# Kept for good of a string eval: its number. Of what is called: nothing once it is gone.
+# A string eval leaves its number behind, and what is called leaves nothing once it is gone: 35 to 45 bytes a round.
+# The allocator's steps, and tables that grow, move the peak by half a megabyte: 5 bytes a round.
 my %EVALS = (
     'that make anonymous subs'               => q{my $s = eval 'sub { $_[0] }'},
     'whose anonymous subs are called'        => q{my $s = eval 'sub { $_[0] }'; $s->(1)},
@@ -48,7 +49,7 @@ my %EVALS = (
 for my $name (sort keys %EVALS) {
     scenario "string evals $name" => sub {
         my ($body, $opts) = ref $EVALS{$name} ? @{ $EVALS{$name} } : $EVALS{$name};
-        my $bytes = bytes_per_round(10_000, 25_000, $body, opts => $opts);
+        my $bytes = bytes_per_round(20_000, 120_000, $body, opts => $opts);
         cmp_ok $bytes, '<', $name =~ /within|compile/ ? 100 : 75, sprintf '%.0f bytes each', $bytes;
     };
 }
