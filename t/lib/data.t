@@ -136,6 +136,44 @@ is(profile(filename => record('none', '1;', 'stmts=0'))->get_fid_line_data('bloc
         'unless that is not wanted');
 }
 
+# Line 2 runs three evals of the same text, of which line 3's last one runs an eval, too.
+{
+    my $path = record('siblings', <<'PERL');
+sub f { 1 } my @subs;
+push @subs, eval 'sub { f() }' for 1 .. 3;
+for my $i (1 .. 3) { eval 'f(); eval "1" if $i == 3' }
+$_->() for @subs, @subs;
+PERL
+    my $evals = profile(filename => $path);
+    my ($program) = grep { $_->filename =~ /siblings/ && !$_->eval_line } $evals->all_fileinfos;
+    my $by_line = $program->evals_by_line;
+    is_deeply([map { scalar keys %{$by_line->{$_}} } 2, 3], [1, 3],
+        'evals of the same text are one, but none where one of them ran an eval');
+    my ($one) = values %{$by_line->{2}};
+    is_deeply([scalar @{$one->meta->{merged_fids}}, $one->meta->{merged_fids_src_varied}], [2, undef],
+        'the first knows which others it is, all of that text');
+    my @anon = grep { $_->subname =~ /__ANON__/ } values %{$evals->subname_subinfo_map};
+    is_deeply([map { $_->calls, $_->fid, scalar @{$_->meta->{merged_sub_names}} } @anon], [6, $one->fid, 2],
+        'their anonymous subs are one');
+    my $callers = $evals->subinfo_of('main::f')->caller_fid_line_places;
+    is($callers->{$one->fid}{1}[0], 6, 'and call from there');
+    is_deeply([grep { !@{$evals->{fid_fileinfo}[$_]} } keys %$callers], [], 'not from those that are gone');
+}
+
+# -- profiles written byte by byte
+
+{
+    my $sums = profile(filename => write_profile('sums', $start, $file, "+\x0a\x01\x03", "+\xff\xff\xff\xff\xfc\x01\x03",
+        "-+\x05\x01\x03", '-', 'P' . chr(8) . chr(1) . $double->(1700000000.5), "+\x01\x01\x04"));
+    my $times = $sums->get_fid_line_data->[1];
+    is_deeply($times->[3], [11e-7, 2], 'negative ticks are taken off; a discounted statement has time and no count');
+    is($times->[4][1], 1, 'a discount does not reach into the next process');
+    is($sums->attributes->{total_stmts_discounted}, 1, 'and does not count');
+
+    my $many = profile(filename => write_profile('attributes', map({":key$_=old\n"} 1 .. 3000), ":key900=new\n", ":key2999=new\n"));
+    is_deeply([@{$many->attributes}{qw(key900 key2999)}], ['new', undef], 'of thousands of attributes the first thousand are kept');
+}
+
 # -- damaged and strange files
 
 my $whole = slurp(folder() . '/plain.out');

@@ -101,18 +101,19 @@ ok(NYTP_ZLIB_VERSION, 'compression is there');
 ok(!eval { Devel::NYTProf::Constants->import('NYTP_nosuch'); 1 }, 'an unknown name croaks');
 
 # The positions are written down once more in C, where the arrays are made.
-my $c = slurp('XS/glue/data.c');
+my $c = slurp('XS/glue/data.h');
 my %position;
-for my $enum ($c =~ /enum (?:file|sub)_index \{(.*?)\}/gs) {
+for my $enum ($c =~ /enum nytp_(?:file|sub|call)_index \{(.*?)\}/gs) {
     my $n = -1;
     $position{$1} = $n = defined $2 ? $2 : $n + 1 while $enum =~ /(\w+)(?: = (\d+))?/g;
 }
 my %same = (
     FILE_NAME => 'NYTP_FIDi_FILENAME', FILE_EVAL_FID => 'NYTP_FIDi_EVAL_FID',
     FILE_FLAGS => 'NYTP_FIDi_FLAGS', FILE_HAS_EVALS => 'NYTP_FIDi_HAS_EVALS',
-    FILE_SUBS_CALLED => 'NYTP_FIDi_SUBS_CALLED', FILE_ELEMENTS => 'NYTP_FIDi_elements',
+    FILE_SUBS_CALLED => 'NYTP_FIDi_SUBS_CALLED',
     SUB_CALL_COUNT => 'NYTP_SIi_CALL_COUNT', SUB_NAME => 'NYTP_SIi_SUB_NAME',
-    SUB_RECI => 'NYTP_SIi_RECI_RTIME', SUB_ELEMENTS => 'NYTP_SIi_elements',
+    SUB_RECI => 'NYTP_SIi_RECI_RTIME', CALL_RECI => 'NYTP_SCi_RECI_RTIME',
+    CALL_CALLERS => 'NYTP_SCi_CALLING_SUB',
 );
 is($position{$_}, Devel::NYTProf::Constants->can($same{$_})->(), "$_ is $same{$_}")
     for sort keys %same;

@@ -8,7 +8,7 @@ use Devel::NYTProf::Util ();
 
 our $VERSION = '6.14';
 
-# Values by name. Positions are those of XS/glue/data.c, which builds the arrays; a test compares the two.
+# Values by name. Positions are those of XS/glue/data.h; a test compares the two.
 my %value;
 
 BEGIN {
