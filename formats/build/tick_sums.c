@@ -1,51 +1,42 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Sums of waiting by place in the calling-context tree; see wait_sums.h.
+ * Sums of ticks by a key; see tick_sums.h.
  */
-#include "wait_sums.h"
+#include "tick_sums.h"
+
 #include <stdlib.h>
 
-void nytp_wait_sums_free(struct nytp_wait_sums *waits)
+void nytp_tick_sums_free(struct nytp_tick_sums *sums)
 {
-    nytp_table_free(&waits->by_place);
-    free(waits->ticks.at);
-    *waits = (struct nytp_wait_sums){0};
+    nytp_table_free(&sums->by_key);
+    free(sums->at);
+    *sums = (struct nytp_tick_sums){0};
 }
 
-struct nytp_key nytp_wait_of_line(uint32_t node, uint32_t file, uint32_t line)
+bool nytp_tick_sums_add(struct nytp_tick_sums *sums, struct nytp_key key, int64_t ticks)
 {
-    return (struct nytp_key){node, file, line, 0};
-}
-
-struct nytp_key nytp_wait_of_node(uint32_t node)
-{
-    return (struct nytp_key){node, 0, 0, 1};
-}
-
-bool nytp_wait_sums_add(struct nytp_wait_sums *waits, struct nytp_key place, int64_t ticks)
-{
-    const uint32_t known = nytp_table_get(&waits->by_place, place);
+    const uint32_t known = nytp_table_get(&sums->by_key, key);
     if (known != NYTP_TABLE_NONE) {
-        waits->ticks.at[known] += ticks;
+        sums->at[known] += ticks;
         return true;
     }
-    if (!NYTP_GROW(&waits->ticks) || !nytp_table_put(&waits->by_place, place, waits->ticks.n))
+    if (!NYTP_GROW(sums) || !nytp_table_put(&sums->by_key, key, sums->n))
         return false;
-    waits->ticks.at[waits->ticks.n++] = ticks;
+    sums->at[sums->n++] = ticks;
     return true;
 }
 
-int64_t nytp_wait_sums_get(const struct nytp_wait_sums *waits, struct nytp_key place)
+int64_t nytp_tick_sums_get(const struct nytp_tick_sums *sums, struct nytp_key key)
 {
-    const uint32_t known = nytp_table_get(&waits->by_place, place);
-    return known == NYTP_TABLE_NONE ? 0 : waits->ticks.at[known];
+    const uint32_t known = nytp_table_get(&sums->by_key, key);
+    return known == NYTP_TABLE_NONE ? 0 : sums->at[known];
 }
 
-bool nytp_wait_sums_move(struct nytp_wait_sums *waits, struct nytp_key from, struct nytp_key to)
+bool nytp_tick_sums_move(struct nytp_tick_sums *sums, struct nytp_key from, struct nytp_key to)
 {
-    const uint32_t known = nytp_table_get(&waits->by_place, from);
+    const uint32_t known = nytp_table_get(&sums->by_key, from);
     if (known == NYTP_TABLE_NONE)
         return true;
-    nytp_table_remove(&waits->by_place, from);
-    return nytp_wait_sums_add(waits, to, waits->ticks.at[known]);
+    nytp_table_remove(&sums->by_key, from);
+    return nytp_tick_sums_add(sums, to, sums->at[known]);
 }
