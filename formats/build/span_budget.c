@@ -9,18 +9,11 @@
 
 #include <stdlib.h>
 
-/* The k-th largest key, k from 1 on; *k becomes its number among equal keys. Keys are close to
- * each other: the digits that all share are not looked at. */
+/* The k-th largest key, k from 1 on; *k becomes its number among equal keys. */
 static uint64_t kth_largest(const uint64_t *keys, uint32_t n, uint64_t *k)
 {
-    uint64_t different = 0;
-    for (uint32_t i = 1; i < n; i++)
-        different |= keys[i] ^ keys[0];
-    int shift = 56;
-    while (shift >= 0 && different >> shift == 0)
-        shift -= 8;
-    uint64_t mask = shift == 56 ? 0 : ~UINT64_C(0) << (shift + 8), prefix = keys[0] & mask;
-    for (; shift >= 0; shift -= 8) {
+    uint64_t mask = 0, prefix = 0;
+    for (int shift = 56; shift >= 0; shift -= 8) {
         uint64_t counts[256] = {0};
         for (uint32_t i = 0; i < n; i++)
             counts[keys[i] >> shift & 0xff] += (keys[i] & mask) == prefix;
