@@ -439,6 +439,7 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
     struct nytp_bytes_record bytes;
     struct nytp_in_use_call call;
     struct nytp_hang hang;
+    uint32_t file;
     if (b->in_process && b->settings.sampled && nytp_hang_read(&e->u.comment.text, &hang))
         return nytp_builder_hang(b, &hang);
     if (b->in_process && nytp_svs_record_read(&e->u.comment.text, &svs))
@@ -446,7 +447,7 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
     if (b->in_process && nytp_bytes_record_read(&e->u.comment.text, &bytes))
         return bytes.is_free ? free_event(b, bytes.id) : alloc_event(b, &bytes);
     if (b->in_process && nytp_in_use_call_read(&e->u.comment.text, &call))
-        return nytp_in_use_before_call(b, &call);
+        return nytp_builder_file(b, call.fid, &file) && nytp_in_use_before_call(b, &call, file);
     return nytp_builder_comment(b, e);
 }
 

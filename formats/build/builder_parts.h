@@ -114,8 +114,10 @@ bool nytp_builder_hang(struct nytp_builder *builder, const struct nytp_hang *han
  * the process ends, because open calls may until then turn out to be deeper than they seem
  * (callstack.h). */
 
-/* Takes a call. Ignores one whose number does not follow the one before. */
-bool nytp_in_use_before_call(struct nytp_builder *builder, const struct nytp_in_use_call *call);
+/* Takes a call, whose calling place is in this file. Ignores one whose number does not follow
+ * the one before. */
+bool nytp_in_use_before_call(struct nytp_builder *builder, const struct nytp_in_use_call *call,
+                             uint32_t file);
 
 /* Takes a sample that is in the tree and belongs to none of its nodes. */
 bool nytp_in_use_before_block(struct nytp_builder *builder,

@@ -15,12 +15,11 @@ static uint32_t node_of(struct nytp_builder *b, uint32_t number)
                                                    : in_use->nodes.at[number - 1];
 }
 
-bool nytp_in_use_before_call(struct nytp_builder *b, const struct nytp_in_use_call *call)
+bool nytp_in_use_before_call(struct nytp_builder *b, const struct nytp_in_use_call *call,
+                             uint32_t file)
 {
     struct nytp_built_in_use *const in_use = &b->in_use;
-    uint32_t file, sub;
-    if (!nytp_builder_file(b, call->fid, &file))
-        return false;
+    uint32_t sub;
     if (call->number == 1)
         in_use->nodes.n = 0;
     if (call->number != in_use->nodes.n + 1)
