@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Interned strings; see strings.h. The bytes are in an arena, so that they never move. An
- * open-addressing table leads from bytes to ids.
+ * Interned strings; see strings.h. The bytes are in an arena, so that they never move.
  */
 #include "strings.h"
 
@@ -12,19 +11,13 @@
 
 #define RECENT 4096u
 
-struct entry {
-    struct nytp_name name;
-    uint32_t hash;
-};
-
 struct nytp_strings {
     struct nytp_arena *arena;
-    NYTP_LIST(struct entry) entries;
-    uint32_t *slots; /* id + 1, 0 = free */
-    uint32_t n_slots;
+    NYTP_LIST(struct nytp_name) names; /* by id */
+    struct nytp_table by_hash;         /* (hash, length, which of those) -> id */
     uint32_t recent[RECENT]; /* ids of names seen recently */
     char *scratch;           /* for re-encoded names */
-    size_t scratch_size;
+    uint32_t scratch_capacity;
 };
 
 /* Eight bytes a step: a name is hashed for every call event. */
@@ -45,31 +38,13 @@ static uint32_t hash_bytes(const char *bytes, size_t len)
     return (uint32_t)(h >> 32);
 }
 
-static bool resize_slots(struct nytp_strings *strings, uint32_t n_slots)
-{
-    uint32_t *slots = calloc(n_slots, sizeof *slots);
-    if (slots == NULL)
-        return false;
-    for (uint32_t id = 0; id < strings->entries.n; id++) {
-        uint32_t i = strings->entries.at[id].hash & (n_slots - 1);
-        while (slots[i] != 0)
-            i = (i + 1) & (n_slots - 1);
-        slots[i] = id + 1;
-    }
-    free(strings->slots);
-    strings->slots = slots;
-    strings->n_slots = n_slots;
-    return true;
-}
-
 struct nytp_strings *nytp_strings_new(void)
 {
     struct nytp_strings *strings = calloc(1, sizeof *strings);
     if (strings == NULL)
         return NULL;
     strings->arena = nytp_arena_new();
-    if (strings->arena == NULL || !resize_slots(strings, 256) ||
-        nytp_strings_intern(strings, "", 0) != 0) {
+    if (strings->arena == NULL || nytp_strings_intern(strings, "", 0) != 0) {
         nytp_strings_free(strings);
         return NULL;
     }
@@ -81,34 +56,30 @@ void nytp_strings_free(struct nytp_strings *strings)
     if (strings == NULL)
         return;
     nytp_arena_free(strings->arena);
-    free(strings->entries.at);
-    free(strings->slots);
+    free(strings->names.at);
+    nytp_table_free(&strings->by_hash);
     free(strings->scratch);
     free(strings);
 }
 
 uint32_t nytp_strings_intern(struct nytp_strings *strings, const char *bytes, size_t len)
 {
-    const uint32_t hash = hash_bytes(bytes, len);
-    uint32_t i = hash & (strings->n_slots - 1);
-    for (; strings->slots[i] != 0; i = (i + 1) & (strings->n_slots - 1)) {
-        const struct entry *e = &strings->entries.at[strings->slots[i] - 1];
-        if (e->hash == hash && e->name.len == len && memcmp(e->name.ptr, bytes, len) == 0)
-            return strings->slots[i] - 1;
-    }
-    if (len > UINT32_MAX - 1 || !NYTP_GROW(&strings->entries))
+    struct nytp_key key = {hash_bytes(bytes, len), (uint32_t)len, 0, 0};
+    uint32_t id;
+    for (; (id = nytp_table_get(&strings->by_hash, key)) != NYTP_TABLE_NONE; key.c++)
+        if (strings->names.at[id].len == len &&
+            memcmp(strings->names.at[id].ptr, bytes, len) == 0)
+            return id;
+    if (len > UINT32_MAX - 1 || !NYTP_GROW(&strings->names))
         return UINT32_MAX;
-    char *copy = nytp_arena_alloc(strings->arena, len + 1);
-    if (copy == NULL)
+    char *const copy = nytp_arena_alloc(strings->arena, len + 1);
+    id = strings->names.n;
+    if (copy == NULL || !nytp_table_put(&strings->by_hash, key, id))
         return UINT32_MAX;
     memcpy(copy, bytes, len);
     copy[len] = '\0';
-    const uint32_t id = strings->entries.n++;
-    strings->entries.at[id] = (struct entry){{copy, (uint32_t)len}, hash};
-    strings->slots[i] = id + 1;
-    if (strings->entries.n > strings->n_slots / 2 &&
-        (strings->n_slots >= UINT32_C(1) << 31 || !resize_slots(strings, strings->n_slots * 2)))
-        return UINT32_MAX;
+    strings->names.at[id] = (struct nytp_name){copy, (uint32_t)len};
+    strings->names.n++;
     return id;
 }
 
@@ -151,13 +122,8 @@ static uint32_t intern_any(struct nytp_strings *strings, const char *bytes, size
 {
     if (nytp_utf8_valid(bytes, len))
         return nytp_strings_intern(strings, bytes, len);
-    if (strings->scratch_size < 2 * len) {
-        char *grown = realloc(strings->scratch, 2 * len);
-        if (grown == NULL)
-            return UINT32_MAX;
-        strings->scratch = grown;
-        strings->scratch_size = 2 * len;
-    }
+    if (!nytp_reserve(&strings->scratch, &strings->scratch_capacity, 2 * (uint64_t)len, 1))
+        return UINT32_MAX;
     char *to = strings->scratch;
     const char *const end = bytes + len;
     for (const char *at = bytes; at < end;) {
@@ -182,7 +148,7 @@ uint32_t nytp_strings_intern_mixed(struct nytp_strings *strings, const char *byt
     if (len < 8)
         return intern_any(strings, bytes, len);
     uint32_t *const recent = &strings->recent[recent_slot(bytes, len)];
-    const struct nytp_name name = strings->entries.at[*recent].name;
+    const struct nytp_name name = strings->names.at[*recent];
     if (name.len == len && memcmp(name.ptr, bytes, len) == 0)
         return *recent;
     const uint32_t id = intern_any(strings, bytes, len);
@@ -190,14 +156,15 @@ uint32_t nytp_strings_intern_mixed(struct nytp_strings *strings, const char *byt
         *recent = id;
     return id;
 }
+
 struct nytp_name nytp_strings_get(const struct nytp_strings *strings, uint32_t id)
 {
-    return strings->entries.at[id].name;
+    return strings->names.at[id];
 }
 
 uint32_t nytp_strings_count(const struct nytp_strings *strings)
 {
-    return strings->entries.n;
+    return strings->names.n;
 }
 
 int nytp_compare_bytes(const char *a, size_t a_len, const char *b, size_t b_len)

@@ -61,6 +61,12 @@ static inline bool nytp_str_is(struct nytp_str text, const char *word)
     return text.len == strlen(word) && memcmp(text.ptr, word, text.len) == 0;
 }
 
+static inline bool nytp_name_ends(struct nytp_name name, const char *tail)
+{
+    const size_t len = strlen(tail);
+    return name.len >= len && memcmp(name.ptr + name.len - len, tail, len) == 0;
+}
+
 /* Returns the number that begins a text, or 0 without digits. */
 uint64_t nytp_str_number(struct nytp_str text);
 

@@ -35,54 +35,57 @@ static bool find_silent(const struct nytp_assignment *s, struct nytp_table *sile
     return ok;
 }
 
-/* By arc: what the statements on its line took, less what other builtins and xsubs did. */
-static void add_lines(const struct nytp_assignment *s, const struct nytp_table *silent,
-                      int64_t *ticks)
+/* On lines with such arcs: what the statements took, less what other builtins and xsubs did. */
+static bool add_lines(const struct nytp_assignment *s, const struct nytp_table *silent,
+                      struct nytp_tick_sums *lines)
 {
-    for (uint32_t i = 0; i < s->loose.n; i++) {
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < s->loose.n; i++) {
         const struct nytp_loose_line *l = &s->loose.at[i];
-        const uint32_t arc = nytp_table_get(silent, place(l->file, l->line));
-        if (arc != NYTP_TABLE_NONE)
-            ticks[arc] += l->ticks;
+        const struct nytp_key key = place(l->file, l->line);
+        if (nytp_table_get(silent, key) != NYTP_TABLE_NONE)
+            ok = nytp_tick_sums_add(lines, key, l->ticks);
     }
-    for (uint32_t i = 0; i < s->b->arcs.n; i++) {
+    for (uint32_t i = 0; ok && i < s->b->arcs.n; i++) {
         const struct nytp_arc *a = &s->b->arcs.at[i];
-        const uint32_t arc = nytp_table_get(silent, place(a->file, a->line));
-        if (arc != NYTP_TABLE_NONE && nytp_is_leaf_kind(s, a->callee))
-            ticks[arc] -= a->incl_ticks;
+        const struct nytp_key key = place(a->file, a->line);
+        if (nytp_table_get(silent, key) != NYTP_TABLE_NONE && nytp_is_leaf_kind(s, a->callee))
+            ok = nytp_tick_sums_add(lines, key, -a->incl_ticks);
     }
+    return ok;
+}
+
+/* Sets the time of the first silent arc of each line. */
+static bool fill_arcs(struct nytp_assignment *s, const struct nytp_table *silent,
+                      const struct nytp_tick_sums *lines)
+{
+    s->has_accepts = calloc(s->p->n_subs, sizeof *s->has_accepts);
+    for (uint32_t i = 0; s->has_accepts != NULL && i < s->b->arcs.n; i++) {
+        struct nytp_arc *a = &s->b->arcs.at[i];
+        if (nytp_table_get(silent, place(a->file, a->line)) != i)
+            continue;
+        const int64_t ticks = nytp_tick_sums_get(lines, place(a->file, a->line));
+        a->incl_ticks = a->excl_ticks = nytp_at_least_0(ticks);
+        s->has_accepts[a->callee] |= ticks > 0;
+    }
+    return s->has_accepts != NULL;
 }
 
 bool nytp_accept_arcs_fill(struct nytp_assignment *s)
 {
     struct nytp_builder *b = s->b;
     struct nytp_table silent = {0};
+    struct nytp_tick_sums lines = {0};
     for (uint32_t i = 0; i < b->processes.n; i++)
         if (nytp_costs_are_recorded(&b->processes.at[i].model.costs))
             return true;
     bool ok = find_silent(s, &silent);
-    int64_t *ticks = ok && silent.n > 0 ? calloc(b->arcs.n, sizeof *ticks) : NULL;
-    if (ticks == NULL) {
-        const bool is_done = ok && silent.n == 0;
-        nytp_table_free(&silent);
-        return is_done;
-    }
-    if (s->p->estimated_tree)
-        add_lines(s, &silent, ticks);
-    s->has_accepts = calloc(s->p->n_subs, sizeof *s->has_accepts);
-    for (uint32_t i = 0; s->has_accepts != NULL && i < b->arcs.n; i++) {
-        struct nytp_arc *a = &b->arcs.at[i];
-        if (nytp_table_get(&silent, place(a->file, a->line)) != i)
-            continue;
-        if (!s->p->estimated_tree)
-            ticks[i] = nytp_wait_sums_get(&b->accepts.by_line,
-                                          nytp_wait_of_line(0, a->file, a->line));
-        a->incl_ticks = a->excl_ticks = nytp_at_least_0(ticks[i]);
-        s->has_accepts[a->callee] |= ticks[i] > 0;
-    }
-    ok = s->has_accepts != NULL;
+    if (ok && silent.n > 0)
+        ok = s->p->estimated_tree
+                 ? add_lines(s, &silent, &lines) && fill_arcs(s, &silent, &lines)
+                 : fill_arcs(s, &silent, &b->accepts.by_line);
     nytp_table_free(&silent);
-    free(ticks);
+    nytp_tick_sums_free(&lines);
     return ok;
 }
 
@@ -125,8 +128,7 @@ bool nytp_accept_arcs_raise(const struct nytp_assignment *s)
     struct nytp_arc *const arcs = s->b->arcs.at;
     if (s->has_accepts == NULL)
         return true;
-    struct raising r = {
-        .s = s, .below = calloc((size_t)p->n_nodes + 1, sizeof *r.below)};
+    struct raising r = {.s = s, .below = calloc((size_t)p->n_nodes + 1, sizeof *r.below)};
     bool ok = r.below != NULL;
     for (uint32_t i = 0; ok && i < s->b->arcs.n; i++)
         ok = nytp_table_put(

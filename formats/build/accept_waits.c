@@ -5,25 +5,18 @@
 #include "accept_waits.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void nytp_accept_waits_free(struct nytp_accept_waits *waits)
 {
     free(waits->held.at);
     free(waits->open.at);
-    nytp_wait_sums_free(&waits->by_line);
+    nytp_tick_sums_free(&waits->by_line);
     *waits = (struct nytp_accept_waits){0};
 }
 
 bool nytp_is_accept(struct nytp_name name)
 {
-    static const char *const tails[] = {"CORE:accept", "CORE::accept"};
-    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
-        const size_t len = strlen(tails[i]);
-        if (name.len >= len && memcmp(name.ptr + name.len - len, tails[i], len) == 0)
-            return true;
-    }
-    return false;
+    return nytp_name_ends(name, "CORE:accept") || nytp_name_ends(name, "CORE::accept");
 }
 
 bool nytp_accept_waits_hold(struct nytp_accept_waits *waits, struct nytp_held_call call,
@@ -47,7 +40,7 @@ bool nytp_accept_waits_note(struct nytp_accept_waits *waits, uint32_t file, uint
     if (rest <= 0)
         return true;
     waits->held.at[waits->accept].incl_ticks = waits->held.at[waits->accept].excl_ticks = rest;
-    return nytp_wait_sums_add(&waits->by_line, nytp_wait_of_line(0, file, line), rest);
+    return nytp_tick_sums_add(&waits->by_line, (struct nytp_key){file, line, 0, 0}, rest);
 }
 
 bool nytp_accept_waits_return(struct nytp_accept_waits *waits, uint32_t depth,

@@ -11,7 +11,7 @@
 
 #include "formats/base/arena.h"
 #include "formats/base/strings.h"
-#include "wait_sums.h"
+#include "tick_sums.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,7 +38,7 @@ struct nytp_accept_waits {
     uint32_t accept;    /* the last accept among them */
     int64_t leaf_ticks; /* of builtins and xsubs in the statement that runs */
     NYTP_LIST(struct nytp_open_wait) open; /* waits that outer calls do not know of yet */
-    struct nytp_wait_sums by_line;         /* of all accepts on a line, as of node 0 */
+    struct nytp_tick_sums by_line; /* (file, line) -> of all accepts there */
 };
 
 void nytp_accept_waits_free(struct nytp_accept_waits *waits);

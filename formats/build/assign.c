@@ -27,8 +27,8 @@ static struct nytp_name name(const struct nytp_assignment *s, uint32_t id)
     return nytp_strings_get(s->b->strings, id);
 }
 
-/* Adds up, per sub, what several steps need: its loose lines, the arcs into it, the xsubs that it
- * calls. The caller frees it. Returns NULL if memory is out. */
+/* Adds up, per sub, what several steps need: its loose lines, the arcs into it, the xsubs that
+ * it calls. The caller frees it. Returns NULL if memory is out. */
 static struct nytp_sub_sums *sum_up(const struct nytp_assignment *s)
 {
     struct nytp_sub_sums *const sums = calloc(s->p->n_subs, sizeof *sums);
@@ -76,8 +76,7 @@ static int64_t share_of_ops(const struct nytp_sub_sums *sums, uint32_t sub, int6
 {
     if (ticks <= 0 || sums[sub].ops_excl >= sums[sub].loose_ticks)
         return nytp_at_least_0(ticks);
-    const int64_t share =
-        nytp_mul_div_signed(sums[sub].ops_excl, ticks, sums[sub].loose_ticks);
+    const int64_t share = nytp_mul_div_signed(sums[sub].ops_excl, ticks, sums[sub].loose_ticks);
     return share <= 0 ? 0 : share >= ticks ? ticks : share;
 }
 
@@ -379,7 +378,7 @@ static bool make_recording(struct nytp_assignment *s)
     p->n_processes = b->processes.n;
     p->sampled = b->settings.sampled;
     make_processes(s);
-    return nytp_profile_labels_take(b, p);
+    return true;
 }
 
 /* The files, with what ran each string eval as an index. */
@@ -496,11 +495,10 @@ static bool assign_all(struct nytp_assignment *s)
     struct nytp_profile *p = s->p;
     struct nytp_sub_sums *sums = NULL;
     p->estimated_tree = (b->p->has & NYTP_HAS_CALLS) == 0 && b->arcs.n > 0;
-    bool ok = nytp_assign_subs(s) && nytp_accept_arcs_fill(s) &&
-              (sums = sum_up(s)) != NULL &&
-              (!p->estimated_tree || nytp_estimate_tree(s, sums)) &&
-              place_uncalled(s, sums) && fill_call_sites(s) && make_recording(s) &&
-              make_files(s) && make_nodes(s) && balance_nodes(s);
+    bool ok = nytp_assign_subs(s) && nytp_accept_arcs_fill(s) && (sums = sum_up(s)) != NULL &&
+              (!p->estimated_tree || nytp_estimate_tree(s, sums)) && place_uncalled(s, sums) &&
+              fill_call_sites(s) && make_recording(s) && make_files(s) && make_nodes(s) &&
+              balance_nodes(s);
     if (ok) {
         time_roots(s, sums);
         nytp_profile_sum_tree(p);
@@ -520,10 +518,7 @@ static bool assign_all(struct nytp_assignment *s)
 struct nytp_profile *nytp_assign(struct nytp_builder *b, struct nytp_error *error)
 {
     struct nytp_assignment s = {.b = b, .p = b->p, .owners = nytp_line_owners_new(b)};
-    bool ok = s.owners != NULL;
-    if (ok) {
-        ok = assign_all(&s);
-    }
+    const bool ok = s.owners != NULL && assign_all(&s);
     nytp_line_owners_free(s.owners);
     free(s.sub_of_name);
     free(s.loose.at);

@@ -37,9 +37,9 @@ static int64_t wait_of_context(const struct nytp_assignment *s, uint32_t node)
 {
     const struct nytp_calltree *const tree = &s->b->stack.tree;
     const uint32_t raw = s->raw_of_node[node];
-    int64_t sum = nytp_wait_sums_get(&tree->waits, nytp_wait_of_node(raw));
+    int64_t sum = nytp_tick_sums_get(&tree->waits, nytp_wait_of_node(raw));
     for (uint32_t l = tree->nodes[raw].first_line; l != 0; l = tree->lines[l].next)
-        sum += nytp_wait_sums_get(
+        sum += nytp_tick_sums_get(
             &tree->waits, nytp_wait_of_line(raw, tree->lines[l].file, tree->lines[l].line));
     return sum;
 }
@@ -47,14 +47,13 @@ static int64_t wait_of_context(const struct nytp_assignment *s, uint32_t node)
 static void assign_lines(struct nytp_assignment *s, uint32_t node, int64_t total,
                          struct part *parts)
 {
-    const struct nytp_wait_sums *const waits = &s->b->stack.tree.waits;
+    const struct nytp_tick_sums *const waits = &s->b->stack.tree.waits;
     const uint32_t raw = s->raw_of_node[node], n = s->p->nodes[node].n_node_lines;
     struct nytp_node_line *const lines = s->p->node_lines + s->p->nodes[node].first_node_line;
     for (uint32_t i = 0; i < n; i++) {
         const struct nytp_key place = nytp_wait_of_line(raw, lines[i].file, lines[i].line);
         parts[i].ticks = lines[i].ticks;
-        parts[i].cpu_ticks =
-            nytp_at_least_0(lines[i].ticks - nytp_wait_sums_get(waits, place));
+        parts[i].cpu_ticks = nytp_at_least_0(lines[i].ticks - nytp_tick_sums_get(waits, place));
     }
     make_sum(parts, n, total);
     for (uint32_t i = 0; i < n; i++)
@@ -74,8 +73,7 @@ static void assign_process(struct nytp_assignment *s, uint32_t process, struct p
         contexts[n - root].cpu_ticks =
             ticks > 0 ? nytp_at_least_0(ticks - wait_of_context(s, n)) : 0;
     }
-    make_sum(contexts, end - root,
-             nytp_at_least_0(p->processes[process].cpu_ticks));
+    make_sum(contexts, end - root, nytp_at_least_0(p->processes[process].cpu_ticks));
     for (uint32_t n = root; n < end; n++)
         assign_lines(s, n, contexts[n - root].cpu_ticks, lines);
 }

@@ -24,12 +24,6 @@ static struct nytp_name name(const struct nytp_assignment *s, uint32_t id)
     return nytp_strings_get(s->b->strings, id);
 }
 
-static bool name_ends(struct nytp_name n, const char *tail)
-{
-    const size_t len = strlen(tail);
-    return n.len >= len && memcmp(n.ptr + n.len - len, tail, len) == 0;
-}
-
 /* Returns the id of the name for a call of which only its place is known. */
 static uint32_t nameless(const struct nytp_assignment *s, const struct nytp_tree_node *n)
 {
@@ -116,29 +110,30 @@ static int by_process_sub_place(const void *x, const void *y)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* The builder's pages of lines are used up. */
+/* Lines of which the context is not known are the root's no longer. */
 static bool collect_loose_lines(struct nytp_assignment *s)
 {
-    for (uint32_t i = 0; i < s->b->pages.n; i++) {
-        const struct nytp_line_page *page = &s->b->pages.at[i];
-        for (uint32_t at = 0; at < NYTP_LINES_PER_PAGE; at++) {
-            if ((page->seen >> at & 1) == 0)
-                continue;
+    const struct nytp_calltree *const t = &s->b->stack.tree;
+    for (uint32_t i = 0; i < s->b->processes.n; i++) {
+        struct nytp_tree_node *const root = &t->nodes[s->b->processes.at[i].root];
+        if (s->b->processes.at[i].has_entries)
+            continue;
+        for (uint32_t l = root->first_line; l != 0; l = t->lines[l].next) {
+            const struct nytp_tree_line *const line = &t->lines[l];
             if (!NYTP_GROW(&s->loose))
                 return false;
-            const uint32_t line = page->number * NYTP_LINES_PER_PAGE + at;
-            s->loose.at[s->loose.n++] =
-                (struct nytp_loose_line){page->process,
-                                         nytp_line_owners_runner(s->owners, page->file, line),
-                                         page->file,
-                                         line,
-                                         page->lines[at].ticks,
-                                         page->lines[at].statements,
-                                         page->lines[at].after_leave};
+            s->loose.at[s->loose.n++] = (struct nytp_loose_line){
+                .process = i,
+                .sub = nytp_line_owners_runner(s->owners, line->file, line->line),
+                .file = line->file,
+                .line = line->line,
+                .ticks = line->ticks,
+                .statements = line->statements,
+                .after_leave = line->after_leave,
+            };
         }
+        root->first_line = root->n_lines = 0;
     }
-    free(s->b->pages.at);
-    s->b->pages.at = NULL;
     return true;
 }
 
@@ -213,13 +208,13 @@ static enum nytp_sub_kind kind_of(const struct nytp_assignment *s, const struct 
 {
     if (id == s->unreturned_name || strncmp(sub->name.ptr, CALL_AT, sizeof CALL_AT - 1) == 0)
         return NYTP_SUB_UNRETURNED;
-    if (name_ends(sub->name, "::RUNTIME"))
+    if (nytp_name_ends(sub->name, "::RUNTIME"))
         return NYTP_SUB_RUNTIME;
     if (nytp_is_opcode_name(sub->name))
         return NYTP_SUB_OPCODE;
     if (nytp_table_get(&s->b->subs.xsubs, (struct nytp_key){.a = id}) != NYTP_TABLE_NONE)
         return NYTP_SUB_XSUB;
-    if (has_range && sub->last_line == 0 && !name_ends(sub->name, "::BEGIN"))
+    if (has_range && sub->last_line == 0 && !nytp_name_ends(sub->name, "::BEGIN"))
         return NYTP_SUB_XSUB;
     return NYTP_SUB_PERL;
 }

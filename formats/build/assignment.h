@@ -28,14 +28,6 @@ struct nytp_loose_line {
     uint64_t statements, after_leave; /* as in struct nytp_tree_line */
 };
 
-/* A node's share of a line, before entries are sorted into node_lines. */
-struct nytp_line_entry {
-    uint32_t node, file, line;
-    uint32_t next; /* other entry of the same loose line, index + 1 */
-    int64_t ticks;
-    uint64_t statements, after_leave;
-};
-
 /* The state that the steps share. */
 struct nytp_assignment {
     struct nytp_builder *b;
@@ -48,7 +40,9 @@ struct nytp_assignment {
     uint32_t *raw_of_node;
     int64_t *stmt_ticks; /* per node */
     int64_t *deficit;    /* per node: its time that lies in statements of its ancestors */
-    NYTP_LIST(struct nytp_line_entry) entries;
+    /* The nodes' shares of lines, before they are sorted into node_lines. `next` of an entry
+     * is another one of the same loose line, its index + 1. */
+    NYTP_LIST(struct nytp_tree_line) entries;
     bool *has_accepts; /* per sub: it is accept(), whose arcs left its waits out; NULL: none */
     struct nytp_svs_rows svs; /* of lines of nodes */
 };

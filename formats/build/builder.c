@@ -28,14 +28,12 @@ static void free_builder(struct nytp_builder *b)
     nytp_callstack_free(&b->stack);
     free(b->processes.at);
     free(b->files.at);
-    free(b->pages.at);
-    free(b->pages.recent);
+    free(b->recent);
     free(b->ranges.at);
     free(b->arcs.at);
     free(b->subs.names);
     nytp_accept_waits_free(&b->accepts);
-    free(b->in_use.calls.at);
-    free(b->in_use.blocks.at);
+    free(b->in_use.nodes.at);
     nytp_sample_waits_free(&b->waits);
     free(b->spans.at);
     free(b->labels.marks.at);
@@ -43,7 +41,6 @@ static void free_builder(struct nytp_builder *b)
     free(b->profile_labels.at);
     nytp_table_free(&b->profile_labels.by_key);
     nytp_table_free(&b->files.by_fid);
-    nytp_table_free(&b->pages.by_place);
     nytp_table_free(&b->arcs.by_key);
     nytp_table_free(&b->subs.xsubs);
     nytp_table_free(&b->block_by_lines);
@@ -59,7 +56,7 @@ struct nytp_builder *nytp_builder_new(const struct nytp_build_options *options,
         return NULL;
     }
     b->options = *options;
-    nytp_span_floor_init(&b->spans.floor, options->max_spans);
+    b->spans.cut = NYTP_NO_SPAN_CUT;
     b->p = calloc(1, sizeof *b->p);
     if (b->p != NULL) {
         b->p->ticks_per_sec = DEFAULT_TICKS_PER_SEC;
@@ -373,7 +370,7 @@ static bool svs_event(struct nytp_builder *b, const struct nytp_svs_record *reco
 }
 
 /* IDs only grow among the samples of a process. One that was never told is of its parent's. */
-static void free_event(struct nytp_builder *b, uint64_t id)
+static bool free_event(struct nytp_builder *b, uint64_t id)
 {
     struct nytp_calltree *const tree = &b->stack.tree;
     uint32_t low = b->memory.first_sample, high = tree->samples.n;
@@ -386,9 +383,10 @@ static void free_event(struct nytp_builder *b, uint64_t id)
     }
     if (low >= tree->samples.n || tree->samples.at[low].id != id ||
         tree->samples.at[low].freed_as != 0)
-        return;
+        return true;
     tree->samples.at[low].freed_as = ++b->memory.n_freed;
     b->memory.in_use -= (int64_t)tree->samples.at[low].space;
+    return true;
 }
 
 /* A sample of a call, or of what was in use before. */
@@ -435,35 +433,22 @@ static bool alloc_event(struct nytp_builder *b, const struct nytp_bytes_record *
     return true;
 }
 
-static bool in_use_call_event(struct nytp_builder *b, const struct nytp_in_use_call *call)
-{
-    uint32_t file;
-    return nytp_builder_file(b, call->fid, &file) && nytp_in_use_before_call(b, call, file);
-}
-
-static bool bytes_event(struct nytp_builder *b, const struct nytp_bytes_record *record)
-{
-    if (!record->is_free)
-        return alloc_event(b, record);
-    free_event(b, record->id);
-    return true;
-}
-
 static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
 {
     struct nytp_svs_record svs;
     struct nytp_bytes_record bytes;
     struct nytp_in_use_call call;
     struct nytp_hang hang;
+    uint32_t file;
     if (b->in_process && b->settings.sampled && nytp_hang_read(&e->u.comment.text, &hang))
         return nytp_builder_hang(b, &hang);
     if (b->in_process && nytp_svs_record_read(&e->u.comment.text, &svs))
         return svs_event(b, &svs);
     if (b->in_process && nytp_bytes_record_read(&e->u.comment.text, &bytes))
-        return bytes_event(b, &bytes);
+        return bytes.is_free ? free_event(b, bytes.id) : alloc_event(b, &bytes);
     if (b->in_process && nytp_in_use_call_read(&e->u.comment.text, &call))
-        return in_use_call_event(b, &call);
-    return nytp_builder_fact(b, e);
+        return nytp_builder_file(b, call.fid, &file) && nytp_in_use_before_call(b, &call, file);
+    return nytp_builder_comment(b, e);
 }
 
 static bool rare_event(struct nytp_builder *b, const struct nytp_event *e)
@@ -496,9 +481,11 @@ static bool rare_event(struct nytp_builder *b, const struct nytp_event *e)
     case NYTP_TAG_COMMENT:
         return settle_calls(b) && comment_event(b, e);
     case NYTP_TAG_ATTRIBUTE:
+        return nytp_builder_attribute(b, e);
     case NYTP_TAG_OPTION:
+        return nytp_builder_option(b, e);
     case NYTP_TAG_SUB_INFO:
-        return nytp_builder_fact(b, e);
+        return nytp_builder_sub_info(b, e);
     case NYTP_TAG_SRC_LINE:
         return nytp_builder_source_line(b, e);
     case NYTP_TAG_TIME_LINE: /* see builder_event() */
@@ -552,7 +539,7 @@ struct nytp_profile *nytp_builder_finish(struct nytp_builder *b,
         b->stack.tree.max_nodes = UINT32_MAX; /* closing must not fail for a limit */
         if ((b->processes.n == 0 && !nytp_builder_need_process(b)) || !settle_calls(b) ||
             !nytp_builder_settle_lines(b) || !nytp_builder_end_process(b) ||
-            (!nytp_built_spans_limit(b) && !nytp_builder_out_of_memory(b)))
+            !nytp_built_spans_limit(b))
             *error = b->error;
         else
             profile = nytp_assign(b, error);

@@ -17,7 +17,7 @@
  * end, and a stranger's profile may name a large one many times. */
 #define MOST_PROVED_BYTES (UINT64_C(256) << 20)
 
-static bool sub_info_event(struct nytp_builder *b, const struct nytp_event *e)
+bool nytp_builder_sub_info(struct nytp_builder *b, const struct nytp_event *e)
 {
     uint32_t name, file;
     if (!nytp_builder_name(b, &e->u.sub_info.name, &name) ||
@@ -78,7 +78,7 @@ static bool keep_attribute(struct nytp_builder *b, const struct nytp_event *e)
     return keep_pair(b, &b->p->attributes, &b->p->n_attributes, &b->capacities.attributes, e);
 }
 
-static bool attribute_event(struct nytp_builder *b, const struct nytp_event *e)
+bool nytp_builder_attribute(struct nytp_builder *b, const struct nytp_event *e)
 {
     if (nytp_str_is(e->u.setting.key, "ticks_per_sec")) {
         const uint64_t ticks = nytp_str_number(e->u.setting.value);
@@ -94,7 +94,7 @@ static bool attribute_event(struct nytp_builder *b, const struct nytp_event *e)
     return keep_attribute(b, e);
 }
 
-static bool option_event(struct nytp_builder *b, const struct nytp_event *e)
+bool nytp_builder_option(struct nytp_builder *b, const struct nytp_event *e)
 {
     if (nytp_str_is(e->u.setting.key, "calls"))
         b->settings.calls_2 = nytp_str_is(e->u.setting.value, "2");
@@ -150,7 +150,7 @@ static bool source_event(struct nytp_builder *b, const struct nytp_source_record
 
 /* Takes a comment of the recorder: its own attributes, its costs, the names of open calls, and
  * calls that were not made. */
-static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
+bool nytp_builder_comment(struct nytp_builder *b, const struct nytp_event *e)
 {
     struct nytp_event attribute;
     struct nytp_open_call call;
@@ -207,20 +207,4 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
     if (call.is_xsub && !nytp_builder_xsub(b, name))
         return false;
     return nytp_callstack_note_name(&b->stack, call.depth, name) || nytp_builder_tree_failed(b);
-}
-
-bool nytp_builder_fact(struct nytp_builder *b, const struct nytp_event *e)
-{
-    switch (e->tag) {
-    case NYTP_TAG_ATTRIBUTE:
-        return attribute_event(b, e);
-    case NYTP_TAG_OPTION:
-        return option_event(b, e);
-    case NYTP_TAG_COMMENT:
-        return comment_event(b, e);
-    case NYTP_TAG_SUB_INFO:
-        return sub_info_event(b, e);
-    default:
-        return true;
-    }
 }

@@ -15,7 +15,7 @@
 
 /* ---- builder_places.c: the files and the processes of an input ----
  *
- * A file is an index into builder->files, by which pages, arcs, the tree and spans name it; a
+ * A file is an index into builder->files, by which arcs, the tree and spans name it; a
  * fid of the stream means the file that it named last. Index 0 is no file, as fid 0 is.
  *
  * Processes follow one another in builder->processes, in the order in which they began; what is
@@ -67,8 +67,8 @@ static inline struct nytp_built_process *nytp_builder_process(const struct nytp_
 
 /* ---- builder_statements.c ----
  *
- * If the input has entries of calls, a statement is booked in the calling-context tree; else on
- * its line alone, on a page of lines. Sums of recent lines are kept beside the pages until
+ * If the input has entries of calls, a statement is booked in its context; else on its line
+ * alone, at the root of the tree. Sums of recent lines are kept beside it until
  * nytp_builder_settle_lines(). */
 
 /* Book statements that follow one another, with no other event between them; or one, which may
@@ -80,20 +80,21 @@ bool nytp_builder_book_statement(struct nytp_builder *builder, struct nytp_state
 bool nytp_builder_begin_entries(struct nytp_builder *builder,
                                 struct nytp_built_process *process);
 
-/* Adds the sums of recent lines to the pages. */
+/* Adds the sums of recent lines to those of the root. */
 bool nytp_builder_settle_lines(struct nytp_builder *builder);
 
 /* ---- builder_facts.c: settings, comments, places of subs, source text ---- */
 
-/* Takes an event of one of these tags; any other changes nothing.
- *
- * ATTRIBUTE, OPTION: kept as strings, of each key the last value, the first 1000 keys of each
- * kind. Some also say how the following is to be read.
- *
- * COMMENT: about the open process, ignored if none is open.
- *
- * SUB_INFO: a range of lines of a sub; a sub may have several. */
-bool nytp_builder_fact(struct nytp_builder *builder, const struct nytp_event *e);
+/* ATTRIBUTE, OPTION: kept as strings, of each key the last value, the first 1000 keys of each
+ * kind. Some also say how the following is to be read. */
+bool nytp_builder_attribute(struct nytp_builder *builder, const struct nytp_event *e);
+bool nytp_builder_option(struct nytp_builder *builder, const struct nytp_event *e);
+
+/* COMMENT: about the open process, ignored if none is open. */
+bool nytp_builder_comment(struct nytp_builder *builder, const struct nytp_event *e);
+
+/* SUB_INFO: a range of lines of a sub; a sub may have several. */
+bool nytp_builder_sub_info(struct nytp_builder *builder, const struct nytp_event *e);
 
 /* SRC_LINE: the text of a line, copied if the options ask for sources. There may be as many as
  * statements, so they come here directly. */
@@ -109,8 +110,8 @@ bool nytp_builder_hang(struct nytp_builder *builder, const struct nytp_hang *han
  *
  * Memory that a process or its parent allocated before the recording began and still has in
  * use. The recorder of an earlier file reports it (formats/stream/comments/bytes_records.h).
- * It has calls of its own, which lie in none of the open ones. They become contexts when the
- * process ends, because open calls may until then turn out to be deeper than they seem
+ * It has calls of its own, which lie in none of the open ones. They are a separate tree until
+ * the process ends, because open calls may until then turn out to be deeper than they seem
  * (callstack.h). */
 
 /* Takes a call, whose calling place is in this file. Ignores one whose number does not follow
@@ -123,8 +124,8 @@ bool nytp_in_use_before_block(struct nytp_builder *builder,
                               const struct nytp_bytes_record *record, uint32_t file,
                               uint32_t sample);
 
-/* Books all of them; the process in progress ends. */
-bool nytp_in_use_before_book(struct nytp_builder *builder);
+/* The process in progress ends: merges their tree into its tree. */
+bool nytp_in_use_before_end(struct nytp_builder *builder);
 
 /* ---- memory_points.c: the curve of a process's memory, and its peak ---- */
 
@@ -150,8 +151,8 @@ void nytp_memory_points_limit(struct nytp_profile *p);
  * time. */
 #define NYTP_MOST_STRETCHES 100000u
 
-/* Takes a comment: a label changes, or (NYTP_LABEL_OWN, just before that) how deep the open calls
- * are. */
+/* Takes a comment: a label changes, or (NYTP_LABEL_OWN, just before that) how deep the open
+ * calls are. */
 bool nytp_label_marks_note(struct nytp_builder *builder,
                            const struct nytp_label_record *record);
 
@@ -172,21 +173,21 @@ static inline void nytp_label_marks_sampled(struct nytp_builder *builder, int64_
             labels->marks.at[labels->n_timed].at_ticks = clock;
 }
 
-/* Adds a label of the current process; of each key the last value counts. Leaves out a label that
- * would make the process's text longer than NYTP_LABELS_LONGEST. */
+/* Adds a label of the current process; of each key the last value counts. Leaves out a label
+ * that would make the process's text longer than NYTP_LABELS_LONGEST. */
 bool nytp_profile_labels_add(struct nytp_builder *builder,
                              const struct nytp_label_record *record);
 
-/* Fills in `labels` of the profile's processes. Returns false if memory is out. */
-bool nytp_profile_labels_take(const struct nytp_builder *builder, struct nytp_profile *profile);
+/* The process in progress ends, which gets its `labels`. */
+bool nytp_profile_labels_end_process(struct nytp_builder *builder);
 
 /* ---- span_keep.c ---- */
 
-/* Adds a call of the latest process that has ended to the time line. May leave out it or shorter
- * ones to keep to the number that the options allow. */
+/* Adds a call of the latest process that has ended to the time line. May leave out it or
+ * shorter ones to keep to the number that the options allow. */
 bool nytp_built_span_keep(struct nytp_builder *builder, const struct nytp_built_span *span);
 
-/* Leaves as many spans as the options allow. Returns false if memory is out. */
+/* Leaves as many spans as the options allow. */
 bool nytp_built_spans_limit(struct nytp_builder *builder);
 
 #endif

@@ -5,7 +5,6 @@
 #include "builder_parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static bool add_file(struct nytp_builder *b, uint32_t fid, uint32_t *index)
 {
@@ -69,18 +68,17 @@ bool nytp_builder_begin_process(struct nytp_builder *b, uint32_t pid, uint32_t p
                                     .root = root,
                                     .has_entries = b->settings.calls_2};
     b->in_process = true;
-    b->memory.first_sample = b->stack.tree.samples.n > 0 ? b->stack.tree.samples.n : 1;
+    b->memory = (struct nytp_built_memory){
+        .first_sample = b->stack.tree.samples.n > 0 ? b->stack.tree.samples.n : 1,
+        .n_freed = b->memory.n_freed};
     b->waits.is_recorded = b->waits.goes_on = false;
     b->waits.leaf = (struct nytp_sampled_leaf){0};
     b->waits.reason = NYTP_WAIT_UNKNOWN;
     b->left = (struct nytp_left_statement){0};
     b->time_position = 0;
-    b->memory.in_use = b->memory.svs = b->memory.peak.in_use = b->memory.peak.at_ticks = 0;
-    b->memory.peak.n_samples = 0;
     b->spans.wanted_depth = 0;
     b->accepts.open.n = 0;
     b->accepts.leaf_ticks = 0;
-    memset(b->pages.cache, 0, sizeof b->pages.cache);
     b->subs.names_capacity = 0;
     return true;
 }
@@ -117,8 +115,9 @@ bool nytp_builder_end_process(struct nytp_builder *b)
     const int64_t clock = nytp_builder_process(b)->clock;
     const int64_t end = clock > b->time_position ? clock : b->time_position;
     return keep_open_spans(b, 0, end) && nytp_label_marks_end_process(b, end) &&
+           nytp_profile_labels_end_process(b) &&
            (nytp_callstack_leave(&b->stack, 0) || nytp_builder_tree_failed(b)) &&
-           nytp_in_use_before_book(b);
+           nytp_in_use_before_end(b);
 }
 
 bool nytp_builder_end_pid(struct nytp_builder *b, uint32_t pid, double end_s)

@@ -16,11 +16,9 @@
 #include "formats/base/strings.h"
 #include "formats/base/table.h"
 
-#define NYTP_LINES_PER_PAGE 64u
-#define NYTP_SMALL_FIDS     1024u
-#define NYTP_PAGE_CACHE     1024u
-#define NYTP_RECENT_LINES   8192u
-#define NYTP_RECENT_SUBS    1024u
+#define NYTP_SMALL_FIDS   1024u
+#define NYTP_RECENT_LINES 8192u
+#define NYTP_RECENT_SUBS  1024u
 
 struct nytp_built_file {
     struct nytp_file model; /* but for its name and eval_file */
@@ -37,32 +35,23 @@ struct nytp_built_process {
     int64_t processor_ns;      /* the last that it told */
     uint64_t statements;
     uint32_t n_spans; /* of its calls that are in the list of spans */
-    bool has_entries; /* statements are in the tree, not in pages */
+    bool has_entries; /* statements are in their contexts; else all on lines of the root */
 };
 
-/* Statement costs of lines whose context is not known. */
-struct nytp_line_page {
-    uint32_t process, file, number;
-    uint64_t seen; /* bit per line: it was executed or timed at all */
-    struct nytp_page_line {
-        int64_t ticks;
-        uint64_t statements, after_leave; /* as in struct nytp_tree_line */
-    } lines[NYTP_LINES_PER_PAGE];
-};
-
-/* Sums of a recent line that its page lacks yet. Loops return to the same lines, and here each
- * line is one look-up. */
+/* Sums of a recent line that the root's record of it lacks yet. Loops return to the same lines,
+ * and here each line is one look-up. */
 struct nytp_recent_line {
     uint64_t place; /* file << 32 | line; 0: none */
     int64_t ticks;
     uint64_t counts; /* after_leave << 32 | statements */
 };
 
-/* Each slot has the last line that was met in it. */
+/* Of the current process. Each slot has the last line that was met in it. */
 struct nytp_recent_lines {
     struct nytp_recent_line at[NYTP_RECENT_LINES];
     uint32_t n_met;                  /* slots that have a line, */
     uint16_t met[NYTP_RECENT_LINES]; /* and which */
+    uint32_t n_statements;           /* that are counted here, at most */
 };
 
 struct nytp_built_range {
@@ -95,14 +84,14 @@ struct nytp_built_labels { /* labels.c */
 };
 
 struct nytp_built_profile_label {
-    uint32_t process, key, value; /* key, value: string ids */
-    bool is_replaced;             /* a later one has its key */
+    uint32_t key, value; /* string ids */
+    bool is_replaced;    /* a later one has its key */
 };
 
-struct nytp_built_profile_labels { /* labels.c */
-    NYTP_LIST(struct nytp_built_profile_label); /* as they came, so by process */
-    struct nytp_table by_key; /* (process, key) -> the last one */
-    size_t len;               /* of the text of the last one's process */
+struct nytp_built_profile_labels { /* labels.c; of the process in progress */
+    NYTP_LIST(struct nytp_built_profile_label); /* as they came */
+    struct nytp_table by_key; /* (key) -> the last one */
+    size_t len;               /* of their text */
 };
 
 struct nytp_built_memory { /* memory_points.c */
@@ -115,22 +104,9 @@ struct nytp_built_memory { /* memory_points.c */
     } peak;                          /* when most was in use, likewise */
 };
 
-struct nytp_built_in_use_call {
-    uint32_t caller; /* index in the list, or NYTP_NO_CALL: the program itself */
-    uint32_t sub, file, line;
-    uint32_t node; /* once it is booked */
-};
-
-#define NYTP_NO_CALL UINT32_MAX
-
-struct nytp_built_in_use_block {
-    uint32_t sample, call, file, line;
-};
-
 struct nytp_built_in_use { /* in_use_before.c; of the process in progress */
-    NYTP_LIST(struct nytp_built_in_use_call) calls;
-    NYTP_LIST(struct nytp_built_in_use_block) blocks;
-    uint32_t first_call; /* index of the call that has number 1 */
+    uint32_t root;              /* a tree by itself, or NYTP_NO_NODE */
+    NYTP_LIST(uint32_t) nodes;  /* of the calls 1, 2, ... */
 };
 
 struct nytp_built_input { /* as far as it was read */
@@ -162,16 +138,6 @@ struct nytp_built_files {
     uint32_t by_small_fid[NYTP_SMALL_FIDS]; /* the same for low fids, 0 = not known */
 };
 
-struct nytp_line_pages {
-    NYTP_LIST(struct nytp_line_page);
-    struct nytp_table by_place; /* (process, file, number) -> index */
-    struct nytp_cached_page {
-        uint32_t file, number, page;  /* index + 1, 0 = none */
-    } cache[NYTP_PAGE_CACHE];         /* of the current process, as are these: */
-    struct nytp_recent_lines *recent; /* NULL: no line was met yet */
-    uint32_t n_recent;                /* statements that are counted there, at most */
-};
-
 struct nytp_built_arcs {
     NYTP_LIST(struct nytp_arc); /* caller and callee are string ids; caller 0: not recorded */
     struct nytp_table by_key;   /* (caller, callee, file, line) -> index */
@@ -190,7 +156,7 @@ struct nytp_built_subs {     /* by their names */
 
 struct nytp_built_spans {
     NYTP_LIST(struct nytp_built_span); /* by process, then in the order in which they ended */
-    struct nytp_span_floor floor;
+    struct nytp_span_cut cut; /* of those so far */
     uint32_t wanted_depth; /* of the last call that was wanted (options.spans_of); 0 = none:
                               calls that end less deep lie around it */
     int64_t pruned_ticks;  /* the longest call that was left out of the time line */
@@ -227,7 +193,7 @@ struct nytp_builder {
     struct nytp_left_statement left;
 
     struct nytp_built_files files;
-    struct nytp_line_pages pages;
+    struct nytp_recent_lines *recent; /* NULL: no line was met yet */
     NYTP_LIST(struct nytp_built_range) ranges;
     struct nytp_built_arcs arcs;
     struct nytp_built_subs subs;

@@ -6,87 +6,58 @@
 #include "builder_parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-/* The page that holds a line of a file in the current process, as index + 1; 0 when memory is
- * out. */
-static uint32_t find_page(struct nytp_builder *b, uint32_t file, uint32_t number)
-{
-    const uint32_t process = b->processes.n - 1;
-    const struct nytp_key key = {process, file, number, 0};
-    uint32_t index = nytp_table_get(&b->pages.by_place, key);
-    if (index == NYTP_TABLE_NONE) {
-        if (!NYTP_GROW(&b->pages) || !nytp_table_put(&b->pages.by_place, key, b->pages.n))
-            return 0;
-        index = b->pages.n++;
-        memset(&b->pages.at[index], 0, sizeof *b->pages.at);
-        b->pages.at[index].process = process;
-        b->pages.at[index].file = file;
-        b->pages.at[index].number = number;
-    }
-    return index + 1;
-}
-
-static bool add_page_line(struct nytp_builder *b, uint32_t file, uint32_t line, int64_t ticks,
+/* Adds to a line of the root of the current process. */
+static bool add_root_line(struct nytp_builder *b, uint32_t file, uint32_t line, int64_t ticks,
                           uint64_t statements, uint64_t after_leave)
 {
-    const uint32_t number = line / NYTP_LINES_PER_PAGE, at = line % NYTP_LINES_PER_PAGE;
-    struct nytp_cached_page *const cached =
-        &b->pages.cache[(file * 31 + number) % NYTP_PAGE_CACHE];
-    if (cached->number != number || cached->file != file || cached->page == 0) {
-        const uint32_t page = find_page(b, file, number);
-        if (page == 0)
-            return nytp_builder_out_of_memory(b);
-        *cached = (struct nytp_cached_page){file, number, page};
-    }
-    struct nytp_line_page *p = &b->pages.at[cached->page - 1];
-    struct nytp_page_line *l = &p->lines[at];
-    l->ticks += ticks;
-    l->statements += statements;
-    l->after_leave += after_leave;
-    if ((p->seen >> at & 1) == 0)
-        p->seen |= UINT64_C(1) << at;
-    return true;
+    const struct nytp_tree_line more = {.node = nytp_builder_process(b)->root,
+                                        .file = file,
+                                        .line = line,
+                                        .ticks = ticks,
+                                        .statements = statements,
+                                        .after_leave = after_leave};
+    return nytp_calltree_add_line(&b->stack.tree, &more) || nytp_builder_out_of_memory(b);
 }
 
-/* Add to its page, which is there, what a line that was met lately has. */
+/* Adds what a line that was met lately has to its record. */
 static bool settle_recent_line(struct nytp_builder *b, struct nytp_recent_line *r)
 {
     const struct nytp_recent_line sums = *r;
     *r = (struct nytp_recent_line){0};
     return sums.place == 0 ||
-           add_page_line(b, (uint32_t)(sums.place >> 32), (uint32_t)sums.place, sums.ticks,
+           add_root_line(b, (uint32_t)(sums.place >> 32), (uint32_t)sums.place, sums.ticks,
                          (uint32_t)sums.counts, sums.counts >> 32);
 }
 
 bool nytp_builder_settle_lines(struct nytp_builder *b)
 {
-    struct nytp_recent_lines *const recent = b->pages.recent;
+    struct nytp_recent_lines *const recent = b->recent;
     bool ok = true;
-    if (b->pages.n_recent == 0)
+    if (recent == NULL || recent->n_statements == 0)
         return true;
     for (uint32_t i = 0; ok && i < recent->n_met; i++)
         ok = settle_recent_line(b, &recent->at[recent->met[i]]);
-    b->pages.n_recent = recent->n_met = 0;
+    recent->n_statements = recent->n_met = 0;
     return ok;
 }
 
 /* See to it that a line is among those met lately. */
 static bool meet_line(struct nytp_builder *b, uint32_t file, uint32_t line)
 {
-    if (b->pages.recent == NULL)
-        b->pages.recent = calloc(1, sizeof *b->pages.recent);
-    if (b->pages.recent == NULL)
+    if (b->recent == NULL)
+        b->recent = calloc(1, sizeof *b->recent);
+    if (b->recent == NULL)
         return nytp_builder_out_of_memory(b);
     const uint32_t slot = (file * 1021 + line) % NYTP_RECENT_LINES;
-    struct nytp_recent_lines *const recent = b->pages.recent;
+    struct nytp_recent_lines *const recent = b->recent;
     struct nytp_recent_line *const r = &recent->at[slot];
     const uint64_t place = (uint64_t)file << 32 | line;
     if (r->place == place)
         return true;
     if (r->place == 0)
         recent->met[recent->n_met++] = (uint16_t)slot;
-    if (!settle_recent_line(b, r) || !add_page_line(b, file, line, 0, 0, 0))
+    if (!settle_recent_line(b, r) || !add_root_line(b, file, line, 0, 0, 0))
         return false;
     r->place = place;
     return true;
@@ -127,13 +98,6 @@ static bool book_wait(struct nytp_builder *b, uint32_t file, uint32_t line, int6
            nytp_sample_waits_book(&b->waits, &b->stack, file, line, wait_ticks, ticks);
 }
 
-/* The sums that a row of statements adds to its process. */
-struct tally {
-    int64_t clock;
-    uint64_t statements;
-    bool has_entries;
-};
-
 /* The first statement of a file: how the program came there. */
 static inline void enter_file(struct nytp_builder *b, uint32_t file, uint32_t from_file,
                               uint32_t from_line)
@@ -145,7 +109,7 @@ static inline void enter_file(struct nytp_builder *b, uint32_t file, uint32_t fr
     b->files.at[file].from_line = from_line;
 }
 
-static bool book_statement(struct nytp_builder *b, struct tally *tally, uint32_t file,
+static bool book_statement(struct nytp_builder *b, struct nytp_built_process *p, uint32_t file,
                            const struct nytp_statement *s)
 {
     const int64_t ticks = statement_ticks(b, s->ticks);
@@ -155,8 +119,8 @@ static bool book_statement(struct nytp_builder *b, struct tally *tally, uint32_t
     b->left.discount = false;
     b->left.discount_calls = b->left.returned;
     b->left.returned = false;
-    tally->clock += ticks;
-    tally->statements += statements;
+    p->clock += ticks;
+    p->statements += statements;
     if (ticks < 0) {
         b->p->faults.negative_times++;
         b->p->faults.wrapped_statements += ticks < -b->p->ticks_per_sec;
@@ -165,19 +129,19 @@ static bool book_statement(struct nytp_builder *b, struct tally *tally, uint32_t
         enter_file(b, file, b->left.file, b->left.line);
     b->left.file = file;
     b->left.line = line;
-    if (b->options.max_spans > 0 && tally->clock > b->time_position) {
-        b->time_position = tally->clock;
-        if (tally->has_entries)
+    if (b->options.max_spans > 0 && p->clock > b->time_position) {
+        b->time_position = p->clock;
+        if (p->has_entries)
             start_entered_frames(b);
     }
     if (b->settings.sampled) {
         const int64_t wait_ticks = nytp_sample_waits_of(&b->waits, s->ticks, discount);
         if (!book_wait(b, file, line, ticks, ticks == s->ticks ? wait_ticks : 0))
             return nytp_builder_tree_failed(b);
-        nytp_label_marks_sampled(b, tally->clock);
+        nytp_label_marks_sampled(b, p->clock);
     }
-    if (!tally->has_entries)
-        return add_page_line(b, file, line, ticks, statements, after_leave);
+    if (!p->has_entries)
+        return add_root_line(b, file, line, ticks, statements, after_leave);
     return nytp_callstack_statement(&b->stack, file, line, (int32_t)ticks,
                                     statements * NYTP_BOOK_COUNTS +
                                         after_leave * NYTP_BOOK_AFTER_LEAVE) ||
@@ -200,7 +164,7 @@ static size_t book_on_recent_lines(struct nytp_builder *b, uint32_t file,
 {
     const uint32_t slot_of_file = file * 1021;
     const uint64_t place_of_file = (uint64_t)file << 32;
-    struct nytp_recent_line *const recent_lines = b->pages.recent->at;
+    struct nytp_recent_line *const recent_lines = b->recent->at;
     uint64_t after_leave = after_leave_count(b->left.discount_calls),
              next_after_leave = after_leave_count(b->left.returned);
     const struct nytp_statement *s = run, *const end = run + n;
@@ -216,13 +180,14 @@ static size_t book_on_recent_lines(struct nytp_builder *b, uint32_t file,
     }
     b->left.discount_calls = after_leave == 0;
     b->left.returned = next_after_leave == 0;
-    b->pages.n_recent += (uint32_t)(s - run);
+    b->recent->n_statements += (uint32_t)(s - run);
     return (size_t)(s - run);
 }
 
-static bool book_on_pages(struct nytp_builder *b, uint32_t file, const struct nytp_run *run)
+static bool book_on_lines(struct nytp_builder *b, uint32_t file, const struct nytp_run *run)
 {
-    if (b->pages.n_recent > INT32_MAX && !nytp_builder_settle_lines(b))
+    if (b->recent != NULL && b->recent->n_statements > INT32_MAX &&
+        !nytp_builder_settle_lines(b))
         return false;
     for (size_t i = 0; i < run->n;) {
         if (!meet_line(b, file, run->at[i].line))
@@ -243,7 +208,7 @@ static bool book_on_tree(struct nytp_builder *b, uint32_t file, const struct nyt
 
 /* Book statements that have nothing special about them: they began in the current frame, and
  * none took less than no time. */
-static bool book_plain(struct nytp_builder *b, struct tally *tally, uint32_t file,
+static bool book_plain(struct nytp_builder *b, struct nytp_built_process *p, uint32_t file,
                        const struct nytp_run *run)
 {
     if (file != b->left.file)
@@ -251,54 +216,43 @@ static bool book_plain(struct nytp_builder *b, struct tally *tally, uint32_t fil
     b->left.file = file;
     b->left.line = run->at[run->n - 1].line;
     b->seen.statement_ticks += run->ticks;
-    tally->clock += run->ticks;
-    tally->statements += run->n - run->n_discounted;
-    if (b->time_position < tally->clock && b->options.max_spans > 0)
-        b->time_position = tally->clock;
-    return (tally->has_entries ? book_on_tree : book_on_pages)(b, file, run);
+    p->clock += run->ticks;
+    p->statements += run->n - run->n_discounted;
+    if (b->time_position < p->clock && b->options.max_spans > 0)
+        b->time_position = p->clock;
+    return (p->has_entries ? book_on_tree : book_on_lines)(b, file, run);
 }
 
 /* Returns whether the next statements are such. In the tree the first one may have begun in
  * another frame than the current one. */
-static bool is_plain(const struct nytp_builder *b, const struct tally *tally, uint32_t file,
-                     const struct nytp_statement *next)
+static bool is_plain(const struct nytp_builder *b, const struct nytp_built_process *p,
+                     uint32_t file, const struct nytp_statement *next)
 {
     const bool began_here =
-        !tally->has_entries || (b->stack.owner_frame == b->stack.top && !b->left.returned);
+        !p->has_entries || (b->stack.owner_frame == b->stack.top && !b->left.returned);
     return began_here && file != 0 && next->ticks >= 0 && !b->left.discount &&
            !b->settings.sampled &&
            b->seen.statement_ticks <= NYTP_MAX_TOTAL_TICKS - MAX_RUN_TICKS;
 }
 
-static bool book_run(struct nytp_builder *b, struct tally *tally, const struct nytp_run *run)
+bool nytp_builder_book_statements(struct nytp_builder *b, const struct nytp_run *run)
 {
     struct nytp_run rest = *run;
     uint32_t file;
-    if (!nytp_builder_file(b, run->at->fid, &file))
+    if (!nytp_builder_need_process(b) || !nytp_builder_file(b, run->at->fid, &file))
         return false;
+    struct nytp_built_process *const p = nytp_builder_process(b);
     while (rest.n > 0) {
-        if (is_plain(b, tally, file, rest.at))
-            return book_plain(b, tally, file, &rest);
+        if (is_plain(b, p, file, rest.at))
+            return book_plain(b, p, file, &rest);
         const struct nytp_statement s = *rest.at++;
         rest.n--;
         rest.n_discounted -= s.what == NYTP_STATEMENT_DISCOUNTED;
         rest.ticks -= s.ticks;
-        if (!book_statement(b, tally, file, &s))
+        if (!book_statement(b, p, file, &s))
             return false;
     }
     return true;
-}
-
-bool nytp_builder_book_statements(struct nytp_builder *b, const struct nytp_run *run)
-{
-    if (!nytp_builder_need_process(b))
-        return false;
-    struct nytp_built_process *const p = nytp_builder_process(b);
-    struct tally tally = {p->clock, p->statements, p->has_entries};
-    const bool ok = book_run(b, &tally, run);
-    p->clock = tally.clock;
-    p->statements = tally.statements;
-    return ok;
 }
 
 bool nytp_builder_book_statement(struct nytp_builder *b, struct nytp_statement s)
@@ -311,22 +265,6 @@ bool nytp_builder_begin_entries(struct nytp_builder *b, struct nytp_built_proces
 {
     if (!nytp_builder_settle_lines(b))
         return false;
-    for (uint32_t i = b->pages.n; i-- > 0 && b->pages.at[i].process == b->processes.n - 1;) {
-        struct nytp_line_page *page = &b->pages.at[i];
-        for (uint32_t at = 0; at < NYTP_LINES_PER_PAGE; at++)
-            if ((page->seen >> at & 1) != 0 &&
-                !nytp_calltree_add_line(&b->stack.tree,
-                                        &(struct nytp_tree_line){
-                                            .node = p->root,
-                                            .file = page->file,
-                                            .line = page->number * NYTP_LINES_PER_PAGE + at,
-                                            .ticks = page->lines[at].ticks,
-                                            .statements = page->lines[at].statements,
-                                            .after_leave = page->lines[at].after_leave,
-                                        }))
-                return false;
-        page->seen = 0;
-    }
     p->has_entries = true;
     nytp_callstack_next_statement(&b->stack);
     return true;

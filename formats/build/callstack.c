@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A frame with more bookings than these is not fresh. A fresh one has one of SVs, or two if a call
- * died, and a few samples. */
+/* A frame with more bookings than these is not fresh. A fresh one has one of SVs, or two if a
+ * call died, and a few samples. */
 #define MOST_FRESH_SVS 8u
 
 bool nytp_callstack_init(struct nytp_callstack *stack, uint64_t max_nodes)
@@ -216,19 +216,19 @@ static bool add_memory(struct nytp_callstack *stack, struct nytp_booking memory)
 
 bool nytp_callstack_svs(struct nytp_callstack *stack, uint32_t file, uint32_t line, int32_t svs)
 {
-    return add_memory(stack, (struct nytp_booking){
-                                 .what = NYTP_BOOK_SVS, .svs = svs, .file = file, .line = line});
+    return add_memory(
+        stack,
+        (struct nytp_booking){.what = NYTP_BOOK_SVS, .svs = svs, .file = file, .line = line});
 }
 
 bool nytp_callstack_sample(struct nytp_callstack *stack, uint32_t file, uint32_t line,
                            struct nytp_tree_sample sample)
 {
     const uint32_t index = nytp_calltree_new_sample(&stack->tree, sample);
-    return index != 0 &&
-           add_memory(stack, (struct nytp_booking){.what = NYTP_BOOK_SAMPLE,
-                                                   .sample = index,
-                                                   .file = file,
-                                                   .line = line});
+    return index != 0 && add_memory(stack, (struct nytp_booking){.what = NYTP_BOOK_SAMPLE,
+                                                                 .sample = index,
+                                                                 .file = file,
+                                                                 .line = line});
 }
 
 bool nytp_callstack_line_wait(struct nytp_callstack *stack, uint32_t file, uint32_t line,
@@ -242,7 +242,7 @@ bool nytp_callstack_line_wait(struct nytp_callstack *stack, uint32_t file, uint3
     const struct nytp_tree_line none = {.node = node, .file = file, .line = line};
     /* The line itself may wait still; its wait moves with it where the node is merged. */
     return node != NYTP_NO_NODE && nytp_calltree_add_line(&stack->tree, &none) &&
-           nytp_wait_sums_add(&stack->tree.waits, nytp_wait_of_line(node, file, line), ticks);
+           nytp_tick_sums_add(&stack->tree.waits, nytp_wait_of_line(node, file, line), ticks);
 }
 
 bool nytp_callstack_waiter(struct nytp_callstack *stack)
@@ -257,7 +257,7 @@ bool nytp_callstack_call_wait(struct nytp_callstack *stack, uint32_t sub, uint32
     const uint32_t node =
         nytp_calltree_add_child(&stack->tree, stack->tree.waiter, sub, file, line);
     return node != NYTP_NO_NODE &&
-           nytp_wait_sums_add(&stack->tree.waits, nytp_wait_of_node(node), ticks);
+           nytp_tick_sums_add(&stack->tree.waits, nytp_wait_of_node(node), ticks);
 }
 
 /* The statement that runs was begun in frame `index`, which now becomes `node`. */
@@ -269,23 +269,17 @@ static void move_owner(struct nytp_callstack *stack, uint32_t index, uint32_t no
     stack->tree.owner = node;
 }
 
-/* Give the nameless subtree of a frame, or a new one, its name and its place below the top
- * frame's node. The node, or NYTP_NO_NODE. */
-static uint32_t named_node(struct nytp_callstack *stack, const struct nytp_frame *frame,
-                           uint32_t sub)
-{
-    const uint32_t parent = frame_node(stack, stack->top);
-    return parent == NYTP_NO_NODE ? NYTP_NO_NODE
-                                  : nytp_calltree_attach(&stack->tree, parent, frame->node, sub,
-                                                         frame->file, frame->line);
-}
-
-/* The same, and the node gets what the frame has: its exclusive time, whether it never
+/* Gives the nameless subtree of a frame, or a new one, its name and its place below the top
+ * frame's node. The node gets what the frame has: its exclusive time, whether it never
  * returned, and what waits to be booked in it. */
 static bool name_node(struct nytp_callstack *stack, const struct nytp_frame *frame,
                       uint32_t index, uint32_t sub, int64_t excl_ticks, bool unreturned)
 {
-    const uint32_t node = named_node(stack, frame, sub);
+    const uint32_t parent = frame_node(stack, stack->top);
+    const uint32_t node = parent == NYTP_NO_NODE
+                              ? NYTP_NO_NODE
+                              : nytp_calltree_attach(&stack->tree, parent, frame->node, sub,
+                                                     frame->file, frame->line);
     if (node == NYTP_NO_NODE)
         return false;
     struct nytp_tree_node *n = &stack->tree.nodes[node];
@@ -403,7 +397,8 @@ static bool insert_missing(struct nytp_callstack *stack, uint32_t missing)
 
 /* A call at `depth` returns while deeper frames are open. Either the current frame returns, and
  * those between failed before they began (entries without a return); or an outer one, and the
- * current goes on in its place (goto &sub). It is the one that was open as long as the call took. */
+ * current goes on in its place (goto &sub). It is the one that was open as long as the call
+ * took. */
 static bool is_goto(const struct nytp_callstack *stack, uint32_t depth, int64_t incl_ticks,
                     int64_t clock)
 {
@@ -580,7 +575,7 @@ bool nytp_callstack_hangs_in_top(struct nytp_callstack *stack, int64_t ticks,
     stack->frames[stack->top].excl_ticks = ticks;
     return node != NYTP_NO_NODE &&
            (wait_ticks == 0 ||
-            nytp_wait_sums_add(&stack->tree.waits, nytp_wait_of_node(node), wait_ticks));
+            nytp_tick_sums_add(&stack->tree.waits, nytp_wait_of_node(node), wait_ticks));
 }
 
 bool nytp_callstack_leave(struct nytp_callstack *stack, uint32_t top)

@@ -60,7 +60,7 @@ void nytp_calltree_free(struct nytp_calltree *tree)
     free(tree->call_cache.of);
     nytp_table_free(&tree->by_call);
     nytp_table_free(&tree->by_line);
-    nytp_wait_sums_free(&tree->waits);
+    nytp_tick_sums_free(&tree->waits);
     *tree = (struct nytp_calltree){0};
 }
 
@@ -128,21 +128,30 @@ uint32_t nytp_calltree_child(const struct nytp_calltree *tree, uint32_t parent, 
     return node == NYTP_TABLE_NONE ? NYTP_NO_NODE : node;
 }
 
+uint32_t nytp_calltree_attach(struct nytp_calltree *tree, uint32_t parent, uint32_t subtree,
+                              uint32_t sub, uint32_t file, uint32_t line)
+{
+    uint32_t node = nytp_calltree_child(tree, parent, sub, file, line);
+    if (node == NYTP_NO_NODE) {
+        node = subtree != NYTP_NO_NODE ? subtree : nytp_calltree_new_node(tree);
+        if (node == NYTP_NO_NODE)
+            return NYTP_NO_NODE;
+        tree->nodes[node].sub = sub;
+        tree->nodes[node].file = file;
+        tree->nodes[node].line = line;
+        return link_child(tree, parent, node) ? node : NYTP_NO_NODE;
+    }
+    if (subtree != NYTP_NO_NODE && !nytp_calltree_merge(tree, subtree, node))
+        return NYTP_NO_NODE;
+    return node;
+}
+
 uint32_t nytp_calltree_add_child(struct nytp_calltree *tree, uint32_t parent, uint32_t sub,
                                  uint32_t file, uint32_t line)
 {
     uint32_t node = nytp_calltree_child(tree, parent, sub, file, line);
-    if (node == NYTP_NO_NODE) {
-        node = nytp_calltree_new_node(tree);
-        if (node == NYTP_NO_NODE)
-            return NYTP_NO_NODE;
-        struct nytp_tree_node *const n = &tree->nodes[node];
-        n->sub = sub;
-        n->file = file;
-        n->line = line;
-        if (!link_child(tree, parent, node))
-            return NYTP_NO_NODE;
-    }
+    if (node == NYTP_NO_NODE)
+        node = nytp_calltree_attach(tree, parent, NYTP_NO_NODE, sub, file, line);
     *cached_call(tree, parent, sub, file, line) = node;
     return node;
 }
@@ -385,8 +394,8 @@ static bool merge_lines(struct nytp_calltree *tree, uint32_t from, uint32_t to)
         if (!nytp_calltree_add_line(tree, &l) ||
             !add_memory_at(tree, to, l.file, l.line, take_memory(&tree->line_memory, r)))
             return false;
-        if (tree->waits.ticks.n > 0 &&
-            !nytp_wait_sums_move(&tree->waits, nytp_wait_of_line(from, l.file, l.line),
+        if (tree->waits.n > 0 &&
+            !nytp_tick_sums_move(&tree->waits, nytp_wait_of_line(from, l.file, l.line),
                                  nytp_wait_of_line(to, l.file, l.line)))
             return false;
     }
@@ -427,7 +436,7 @@ static bool drain_work(struct nytp_calltree *tree)
         const uint32_t to = tree->work.at[--tree->work.n];
         const uint32_t from = tree->work.at[--tree->work.n];
         if (!merge_lines(tree, from, to) || !merge_children(tree, from, to) ||
-            !nytp_wait_sums_move(&tree->waits, nytp_wait_of_node(from),
+            !nytp_tick_sums_move(&tree->waits, nytp_wait_of_node(from),
                                  nytp_wait_of_node(to)) ||
             !add_memory(tree, &tree->node_memory, to, take_memory(&tree->node_memory, from)))
             return false;
@@ -506,22 +515,4 @@ bool nytp_calltree_move_content(struct nytp_calltree *tree, uint32_t from, uint3
 {
     return add_memory(tree, &tree->node_memory, to, take_memory(&tree->node_memory, from)) &&
            merge_lines(tree, from, to) && merge_children(tree, from, to) && drain_work(tree);
-}
-
-uint32_t nytp_calltree_attach(struct nytp_calltree *tree, uint32_t parent, uint32_t subtree,
-                              uint32_t sub, uint32_t file, uint32_t line)
-{
-    uint32_t node = nytp_calltree_child(tree, parent, sub, file, line);
-    if (node == NYTP_NO_NODE) {
-        node = subtree != NYTP_NO_NODE ? subtree : nytp_calltree_new_node(tree);
-        if (node == NYTP_NO_NODE)
-            return NYTP_NO_NODE;
-        tree->nodes[node].sub = sub;
-        tree->nodes[node].file = file;
-        tree->nodes[node].line = line;
-        return link_child(tree, parent, node) ? node : NYTP_NO_NODE;
-    }
-    if (subtree != NYTP_NO_NODE && !nytp_calltree_merge(tree, subtree, node))
-        return NYTP_NO_NODE;
-    return node;
 }

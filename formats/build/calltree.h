@@ -12,7 +12,7 @@
 #include "formats/base/table.h"
 #include "formats/model/model.h"
 #include "formats/stream/event.h"
-#include "wait_sums.h"
+#include "tick_sums.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,6 +48,19 @@ struct nytp_tree_line {
     int64_t ticks;
     uint64_t statements, after_leave;
 };
+
+/* Waits are the part of the time of a line, or of a call without lines (a builtin, an xsub),
+ * that was no processor time. A wait may be negative: the two clocks are not read at the same
+ * moment. These are the keys of a line of a node, and of a node without lines. */
+static inline struct nytp_key nytp_wait_of_line(uint32_t node, uint32_t file, uint32_t line)
+{
+    return (struct nytp_key){node, file, line, 0};
+}
+
+static inline struct nytp_key nytp_wait_of_node(uint32_t node)
+{
+    return (struct nytp_key){node, 0, 0, 1};
+}
 
 /* A sample of allocated memory, in the circular list of what it belongs to: a node (if to none
  * of its lines), a line, or neither yet. */
@@ -140,7 +153,7 @@ struct nytp_calltree {
     struct nytp_table by_call; /* (parent, sub, file, line) -> node, named nodes only */
     struct nytp_table by_line; /* (node, file, line, 0) -> line record, of large nodes */
 
-    struct nytp_wait_sums waits; /* of a sampled recording */
+    struct nytp_tick_sums waits; /* of a sampled recording, by nytp_wait_of_line() */
     uint32_t waiter; /* the node whose call of a builtin or xsub a sample hit; follows
                         a merge as `owner` does */
 

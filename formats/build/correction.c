@@ -91,25 +91,6 @@ static double statements_of(const struct nytp_profile *p, uint32_t node,
     return sum;
 }
 
-/* The node's line where a call stands, or NULL. */
-static const struct nytp_node_line *line_of_call(const struct nytp_profile *p,
-                                                 const struct nytp_node *n,
-                                                 const struct nytp_node *child)
-{
-    uint32_t low = n->first_node_line, high = low + n->n_node_lines;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const struct nytp_node_line *l = &p->node_lines[middle];
-        if (l->file == child->file && l->line == child->line)
-            return l;
-        if (l->file < child->file || (l->file == child->file && l->line < child->line))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
-}
-
 /* Sets each line's own time: its time less its part of the call's cost, its statements' cost,
  * and the cost of the calls made from it. Returns the sum. */
 static double weigh_lines(const struct correction *c, uint32_t node, const struct costs *costs,
@@ -124,7 +105,7 @@ static double weigh_lines(const struct correction *c, uint32_t node, const struc
                         line_cost(&lines[i], costs);
     for (uint32_t i = n->first_child; i < n->first_child + n->n_children; i++) {
         const struct nytp_node *child = &p->nodes[p->children[i]];
-        const struct nytp_node_line *l = line_of_call(p, n, child);
+        const struct nytp_node_line *l = nytp_node_line_at(p, n, child->file, child->line);
         if (l != NULL)
             c->weights[l - lines] -=
                 (double)child->calls * cost_out(costs, p->subs[child->sub].kind);
@@ -224,8 +205,8 @@ static void correct_tree(struct correction *c)
 
 /* ---- arcs ---- */
 
-/* A time of the arcs into a sub: the sum that was known, what of it was gone through so far; the
- * sum in the corrected tree, and what of it was given away. */
+/* A time of the arcs into a sub: the sum that was known, what of it was gone through so far;
+ * the sum in the corrected tree, and what of it was given away. */
 struct shared {
     double known, seen;
     int64_t now, given;
@@ -315,15 +296,6 @@ static double corrected(const struct correction *c, uint32_t node, int64_t ticks
                       : (double)ticks;
 }
 
-/* Close the spans that end at or before `start`. Returns how many stay open. */
-static uint32_t close_spans(const struct nytp_profile *p, const uint32_t *stack, uint32_t top,
-                            int64_t start)
-{
-    while (top > 0 && p->spans[stack[top - 1]].end_ticks <= start)
-        top--;
-    return top;
-}
-
 /* Add up, per context, how long its spans in [from, to) were without the spans inside them, as
  * recorded and as it is to be. */
 static void sum_self_times(const struct correction *c, struct axis *axis, uint32_t from,
@@ -335,7 +307,8 @@ static void sum_self_times(const struct correction *c, struct axis *axis, uint32
     uint32_t top = 0;
     for (uint32_t i = from; i < to; i++) {
         const struct nytp_span *s = &p->spans[i];
-        top = close_spans(p, axis->stack, top, s->start_ticks);
+        while (top > 0 && p->spans[axis->stack[top - 1]].end_ticks <= s->start_ticks)
+            top--;
         const uint32_t outer = top > 0 ? p->spans[axis->stack[top - 1]].node : root;
         const int64_t ticks = s->end_ticks - s->start_ticks;
         const double after = corrected(c, s->node, ticks);
@@ -469,12 +442,8 @@ static bool has_costs(const struct nytp_profile *p)
 static bool correct_all(struct correction *c)
 {
     struct nytp_profile *p = c->p;
-    uint32_t most_lines = 0;
-    for (uint32_t i = 0; i < p->n_nodes; i++)
-        if (p->nodes[i].n_node_lines > most_lines)
-            most_lines = p->nodes[i].n_node_lines;
     c->incl_before = malloc(((size_t)p->n_nodes + 1) * sizeof *c->incl_before);
-    c->weights = malloc(((size_t)most_lines + 1) * sizeof *c->weights);
+    c->weights = malloc(((size_t)p->n_node_lines + 1) * sizeof *c->weights);
     if (c->incl_before == NULL || c->weights == NULL)
         return false;
     for (uint32_t i = 0; i < p->n_nodes; i++)

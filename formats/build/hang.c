@@ -9,7 +9,6 @@
  */
 #include "builder_parts.h"
 
-
 #include <string.h>
 
 /* Each has a tab, a tab, a colon and a line at least. */
@@ -27,17 +26,6 @@ struct calls {
     uint32_t n, depth;
 };
 
-static bool ends_in(struct nytp_name name, struct nytp_str tail)
-{
-    return name.len >= tail.len &&
-           memcmp(name.ptr + name.len - tail.len, tail.ptr, tail.len) == 0;
-}
-
-static bool begins_with(struct nytp_name name, struct nytp_str head)
-{
-    return name.len >= head.len && memcmp(name.ptr, head.ptr, head.len) == 0;
-}
-
 /* Perl's name of a file is relative, or an eval's without its place, where the stream's tells
  * more. */
 static bool is_named(struct nytp_name name, struct nytp_str perl_name)
@@ -47,11 +35,12 @@ static bool is_named(struct nytp_name name, struct nytp_str perl_name)
         perl_name.len -= 2;
     }
     if (perl_name.len == 0 || name.len <= perl_name.len)
-        return name.len == perl_name.len && begins_with(name, perl_name);
-    if (begins_with(name, perl_name))
+        return name.len == perl_name.len && memcmp(name.ptr, perl_name.ptr, name.len) == 0;
+    const char *const tail = name.ptr + name.len - perl_name.len;
+    if (memcmp(name.ptr, perl_name.ptr, perl_name.len) == 0)
         return perl_name.ptr[0] == '(' && name.ptr[perl_name.len] == '[';
-    return perl_name.ptr[0] != '/' && name.ptr[name.len - perl_name.len - 1] == '/' &&
-           ends_in(name, perl_name);
+    return perl_name.ptr[0] != '/' && tail[-1] == '/' &&
+           memcmp(tail, perl_name.ptr, perl_name.len) == 0;
 }
 
 static bool find_file(struct nytp_builder *b, struct nytp_str perl_name, uint32_t *file)

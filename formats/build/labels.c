@@ -142,15 +142,13 @@ static size_t line_len(const struct nytp_builder *b, const struct nytp_built_pro
 bool nytp_profile_labels_add(struct nytp_builder *b, const struct nytp_label_record *record)
 {
     struct nytp_built_profile_labels *const all = &b->profile_labels;
-    struct nytp_built_profile_label label = {.process = b->processes.n - 1};
+    struct nytp_built_profile_label label = {0};
     if (!nytp_builder_name(b, &record->key, &label.key) ||
         !nytp_builder_name(b, &record->value, &label.value))
         return false;
-    if (all->n == 0 || all->at[all->n - 1].process != label.process)
-        all->len = 0;
     if (all->len + line_len(b, &label) > NYTP_LABELS_LONGEST)
         return true;
-    const struct nytp_key key = {label.process, label.key, 0, 0};
+    const struct nytp_key key = {.a = label.key};
     const uint32_t before = nytp_table_get(&all->by_key, key);
     if (!NYTP_GROW(all) || !nytp_table_put(&all->by_key, key, all->n))
         return nytp_builder_out_of_memory(b);
@@ -170,28 +168,26 @@ static size_t put_name(char *to, struct nytp_name name, char end)
     return (size_t)name.len + 1;
 }
 
-bool nytp_profile_labels_take(const struct nytp_builder *b, struct nytp_profile *p)
+bool nytp_profile_labels_end_process(struct nytp_builder *b)
 {
-    const struct nytp_built_profile_labels *const all = &b->profile_labels;
-    char *const text = malloc(NYTP_LABELS_LONGEST);
-    bool ok = text != NULL;
-    for (uint32_t i = 0; i < p->n_processes; i++)
-        p->processes[i].labels = nytp_strings_get(b->strings, 0);
-    for (uint32_t i = 0, end; ok && i < all->n; i = end) {
-        const uint32_t process = all->at[i].process;
-        size_t len = 0;
-        for (end = i; end < all->n && all->at[end].process == process; end++)
-            if (!all->at[end].is_replaced) {
-                len +=
-                    put_name(text + len, nytp_strings_get(b->strings, all->at[end].key), '=');
-                len += put_name(text + len, nytp_strings_get(b->strings, all->at[end].value),
-                                '\n');
-            }
-        const uint32_t id = nytp_strings_intern(b->strings, text, len);
-        ok = id != UINT32_MAX;
-        if (ok)
-            p->processes[process].labels = nytp_strings_get(b->strings, id);
+    struct nytp_built_profile_labels *const all = &b->profile_labels;
+    char *const text = malloc(all->len + 1);
+    if (text == NULL)
+        return nytp_builder_out_of_memory(b);
+    size_t len = 0;
+    for (uint32_t i = 0; i < all->n; i++) {
+        if (all->at[i].is_replaced)
+            continue;
+        len += put_name(text + len, nytp_strings_get(b->strings, all->at[i].key), '=');
+        len += put_name(text + len, nytp_strings_get(b->strings, all->at[i].value), '\n');
     }
+    const uint32_t id = nytp_strings_intern(b->strings, text, len);
     free(text);
-    return ok;
+    if (id == UINT32_MAX)
+        return nytp_builder_out_of_memory(b);
+    nytp_builder_process(b)->model.labels = nytp_strings_get(b->strings, id);
+    nytp_table_free(&all->by_key);
+    all->n = 0;
+    all->len = 0;
+    return true;
 }

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* Note that a node has this time and these statements on this line. */
-static bool add_entry(struct nytp_assignment *s, struct nytp_line_entry e)
+static bool add_entry(struct nytp_assignment *s, struct nytp_tree_line e)
 {
     if (!NYTP_GROW(&s->entries))
         return false;
@@ -22,25 +22,20 @@ static bool add_entry(struct nytp_assignment *s, struct nytp_line_entry e)
     return true;
 }
 
-/* The same for the note about SVs on a line. */
-static bool add_svs(struct nytp_assignment *s, uint32_t node, uint32_t file, uint32_t line,
-                    struct nytp_svs svs)
-{
-    return nytp_svs_rows_add(&s->svs, (struct nytp_svs_row){node, file, line, svs});
-}
-
+/* A line of a node, with its SVs; or one that is dealt out to nodes. */
 struct weighted {
-    uint32_t file, line;
-    int64_t ticks, weight;
-    uint64_t statements, after_leave;
+    struct nytp_tree_line line;
+    int64_t weight;
     struct nytp_svs svs;
+    int64_t budget;       /* ticks that are not dealt out yet */
+    uint32_t first_entry; /* that got some, index + 1 */
 };
 
 static int by_line(const void *x, const void *y)
 {
     const struct weighted *a = x, *b = y;
-    NYTP_RETURN_ORDER(a->file, b->file);
-    return a->line < b->line ? -1 : a->line > b->line;
+    NYTP_RETURN_ORDER(a->line.file, b->line.file);
+    return a->line.line < b->line.line ? -1 : a->line.line > b->line.line;
 }
 
 /* Make the weights sum to more than 0, in the order in which measurements say most: time less
@@ -51,10 +46,10 @@ static int64_t weigh_lines(struct weighted *lines, uint32_t n)
     for (uint32_t i = 0; i < n; i++)
         sum += lines[i].weight = nytp_at_least_0(lines[i].weight);
     for (uint32_t i = 0; sum == 0 && i < n; i++)
-        sum += lines[i].weight = nytp_at_least_0(lines[i].ticks);
+        sum += lines[i].weight = nytp_at_least_0(lines[i].line.ticks);
     if (sum == 0)
         for (uint32_t i = 0; i < n; i++)
-            sum += lines[i].weight = (int64_t)(lines[i].statements & INT32_MAX);
+            sum += lines[i].weight = (int64_t)(lines[i].line.statements & INT32_MAX);
     if (sum == 0 && n > 0)
         sum = lines[0].weight = 1;
     return sum;
@@ -68,35 +63,29 @@ static bool apportion_measured(struct nytp_assignment *s, uint32_t node, struct 
     const struct nytp_node *n = &p->nodes[node];
     uint32_t n_lines = 0;
     for (uint32_t l = t->nodes[s->raw_of_node[node]].first_line; l != 0; l = t->lines[l].next)
-        lines[n_lines++] = (struct weighted){t->lines[l].file,
-                                             t->lines[l].line,
-                                             t->lines[l].ticks,
-                                             t->lines[l].ticks,
-                                             t->lines[l].statements,
-                                             t->lines[l].after_leave,
-                                             nytp_calltree_svs(t, &t->line_memory, l)};
+        lines[n_lines++] = (struct weighted){.line = t->lines[l],
+                                             .weight = t->lines[l].ticks,
+                                             .svs = nytp_calltree_svs(t, &t->line_memory, l)};
     if (n_lines > 0)
         qsort(lines, n_lines, sizeof *lines, by_line);
     for (uint32_t c = 0; c < n->n_children; c++) {
         const uint32_t child = p->children[n->first_child + c];
-        const struct weighted key = {.file = p->nodes[child].file,
-                                     .line = p->nodes[child].line};
+        const struct weighted key = {
+            .line = {.file = p->nodes[child].file, .line = p->nodes[child].line}};
         struct weighted *at = bsearch(&key, lines, n_lines, sizeof *lines, by_line);
         if (at != NULL)
             at->weight -= s->deficit[child];
     }
     struct nytp_sharing sharing = {.total = n->excl_ticks, .sum = weigh_lines(lines, n_lines)};
     for (uint32_t i = 0; i < n_lines; i++) {
-        const int64_t share = nytp_next_share(&sharing, lines[i].weight);
-        if (share == 0 && lines[i].statements == 0 && nytp_svs_are_empty(lines[i].svs))
+        struct nytp_tree_line entry = lines[i].line;
+        entry.node = node;
+        entry.ticks = nytp_next_share(&sharing, lines[i].weight);
+        if (entry.ticks == 0 && entry.statements == 0 && nytp_svs_are_empty(lines[i].svs))
             continue;
-        if (!add_entry(s, (struct nytp_line_entry){.node = node,
-                                                   .file = lines[i].file,
-                                                   .line = lines[i].line,
-                                                   .ticks = share,
-                                                   .statements = lines[i].statements,
-                                                   .after_leave = lines[i].after_leave}) ||
-            !add_svs(s, node, lines[i].file, lines[i].line, lines[i].svs))
+        if (!add_entry(s, entry) ||
+            !nytp_svs_rows_add(
+                &s->svs, (struct nytp_svs_row){node, entry.file, entry.line, lines[i].svs}))
             return false;
     }
     return true;
@@ -108,26 +97,24 @@ static bool apportion_measured(struct nytp_assignment *s, uint32_t node, struct 
  * per node are exact. */
 struct dealing {
     struct weighted *lines;
-    int64_t *budget;
-    uint32_t *first_entry; /* per line: index + 1 */
     uint32_t n_lines, at;
     int64_t remaining;
 };
 
 static bool deal_line(struct nytp_assignment *s, struct dealing *d, uint32_t node,
-                      uint32_t line, int64_t ticks)
+                      struct weighted *line, int64_t ticks)
 {
     if (ticks == 0)
         return true;
-    d->budget[line] -= ticks;
+    line->budget -= ticks;
     d->remaining -= ticks;
-    if (!add_entry(s, (struct nytp_line_entry){.node = node,
-                                               .file = d->lines[line].file,
-                                               .line = d->lines[line].line,
-                                               .next = d->first_entry[line],
-                                               .ticks = ticks}))
+    if (!add_entry(s, (struct nytp_tree_line){.node = node,
+                                              .file = line->line.file,
+                                              .line = line->line.line,
+                                              .next = line->first_entry,
+                                              .ticks = ticks}))
         return false;
-    d->first_entry[line] = s->entries.n;
+    line->first_entry = s->entries.n;
     return true;
 }
 
@@ -136,7 +123,7 @@ static bool deal_in_proportion(struct nytp_assignment *s, struct dealing *d, uin
 {
     struct nytp_sharing sharing = {.total = ticks, .sum = d->remaining};
     for (uint32_t i = 0; i < d->n_lines; i++)
-        if (!deal_line(s, d, node, i, nytp_next_share(&sharing, d->budget[i])))
+        if (!deal_line(s, d, node, &d->lines[i], nytp_next_share(&sharing, d->lines[i].budget)))
             return false;
     return true;
 }
@@ -145,10 +132,11 @@ static bool deal_what_comes(struct nytp_assignment *s, struct dealing *d, uint32
                             int64_t ticks)
 {
     while (ticks > 0) {
-        while (d->budget[d->at] == 0)
+        while (d->lines[d->at].budget == 0)
             d->at = (d->at + 1) % d->n_lines;
-        const int64_t part = ticks < d->budget[d->at] ? ticks : d->budget[d->at];
-        if (!deal_line(s, d, node, d->at, part))
+        struct weighted *const line = &d->lines[d->at];
+        const int64_t part = ticks < line->budget ? ticks : line->budget;
+        if (!deal_line(s, d, node, line, part))
             return false;
         ticks -= part;
     }
@@ -159,29 +147,30 @@ static bool deal_what_comes(struct nytp_assignment *s, struct dealing *d, uint32
 static bool deal_statements(struct nytp_assignment *s, struct dealing *d, uint32_t busiest)
 {
     for (uint32_t i = 0; i < d->n_lines; i++) {
-        const struct weighted *l = &d->lines[i];
+        const struct nytp_tree_line *l = &d->lines[i].line;
+        const uint32_t first = d->lines[i].first_entry;
         if (l->statements == 0)
             continue;
-        if (d->first_entry[i] == 0) {
-            if (!add_entry(s, (struct nytp_line_entry){.node = busiest,
-                                                       .file = l->file,
-                                                       .line = l->line,
-                                                       .statements = l->statements,
-                                                       .after_leave = l->after_leave}))
+        if (first == 0) {
+            if (!add_entry(s, (struct nytp_tree_line){.node = busiest,
+                                                      .file = l->file,
+                                                      .line = l->line,
+                                                      .statements = l->statements,
+                                                      .after_leave = l->after_leave}))
                 return false;
             continue;
         }
         int64_t sum = 0, cumulated = 0;
         uint64_t given = 0;
-        for (uint32_t e = d->first_entry[i]; e != 0; e = s->entries.at[e - 1].next)
+        for (uint32_t e = first; e != 0; e = s->entries.at[e - 1].next)
             sum += s->entries.at[e - 1].ticks;
-        for (uint32_t e = d->first_entry[i]; e != 0; e = s->entries.at[e - 1].next) {
-            cumulated += s->entries.at[e - 1].ticks;
+        for (uint32_t e = first; e != 0; e = s->entries.at[e - 1].next) {
+            struct nytp_tree_line *const entry = &s->entries.at[e - 1];
+            cumulated += entry->ticks;
             const uint64_t upto =
                 nytp_mul_div(l->statements, (uint64_t)cumulated, (uint64_t)sum);
-            s->entries.at[e - 1].statements = upto - given;
-            s->entries.at[e - 1].after_leave =
-                nytp_mul_div(l->after_leave, upto - given, l->statements);
+            entry->statements = upto - given;
+            entry->after_leave = nytp_mul_div(l->after_leave, upto - given, l->statements);
             given = upto;
         }
     }
@@ -193,10 +182,10 @@ static bool apportion_on_first_line(struct nytp_assignment *s, uint32_t node)
 {
     const struct nytp_sub *sub = &s->p->subs[s->p->nodes[node].sub];
     return s->p->nodes[node].excl_ticks == 0 ||
-           add_entry(s, (struct nytp_line_entry){.node = node,
-                                                 .file = sub->file,
-                                                 .line = sub->first_line,
-                                                 .ticks = s->p->nodes[node].excl_ticks});
+           add_entry(s, (struct nytp_tree_line){.node = node,
+                                                .file = sub->file,
+                                                .line = sub->first_line,
+                                                .ticks = s->p->nodes[node].excl_ticks});
 }
 
 /* SVs that were made in no line of a node: on its sub's first line, too. */
@@ -205,9 +194,10 @@ static bool place_svs(struct nytp_assignment *s, uint32_t node)
     const struct nytp_sub *sub = &s->p->subs[s->p->nodes[node].sub];
     const struct nytp_calltree *t = &s->b->stack.tree;
     const struct nytp_svs svs = nytp_calltree_svs(t, &t->node_memory, s->raw_of_node[node]);
-    const struct nytp_line_entry e = {.node = node, .file = sub->file, .line = sub->first_line};
+    const struct nytp_tree_line e = {.node = node, .file = sub->file, .line = sub->first_line};
     return nytp_svs_are_empty(svs) ||
-           (add_entry(s, e) && add_svs(s, node, e.file, e.line, svs));
+           (add_entry(s, e) &&
+            nytp_svs_rows_add(&s->svs, (struct nytp_svs_row){node, e.file, e.line, svs}));
 }
 
 #define MOST_CALLS         (UINT64_C(1) << 40)
@@ -232,10 +222,8 @@ static bool deal_lines(struct nytp_assignment *s, struct dealing *d, const uint3
     for (uint32_t i = 0; i < n_nodes; i++)
         total += nytp_at_least_0(part_of(s, &p->nodes[nodes[i]]));
     struct nytp_sharing sharing = {.total = total, .sum = weigh_lines(d->lines, d->n_lines)};
-    for (uint32_t i = 0; i < d->n_lines; i++) {
-        d->budget[i] = nytp_next_share(&sharing, d->lines[i].weight);
-        d->first_entry[i] = 0;
-    }
+    for (uint32_t i = 0; i < d->n_lines; i++)
+        d->lines[i].budget = nytp_next_share(&sharing, d->lines[i].weight);
     d->remaining = total;
     d->at = 0;
     for (uint32_t i = 0; i < n_nodes; i++) {
@@ -268,33 +256,23 @@ static int by_group(const void *x, const void *y)
 }
 
 /* Time of xsubs and opcodes called from each line of a sub, to be taken off its weight. */
-static bool index_leaf_calls(const struct nytp_assignment *s, struct nytp_table *leaf_ticks,
-                             int64_t **ticks)
+static bool sum_leaf_calls(const struct nytp_assignment *s, struct nytp_tick_sums *leaf_ticks)
 {
-    *ticks = calloc(s->b->arcs.n + 1, sizeof **ticks);
-    if (*ticks == NULL)
-        return false;
-    for (uint32_t i = 0; i < s->b->arcs.n; i++) {
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < s->b->arcs.n; i++) {
         const struct nytp_arc *a = &s->b->arcs.at[i];
-        if (!nytp_is_leaf_kind(s, a->callee))
-            continue;
         const struct nytp_key key = {a->caller, a->file, a->line, 0};
-        uint32_t at = nytp_table_get(leaf_ticks, key);
-        if (at == NYTP_TABLE_NONE) {
-            at = i;
-            if (!nytp_table_put(leaf_ticks, key, at))
-                return false;
-        }
-        (*ticks)[at] += a->excl_ticks;
+        if (nytp_is_leaf_kind(s, a->callee))
+            ok = nytp_tick_sums_add(leaf_ticks, key, a->excl_ticks);
     }
-    return true;
+    return ok;
 }
 
 /* The loose lines of one sub in one process become the lines that are dealt out. They are
  * sorted as the groups are: *next is the first that was not passed yet. */
 static void gather_loose_lines(const struct nytp_assignment *s, const struct group *group,
-                               const struct nytp_table *leaf_index, const int64_t *leaf_ticks,
-                               struct dealing *d, uint32_t *next)
+                               const struct nytp_tick_sums *leaf_ticks, struct dealing *d,
+                               uint32_t *next)
 {
     const uint32_t process = group->process, sub = group->sub;
     uint32_t loose = *next;
@@ -307,16 +285,14 @@ static void gather_loose_lines(const struct nytp_assignment *s, const struct gro
            s->loose.at[loose].sub == sub;
          loose++) {
         const struct nytp_loose_line *l = &s->loose.at[loose];
-        const uint32_t leaf =
-            nytp_table_get(leaf_index, (struct nytp_key){sub, l->file, l->line, 0});
+        const struct nytp_key key = {sub, l->file, l->line, 0};
         d->lines[d->n_lines++] =
-            (struct weighted){l->file,
-                              l->line,
-                              l->ticks,
-                              l->ticks - (leaf == NYTP_TABLE_NONE ? 0 : leaf_ticks[leaf]),
-                              l->statements,
-                              l->after_leave,
-                              {0}};
+            (struct weighted){.line = {.file = l->file,
+                                       .line = l->line,
+                                       .ticks = l->ticks,
+                                       .statements = l->statements,
+                                       .after_leave = l->after_leave},
+                              .weight = l->ticks - nytp_tick_sums_get(leaf_ticks, key)};
     }
     *next = loose;
 }
@@ -326,16 +302,10 @@ static void gather_loose_lines(const struct nytp_assignment *s, const struct gro
 static bool apportion_groups(struct nytp_assignment *s, const struct group *groups,
                              uint32_t n_groups)
 {
-    struct nytp_table leaf_index = {0};
-    int64_t *leaf_ticks = NULL;
-    struct dealing d = {
-        .lines = malloc((s->loose.n + 1) * sizeof *d.lines),
-        .budget = malloc((s->loose.n + 1) * sizeof *d.budget),
-        .first_entry = malloc((s->loose.n + 1) * sizeof *d.first_entry),
-    };
+    struct nytp_tick_sums leaf_ticks = {0};
+    struct dealing d = {.lines = malloc((s->loose.n + 1) * sizeof *d.lines)};
     uint32_t *nodes = malloc((n_groups + 1) * sizeof *nodes);
-    bool ok = d.lines != NULL && d.budget != NULL && d.first_entry != NULL && nodes != NULL &&
-              index_leaf_calls(s, &leaf_index, &leaf_ticks);
+    bool ok = d.lines != NULL && nodes != NULL && sum_leaf_calls(s, &leaf_ticks);
     uint32_t loose = 0;
     for (uint32_t i = 0, end; ok && i < n_groups; i = end) {
         const uint32_t process = groups[i].process, sub = groups[i].sub;
@@ -343,7 +313,7 @@ static bool apportion_groups(struct nytp_assignment *s, const struct group *grou
         for (end = i;
              end < n_groups && groups[end].process == process && groups[end].sub == sub; end++)
             nodes[n_nodes++] = groups[end].node;
-        gather_loose_lines(s, &groups[i], &leaf_index, leaf_ticks, &d, &loose);
+        gather_loose_lines(s, &groups[i], &leaf_ticks, &d, &loose);
         if (d.n_lines > 0)
             ok = deal_lines(s, &d, nodes, n_nodes);
         else
@@ -351,11 +321,8 @@ static bool apportion_groups(struct nytp_assignment *s, const struct group *grou
                 ok = apportion_on_first_line(s, nodes[n]);
     }
     free(d.lines);
-    free(d.budget);
-    free(d.first_entry);
     free(nodes);
-    free(leaf_ticks);
-    nytp_table_free(&leaf_index);
+    nytp_tick_sums_free(&leaf_ticks);
     return ok;
 }
 
@@ -428,7 +395,7 @@ static bool make_node_lines(struct nytp_assignment *s)
     for (uint32_t i = 2; i < p->n_nodes + 2; i++)
         first[i] += first[i - 1];
     for (uint32_t i = 0; i < s->entries.n; i++) {
-        const struct nytp_line_entry *e = &s->entries.at[i];
+        const struct nytp_tree_line *e = &s->entries.at[i];
         p->node_lines[first[e->node + 1]++] =
             (struct nytp_node_line){.file = e->file,
                                     .line = e->line,

@@ -16,13 +16,9 @@
 
 #define MAX_RUNNER_CHAIN 1000 /* files run by files run by files … */
 
-struct segment {
-    uint32_t file, first_line, last_line, name;
-};
-
 struct nytp_line_owners {
     const struct nytp_builder *builder;
-    NYTP_LIST(struct segment) segments; /* sorted by file, first_line; disjoint */
+    NYTP_LIST(struct nytp_built_range) segments; /* sorted by file, first_line; disjoint */
     struct nytp_table caller_by_line; /* (file, line) -> arc with the most calls */
     struct nytp_table caller_by_file; /* (file) -> arc … of lines outside any sub */
     struct nytp_table begin_by_line;  /* (file, line) -> name of a BEGIN block there */
@@ -86,8 +82,8 @@ static bool put_segment(struct nytp_line_owners *o, const struct nytp_built_rang
         return true;
     if (!NYTP_GROW(&o->segments))
         return false;
-    o->segments.at[o->segments.n++] =
-        (struct segment){range->file, (uint32_t)first, (uint32_t)last, range->name};
+    o->segments.at[o->segments.n++] = (struct nytp_built_range){
+        range->name, range->file, (uint32_t)first, (uint32_t)last};
     return true;
 }
 
@@ -154,7 +150,7 @@ uint32_t nytp_line_owners_sub(const struct nytp_line_owners *o, uint32_t file, u
     uint32_t low = 0, high = o->segments.n;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        const struct segment *s = &o->segments.at[middle];
+        const struct nytp_built_range *s = &o->segments.at[middle];
         if (s->file < file || (s->file == file && s->last_line < line))
             low = middle + 1;
         else

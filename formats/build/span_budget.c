@@ -1,28 +1,19 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Chooses the calls that a time line keeps; see span_budget.h. They are counted by magnitude;
- * in the one magnitude that the cut falls into the smallest size that stays is found digit by
- * digit (a radix selection). So the cost is the same for any order of the calls and any
- * lengths, and few of them need memory beside the list itself.
+ * Chooses the calls that a time line keeps; see span_budget.h. The smallest size that stays is
+ * found digit by digit (a radix selection), so the cost is the same for any order of the calls
+ * and any lengths.
  */
 #include "span_budget.h"
 #include "formats/base/wide.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
-/* The k-th largest key, k from 1 on; *k becomes its number among equal keys. Keys are close to
- * each other: the digits that all share are not looked at. */
+/* The k-th largest key, k from 1 on; *k becomes its number among equal keys. */
 static uint64_t kth_largest(const uint64_t *keys, uint32_t n, uint64_t *k)
 {
-    uint64_t different = 0;
-    for (uint32_t i = 1; i < n; i++)
-        different |= keys[i] ^ keys[0];
-    int shift = 56;
-    while (shift >= 0 && different >> shift == 0)
-        shift -= 8;
-    uint64_t mask = shift == 56 ? 0 : ~UINT64_C(0) << (shift + 8), prefix = keys[0] & mask;
-    for (; shift >= 0; shift -= 8) {
+    uint64_t mask = 0, prefix = 0;
+    for (int shift = 56; shift >= 0; shift -= 8) {
         uint64_t counts[256] = {0};
         for (uint32_t i = 0; i < n; i++)
             counts[keys[i] >> shift & 0xff] += (keys[i] & mask) == prefix;
@@ -35,70 +26,20 @@ static uint64_t kth_largest(const uint64_t *keys, uint32_t n, uint64_t *k)
     return prefix;
 }
 
-/* Magnitudes: lengths below 2 * STEPS one by one, each doubling after that in as many steps. */
-#define STEP_BITS 6
-#define STEPS     (1u << STEP_BITS)
-static_assert(NYTP_MAGNITUDES == (64 - STEP_BITS + 1) * STEPS,
-              "every length has its magnitude");
-
-static uint32_t magnitude(uint64_t length)
+bool nytp_span_cut_find(struct nytp_span_cut *cut, const struct nytp_span_size *sizes,
+                        uint32_t n, uint32_t most)
 {
-    if (length < STEPS)
-        return (uint32_t)length;
-    const unsigned shift = 63 - STEP_BITS - (unsigned)__builtin_clzll(length);
-    return shift * STEPS + (uint32_t)(length >> shift);
-}
-
-/* The smallest length of a magnitude. */
-static uint64_t first_length(uint32_t of_magnitude)
-{
-    if (of_magnitude < STEPS)
-        return of_magnitude;
-    const unsigned shift = of_magnitude / STEPS - 1;
-    return (uint64_t)(of_magnitude - shift * STEPS) << shift;
-}
-
-static uint64_t length_at(const struct nytp_span_sizes *sizes, uint32_t i)
-{
-    return *(const uint64_t *)((const char *)sizes->lengths + i * sizes->stride);
-}
-
-static uint32_t depth_at(const struct nytp_span_sizes *sizes, uint32_t i)
-{
-    return *(const uint32_t *)((const char *)sizes->depths + i * sizes->stride);
-}
-
-/* The magnitude of the k-th largest length; *k becomes its number in there, and *n how many
- * have that magnitude. */
-static uint32_t kth_magnitude(const struct nytp_span_sizes *sizes, uint64_t *k, uint32_t *n)
-{
-    uint32_t counts[NYTP_MAGNITUDES] = {0};
-    for (uint32_t i = 0; i < sizes->n; i++)
-        counts[magnitude(length_at(sizes, i))]++;
-    uint32_t at = NYTP_MAGNITUDES - 1;
-    for (; counts[at] < *k; at--)
-        *k -= counts[at];
-    *n = counts[at];
-    return at;
-}
-
-bool nytp_span_cut_find(struct nytp_span_cut *cut, const struct nytp_span_sizes *sizes,
-                        uint32_t most)
-{
+    uint64_t *const keys = malloc(n * sizeof *keys);
     uint64_t left = most;
-    uint32_t n_near, n = 0;
-    const uint32_t near = kth_magnitude(sizes, &left, &n_near);
-    uint64_t *keys = calloc(n_near, sizeof *keys);
+    uint32_t n_equal = 0;
     if (keys == NULL)
         return false;
-    for (uint32_t i = 0; n < n_near; i++)
-        if (magnitude(length_at(sizes, i)) == near)
-            keys[n++] = length_at(sizes, i);
+    for (uint32_t i = 0; i < n; i++)
+        keys[i] = sizes[i].length;
     cut->size.length = kth_largest(keys, n, &left);
-    uint32_t n_equal = 0;
-    for (uint32_t i = 0; i < sizes->n; i++)
-        if (length_at(sizes, i) == cut->size.length)
-            keys[n_equal++] = UINT32_MAX - depth_at(sizes, i);
+    for (uint32_t i = 0; i < n; i++)
+        if (sizes[i].length == cut->size.length)
+            keys[n_equal++] = UINT32_MAX - sizes[i].depth;
     cut->size.depth = UINT32_MAX - (uint32_t)kth_largest(keys, n_equal, &left);
     cut->n_of_size = left;
     free(keys);
@@ -115,36 +56,6 @@ bool nytp_span_cut_keeps(struct nytp_span_cut *cut, struct nytp_span_size size)
         return false;
     cut->n_of_size--;
     return true;
-}
-
-void nytp_span_floor_init(struct nytp_span_floor *floor, uint32_t most)
-{
-    *floor = (struct nytp_span_floor){.most = most, .size = {.depth = UINT32_MAX}};
-}
-
-bool nytp_span_floor_add(struct nytp_span_floor *floor, struct nytp_span_size size)
-{
-    if (size.length < floor->length || size.length < floor->size.length ||
-        (size.length == floor->size.length && size.depth >= floor->size.depth))
-        return false;
-    const uint32_t of_call = magnitude(size.length);
-    floor->counts[of_call]++;
-    floor->n_above += of_call > floor->magnitude;
-    while (floor->n_above >= floor->most) {
-        floor->n_above -= floor->counts[++floor->magnitude];
-        floor->length = first_length(floor->magnitude);
-    }
-    return true;
-}
-
-bool nytp_span_floor_keeps(const struct nytp_span_floor *floor, struct nytp_span_size size)
-{
-    return size.length >= floor->length;
-}
-
-void nytp_span_floor_raise(struct nytp_span_floor *floor, struct nytp_span_size size)
-{
-    floor->size = size;
 }
 
 /* Lengths of several clocks compare in nanoseconds. */
@@ -193,8 +104,7 @@ bool nytp_profiles_limit_spans(struct nytp_profile **profiles, uint32_t n_profil
         for (uint32_t k = 0; k < profiles[i]->n_spans; k++)
             sizes[n++] = size_of(profiles[i], &profiles[i]->spans[k]);
     struct nytp_span_cut cut;
-    const bool ok = nytp_span_cut_find(
-        &cut, &(struct nytp_span_sizes){&sizes->length, &sizes->depth, sizeof *sizes, n}, most);
+    const bool ok = nytp_span_cut_find(&cut, sizes, n, most);
     for (uint32_t i = 0; ok && i < n_profiles; i++)
         cut_spans(profiles[i], &cut);
     free(sizes);

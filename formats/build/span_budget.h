@@ -15,48 +15,20 @@ struct nytp_span_size {
     uint32_t depth;
 };
 
-/* Where a list of calls is cut. Ask about the calls in order. */
+/* Where a list of calls is cut. Ask about the calls in order, then about those that come later:
+ * only larger ones stay. */
 struct nytp_span_cut {
     struct nytp_span_size size; /* the smallest that stays */
     uint64_t n_of_size;         /* of exactly that size: how many still stay */
 };
 
-/* A lower bound of the cut while calls are still coming. Calls are counted by magnitude of
- * length; the most that may stay have a floor below them, and calls below it can go at once.
- * The floor is near the cut, not the cut itself: calls of its own magnitude stay. */
-#define NYTP_MAGNITUDES 3776u
-struct nytp_span_floor {
-    uint32_t most;              /* more than 0 */
-    uint32_t magnitude;         /* of the floor; … */
-    uint64_t length;            /* … its smallest length */
-    uint32_t n_above;           /* calls of greater magnitudes; always less than `most` */
-    struct nytp_span_size size; /* a later call of this size or smaller is below it, too */
-    uint32_t counts[NYTP_MAGNITUDES];
-};
-void nytp_span_floor_init(struct nytp_span_floor *floor, uint32_t most);
+/* Every call stays. */
+#define NYTP_NO_SPAN_CUT ((struct nytp_span_cut){.size.depth = UINT32_MAX})
 
-/* A call has come. False if it is below the floor; else the floor may have risen. */
-bool nytp_span_floor_add(struct nytp_span_floor *floor, struct nytp_span_size size);
-
-/* Returns whether a call that has come before may stay still. */
-bool nytp_span_floor_keeps(const struct nytp_span_floor *floor, struct nytp_span_size size);
-
-/* The calls that have come were cut to the most that may stay; the smallest of those is `size`.
- * From those that come later, the floor keeps only larger ones. */
-void nytp_span_floor_raise(struct nytp_span_floor *floor, struct nytp_span_size size);
-
-/* Where the lengths and depths of `n` calls lie: those of a call `stride` bytes behind those of
- * the call before. */
-struct nytp_span_sizes {
-    const uint64_t *lengths;
-    const uint32_t *depths;
-    size_t stride;
-    uint32_t n;
-};
-
-/* The cut that leaves the `most` largest; 0 < most < n. Returns false if memory is out. */
-bool nytp_span_cut_find(struct nytp_span_cut *cut, const struct nytp_span_sizes *sizes,
-                        uint32_t most);
+/* The cut that leaves the `most` largest of n calls; 0 < most < n. Returns false if memory is
+ * out. */
+bool nytp_span_cut_find(struct nytp_span_cut *cut, const struct nytp_span_size *sizes,
+                        uint32_t n, uint32_t most);
 
 /* Returns whether the next call stays. */
 bool nytp_span_cut_keeps(struct nytp_span_cut *cut, struct nytp_span_size size);

@@ -4,6 +4,13 @@
  */
 #include "builder_parts.h"
 
+#include <stdlib.h>
+
+static struct nytp_span_size size_of(const struct nytp_built_span *span)
+{
+    return (struct nytp_span_size){(uint64_t)span->ticks, span->depth};
+}
+
 static void note_pruned(struct nytp_builder *b, const struct nytp_built_span *span)
 {
     b->spans.n_pruned++;
@@ -11,10 +18,8 @@ static void note_pruned(struct nytp_builder *b, const struct nytp_built_span *sp
         b->spans.pruned_ticks = span->ticks;
 }
 
-/* Leave out the spans that a test says no to. */
-static void filter_spans(struct nytp_builder *b,
-                         bool (*stays)(void *context, struct nytp_span_size size),
-                         void *context)
+/* Leaves out the spans behind the cut. */
+static void cut_spans(struct nytp_builder *b)
 {
     struct nytp_built_labels *const labels = &b->labels;
     uint32_t kept = 0, i = 0, mark = 0;
@@ -24,7 +29,7 @@ static void filter_spans(struct nytp_builder *b,
             const struct nytp_built_span *const span = &b->spans.at[i];
             while (mark < labels->marks.n && labels->marks.at[mark].n_before <= i)
                 labels->marks.at[mark++].n_before = kept;
-            if (stays(context, (struct nytp_span_size){(uint64_t)span->ticks, span->depth}))
+            if (nytp_span_cut_keeps(&b->spans.cut, size_of(span)))
                 b->spans.at[kept++] = *span;
             else
                 note_pruned(b, span);
@@ -36,38 +41,20 @@ static void filter_spans(struct nytp_builder *b,
     b->spans.n = kept;
 }
 
-static bool floor_keeps(void *context, struct nytp_span_size size)
-{
-    return nytp_span_floor_keeps(context, size);
-}
-
-static bool cut_keeps(void *context, struct nytp_span_size size)
-{
-    return nytp_span_cut_keeps(context, size);
-}
-
 bool nytp_built_spans_limit(struct nytp_builder *b)
 {
     if (b->spans.n <= b->options.max_spans)
         return true;
-    const struct nytp_span_sizes sizes = {.lengths = (const uint64_t *)&b->spans.at->ticks,
-                                          .depths = &b->spans.at->depth,
-                                          .stride = sizeof *b->spans.at,
-                                          .n = b->spans.n};
-    struct nytp_span_cut cut;
-    if (!nytp_span_cut_find(&cut, &sizes, b->options.max_spans))
-        return false;
-    nytp_span_floor_raise(&b->spans.floor, cut.size);
-    filter_spans(b, cut_keeps, &cut);
+    struct nytp_span_size *const sizes = malloc(b->spans.n * sizeof *sizes);
+    for (uint32_t i = 0; sizes != NULL && i < b->spans.n; i++)
+        sizes[i] = size_of(&b->spans.at[i]);
+    const bool ok = sizes != NULL &&
+                    nytp_span_cut_find(&b->spans.cut, sizes, b->spans.n, b->options.max_spans);
+    free(sizes);
+    if (!ok)
+        return nytp_builder_out_of_memory(b);
+    cut_spans(b);
     return true;
-}
-
-/* There are half as many spans again as may stay. Removes those below the floor; if too many
- * have the floor's magnitude, the excess of those, too. */
-static bool make_room(struct nytp_builder *b)
-{
-    filter_spans(b, floor_keeps, &b->spans.floor);
-    return b->spans.n - b->spans.n / 5 <= b->options.max_spans || nytp_built_spans_limit(b);
 }
 
 /* Calls end from the inside out: until the ones around a wanted call have ended, no other call
@@ -88,13 +75,13 @@ bool nytp_built_span_keep(struct nytp_builder *b, const struct nytp_built_span *
 {
     if (!is_wanted(b, span))
         return true;
-    const struct nytp_span_size size = {(uint64_t)span->ticks, span->depth};
-    if (span->ticks < 0 || !nytp_span_floor_add(&b->spans.floor, size)) {
+    if (span->ticks < 0 || !nytp_span_cut_keeps(&b->spans.cut, size_of(span))) {
         note_pruned(b, span);
         return true;
     }
-    if (b->spans.n / 3 * 2 >= b->options.max_spans && !make_room(b))
-        return nytp_builder_out_of_memory(b);
+    /* half as many again as may stay */
+    if (b->spans.n / 3 * 2 >= b->options.max_spans && !nytp_built_spans_limit(b))
+        return false;
     if (!NYTP_GROW(&b->spans))
         return nytp_builder_out_of_memory(b);
     b->spans.at[b->spans.n++] = *span;

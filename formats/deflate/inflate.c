@@ -31,14 +31,14 @@ struct nytp_inflate {
     int error;
 };
 
-struct nytp_inflate *nytp_inflate_new(enum nytp_inflate_wrapper wrapper)
+struct nytp_inflate *nytp_inflate_new(enum nytp_framing framing)
 {
     /* Zeroed: a damaged stream can make ISA-L 2.30 copy from history that is not there yet. */
     struct nytp_inflate *self = calloc(1, sizeof *self);
     if (self == NULL)
         return NULL;
     isal_inflate_init(&self->state);
-    self->state.crc_flag = wrapper == NYTP_INFLATE_GZIP ? ISAL_GZIP : ISAL_ZLIB;
+    self->state.crc_flag = framing == NYTP_GZIP ? ISAL_GZIP : ISAL_ZLIB;
     return self;
 }
 
@@ -141,14 +141,14 @@ struct nytp_inflate {
     int error;
 };
 
-struct nytp_inflate *nytp_inflate_new(enum nytp_inflate_wrapper wrapper)
+struct nytp_inflate *nytp_inflate_new(enum nytp_framing framing)
 {
     struct nytp_inflate *self = calloc(1, sizeof *self);
     if (self == NULL)
         return NULL;
     const int gzip_only = 16;
-    if (inflateInit2(&self->stream,
-                     MAX_WBITS + (wrapper == NYTP_INFLATE_GZIP ? gzip_only : 0)) != Z_OK) {
+    if (inflateInit2(&self->stream, MAX_WBITS + (framing == NYTP_GZIP ? gzip_only : 0)) !=
+        Z_OK) {
         free(self);
         return NULL;
     }

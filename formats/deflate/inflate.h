@@ -7,13 +7,7 @@
 #ifndef NYTP_INFLATE_H
 #define NYTP_INFLATE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-enum nytp_inflate_wrapper {
-    NYTP_INFLATE_ZLIB, /* RFC 1950: header, deflate data, Adler-32 */
-    NYTP_INFLATE_GZIP, /* RFC 1952: one member */
-};
+#include "deflate.h"
 
 enum nytp_inflate_result {
     NYTP_INFLATE_MORE,    /* all input was taken or all room used up */
@@ -23,8 +17,8 @@ enum nytp_inflate_result {
 
 struct nytp_inflate;
 
-/* Returns NULL if memory is out. */
-struct nytp_inflate *nytp_inflate_new(enum nytp_inflate_wrapper wrapper);
+/* Takes one zlib stream, or one member of gzip. Returns NULL if memory is out. */
+struct nytp_inflate *nytp_inflate_new(enum nytp_framing framing);
 void nytp_inflate_free(struct nytp_inflate *self);
 
 /* Reads from `*in`..`in_end`, writes plain bytes to `*out`..`out_end`, and moves `*in` and

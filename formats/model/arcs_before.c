@@ -21,19 +21,26 @@ struct run {
     uint32_t n;
 };
 
+static int compare_callee(const struct nytp_arc *a, const struct nytp_arc *b)
+{
+    return nytp_compare_u64(a->callee, b->callee);
+}
+
 static int compare_group(const struct nytp_arc *a, const struct nytp_arc *b)
 {
-    int order = nytp_compare_u64(a->callee, b->callee);
-    order = order != 0 ? order : nytp_compare_u64(a->caller, b->caller);
-    return order != 0 ? order : nytp_compare_u64(a->recording, b->recording);
+    NYTP_RETURN_ORDER(a->callee, b->callee);
+    NYTP_RETURN_ORDER(a->caller, b->caller);
+    return nytp_compare_u64(a->recording, b->recording);
 }
 
 static int by_callee(const void *x, const void *y)
 {
     const struct nytp_arc *a = x, *b = y;
-    int order = compare_group(a, b);
-    order = order != 0 ? order : nytp_compare_u64(a->file, b->file);
-    return order != 0 ? order : nytp_compare_u64(a->line, b->line);
+    const int order = compare_group(a, b);
+    if (order != 0)
+        return order;
+    NYTP_RETURN_ORDER(a->file, b->file);
+    return nytp_compare_u64(a->line, b->line);
 }
 
 static void add_arc(struct nytp_arc *to, const struct nytp_arc *from)
@@ -137,19 +144,20 @@ bool nytp_arcs_before_of_recordings(struct nytp_arcs_before *some,
 
 /* ---- comparing ---- */
 
-/* Returns the arcs at a list's head with `like`'s callee, or also its caller and recording. */
-static struct run run_at_head(struct run list, const struct nytp_arc *like, bool whole_callee)
-{
-    uint32_t n = 0;
-    while (n < list.n && (whole_callee ? list.arcs[n].callee == like->callee
-                                       : compare_group(&list.arcs[n], like) == 0))
-        n++;
-    return (struct run){list.arcs, n};
-}
+typedef int compare_fn(const struct nytp_arc *a, const struct nytp_arc *b);
 
-static struct run rest_behind(struct run list, struct run its_head)
+/* Cuts the arcs that are equal to `like` off a list, and all before them. Returns the former.
+ */
+static struct run take_run(struct run *list, const struct nytp_arc *like, compare_fn *compare)
 {
-    return (struct run){list.arcs + its_head.n, list.n - its_head.n};
+    uint32_t first = 0, end;
+    while (first < list->n && compare(&list->arcs[first], like) < 0)
+        first++;
+    for (end = first; end < list->n && compare(&list->arcs[end], like) == 0;)
+        end++;
+    const struct run run = {list->arcs + first, end - first};
+    *list = (struct run){list->arcs + end, list->n - end};
+    return run;
 }
 
 /* Returns the smallest group at the heads of two lists, or NULL if both are empty. */
@@ -184,13 +192,10 @@ static bool is_untouched(struct run was, struct run is)
 static bool is_callee_untouched(struct run was, struct run is)
 {
     while (was.n > 0 || is.n > 0) {
-        const struct nytp_arc *like = first_of(was, is);
-        const struct run was_group = run_at_head(was, like, false),
-                         is_group = run_at_head(is, like, false);
-        if (!is_untouched(was_group, is_group))
+        const struct nytp_arc *const like = first_of(was, is);
+        const struct run was_group = take_run(&was, like, compare_group);
+        if (!is_untouched(was_group, take_run(&is, like, compare_group)))
             return false;
-        was = rest_behind(was, was_group);
-        is = rest_behind(is, is_group);
     }
     return true;
 }
@@ -236,19 +241,14 @@ static void choose_groups(struct run known, struct run was, struct run is,
                           struct nytp_arc_list *list)
 {
     while (is.n > 0) {
-        const struct nytp_arc *like = is.arcs;
-        while (was.n > 0 && compare_group(was.arcs, like) < 0)
-            was = rest_behind(was, run_at_head(was, was.arcs, false));
-        while (known.n > 0 && compare_group(known.arcs, like) < 0)
-            known = rest_behind(known, run_at_head(known, known.arcs, false));
-        const struct run known_group = run_at_head(known, like, false);
-        const struct run is_group = run_at_head(is, like, false);
-        const struct run was_group = run_at_head(was, like, false);
+        const struct nytp_arc *const like = is.arcs;
+        const struct run known_group = take_run(&known, like, compare_group);
+        const struct run was_group = take_run(&was, like, compare_group);
+        const struct run is_group = take_run(&is, like, compare_group);
         const bool keep = same_calls(was_group, is_group) && same_calls(known_group, is_group);
         append_run(list, keep ? known_group : is_group);
         if (keep && !is_untouched(was_group, is_group))
             fit_inclusive(list->arcs + list->n - known_group.n, known_group, is_group);
-        is = rest_behind(is, is_group);
     }
 }
 
@@ -267,27 +267,23 @@ bool nytp_arcs_before_choose(const struct nytp_profile *p,
     bool *present = present_subs(p);
     sort_arcs(of_tree);
     *chosen = (struct nytp_arc_list){0};
-    const bool ok = nytp_reserve(&chosen->arcs, &chosen->capacity,
-                                 (uint64_t)before->known.n + of_tree->n + 1,
-                                 sizeof *chosen->arcs) &&
-                    present != NULL;
+    const bool ok =
+        nytp_reserve(&chosen->arcs, &chosen->capacity,
+                     (uint64_t)before->known.n + of_tree->n + 1, sizeof *chosen->arcs) &&
+        present != NULL;
     struct run known = {before->known.arcs, before->known.n};
-    struct run was = {before->of_tree.arcs, before->of_tree.n}, is = {of_tree->arcs, of_tree->n};
+    struct run was = {before->of_tree.arcs, before->of_tree.n},
+               is = {of_tree->arcs, of_tree->n};
     while (ok && is.n > 0) {
-        const struct nytp_arc *like = is.arcs;
-        while (was.n > 0 && was.arcs->callee < like->callee)
-            was = rest_behind(was, run_at_head(was, was.arcs, true));
-        while (known.n > 0 && known.arcs->callee < like->callee)
-            known = rest_behind(known, run_at_head(known, known.arcs, true));
-        const struct run known_arcs = run_at_head(known, like, true),
-                         was_arcs = run_at_head(was, like, true);
-        const struct run is_arcs = run_at_head(is, like, true);
+        const struct nytp_arc *const like = is.arcs;
+        const struct run known_arcs = take_run(&known, like, compare_callee);
+        const struct run was_arcs = take_run(&was, like, compare_callee);
+        const struct run is_arcs = take_run(&is, like, compare_callee);
         if (known_arcs.n > 0 && same_calls(known_arcs, is_arcs) &&
             is_callee_untouched(was_arcs, is_arcs) && have_callers(known_arcs, present))
             append_run(chosen, known_arcs);
         else
             choose_groups(known_arcs, was_arcs, is_arcs, chosen);
-        is = rest_behind(is, is_arcs);
     }
     free(present);
     return ok;

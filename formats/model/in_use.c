@@ -16,38 +16,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct file {
+/* A process with memory that process `pid` allocated: a file of the process itself, or a child.
+ */
+struct holder {
     const struct nytp_process *process;
     struct nytp_name host;
+    uint32_t pid;
+    bool is_child;
     uint32_t index; /* of the process */
 };
 
-static int by_process_and_start(const void *x, const void *y)
+static int compare_memory(const struct holder *a, const struct holder *b)
 {
-    const struct file *const a = x, *const b = y;
-    const struct nytp_process *const p = a->process, *const q = b->process;
-    NYTP_RETURN_ORDER(p->pid, q->pid);
-    NYTP_RETURN_ORDER(p->thread, q->thread);
+    NYTP_RETURN_ORDER(a->pid, b->pid);
     NYTP_RETURN_ORDER(a->host.len, b->host.len);
-    const int order = memcmp(a->host.ptr, b->host.ptr, a->host.len);
-    if (order != 0)
-        return order;
-    NYTP_RETURN_ORDER(p->start_s, q->start_s);
+    return memcmp(a->host.ptr, b->host.ptr, a->host.len);
+}
+
+static int compare_starts(const struct holder *a, const struct holder *b)
+{
+    NYTP_RETURN_ORDER(a->process->start_s, b->process->start_s);
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
+/* ---- several files of a process ---- */
+
+static int by_process_and_start(const void *x, const void *y)
+{
+    const struct holder *const a = x, *const b = y;
+    const int order = compare_memory(a, b);
+    if (order != 0)
+        return order;
+    NYTP_RETURN_ORDER(a->process->thread, b->process->thread);
+    return compare_starts(a, b);
+}
+
 /* The end of a killed process is unknown. */
-static bool ends_before(const struct file *a, const struct file *b)
+static bool ends_before(const struct holder *a, const struct holder *b)
 {
     return a->process->complete &&
            (!b->process->complete || a->process->end_s <= b->process->end_s);
 }
 
-static bool is_same_process(const struct file *last, const struct file *next)
+static bool is_same_process(const struct holder *last, const struct holder *next)
 {
-    return last->process->pid == next->process->pid &&
-           last->process->thread == next->process->thread && last->host.len == next->host.len &&
-           memcmp(last->host.ptr, next->host.ptr, last->host.len) == 0 &&
+    return compare_memory(last, next) == 0 && last->process->thread == next->process->thread &&
            (next->process->knows_before ||
             (last->process->knows_before && ends_before(next, last) &&
              last->process->complete));
@@ -89,18 +102,30 @@ static void count_inherited_elsewhere(struct nytp_svs *svs)
     count_in_use(svs, svs->inherited, -1);
 }
 
-static void supersede(struct nytp_profile *p, const struct file *file)
+static void supersede(struct nytp_profile *p, const struct holder *file)
 {
     change_lines(p, file->index, count_none_here);
     p->processes[file->index].is_superseded = true;
 }
 
-/* Supersedes the first to end of two adjacent files, and compares the other with the next. */
-static void keep_last(struct nytp_profile *p, const struct file *files)
+static struct holder file_of(const struct nytp_profile *p, uint32_t process)
 {
-    const struct file *last = &files[0];
+    return (struct holder){.process = &p->processes[process],
+                           .host = p->recordings[p->processes[process].recording].host,
+                           .pid = p->processes[process].pid,
+                           .index = process};
+}
+
+/* Supersedes the first to end of two adjacent files, and compares the other with the next.
+ * There is room for all of them. */
+static void keep_last_of_each(struct nytp_profile *p, struct holder *files)
+{
+    for (uint32_t i = 0; i < p->n_processes; i++)
+        files[i] = file_of(p, i);
+    qsort(files, p->n_processes, sizeof *files, by_process_and_start);
+    const struct holder *last = &files[0];
     for (uint32_t i = 1; i < p->n_processes; i++) {
-        const struct file *const next = &files[i];
+        const struct holder *const next = &files[i];
         if (!is_same_process(last, next)) {
             last = next;
         } else if (ends_before(next, last)) {
@@ -112,38 +137,7 @@ static void keep_last(struct nytp_profile *p, const struct file *files)
     }
 }
 
-static bool keep_last_of_each(struct nytp_profile *p)
-{
-    struct file *const files = malloc(p->n_processes * sizeof *files);
-    if (files == NULL)
-        return false;
-    for (uint32_t i = 0; i < p->n_processes; i++)
-        files[i] = (struct file){.process = &p->processes[i],
-                                 .host = p->recordings[p->processes[i].recording].host,
-                                 .index = i};
-    qsort(files, p->n_processes, sizeof *files, by_process_and_start);
-    keep_last(p, files);
-    free(files);
-    return true;
-}
-
 /* ---- inherited memory ---- */
-
-/* A process with memory that process `pid` allocated: the process itself or a child. */
-struct holder {
-    struct nytp_name host;
-    uint32_t pid;
-    bool is_child;
-    double start_s;
-    uint32_t index; /* of the process */
-};
-
-static int compare_memory(const struct holder *a, const struct holder *b)
-{
-    NYTP_RETURN_ORDER(a->pid, b->pid);
-    NYTP_RETURN_ORDER(a->host.len, b->host.len);
-    return memcmp(a->host.ptr, b->host.ptr, a->host.len);
-}
 
 /* The first in this order counts the memory. */
 static int by_memory(const void *x, const void *y)
@@ -154,42 +148,27 @@ static int by_memory(const void *x, const void *y)
         return order;
     if (a->is_child != b->is_child)
         return a->is_child ? 1 : -1;
-    NYTP_RETURN_ORDER(a->start_s, b->start_s);
-    return a->index < b->index ? -1 : a->index > b->index;
+    return compare_starts(a, b);
 }
 
-static uint32_t list_holders(const struct nytp_profile *p, struct holder *holders)
+/* There is room for twice as many as processes. */
+static void count_inherited_once(struct nytp_profile *p, struct holder *holders)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n_processes; i++) {
-        const struct nytp_process *const process = &p->processes[i];
-        if (process->is_superseded)
+        if (p->processes[i].is_superseded)
             continue;
-        struct holder holder = {.host = p->recordings[process->recording].host,
-                                .pid = process->pid,
-                                .start_s = process->start_s,
-                                .index = i};
+        struct holder holder = file_of(p, i);
         holders[n++] = holder;
-        holder.pid = process->inherits_from;
+        holder.pid = p->processes[i].inherits_from;
         holder.is_child = true;
         if (holder.pid != 0)
             holders[n++] = holder;
     }
-    return n;
-}
-
-static bool count_inherited_once(struct nytp_profile *p)
-{
-    struct holder *const holders = malloc(2 * (size_t)p->n_processes * sizeof *holders);
-    if (holders == NULL)
-        return false;
-    const uint32_t n = list_holders(p, holders);
     qsort(holders, n, sizeof *holders, by_memory);
     for (uint32_t i = 1; i < n; i++)
         if (holders[i].is_child && compare_memory(&holders[i - 1], &holders[i]) == 0)
             change_lines(p, holders[i].index, count_inherited_elsewhere);
-    free(holders);
-    return true;
 }
 
 bool nytp_in_use_count_once(struct nytp_profile *p)
@@ -202,7 +181,13 @@ bool nytp_in_use_count_once(struct nytp_profile *p)
     }
     if (!share || p->node_line_svs == NULL)
         return true;
+    struct holder *const holders = malloc(2 * (size_t)p->n_processes * sizeof *holders);
+    if (holders == NULL)
+        return false;
     for (uint32_t i = 0; i < p->n_processes; i++)
         change_lines(p, i, count_all_here);
-    return keep_last_of_each(p) && count_inherited_once(p);
+    keep_last_of_each(p, holders);
+    count_inherited_once(p, holders);
+    free(holders);
+    return true;
 }

@@ -28,27 +28,36 @@
 #define MAX_DEPTH             1000000u
 
 struct label {
-    uint32_t key, value; /* string ids */
-    uint64_t n;
-    double total_s, max_s;
-    uint32_t max_input;
-    bool knows_memory, knows_svs;
-    int64_t memory_bytes, svs; /* added meanwhile */
-    bool lacks_subs;           /* no room for the times of some subs */
+    uint32_t key; /* string id */
+    /* Its lengths and its slowest sub are found in the end. */
+    struct nytp_label_row row;
+    bool lacks_subs; /* no room for the times of some subs */
 };
 
-/* A key that has a value. */
-struct active {
-    uint32_t key, label;
+/* A label whose key has no other value yet. */
+struct in_force {
+    uint32_t label;
     int64_t since_ticks; /* on the process's axis */
     int64_t since_clock; /* statements' ticks */
     int64_t since_memory, since_svs;
+};
+
+struct in_force_list {
+    NYTP_LIST(struct in_force);
 };
 
 struct cell {
     uint32_t label, sub;
     double seconds;
     uint64_t calls; /* calls that returned under the label */
+};
+
+struct sub {
+    uint32_t file, first_line; /* string id of its name; 0, 0: unknown */
+    /* in the current process: */
+    double seconds; /* exclusive */
+    uint64_t calls;
+    bool is_listed; /* among those that have some time */
 };
 
 /* The current process. */
@@ -59,15 +68,9 @@ struct process {
     int64_t svs;    /* made minus freed so far */
     bool has_svs;
     double calls_s; /* exclusive time of all its calls */
-    NYTP_LIST(struct active) active;
-    NYTP_LIST(uint32_t) of_profile; /* labels of the whole profile */
-    struct own {
-        double seconds;
-        uint64_t calls;
-        bool is_listed; /* in timed */
-    } * own;            /* by sub: exclusive time in this process */
-    uint32_t own_capacity;
-    NYTP_LIST(uint32_t) timed; /* subs that have some */
+    struct in_force_list active;
+    struct in_force_list of_profile; /* of the whole profile, without a beginning */
+    NYTP_LIST(uint32_t) timed; /* subs that have exclusive time */
     struct recorded {
         double ticks;
         uint64_t n_returned; /* returns so far when it was first recorded */
@@ -86,8 +89,9 @@ struct nytp_label_sums {
     struct nytp_table by_pair; /* (key, value) -> label */
     struct nytp_label_lengths lengths;
     NYTP_LIST(struct cell) cells;
-    struct nytp_table by_sub;       /* (label, sub) -> cell */
-    struct nytp_table place_of_sub; /* (sub, 0) -> string id of its file, (sub, 1) -> line */
+    struct nytp_table by_sub; /* (label, sub) -> cell */
+    struct sub *subs;         /* by string id of the name */
+    uint32_t subs_capacity;
     nytp_label_time_fn *time_of;
     nytp_label_group_fn *group;
     void *group_context;
@@ -95,7 +99,7 @@ struct nytp_label_sums {
     /* the current input */
     uint32_t input;
     struct nytp_table name_of_fid;        /* (fid) -> string id */
-    uint32_t host, application, basetime; /* string ids */
+    struct nytp_label_input attributes;
     int64_t most_ticks_per_sec;           /* of all inputs so far; 0: unknown */
 
     struct process now;
@@ -113,6 +117,8 @@ struct nytp_label_sums *nytp_label_sums_new(void)
     }
     s->now.ticks_per_sec = DEFAULT_TICKS_PER_SEC;
     s->name_more = nytp_strings_intern(s->strings, "(more)", 6);
+    const struct nytp_name none = nytp_strings_get(s->strings, 0);
+    s->attributes = (struct nytp_label_input){none, none, none};
     return s;
 }
 
@@ -123,14 +129,13 @@ void nytp_label_sums_free(struct nytp_label_sums *s)
     nytp_strings_free(s->strings);
     nytp_table_free(&s->by_pair);
     nytp_table_free(&s->by_sub);
-    nytp_table_free(&s->place_of_sub);
     nytp_table_free(&s->name_of_fid);
     free(s->labels.at);
     nytp_label_lengths_free(&s->lengths);
     free(s->cells.at);
     free(s->now.active.at);
     free(s->now.of_profile.at);
-    free(s->now.own);
+    free(s->subs);
     free(s->now.timed.at);
     free(s->now.recorded);
     nytp_returns_free(&s->now.returns);
@@ -156,7 +161,11 @@ static bool label_of(struct nytp_label_sums *s, uint32_t key, uint32_t value, ui
     if (!NYTP_GROW(&s->labels) || !nytp_table_put(&s->by_pair, pair, s->labels.n))
         return failed(s);
     *label = s->labels.n++;
-    s->labels.at[*label] = (struct label){.key = key, .value = value};
+    s->labels.at[*label] =
+        (struct label){.key = key,
+                       .row = {.key = nytp_strings_get(s->strings, key),
+                               .value = nytp_strings_get(s->strings, value),
+                               .slowest_file = nytp_strings_get(s->strings, 0)}};
     return true;
 }
 
@@ -174,11 +183,12 @@ static bool label_of_record(struct nytp_label_sums *s, const struct nytp_label_r
 
 static bool add_length(struct nytp_label_sums *s, uint32_t label, double seconds)
 {
-    s->labels.at[label].n++;
-    s->labels.at[label].total_s += seconds;
-    if (s->labels.at[label].n == 1 || seconds > s->labels.at[label].max_s) {
-        s->labels.at[label].max_s = seconds;
-        s->labels.at[label].max_input = s->input;
+    struct nytp_label_row *const row = &s->labels.at[label].row;
+    row->n++;
+    row->total_s += seconds;
+    if (row->n == 1 || seconds > row->max_s) {
+        row->max_s = seconds;
+        row->max_input = s->input;
     }
     return nytp_label_lengths_add(&s->lengths, label, seconds) || failed(s);
 }
@@ -214,9 +224,8 @@ static bool can_add(int64_t sum, int64_t more)
 
 static bool end_active(struct nytp_label_sums *s, uint32_t at, double ticks)
 {
-    const struct active ended = s->now.active.at[at];
-    const uint32_t label = ended.label;
-    struct label *const sums = &s->labels.at[label];
+    const struct in_force ended = s->now.active.at[at];
+    struct nytp_label_row *const sums = &s->labels.at[ended.label].row;
     const int64_t grown = s->now.memory - ended.since_memory;
     if (ended.since_memory > 0 && s->now.memory > 0 && can_add(sums->memory_bytes, grown)) {
         sums->knows_memory = true;
@@ -225,20 +234,21 @@ static bool end_active(struct nytp_label_sums *s, uint32_t at, double ticks)
     sums->knows_svs |= s->now.has_svs;
     sums->svs += s->now.svs - ended.since_svs;
     s->now.active.at[at] = s->now.active.at[--s->now.active.n];
-    return add_length(s, label, (ticks > 0 ? ticks : 0) / s->now.ticks_per_sec);
+    return add_length(s, ended.label, (ticks > 0 ? ticks : 0) / s->now.ticks_per_sec);
 }
 
 static bool end_profile_labels(struct nytp_label_sums *s)
 {
     const double clock_s = (double)s->now.clock / s->now.ticks_per_sec;
     for (uint32_t i = 0; i < s->now.of_profile.n; i++) {
-        const uint32_t label = s->now.of_profile.at[i];
+        const uint32_t label = s->now.of_profile.at[i].label;
         if (!add_length(s, label, clock_s > 0 ? clock_s : s->now.calls_s))
             return false;
-        for (uint32_t o = 0; o < s->now.timed.n; o++)
-            if (!add_own(s, label, s->now.timed.at[o], s->now.own[s->now.timed.at[o]].seconds,
-                         s->now.own[s->now.timed.at[o]].calls))
+        for (uint32_t o = 0; o < s->now.timed.n; o++) {
+            const uint32_t sub = s->now.timed.at[o];
+            if (!add_own(s, label, sub, s->subs[sub].seconds, s->subs[sub].calls))
                 return false;
+        }
     }
     return true;
 }
@@ -251,8 +261,10 @@ static bool end_process(struct nytp_label_sums *s)
             return false;
     if (!end_profile_labels(s))
         return false;
-    for (uint32_t o = 0; o < s->now.timed.n; o++)
-        s->now.own[s->now.timed.at[o]] = (struct own){0};
+    for (uint32_t o = 0; o < s->now.timed.n; o++) {
+        struct sub *const sub = &s->subs[s->now.timed.at[o]];
+        *sub = (struct sub){.file = sub->file, .first_line = sub->first_line};
+    }
     s->now.timed.n = s->now.of_profile.n = 0;
     s->now.clock = s->now.memory = s->now.svs = 0;
     s->now.has_svs = false;
@@ -260,27 +272,33 @@ static bool end_process(struct nytp_label_sums *s)
     return nytp_returns_note(&s->now.returns, 0) || failed(s);
 }
 
+/* Returns NULL if memory is out. */
+static struct sub *sub_of(struct nytp_label_sums *s, const struct nytp_str *name, uint32_t *id)
+{
+    *id = nytp_strings_intern_mixed(s->strings, name->ptr, name->len);
+    return *id != UINT32_MAX && nytp_reserve_zeroed(&s->subs, &s->subs_capacity,
+                                                    (uint64_t)*id + 1, sizeof *s->subs)
+               ? &s->subs[*id]
+               : NULL;
+}
+
 /* Books exclusive time of a sub, and calls of it that end, under the labels in force. */
 static bool book_time(struct nytp_label_sums *s, const struct nytp_str *name, double ticks,
                       uint64_t calls)
 {
     const double seconds = ticks / s->now.ticks_per_sec;
-    const uint32_t sub = nytp_strings_intern_mixed(s->strings, name->ptr, name->len);
-    if (sub == UINT32_MAX || !nytp_reserve_zeroed(&s->now.own, &s->now.own_capacity,
-                                                  (uint64_t)sub + 1, sizeof *s->now.own))
+    uint32_t id;
+    struct sub *const sub = sub_of(s, name, &id);
+    if (sub == NULL || !NYTP_GROW(&s->now.timed))
         return failed(s);
-    struct own *const own = &s->now.own[sub];
-    if (!own->is_listed) {
-        if (!NYTP_GROW(&s->now.timed))
-            return failed(s);
-        s->now.timed.at[s->now.timed.n++] = sub;
-        own->is_listed = true;
-    }
-    own->seconds += seconds;
-    own->calls += calls;
+    if (!sub->is_listed)
+        s->now.timed.at[s->now.timed.n++] = id;
+    sub->is_listed = true;
+    sub->seconds += seconds;
+    sub->calls += calls;
     s->now.calls_s += seconds;
     for (uint32_t i = 0; i < s->now.active.n; i++)
-        if (!add_own(s, s->now.active.at[i].label, sub, seconds, calls))
+        if (!add_own(s, s->now.active.at[i].label, id, seconds, calls))
             return false;
     return true;
 }
@@ -319,72 +337,48 @@ static bool note_own(struct nytp_label_sums *s, const struct nytp_label_record *
     return book_time(s, &record->value, (double)record->ticks, 0);
 }
 
-static uint32_t find_active(const struct nytp_label_sums *s, uint32_t key)
+/* Returns where the label of a key is in a list, or the list's end. */
+static uint32_t find_in_force(const struct nytp_label_sums *s, const struct in_force_list *list,
+                              uint32_t key)
 {
     uint32_t i = 0;
-    while (i < s->now.active.n && s->now.active.at[i].key != key)
+    while (i < list->n && s->labels.at[list->at[i].label].key != key)
         i++;
     return i;
 }
 
-static bool change_label(struct nytp_label_sums *s, const struct nytp_label_record *record)
+/* A key that has no value yet and would be one too many counts as "(more)". */
+static bool note_label(struct nytp_label_sums *s, struct nytp_label_record *record)
 {
-    const uint32_t key = nytp_strings_intern(s->strings, record->key.ptr, record->key.len);
-    const uint32_t at = find_active(s, key);
+    const bool is_of_profile = record->kind == NYTP_LABEL_PROFILE;
+    struct in_force_list *const list = is_of_profile ? &s->now.of_profile : &s->now.active;
+    uint32_t key = nytp_strings_intern(s->strings, record->key.ptr, record->key.len);
+    uint32_t at = find_in_force(s, list, key);
     uint32_t label;
-    if (at < s->now.active.n &&
-        !end_active(s, at, (double)(record->ticks - s->now.active.at[at].since_ticks)))
+    if (at == list->n && list->n >= NYTP_MOST_IN_FORCE) {
+        record->value = (struct nytp_str){.ptr = "(more)", .len = 6};
+        key = s->name_more;
+        at = find_in_force(s, list, key);
+    }
+    if (at < list->n && !is_of_profile &&
+        !end_active(s, at, (double)(record->ticks - list->at[at].since_ticks)))
         return false;
     if (record->kind == NYTP_LABEL_END)
         return true;
     if (!label_of_record(s, record, key, &label))
         return false;
-    if (!NYTP_GROW(&s->now.active))
-        return failed(s);
-    s->now.active.at[s->now.active.n++] = (struct active){.key = key,
-                                                          .label = label,
-                                                          .since_ticks = record->ticks,
-                                                          .since_clock = s->now.clock,
-                                                          .since_memory = s->now.memory,
-                                                          .since_svs = s->now.svs};
-    return true;
-}
-
-static uint32_t find_of_profile(const struct nytp_label_sums *s, uint32_t key)
-{
-    uint32_t i = 0;
-    while (i < s->now.of_profile.n && s->labels.at[s->now.of_profile.at[i]].key != key)
-        i++;
-    return i;
-}
-
-static bool label_profile(struct nytp_label_sums *s, const struct nytp_label_record *record)
-{
-    const uint32_t key = nytp_strings_intern(s->strings, record->key.ptr, record->key.len);
-    const uint32_t at = find_of_profile(s, key);
-    uint32_t label;
-    if (!label_of_record(s, record, key, &label))
-        return false;
-    if (at < s->now.of_profile.n) { /* the last value of a key counts */
-        s->now.of_profile.at[at] = label;
+    if (at < list->n && is_of_profile) { /* the last value of a key counts */
+        list->at[at].label = label;
         return true;
     }
-    if (!NYTP_GROW(&s->now.of_profile))
+    if (!NYTP_GROW(list))
         return failed(s);
-    s->now.of_profile.at[s->now.of_profile.n++] = label;
+    list->at[list->n++] = (struct in_force){.label = label,
+                                            .since_ticks = record->ticks,
+                                            .since_clock = s->now.clock,
+                                            .since_memory = s->now.memory,
+                                            .since_svs = s->now.svs};
     return true;
-}
-
-/* Counts a key that has no value yet and would be one too many as "(more)". */
-static void limit_keys(struct nytp_label_sums *s, struct nytp_label_record *record)
-{
-    const bool is_of_profile = record->kind == NYTP_LABEL_PROFILE;
-    const uint32_t n = is_of_profile ? s->now.of_profile.n : s->now.active.n;
-    if (n < NYTP_MOST_IN_FORCE)
-        return;
-    const uint32_t key = nytp_strings_intern(s->strings, record->key.ptr, record->key.len);
-    if ((is_of_profile ? find_of_profile(s, key) : find_active(s, key)) == n)
-        record->key = record->value = (struct nytp_str){.ptr = "(more)", .len = 6};
 }
 
 static void note_memory(struct nytp_label_sums *s, const struct nytp_str *comment)
@@ -403,20 +397,9 @@ static bool comment_event(struct nytp_label_sums *s, const struct nytp_event *e)
 {
     note_memory(s, &e->u.comment.text);
     struct nytp_label_record record = nytp_label_record_read(&e->u.comment.text);
-    switch (record.kind) {
-    case NYTP_LABEL_OWN:
+    if (record.kind == NYTP_LABEL_OWN)
         return note_own(s, &record);
-    case NYTP_LABEL_SET:
-    case NYTP_LABEL_END:
-        limit_keys(s, &record);
-        return change_label(s, &record);
-    case NYTP_LABEL_PROFILE:
-        limit_keys(s, &record);
-        return label_profile(s, &record);
-    case NYTP_LABEL_NONE:
-        break;
-    }
-    return true;
+    return record.kind == NYTP_LABEL_NONE || note_label(s, &record);
 }
 
 static bool return_event(struct nytp_label_sums *s, const struct nytp_event *e)
@@ -451,14 +434,15 @@ static bool attribute_event(struct nytp_label_sums *s, const struct nytp_event *
 {
     if (nytp_str_is(e->u.setting.key, "ticks_per_sec"))
         note_ticks_per_sec(s, e->u.setting.value);
-    uint32_t *const id = nytp_str_is(e->u.setting.key, "host")          ? &s->host
-                         : nytp_str_is(e->u.setting.key, "application") ? &s->application
-                         : nytp_str_is(e->u.setting.key, "basetime")    ? &s->basetime
-                                                                        : NULL;
-    if (id == NULL)
+    const struct nytp_str key = e->u.setting.key, value = e->u.setting.value;
+    struct nytp_name *const to = nytp_str_is(key, "host")          ? &s->attributes.host
+                                 : nytp_str_is(key, "application") ? &s->attributes.application
+                                 : nytp_str_is(key, "basetime")    ? &s->attributes.basetime
+                                                                   : NULL;
+    if (to == NULL)
         return true;
-    *id = nytp_strings_intern_mixed(s->strings, e->u.setting.value.ptr, e->u.setting.value.len);
-    return *id != UINT32_MAX || failed(s);
+    *to = nytp_label_sums_keep(s, value.ptr, value.len);
+    return to->ptr != NULL || failed(s);
 }
 
 static bool file_event(struct nytp_label_sums *s, const struct nytp_event *e)
@@ -473,20 +457,17 @@ static bool file_event(struct nytp_label_sums *s, const struct nytp_event *e)
 /* Notes the place of a sub. The first of several places counts. */
 static bool sub_event(struct nytp_label_sums *s, const struct nytp_event *e)
 {
-    const uint32_t sub =
-        nytp_strings_intern_mixed(s->strings, e->u.sub_info.name.ptr, e->u.sub_info.name.len);
-    const struct nytp_key key = {.a = sub};
+    uint32_t id;
+    struct sub *const sub = sub_of(s, &e->u.sub_info.name, &id);
     const uint32_t file =
         nytp_table_get(&s->name_of_fid, (struct nytp_key){.a = e->u.sub_info.fid});
-    if (sub == UINT32_MAX)
+    if (sub == NULL)
         return failed(s);
-    if (e->u.sub_info.first_line == 0 || file == NYTP_TABLE_NONE ||
-        nytp_table_get(&s->place_of_sub, key) != NYTP_TABLE_NONE)
-        return true;
-    return (nytp_table_put(&s->place_of_sub, key, file) &&
-            nytp_table_put(&s->place_of_sub, (struct nytp_key){sub, 1, 0, 0},
-                           e->u.sub_info.first_line)) ||
-           failed(s);
+    if (sub->first_line == 0 && e->u.sub_info.first_line != 0 && file != NYTP_TABLE_NONE) {
+        sub->file = file;
+        sub->first_line = e->u.sub_info.first_line;
+    }
+    return true;
 }
 
 static bool label_event(struct nytp_sink *sink, const struct nytp_event *e)
@@ -544,9 +525,7 @@ bool nytp_label_sums_end_input(struct nytp_label_sums *s)
 
 struct nytp_label_input nytp_label_sums_input(const struct nytp_label_sums *s)
 {
-    return (struct nytp_label_input){nytp_strings_get(s->strings, s->host),
-                                     nytp_strings_get(s->strings, s->application),
-                                     nytp_strings_get(s->strings, s->basetime)};
+    return s->attributes;
 }
 
 int64_t nytp_label_sums_ticks_per_sec(const struct nytp_label_sums *s)
@@ -603,14 +582,10 @@ static void find_slowest(const struct nytp_label_sums *s, struct nytp_label_row 
             (row->slowest_s > cell->seconds ||
              (row->slowest_s == cell->seconds && nytp_compare_names(row->slowest, sub) < 0)))
             continue;
-        const uint32_t file =
-            nytp_table_get(&s->place_of_sub, (struct nytp_key){.a = cell->sub});
-        const uint32_t line =
-            nytp_table_get(&s->place_of_sub, (struct nytp_key){cell->sub, 1, 0, 0});
         row->slowest = sub;
         row->slowest_s = cell->seconds;
-        row->slowest_file = nytp_strings_get(s->strings, file == NYTP_TABLE_NONE ? 0 : file);
-        row->slowest_line = file == NYTP_TABLE_NONE ? 0 : line;
+        row->slowest_file = nytp_strings_get(s->strings, s->subs[cell->sub].file);
+        row->slowest_line = s->subs[cell->sub].first_line;
     }
     for (uint32_t i = 0; rest != NULL && i < s->labels.n; i++) {
         const double outside_s = rows[i].total_s - rest[i];
@@ -624,29 +599,6 @@ static void find_slowest(const struct nytp_label_sums *s, struct nytp_label_row 
     free(rest);
 }
 
-static void fill_row(const struct nytp_label_sums *s, const struct nytp_label_length *lengths,
-                     uint32_t n_lengths, struct nytp_label_row *row)
-{
-    const struct label *label = &s->labels.at[lengths->label];
-    *row = (struct nytp_label_row){
-        .key = nytp_strings_get(s->strings, label->key),
-        .value = nytp_strings_get(s->strings, label->value),
-        .n = label->n,
-        .total_s = label->total_s,
-        .max_s = label->max_s,
-        .knows_memory = label->knows_memory,
-        .knows_svs = label->knows_svs,
-        .memory_bytes = label->memory_bytes,
-        .svs = label->svs,
-        .max_input = label->max_input,
-        .median_s = nytp_label_median(lengths, label->n),
-        .p95_s = nytp_label_p95(lengths, label->n),
-        .slowest_file = nytp_strings_get(s->strings, 0),
-        .lengths = lengths,
-        .n_lengths = n_lengths,
-    };
-}
-
 struct nytp_label_row *nytp_label_sums_rows(struct nytp_label_sums *s, uint32_t *n_rows)
 {
     struct nytp_label_row *rows = calloc((size_t)s->labels.n + 1, sizeof *rows);
@@ -654,12 +606,18 @@ struct nytp_label_row *nytp_label_sums_rows(struct nytp_label_sums *s, uint32_t 
         free(rows);
         return NULL;
     }
+    for (uint32_t i = 0; i < s->labels.n; i++)
+        rows[i] = s->labels.at[i].row;
     nytp_label_lengths_sort(&s->lengths);
     for (uint32_t i = 0, end; i < s->lengths.n; i = end) {
         const struct nytp_label_length *const first = &s->lengths.all[i];
+        struct nytp_label_row *const row = &rows[first->label];
         for (end = i + 1; end < s->lengths.n && s->lengths.all[end].label == first->label;)
             end++;
-        fill_row(s, first, end - i, &rows[first->label]);
+        row->lengths = first;
+        row->n_lengths = end - i;
+        row->median_s = nytp_label_median(first, row->n);
+        row->p95_s = nytp_label_p95(first, row->n);
     }
     find_slowest(s, rows);
     *n_rows = 0;

@@ -1,61 +1,48 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Walks over the outermost calls; see outermost.h. It goes depth first without recursion,
- * since a program may nest calls to any depth.
+ * Walks over contexts and outermost calls; see outermost.h.
  */
 #include "outermost.h"
 
+#include "profile.h"
+
 #include <stdlib.h>
 
-struct walk {
-    const struct nytp_profile *profile;
-    uint32_t process;
-    uint32_t *on_path; /* by sub: how often it is on the path from the root */
-    uint32_t *next;    /* by node: how many children were visited */
+bool nytp_contexts_each(const struct nytp_profile *p, nytp_context_fn *visit, void *context)
+{
+    uint32_t *const on_path = calloc((size_t)p->n_subs + 1, sizeof *on_path); /* by sub */
+    uint32_t *const path = malloc(((size_t)p->n_nodes + 1) * sizeof *path);
+    uint32_t n_path = 0, process = 0;
+    bool ok = on_path != NULL && path != NULL;
+    for (uint32_t i = 0; ok && i < p->n_nodes; i++) {
+        const struct nytp_node *const node = &p->nodes[i];
+        process += i == nytp_process_nodes_end(p, process);
+        while (n_path > node->depth)
+            on_path[path[--n_path]]--;
+        path[n_path++] = node->sub;
+        ok = visit(context, process, i, on_path[node->sub]++);
+    }
+    free(on_path);
+    free(path);
+    return ok;
+}
+
+struct outermost {
     nytp_outermost_fn *visit;
     void *context;
 };
 
-static void enter_node(const struct walk *walk, uint32_t n)
+static bool visit_if_outermost(void *context, uint32_t process, uint32_t node, uint32_t above)
 {
-    if (walk->on_path[walk->profile->nodes[n].sub]++ == 0)
-        walk->visit(walk->context, walk->process, n);
-}
-
-static void walk_process(const struct walk *walk)
-{
-    const struct nytp_profile *profile = walk->profile;
-    const uint32_t root = profile->processes[walk->process].root;
-    uint32_t n = root;
-    enter_node(walk, n);
-    for (;;) {
-        const struct nytp_node *node = &profile->nodes[n];
-        if (walk->next[n] < node->n_children) {
-            n = profile->children[node->first_child + walk->next[n]++];
-            enter_node(walk, n);
-            continue;
-        }
-        walk->on_path[node->sub]--;
-        if (n == root)
-            return;
-        n = node->parent;
-    }
+    const struct outermost *const outermost = context;
+    if (above == 0)
+        outermost->visit(outermost->context, process, node);
+    return true;
 }
 
 bool nytp_outermost_each(const struct nytp_profile *profile, nytp_outermost_fn *visit,
                          void *context)
 {
-    struct walk walk = {
-        .profile = profile,
-        .on_path = calloc((size_t)profile->n_subs + 1, sizeof *walk.on_path),
-        .next = calloc((size_t)profile->n_nodes + 1, sizeof *walk.next),
-        .visit = visit,
-        .context = context,
-    };
-    const bool ok = walk.on_path != NULL && walk.next != NULL;
-    for (; ok && walk.process < profile->n_processes; walk.process++)
-        walk_process(&walk);
-    free(walk.on_path);
-    free(walk.next);
-    return ok;
+    struct outermost outermost = {visit, context};
+    return nytp_contexts_each(profile, visit_if_outermost, &outermost);
 }

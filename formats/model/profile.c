@@ -48,6 +48,22 @@ int nytp_compare_blocks(const void *x, const void *y)
     return (a->sub_line > b->sub_line) - (a->sub_line < b->sub_line);
 }
 
+int nytp_compare_node_lines(const void *x, const void *y)
+{
+    const struct nytp_node_line *a = x, *b = y;
+    NYTP_RETURN_ORDER(a->file, b->file);
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+const struct nytp_node_line *nytp_node_line_at(const struct nytp_profile *p,
+                                               const struct nytp_node *node, uint32_t file,
+                                               uint32_t line)
+{
+    const struct nytp_node_line key = {.file = file, .line = line};
+    return bsearch(&key, p->node_lines + node->first_node_line, node->n_node_lines, sizeof key,
+                   nytp_compare_node_lines);
+}
+
 static const struct nytp_name *find_pair(const struct nytp_pair *pairs, uint32_t n,
                                          const char *key)
 {
@@ -68,21 +84,30 @@ const struct nytp_name *nytp_profile_option(const struct nytp_profile *p, const 
     return find_pair(p->options, p->n_options, key);
 }
 
-const struct nytp_source_line *nytp_profile_source(const struct nytp_profile *p, uint32_t file,
-                                                   uint32_t line)
+/* Returns the first of n rows, sorted by a number, that has this number or a larger one.
+ * `number` is that of the first row, `row_size` the size of a row. */
+static uint32_t rows_from(const uint32_t *number, size_t row_size, uint32_t n, uint32_t wanted)
 {
-    const struct nytp_file *f = &p->files[file];
-    uint32_t low = f->first_source, high = f->first_source + f->n_sources;
+    uint32_t low = 0, high = n;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (p->sources[middle].line < line)
+        if (*(const uint32_t *)((const char *)number + middle * row_size) < wanted)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low < f->first_source + f->n_sources && p->sources[low].line == line)
-        return &p->sources[low];
-    return NULL;
+    return low;
+}
+
+const struct nytp_source_line *nytp_profile_source(const struct nytp_profile *p, uint32_t file,
+                                                   uint32_t line)
+{
+    const struct nytp_file *const f = &p->files[file];
+    if (f->n_sources == 0)
+        return NULL;
+    const struct nytp_source_line *const lines = &p->sources[f->first_source];
+    const uint32_t at = rows_from(&lines->line, sizeof *lines, f->n_sources, line);
+    return at < f->n_sources && lines[at].line == line ? &lines[at] : NULL;
 }
 
 /* ---- invariants -------------------------------------------------------------------------- */
@@ -317,21 +342,6 @@ bool nytp_profile_check(const struct nytp_profile *p, struct nytp_error *error)
 uint32_t nytp_process_nodes_end(const struct nytp_profile *p, uint32_t process)
 {
     return process + 1 < p->n_processes ? p->processes[process + 1].root : p->n_nodes;
-}
-
-/* Returns the first of n rows, sorted by process, of this process or a later one. `of_row` is
- * the process in the first row, `row_size` the size of a row. */
-static uint32_t rows_from(const uint32_t *of_row, size_t row_size, uint32_t n, uint32_t process)
-{
-    uint32_t low = 0, high = n;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (*(const uint32_t *)((const char *)of_row + middle * row_size) < process)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 #define ROWS_OF(rows)                                                                          \

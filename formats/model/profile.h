@@ -38,8 +38,14 @@ static inline int64_t nytp_ticks_sum(int64_t a, int64_t b)
     return !__builtin_add_overflow(a, b, &sum) ? sum : b < 0 ? INT64_MIN : INT64_MAX;
 }
 
-/* The order of profile->blocks, for qsort(). */
+/* The order of profile->blocks, and of a node's lines, for qsort(). */
 int nytp_compare_blocks(const void *x, const void *y);
+int nytp_compare_node_lines(const void *x, const void *y);
+
+/* Returns the line of a node at a place, or NULL. */
+const struct nytp_node_line *nytp_node_line_at(const struct nytp_profile *profile,
+                                               const struct nytp_node *node, uint32_t file,
+                                               uint32_t line);
 
 /* Adjacent rows of a table. */
 struct nytp_slice {
@@ -61,8 +67,8 @@ struct nytp_arc_list {
     uint32_t n, capacity;
 };
 
-/* Lists the arcs of the tree alone, in an empty list; the caller frees list->arcs. Unknown sites
- * are 0, 0. Returns false if memory is out. */
+/* Lists the arcs of the tree alone, in an empty list; the caller frees list->arcs. Unknown
+ * sites are 0, 0. Returns false if memory is out. */
 bool nytp_profile_tree_arcs(const struct nytp_profile *p, struct nytp_arc_list *list);
 
 /* Returns the index behind a process's last node. */

@@ -5,9 +5,9 @@
 #include "svs.h"
 
 #include "formats/base/arena.h"
+#include "profile.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 bool nytp_svs_rows_add(struct nytp_svs_rows *rows, struct nytp_svs_row row)
 {
@@ -17,14 +17,6 @@ bool nytp_svs_rows_add(struct nytp_svs_rows *rows, struct nytp_svs_row row)
         return false;
     rows->rows[rows->n++] = row;
     return true;
-}
-
-static int by_place(const void *x, const void *y)
-{
-    const struct nytp_svs_row *row = x;
-    const struct nytp_node_line *line = y;
-    NYTP_RETURN_ORDER(row->file, line->file);
-    return row->line < line->line ? -1 : row->line > line->line;
 }
 
 bool nytp_svs_place(struct nytp_profile *p, const struct nytp_svs_rows *rows)
@@ -37,10 +29,8 @@ bool nytp_svs_place(struct nytp_profile *p, const struct nytp_svs_rows *rows)
         return false;
     for (uint32_t i = 0; i < rows->n; i++) {
         const struct nytp_svs_row *const row = &rows->rows[i];
-        const struct nytp_node *const node = &p->nodes[row->node];
         const struct nytp_node_line *const line =
-            bsearch(row, p->node_lines + node->first_node_line, node->n_node_lines,
-                    sizeof *p->node_lines, by_place);
+            nytp_node_line_at(p, &p->nodes[row->node], row->file, row->line);
         if (line != NULL)
             nytp_svs_add(&p->node_line_svs[line - p->node_lines], row->svs);
     }

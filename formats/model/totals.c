@@ -56,27 +56,25 @@ static bool choose_arcs(struct nytp_profile *p, struct nytp_arc_list *list,
  * counted, as with a block that List::Util runs. So there is one root. */
 static bool root_orphans(struct nytp_profile *p, struct nytp_arc_list *list)
 {
-    bool *called = calloc(p->n_subs, sizeof *called);
-    int64_t *outgoing = calloc(p->n_subs, sizeof *outgoing);
-    bool *calls = calloc(p->n_subs, sizeof *calls);
-    bool ok = called != NULL && outgoing != NULL && calls != NULL;
-    const uint32_t n = list->n;
-    for (uint32_t i = 0; ok && i < n; i++) {
-        called[list->arcs[i].callee] = true;
-        calls[list->arcs[i].caller] = true;
-        outgoing[list->arcs[i].caller] += list->arcs[i].incl_ticks;
+    struct {
+        bool is_called, calls;
+        int64_t outgoing;
+    } *const subs = calloc(p->n_subs, sizeof *subs);
+    bool ok = subs != NULL;
+    for (uint32_t i = 0; ok && i < list->n; i++) {
+        subs[list->arcs[i].callee].is_called = true;
+        subs[list->arcs[i].caller].calls = true;
+        subs[list->arcs[i].caller].outgoing += list->arcs[i].incl_ticks;
     }
     for (uint32_t i = 1; ok && i < p->n_subs; i++) {
-        if (called[i] || !calls[i])
+        if (subs[i].is_called || !subs[i].calls)
             continue;
         ok = nytp_grow(&list->arcs, &list->capacity, list->n, sizeof *list->arcs);
         if (ok)
             list->arcs[list->n++] =
-                (struct nytp_arc){.caller = 0, .callee = i, .incl_ticks = outgoing[i]};
+                (struct nytp_arc){.caller = 0, .callee = i, .incl_ticks = subs[i].outgoing};
     }
-    free(called);
-    free(outgoing);
-    free(calls);
+    free(subs);
     return ok;
 }
 
@@ -103,8 +101,8 @@ bool nytp_profile_make_arcs(struct nytp_profile *p, const struct nytp_arc *recor
 static bool keep_arcs(struct nytp_profile *p, const struct nytp_arcs_before *before)
 {
     struct nytp_arc_list now = {0}, list = {0};
-    const bool ok = nytp_profile_tree_arcs(p, &now) &&
-                    nytp_arcs_before_choose(p, before, &now, &list);
+    const bool ok =
+        nytp_profile_tree_arcs(p, &now) && nytp_arcs_before_choose(p, before, &now, &list);
     free(now.arcs);
     return install_arcs(p, &list, ok);
 }
@@ -271,24 +269,17 @@ bool nytp_profile_make_line_costs(struct nytp_profile *p)
     return sum_svs(p);
 }
 
-static int by_node_line_place(const void *x, const void *y)
-{
-    const struct nytp_node_line *a = x, *b = y;
-    NYTP_RETURN_ORDER(a->file, b->file);
-    return a->line < b->line ? -1 : a->line > b->line;
-}
-
 uint32_t nytp_node_lines_merge(struct nytp_profile *p, struct nytp_node_line *lines, uint32_t n,
                                uint32_t kept)
 {
     const uint32_t first = kept;
     uint32_t n_sorted = 1; /* mostly all of them: those of one context come in order */
-    while (n_sorted < n && by_node_line_place(&lines[n_sorted - 1], &lines[n_sorted]) <= 0)
+    while (n_sorted < n && nytp_compare_node_lines(&lines[n_sorted - 1], &lines[n_sorted]) <= 0)
         n_sorted++;
     if (n_sorted < n)
-        qsort(lines, n, sizeof *lines, by_node_line_place);
+        qsort(lines, n, sizeof *lines, nytp_compare_node_lines);
     for (uint32_t l = 0; l < n; l++) {
-        if (kept > first && by_node_line_place(&p->node_lines[kept - 1], &lines[l]) == 0) {
+        if (kept > first && nytp_compare_node_lines(&p->node_lines[kept - 1], &lines[l]) == 0) {
             p->node_lines[kept - 1].ticks += lines[l].ticks;
             p->node_lines[kept - 1].statements += lines[l].statements;
             p->node_lines[kept - 1].after_leave += lines[l].after_leave;

@@ -32,7 +32,7 @@ struct stage {
     const uint8_t *at, *end;      /* unread output; for the top stage in struct nytp_source */
     uint8_t *buffer;              /* NULL: memory, all of it in at..end */
     struct nytp_inflate *inflate; /* NULL for the raw stage */
-    enum nytp_inflate_wrapper wrapper;
+    enum nytp_framing framing;
     uint64_t produced; /* offset of `end` */
     bool ended;        /* produces no more */
 };
@@ -69,7 +69,7 @@ static struct stage *top_stage(const struct nytp_source *source)
 
 static bool is_inflating(const struct stage *stage)
 {
-    return stage->inflate != NULL && stage->wrapper == NYTP_INFLATE_ZLIB;
+    return stage->inflate != NULL && stage->framing == NYTP_ZLIB;
 }
 
 /* `offset` is in the stage's output. The message adds the place in its input. */
@@ -81,7 +81,7 @@ static void fail_inflate(struct nytp_source_impl *impl, const struct stage *stag
     const uint64_t input_offset = below->produced - (uint64_t)(below->end - below->at);
     nytp_error_at(&impl->error, status, offset, is_inflating(stage),
                   "%s stream %s%s (at byte %llu of the compressed input)",
-                  stage->wrapper == NYTP_INFLATE_GZIP ? "gzip" : "zlib", what, reason,
+                  stage->framing == NYTP_GZIP ? "gzip" : "zlib", what, reason,
                   (unsigned long long)input_offset);
 }
 
@@ -119,14 +119,14 @@ static bool refill_input(struct nytp_source_impl *impl, struct stage *stage)
 /* A gzip file may have several members. Begins the next one, if any. */
 static bool next_member(struct nytp_source_impl *impl, struct stage *stage, struct stage *below)
 {
-    if (stage->wrapper != NYTP_INFLATE_GZIP)
+    if (stage->framing != NYTP_GZIP)
         return false;
     if (below->at == below->end && !refill_input(impl, below))
         return false;
     if (*below->at != gzip_magic[0])
         return false;
     nytp_inflate_free(stage->inflate);
-    stage->inflate = nytp_inflate_new(NYTP_INFLATE_GZIP);
+    stage->inflate = nytp_inflate_new(NYTP_GZIP);
     if (stage->inflate == NULL)
         nytp_out_of_memory(&impl->error);
     return stage->inflate != NULL;
@@ -185,17 +185,17 @@ static struct stage *push_stage(struct nytp_source *source, size_t buffer_size)
     return stage;
 }
 
-static bool push_inflate(struct nytp_source *source, enum nytp_inflate_wrapper wrapper)
+static bool push_inflate(struct nytp_source *source, enum nytp_framing framing)
 {
     struct stage *below = top_stage(source);
-    struct nytp_inflate *inflate = nytp_inflate_new(wrapper);
+    struct nytp_inflate *inflate = nytp_inflate_new(framing);
     struct stage *stage = inflate != NULL ? push_stage(source, AHEAD_ROOM + WINDOW_SIZE) : NULL;
     if (stage == NULL) {
         nytp_inflate_free(inflate);
         return nytp_out_of_memory(&source->impl->error);
     }
     stage->inflate = inflate;
-    stage->wrapper = wrapper;
+    stage->framing = framing;
     below->at = source->at;
     below->end = source->end;
     source->at = source->end = stage->buffer;
@@ -206,7 +206,7 @@ static void push_gunzip_if_packed(struct nytp_source *source)
 {
     const size_t n = nytp_source_fill(source, sizeof gzip_magic);
     if (n >= sizeof gzip_magic && memcmp(source->at, gzip_magic, sizeof gzip_magic) == 0)
-        push_inflate(source, NYTP_INFLATE_GZIP);
+        push_inflate(source, NYTP_GZIP);
 }
 
 /* ---- a window ahead ---- */
@@ -446,7 +446,7 @@ bool nytp_source_start_inflate(struct nytp_source *source)
         if (impl->ahead.buffer == NULL)
             return nytp_out_of_memory(&impl->error);
     }
-    return push_inflate(source, NYTP_INFLATE_ZLIB);
+    return push_inflate(source, NYTP_ZLIB);
 }
 
 const struct nytp_error *nytp_source_error(const struct nytp_source *source)

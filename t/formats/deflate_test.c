@@ -213,8 +213,7 @@ static bool leaves_no_upper_halves(enum nytp_framing framing, const uint8_t *byt
     run(deflate, bytes, n_bytes, NYTP_FLUSH_FINISH, &stream);
     const bool after_deflate = upper_halves_are_in_use();
     nytp_deflate_free(deflate);
-    struct nytp_inflate *const inflate =
-        nytp_inflate_new(framing == NYTP_GZIP ? NYTP_INFLATE_GZIP : NYTP_INFLATE_ZLIB);
+    struct nytp_inflate *const inflate = nytp_inflate_new(framing);
     const uint8_t *in = room;
     uint8_t *out = back;
     while (nytp_inflate_step(inflate, &in, room + stream.len, &out, back + n_bytes) ==

@@ -49,7 +49,7 @@ static size_t by_zlib(const uint8_t *packed, size_t len, uint8_t *out)
 /* In two steps, as a file is read in parts. */
 static size_t by_ours(const uint8_t *packed, size_t len, uint8_t *out)
 {
-    struct nytp_inflate *const inflate = nytp_inflate_new(NYTP_INFLATE_ZLIB);
+    struct nytp_inflate *const inflate = nytp_inflate_new(NYTP_ZLIB);
     const uint8_t *in = packed;
     uint8_t *at = out;
     enum nytp_inflate_result result =

@@ -51,74 +51,57 @@ static int by_number(const void *x, const void *y)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static uint32_t cut(struct call *calls, uint32_t n, uint32_t most, struct nytp_span_size *size)
+static struct nytp_span_size size_of(const struct call *call)
 {
-    struct nytp_span_cut cut;
+    return (struct nytp_span_size){call->length, call->depth};
+}
+
+static uint32_t cut_calls(struct call *calls, uint32_t n, uint32_t most,
+                          struct nytp_span_cut *cut)
+{
+    static struct nytp_span_size sizes[MOST_CALLS];
     uint32_t kept = 0;
-    if (!nytp_span_cut_find(
-            &cut, &(struct nytp_span_sizes){&calls->length, &calls->depth, sizeof *calls, n},
-            most))
-        abort();
-    *size = cut.size;
     for (uint32_t i = 0; i < n; i++)
-        if (nytp_span_cut_keeps(&cut, (struct nytp_span_size){calls[i].length, calls[i].depth}))
+        sizes[i] = size_of(&calls[i]);
+    if (!nytp_span_cut_find(cut, sizes, n, most))
+        abort();
+    for (uint32_t i = 0; i < n; i++)
+        if (nytp_span_cut_keeps(cut, sizes[i]))
             calls[kept++] = calls[i];
     return kept;
 }
 
-/* As a time line does while its calls come: what is below the floor goes now and then, and
- * where that does not help the calls are cut. `*longest` becomes how long the list ever was. */
+/* As a time line does while its calls come: they are cut when there are twice as many. */
 static uint32_t keep_one_by_one(const struct call *calls, uint32_t n, uint32_t most,
-                                struct call *kept, uint32_t *longest)
+                                struct call *kept)
 {
-    struct nytp_span_floor floor;
-    struct nytp_span_size size;
-    uint32_t n_kept = 0, n_floor;
-    nytp_span_floor_init(&floor, most);
-    *longest = 0;
+    struct nytp_span_cut cut = NYTP_NO_SPAN_CUT;
+    uint32_t n_kept = 0;
     for (uint32_t i = 0; i < n; i++) {
-        size = (struct nytp_span_size){calls[i].length, calls[i].depth};
-        if (!nytp_span_floor_add(&floor, size))
-            continue;
-        kept[n_kept++] = calls[i];
-        if (*longest < n_kept)
-            *longest = n_kept;
-        if (n_kept < 2 * most)
-            continue;
-        n_floor = 0;
-        for (uint32_t k = 0; k < n_kept; k++)
-            if (nytp_span_floor_keeps(&floor,
-                                      (struct nytp_span_size){kept[k].length, kept[k].depth}))
-                kept[n_floor++] = kept[k];
-        n_kept = n_floor;
-        if (n_kept > most + most / 4) {
-            n_kept = cut(kept, n_kept, most, &size);
-            nytp_span_floor_raise(&floor, size);
-        }
+        if (nytp_span_cut_keeps(&cut, size_of(&calls[i])))
+            kept[n_kept++] = calls[i];
+        if (n_kept == 2 * most)
+            n_kept = cut_calls(kept, n_kept, most, &cut);
     }
-    return n_kept > most ? cut(kept, n_kept, most, &size) : n_kept;
+    return n_kept > most ? cut_calls(kept, n_kept, most, &cut) : n_kept;
 }
 
 static void test_kind(int kind, const char *name)
 {
     static struct call calls[MOST_CALLS], ranked[MOST_CALLS], kept[MOST_CALLS];
-    bool same = true, is_short = true;
+    bool same = true;
     for (int round = 0; round < rounds(200); round++) {
         const uint32_t n = 2 + random_below(MOST_CALLS - 2);
         const uint32_t most = 1 + random_below(round % 2 == 0 ? n - 1 : 20);
-        uint32_t longest;
         make_calls(calls, n, kind);
         memcpy(ranked, calls, n * sizeof *calls);
         qsort(ranked, n, sizeof *ranked, by_rank);
-        const uint32_t n_kept = keep_one_by_one(calls, n, most, kept, &longest);
+        const uint32_t n_kept = keep_one_by_one(calls, n, most, kept);
         const uint32_t wanted = most < n ? most : n;
         qsort(ranked, wanted, sizeof *ranked, by_number);
         same &= n_kept == wanted && memcmp(kept, ranked, wanted * sizeof *kept) == 0;
-        is_short &= longest <= 2 * most;
     }
     printf("%sok %d - %s: the first by rank stay, in their order\n", same ? "" : "not ",
-           ++n_tests, name);
-    printf("%sok %d - %s: there are never more than twice as many\n", is_short ? "" : "not ",
            ++n_tests, name);
 }
 

@@ -34,12 +34,6 @@
 
 #define NONE UINT32_MAX
 
-struct arc {
-    uint32_t fid, line, caller, callee; /* names are string ids */
-    uint32_t count, rec_depth;
-    double incl_s, excl_s, reci_s;
-};
-
 struct nytp_merge {
     struct nytp_sink sink;
     struct nytp_writer *writer;
@@ -49,8 +43,7 @@ struct nytp_merge {
     struct nytp_merged_settings settings;
     struct nytp_merged_files files;
     struct nytp_table subs_seen, arc_of_place;
-    struct arc *arcs;
-    uint32_t n_arcs, arcs_capacity;
+    NYTP_LIST(struct nytp_sub_callers) arcs;
 
     bool began, deflating;
 
@@ -59,7 +52,7 @@ struct nytp_merge {
     double carry;     /* remainder of the conversion of ticks */
     bool discount;
     uint8_t *encoded; /* an encoded name */
-    size_t encoded_size;
+    uint32_t encoded_capacity;
     struct nytp_error error;
     bool inflated;
 };
@@ -100,7 +93,7 @@ void nytp_merge_free(struct nytp_merge *m)
     nytp_table_free(&m->subs_seen);
     nytp_table_free(&m->arc_of_place);
     nytp_merged_files_free(&m->files);
-    free(m->arcs);
+    free(m->arcs.at);
     nytp_merged_settings_free(&m->settings);
     free(m->encoded);
     free(m);
@@ -188,14 +181,9 @@ static bool write_return(struct nytp_merge *m, const struct nytp_event *e)
     if (e->u.sub_return.depth > NYTP_MAX_DEPTH)
         return nytp_error_at(&m->error, NYTP_ERR_LIMIT, e->offset, m->inflated,
                              "calls nested deeper than %u", NYTP_MAX_DEPTH);
-    const size_t need = (size_t)name.len + NYTP_ENCODED_STR_EXTRA + NYTP_COPY_STEP;
-    if (need > m->encoded_size) {
-        uint8_t *grown = realloc(m->encoded, need * 2);
-        if (grown == NULL)
-            return nytp_out_of_memory(&m->error);
-        m->encoded = grown;
-        m->encoded_size = need * 2;
-    }
+    if (!nytp_reserve(&m->encoded, &m->encoded_capacity,
+                      (uint64_t)name.len + NYTP_ENCODED_STR_EXTRA + NYTP_COPY_STEP, 1))
+        return nytp_out_of_memory(&m->error);
     const size_t len = nytp_encode_str(m->encoded, name.ptr, name.len);
     nytp_write_sub_return(
         m->writer, e->u.sub_return.depth,
@@ -238,6 +226,12 @@ static bool write_source(struct nytp_merge *m, const struct nytp_event *e)
     return true;
 }
 
+static struct nytp_str text_of(const struct nytp_merge *m, uint32_t id)
+{
+    const struct nytp_name name = nytp_strings_get(m->strings, id);
+    return (struct nytp_str){.ptr = name.ptr, .len = name.len};
+}
+
 /* Adds calls from a place to those of other inputs. They are written at the end. */
 static bool add_calls(struct nytp_merge *m, const struct nytp_event *e)
 {
@@ -249,14 +243,15 @@ static bool add_calls(struct nytp_merge *m, const struct nytp_event *e)
     const struct nytp_key key = {fid, e->u.sub_callers.line, caller, callee};
     uint32_t at = nytp_table_get(&m->arc_of_place, key);
     if (at == NYTP_TABLE_NONE) {
-        at = m->n_arcs;
-        if (!nytp_grow(&m->arcs, &m->arcs_capacity, at, sizeof *m->arcs) ||
-            !nytp_table_put(&m->arc_of_place, key, at))
+        at = m->arcs.n;
+        if (!NYTP_GROW(&m->arcs) || !nytp_table_put(&m->arc_of_place, key, at))
             return nytp_out_of_memory(&m->error);
-        m->arcs[m->n_arcs++] = (struct arc){
-            .fid = fid, .line = e->u.sub_callers.line, .caller = caller, .callee = callee};
+        m->arcs.at[m->arcs.n++] = (struct nytp_sub_callers){.fid = fid,
+                                                            .line = e->u.sub_callers.line,
+                                                            .caller = text_of(m, caller),
+                                                            .callee = text_of(m, callee)};
     }
-    struct arc *sum = &m->arcs[at];
+    struct nytp_sub_callers *sum = &m->arcs.at[at];
     const uint32_t count = e->u.sub_callers.count;
     sum->count = count > UINT32_MAX - sum->count ? UINT32_MAX : sum->count + count;
     sum->incl_s += e->u.sub_callers.incl_s;
@@ -486,55 +481,32 @@ bool nytp_merge_add(struct nytp_merge *m, const char *path, struct nytp_error *e
 
 /* --- the closing part --- */
 
-struct sorted_arc {
-    const struct arc *arc;
-    struct nytp_name callee, caller;
-};
-
 static int by_callee_and_place(const void *a, const void *b)
 {
-    const struct sorted_arc *x = a, *y = b;
-    if (x->arc->callee != y->arc->callee)
-        return nytp_compare_names(x->callee, y->callee);
-    NYTP_RETURN_ORDER(x->arc->fid, y->arc->fid);
-    NYTP_RETURN_ORDER(x->arc->line, y->arc->line);
-    return nytp_compare_names(x->caller, y->caller);
+    const struct nytp_sub_callers *x = a, *y = b;
+    const int order = nytp_compare_texts(x->callee, y->callee);
+    if (order != 0)
+        return order;
+    NYTP_RETURN_ORDER(x->fid, y->fid);
+    NYTP_RETURN_ORDER(x->line, y->line);
+    return nytp_compare_texts(x->caller, y->caller);
 }
 
-static bool write_arcs(struct nytp_merge *m)
+static void write_arcs(struct nytp_merge *m)
 {
-    struct sorted_arc *sorted = malloc((m->n_arcs + 1) * sizeof *sorted);
-    if (sorted == NULL)
-        return nytp_out_of_memory(&m->error);
-    for (uint32_t i = 0; i < m->n_arcs; i++)
-        sorted[i] =
-            (struct sorted_arc){.arc = &m->arcs[i],
-                                .callee = nytp_strings_get(m->strings, m->arcs[i].callee),
-                                .caller = nytp_strings_get(m->strings, m->arcs[i].caller)};
-    qsort(sorted, m->n_arcs, sizeof *sorted, by_callee_and_place);
-    for (uint32_t i = 0; i < m->n_arcs; i++) {
-        const struct sorted_arc *s = &sorted[i];
-        nytp_write_sub_callers(m->writer, &(struct nytp_sub_callers){
-                                              .fid = s->arc->fid,
-                                              .line = s->arc->line,
-                                              .count = s->arc->count,
-                                              .rec_depth = s->arc->rec_depth,
-                                              .incl_s = s->arc->incl_s,
-                                              .excl_s = s->arc->excl_s,
-                                              .reci_s = s->arc->reci_s,
-                                              .caller = {s->caller.ptr, s->caller.len, false},
-                                              .callee = {s->callee.ptr, s->callee.len, false},
-                                          });
-    }
-    free(sorted);
-    return true;
+    if (m->arcs.n > 0)
+        qsort(m->arcs.at, m->arcs.n, sizeof *m->arcs.at, by_callee_and_place);
+    for (uint32_t i = 0; i < m->arcs.n; i++)
+        nytp_write_sub_callers(m->writer, &m->arcs.at[i]);
 }
 
 bool nytp_merge_finish(struct nytp_merge *m, struct nytp_error *error)
 {
     m->error = (struct nytp_error){0};
     bool ok = begin_records(m);
-    ok = ok && write_arcs(m) && nytp_merged_settings_finish(&m->settings);
+    if (ok)
+        write_arcs(m);
+    ok = ok && nytp_merged_settings_finish(&m->settings);
     if (ok && (!nytp_writer_flush(m->writer, NYTP_FLUSH_FINISH) ||
                !nytp_writer_put_trailer(m->writer)))
         ok = nytp_error_set(&m->error, NYTP_ERR_IO, "the output cannot be written");

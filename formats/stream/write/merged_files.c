@@ -53,21 +53,11 @@ void nytp_merged_files_next_input(struct nytp_merged_files *m)
 
 static bool reserve_in_file(struct nytp_merged_files *m, uint32_t fid)
 {
-    if (fid < m->n_in)
-        return true;
     if (fid > MAX_FID)
         return nytp_error_set(m->error, NYTP_ERR_LIMIT, "file id %u is above the limit %u",
                               (unsigned)fid, MAX_FID);
-    uint32_t n = m->n_in == 0 ? 64 : m->n_in;
-    while (n <= fid)
-        n *= 2;
-    struct nytp_in_file *grown = realloc(m->in, n * sizeof *grown);
-    if (grown == NULL)
-        return nytp_out_of_memory(m->error);
-    memset(grown + m->n_in, 0, (n - m->n_in) * sizeof *grown);
-    m->in = grown;
-    m->n_in = n;
-    return true;
+    return nytp_reserve_zeroed(&m->in, &m->n_in, (uint64_t)fid + 1, sizeof *m->in) ||
+           nytp_out_of_memory(m->error);
 }
 
 static uint32_t new_file(struct nytp_merged_files *m)

@@ -27,7 +27,7 @@ struct nytp_merged_files {
     } * out;                  /* by output id; 0 is no file */
     uint32_t n_out, out_capacity;
 
-    struct nytp_in_file *in; /* by id in the current input */
+    struct nytp_in_file *in; /* by id in the current input, up to n_in */
     uint32_t n_in;
     struct nytp_waiting_eval *waiting;
     uint32_t n_waiting, waiting_capacity;
