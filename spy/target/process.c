@@ -6,6 +6,7 @@
 #include "process.h"
 
 #include "formats/base/arena.h"
+#include "formats/base/platform.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -103,13 +103,6 @@ bool nytp_is_kernel_thread(pid_t pid)
     return (flags_of(text) & PF_KTHREAD) != 0;
 }
 
-static double seconds_on(clockid_t clock)
-{
-    struct timespec now = {0};
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 uint64_t nytp_process_start_ticks(pid_t pid)
 {
     char text[1024];
@@ -117,13 +110,14 @@ uint64_t nytp_process_start_ticks(pid_t pid)
     return strtoull(field_of_stat(text, 22), NULL, 10);
 }
 
-/* btime of /proc/stat gives the boot time only to the second. The start is given in ticks; it
- * was at the tick's end at the latest. */
+/* The start is given in ticks; it was at the tick's end at the latest. */
 static double process_start(pid_t pid)
 {
-    const uint64_t ticks = nytp_process_start_ticks(pid);
-    const double booted = seconds_on(CLOCK_REALTIME) - seconds_on(CLOCK_BOOTTIME);
-    return ticks == 0 ? 0 : booted + (double)(ticks + 1) / (double)sysconf(_SC_CLK_TCK);
+    struct nytp_system_process process;
+    return nytp_platform_process(pid, &process)
+               ? (double)process.began.tv_sec + (double)process.began.tv_nsec * 1e-9 +
+                     1 / (double)sysconf(_SC_CLK_TCK)
+               : 0;
 }
 
 /* Sixteen bytes at AT_RANDOM of getauxval(3); exec makes new ones, fork copies them. */
