@@ -32,14 +32,9 @@ struct fold {
 
 /* A line of source to show. */
 struct line {
-    uint32_t file, number; /* `file` is a string id */
-    enum {
-        LINE_NONE, /* missing or unreadable */
-        LINE_READ,
-        LINE_CHANGED,  /* the file is not the one perl read */
-        LINE_TOO_MUCH, /* reading was given up before */
-    } state;
-    char *text;
+    uint32_t file, number;       /* `file` is a string id */
+    enum nytp_source_file state; /* of the file; SLOW, too, if reading was given up before it */
+    char *text;                  /* NULL: missing or unreadable */
 };
 
 struct seen {
@@ -176,9 +171,7 @@ static uint64_t read_file(FILE *source, struct line *line, const struct line *en
         if (at != line->number)
             continue;
         text[strcspn(text, "\n")] = '\0';
-        line->text = strndup(text, LONGEST_LINE);
-        line->state = line->text == NULL ? LINE_NONE : LINE_READ;
-        line++;
+        line++->text = strndup(text, LONGEST_LINE);
     }
     free(text);
     return n_bytes;
@@ -199,9 +192,7 @@ static void read_lines(struct dump *dump)
             n_bytes > MOST_SOURCE ? NULL : nytp_source_file_open(pid, name, program_s, &state);
         for (end = i; end < dump->n_lines && dump->lines[end].file == dump->lines[i].file;
              end++)
-            dump->lines[end].state = state == NYTP_SOURCE_FILE_SLOW      ? LINE_TOO_MUCH
-                                     : state == NYTP_SOURCE_FILE_CHANGED ? LINE_CHANGED
-                                                                         : LINE_NONE;
+            dump->lines[end].state = state;
         if (source == NULL)
             continue;
         n_bytes += read_file(source, &dump->lines[i], &dump->lines[end]);
@@ -227,7 +218,9 @@ static void put_source(struct dump *dump, const struct nytp_frame *frame)
         dump->n_lines == 0
             ? NULL
             : bsearch(&wanted, dump->lines, dump->n_lines, sizeof wanted, by_place);
-    if (line != NULL && line->state == LINE_READ) {
+    if (line == NULL)
+        return;
+    if (line->text != NULL) {
         const struct nytp_source_line text = {.text = line->text,
                                               .len = (uint32_t)strlen(line->text)};
         nytp_puts(dump->out, "        ");
@@ -235,9 +228,9 @@ static void put_source(struct dump *dump, const struct nytp_frame *frame)
         nytp_text_put_source(dump->out, &text, true, nytp_spy_room(dump->columns, 8));
         nytp_text_style(dump->out, dump->color, NYTP_STYLE_PLAIN);
         nytp_putc(dump->out, '\n');
-    } else if (line != NULL && line->state == LINE_CHANGED) {
+    } else if (line->state == NYTP_SOURCE_FILE_CHANGED) {
         nytp_puts(dump->out, "        (the file was changed since)\n");
-    } else if (line != NULL && line->state == LINE_TOO_MUCH && !dump->has_said_too_much) {
+    } else if (line->state == NYTP_SOURCE_FILE_SLOW && !dump->has_said_too_much) {
         dump->has_said_too_much = true;
         nytp_puts(dump->out,
                   "        (of further frames no lines: reading them takes too long)\n");
