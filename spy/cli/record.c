@@ -60,22 +60,28 @@ struct stream { /* of a thread */
 
 struct opened { /* of a process while it is open */
     char cwd[4096], host[256], script[4096];
-    double program_s;
-    pid_t parent;
+    struct nytp_stream_facts facts; /* all but `thread` */
 };
 
 static bool opened(struct nytp_followed_process *process)
 {
+    const struct nytp_spy *const spy = process->followed->spy;
+    const pid_t pid = process->pid;
     struct opened *const opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return false;
     process->of_command = opened;
-    nytp_process_script(process->pid, opened->script, sizeof opened->script);
-    opened->program_s = nytp_program_start(process->pid);
-    opened->parent = nytp_process_status(process->pid).parent;
-    if (!nytp_process_folder(process->pid, opened->cwd, sizeof opened->cwd))
-        opened->cwd[0] = '\0';
+    nytp_process_script(pid, opened->script, sizeof opened->script);
     gethostname(opened->host, sizeof opened->host - 1);
+    const bool has_cwd = nytp_process_folder(pid, opened->cwd, sizeof opened->cwd);
+    opened->facts = (struct nytp_stream_facts){.application = opened->script,
+                                               .host = opened->host,
+                                               .cwd = has_cwd ? opened->cwd : NULL,
+                                               .no_source = spy->no_source,
+                                               .pid = pid,
+                                               .parent = nytp_process_status(pid).parent,
+                                               .program_s = nytp_program_start(pid),
+                                               .rate = spy->rate};
     return true;
 }
 
@@ -92,23 +98,13 @@ static struct stream *begin_stream(struct nytp_followed_process *process,
                                    struct nytp_error *error)
 {
     struct recorder *const recorder = process->followed->command;
-    const struct opened *const opened = process->of_command;
+    struct nytp_stream_facts facts = ((const struct opened *)process->of_command)->facts;
     struct stream *const stream = calloc(1, sizeof *stream);
     if (stream == NULL || (stream->part = nytp_part_new(&recorder->parts, error)) == NULL) {
         free(stream);
         return NULL;
     }
-    const struct nytp_stream_facts facts = {
-        .application = opened->script,
-        .host = opened->host,
-        .cwd = opened->cwd[0] == '\0' ? NULL : opened->cwd,
-        .no_source = recorder->spy->no_source,
-        .pid = process->pid,
-        .parent = opened->parent,
-        .program_s = opened->program_s,
-        .rate = recorder->spy->rate,
-        .thread = thread->walker.look.of.tid,
-    };
+    facts.thread = thread->walker.look.of.tid;
     stream->stream =
         nytp_sampled_stream_new(&process->session->names, &facts, nytp_part_put, stream->part);
     if (stream->stream == NULL)
