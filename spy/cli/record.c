@@ -252,9 +252,13 @@ static void become_export(const char *const *words)
     _exit(NOT_THERE);
 }
 
-/* Runs nytp-export; returns its exit status. Signals end nytp-spy's recording, not this. */
-static int run_export(const char *const *words, bool is_quiet)
+/* Has nytp-export write `path`; returns its exit status. Signals end nytp-spy's recording, not
+ * this. */
+static int run_export(const struct nytp_spy *spy, const char *path, const char *input,
+                      bool is_quiet)
 {
+    const char *const option = spy->format == NULL ? NULL : "--format"; /* or the words end */
+    const char *const words[] = {EXPORT, "-q", "-o", path, input, option, spy->format, NULL};
     int status;
     const pid_t pid = fork();
     if (pid == 0) {
@@ -269,15 +273,6 @@ static int run_export(const char *const *words, bool is_quiet)
         if (errno != EINTR)
             return NOT_THERE;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-/* Asks nytp-export whether it writes such a file, with an input that is no profile. */
-static int ask(const struct nytp_spy *spy, const char *path)
-{
-    const char *const by_name[] = {EXPORT, "-o", path, "/dev/null/none", NULL};
-    const char *const by_format[] = {EXPORT, "--format",       spy->format, "-o",
-                                     path,   "/dev/null/none", NULL};
-    return run_export(spy->format == NULL ? by_name : by_format, true);
 }
 
 static bool ends_in(const char *text, const char *end)
@@ -301,7 +296,8 @@ static enum written_as choose_format(const struct nytp_spy *spy, const char *pat
 {
     if (spy->format == NULL && is_of_stream(path))
         return AS_STREAM;
-    const int status = ask(spy, path);
+    /* Does it write such a file? The input is no profile. */
+    const int status = run_export(spy, path, "/dev/null/none", true);
     if (status != NO_FORMAT && status != NOT_THERE)
         return AS_FORMAT;
     if (status == NOT_THERE && (spy->format != NULL || !ends_in(path, ".out")))
@@ -326,11 +322,8 @@ static bool export_stream(const struct nytp_spy *spy, const char *path, int stre
 {
     char input[40];
     snprintf(input, sizeof input, "/proc/self/fd/%d", stream_fd);
-    const char *const by_name[] = {EXPORT, "-q", "-o", path, input, NULL};
-    const char *const by_format[] = {EXPORT, "-q", "--format", spy->format,
-                                     "-o",   path, input,      NULL};
     fcntl(stream_fd, F_SETFD, 0);
-    const int status = run_export(spy->format == NULL ? by_name : by_format, false);
+    const int status = run_export(spy, path, input, false);
     if (status != 0)
         nytp_spy_say("%s: " EXPORT " ended with status %d", path, status);
     return status == 0;
