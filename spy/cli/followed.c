@@ -32,8 +32,6 @@ static void close_process(struct nytp_followed_process *process)
     if (process->session == NULL)
         return;
     nytp_sampling_end(&process->sampling);
-    followed->n_looks += process->sampling.n_looks;
-    followed->n_torn += process->sampling.n_torn;
     followed->closed(process);
     nytp_session_close(process->session);
     free(process->session);
@@ -138,8 +136,10 @@ static bool try_to_open(struct nytp_followed_process *process, open_fn *open)
     }
     process->session = session;
     process->was_opened = true;
-    process->sampling = (struct nytp_sampling){
-        .names = &session->names, .sample = followed->sample, .context = process};
+    process->sampling = (struct nytp_sampling){.names = &session->names,
+                                               .sample = followed->sample,
+                                               .context = process,
+                                               .counts = &followed->counts};
     if (followed->opened(process))
         return true;
     close_process(process);
@@ -318,8 +318,7 @@ static bool settle(struct nytp_followed *followed)
 {
     bool some = false;
     for (uint32_t i = 0; i < followed->n_processes; i++)
-        if (followed->processes[i]->session != NULL)
-            some |= nytp_sampling_settle(&followed->processes[i]->sampling);
+        some |= nytp_sampling_settle(&followed->processes[i]->sampling);
     return some;
 }
 
@@ -342,20 +341,7 @@ bool nytp_followed_wait(struct nytp_followed *followed, int64_t then_ns, int inp
 void nytp_followed_resume(struct nytp_followed *followed)
 {
     for (uint32_t i = 0; i < followed->n_processes; i++)
-        if (followed->processes[i]->session != NULL)
-            nytp_sampling_resume(&followed->processes[i]->sampling);
-}
-
-uint64_t nytp_followed_looks(const struct nytp_followed *followed, uint64_t *n_torn)
-{
-    uint64_t n = followed->n_looks;
-    *n_torn = followed->n_torn;
-    for (uint32_t i = 0; i < followed->n_processes; i++) {
-        const struct nytp_followed_process *const process = followed->processes[i];
-        n += process->session == NULL ? 0 : process->sampling.n_looks;
-        *n_torn += process->session == NULL ? 0 : process->sampling.n_torn;
-    }
-    return n;
+        nytp_sampling_resume(&followed->processes[i]->sampling);
 }
 
 void nytp_followed_end(struct nytp_followed *followed)

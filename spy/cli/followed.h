@@ -23,7 +23,7 @@ struct nytp_followed_process {
     pid_t pid;
     uint64_t start_ticks;         /* distinguishes it from a later one with this pid */
     struct nytp_session *session; /* NULL: no perl, or not yet */
-    struct nytp_sampling sampling;
+    struct nytp_sampling sampling; /* of no threads while it is not open */
     enum nytp_why_followed why;
     bool was_opened,            /* perl was found */
         is_given_up;            /* the process is no perl, or may not be read */
@@ -54,7 +54,7 @@ struct nytp_followed {
     uint32_t n_processes, processes_capacity, n_ever;
     struct nytp_missing *missing;
     uint32_t n_missing, missing_capacity;
-    uint64_t n_looks, n_torn;        /* of closed processes */
+    struct nytp_look_counts counts;
     uint32_t most_children;          /* most seen at one time and not followed */
     pid_t has_children;              /* their parent */
     int64_t children_ns, matches_ns; /* next search for children; last for matches */
@@ -85,9 +85,6 @@ bool nytp_followed_wait(struct nytp_followed *followed, int64_t then_ns, int inp
 
 /* nytp_sampling_resume() for all. */
 void nytp_followed_resume(struct nytp_followed *followed);
-
-/* Returns the number of looks so far, and sets how many were torn. */
-uint64_t nytp_followed_looks(const struct nytp_followed *followed, uint64_t *n_torn);
 
 /* Closes all. */
 void nytp_followed_end(struct nytp_followed *followed);

@@ -181,12 +181,11 @@ static bool is_over(const struct recorder *recorder)
 static void show_progress(const struct recorder *recorder, int64_t *shown_s)
 {
     const int64_t seconds = (nytp_spy_now_ns() - recorder->began_ns) / 1000000000;
-    uint64_t n_torn;
     if (!recorder->is_terminal || seconds == *shown_s)
         return;
     *shown_s = seconds;
     fprintf(stderr, "\r%" PRId64 " s, %" PRIu64 " samples; Ctrl-C ends the %s ", seconds,
-            nytp_followed_looks(&recorder->followed, &n_torn),
+            recorder->followed.counts.n_looks,
             recorder->command.pid > 0 ? "program, twice the recording" : "recording");
 }
 
@@ -367,7 +366,7 @@ static bool write_format(const struct recorder *recorder, const char *path)
 static void say_missed(const struct recorder *recorder)
 {
     const struct nytp_pace *const pace = &recorder->pace;
-    const uint64_t n = recorder->followed.n_looks, n_due = nytp_pace_due(pace, n);
+    const uint64_t n = recorder->followed.counts.n_looks, n_due = nytp_pace_due(pace, n);
     const double late = nytp_spy_percent((double)pace->n_late, (double)pace->n_looks);
     if (n_due > n)
         nytp_spy_say("%" PRIu64 " of %" PRIu64 " samples that were due: %s", n, n_due,
@@ -391,19 +390,19 @@ static void say_children(const struct nytp_followed *followed)
 
 static void say_result(const struct recorder *recorder, const char *path)
 {
-    const struct nytp_followed *const followed = &recorder->followed;
+    const struct nytp_look_counts counts = recorder->followed.counts;
     const double seconds = (double)(recorder->ended_ns - recorder->began_ns) / 1e9;
     nytp_spy_say("%" PRIu64 " samples of %u %s in %.1f s, %" PRIu64
                  " not whole and left out (%.2f %%): %s",
-                 followed->n_looks - followed->n_torn, recorder->n_threads,
-                 recorder->n_threads == 1 ? "thread" : "threads", seconds, followed->n_torn,
-                 nytp_spy_percent((double)followed->n_torn, (double)followed->n_looks), path);
+                 counts.n_looks - counts.n_torn, recorder->n_threads,
+                 recorder->n_threads == 1 ? "thread" : "threads", seconds, counts.n_torn,
+                 nytp_spy_percent((double)counts.n_torn, (double)counts.n_looks), path);
     say_missed(recorder);
     if (recorder->has_folded_evals)
         nytp_spy_say("more than %d string evals were seen: the further ones of a statement are "
                      "one, (eval 0)",
                      NYTP_MOST_EVALS);
-    say_children(followed);
+    say_children(&recorder->followed);
 }
 
 /* Reports named processes that are not in the profile; returns whether there is any. */

@@ -255,8 +255,7 @@ static void put_row(const struct top *top, struct nytp_out *out, const struct ro
 static void put_head(const struct top *top, struct nytp_out *out, uint32_t columns)
 {
     const struct nytp_followed *const followed = &top->followed;
-    uint64_t n_torn;
-    const uint64_t n_looks = nytp_followed_looks(followed, &n_torn);
+    const struct nytp_look_counts counts = followed->counts;
     const bool is_one = followed->n_ever == 1 && top->spy->pattern == NULL;
     uint32_t n_open = 0;
     for (uint32_t i = 0; i < followed->n_processes; i++)
@@ -272,7 +271,8 @@ static void put_head(const struct top *top, struct nytp_out *out, uint32_t colum
                 "Wall time, of which %.0f%% on a processor; %llu samples at %u Hz, %.2f%% "
                 "not whole",
                 nytp_spy_percent(top->cpu, top->total), (unsigned long long)top->n_samples,
-                top->spy->rate, nytp_spy_percent((double)n_torn, (double)n_looks));
+                top->spy->rate,
+                nytp_spy_percent((double)counts.n_torn, (double)counts.n_looks));
     end_line(top, out);
 }
 

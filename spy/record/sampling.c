@@ -362,13 +362,13 @@ bool nytp_sampling_look(struct nytp_sampling *sampling)
             continue;
         }
         thread->n_looks++;
-        sampling->n_looks++;
+        sampling->counts->n_looks++;
         if (!is_asleep && !settle(sampling, thread))
             return false;
         if (sampled == NYTP_TORN) {
             thread->n_asleep = 0;
             thread->n_torn++;
-            sampling->n_torn++;
+            sampling->counts->n_torn++;
         } else if (!take(sampling, thread, began_ns)) {
             return false;
         }

@@ -51,6 +51,11 @@ struct nytp_aside {
 void nytp_aside_begin(struct nytp_aside *aside);
 void nytp_step_aside(struct nytp_aside *aside, int processor); /* -1: all are ours again */
 
+/* Looks at all threads so far, and those that did not see a whole stack. */
+struct nytp_look_counts {
+    uint64_t n_looks, n_torn;
+};
+
 struct nytp_sampling {
     struct nytp_names *names;
     nytp_sample_fn *sample;
@@ -59,7 +64,7 @@ struct nytp_sampling {
     uint32_t n_threads, capacity;
     int64_t found_ns;         /* when was looked for interpreters */
     struct nytp_aside *aside; /* where only one process is looked at; or NULL */
-    uint64_t n_looks, n_torn;
+    struct nytp_look_counts *counts;
 };
 
 /* When the next look is due: half a period to one and a half after the last, or, if that is

@@ -107,7 +107,9 @@ int main(int argc, char **argv)
     if (!nytp_walker_init(&walker, &names, &perl.interpreters[0]))
         return 1;
     const bool is_followed = argc > 4 && strcmp(argv[4], "followed") == 0;
-    struct nytp_sampling sampling = {.names = &names, .sample = take, .context = &names};
+    struct nytp_look_counts looks = {0};
+    struct nytp_sampling sampling = {
+        .names = &names, .sample = take, .context = &names, .counts = &looks};
     walker.keeps_all = argc < 5 || strcmp(argv[4], "ends") != 0;
     const bool is_apart = argc > 4 && walker.keeps_all && !is_followed,
                is_stopped = is_apart && strcmp(argv[4], "stopped") == 0;
