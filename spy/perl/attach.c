@@ -90,12 +90,8 @@ static bool is_timed(const char *op_name)
 
 const char *nytp_timed_builtin(struct nytp_perl *perl, unsigned type)
 {
-    if (type >= NYTP_OP_TYPES)
-        return NULL;
-    enum nytp_op_kind *const kind = &perl->op_kinds[type];
-    if (*kind == NYTP_OP_UNKNOWN)
-        *kind = is_timed(op_name(perl, type)) ? NYTP_OP_TIMED : NYTP_OP_OTHER;
-    return *kind == NYTP_OP_TIMED ? op_name(perl, type) : NULL;
+    const char *const name = op_name(perl, type);
+    return is_timed(name) ? name : NULL;
 }
 
 /* ---- which perl ---- */
