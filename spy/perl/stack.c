@@ -156,7 +156,7 @@ static bool is_with_call(struct nytp_walker *walker, struct nytp_spied_moment *m
     found->left[0].site = innermost(walker, n_calls(walker))->site;
     found->n_left = 1;
     return nytp_may_be_in(walker, moment->curcop, &seen->call, true) &&
-           nytp_are_still_calls(walker, found);
+           nytp_spied_facts.has_pad(&walker->reading, &seen->call);
 }
 
 /* An eval that has ended before it was known where in it the program was: its statements are
@@ -280,10 +280,11 @@ static bool take_ended_site(struct nytp_walker *walker, struct sample *sample,
     return true;
 }
 
-/* An eval is compiled, but it has not begun: its caller's statement is current. */
+/* The innermost call, an eval, is compiled but has not begun: its caller's statement is
+ * current. */
 static bool leave_out_eval(struct nytp_walker *walker, struct sample *sample)
 {
-    if (sample->found.n_left > 0 || sample->found.n_open == 0)
+    if (sample->found.n_left > 0)
         return false;
     sample->found.n_open--;
     return nytp_may_be_in(walker, sample->wanted.curcop,
