@@ -323,6 +323,9 @@ static void find_calls(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *
         NYTP_CALL_SITE(&moment->above[moment->n_above - 1]) == moment->cop)
         begin_innermost(moment);
     drop_hidden(moment);
+    moment->pad = moment->n_above > 0   ? moment->above[moment->n_above - 1].pad
+                  : moment->n_below > 0 ? stack->now[moment->n_below - 1].pad
+                                        : reading.common.main_pad;
 }
 
 /* Returns whether the stack in use had none: what runs is a block, as of a sort. */
@@ -333,30 +336,16 @@ static bool has_no_calls(const struct nytp_tick_copy *copy)
            (copy->n_calls == 0 || copy->calls[copy->n_calls - 1].stack != copy->stack);
 }
 
-/* The pad of the innermost sub, or of the main program; 0: not known. */
-static uint64_t pad_of(pTHX_ const struct nytp_tick_stack *stack,
-                       const struct nytp_moment *moment)
-{
-    struct nytp_call main = {.code = PTR2UV(PL_main_cv), .depth = 1};
-    if (moment->n_above > 0)
-        return moment->above[moment->n_above - 1].pad;
-    if (moment->n_below > 0)
-        return stack->now[moment->n_below - 1].pad;
-    if (PL_main_cv != NULL)
-        set_pad(&main);
-    return main.pad;
-}
-
 /* The op that was running, if its memory was one's then. The block of a sort is the sort's. */
-static void find_leaf(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
+static void find_leaf(const struct nytp_recorder *rec, struct nytp_tick_stack *stack,
                       const struct nytp_tick *tick, struct nytp_moment *moment)
 {
     const struct nytp_tick_copy *const copy = &tick->copy;
-    const unsigned type = copy->n_calls < 0 ? OP_NULL : copy->op_type;
     moment->xsub = NULL;
     moment->builtin = moment->op_type = OP_NULL;
     if (copy->n_calls < 0)
         return;
+    const unsigned type = copy->op_type;
     const bool is_op = type < MAXO && copy->op_handler != NULL &&
                        (copy->op_handler == (const void *)PL_ppaddr[type] ||
                         copy->op_handler == (const void *)nytp_real_ops[type]);
@@ -365,7 +354,7 @@ static void find_leaf(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *s
     if (is_op && type == OP_ENTERSUB) {
         const void *const pad = tick->words[NYTP_TICK_PAD];
         const void *const named =
-            pad_of(aTHX_ stack, moment) != PTR2UV(pad)
+            moment->pad != PTR2UV(pad)
                 ? NULL
                 : nytp_named_callee(&stack->named, moment->op, copy->op_next, pad);
         CV *const cv = nytp_live_callee(&stack->svs, named != NULL ? named : copy->callee);
@@ -383,7 +372,7 @@ void nytp_moment_of(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *sta
 {
     moment->cop = tick->words[NYTP_TICK_COP];
     find_calls(aTHX_ rec, stack, tick, moment);
-    find_leaf(aTHX_ rec, stack, tick, moment);
+    find_leaf(rec, stack, tick, moment);
     if (nytp_is_live_cop(aTHX_ rec, moment->cop))
         return;
     moment->cop = PL_curcop;
