@@ -34,22 +34,6 @@ static void set_pad(struct nytp_call *call)
     call->pad = list != NULL ? PTR2UV(AvARRAY(list)) : 0;
 }
 
-/* Where in the list, below `end`, a call at this place of perl's stack would be: the number of
- * those that are below it. Lists are made of few runs, one for each PERL_SI. */
-static uint32_t place_in(const struct nytp_call *calls, uint32_t end, uint64_t stack,
-                         int32_t place)
-{
-    while (end > 0 && calls[end - 1].stack == stack && calls[end - 1].place > place)
-        end--;
-    return end;
-}
-
-static void keep_upper(struct nytp_tick_stack *stack, uint32_t n, const struct nytp_call *call)
-{
-    NYTP_MAKE_ROOM(stack->upper, n, stack->size_upper, struct nytp_call);
-    stack->upper[n] = *call;
-}
-
 /* Learns the last call of the list, which is new. */
 static void learn_last(struct nytp_tick_stack *stack)
 {
@@ -97,9 +81,11 @@ static bool is_at_or_below(const PERL_SI *si, const PERL_SI *top)
     return top != NULL;
 }
 
-/* Down the list to the calls of this stack or of one below it: those that are passed have been
- * left. */
-static uint32_t pass_stacks(const struct nytp_call *calls, uint32_t end, uint64_t stack)
+/* Down the list, from `end`, to the calls of this stack up to this place, or of a stack below
+ * it: those that are passed have been left. Returns how many remain. Lists are made of few runs,
+ * one for each PERL_SI. */
+static uint32_t pass_left(const struct nytp_call *calls, uint32_t end, uint64_t stack,
+                          int32_t place)
 {
     while (end > 0 && calls[end - 1].stack != stack) {
         const uint64_t other = calls[end - 1].stack;
@@ -109,6 +95,8 @@ static uint32_t pass_stacks(const struct nytp_call *calls, uint32_t end, uint64_
         while (end > 0 && calls[end - 1].stack == other)
             end--;
     }
+    while (end > 0 && calls[end - 1].stack == stack && calls[end - 1].place > place)
+        end--;
     return end;
 }
 
@@ -124,12 +112,12 @@ void nytp_tick_stack_look(pTHX_ struct nytp_tick_stack *stack)
                                        .site = PTR2UV(found.site),
                                        .stack = PTR2UV(found.si),
                                        .place = (int32_t)found.index};
-        end = pass_stacks(stack->now, end, call.stack);
-        end = place_in(stack->now, end, call.stack, call.place);
+        end = pass_left(stack->now, end, call.stack, call.place);
         const bool is_there = end > 0 && is_same(&stack->now[end - 1], &call);
         n_same = is_there ? n_same + 1 : 0;
         end -= is_there;
-        keep_upper(stack, n++, &call);
+        NYTP_MAKE_ROOM(stack->upper, n, stack->size_upper, struct nytp_call);
+        stack->upper[n++] = call;
     }
     put_upper(stack, n_same < SAME_IN_A_ROW ? 0 : end, n);
 }
@@ -151,8 +139,7 @@ static uint32_t count_below(pTHX_ const struct nytp_tick_stack *stack,
     const PERL_SI *const si = copy->last_stack;
     if (!is_at_or_below(si, PL_curstackinfo))
         return stack->n_now; /* that stack is gone; it was above all of these */
-    return place_in(stack->now, pass_stacks(stack->now, stack->n_now, PTR2UV(si)), PTR2UV(si),
-                    copy->lowest - 1);
+    return pass_left(stack->now, stack->n_now, PTR2UV(si), copy->lowest - 1);
 }
 
 /* Returns whether a call that the tick copied is still open: then perl itself holds its sub.
