@@ -8,6 +8,7 @@
 
 #include "cli.h"
 
+#include "formats/base/arena.h"
 #include "spy/record/sampling.h"
 
 struct nytp_followed;
@@ -50,10 +51,9 @@ struct nytp_followed {
     bool adopts;          /* processes whose parents end become our children */
     pid_t witness;        /* a child of ours that is not followed, or 0 */
     bool has_left_out;    /* there were more than most_processes */
-    struct nytp_followed_process **processes;
-    uint32_t n_processes, processes_capacity, n_ever;
-    struct nytp_missing *missing;
-    uint32_t n_missing, missing_capacity;
+    NYTP_LIST(struct nytp_followed_process *) processes;
+    uint32_t n_ever;
+    NYTP_LIST(struct nytp_missing) missing;
     struct nytp_look_counts counts;
     uint32_t most_children;          /* most seen at one time and not followed */
     pid_t has_children;              /* their parent */

@@ -410,8 +410,8 @@ static bool say_missing(const struct recorder *recorder)
 {
     const struct nytp_followed *const followed = &recorder->followed;
     bool some = false;
-    for (uint32_t i = 0; i < followed->n_missing; i++) {
-        const struct nytp_missing *const missing = &followed->missing[i];
+    for (uint32_t i = 0; i < followed->missing.n; i++) {
+        const struct nytp_missing *const missing = &followed->missing.at[i];
         some |= missing->is_named;
         if (missing->is_named || recorder->n_threads == 0)
             nytp_spy_say("%s", missing->error.message);
