@@ -34,7 +34,7 @@ struct row {
 
 /* String ids of the table by those of a process. */
 struct shared {
-    uint32_t *ids, n;
+    uint32_t *ids, capacity;
 };
 
 struct top {
@@ -75,15 +75,10 @@ static uint32_t shared_id(const struct nytp_followed_process *process, uint32_t 
 {
     const struct nytp_strings *const strings = process->session->names.strings;
     struct shared *const shared = process->of_command;
-    if (id >= shared->n) {
-        const uint32_t n = 2 * nytp_strings_count(strings);
-        uint32_t *const grown = realloc(shared->ids, n * sizeof *grown);
-        if (grown == NULL)
-            return UINT32_MAX;
-        memset(grown + shared->n, 0xff, (n - shared->n) * sizeof *grown);
-        *shared = (struct shared){grown, n};
-    }
-    if (shared->ids[id] == UINT32_MAX)
+    if (!nytp_reserve_zeroed(&shared->ids, &shared->capacity, nytp_strings_count(strings),
+                             sizeof *shared->ids))
+        return UINT32_MAX;
+    if (shared->ids[id] == 0) /* not looked up yet, or "" */
         shared->ids[id] = interned(process->followed->command, nytp_strings_get(strings, id));
     return shared->ids[id];
 }
