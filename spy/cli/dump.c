@@ -379,14 +379,9 @@ static void put_perl(struct dump *dump)
                              "began, so nobody knows whether they are what ran)\n");
 }
 
-static void put_command(struct dump *dump)
-{
-    nytp_session_put(dump->session, dump->out, nytp_spy_room(dump->columns, 20));
-}
-
 static void put_process(struct dump *dump, const struct seen *seen)
 {
-    put_command(dump);
+    nytp_session_put(dump->session, dump->out, nytp_spy_room(dump->columns, 20));
     nytp_putc(dump->out, '\n');
     put_perl(dump);
     for (uint32_t i = 0; i < dump->session->perl.n_interpreters; i++)
@@ -434,7 +429,7 @@ static bool describe(struct dump *dump, const struct seen *seen, struct place *p
         seen->sampled != NYTP_WHOLE)
         return true;
     dump->out = place->heads;
-    put_command(dump);
+    nytp_session_put(dump->session, dump->out, nytp_spy_room(dump->columns, 20));
     put_state(dump, seen->of);
     place->stack = dump->out = nytp_out_memory(true);
     if (dump->out == NULL)

@@ -157,7 +157,7 @@ static bool look(struct nytp_followed_process *process)
 
 static bool is_other(const struct nytp_followed_process *process)
 {
-    const bool is_awaited = process->followed->waits_for_perl &&
+    const bool is_awaited = process->followed->is_recording &&
                             (process->why == NYTP_WAS_STARTED || process->was_opened);
     return !is_awaited && process->tried_ns - process->first_ns > PERL_COMES_NS &&
            (process->error.status != NYTP_ERR_TRUNCATED || process->n_tries >= LEAST_TRIES);
@@ -298,7 +298,7 @@ void nytp_followed_find(struct nytp_followed *followed, int64_t now_ns)
         const int64_t began_ns = nytp_spy_now_ns();
         if (spy->subprocesses)
             follow_children(followed);
-        else if (followed->counts_children && nytp_children_are_listed())
+        else if (followed->is_recording && nytp_children_are_listed())
             count_children(followed);
         followed->children_ns =
             now_ns + children_pause_ns(followed, nytp_spy_now_ns() - began_ns);

@@ -46,8 +46,9 @@ struct nytp_followed {
     bool (*opened)(struct nytp_followed_process *process); /* false: memory is out */
     void (*closed)(struct nytp_followed_process *process); /* its session is open yet */
     uint32_t most_processes;                               /* at one time */
-    bool waits_for_perl;  /* in what was started, or was a perl, as long as it is there */
-    bool counts_children; /* children that are not followed are counted */
+    /* Waits for perl in what was started, or was a perl, as long as it is there. Counts children
+     * that are not followed. */
+    bool is_recording;
     bool adopts;          /* processes whose parents end become our children */
     pid_t witness;        /* a child of ours that is not followed, or 0 */
     bool has_left_out;    /* there were more than most_processes */

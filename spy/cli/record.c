@@ -54,7 +54,7 @@ struct recorder {
 /* ---- streams ---- */
 
 struct stream { /* of a thread */
-    struct nytp_part *part;
+    struct nytp_part *part; /* NULL: the thread is not recorded, although others are */
     struct nytp_sampled_stream *stream;
 };
 
@@ -94,15 +94,16 @@ static void closed(struct nytp_followed_process *process)
 }
 
 static struct stream *begin_stream(struct nytp_followed_process *process,
-                                   const struct nytp_spied_thread *thread,
-                                   struct nytp_error *error)
+                                   const struct nytp_spied_thread *thread)
 {
     struct recorder *const recorder = process->followed->command;
     struct nytp_stream_facts facts = ((const struct opened *)process->of_command)->facts;
+    struct nytp_error error = {0};
     struct stream *const stream = calloc(1, sizeof *stream);
-    if (stream == NULL || (stream->part = nytp_part_new(&recorder->parts, error)) == NULL) {
-        free(stream);
-        return NULL;
+    if (stream == NULL || (stream->part = nytp_part_new(&recorder->parts, &error)) == NULL) {
+        if (recorder->n_lost++ == 0)
+            nytp_spy_say("threads that come now are not recorded: %s", error.message);
+        return stream;
     }
     facts.thread = thread->walker.look.of.tid;
     stream->stream =
@@ -116,8 +117,10 @@ static struct stream *begin_stream(struct nytp_followed_process *process,
 static void end_stream(struct recorder *recorder, const struct nytp_spied_thread *thread)
 {
     struct stream *const stream = thread->of_user;
-    if (stream == NULL || stream->part == NULL)
+    if (stream == NULL || stream->part == NULL) {
+        free(stream);
         return;
+    }
     const bool is_whole =
         stream->stream != NULL &&
         nytp_sampled_stream_end(stream->stream, thread->n_looks, thread->n_torn);
@@ -127,21 +130,11 @@ static void end_stream(struct recorder *recorder, const struct nytp_spied_thread
     free(stream);
 }
 
-/* For a thread that cannot be recorded while others are. */
-static struct stream *lose_thread(struct recorder *recorder, const struct nytp_error *error)
-{
-    static struct stream none;
-    if (recorder->n_lost++ == 0)
-        nytp_spy_say("threads that come now are not recorded: %s", error->message);
-    return &none;
-}
-
 static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t ticks,
                         int64_t cpu_ticks)
 {
     struct nytp_followed_process *const process = context;
     struct recorder *const recorder = process->followed->command;
-    struct nytp_error error = {0};
     if (ticks < 0) {
         end_stream(recorder, thread);
         return true;
@@ -149,11 +142,9 @@ static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t
     if (!recorder->spy->idle && thread->is_waiting)
         return true;
     if (thread->of_user == NULL)
-        thread->of_user = begin_stream(process, thread, &error);
-    if (thread->of_user == NULL)
-        thread->of_user = lose_thread(recorder, &error);
+        thread->of_user = begin_stream(process, thread);
     const struct stream *const stream = thread->of_user;
-    if (stream->stream != NULL && stream->part->error.status == NYTP_OK &&
+    if (stream != NULL && stream->stream != NULL && stream->part->error.status == NYTP_OK &&
         !nytp_sampled_stream_add(stream->stream, &thread->stack, ticks, cpu_ticks) &&
         stream->part->error.status == NYTP_OK)
         nytp_out_of_memory(&stream->part->error);
@@ -531,8 +522,7 @@ enum nytp_spy_status nytp_spy_record(const struct nytp_spy *spy)
                                              .opened = opened,
                                              .closed = closed,
                                              .most_processes = UINT32_MAX,
-                                             .waits_for_perl = true,
-                                             .counts_children = true}};
+                                             .is_recording = true}};
     if (is_in_the_way(spy, path) || mixes_with_command(spy, path))
         return SPY_USAGE;
     if (!can_be_written(path))
