@@ -11,7 +11,6 @@
 #include "exporters/base/text.h"
 #include "formats/base/arena.h"
 #include "spy/perl/census.h"
-#include "spy/record/sampling.h"
 #include "spy/target/process.h"
 
 #include <errno.h>
