@@ -129,17 +129,17 @@ static void end_stream(struct recorder *recorder, const struct nytp_spied_thread
     free(stream);
 }
 
-static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t ticks,
+static void take_sample(void *context, struct nytp_spied_thread *thread, int64_t ticks,
                         int64_t cpu_ticks)
 {
     struct nytp_followed_process *const process = context;
     struct recorder *const recorder = process->followed->command;
     if (ticks < 0) {
         end_stream(recorder, thread);
-        return true;
+        return;
     }
     if (!recorder->spy->idle && thread->is_waiting)
-        return true;
+        return;
     if (thread->of_user == NULL)
         thread->of_user = begin_stream(process, thread);
     const struct stream *const stream = thread->of_user;
@@ -147,7 +147,6 @@ static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t
         !nytp_sampled_stream_add(stream->stream, &thread->stack, ticks, cpu_ticks) &&
         stream->part->error.status == NYTP_OK)
         nytp_out_of_memory(&stream->part->error);
-    return true;
 }
 
 /* ---- the loop ---- */

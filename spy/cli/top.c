@@ -168,7 +168,7 @@ static bool begin_anew(struct top *top)
     return true;
 }
 
-static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t ticks,
+static void take_sample(void *context, struct nytp_spied_thread *thread, int64_t ticks,
                         int64_t cpu_ticks)
 {
     const struct nytp_followed_process *const process = context;
@@ -176,9 +176,11 @@ static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t
     const struct nytp_stack *const stack = &thread->stack;
     const double seconds = (double)ticks / NYTP_SPY_TICKS_PER_S;
     if (ticks <= 0)
-        return true;
-    if (nytp_strings_count(top->strings) > MOST_NAMES && !begin_anew(top))
-        return !(top->failed = true);
+        return;
+    if (nytp_strings_count(top->strings) > MOST_NAMES && !begin_anew(top)) {
+        top->failed = true;
+        return;
+    }
     top->n_samples++;
     top->total += seconds;
     top->cpu += (double)cpu_ticks / NYTP_SPY_TICKS_PER_S;
@@ -189,7 +191,7 @@ static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t
         ok = count(process, frame_name(process, frame), frame, seconds,
                    i == 0 && leaf == UINT32_MAX);
     }
-    return !(top->failed |= !ok);
+    top->failed |= !ok;
 }
 
 static int by_self(const void *left, const void *right)

@@ -101,21 +101,21 @@ static bool cannot_read(struct nytp_error *error)
                           strerror(errno));
 }
 
-/* Put a short stream behind the others. False: it keeps its own file, as on a full disk. */
-static bool move_to_common(struct nytp_parts *parts, struct nytp_ended_part *ended)
+/* Puts a short stream behind the others. If that fails, as on a full disk, it keeps its own
+ * file. */
+static void move_to_common(struct nytp_parts *parts, struct nytp_ended_part *ended)
 {
     if (ended->len > SHORT)
-        return false;
+        return;
     if (parts->common_fd < 0)
         parts->common_fd = nytp_parts_temporary_file("nytp-spy-ended");
     struct nytp_part common = {.fd = parts->common_fd};
     if (common.fd < 0 || lseek(common.fd, parts->common_len, SEEK_SET) < 0 ||
         !copy_bytes(ended->fd, 0, ended->len, nytp_part_put, &common))
-        return false;
+        return;
     close(ended->fd);
     *ended = (struct nytp_ended_part){-1, parts->common_len, ended->len, ended->is_cut};
     parts->common_len += ended->len;
-    return true;
 }
 
 void nytp_part_end(struct nytp_parts *parts, struct nytp_part *part, bool is_whole)

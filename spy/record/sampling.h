@@ -37,8 +37,8 @@ struct nytp_spied_thread {
 
 /* Called for each whole sample, in thread->stack, with the ticks (of sampled_stream.h) since
  * the last one and how many of them were processor time; and with ticks < 0 when the thread is
- * no more. False ends the sampling. */
-typedef bool nytp_sample_fn(void *context, struct nytp_spied_thread *thread, int64_t ticks,
+ * no more. */
+typedef void nytp_sample_fn(void *context, struct nytp_spied_thread *thread, int64_t ticks,
                             int64_t cpu_ticks);
 
 /* The processors that we may run on but for one, which is left to the target. On a busy machine
@@ -100,7 +100,7 @@ void nytp_pace_resume(struct nytp_pace *pace);
 /* Returns how many samples were due where so many came. */
 uint64_t nytp_pace_due(const struct nytp_pace *pace, uint64_t n_samples);
 
-/* Look at all interpreters once. False: there is none any more, or the callback said so. */
+/* Look at all interpreters once. False: there is none any more. */
 bool nytp_sampling_look(struct nytp_sampling *sampling);
 
 /* Between looks, NYTP_SETTLE_NS after one and then ever less often: decide on samples that are

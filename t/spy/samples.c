@@ -37,11 +37,10 @@ static void put_stack(const struct nytp_names *names, const struct nytp_stack *s
     }
 }
 
-static bool take(void *names, struct nytp_spied_thread *thread, int64_t ticks, int64_t cpu)
+static void take(void *names, struct nytp_spied_thread *thread, int64_t ticks, int64_t cpu)
 {
     if (ticks >= 0)
         put_stack(names, &thread->stack);
-    return true;
 }
 
 static double seconds(void)
