@@ -230,9 +230,8 @@ static void sample(struct nytp_malloc_queue *shared, uint64_t mean)
     atomic_store(&queue->thread, &own);
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    own.distance = (struct distance){
-        .mean = mean < 1 ? 1 : mean > MOST_MEAN ? MOST_MEAN : mean,
-        .random = (uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec ^ (uintptr_t)&own};
+    own.distance.mean = mean < 1 ? 1 : mean > MOST_MEAN ? MOST_MEAN : mean;
+    own.distance.random = (uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec ^ (uintptr_t)&own;
     set_to_sample(distance_next(&own.distance));
 }
 

@@ -111,7 +111,8 @@ static uint32_t first_link(const struct search *search, uint32_t end)
 static bool is_complete(const struct nytp_reading *reading, uint32_t i)
 {
     const struct nytp_call *const call = call_at(reading, i);
-    return i < reading->n_lasting || call->stack != reading->stack || call->place < reading->top;
+    return i < reading->n_lasting || call->stack != reading->stack ||
+           call->place < reading->top;
 }
 
 static bool is_certain(const struct search *search, uint32_t i, int64_t hit)
@@ -130,9 +131,9 @@ static void learn(const struct search *search, struct nytp_call_memory *memory, 
     const struct nytp_call *const call = call_at(reading, i);
     const struct nytp_call *const below = i > 0 ? call_at(reading, i - 1) : NULL;
     const uint64_t caller = caller_of(reading, i);
-    const bool is_asked = call->kind == NYTP_FRAME_SUB && call->pad != 0 && caller != 0 &&
-                          (below == NULL || (below->kind != NYTP_FRAME_FORMAT &&
-                                             below->pad != call->pad));
+    const bool is_asked =
+        call->kind == NYTP_FRAME_SUB && call->pad != 0 && caller != 0 &&
+        (below == NULL || (below->kind != NYTP_FRAME_FORMAT && below->pad != call->pad));
     if (!is_asked || !is_certain(search, i, hit) ||
         (!is_complete(reading, i) &&
          nytp_seen_from(memory, call->pad, call->stack, caller) != NULL) ||
@@ -193,8 +194,7 @@ const struct nytp_seen_call *nytp_find_call_of(const struct nytp_reading *readin
                                                const struct nytp_call_memory *memory,
                                                uint32_t n, uint64_t pad)
 {
-    const uint64_t caller = caller_of(reading, n);
-    return caller == 0 ? NULL : nytp_seen_from(memory, pad, reading->stack, caller);
+    return nytp_seen_from(memory, pad, reading->stack, caller_of(reading, n));
 }
 
 static uint32_t fewest_looked(const struct nytp_reading *reading)
@@ -241,15 +241,11 @@ static bool has_just_returned(const struct search *search)
 {
     const struct nytp_reading *const reading = search->reading;
     const uint32_t n = nytp_calls_n(&reading->calls);
-    const uint64_t caller = caller_of(reading, n);
     const int32_t distance = reading->top + 1 - top_of(reading, n, reading->stack);
+    const struct nytp_seen_call *const seen = nytp_seen_above(
+        search->memory, reading->pad, reading->stack, caller_of(reading, n), distance);
     struct nytp_call call;
-    return caller != 0 && distance > 0 &&
-           is_caller(search,
-                     nytp_seen_above(search->memory, reading->pad, reading->stack, caller,
-                                     distance),
-                     n, &call) &&
-           take_one(search, n, &call);
+    return distance > 0 && is_caller(search, seen, n, &call) && take_one(search, n, &call);
 }
 
 static bool was_made_before(const struct search *search)
@@ -271,16 +267,13 @@ static bool follow_at(const struct search *search, uint64_t pad, int32_t place, 
     for (found->n_left = 0; found->n_left < NYTP_MOST_LEFT;) {
         found->n_open = open_below(reading, found->n_open, stack, place);
         const uint32_t n = found->n_open;
-        const uint64_t caller = caller_of(reading, n);
+        const struct nytp_seen_call *seen =
+            nytp_seen_above(search->memory, pad, stack, caller_of(reading, n),
+                            place - top_of(reading, n, stack));
         struct nytp_call *const next = &found->left[found->n_left++];
-        if (caller != 0 &&
-            is_caller(search,
-                      nytp_seen_above(search->memory, pad, stack, caller,
-                                      place - top_of(reading, n, stack)),
-                      n, next))
+        if (is_caller(search, seen, n, next))
             return are_still_calls(search);
-        const struct nytp_seen_call *const seen =
-            nytp_seen_at(search->memory, pad, stack, place);
+        seen = nytp_seen_at(search->memory, pad, stack, place);
         if (seen == NULL || is_known_by_statement(seen->caller))
             return false;
         *next = seen->call;

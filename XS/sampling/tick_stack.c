@@ -82,8 +82,8 @@ static bool is_at_or_below(const PERL_SI *si, const PERL_SI *top)
 }
 
 /* Down the list, from `end`, to the calls of this stack up to this place, or of a stack below
- * it: those that are passed have been left. Returns how many remain. Lists are made of few runs,
- * one for each PERL_SI. */
+ * it: those that are passed have been left. Returns how many remain. Lists are made of few
+ * runs, one for each PERL_SI. */
 static uint32_t pass_left(const struct nytp_call *calls, uint32_t end, uint64_t stack,
                           int32_t place)
 {

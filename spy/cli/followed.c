@@ -168,8 +168,7 @@ static bool look_at_process(struct nytp_followed_process *process)
 {
     if (process->is_given_up)
         return true;
-    if (process->session == NULL &&
-        nytp_spy_now_ns() - process->tried_ns >= pause_ns(process))
+    if (process->session == NULL && nytp_spy_now_ns() - process->tried_ns >= pause_ns(process))
         try_to_open(process, nytp_session_open);
     if (process->session != NULL && look(process))
         return true;

@@ -52,7 +52,7 @@ struct recorder {
 
 /* ---- streams ---- */
 
-struct stream { /* of a thread */
+struct stream {             /* of a thread */
     struct nytp_part *part; /* NULL: the thread is not recorded, although others are */
     struct nytp_sampled_stream *stream;
 };

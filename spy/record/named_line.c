@@ -193,8 +193,9 @@ static void look_for_opening(const char *line, struct code code, bool is_first_s
     *is_brace_to_come = word < code.len && word + 3 == code.len;
     if (brace != NULL && is_last != is_first_statement) {
         if (!is_first_statement || opening->depth == 0)
-            *opening = (struct opening){
-                strspn(line, BLANKS), depth_after(code, (size_t)(brace - code.text), 0), is_last};
+            *opening =
+                (struct opening){strspn(line, BLANKS),
+                                 depth_after(code, (size_t)(brace - code.text), 0), is_last};
     } else if (!is_first_statement && !may_be_above(code)) {
         opening->depth = 0;
     }

@@ -147,8 +147,8 @@ static bool merge_file(struct nytp_merge *merge, int fd, struct nytp_error *erro
 static bool merge_part(struct nytp_merge *merge, const struct nytp_parts *parts,
                        const struct nytp_ended_part *part, struct nytp_error *error)
 {
-    struct nytp_part copy = {
-        .fd = part->fd >= 0 ? part->fd : memfd_create("nytp-spy", MFD_CLOEXEC)};
+    struct nytp_part copy = {.fd = part->fd >= 0 ? part->fd
+                                                 : memfd_create("nytp-spy", MFD_CLOEXEC)};
     const bool is_there =
         copy.fd >= 0 && (part->fd >= 0 || copy_bytes(parts->common_fd, part->at, part->len,
                                                      nytp_part_put, &copy));
