@@ -18,17 +18,10 @@
  * distributed, so that one sample says nothing about the next. */
 struct distance {
     uint64_t mean;
-    uint64_t random; /* state of the generator */
+    uint64_t random; /* state of the generator; it may begin with anything */
 };
 
 #define MOST_MEAN (INT64_C(1) << 50) /* larger means are reduced to this */
-
-/* `seed` may be anything; different seeds give different sequences. */
-static void distance_init(struct distance *distance, uint64_t mean, uint64_t seed)
-{
-    distance->mean = mean < 1 ? 1 : mean > MOST_MEAN ? MOST_MEAN : mean;
-    distance->random = seed;
-}
 
 /* splitmix64, by Sebastiano Vigna, in the public domain. */
 static uint64_t next_random(uint64_t *state)
@@ -237,8 +230,8 @@ static void sample(struct nytp_malloc_queue *shared, uint64_t mean)
     atomic_store(&queue->thread, &own);
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    distance_init(&own.distance, mean,
-                  (uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec ^ (uintptr_t)&own);
+    own.distance.mean = mean < 1 ? 1 : mean > MOST_MEAN ? MOST_MEAN : mean;
+    own.distance.random = (uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec ^ (uintptr_t)&own;
     set_to_sample(distance_next(&own.distance));
 }
 

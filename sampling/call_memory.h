@@ -36,7 +36,8 @@ struct nytp_call_memory {
 void nytp_remember_call(struct nytp_call_memory *memory, const struct nytp_seen_call *seen);
 
 /* Each returns the latest such call, or NULL: with this pad in this stack; from this caller
- * besides; from this caller and so many contexts above it; at this place; and the very call. */
+ * besides (0: none is); from this caller and so many contexts above it; at this place; and the
+ * very call. */
 const struct nytp_seen_call *nytp_seen_with(const struct nytp_call_memory *memory, uint64_t pad,
                                             uint64_t stack);
 const struct nytp_seen_call *nytp_seen_from(const struct nytp_call_memory *memory, uint64_t pad,

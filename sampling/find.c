@@ -14,9 +14,6 @@ enum {
 struct search {
     const struct nytp_reading *reading;
     const struct nytp_call_memory *memory;
-    uint64_t pad;
-    int32_t place; /* where the call with that pad may have been */
-    bool is_over;  /* the calls at the places of its callers have come since */
     struct nytp_found *found;
 };
 
@@ -108,18 +105,14 @@ static uint32_t first_link(const struct search *search, uint32_t end)
     return end;
 }
 
-static bool are_links(const struct search *search, uint32_t end)
-{
-    return first_link(search, end) <= search->reading->n_lasting;
-}
-
 /* ---- learning ---- */
 
 /* A call at the top may be shown with the statement of the next one. */
 static bool is_complete(const struct nytp_reading *reading, uint32_t i)
 {
     const struct nytp_call *const call = call_at(reading, i);
-    return i < reading->n_lasting || call->stack != reading->stack || call->place < reading->top;
+    return i < reading->n_lasting || call->stack != reading->stack ||
+           call->place < reading->top;
 }
 
 static bool is_certain(const struct search *search, uint32_t i, int64_t hit)
@@ -138,9 +131,9 @@ static void learn(const struct search *search, struct nytp_call_memory *memory, 
     const struct nytp_call *const call = call_at(reading, i);
     const struct nytp_call *const below = i > 0 ? call_at(reading, i - 1) : NULL;
     const uint64_t caller = caller_of(reading, i);
-    const bool is_asked = call->kind == NYTP_FRAME_SUB && call->pad != 0 && caller != 0 &&
-                          (below == NULL || (below->kind != NYTP_FRAME_FORMAT &&
-                                             below->pad != call->pad));
+    const bool is_asked =
+        call->kind == NYTP_FRAME_SUB && call->pad != 0 && caller != 0 &&
+        (below == NULL || (below->kind != NYTP_FRAME_FORMAT && below->pad != call->pad));
     if (!is_asked || !is_certain(search, i, hit) ||
         (!is_complete(reading, i) &&
          nytp_seen_from(memory, call->pad, call->stack, caller) != NULL) ||
@@ -190,7 +183,7 @@ static uint64_t site_of(const struct search *search, const struct nytp_seen_call
 static bool is_caller(const struct search *search, const struct nytp_seen_call *seen,
                       uint32_t n, struct nytp_call *call)
 {
-    if (seen == NULL || !are_links(search, n))
+    if (seen == NULL || first_link(search, n) > search->reading->n_lasting)
         return false;
     *call = seen->call;
     call->site = site_of(search, seen, n);
@@ -201,8 +194,7 @@ const struct nytp_seen_call *nytp_find_call_of(const struct nytp_reading *readin
                                                const struct nytp_call_memory *memory,
                                                uint32_t n, uint64_t pad)
 {
-    const uint64_t caller = caller_of(reading, n);
-    return caller == 0 ? NULL : nytp_seen_from(memory, pad, reading->stack, caller);
+    return nytp_seen_from(memory, pad, reading->stack, caller_of(reading, n));
 }
 
 static uint32_t fewest_looked(const struct nytp_reading *reading)
@@ -249,57 +241,49 @@ static bool has_just_returned(const struct search *search)
 {
     const struct nytp_reading *const reading = search->reading;
     const uint32_t n = nytp_calls_n(&reading->calls);
-    const uint64_t caller = caller_of(reading, n);
     const int32_t distance = reading->top + 1 - top_of(reading, n, reading->stack);
+    const struct nytp_seen_call *const seen = nytp_seen_above(
+        search->memory, reading->pad, reading->stack, caller_of(reading, n), distance);
     struct nytp_call call;
-    return caller != 0 && distance > 0 &&
-           is_caller(search,
-                     nytp_seen_above(search->memory, search->pad, reading->stack, caller,
-                                     distance),
-                     n, &call) &&
-           take_one(search, n, &call);
+    return distance > 0 && is_caller(search, seen, n, &call) && take_one(search, n, &call);
 }
 
 static bool was_made_before(const struct search *search)
 {
     struct nytp_call call;
-    const int64_t n = find_caller(search, search->pad, &call);
+    const int64_t n = find_caller(search, search->reading->pad, &call);
     return n >= 0 && take_one(search, (uint32_t)n, &call);
 }
 
-/* The call that was seen at search->place, the one that was seen where that was called from, and
- * so on, down to one whose caller is still there. */
-static bool follow_from(const struct search *search)
+/* The call with this pad that was seen at this place, the one that was seen where that was
+ * called from, and so on, down to one whose caller is still there. `is_over`: the calls at the
+ * places of its callers have come since. */
+static bool follow_at(const struct search *search, uint64_t pad, int32_t place, bool is_over)
 {
     const struct nytp_reading *const reading = search->reading;
     struct nytp_found *const found = search->found;
-    uint64_t stack = reading->stack, pad = search->pad;
-    int32_t place = search->place;
+    uint64_t stack = reading->stack;
     found->n_open = nytp_calls_n(&reading->calls);
     for (found->n_left = 0; found->n_left < NYTP_MOST_LEFT;) {
         found->n_open = open_below(reading, found->n_open, stack, place);
         const uint32_t n = found->n_open;
-        const uint64_t caller = caller_of(reading, n);
+        const struct nytp_seen_call *seen =
+            nytp_seen_above(search->memory, pad, stack, caller_of(reading, n),
+                            place - top_of(reading, n, stack));
         struct nytp_call *const next = &found->left[found->n_left++];
-        if (caller != 0 &&
-            is_caller(search,
-                      nytp_seen_above(search->memory, pad, stack, caller,
-                                      place - top_of(reading, n, stack)),
-                      n, next))
+        if (is_caller(search, seen, n, next))
             return are_still_calls(search);
-        const struct nytp_seen_call *const seen =
-            nytp_seen_at(search->memory, pad, stack, place);
+        seen = nytp_seen_at(search->memory, pad, stack, place);
         if (seen == NULL || is_known_by_statement(seen->caller))
             return false;
         *next = seen->call;
         if (seen->caller_stack != stack) {
-            if (seen->caller_place < 0 || (search->is_over && reading->is_interruption))
+            if (seen->caller_place < 0 || (is_over && reading->is_interruption))
                 return false;
             found->n_open = open_below(reading, found->n_open, stack, 0);
             stack = seen->caller_stack;
         }
-        if (seen->caller_place <=
-            (search->is_over ? -1 : top_of(reading, found->n_open, stack)))
+        if (seen->caller_place <= (is_over ? -1 : top_of(reading, found->n_open, stack)))
             return false;
         pad = seen->caller;
         place = seen->caller_place;
@@ -311,7 +295,7 @@ static bool follow_from(const struct search *search)
 static bool follow_calls(const struct search *search)
 {
     struct nytp_found *const found = search->found;
-    uint64_t pad = search->pad;
+    uint64_t pad = search->reading->pad;
     for (found->n_left = 0; found->n_left < NYTP_MOST_LEFT;) {
         struct nytp_call *const next = &found->left[found->n_left++];
         const int64_t n = find_caller(search, pad, next);
@@ -329,24 +313,17 @@ static bool follow_calls(const struct search *search)
     return false;
 }
 
-static bool follow_at(struct search *search, int32_t place, bool is_over)
-{
-    search->place = place;
-    search->is_over = is_over;
-    return follow_from(search);
-}
-
 /* If calls came since in place of its callers, and have stayed, it rather was above them, and
  * was over when the top was read. */
 static void prefer_above(const struct search *search)
 {
+    const struct nytp_reading *const reading = search->reading;
     struct nytp_found above = {.n_left = 0};
-    struct search again = *search;
-    again.found = &above;
-    if (search->reading->n_lasting <= search->found->n_open)
+    const struct search again = {reading, search->memory, &above};
+    if (reading->n_lasting <= search->found->n_open)
         return;
     for (int32_t i = 1; i <= MOST_ABOVE; i++) {
-        if (!follow_at(&again, search->reading->top + i, false))
+        if (!follow_at(&again, reading->pad, reading->top + i, false))
             continue;
         if (above.n_left > 1)
             *search->found = above;
@@ -355,13 +332,14 @@ static void prefer_above(const struct search *search)
 }
 
 /* It was at the top, but for blocks of its own. */
-static bool was_near_top(struct search *search)
+static bool was_near_top(const struct search *search)
 {
+    const uint64_t pad = search->reading->pad;
     const int32_t top = search->reading->top;
     for (int32_t place = top; place >= 0 && place > top - MOST_BLOCKS; place--) {
-        if (follow_at(search, place, false))
+        if (follow_at(search, pad, place, false))
             return true;
-        if (follow_at(search, place, true)) {
+        if (follow_at(search, pad, place, true)) {
             prefer_above(search);
             return true;
         }
@@ -389,24 +367,15 @@ static int64_t find_pad(const struct nytp_reading *reading, uint64_t pad)
 
 /* The calls up to `hit` are of the moment but those below the broken link of call i, which have
  * come since: a stack below that in use is read some time after it. */
-static bool mend_below(struct search *search, uint32_t i, uint32_t hit)
+static bool mend_below(const struct search *search, uint32_t i, uint32_t hit)
 {
     const struct nytp_call *const call = call_at(search->reading, i);
-    if (call->stack != search->reading->stack)
-        return false;
-    search->pad = call->pad;
-    if (!follow_at(search, call->place, true))
+    if (call->stack != search->reading->stack ||
+        !follow_at(search, call->pad, call->place, true))
         return false;
     search->found->from = i + 1;
     search->found->end = hit + 1;
     return true;
-}
-
-static bool find_left(struct search *search, uint64_t pad)
-{
-    search->pad = pad;
-    return has_just_returned(search) || was_made_before(search) || was_near_top(search) ||
-           follow_calls(search);
 }
 
 /* Returns whether the calls up to `hit` are from their callers' code: one that has just come
@@ -420,7 +389,7 @@ static bool are_in_callers(const struct nytp_reading *reading, uint32_t hit)
 }
 
 /* The stack whose innermost call is `hit`, in the reading. */
-static bool take_hit(struct search *search, uint32_t hit)
+static bool take_hit(const struct search *search, uint32_t hit)
 {
     const uint32_t first = first_link(search, hit + 1);
     if (first <= search->reading->n_lasting) {
@@ -443,7 +412,7 @@ static void take_there(const struct search *search)
 bool nytp_find_stack(const struct nytp_reading *reading, struct nytp_call_memory *memory,
                      struct nytp_found *found)
 {
-    struct search search = {.reading = reading, .memory = memory, .found = found};
+    const struct search search = {reading, memory, found};
     const int64_t hit = find_pad(reading, reading->pad);
     const uint32_t n = nytp_calls_n(&reading->calls);
     *found = (struct nytp_found){.n_open = 0};
@@ -455,7 +424,8 @@ bool nytp_find_stack(const struct nytp_reading *reading, struct nytp_call_memory
         found->n_open = 0;
         return true;
     }
-    if (find_left(&search, reading->pad))
+    if (has_just_returned(&search) || was_made_before(&search) || was_near_top(&search) ||
+        follow_calls(&search))
         return true;
     take_there(&search);
     return false;

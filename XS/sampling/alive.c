@@ -13,19 +13,14 @@ enum {
     NEAR_STACK = 16 << 20, /* bytes: a C stack is seldom longer */
 };
 
-static uint32_t slot_of(const void *address, uint32_t n)
+static const void **slot_of(struct nytp_known_svs *known, const void *sv)
 {
-    return nytp_hash_u64(PTR2UV(address)) & (n - 1);
-}
-
-static bool is_known_sv(const struct nytp_known_svs *known, const void *sv)
-{
-    return sv != NULL && known->all[slot_of(sv, NYTP_KNOWN_SVS)] == sv;
+    return &known->all[nytp_hash_u64(PTR2UV(sv)) & (NYTP_KNOWN_SVS - 1)];
 }
 
 void nytp_know_sv(struct nytp_known_svs *known, const void *sv)
 {
-    known->all[slot_of(sv, NYTP_KNOWN_SVS)] = sv;
+    *slot_of(known, sv) = sv;
 }
 
 /* Returns whether the memory at this address looks like a sub, a glob or a reference. */
@@ -48,7 +43,7 @@ static bool looks_like_sv(const void *address)
 static bool is_sv(struct nytp_known_svs *known, const void *address)
 {
 #ifndef PURIFY /* where the heads are freed one by one */
-    if (is_known_sv(known, address))
+    if (address != NULL && *slot_of(known, address) == address)
         return true;
 #endif
     if (!looks_like_sv(address))

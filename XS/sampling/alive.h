@@ -12,7 +12,7 @@
 #include "XS/state/state.h"
 
 enum {
-    NYTP_KNOWN_SVS = 4096,
+    NYTP_KNOWN_SVS = 4096, /* a power of two */
 };
 
 /* All zero at first. */

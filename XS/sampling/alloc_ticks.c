@@ -36,7 +36,6 @@ struct nytp_alloc_ticks *nytp_alloc_ticks_new(struct nytp_recorder *rec,
 {
     struct nytp_alloc_ticks *allocs;
     Newxz(allocs, 1, struct nytp_alloc_ticks);
-    allocs->rec = rec;
     allocs->ring = ring;
     nytp_bytes_set_look(rec, look, allocs);
     return allocs;

@@ -14,7 +14,6 @@
 struct nytp_recorder;
 
 struct nytp_alloc_ticks {
-    const struct nytp_recorder *rec;
     const struct nytp_ring *ring; /* says where to look */
     uint32_t n;                   /* that wait; when there is no more room the last one stands
                                      for all that comes */

@@ -156,19 +156,17 @@ static void write_blocked(struct nytp_recorder *rec, struct nytp_last_sample *be
         nytp_frame_called(rec, sample->ticks);
 }
 
-bool nytp_blocked_look(const struct nytp_recorder *rec)
-{
-    return nytp_open_stack_look(&blocked, rec->interpreter, (long)rec->run.pid) &&
-           blocked.is_whole && blocked.n <= MOST_BLOCKED;
-}
-
-void nytp_blocked_put(struct nytp_recorder *rec, const struct nytp_call *open,
+bool nytp_blocked_put(struct nytp_recorder *rec, const struct nytp_call *open,
                       struct nytp_last_sample *before, struct nytp_last_sample *sample)
 {
-    const uint32_t n_open = count_still_open(rec, open);
     uint32_t fid, line;
+    if (!nytp_open_stack_look(&blocked, rec->interpreter, (long)rec->run.pid) ||
+        !blocked.is_whole || blocked.n > MOST_BLOCKED)
+        return false;
+    const uint32_t n_open = count_still_open(rec, open);
     while (rec->calls.n > n_open)
         nytp_frame_leave(rec, rec->sample_ticks);
     sample->place = blocked_place(rec, blocked.cop, &fid, &line);
     write_blocked(rec, before, sample);
+    return true;
 }

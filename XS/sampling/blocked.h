@@ -22,13 +22,11 @@ bool nytp_blocked_has_leaf(const struct nytp_recorder *rec,
 void nytp_blocked_put_leaf(struct nytp_fixed_text *text, const struct nytp_recorder *rec,
                            const struct nytp_open_stack *stack);
 
-/* Look which calls are open. False: that is not known, or there are too many. */
-bool nytp_blocked_look(const struct nytp_recorder *rec);
-
-/* Writes the calls found into the stream, and the sample `before` it at the point where its
+/* Writes the open calls into the stream, and the sample `before` it at the point where its
  * calls have begun. `open` has the call for which each of rec->calls.frames was made; frames
- * that have ended are left. `sample` has the times, and gets its place. */
-void nytp_blocked_put(struct nytp_recorder *rec, const struct nytp_call *open,
+ * that have ended are left. `sample` has the times, and gets its place. Returns false, and
+ * writes nothing, if it is not known which calls are open or if there are too many. */
+bool nytp_blocked_put(struct nytp_recorder *rec, const struct nytp_call *open,
                       struct nytp_last_sample *before, struct nytp_last_sample *sample);
 
 #endif

@@ -516,9 +516,8 @@ void nytp_sample_put_blocked(struct nytp_recorder *rec)
         return;
     measure(sampler, now_ns(rec), nytp_kernel_clock_ns(sampler->ring.cpu_clock), INT64_MAX,
             &sample.ticks, &sample.cpu_ticks);
-    if (sample.ticks <= 0 || !nytp_blocked_look(rec))
+    if (sample.ticks <= 0 || !nytp_blocked_put(rec, sampler->open, &sampler->last, &sample))
         return;
-    nytp_blocked_put(rec, sampler->open, &sampler->last, &sample);
     rec->sample_ticks += sample.ticks;
     sampler->n_samples++;
 }

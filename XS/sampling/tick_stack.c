@@ -34,22 +34,6 @@ static void set_pad(struct nytp_call *call)
     call->pad = list != NULL ? PTR2UV(AvARRAY(list)) : 0;
 }
 
-/* Where in the list, below `end`, a call at this place of perl's stack would be: the number of
- * those that are below it. Lists are made of few runs, one for each PERL_SI. */
-static uint32_t place_in(const struct nytp_call *calls, uint32_t end, uint64_t stack,
-                         int32_t place)
-{
-    while (end > 0 && calls[end - 1].stack == stack && calls[end - 1].place > place)
-        end--;
-    return end;
-}
-
-static void keep_upper(struct nytp_tick_stack *stack, uint32_t n, const struct nytp_call *call)
-{
-    NYTP_MAKE_ROOM(stack->upper, n, stack->size_upper, struct nytp_call);
-    stack->upper[n] = *call;
-}
-
 /* Learns the last call of the list, which is new. */
 static void learn_last(struct nytp_tick_stack *stack)
 {
@@ -97,9 +81,11 @@ static bool is_at_or_below(const PERL_SI *si, const PERL_SI *top)
     return top != NULL;
 }
 
-/* Down the list to the calls of this stack or of one below it: those that are passed have been
- * left. */
-static uint32_t pass_stacks(const struct nytp_call *calls, uint32_t end, uint64_t stack)
+/* Down the list, from `end`, to the calls of this stack up to this place, or of a stack below
+ * it: those that are passed have been left. Returns how many remain. Lists are made of few
+ * runs, one for each PERL_SI. */
+static uint32_t pass_left(const struct nytp_call *calls, uint32_t end, uint64_t stack,
+                          int32_t place)
 {
     while (end > 0 && calls[end - 1].stack != stack) {
         const uint64_t other = calls[end - 1].stack;
@@ -109,6 +95,8 @@ static uint32_t pass_stacks(const struct nytp_call *calls, uint32_t end, uint64_
         while (end > 0 && calls[end - 1].stack == other)
             end--;
     }
+    while (end > 0 && calls[end - 1].stack == stack && calls[end - 1].place > place)
+        end--;
     return end;
 }
 
@@ -124,12 +112,12 @@ void nytp_tick_stack_look(pTHX_ struct nytp_tick_stack *stack)
                                        .site = PTR2UV(found.site),
                                        .stack = PTR2UV(found.si),
                                        .place = (int32_t)found.index};
-        end = pass_stacks(stack->now, end, call.stack);
-        end = place_in(stack->now, end, call.stack, call.place);
+        end = pass_left(stack->now, end, call.stack, call.place);
         const bool is_there = end > 0 && is_same(&stack->now[end - 1], &call);
         n_same = is_there ? n_same + 1 : 0;
         end -= is_there;
-        keep_upper(stack, n++, &call);
+        NYTP_MAKE_ROOM(stack->upper, n, stack->size_upper, struct nytp_call);
+        stack->upper[n++] = call;
     }
     put_upper(stack, n_same < SAME_IN_A_ROW ? 0 : end, n);
 }
@@ -151,8 +139,7 @@ static uint32_t count_below(pTHX_ const struct nytp_tick_stack *stack,
     const PERL_SI *const si = copy->last_stack;
     if (!is_at_or_below(si, PL_curstackinfo))
         return stack->n_now; /* that stack is gone; it was above all of these */
-    return place_in(stack->now, pass_stacks(stack->now, stack->n_now, PTR2UV(si)), PTR2UV(si),
-                    copy->lowest - 1);
+    return pass_left(stack->now, stack->n_now, PTR2UV(si), copy->lowest - 1);
 }
 
 /* Returns whether a call that the tick copied is still open: then perl itself holds its sub.
@@ -323,6 +310,9 @@ static void find_calls(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *
         NYTP_CALL_SITE(&moment->above[moment->n_above - 1]) == moment->cop)
         begin_innermost(moment);
     drop_hidden(moment);
+    moment->pad = moment->n_above > 0   ? moment->above[moment->n_above - 1].pad
+                  : moment->n_below > 0 ? stack->now[moment->n_below - 1].pad
+                                        : reading.common.main_pad;
 }
 
 /* Returns whether the stack in use had none: what runs is a block, as of a sort. */
@@ -333,30 +323,16 @@ static bool has_no_calls(const struct nytp_tick_copy *copy)
            (copy->n_calls == 0 || copy->calls[copy->n_calls - 1].stack != copy->stack);
 }
 
-/* The pad of the innermost sub, or of the main program; 0: not known. */
-static uint64_t pad_of(pTHX_ const struct nytp_tick_stack *stack,
-                       const struct nytp_moment *moment)
-{
-    struct nytp_call main = {.code = PTR2UV(PL_main_cv), .depth = 1};
-    if (moment->n_above > 0)
-        return moment->above[moment->n_above - 1].pad;
-    if (moment->n_below > 0)
-        return stack->now[moment->n_below - 1].pad;
-    if (PL_main_cv != NULL)
-        set_pad(&main);
-    return main.pad;
-}
-
 /* The op that was running, if its memory was one's then. The block of a sort is the sort's. */
-static void find_leaf(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
+static void find_leaf(const struct nytp_recorder *rec, struct nytp_tick_stack *stack,
                       const struct nytp_tick *tick, struct nytp_moment *moment)
 {
     const struct nytp_tick_copy *const copy = &tick->copy;
-    const unsigned type = copy->n_calls < 0 ? OP_NULL : copy->op_type;
     moment->xsub = NULL;
     moment->builtin = moment->op_type = OP_NULL;
     if (copy->n_calls < 0)
         return;
+    const unsigned type = copy->op_type;
     const bool is_op = type < MAXO && copy->op_handler != NULL &&
                        (copy->op_handler == (const void *)PL_ppaddr[type] ||
                         copy->op_handler == (const void *)nytp_real_ops[type]);
@@ -365,7 +341,7 @@ static void find_leaf(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *s
     if (is_op && type == OP_ENTERSUB) {
         const void *const pad = tick->words[NYTP_TICK_PAD];
         const void *const named =
-            pad_of(aTHX_ stack, moment) != PTR2UV(pad)
+            moment->pad != PTR2UV(pad)
                 ? NULL
                 : nytp_named_callee(&stack->named, moment->op, copy->op_next, pad);
         CV *const cv = nytp_live_callee(&stack->svs, named != NULL ? named : copy->callee);
@@ -383,7 +359,7 @@ void nytp_moment_of(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *sta
 {
     moment->cop = tick->words[NYTP_TICK_COP];
     find_calls(aTHX_ rec, stack, tick, moment);
-    find_leaf(aTHX_ rec, stack, tick, moment);
+    find_leaf(rec, stack, tick, moment);
     if (nytp_is_live_cop(aTHX_ rec, moment->cop))
         return;
     moment->cop = PL_curcop;

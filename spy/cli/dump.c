@@ -32,22 +32,16 @@ struct fold {
 
 /* A line of source to show. */
 struct line {
-    uint32_t file, number; /* `file` is a string id */
-    enum {
-        LINE_NONE, /* missing or unreadable */
-        LINE_READ,
-        LINE_CHANGED,  /* the file is not the one perl read */
-        LINE_TOO_MUCH, /* reading was given up before */
-    } state;
-    char *text;
+    uint32_t file, number;       /* `file` is a string id */
+    enum nytp_source_file state; /* of the file; SLOW, too, if reading was given up before it */
+    char *text;                  /* NULL: missing or unreadable */
 };
 
 struct seen {
     const struct nytp_interpreter *of;
     struct nytp_walker walker;
     enum nytp_sampled sampled;
-    struct fold *folds;
-    uint32_t n_folds;
+    NYTP_LIST(struct fold) folds;
 };
 
 /* The output for a process, or for several with equal stacks. */
@@ -59,7 +53,7 @@ struct place {
 };
 
 struct places {
-    struct place *places;
+    struct place *at;
     uint32_t n, capacity;
 };
 
@@ -67,8 +61,7 @@ struct dump {
     struct nytp_session *session;
     struct nytp_out *out;
     uint32_t columns;
-    struct line *lines; /* by file and number, when they were read */
-    uint32_t n_lines, lines_capacity;
+    NYTP_LIST(struct line) lines; /* by file and number, when they were read */
     bool color, with_source;
     bool some_are_torn;     /* stacks that could not be read whole */
     bool has_said_too_much; /* the note about missing lines was written */
@@ -109,28 +102,22 @@ static void leave_out_middle(struct fold *folds, uint32_t *n)
     *n = NYTP_MOST_SHOWN + 1;
 }
 
-/* Returns a stack in folds, innermost first, as an array for free(), or NULL if memory is out:
- * recursion, also of several subs in a circle, is shown once. Folds in the middle are omitted
- * beyond about NYTP_MOST_SHOWN. */
-static struct fold *fold_stack(const struct nytp_stack *stack, uint32_t *n)
+/* Puts a stack into folds, innermost first: recursion, also of several subs in a circle, is
+ * shown once. Folds in the middle are omitted beyond about NYTP_MOST_SHOWN. Returns false if
+ * memory is out. */
+static bool fold_stack(struct seen *seen)
 {
-    uint32_t capacity = 0;
-    struct fold *folds = NULL;
-    *n = 0;
-    for (uint32_t at = 0; at < stack->n || folds == NULL;) {
-        if (!nytp_grow(&folds, &capacity, *n, sizeof *folds)) {
-            free(folds);
-            return NULL;
-        }
-        if (at == stack->n)
-            break;
+    const struct nytp_stack *const stack = &seen->walker.stack;
+    for (uint32_t at = 0; at < stack->n;) {
+        if (!NYTP_GROW(&seen->folds))
+            return false;
         const struct fold fold = fold_at(stack, at);
-        folds[(*n)++] = fold;
+        seen->folds.at[seen->folds.n++] = fold;
         at += fold.n_shown + fold.n_more;
     }
-    if (*n > NYTP_MOST_SHOWN)
-        leave_out_middle(folds, n);
-    return folds;
+    if (seen->folds.n > NYTP_MOST_SHOWN)
+        leave_out_middle(seen->folds.at, &seen->folds.n);
+    return true;
 }
 
 /* ---- lines of source ---- */
@@ -138,9 +125,8 @@ static struct fold *fold_stack(const struct nytp_stack *stack, uint32_t *n)
 /* Line 0 is code made by perl itself, as for -M. */
 static void want_line(struct dump *dump, const struct nytp_frame *frame)
 {
-    if (frame->line != 0 &&
-        nytp_grow(&dump->lines, &dump->lines_capacity, dump->n_lines, sizeof *dump->lines))
-        dump->lines[dump->n_lines++] =
+    if (frame->line != 0 && NYTP_GROW(&dump->lines))
+        dump->lines.at[dump->lines.n++] =
             (struct line){.file = frame->file, .number = frame->line};
 }
 
@@ -156,12 +142,12 @@ static int by_place(const void *left, const void *right)
 static void sort_lines(struct dump *dump)
 {
     uint32_t n = 0;
-    if (dump->n_lines > 0)
-        qsort(dump->lines, dump->n_lines, sizeof *dump->lines, by_place);
-    for (uint32_t i = 0; i < dump->n_lines; i++)
-        if (n == 0 || by_place(&dump->lines[n - 1], &dump->lines[i]) != 0)
-            dump->lines[n++] = dump->lines[i];
-    dump->n_lines = n;
+    if (dump->lines.n > 0)
+        qsort(dump->lines.at, dump->lines.n, sizeof *dump->lines.at, by_place);
+    for (uint32_t i = 0; i < dump->lines.n; i++)
+        if (n == 0 || by_place(&dump->lines.at[n - 1], &dump->lines.at[i]) != 0)
+            dump->lines.at[n++] = dump->lines.at[i];
+    dump->lines.n = n;
 }
 
 /* Reads the lines of one file, which are sorted. Returns how many bytes were read. */
@@ -176,9 +162,7 @@ static uint64_t read_file(FILE *source, struct line *line, const struct line *en
         if (at != line->number)
             continue;
         text[strcspn(text, "\n")] = '\0';
-        line->text = strndup(text, LONGEST_LINE);
-        line->state = line->text == NULL ? LINE_NONE : LINE_READ;
-        line++;
+        line++->text = strndup(text, LONGEST_LINE);
     }
     free(text);
     return n_bytes;
@@ -188,32 +172,30 @@ static uint64_t read_file(FILE *source, struct line *line, const struct line *en
 static void read_lines(struct dump *dump)
 {
     const pid_t pid = dump->session->target.pid;
-    const double program_s = dump->n_lines == 0 ? 0 : nytp_program_start(pid);
+    const double program_s = dump->lines.n == 0 ? 0 : nytp_program_start(pid);
     uint64_t n_bytes = 0;
     sort_lines(dump);
-    for (uint32_t i = 0, end; i < dump->n_lines; i = end) {
+    for (uint32_t i = 0, end; i < dump->lines.n; i = end) {
         const char *const name =
-            nytp_strings_get(dump->session->names.strings, dump->lines[i].file).ptr;
+            nytp_strings_get(dump->session->names.strings, dump->lines.at[i].file).ptr;
         enum nytp_source_file state = NYTP_SOURCE_FILE_SLOW;
         FILE *const source =
             n_bytes > MOST_SOURCE ? NULL : nytp_source_file_open(pid, name, program_s, &state);
-        for (end = i; end < dump->n_lines && dump->lines[end].file == dump->lines[i].file;
-             end++)
-            dump->lines[end].state = state == NYTP_SOURCE_FILE_SLOW      ? LINE_TOO_MUCH
-                                     : state == NYTP_SOURCE_FILE_CHANGED ? LINE_CHANGED
-                                                                         : LINE_NONE;
+        for (end = i;
+             end < dump->lines.n && dump->lines.at[end].file == dump->lines.at[i].file; end++)
+            dump->lines.at[end].state = state;
         if (source == NULL)
             continue;
-        n_bytes += read_file(source, &dump->lines[i], &dump->lines[end]);
+        n_bytes += read_file(source, &dump->lines.at[i], &dump->lines.at[end]);
         fclose(source);
     }
 }
 
 static void free_lines(struct dump *dump)
 {
-    for (uint32_t i = 0; i < dump->n_lines; i++)
-        free(dump->lines[i].text);
-    free(dump->lines);
+    for (uint32_t i = 0; i < dump->lines.n; i++)
+        free(dump->lines.at[i].text);
+    free(dump->lines.at);
 }
 
 /* ---- text ---- */
@@ -224,10 +206,12 @@ static void put_source(struct dump *dump, const struct nytp_frame *frame)
 {
     const struct line wanted = {.file = frame->file, .number = frame->line};
     const struct line *const line =
-        dump->n_lines == 0
+        dump->lines.n == 0
             ? NULL
-            : bsearch(&wanted, dump->lines, dump->n_lines, sizeof wanted, by_place);
-    if (line != NULL && line->state == LINE_READ) {
+            : bsearch(&wanted, dump->lines.at, dump->lines.n, sizeof wanted, by_place);
+    if (line == NULL)
+        return;
+    if (line->text != NULL) {
         const struct nytp_source_line text = {.text = line->text,
                                               .len = (uint32_t)strlen(line->text)};
         nytp_puts(dump->out, "        ");
@@ -235,9 +219,9 @@ static void put_source(struct dump *dump, const struct nytp_frame *frame)
         nytp_text_put_source(dump->out, &text, true, nytp_spy_room(dump->columns, 8));
         nytp_text_style(dump->out, dump->color, NYTP_STYLE_PLAIN);
         nytp_putc(dump->out, '\n');
-    } else if (line != NULL && line->state == LINE_CHANGED) {
+    } else if (line->state == NYTP_SOURCE_FILE_CHANGED) {
         nytp_puts(dump->out, "        (the file was changed since)\n");
-    } else if (line != NULL && line->state == LINE_TOO_MUCH && !dump->has_said_too_much) {
+    } else if (line->state == NYTP_SOURCE_FILE_SLOW && !dump->has_said_too_much) {
         dump->has_said_too_much = true;
         nytp_puts(dump->out,
                   "        (of further frames no lines: reading them takes too long)\n");
@@ -341,8 +325,8 @@ static void put_stack(struct dump *dump, const struct seen *seen)
         return;
     }
     put_leaf(dump, stack);
-    for (uint32_t i = 0; i < seen->n_folds; i++) {
-        const struct fold *const fold = &seen->folds[i];
+    for (uint32_t i = 0; i < seen->folds.n; i++) {
+        const struct fold *const fold = &seen->folds.at[i];
         for (uint32_t k = 0; k < fold->n_shown; k++)
             put_frame(dump, &stack->frames[fold->first + k]);
         if (fold->n_more > 0)
@@ -373,12 +357,13 @@ static bool look_at(struct dump *dump, struct seen *seen, const struct nytp_inte
     for (int i = 0; i < TRIES && seen->sampled == NYTP_TORN; i++)
         seen->sampled = nytp_sample(&seen->walker);
     const struct nytp_stack *const stack = &seen->walker.stack;
-    seen->folds = fold_stack(stack, &seen->n_folds);
+    if (!fold_stack(seen))
+        return false;
     const bool wants_lines = dump->with_source && dump->session->target.core == NULL;
-    for (uint32_t i = 0; wants_lines && i < seen->n_folds; i++)
-        for (uint32_t k = 0; k < seen->folds[i].n_shown; k++)
-            want_line(dump, &stack->frames[seen->folds[i].first + k]);
-    return seen->folds != NULL;
+    for (uint32_t i = 0; wants_lines && i < seen->folds.n; i++)
+        for (uint32_t k = 0; k < seen->folds.at[i].n_shown; k++)
+            want_line(dump, &stack->frames[seen->folds.at[i].first + k]);
+    return true;
 }
 
 static void put_perl(struct dump *dump)
@@ -394,14 +379,9 @@ static void put_perl(struct dump *dump)
                              "began, so nobody knows whether they are what ran)\n");
 }
 
-static void put_command(struct dump *dump)
-{
-    nytp_session_put(dump->session, dump->out, nytp_spy_room(dump->columns, 20));
-}
-
 static void put_process(struct dump *dump, const struct seen *seen)
 {
-    put_command(dump);
+    nytp_session_put(dump->session, dump->out, nytp_spy_room(dump->columns, 20));
     nytp_putc(dump->out, '\n');
     put_perl(dump);
     for (uint32_t i = 0; i < dump->session->perl.n_interpreters; i++)
@@ -449,7 +429,7 @@ static bool describe(struct dump *dump, const struct seen *seen, struct place *p
         seen->sampled != NYTP_WHOLE)
         return true;
     dump->out = place->heads;
-    put_command(dump);
+    nytp_session_put(dump->session, dump->out, nytp_spy_room(dump->columns, 20));
     put_state(dump, seen->of);
     place->stack = dump->out = nytp_out_memory(true);
     if (dump->out == NULL)
@@ -464,7 +444,7 @@ static bool describe(struct dump *dump, const struct seen *seen, struct place *p
 static bool add_place(struct places *places, struct place *place)
 {
     for (uint32_t i = 0; place->stack != NULL && i < places->n; i++) {
-        struct place *const other = &places->places[i];
+        struct place *const other = &places->at[i];
         if (other->stack == NULL || !is_same_text(other->stack, place->stack))
             continue;
         put_text(other->heads, place->heads);
@@ -472,16 +452,16 @@ static bool add_place(struct places *places, struct place *place)
         discard(place);
         return true;
     }
-    if (!nytp_grow(&places->places, &places->capacity, places->n, sizeof *places->places))
+    if (!NYTP_GROW(places))
         return false;
-    places->places[places->n++] = *place;
+    places->at[places->n++] = *place;
     return true;
 }
 
 static void put_places(struct places *places, struct nytp_out *out)
 {
     for (uint32_t i = 0; i < places->n; i++) {
-        struct place *const place = &places->places[i];
+        struct place *const place = &places->at[i];
         if (i > 0)
             nytp_putc(out, '\n');
         if (place->n > 1) {
@@ -493,7 +473,7 @@ static void put_places(struct places *places, struct nytp_out *out)
         }
         discard(place);
     }
-    free(places->places);
+    free(places->at);
 }
 
 /* Reads all interpreters, then the lines of their frames. Returns false if memory is out. */
@@ -514,7 +494,7 @@ static bool dump_session(struct dump *dump, struct places *places)
         discard(&place);
     while (n-- > 0) {
         nytp_walker_free(&seen[n].walker);
-        free(seen[n].folds);
+        free(seen[n].folds.at);
     }
     free(seen);
     free_lines(dump);

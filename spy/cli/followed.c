@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include "followed.h"
 
-#include "formats/base/arena.h"
 #include "spy/target/process.h"
 
 #include <poll.h>
@@ -32,8 +31,6 @@ static void close_process(struct nytp_followed_process *process)
     if (process->session == NULL)
         return;
     nytp_sampling_end(&process->sampling);
-    followed->n_looks += process->sampling.n_looks;
-    followed->n_torn += process->sampling.n_torn;
     followed->closed(process);
     nytp_session_close(process->session);
     free(process->session);
@@ -50,22 +47,21 @@ static void note_missing(struct nytp_followed *followed,
         process->why == NYTP_WAS_NAMED &&
         !(followed->spy->pattern != NULL && process->error.status == NYTP_ERR_ABSENT);
     if (process->was_opened || process->error.status == NYTP_OK ||
-        (!is_named && followed->n_missing > 0) ||
-        !nytp_grow(&followed->missing, &followed->missing_capacity, followed->n_missing,
-                   sizeof *followed->missing))
+        (!is_named && followed->missing.n > 0) || !NYTP_GROW(&followed->missing))
         return;
-    followed->missing[followed->n_missing++] = (struct nytp_missing){is_named, process->error};
+    followed->missing.at[followed->missing.n++] =
+        (struct nytp_missing){is_named, process->error};
 }
 
 static void forget_process(struct nytp_followed *followed, uint32_t i)
 {
-    struct nytp_followed_process *const process = followed->processes[i];
+    struct nytp_followed_process *const process = followed->processes.at[i];
     close_process(process);
     note_missing(followed, process);
     free(process);
-    followed->n_processes--;
-    memmove(followed->processes + i, followed->processes + i + 1,
-            (followed->n_processes - i) * sizeof *followed->processes);
+    followed->processes.n--;
+    memmove(followed->processes.at + i, followed->processes.at + i + 1,
+            (followed->processes.n - i) * sizeof *followed->processes.at);
 }
 
 /* Returns false if the pid was reused. */
@@ -77,10 +73,10 @@ static bool is_itself(const struct nytp_followed_process *process)
 /* Returns whether it is followed already. A reused pid is not any more. */
 static bool is_followed(struct nytp_followed *followed, pid_t pid)
 {
-    for (uint32_t i = 0; i < followed->n_processes; i++) {
-        if (followed->processes[i]->pid != pid)
+    for (uint32_t i = 0; i < followed->processes.n; i++) {
+        if (followed->processes.at[i]->pid != pid)
             continue;
-        if (is_itself(followed->processes[i]))
+        if (is_itself(followed->processes.at[i]))
             return true;
         forget_process(followed, i);
         break;
@@ -93,13 +89,12 @@ struct nytp_followed_process *nytp_follow(struct nytp_followed *followed, pid_t 
 {
     if (is_followed(followed, pid))
         return NULL;
-    if (followed->n_processes == followed->most_processes) {
+    if (followed->processes.n == followed->most_processes) {
         followed->has_left_out = true;
         return NULL;
     }
     struct nytp_followed_process *const process = calloc(1, sizeof *process);
-    if (process == NULL || !nytp_grow(&followed->processes, &followed->processes_capacity,
-                                      followed->n_processes, sizeof *followed->processes)) {
+    if (process == NULL || !NYTP_GROW(&followed->processes)) {
         free(process);
         return NULL;
     }
@@ -108,7 +103,7 @@ struct nytp_followed_process *nytp_follow(struct nytp_followed *followed, pid_t 
                                               .start_ticks = nytp_process_start_ticks(pid),
                                               .why = why};
     followed->n_ever++;
-    return followed->processes[followed->n_processes++] = process;
+    return followed->processes.at[followed->processes.n++] = process;
 }
 
 /* Returns the time until the next try to find perl; nothing else is read meanwhile. */
@@ -138,8 +133,10 @@ static bool try_to_open(struct nytp_followed_process *process, open_fn *open)
     }
     process->session = session;
     process->was_opened = true;
-    process->sampling = (struct nytp_sampling){
-        .names = &session->names, .sample = followed->sample, .context = process};
+    process->sampling = (struct nytp_sampling){.names = &session->names,
+                                               .sample = followed->sample,
+                                               .context = process,
+                                               .counts = &followed->counts};
     if (followed->opened(process))
         return true;
     close_process(process);
@@ -154,13 +151,13 @@ bool nytp_followed_await(struct nytp_followed_process *process)
 static bool look(struct nytp_followed_process *process)
 {
     struct nytp_followed *const followed = process->followed;
-    process->sampling.aside = followed->n_processes == 1 ? &followed->aside : NULL;
+    process->sampling.aside = followed->processes.n == 1 ? &followed->aside : NULL;
     return nytp_sampling_look(&process->sampling);
 }
 
 static bool is_other(const struct nytp_followed_process *process)
 {
-    const bool is_awaited = process->followed->waits_for_perl &&
+    const bool is_awaited = process->followed->is_recording &&
                             (process->why == NYTP_WAS_STARTED || process->was_opened);
     return !is_awaited && process->tried_ns - process->first_ns > PERL_COMES_NS &&
            (process->error.status != NYTP_ERR_TRUNCATED || process->n_tries >= LEAST_TRIES);
@@ -171,8 +168,7 @@ static bool look_at_process(struct nytp_followed_process *process)
 {
     if (process->is_given_up)
         return true;
-    if (process->session == NULL &&
-        nytp_spy_now_ns() - process->tried_ns >= pause_ns(process))
+    if (process->session == NULL && nytp_spy_now_ns() - process->tried_ns >= pause_ns(process))
         try_to_open(process, nytp_session_open);
     if (process->session != NULL && look(process))
         return true;
@@ -184,10 +180,10 @@ static bool look_at_process(struct nytp_followed_process *process)
 
 void nytp_followed_look(struct nytp_followed *followed)
 {
-    if (followed->n_processes > 1)
+    if (followed->processes.n > 1)
         nytp_step_aside(&followed->aside, -1);
-    for (uint32_t i = 0; i < followed->n_processes;)
-        if (look_at_process(followed->processes[i]))
+    for (uint32_t i = 0; i < followed->processes.n;)
+        if (look_at_process(followed->processes.at[i]))
             i++;
         else
             forget_process(followed, i);
@@ -198,10 +194,10 @@ void nytp_followed_look(struct nytp_followed *followed)
 /* Returns the followed pids, sorted. With `adopts` also nytp-spy and its witness. */
 static pid_t *pids_of(const struct nytp_followed *followed, uint32_t *n)
 {
-    pid_t *const pids = calloc((size_t)followed->n_processes + 2, sizeof *pids);
+    pid_t *const pids = calloc((size_t)followed->processes.n + 2, sizeof *pids);
     *n = 0;
-    for (uint32_t i = 0; pids != NULL && i < followed->n_processes; i++)
-        pids[(*n)++] = followed->processes[i]->pid;
+    for (uint32_t i = 0; pids != NULL && i < followed->processes.n; i++)
+        pids[(*n)++] = followed->processes.at[i]->pid;
     if (pids != NULL && followed->adopts) {
         pids[(*n)++] = getpid();
         pids[(*n)++] = followed->witness;
@@ -264,15 +260,15 @@ static void find_matches(struct nytp_followed *followed)
 /* Given-up processes are checked only here. */
 static void forget_given_up(struct nytp_followed *followed)
 {
-    for (uint32_t i = followed->n_processes; i-- > 0;)
-        if (followed->processes[i]->is_given_up && !is_itself(followed->processes[i]))
+    for (uint32_t i = followed->processes.n; i-- > 0;)
+        if (followed->processes.at[i]->is_given_up && !is_itself(followed->processes.at[i]))
             forget_process(followed, i);
 }
 
 bool nytp_followed_is_over(const struct nytp_followed *followed)
 {
-    for (uint32_t i = 0; i < followed->n_processes; i++)
-        if (!followed->processes[i]->is_given_up)
+    for (uint32_t i = 0; i < followed->processes.n; i++)
+        if (!followed->processes.at[i]->is_given_up)
             return false;
     return true;
 }
@@ -301,7 +297,7 @@ void nytp_followed_find(struct nytp_followed *followed, int64_t now_ns)
         const int64_t began_ns = nytp_spy_now_ns();
         if (spy->subprocesses)
             follow_children(followed);
-        else if (followed->counts_children && nytp_children_are_listed())
+        else if (followed->is_recording && nytp_children_are_listed())
             count_children(followed);
         followed->children_ns =
             now_ns + children_pause_ns(followed, nytp_spy_now_ns() - began_ns);
@@ -317,9 +313,8 @@ void nytp_followed_find(struct nytp_followed *followed, int64_t now_ns)
 static bool settle(struct nytp_followed *followed)
 {
     bool some = false;
-    for (uint32_t i = 0; i < followed->n_processes; i++)
-        if (followed->processes[i]->session != NULL)
-            some |= nytp_sampling_settle(&followed->processes[i]->sampling);
+    for (uint32_t i = 0; i < followed->processes.n; i++)
+        some |= nytp_sampling_settle(&followed->processes.at[i]->sampling);
     return some;
 }
 
@@ -341,31 +336,18 @@ bool nytp_followed_wait(struct nytp_followed *followed, int64_t then_ns, int inp
 
 void nytp_followed_resume(struct nytp_followed *followed)
 {
-    for (uint32_t i = 0; i < followed->n_processes; i++)
-        if (followed->processes[i]->session != NULL)
-            nytp_sampling_resume(&followed->processes[i]->sampling);
-}
-
-uint64_t nytp_followed_looks(const struct nytp_followed *followed, uint64_t *n_torn)
-{
-    uint64_t n = followed->n_looks;
-    *n_torn = followed->n_torn;
-    for (uint32_t i = 0; i < followed->n_processes; i++) {
-        const struct nytp_followed_process *const process = followed->processes[i];
-        n += process->session == NULL ? 0 : process->sampling.n_looks;
-        *n_torn += process->session == NULL ? 0 : process->sampling.n_torn;
-    }
-    return n;
+    for (uint32_t i = 0; i < followed->processes.n; i++)
+        nytp_sampling_resume(&followed->processes.at[i]->sampling);
 }
 
 void nytp_followed_end(struct nytp_followed *followed)
 {
-    while (followed->n_processes > 0)
+    while (followed->processes.n > 0)
         forget_process(followed, 0);
 }
 
 void nytp_followed_free(struct nytp_followed *followed)
 {
-    free(followed->processes);
-    free(followed->missing);
+    free(followed->processes.at);
+    free(followed->missing.at);
 }

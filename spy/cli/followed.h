@@ -8,6 +8,7 @@
 
 #include "cli.h"
 
+#include "formats/base/arena.h"
 #include "spy/record/sampling.h"
 
 struct nytp_followed;
@@ -23,7 +24,7 @@ struct nytp_followed_process {
     pid_t pid;
     uint64_t start_ticks;         /* distinguishes it from a later one with this pid */
     struct nytp_session *session; /* NULL: no perl, or not yet */
-    struct nytp_sampling sampling;
+    struct nytp_sampling sampling; /* of no threads while it is not open */
     enum nytp_why_followed why;
     bool was_opened,            /* perl was found */
         is_given_up;            /* the process is no perl, or may not be read */
@@ -45,16 +46,16 @@ struct nytp_followed {
     bool (*opened)(struct nytp_followed_process *process); /* false: memory is out */
     void (*closed)(struct nytp_followed_process *process); /* its session is open yet */
     uint32_t most_processes;                               /* at one time */
-    bool waits_for_perl;  /* in what was started, or was a perl, as long as it is there */
-    bool counts_children; /* children that are not followed are counted */
+    /* Waits for perl in what was started, or was a perl, as long as it is there. Counts children
+     * that are not followed. */
+    bool is_recording;
     bool adopts;          /* processes whose parents end become our children */
     pid_t witness;        /* a child of ours that is not followed, or 0 */
     bool has_left_out;    /* there were more than most_processes */
-    struct nytp_followed_process **processes;
-    uint32_t n_processes, processes_capacity, n_ever;
-    struct nytp_missing *missing;
-    uint32_t n_missing, missing_capacity;
-    uint64_t n_looks, n_torn;        /* of closed processes */
+    NYTP_LIST(struct nytp_followed_process *) processes;
+    uint32_t n_ever;
+    NYTP_LIST(struct nytp_missing) missing;
+    struct nytp_look_counts counts;
     uint32_t most_children;          /* most seen at one time and not followed */
     pid_t has_children;              /* their parent */
     int64_t children_ns, matches_ns; /* next search for children; last for matches */
@@ -85,9 +86,6 @@ bool nytp_followed_wait(struct nytp_followed *followed, int64_t then_ns, int inp
 
 /* nytp_sampling_resume() for all. */
 void nytp_followed_resume(struct nytp_followed *followed);
-
-/* Returns the number of looks so far, and sets how many were torn. */
-uint64_t nytp_followed_looks(const struct nytp_followed *followed, uint64_t *n_torn);
 
 /* Closes all. */
 void nytp_followed_end(struct nytp_followed *followed);

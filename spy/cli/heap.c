@@ -11,7 +11,6 @@
 #include "exporters/base/text.h"
 #include "formats/base/arena.h"
 #include "spy/perl/census.h"
-#include "spy/record/sampling.h"
 #include "spy/target/process.h"
 
 #include <errno.h>
@@ -28,8 +27,8 @@ enum {
 };
 
 struct kind {
-    char *type, *class, *holder; /* owned by the line they were read from */
-    int64_t n, bytes;            /* or the difference */
+    const char *type, *class, *holder; /* borrowed */
+    int64_t n, bytes;                  /* or the difference */
 };
 
 static void show_progress(uint64_t n)
@@ -114,9 +113,9 @@ static struct kind *kinds_of(const struct nytp_spy *spy, const struct nytp_censu
         if (spy->objects && row->class == 0)
             continue;
         kinds[(*n)++] = (struct kind){
-            .type = (char *)row->type,
-            .class = (char *)nytp_strings_get(census->strings, row->class).ptr,
-            .holder = (char *)nytp_strings_get(census->strings, row->holder).ptr,
+            .type = row->type,
+            .class = nytp_strings_get(census->strings, row->class).ptr,
+            .holder = nytp_strings_get(census->strings, row->holder).ptr,
             .n = (int64_t)row->n,
             .bytes = (int64_t)row->bytes,
         };

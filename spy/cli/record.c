@@ -22,7 +22,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -53,29 +52,35 @@ struct recorder {
 
 /* ---- streams ---- */
 
-struct stream { /* of a thread */
-    struct nytp_part *part;
+struct stream {             /* of a thread */
+    struct nytp_part *part; /* NULL: the thread is not recorded, although others are */
     struct nytp_sampled_stream *stream;
 };
 
 struct opened { /* of a process while it is open */
     char cwd[4096], host[256], script[4096];
-    double program_s;
-    pid_t parent;
+    struct nytp_stream_facts facts; /* all but `thread` */
 };
 
 static bool opened(struct nytp_followed_process *process)
 {
+    const struct nytp_spy *const spy = process->followed->spy;
+    const pid_t pid = process->pid;
     struct opened *const opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return false;
     process->of_command = opened;
-    nytp_process_script(process->pid, opened->script, sizeof opened->script);
-    opened->program_s = nytp_program_start(process->pid);
-    opened->parent = nytp_process_status(process->pid).parent;
-    if (!nytp_process_folder(process->pid, opened->cwd, sizeof opened->cwd))
-        opened->cwd[0] = '\0';
+    nytp_process_script(pid, opened->script, sizeof opened->script);
     gethostname(opened->host, sizeof opened->host - 1);
+    const bool has_cwd = nytp_process_folder(pid, opened->cwd, sizeof opened->cwd);
+    opened->facts = (struct nytp_stream_facts){.application = opened->script,
+                                               .host = opened->host,
+                                               .cwd = has_cwd ? opened->cwd : NULL,
+                                               .no_source = spy->no_source,
+                                               .pid = pid,
+                                               .parent = nytp_process_status(pid).parent,
+                                               .program_s = nytp_program_start(pid),
+                                               .rate = spy->rate};
     return true;
 }
 
@@ -88,27 +93,18 @@ static void closed(struct nytp_followed_process *process)
 }
 
 static struct stream *begin_stream(struct nytp_followed_process *process,
-                                   const struct nytp_spied_thread *thread,
-                                   struct nytp_error *error)
+                                   const struct nytp_spied_thread *thread)
 {
     struct recorder *const recorder = process->followed->command;
-    const struct opened *const opened = process->of_command;
+    struct nytp_stream_facts facts = ((const struct opened *)process->of_command)->facts;
+    struct nytp_error error = {0};
     struct stream *const stream = calloc(1, sizeof *stream);
-    if (stream == NULL || (stream->part = nytp_part_new(&recorder->parts, error)) == NULL) {
-        free(stream);
-        return NULL;
+    if (stream == NULL || (stream->part = nytp_part_new(&recorder->parts, &error)) == NULL) {
+        if (recorder->n_lost++ == 0)
+            nytp_spy_say("threads that come now are not recorded: %s", error.message);
+        return stream;
     }
-    const struct nytp_stream_facts facts = {
-        .application = opened->script,
-        .host = opened->host,
-        .cwd = opened->cwd[0] == '\0' ? NULL : opened->cwd,
-        .no_source = recorder->spy->no_source,
-        .pid = process->pid,
-        .parent = opened->parent,
-        .program_s = opened->program_s,
-        .rate = recorder->spy->rate,
-        .thread = thread->walker.look.of.tid,
-    };
+    facts.thread = thread->walker.look.of.tid;
     stream->stream =
         nytp_sampled_stream_new(&process->session->names, &facts, nytp_part_put, stream->part);
     if (stream->stream == NULL)
@@ -120,8 +116,10 @@ static struct stream *begin_stream(struct nytp_followed_process *process,
 static void end_stream(struct recorder *recorder, const struct nytp_spied_thread *thread)
 {
     struct stream *const stream = thread->of_user;
-    if (stream == NULL || stream->part == NULL)
+    if (stream == NULL || stream->part == NULL) {
+        free(stream);
         return;
+    }
     const bool is_whole =
         stream->stream != NULL &&
         nytp_sampled_stream_end(stream->stream, thread->n_looks, thread->n_torn);
@@ -131,37 +129,24 @@ static void end_stream(struct recorder *recorder, const struct nytp_spied_thread
     free(stream);
 }
 
-/* For a thread that cannot be recorded while others are. */
-static struct stream *lose_thread(struct recorder *recorder, const struct nytp_error *error)
-{
-    static struct stream none;
-    if (recorder->n_lost++ == 0)
-        nytp_spy_say("threads that come now are not recorded: %s", error->message);
-    return &none;
-}
-
-static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t ticks,
+static void take_sample(void *context, struct nytp_spied_thread *thread, int64_t ticks,
                         int64_t cpu_ticks)
 {
     struct nytp_followed_process *const process = context;
     struct recorder *const recorder = process->followed->command;
-    struct nytp_error error = {0};
     if (ticks < 0) {
         end_stream(recorder, thread);
-        return true;
+        return;
     }
     if (!recorder->spy->idle && thread->is_waiting)
-        return true;
+        return;
     if (thread->of_user == NULL)
-        thread->of_user = begin_stream(process, thread, &error);
-    if (thread->of_user == NULL)
-        thread->of_user = lose_thread(recorder, &error);
+        thread->of_user = begin_stream(process, thread);
     const struct stream *const stream = thread->of_user;
-    if (stream->stream != NULL && stream->part->error.status == NYTP_OK &&
+    if (stream != NULL && stream->stream != NULL && stream->part->error.status == NYTP_OK &&
         !nytp_sampled_stream_add(stream->stream, &thread->stack, ticks, cpu_ticks) &&
         stream->part->error.status == NYTP_OK)
         nytp_out_of_memory(&stream->part->error);
-    return true;
 }
 
 /* ---- the loop ---- */
@@ -185,12 +170,11 @@ static bool is_over(const struct recorder *recorder)
 static void show_progress(const struct recorder *recorder, int64_t *shown_s)
 {
     const int64_t seconds = (nytp_spy_now_ns() - recorder->began_ns) / 1000000000;
-    uint64_t n_torn;
     if (!recorder->is_terminal || seconds == *shown_s)
         return;
     *shown_s = seconds;
     fprintf(stderr, "\r%" PRId64 " s, %" PRIu64 " samples; Ctrl-C ends the %s ", seconds,
-            nytp_followed_looks(&recorder->followed, &n_torn),
+            recorder->followed.counts.n_looks,
             recorder->command.pid > 0 ? "program, twice the recording" : "recording");
 }
 
@@ -256,9 +240,13 @@ static void become_export(const char *const *words)
     _exit(NOT_THERE);
 }
 
-/* Runs nytp-export; returns its exit status. Signals end nytp-spy's recording, not this. */
-static int run_export(const char *const *words, bool is_quiet)
+/* Has nytp-export write `path`; returns its exit status. Signals end nytp-spy's recording, not
+ * this. */
+static int run_export(const struct nytp_spy *spy, const char *path, const char *input,
+                      bool is_quiet)
 {
+    const char *const option = spy->format == NULL ? NULL : "--format"; /* or the words end */
+    const char *const words[] = {EXPORT, "-q", "-o", path, input, option, spy->format, NULL};
     int status;
     const pid_t pid = fork();
     if (pid == 0) {
@@ -273,15 +261,6 @@ static int run_export(const char *const *words, bool is_quiet)
         if (errno != EINTR)
             return NOT_THERE;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-/* Asks nytp-export whether it writes such a file, with an input that is no profile. */
-static int ask(const struct nytp_spy *spy, const char *path)
-{
-    const char *const by_name[] = {EXPORT, "-o", path, "/dev/null/none", NULL};
-    const char *const by_format[] = {EXPORT, "--format",       spy->format, "-o",
-                                     path,   "/dev/null/none", NULL};
-    return run_export(spy->format == NULL ? by_name : by_format, true);
 }
 
 static bool ends_in(const char *text, const char *end)
@@ -305,7 +284,8 @@ static enum written_as choose_format(const struct nytp_spy *spy, const char *pat
 {
     if (spy->format == NULL && is_of_stream(path))
         return AS_STREAM;
-    const int status = ask(spy, path);
+    /* Does it write such a file? The input is no profile. */
+    const int status = run_export(spy, path, "/dev/null/none", true);
     if (status != NO_FORMAT && status != NOT_THERE)
         return AS_FORMAT;
     if (status == NOT_THERE && (spy->format != NULL || !ends_in(path, ".out")))
@@ -330,11 +310,8 @@ static bool export_stream(const struct nytp_spy *spy, const char *path, int stre
 {
     char input[40];
     snprintf(input, sizeof input, "/proc/self/fd/%d", stream_fd);
-    const char *const by_name[] = {EXPORT, "-q", "-o", path, input, NULL};
-    const char *const by_format[] = {EXPORT, "-q", "--format", spy->format,
-                                     "-o",   path, input,      NULL};
     fcntl(stream_fd, F_SETFD, 0);
-    const int status = run_export(spy->format == NULL ? by_name : by_format, false);
+    const int status = run_export(spy, path, input, false);
     if (status != 0)
         nytp_spy_say("%s: " EXPORT " ended with status %d", path, status);
     return status == 0;
@@ -378,7 +355,7 @@ static bool write_format(const struct recorder *recorder, const char *path)
 static void say_missed(const struct recorder *recorder)
 {
     const struct nytp_pace *const pace = &recorder->pace;
-    const uint64_t n = recorder->followed.n_looks, n_due = nytp_pace_due(pace, n);
+    const uint64_t n = recorder->followed.counts.n_looks, n_due = nytp_pace_due(pace, n);
     const double late = nytp_spy_percent((double)pace->n_late, (double)pace->n_looks);
     if (n_due > n)
         nytp_spy_say("%" PRIu64 " of %" PRIu64 " samples that were due: %s", n, n_due,
@@ -402,19 +379,19 @@ static void say_children(const struct nytp_followed *followed)
 
 static void say_result(const struct recorder *recorder, const char *path)
 {
-    const struct nytp_followed *const followed = &recorder->followed;
+    const struct nytp_look_counts counts = recorder->followed.counts;
     const double seconds = (double)(recorder->ended_ns - recorder->began_ns) / 1e9;
     nytp_spy_say("%" PRIu64 " samples of %u %s in %.1f s, %" PRIu64
                  " not whole and left out (%.2f %%): %s",
-                 followed->n_looks - followed->n_torn, recorder->n_threads,
-                 recorder->n_threads == 1 ? "thread" : "threads", seconds, followed->n_torn,
-                 nytp_spy_percent((double)followed->n_torn, (double)followed->n_looks), path);
+                 counts.n_looks - counts.n_torn, recorder->n_threads,
+                 recorder->n_threads == 1 ? "thread" : "threads", seconds, counts.n_torn,
+                 nytp_spy_percent((double)counts.n_torn, (double)counts.n_looks), path);
     say_missed(recorder);
     if (recorder->has_folded_evals)
         nytp_spy_say("more than %d string evals were seen: the further ones of a statement are "
                      "one, (eval 0)",
                      NYTP_MOST_EVALS);
-    say_children(followed);
+    say_children(&recorder->followed);
 }
 
 /* Reports named processes that are not in the profile; returns whether there is any. */
@@ -422,8 +399,8 @@ static bool say_missing(const struct recorder *recorder)
 {
     const struct nytp_followed *const followed = &recorder->followed;
     bool some = false;
-    for (uint32_t i = 0; i < followed->n_missing; i++) {
-        const struct nytp_missing *const missing = &followed->missing[i];
+    for (uint32_t i = 0; i < followed->missing.n; i++) {
+        const struct nytp_missing *const missing = &followed->missing.at[i];
         some |= missing->is_named;
         if (missing->is_named || recorder->n_threads == 0)
             nytp_spy_say("%s", missing->error.message);
@@ -543,8 +520,7 @@ enum nytp_spy_status nytp_spy_record(const struct nytp_spy *spy)
                                              .opened = opened,
                                              .closed = closed,
                                              .most_processes = UINT32_MAX,
-                                             .waits_for_perl = true,
-                                             .counts_children = true}};
+                                             .is_recording = true}};
     if (is_in_the_way(spy, path) || mixes_with_command(spy, path))
         return SPY_USAGE;
     if (!can_be_written(path))

@@ -9,7 +9,6 @@
 #include "terminal.h"
 
 #include "exporters/base/text.h"
-#include "formats/base/arena.h"
 #include "spy/record/sampled_stream.h"
 
 #include <errno.h>
@@ -35,7 +34,7 @@ struct row {
 
 /* String ids of the table by those of a process. */
 struct shared {
-    uint32_t *ids, n;
+    uint32_t *ids, capacity;
 };
 
 struct top {
@@ -44,9 +43,8 @@ struct top {
     pid_t last_pid;               /* opened last, */
     char last_command[4096];      /* and its command line */
     struct nytp_strings *strings; /* names in the table */
-    struct row *rows;
+    NYTP_LIST(struct row) rows;
     struct nytp_table by_name;
-    uint32_t n_rows, rows_capacity;
     double total, cpu;                          /* seconds, as in rows */
     uint64_t n_samples, n_forgotten;            /* n_forgotten: before the table began anew */
     int64_t shown_ns;                           /* last table */
@@ -60,12 +58,11 @@ static struct row *row_of(struct top *top, uint32_t name)
     const struct nytp_key key = {name, 0, 0, 0};
     const uint32_t at = nytp_table_get(&top->by_name, key);
     if (at != NYTP_TABLE_NONE)
-        return &top->rows[at];
-    if (!nytp_grow(&top->rows, &top->rows_capacity, top->n_rows, sizeof *top->rows) ||
-        !nytp_table_put(&top->by_name, key, top->n_rows))
+        return &top->rows.at[at];
+    if (!NYTP_GROW(&top->rows) || !nytp_table_put(&top->by_name, key, top->rows.n))
         return NULL;
-    top->rows[top->n_rows] = (struct row){.name = name};
-    return &top->rows[top->n_rows++];
+    top->rows.at[top->rows.n] = (struct row){.name = name};
+    return &top->rows.at[top->rows.n++];
 }
 
 static uint32_t interned(const struct top *top, struct nytp_name text)
@@ -78,15 +75,10 @@ static uint32_t shared_id(const struct nytp_followed_process *process, uint32_t 
 {
     const struct nytp_strings *const strings = process->session->names.strings;
     struct shared *const shared = process->of_command;
-    if (id >= shared->n) {
-        const uint32_t n = 2 * nytp_strings_count(strings);
-        uint32_t *const grown = realloc(shared->ids, n * sizeof *grown);
-        if (grown == NULL)
-            return UINT32_MAX;
-        memset(grown + shared->n, 0xff, (n - shared->n) * sizeof *grown);
-        *shared = (struct shared){grown, n};
-    }
-    if (shared->ids[id] == UINT32_MAX)
+    if (!nytp_reserve_zeroed(&shared->ids, &shared->capacity, nytp_strings_count(strings),
+                             sizeof *shared->ids))
+        return UINT32_MAX;
+    if (shared->ids[id] == 0) /* not looked up yet, or "" */
         shared->ids[id] = interned(process->followed->command, nytp_strings_get(strings, id));
     return shared->ids[id];
 }
@@ -167,16 +159,16 @@ static bool begin_anew(struct top *top)
     nytp_strings_free(top->strings);
     nytp_table_free(&top->by_name);
     top->strings = strings;
-    top->n_rows = 0;
+    top->rows.n = 0;
     top->total = top->cpu = 0;
     top->n_forgotten = top->n_samples;
-    for (uint32_t i = 0; i < top->followed.n_processes; i++)
-        if (top->followed.processes[i]->session != NULL)
-            forget_shared(top->followed.processes[i]->of_command);
+    for (uint32_t i = 0; i < top->followed.processes.n; i++)
+        if (top->followed.processes.at[i]->session != NULL)
+            forget_shared(top->followed.processes.at[i]->of_command);
     return true;
 }
 
-static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t ticks,
+static void take_sample(void *context, struct nytp_spied_thread *thread, int64_t ticks,
                         int64_t cpu_ticks)
 {
     const struct nytp_followed_process *const process = context;
@@ -184,9 +176,11 @@ static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t
     const struct nytp_stack *const stack = &thread->stack;
     const double seconds = (double)ticks / NYTP_SPY_TICKS_PER_S;
     if (ticks <= 0)
-        return true;
-    if (nytp_strings_count(top->strings) > MOST_NAMES && !begin_anew(top))
-        return !(top->failed = true);
+        return;
+    if (nytp_strings_count(top->strings) > MOST_NAMES && !begin_anew(top)) {
+        top->failed = true;
+        return;
+    }
     top->n_samples++;
     top->total += seconds;
     top->cpu += (double)cpu_ticks / NYTP_SPY_TICKS_PER_S;
@@ -197,7 +191,7 @@ static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t
         ok = count(process, frame_name(process, frame), frame, seconds,
                    i == 0 && leaf == UINT32_MAX);
     }
-    return !(top->failed |= !ok);
+    top->failed |= !ok;
 }
 
 static int by_self(const void *left, const void *right)
@@ -219,9 +213,9 @@ static void fade(struct top *top)
     const double rest = (FADE - 1.0) / FADE;
     top->total *= rest;
     top->cpu *= rest;
-    for (uint32_t i = 0; i < top->n_rows; i++) {
-        top->rows[i].self *= rest;
-        top->rows[i].total *= rest;
+    for (uint32_t i = 0; i < top->rows.n; i++) {
+        top->rows.at[i].self *= rest;
+        top->rows.at[i].total *= rest;
     }
 }
 
@@ -255,12 +249,11 @@ static void put_row(const struct top *top, struct nytp_out *out, const struct ro
 static void put_head(const struct top *top, struct nytp_out *out, uint32_t columns)
 {
     const struct nytp_followed *const followed = &top->followed;
-    uint64_t n_torn;
-    const uint64_t n_looks = nytp_followed_looks(followed, &n_torn);
+    const struct nytp_look_counts counts = followed->counts;
     const bool is_one = followed->n_ever == 1 && top->spy->pattern == NULL;
     uint32_t n_open = 0;
-    for (uint32_t i = 0; i < followed->n_processes; i++)
-        n_open += followed->processes[i]->session != NULL;
+    for (uint32_t i = 0; i < followed->processes.n; i++)
+        n_open += followed->processes.at[i]->session != NULL;
     nytp_printf(out, is_one ? "Process %u: " : "%u process%s: ",
                 is_one ? (uint32_t)top->last_pid : n_open, n_open == 1 ? "" : "es");
     nytp_text_put(out,
@@ -272,7 +265,8 @@ static void put_head(const struct top *top, struct nytp_out *out, uint32_t colum
                 "Wall time, of which %.0f%% on a processor; %llu samples at %u Hz, %.2f%% "
                 "not whole",
                 nytp_spy_percent(top->cpu, top->total), (unsigned long long)top->n_samples,
-                top->spy->rate, nytp_spy_percent((double)n_torn, (double)n_looks));
+                top->spy->rate,
+                nytp_spy_percent((double)counts.n_torn, (double)counts.n_looks));
     end_line(top, out);
 }
 
@@ -302,12 +296,12 @@ static uint32_t rows_that_fit(uint32_t n_limits)
 static void put_table(struct top *top, struct nytp_out *out)
 {
     const uint32_t columns = nytp_spy_columns(NULL);
-    struct row *const sorted = malloc((top->n_rows + 1) * sizeof *sorted);
+    struct row *const sorted = malloc((top->rows.n + 1) * sizeof *sorted);
     if (sorted == NULL)
         return;
-    if (top->n_rows > 0)
-        memcpy(sorted, top->rows, top->n_rows * sizeof *sorted);
-    qsort(sorted, top->n_rows, sizeof *sorted, top->sorted_by_total ? by_total : by_self);
+    if (top->rows.n > 0)
+        memcpy(sorted, top->rows.at, top->rows.n * sizeof *sorted);
+    qsort(sorted, top->rows.n, sizeof *sorted, top->sorted_by_total ? by_total : by_self);
     if (top->terminal.is_ours)
         nytp_puts(out, "\033[H");
     put_head(top, out, columns);
@@ -315,7 +309,7 @@ static void put_table(struct top *top, struct nytp_out *out)
     end_line(top, out);
     nytp_puts(out, "   self    total  sub");
     end_line(top, out);
-    for (uint32_t i = 0, shown = 0; i < top->n_rows && shown < most; i++) {
+    for (uint32_t i = 0, shown = 0; i < top->rows.n && shown < most; i++) {
         if (sorted[i].total <= top->total / 10000) /* the sub has faded */
             continue;
         put_row(top, out, &sorted[i], columns);
@@ -429,11 +423,11 @@ static void say_end(const struct top *top)
 {
     const struct nytp_followed *const followed = &top->followed;
     uint32_t i = 0;
-    while (i < followed->n_processes && !followed->processes[i]->was_opened)
+    while (i < followed->processes.n && !followed->processes.at[i]->was_opened)
         i++;
-    if (i < followed->n_processes)
+    if (i < followed->processes.n)
         nytp_spy_say("there is no perl any more in process %d",
-                     (int)followed->processes[i]->pid);
+                     (int)followed->processes.at[i]->pid);
     else if (followed->n_ever == 1)
         nytp_spy_say("process %d has ended", (int)top->last_pid);
     else
@@ -476,7 +470,7 @@ enum nytp_spy_status nytp_spy_top(const struct nytp_spy *spy)
     nytp_followed_end(&top.followed);
     nytp_followed_free(&top.followed);
     nytp_table_free(&top.by_name);
-    free(top.rows);
+    free(top.rows.at);
     nytp_strings_free(top.strings);
     if (top.failed)
         nytp_spy_say("out of memory");

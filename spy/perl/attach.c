@@ -90,12 +90,8 @@ static bool is_timed(const char *op_name)
 
 const char *nytp_timed_builtin(struct nytp_perl *perl, unsigned type)
 {
-    if (type >= NYTP_OP_TYPES)
-        return NULL;
-    enum nytp_op_kind *const kind = &perl->op_kinds[type];
-    if (*kind == NYTP_OP_UNKNOWN)
-        *kind = is_timed(op_name(perl, type)) ? NYTP_OP_TIMED : NYTP_OP_OTHER;
-    return *kind == NYTP_OP_TIMED ? op_name(perl, type) : NULL;
+    const char *const name = op_name(perl, type);
+    return is_timed(name) ? name : NULL;
 }
 
 /* ---- which perl ---- */
@@ -105,11 +101,6 @@ static const char *machine_of(const struct nytp_image *image)
     return image->machine == EM_X86_64    ? "x86_64"
            : image->machine == EM_AARCH64 ? "aarch64"
                                           : "?";
-}
-
-static bool has_perl(struct nytp_image *image, struct nytp_memory *memory, uint64_t start)
-{
-    return nytp_image_at(image, memory, start) && nytp_symbol(image, "PL_version") != 0;
 }
 
 /* A program that exports nothing: its symbols are in the file, unless they were stripped. */
@@ -145,7 +136,8 @@ static bool find_image(struct nytp_perl *perl, struct nytp_error *error)
         if (mapping->offset != 0)
             continue;
         perl->path = mapping->path;
-        if (has_perl(&perl->image, perl->memory, mapping->start) ||
+        if ((nytp_image_at(&perl->image, perl->memory, mapping->start) &&
+             nytp_symbol(&perl->image, "PL_version") != 0) ||
             (i == 0 && perl->image.machine != 0 && has_perl_in_file(perl, mapping)))
             return true;
         if (i == 0)
@@ -337,18 +329,13 @@ static bool fits(struct nytp_perl *perl, struct nytp_memory *cached,
            arena_fits(&reader, variable(perl, &first, NYTP_PL_sv_arenaroot));
 }
 
-/* Only a perl with assertions exports it. */
-static bool is_debugging(const struct nytp_perl *perl)
-{
-    return nytp_symbol(&perl->image, "Perl_get_debug_opts") != 0;
-}
-
 static const struct nytp_layout *find_layout(struct nytp_perl *perl, struct nytp_memory *cached,
                                              bool *is_known)
 {
     const bool has_threads = nytp_symbol(&perl->image, "PL_thr_key") != 0;
     const char *const machine = machine_of(&perl->image);
-    const bool debugging = is_debugging(perl);
+    /* Only a perl with assertions exports it. */
+    const bool debugging = nytp_symbol(&perl->image, "Perl_get_debug_opts") != 0;
     for (const struct nytp_layout *row = nytp_layouts; row->version != 0; row++) {
         if (row->version != perl->version || row->has_threads != has_threads ||
             strcmp(row->machine, machine) != 0 || nytp_layout_is_debugging(row) != debugging)

@@ -213,6 +213,7 @@ static void add(struct counting *counting, const struct nytp_value *value, const
     counting->census->bytes += bytes;
 }
 
+/* A value whose body cannot be read was freed meanwhile. */
 static void take_head(struct counting *counting, const uint8_t *head, uint64_t address)
 {
     const struct nytp_layout *const layout = counting->reader.layout;
@@ -226,8 +227,6 @@ static void take_head(struct counting *counting, const uint8_t *head, uint64_t a
         add(counting, &value, NULL);
     else if (nytp_look(&counting->reader, value.body + skip, body + skip, BODY_BYTES - skip))
         add(counting, &value, body);
-    else
-        counting->census->n_torn++; /* freed meanwhile */
 }
 
 static void count_arenas(struct counting *counting, uint64_t arena)
@@ -250,7 +249,6 @@ static void count_arenas(struct counting *counting, uint64_t arena)
             for (uint64_t k = 0; k < some; k++)
                 take_head(counting, heads + k * size, arena + (i + k) * size);
         }
-        counting->census->n_arenas++;
         if (counting->progress != NULL && n % 1024 == 0)
             counting->progress(counting->census->n);
         if (next == passed)
@@ -327,7 +325,6 @@ static void count_keys(struct counting *counting, struct nytp_reader *now, uint6
         table = after;
     }
     const uint64_t fixed = (uint64_t)layout->he_size + (uint64_t)layout->hek_key + 2;
-    counting->census->n_keys += table.n;
     counting->census->key_bytes += table.n * fixed + length + table.max * 8;
 }
 

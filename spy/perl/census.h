@@ -29,8 +29,7 @@ struct nytp_census {
     uint32_t n_rows, capacity;
     struct nytp_table by_kind;
     uint64_t n, bytes;                 /* values; their heads, bodies, buffers and elements */
-    uint64_t n_keys, key_bytes;        /* of hashes: each once */
-    uint64_t n_arenas, n_torn;         /* arenas and values that could not be read */
+    uint64_t key_bytes;                /* of keys of hashes: each once */
     int64_t count_before, count_after; /* as perl counts them (PL_sv_count) */
     bool holders_given_up;             /* the search was too long: holders may be missing */
 };

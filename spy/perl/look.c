@@ -191,25 +191,6 @@ static bool guess_first(struct nytp_look *look)
     return plan_all(look);
 }
 
-/* The variables in as few pieces as they allow; most often they are neighbours. */
-static size_t add_head(const struct nytp_look *look, uint8_t *head, uint64_t *start,
-                       struct nytp_piece *pieces)
-{
-    static const enum nytp_variable wanted[] = {NYTP_PL_op, NYTP_PL_curpad, NYTP_PL_curcop,
-                                                NYTP_PL_curstackinfo, NYTP_PL_stack_sp};
-    uint64_t first = UINT64_MAX, last = 0;
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        const uint64_t at = look->of.at[wanted[i]];
-        first = at < first ? at : first;
-        last = at > last ? at : last;
-    }
-    *start = first;
-    if (last - first > HEAD_ROOM - sizeof(uint64_t))
-        return 0;
-    *pieces = (struct nytp_piece){first, head, last - first + sizeof(uint64_t)};
-    return 1;
-}
-
 /* When a PERL_SI is read: that in use after each reading of its contexts, the others before the
  * first such reading and after the second. */
 enum seen_at {
@@ -268,11 +249,23 @@ static void see_deep_contexts(const struct nytp_look *look, struct seen *seen)
     }
 }
 
+/* The variables, in one piece: they are neighbours. Returns false if they are not. */
 static bool see_head(const struct nytp_look *look, struct seen *seen, int i)
 {
-    const size_t n = add_head(look, seen->heads[i], &seen->start, &seen->pieces[seen->n]);
-    seen->n += n;
-    return n > 0;
+    static const enum nytp_variable wanted[] = {NYTP_PL_op, NYTP_PL_curpad, NYTP_PL_curcop,
+                                                NYTP_PL_curstackinfo, NYTP_PL_stack_sp};
+    uint64_t first = UINT64_MAX, last = 0;
+    for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++) {
+        const uint64_t at = look->of.at[wanted[k]];
+        first = at < first ? at : first;
+        last = at > last ? at : last;
+    }
+    if (last - first > HEAD_ROOM - sizeof(uint64_t))
+        return false;
+    seen->start = first;
+    seen->pieces[seen->n++] =
+        (struct nytp_piece){first, seen->heads[i], last - first + sizeof(uint64_t)};
+    return true;
 }
 
 /* Nothing that the program writes is read before the variables are: its next write to that

@@ -346,14 +346,6 @@ static bool has_pad(const struct nytp_reading *reading, const struct nytp_call *
     return now.pad == call->pad;
 }
 
-bool nytp_are_still_calls(struct nytp_walker *walker, const struct nytp_found *found)
-{
-    for (uint32_t i = 0; i < found->n_left; i++)
-        if (!has_pad(&walker->reading, &found->left[i]))
-            return false;
-    return true;
-}
-
 static uint64_t site_at(const struct nytp_reading *reading, int32_t place)
 {
     const struct nytp_walker *const walker = reading->perl;

@@ -47,9 +47,6 @@ static inline bool nytp_is_checked(const struct nytp_walker *walker, uint32_t i)
            !nytp_contexts_are_cleared(walker->names->perl->layout);
 }
 
-/* Returns whether the calls from memory have the pads that they had. */
-bool nytp_are_still_calls(struct nytp_walker *walker, const struct nytp_found *found);
-
 /* Adds the words of an op to this look's reads. */
 void nytp_op_type_ask(struct nytp_walker *walker, const struct nytp_spied_moment *moment);
 

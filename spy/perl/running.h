@@ -15,12 +15,6 @@ enum {
     NYTP_OP_NAME = 32,   /* bytes of a name that is kept */
 };
 
-enum nytp_op_kind {
-    NYTP_OP_UNKNOWN,
-    NYTP_OP_TIMED, /* shown as if it was a sub (nytp_timed_builtin()) */
-    NYTP_OP_OTHER,
-};
-
 /* A thread of Perl, or the whole program. */
 struct nytp_interpreter {
     uint64_t at[NYTP_VARIABLES]; /* where its variables are */
@@ -41,7 +35,6 @@ struct nytp_perl {
     uint64_t op_names;                               /* PL_op_name */
     uint64_t op_functions;                           /* PL_ppaddr; 0: not known */
     char op_names_read[NYTP_OP_TYPES][NYTP_OP_NAME]; /* names read so far */
-    enum nytp_op_kind op_kinds[NYTP_OP_TYPES];
     struct nytp_interpreter *interpreters;
     uint32_t n_interpreters, capacity;
     bool has_endless_ring; /* to look for threads took too long once, and is not done again */

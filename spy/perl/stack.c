@@ -24,7 +24,7 @@ enum {
     LOOKS = 16,
     LOOKS_FOR_ONE = 6, /* for the same moment: what five do not find, fifteen more hardly do */
     LOOKS_DEEP = 4,    /* for the same moment of a deep stack, which is another soon */
-    MOST_ABOVE = 8,    /* contexts above the top, where an eval was that has ended */
+    MOST_ABOVE = 9,    /* contexts above the top, where an eval was that has ended */
     RESTS = 3,         /* looks in which nothing moved: it is no eval that is compiled */
 };
 
@@ -103,16 +103,6 @@ static bool find_main_compiled(struct nytp_walker *walker, struct nytp_spied_mom
     return true;
 }
 
-/* The first context above the top that is of a call; `end`: none is. */
-static int32_t find_above(const struct nytp_contexts *contexts, int32_t above, int32_t end)
-{
-    struct nytp_call call;
-    const int32_t last = above + MOST_ABOVE < end ? above + MOST_ABOVE : end;
-    while (above < last && !nytp_context_call(contexts, above, &call))
-        above++;
-    return above;
-}
-
 /* The innermost eval where the variables were read, from then on in the first reading of the
  * stack in use, which is the nearer one. It may be over since: perl leaves it above the top.
  * Then it is the innermost call of the reading. False: it is none, or a sub may have been there
@@ -121,8 +111,10 @@ static bool find_eval(struct nytp_walker *walker)
 {
     const struct nytp_stack_info *const info = &walker->look.infos[0];
     const struct nytp_contexts contexts = nytp_contexts_of(walker, 0);
-    const int32_t end = (int32_t)info->n_first, above = info->low_first + 1;
+    const int32_t above = info->low_first + 1;
+    const int32_t end = nytp_lower((int32_t)info->n_first, above + MOST_ABOVE);
     struct nytp_call left;
+    int32_t at = above;
     if (!nytp_are_same_below(walker))
         return false;
     memcpy(nytp_look_reading(&walker->look, 0, false, info->n_deep),
@@ -130,8 +122,9 @@ static bool find_eval(struct nytp_walker *walker)
            (info->n_first - info->n_deep) * (size_t)contexts.layout->cx_size);
     if (!nytp_moment_calls(walker, above, 0))
         return false;
-    const int32_t at = find_above(&contexts, above, end);
-    if (at < end && nytp_context_call(&contexts, at, &left) && nytp_is_eval(&left)) {
+    while (at < end && !nytp_context_call(&contexts, at, &left))
+        at++;
+    if (at < end && nytp_is_eval(&left)) {
         if (nytp_may_be_in(walker, left.site, innermost(walker, n_calls(walker)), false))
             return nytp_moment_calls(walker, at + 1, 0);
         if (nytp_is_in_some_sub(walker, left.site))
@@ -156,7 +149,7 @@ static bool is_with_call(struct nytp_walker *walker, struct nytp_spied_moment *m
     found->left[0].site = innermost(walker, n_calls(walker))->site;
     found->n_left = 1;
     return nytp_may_be_in(walker, moment->curcop, &seen->call, true) &&
-           nytp_are_still_calls(walker, found);
+           nytp_spied_facts.has_pad(&walker->reading, &seen->call);
 }
 
 /* An eval that has ended before it was known where in it the program was: its statements are
@@ -280,10 +273,11 @@ static bool take_ended_site(struct nytp_walker *walker, struct sample *sample,
     return true;
 }
 
-/* An eval is compiled, but it has not begun: its caller's statement is current. */
+/* The innermost call, an eval, is compiled but has not begun: its caller's statement is
+ * current. */
 static bool leave_out_eval(struct nytp_walker *walker, struct sample *sample)
 {
-    if (sample->found.n_left > 0 || sample->found.n_open == 0)
+    if (sample->found.n_left > 0)
         return false;
     sample->found.n_open--;
     return nytp_may_be_in(walker, sample->wanted.curcop,

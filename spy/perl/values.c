@@ -72,7 +72,6 @@ struct nytp_value nytp_value_of(const struct nytp_layout *layout, const uint8_t 
         .body = nytp_u64(head, layout->sv_any),
         .u = nytp_u64(head, layout->sv_u),
         .flags = flags,
-        .references = nytp_u32(head, layout->sv_refcnt),
         .type = (int32_t)(flags & (uint32_t)layout->svf_typemask),
     };
 }

@@ -73,7 +73,7 @@ static inline uint32_t nytp_u32(const void *bytes, int32_t offset)
 /* The head of a value. */
 struct nytp_value {
     uint64_t address, body, u;
-    uint32_t flags, references;
+    uint32_t flags;
     int32_t type;
 };
 bool nytp_value_at(struct nytp_reader *reader, uint64_t address, struct nytp_value *value);

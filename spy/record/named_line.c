@@ -47,15 +47,11 @@ static size_t skip_word(struct code code, size_t at)
     return at;
 }
 
-static bool begins_with_word(struct code code, const char *word)
-{
-    const size_t len = strlen(word);
-    return code.len >= len && memcmp(code.text, word, len) == 0 && skip_word(code, 0) == len;
-}
-
 static bool is_use(struct code code)
 {
-    return begins_with_word(code, "use") || begins_with_word(code, "no");
+    const size_t len = skip_word(code, 0);
+    return (len == 3 && memcmp(code.text, "use", len) == 0) ||
+           (len == 2 && memcmp(code.text, "no", len) == 0);
 }
 
 /* `use`, `use Module`, and the rest is on other lines. */
@@ -125,17 +121,14 @@ uint32_t nytp_begin_line(FILE *source, uint32_t first_statement)
 
 /* ---- anonymous subs ---- */
 
+#define BLANKS " \t" /* of an indentation */
+
 /* The brace that opens the body of an anonymous sub. */
 struct opening {
     size_t indentation;
     uint32_t depth; /* of braces; 0: there is none, or it is closed */
     bool is_last;   /* nothing follows on its line */
 };
-
-static size_t indentation_of(const char *line)
-{
-    return strspn(line, " \t");
-}
 
 /* Where `sub` without a name is, the last one of the line; code.len: nowhere. */
 static size_t find_sub_word(struct code code)
@@ -150,13 +143,6 @@ static size_t find_sub_word(struct code code)
             found = i;
     }
     return found;
-}
-
-static size_t find_char(struct code code, size_t from, char c)
-{
-    while (from < code.len && code.text[from] != c)
-        from++;
-    return from;
 }
 
 /* Quoted text is no code. A quote behind a sigil or a word is none: $' or Package'name.
@@ -202,13 +188,14 @@ static void look_for_opening(const char *line, struct code code, bool is_first_s
                              bool *is_brace_to_come, struct opening *opening)
 {
     const size_t word = *is_brace_to_come ? 0 : find_sub_word(code);
-    const size_t brace = find_char(code, word, '{');
-    const bool is_last = brace + 1 == code.len;
+    const char *const brace = memchr(code.text + word, '{', code.len - word);
+    const bool is_last = brace == code.text + code.len - 1;
     *is_brace_to_come = word < code.len && word + 3 == code.len;
-    if (brace < code.len && is_last != is_first_statement) {
+    if (brace != NULL && is_last != is_first_statement) {
         if (!is_first_statement || opening->depth == 0)
             *opening =
-                (struct opening){indentation_of(line), depth_after(code, brace, 0), is_last};
+                (struct opening){strspn(line, BLANKS),
+                                 depth_after(code, (size_t)(brace - code.text), 0), is_last};
     } else if (!is_first_statement && !may_be_above(code)) {
         opening->depth = 0;
     }
@@ -232,7 +219,7 @@ uint32_t nytp_anonymous_line(FILE *source, uint32_t first_statement)
             break;
         else if (!opening.is_last)
             opening.depth = depth_after(code, 0, opening.depth);
-        else if (code.text[0] == '}' && indentation_of(line) == opening.indentation)
+        else if (code.text[0] == '}' && strspn(line, BLANKS) == opening.indentation)
             opening.depth = 0;
         if (n >= first_statement && opening.depth == 0)
             found = n;

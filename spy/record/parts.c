@@ -72,11 +72,6 @@ bool nytp_part_put(void *context, const uint8_t *bytes, size_t len)
     return part->error.status == NYTP_OK;
 }
 
-static bool put_into_file(void *fd, const uint8_t *bytes, size_t len)
-{
-    return write_all(*(const int *)fd, bytes, len);
-}
-
 static bool put_out(void *context, const uint8_t *bytes, size_t len)
 {
     struct nytp_out *const out = context;
@@ -106,22 +101,21 @@ static bool cannot_read(struct nytp_error *error)
                           strerror(errno));
 }
 
-/* Put a short stream behind the others. False: it keeps its own file, as on a full disk. */
-static bool move_to_common(struct nytp_parts *parts, struct nytp_ended_part *ended)
+/* Puts a short stream behind the others. If that fails, as on a full disk, it keeps its own
+ * file. */
+static void move_to_common(struct nytp_parts *parts, struct nytp_ended_part *ended)
 {
     if (ended->len > SHORT)
-        return false;
+        return;
     if (parts->common_fd < 0)
         parts->common_fd = nytp_parts_temporary_file("nytp-spy-ended");
-    if (parts->common_fd < 0)
-        return false;
-    if (lseek(parts->common_fd, parts->common_len, SEEK_SET) < 0 ||
-        !copy_bytes(ended->fd, 0, ended->len, put_into_file, &parts->common_fd))
-        return false;
+    struct nytp_part common = {.fd = parts->common_fd};
+    if (common.fd < 0 || lseek(common.fd, parts->common_len, SEEK_SET) < 0 ||
+        !copy_bytes(ended->fd, 0, ended->len, nytp_part_put, &common))
+        return;
     close(ended->fd);
     *ended = (struct nytp_ended_part){-1, parts->common_len, ended->len, ended->is_cut};
     parts->common_len += ended->len;
-    return true;
 }
 
 void nytp_part_end(struct nytp_parts *parts, struct nytp_part *part, bool is_whole)
@@ -153,17 +147,18 @@ static bool merge_file(struct nytp_merge *merge, int fd, struct nytp_error *erro
 static bool merge_part(struct nytp_merge *merge, const struct nytp_parts *parts,
                        const struct nytp_ended_part *part, struct nytp_error *error)
 {
-    int fd = part->fd >= 0 ? part->fd : memfd_create("nytp-spy", MFD_CLOEXEC);
+    struct nytp_part copy = {.fd = part->fd >= 0 ? part->fd
+                                                 : memfd_create("nytp-spy", MFD_CLOEXEC)};
     const bool is_there =
-        fd >= 0 && (part->fd >= 0 ||
-                    copy_bytes(parts->common_fd, part->at, part->len, put_into_file, &fd));
-    bool ok = is_there ? merge_file(merge, fd, error) : cannot_read(error);
+        copy.fd >= 0 && (part->fd >= 0 || copy_bytes(parts->common_fd, part->at, part->len,
+                                                     nytp_part_put, &copy));
+    bool ok = is_there ? merge_file(merge, copy.fd, error) : cannot_read(error);
     if (is_there && !ok && part->is_cut) { /* the part has all that came before the cut */
         *error = (struct nytp_error){0};
         ok = true;
     }
-    if (part->fd < 0 && fd >= 0)
-        close(fd);
+    if (part->fd < 0 && copy.fd >= 0)
+        close(copy.fd);
     return ok;
 }
 

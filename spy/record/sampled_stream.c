@@ -47,12 +47,11 @@ struct nytp_sampled_stream {
     struct nytp_stream_facts facts;
     struct nytp_writer *writer;
     struct nytp_table fids, subs_by_name, spied, arcs_by_place;
-    struct sub *subs;
-    struct call *calls;
-    struct arc *arcs;
+    NYTP_LIST(struct sub) subs;
+    NYTP_LIST(struct call) calls;
+    NYTP_LIST(struct arc) arcs;
     const struct nytp_frame **shown; /* frames of the sample that are calls, outermost first */
-    uint32_t n_fids, n_subs, subs_capacity, n_calls, calls_capacity, n_arcs, arcs_capacity;
-    uint32_t shown_capacity;
+    uint32_t shown_capacity, n_fids;
     uint32_t n_begins_renamed; /* of one line, each in another file */
     uint32_t runtime;          /* main::RUNTIME, which calls what no sub calls */
     int64_t ticks;
@@ -147,17 +146,15 @@ static uint32_t sub_named(struct nytp_sampled_stream *stream, uint32_t name, boo
     const struct nytp_name text = nytp_strings_get(stream->names->strings, name);
     struct sub sub = {.name = name, .is_foreign = is_foreign};
     sub.encoded = calloc(1, text.len + NYTP_ENCODED_STR_EXTRA + NYTP_COPY_STEP);
-    if (sub.encoded == NULL ||
-        !nytp_grow(&stream->subs, &stream->subs_capacity, stream->n_subs,
-                   sizeof *stream->subs) ||
-        !nytp_table_put(&stream->subs_by_name, key, stream->n_subs)) {
+    if (sub.encoded == NULL || !NYTP_GROW(&stream->subs) ||
+        !nytp_table_put(&stream->subs_by_name, key, stream->subs.n)) {
         free(sub.encoded);
         stream->failed = true;
         return 0;
     }
     sub.encoded_len = nytp_encode_str(sub.encoded, text.ptr, text.len);
-    stream->subs[stream->n_subs] = sub;
-    return stream->n_subs++;
+    stream->subs.at[stream->subs.n] = sub;
+    return stream->subs.n++;
 }
 
 /* The line by which a recorder names the sub. */
@@ -209,7 +206,7 @@ static uint32_t sub_of_frame(struct nytp_sampled_stream *stream, const struct ny
     const uint32_t line = has_line ? named_line(stream, from) : from->first_line;
     const uint32_t number =
         sub_named(stream, has_line ? name_with_line(stream, from, line) : from->name, false);
-    struct sub *const sub = &stream->subs[number];
+    struct sub *const sub = &stream->subs.at[number];
     if (!nytp_table_put(&stream->spied, key, number))
         stream->failed = true;
     if (sub->first_line == 0) {
@@ -223,9 +220,9 @@ static uint32_t sub_of_frame(struct nytp_sampled_stream *stream, const struct ny
 /* The innermost open call is at this frame's statement. */
 static void reach_line(struct nytp_sampled_stream *stream, const struct nytp_frame *frame)
 {
-    if (frame->sub == UINT32_MAX || stream->n_calls == 0)
+    if (frame->sub == UINT32_MAX || stream->calls.n == 0)
         return;
-    struct sub *const sub = &stream->subs[stream->calls[stream->n_calls - 1].sub];
+    struct sub *const sub = &stream->subs.at[stream->calls.at[stream->calls.n - 1].sub];
     if (frame->file == sub->file && frame->line > sub->last_line)
         sub->last_line = frame->line;
 }
@@ -236,7 +233,7 @@ static uint32_t sub_of_builtin(struct nytp_sampled_stream *stream, uint32_t call
 {
     struct nytp_label name = {.len = 0};
     const struct nytp_name from =
-        nytp_strings_get(stream->names->strings, stream->subs[caller].name);
+        nytp_strings_get(stream->names->strings, stream->subs.at[caller].name);
     const char *const bracket = memchr(from.ptr, '[', from.len);
     size_t len = bracket == NULL ? from.len : (size_t)(bracket - from.ptr);
     while (len >= 2 && memcmp(from.ptr + len - 2, "::", 2) != 0)
@@ -251,7 +248,7 @@ static uint32_t sub_of_builtin(struct nytp_sampled_stream *stream, uint32_t call
 
 static uint32_t innermost_sub(const struct nytp_sampled_stream *stream)
 {
-    return stream->n_calls > 0 ? stream->calls[stream->n_calls - 1].sub : stream->runtime;
+    return stream->calls.n > 0 ? stream->calls.at[stream->calls.n - 1].sub : stream->runtime;
 }
 
 static struct arc *arc_of(struct nytp_sampled_stream *stream, const struct call *call,
@@ -260,14 +257,13 @@ static struct arc *arc_of(struct nytp_sampled_stream *stream, const struct call 
     const struct nytp_key key = {caller, call->sub, call->fid, call->line};
     const uint32_t known = nytp_table_get(&stream->arcs_by_place, key);
     if (known != NYTP_TABLE_NONE)
-        return &stream->arcs[known];
-    if (!nytp_grow(&stream->arcs, &stream->arcs_capacity, stream->n_arcs,
-                   sizeof *stream->arcs) ||
-        !nytp_table_put(&stream->arcs_by_place, key, stream->n_arcs)) {
+        return &stream->arcs.at[known];
+    if (!NYTP_GROW(&stream->arcs) ||
+        !nytp_table_put(&stream->arcs_by_place, key, stream->arcs.n)) {
         stream->failed = true;
         return NULL;
     }
-    struct arc *const arc = &stream->arcs[stream->n_arcs++];
+    struct arc *const arc = &stream->arcs.at[stream->arcs.n++];
     *arc = (struct arc){
         .caller = caller, .callee = call->sub, .fid = call->fid, .line = call->line};
     return arc;
@@ -275,27 +271,26 @@ static struct arc *arc_of(struct nytp_sampled_stream *stream, const struct call 
 
 static void open_call(struct nytp_sampled_stream *stream, const struct call *call)
 {
-    if (!nytp_grow(&stream->calls, &stream->calls_capacity, stream->n_calls,
-                   sizeof *stream->calls)) {
+    if (!NYTP_GROW(&stream->calls)) {
         stream->failed = true;
         return;
     }
     nytp_write_sub_entry(stream->writer, call->fid, call->line);
-    stream->calls[stream->n_calls] = *call;
-    stream->calls[stream->n_calls++].start_ticks = stream->ticks;
-    stream->subs[call->sub].depth++;
+    stream->calls.at[stream->calls.n] = *call;
+    stream->calls.at[stream->calls.n++].start_ticks = stream->ticks;
+    stream->subs.at[call->sub].depth++;
 }
 
 static void close_call(struct nytp_sampled_stream *stream, int64_t now)
 {
-    const struct call call = stream->calls[--stream->n_calls];
-    struct sub *const sub = &stream->subs[call.sub];
+    const struct call call = stream->calls.at[--stream->calls.n];
+    struct sub *const sub = &stream->subs.at[call.sub];
     struct arc *const arc = arc_of(stream, &call, innermost_sub(stream));
     const int64_t incl = now - call.start_ticks;
-    nytp_write_sub_return(stream->writer, stream->n_calls + 1, incl, incl - call.child_ticks,
+    nytp_write_sub_return(stream->writer, stream->calls.n + 1, incl, incl - call.child_ticks,
                           sub->encoded, sub->encoded_len);
-    if (stream->n_calls > 0)
-        stream->calls[stream->n_calls - 1].child_ticks += incl;
+    if (stream->calls.n > 0)
+        stream->calls.at[stream->calls.n - 1].child_ticks += incl;
     sub->depth--;
     if (arc == NULL)
         return;
@@ -327,7 +322,7 @@ static uint32_t file_of(const struct nytp_frame *frame)
 static bool is_open(void *walk, uint32_t i)
 {
     struct nytp_sampled_stream *const stream = walk;
-    const struct call *const open = &stream->calls[i];
+    const struct call *const open = &stream->calls.at[i];
     const struct nytp_frame *const frame = stream->shown[i], *const caller = frame + 1;
     if (open->line != caller->line ||
         (open->spied != frame->sub && open->sub != sub_of_frame(stream, frame)))
@@ -361,7 +356,7 @@ static void go_to(struct nytp_sampled_stream *stream, const struct nytp_stack *s
     for (uint32_t i = stack->n - 1; i-- > 0;)
         if (stack->frames[i].sub != UINT32_MAX)
             stream->shown[n++] = &stack->frames[i];
-    nytp_step(&steps, stream, stream->n_calls, 0, n);
+    nytp_step(&steps, stream, stream->calls.n, 0, n);
     reach_line(stream, &stack->frames[0]);
 }
 
@@ -385,7 +380,7 @@ static void enter_and_leave(struct nytp_sampled_stream *stream, const struct nyt
  * then it is in the file that it uses. */
 static void place_runtime(struct nytp_sampled_stream *stream, const struct nytp_frame *frame)
 {
-    struct sub *const runtime = &stream->subs[stream->runtime];
+    struct sub *const runtime = &stream->subs.at[stream->runtime];
     if (runtime->first_line > 0 && nytp_is_compiling(stream->names->perl, frame->cop))
         return;
     runtime->file = frame->file;
@@ -450,14 +445,14 @@ static void write_header(struct nytp_sampled_stream *stream)
 static struct nytp_str name_of(const struct nytp_sampled_stream *stream, uint32_t sub)
 {
     const struct nytp_name name =
-        nytp_strings_get(stream->names->strings, stream->subs[sub].name);
+        nytp_strings_get(stream->names->strings, stream->subs.at[sub].name);
     return (struct nytp_str){.ptr = name.ptr, .len = name.len};
 }
 
 static void write_sub_infos(struct nytp_sampled_stream *stream)
 {
-    for (uint32_t i = 0; i < stream->n_subs; i++) {
-        const struct sub *const sub = &stream->subs[i];
+    for (uint32_t i = 0; i < stream->subs.n; i++) {
+        const struct sub *const sub = &stream->subs.at[i];
         const bool has_place = !sub->is_foreign && sub->first_line > 0;
         nytp_write_sub_info(stream->writer,
                             &(struct nytp_sub_info){
@@ -472,13 +467,13 @@ static void write_sub_infos(struct nytp_sampled_stream *stream)
 static void write_arcs(struct nytp_sampled_stream *stream)
 {
     const double per_s = NYTP_SPY_TICKS_PER_S;
-    for (uint32_t i = 0; i < stream->n_subs; i++)
-        if (stream->subs[i].is_foreign) /* says that it is none of Perl */
+    for (uint32_t i = 0; i < stream->subs.n; i++)
+        if (stream->subs.at[i].is_foreign) /* says that it is none of Perl */
             nytp_write_sub_callers(stream->writer,
                                    &(struct nytp_sub_callers){.caller = {.ptr = ""},
                                                               .callee = name_of(stream, i)});
-    for (uint32_t i = 0; i < stream->n_arcs; i++) {
-        const struct arc *const arc = &stream->arcs[i];
+    for (uint32_t i = 0; i < stream->arcs.n; i++) {
+        const struct arc *const arc = &stream->arcs.at[i];
         nytp_write_sub_callers(stream->writer, &(struct nytp_sub_callers){
                                                    .fid = arc->fid,
                                                    .line = arc->line,
@@ -495,17 +490,17 @@ static void write_arcs(struct nytp_sampled_stream *stream)
 
 static void free_stream(struct nytp_sampled_stream *stream)
 {
-    for (uint32_t i = 0; i < stream->n_subs; i++)
-        free(stream->subs[i].encoded);
+    for (uint32_t i = 0; i < stream->subs.n; i++)
+        free(stream->subs.at[i].encoded);
     nytp_writer_free(stream->writer);
     nytp_table_free(&stream->fids);
     nytp_table_free(&stream->subs_by_name);
     nytp_table_free(&stream->spied);
     nytp_table_free(&stream->arcs_by_place);
-    free(stream->subs);
-    free(stream->calls);
+    free(stream->subs.at);
+    free(stream->calls.at);
     free(stream->shown);
-    free(stream->arcs);
+    free(stream->arcs.at);
     free(stream);
 }
 
@@ -533,7 +528,7 @@ struct nytp_sampled_stream *nytp_sampled_stream_new(struct nytp_names *names,
 bool nytp_sampled_stream_end(struct nytp_sampled_stream *stream, uint64_t n_looks,
                              uint64_t n_torn)
 {
-    while (stream->n_calls > 0)
+    while (stream->calls.n > 0)
         close_call(stream, stream->ticks);
     nytp_last_sample_put(stream->writer, &stream->last);
     nytp_write_number_attribute(stream->writer, "samples", stream->n_samples);

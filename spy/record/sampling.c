@@ -68,18 +68,16 @@ static bool add_thread(struct nytp_sampling *sampling, const struct nytp_interpr
 
 /* Gives out the samples held back, with no more processor time than the kernel has counted.
  * Time that a sample cannot have, since it is longer than the sample, goes to later ones. */
-static bool give(struct nytp_sampling *sampling, struct nytp_spied_thread *thread, bool ran)
+static void give(struct nytp_sampling *sampling, struct nytp_spied_thread *thread, bool ran)
 {
-    bool ok = true;
-    for (; ok && thread->n_held > 0; thread->n_held--) {
+    for (; thread->n_held > 0; thread->n_held--) {
         const int64_t ticks = thread->held_ticks / thread->n_held;
         const int64_t owed = (thread->times.ran_ns - thread->given_cpu_ns) / NS_PER_TICK;
         const int64_t cpu = !ran ? 0 : thread->times.ran_ns < 0 || owed > ticks ? ticks : owed;
         thread->held_ticks -= ticks;
         thread->given_cpu_ns += cpu * NS_PER_TICK;
-        ok = sampling->sample(sampling->context, thread, ticks, cpu);
+        sampling->sample(sampling->context, thread, ticks, cpu);
     }
-    return ok;
 }
 
 static void end_thread(struct nytp_sampling *sampling, uint32_t i)
@@ -133,7 +131,7 @@ static void find_threads(struct nytp_sampling *sampling, int64_t now)
 /* ---- did it run ---- */
 
 /* Gives out the samples held back, as running if the thread has had a processor since. */
-static bool settle(struct nytp_sampling *sampling, struct nytp_spied_thread *thread)
+static void settle(struct nytp_sampling *sampling, struct nytp_spied_thread *thread)
 {
     const struct nytp_task_times before = thread->times;
     const struct nytp_task_times times = nytp_task_times(thread->times_fd);
@@ -141,9 +139,9 @@ static bool settle(struct nytp_sampling *sampling, struct nytp_spied_thread *thr
     if (times.ran_ns != before.ran_ns || times.waited_ns != before.waited_ns)
         thread->changed_ns = now;
     else if (now - thread->changed_ns < LONGEST_TICK_NS)
-        return true;
+        return;
     thread->times = times;
-    return give(sampling, thread, times.ran_ns != before.ran_ns);
+    give(sampling, thread, times.ran_ns != before.ran_ns);
 }
 
 static bool is_same_stack(const struct nytp_stack *a, const struct nytp_stack *b)
@@ -180,14 +178,14 @@ static bool sleeps_on(struct nytp_spied_thread *thread)
 
 /* Holds the sample back, or gives it out if it is clear whether the thread ran. Its time ends
  * when the look began, as looks at a moving program take longer. */
-static bool take(struct nytp_sampling *sampling, struct nytp_spied_thread *thread, int64_t now)
+static void take(struct nytp_sampling *sampling, struct nytp_spied_thread *thread, int64_t now)
 {
     const struct nytp_task_state state = state_of(thread);
     const struct nytp_stack stack = thread->walker.stack;
     const bool is_same = thread->n_held > 0 && is_same_stack(&thread->stack, &stack);
     const int64_t ticks = (now - thread->last_ns) / NS_PER_TICK;
-    if (thread->n_held > 0 && !is_same && !give(sampling, thread, true))
-        return false;
+    if (!is_same)
+        give(sampling, thread, true);
     thread->walker.stack = thread->stack;
     thread->stack = stack;
     thread->is_waiting = state.letter == 'S' || state.letter == 'D';
@@ -201,9 +199,8 @@ static bool take(struct nytp_sampling *sampling, struct nytp_spied_thread *threa
     thread->last_ns += ticks * NS_PER_TICK;
     if (sampling->aside != NULL)
         nytp_step_aside(sampling->aside, state.processor);
-    const bool is_clear =
-        thread->is_waiting || thread->walker.has_moved || thread->times.ran_ns < 0;
-    return !is_clear || give(sampling, thread, !thread->is_waiting);
+    if (thread->is_waiting || thread->walker.has_moved || thread->times.ran_ns < 0)
+        give(sampling, thread, !thread->is_waiting);
 }
 
 void nytp_sampling_resume(struct nytp_sampling *sampling)
@@ -362,15 +359,15 @@ bool nytp_sampling_look(struct nytp_sampling *sampling)
             continue;
         }
         thread->n_looks++;
-        sampling->n_looks++;
-        if (!is_asleep && !settle(sampling, thread))
-            return false;
+        sampling->counts->n_looks++;
+        if (!is_asleep)
+            settle(sampling, thread);
         if (sampled == NYTP_TORN) {
             thread->n_asleep = 0;
             thread->n_torn++;
-            sampling->n_torn++;
-        } else if (!take(sampling, thread, began_ns)) {
-            return false;
+            sampling->counts->n_torn++;
+        } else {
+            take(sampling, thread, began_ns);
         }
     }
     return sampling->n_threads > 0;

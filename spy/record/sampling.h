@@ -37,8 +37,8 @@ struct nytp_spied_thread {
 
 /* Called for each whole sample, in thread->stack, with the ticks (of sampled_stream.h) since
  * the last one and how many of them were processor time; and with ticks < 0 when the thread is
- * no more. False ends the sampling. */
-typedef bool nytp_sample_fn(void *context, struct nytp_spied_thread *thread, int64_t ticks,
+ * no more. */
+typedef void nytp_sample_fn(void *context, struct nytp_spied_thread *thread, int64_t ticks,
                             int64_t cpu_ticks);
 
 /* The processors that we may run on but for one, which is left to the target. On a busy machine
@@ -51,6 +51,11 @@ struct nytp_aside {
 void nytp_aside_begin(struct nytp_aside *aside);
 void nytp_step_aside(struct nytp_aside *aside, int processor); /* -1: all are ours again */
 
+/* Looks at all threads so far, and those that did not see a whole stack. */
+struct nytp_look_counts {
+    uint64_t n_looks, n_torn;
+};
+
 struct nytp_sampling {
     struct nytp_names *names;
     nytp_sample_fn *sample;
@@ -59,7 +64,7 @@ struct nytp_sampling {
     uint32_t n_threads, capacity;
     int64_t found_ns;         /* when was looked for interpreters */
     struct nytp_aside *aside; /* where only one process is looked at; or NULL */
-    uint64_t n_looks, n_torn;
+    struct nytp_look_counts *counts;
 };
 
 /* When the next look is due: half a period to one and a half after the last, or, if that is
@@ -95,7 +100,7 @@ void nytp_pace_resume(struct nytp_pace *pace);
 /* Returns how many samples were due where so many came. */
 uint64_t nytp_pace_due(const struct nytp_pace *pace, uint64_t n_samples);
 
-/* Look at all interpreters once. False: there is none any more, or the callback said so. */
+/* Look at all interpreters once. False: there is none any more. */
 bool nytp_sampling_look(struct nytp_sampling *sampling);
 
 /* Between looks, NYTP_SETTLE_NS after one and then ever less often: decide on samples that are

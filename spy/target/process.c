@@ -6,6 +6,7 @@
 #include "process.h"
 
 #include "formats/base/arena.h"
+#include "formats/base/platform.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -45,11 +45,14 @@ static size_t slurp(pid_t pid, const char *name, char *to, size_t size)
     return got < 0 ? 0 : (size_t)got;
 }
 
-/* The fields of "stat" behind the name, which may have any character; NULL: there is none. */
-static const char *slurp_stat(pid_t pid, char *text, size_t size)
+/* Field `n` of "stat" as proc(5) counts them, from 3, the state, on. "" if there is none. The
+ * second field, the name, may have any character. */
+static const char *field_of_stat(const char *text, int n)
 {
-    const char *const end = slurp(pid, "stat", text, size) == 0 ? NULL : strrchr(text, ')');
-    return end == NULL ? NULL : end + 1;
+    const char *at = strrchr(text, ')');
+    for (int field = 2; at != NULL && field < n; field++)
+        at = strchr(at + 1, ' ');
+    return at == NULL ? "" : at + 1;
 }
 
 static long field_of(const char *text, const char *name)
@@ -73,21 +76,17 @@ struct nytp_process_state nytp_process_status(pid_t pid)
     return process;
 }
 
-/* Reads the kernel's flags and the state. Returns false if there is no such process. */
-static bool read_flags(pid_t pid, char *state, unsigned *flags)
+static unsigned long flags_of(const char *stat)
 {
-    char text[1024];
-    const char *const fields = slurp_stat(pid, text, sizeof text);
-    return fields != NULL &&
-           sscanf(fields, " %c %*d %*d %*d %*d %*d %u", state, flags) == 2;
+    return strtoul(field_of_stat(stat, 9), NULL, 10);
 }
 
 bool nytp_process_has_ended(pid_t pid)
 {
-    char state;
-    unsigned flags;
-    return !read_flags(pid, &state, &flags) || state == 'Z' || state == 'X' ||
-           (flags & PF_EXITING) != 0;
+    char text[1024];
+    slurp(pid, "stat", text, sizeof text);
+    const char state = *field_of_stat(text, 3);
+    return state == '\0' || state == 'Z' || state == 'X' || (flags_of(text) & PF_EXITING) != 0;
 }
 
 uint64_t nytp_process_bytes(pid_t pid)
@@ -99,38 +98,26 @@ uint64_t nytp_process_bytes(pid_t pid)
 
 bool nytp_is_kernel_thread(pid_t pid)
 {
-    char state;
-    unsigned flags;
-    return read_flags(pid, &state, &flags) && (flags & PF_KTHREAD) != 0;
-}
-
-static double seconds_on(clockid_t clock)
-{
-    struct timespec now = {0};
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    char text[1024];
+    slurp(pid, "stat", text, sizeof text);
+    return (flags_of(text) & PF_KTHREAD) != 0;
 }
 
 uint64_t nytp_process_start_ticks(pid_t pid)
 {
     char text[1024];
-    unsigned long long ticks = 0;
-    const char *const fields = slurp_stat(pid, text, sizeof text);
-    if (fields != NULL)
-        sscanf(fields,
-               " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
-               "%llu",
-               &ticks);
-    return ticks;
+    slurp(pid, "stat", text, sizeof text);
+    return strtoull(field_of_stat(text, 22), NULL, 10);
 }
 
-/* btime of /proc/stat gives the boot time only to the second. The start is given in ticks; it
- * was at the tick's end at the latest. */
+/* The start is given in ticks; it was at the tick's end at the latest. */
 static double process_start(pid_t pid)
 {
-    const uint64_t ticks = nytp_process_start_ticks(pid);
-    const double booted = seconds_on(CLOCK_REALTIME) - seconds_on(CLOCK_BOOTTIME);
-    return ticks == 0 ? 0 : booted + (double)(ticks + 1) / (double)sysconf(_SC_CLK_TCK);
+    struct nytp_system_process process;
+    return nytp_platform_process(pid, &process)
+               ? (double)process.began.tv_sec + (double)process.began.tv_nsec * 1e-9 +
+                     1 / (double)sysconf(_SC_CLK_TCK)
+               : 0;
 }
 
 /* Sixteen bytes at AT_RANDOM of getauxval(3); exec makes new ones, fork copies them. */
@@ -328,23 +315,13 @@ int nytp_task_open(pid_t pid, pid_t task, const char *name)
 
 struct nytp_task_state nytp_task_state(int stat_fd)
 {
-    struct nytp_task_state state = {'\0', -1, 0};
     char text[600];
     const ssize_t len = pread(stat_fd, text, sizeof text - 1, 0);
     text[len < 0 ? 0 : len] = '\0';
-    const char *at = strrchr(text, ')'); /* end of the name, which may have any character */
-    for (int field = 3; at != NULL && (at = strchr(at, ' ')) != NULL; field++) {
-        at++;
-        if (field == 3)
-            state.letter = *at;
-        if (field == 20)
-            state.n_tasks = atoi(at);
-        if (field < 39)
-            continue;
-        state.processor = atoi(at);
-        break;
-    }
-    return state;
+    const char *const processor = field_of_stat(text, 39);
+    return (struct nytp_task_state){.letter = *field_of_stat(text, 3),
+                                    .processor = *processor == '\0' ? -1 : atoi(processor),
+                                    .n_tasks = atoi(field_of_stat(text, 20))};
 }
 
 struct nytp_task_times nytp_task_times(int schedstat_fd)

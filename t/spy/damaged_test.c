@@ -4,6 +4,8 @@
  * that are longer than all memory or lie one over the other. The census and the search for
  * holders end with what can be read; an alarm ends this program where they go on and on.
  */
+#include "spy/perl/moment.h"
+
 #include "t/spy/fake_memory.h"
 #include "t/tap.h"
 
@@ -17,6 +19,7 @@ enum {
     STASH = BASE + 0x40000, /* values: a head, a body and what that leads to */
     MAIN = BASE + 0x50000,
     NAMES = BASE + 0x60000,
+    OPS = BASE + 0x70000,
     LIST = BASE + 0x100000,   /* of addresses of the arrays */
     ARRAYS = BASE + 0x800000, /* up to the end but for the variables */
     N_ARRAYS = (0x800000 - 4096) / 128,
@@ -88,6 +91,25 @@ static void put_arrays_of_everything(void)
     put_array(STASH + 0x200, STASH + 0x100, 1);
 }
 
+/* The memory of a call's op is something else's by now: a child is its own next one. */
+static void test_children_in_a_circle(struct nytp_perl *perl)
+{
+    static struct nytp_names names;
+    static struct nytp_walker walker;
+    const uint64_t call = OPS, child = OPS + 0x100;
+    const struct nytp_spied_moment moment = {.op = call, .curcop = OPS + 0x200};
+    const unsigned type = (unsigned)layout->op_entersub;
+    nytp_name_cache_init(&names, perl);
+    walker.names = &names;
+    put(call, layout->op_type, type, 4);
+    put_u64(call, layout->op_type + 8, child);
+    put(child, layout->op_type, 1 << 14, 4); /* op_moresib */
+    put_u64(child, layout->op_next + 8, child);
+    ok(nytp_op_type_at(&walker, &moment) == type && nytp_callee_of(&walker, &moment, true) == 0,
+       "children of a call in a circle");
+    nytp_name_cache_free(&names);
+}
+
 int main(void)
 {
     struct nytp_memory memory = {.read = read_bytes, .fd = -1};
@@ -100,6 +122,7 @@ int main(void)
     put_u64(ARRAYS, 0, ARRAYS + 8); /* an element, and it is its own successor */
     put_u64(ARRAYS + 8, 0, ARRAYS + 8);
     test_a_hash(&perl, ARRAYS, 1 << 28, 1000, "a chain in a circle");
+    test_children_in_a_circle(&perl);
     put_array(STASH, NOWHERE, 1 << 26);
     test_pads(&perl, STASH, "pads that are not there");
     put_arrays_of_everything();

@@ -37,11 +37,10 @@ static void put_stack(const struct nytp_names *names, const struct nytp_stack *s
     }
 }
 
-static bool take(void *names, struct nytp_spied_thread *thread, int64_t ticks, int64_t cpu)
+static void take(void *names, struct nytp_spied_thread *thread, int64_t ticks, int64_t cpu)
 {
     if (ticks >= 0)
         put_stack(names, &thread->stack);
-    return true;
 }
 
 static double seconds(void)
@@ -107,7 +106,9 @@ int main(int argc, char **argv)
     if (!nytp_walker_init(&walker, &names, &perl.interpreters[0]))
         return 1;
     const bool is_followed = argc > 4 && strcmp(argv[4], "followed") == 0;
-    struct nytp_sampling sampling = {.names = &names, .sample = take, .context = &names};
+    struct nytp_look_counts looks = {0};
+    struct nytp_sampling sampling = {
+        .names = &names, .sample = take, .context = &names, .counts = &looks};
     walker.keeps_all = argc < 5 || strcmp(argv[4], "ends") != 0;
     const bool is_apart = argc > 4 && walker.keeps_all && !is_followed,
                is_stopped = is_apart && strcmp(argv[4], "stopped") == 0;
