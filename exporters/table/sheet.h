@@ -144,9 +144,7 @@ void nytp_sheet_put_number(const struct nytp_sheet *sheet, const struct nytp_col
  * Returns the number of rows. */
 uint32_t nytp_sheet_put_markdown(const struct nytp_sheet *sheet, struct nytp_out *out);
 
-/* Write all rows: CSV with a line of names, a member of a JSON object, an HTML table. */
+/* Writes all rows as CSV, with a line of names. */
 void nytp_sheet_put_csv(const struct nytp_sheet *sheet, struct nytp_out *out);
-void nytp_sheet_put_json(const struct nytp_sheet *sheet, struct nytp_out *out);
-void nytp_sheet_put_html(const struct nytp_sheet *sheet, struct nytp_out *out);
 
 #endif
