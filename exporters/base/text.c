@@ -13,13 +13,13 @@
 #include "formats/build/correction.h"
 
 #include "formats/model/profile.h"
-#include "formats/model/svs.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define WIDE_TERMINAL 100 /* columns */
+#define WIDE_TERMINAL  100 /* columns */
+#define LEAST_OF_PLACE 12  /* columns, with the two blanks before it */
 
 enum {
     MOST_ENDS = 5, /* processes whose open calls are shown */
@@ -315,6 +315,21 @@ struct nytp_name nytp_text_place_in(const struct nytp_profile *profile, uint32_t
     return nytp_text_is_narrow(columns) && folders ? nytp_base_name(place) : place;
 }
 
+void nytp_text_put_place(struct nytp_out *out, const struct nytp_profile *profile,
+                         const struct nytp_export_options *options, uint32_t file,
+                         uint32_t line, uint32_t used)
+{
+    char buffer[4096];
+    const uint32_t columns = options->columns;
+    const struct nytp_name place = nytp_text_place(profile, file, line, buffer, sizeof buffer);
+    if (place.len == 0 || (columns > 0 && columns <= used + LEAST_OF_PLACE))
+        return;
+    nytp_puts(out, "  ");
+    nytp_text_style(out, options->color, NYTP_STYLE_DIM);
+    nytp_text_put_tail(out, place, columns > 0 ? columns - used - 2 : 0);
+    nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
+}
+
 static uint32_t count_sampled(const struct nytp_profile *profile)
 {
     uint32_t n = 0;
@@ -349,6 +364,11 @@ const char *nytp_text_stmts(const struct nytp_profile *profile)
 const char *nytp_text_calls(const struct nytp_profile *profile)
 {
     return profile->sampled ? ">= calls" : "calls";
+}
+
+struct nytp_name nytp_text_program(const struct nytp_recording *recording)
+{
+    return recording->application.len > 0 ? recording->application : recording->path;
 }
 
 int64_t nytp_recording_ticks(const struct nytp_profile *profile)
@@ -452,9 +472,7 @@ static void put_whole(struct nytp_out *out, const struct nytp_profile *profile,
 static void put_headline(struct nytp_out *out, const struct nytp_profile *profile,
                          const struct nytp_export_options *options)
 {
-    const struct nytp_recording *recording = &profile->recordings[0];
-    nytp_text_put(out,
-                  recording->application.len > 0 ? recording->application : recording->path, 0);
+    nytp_text_put(out, nytp_text_program(&profile->recordings[0]), 0);
     if (profile->n_recordings > 1)
         nytp_printf(out, " and %lu more", (unsigned long)profile->n_recordings - 1);
     nytp_puts(out, ": ");

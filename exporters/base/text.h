@@ -87,6 +87,9 @@ const char *nytp_text_stmts(const struct nytp_profile *profile);
 const char *nytp_text_calls(const struct nytp_profile *profile);
 const char *nytp_text_statements(const struct nytp_profile *profile);
 
+/* Returns the program, or the input's name if the recording does not have it. */
+struct nytp_name nytp_text_program(const struct nytp_recording *recording);
+
 /* Returns the cost of recording that was taken off the times of all processes. */
 int64_t nytp_recording_ticks(const struct nytp_profile *profile);
 
@@ -101,6 +104,11 @@ bool nytp_text_is_narrow(uint32_t columns);
 /* The same place, without folders on a narrow terminal. */
 struct nytp_name nytp_text_place_in(const struct nytp_profile *profile, uint32_t file,
                                     uint32_t line, uint32_t columns, char *buffer, size_t size);
+
+/* Puts the place behind a name, dimmed, if the line has room for it after `used` columns. */
+void nytp_text_put_place(struct nytp_out *out, const struct nytp_profile *profile,
+                         const struct nytp_export_options *options, uint32_t file,
+                         uint32_t line, uint32_t used);
 
 /* The call in the call `node` that never returned, or `node`. Of several, one whose place is
  * known: the others are subs of which only lines were recorded. */
