@@ -10,6 +10,7 @@
 #include "exporters/base/text.h"
 #include "exporters/stacks/inclusive.h"
 #include "exporters/stacks/samples.h"
+#include "exporters/table/sheet.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -18,8 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WIDE_TERMINAL  100 /* columns */
-#define LEAST_OF_PLACE 12  /* columns, with the two blanks before it */
+#define WIDE_TERMINAL 100 /* columns */
 
 enum {
     MOST_ENDS = 5, /* processes whose open calls are shown */
@@ -313,21 +312,6 @@ struct nytp_name nytp_text_place_in(const struct nytp_profile *profile, uint32_t
     const struct nytp_name place = nytp_text_place(profile, file, line, buffer, size);
     const bool folders = place.len > 0 && place.ptr[0] != '('; /* no string eval's */
     return nytp_text_is_narrow(columns) && folders ? nytp_base_name(place) : place;
-}
-
-void nytp_text_put_place(struct nytp_out *out, const struct nytp_profile *profile,
-                         const struct nytp_export_options *options, uint32_t file,
-                         uint32_t line, uint32_t used)
-{
-    char buffer[4096];
-    const uint32_t columns = options->columns;
-    const struct nytp_name place = nytp_text_place(profile, file, line, buffer, sizeof buffer);
-    if (place.len == 0 || (columns > 0 && columns <= used + LEAST_OF_PLACE))
-        return;
-    nytp_puts(out, "  ");
-    nytp_text_style(out, options->color, NYTP_STYLE_DIM);
-    nytp_text_put_tail(out, place, columns > 0 ? columns - used - 2 : 0);
-    nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
 }
 
 static uint32_t count_sampled(const struct nytp_profile *profile)

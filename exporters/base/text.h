@@ -105,11 +105,6 @@ bool nytp_text_is_narrow(uint32_t columns);
 struct nytp_name nytp_text_place_in(const struct nytp_profile *profile, uint32_t file,
                                     uint32_t line, uint32_t columns, char *buffer, size_t size);
 
-/* Puts the place behind a name, dimmed, if the line has room for it after `used` columns. */
-void nytp_text_put_place(struct nytp_out *out, const struct nytp_profile *profile,
-                         const struct nytp_export_options *options, uint32_t file,
-                         uint32_t line, uint32_t used);
-
 /* The call in the call `node` that never returned, or `node`. Of several, one whose place is
  * known: the others are subs of which only lines were recorded. */
 uint32_t nytp_text_open_child(const struct nytp_profile *profile, uint32_t node);

@@ -9,8 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LEAST_OF_NAME 8
-#define LEAST_TAIL    12 /* columns of the last column, however narrow the terminal is */
+#define LEAST_OF_NAME  8
+#define LEAST_OF_PLACE 12 /* with the two blanks before it */
+#define LEAST_TAIL     12 /* columns of the last column, however narrow the terminal is */
 
 struct nytp_sheet nytp_sheet_of(const struct nytp_profile *profile,
                                 const struct nytp_export_options *options,
@@ -328,6 +329,21 @@ void nytp_sheet_put_text(const struct nytp_sheet *sheet, struct nytp_out *out)
         put_sums(sheet, n, out);
     nytp_printf(out, has_sums ? "(%lu %s)\n" : "%lu %s\n", (unsigned long)(sheet->n - n),
                 sheet->more);
+}
+
+void nytp_text_put_place(struct nytp_out *out, const struct nytp_profile *profile,
+                         const struct nytp_export_options *options, uint32_t file,
+                         uint32_t line, uint32_t used)
+{
+    char buffer[4096];
+    const uint32_t columns = options->columns;
+    const struct nytp_name place = nytp_text_place(profile, file, line, buffer, sizeof buffer);
+    if (place.len == 0 || (columns > 0 && columns <= used + LEAST_OF_PLACE))
+        return;
+    nytp_puts(out, "  ");
+    nytp_text_style(out, options->color, NYTP_STYLE_DIM);
+    nytp_text_put_tail(out, place, columns > 0 ? columns - used - 2 : 0);
+    nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
 }
 
 void nytp_text_named(struct nytp_out *out, const struct nytp_profile *profile,

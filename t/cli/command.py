@@ -100,8 +100,7 @@ def places(option):
     """The formats and modes ("csv", "csv --diff", "stats") in which the option is said to mean something."""
     sources, difference = exporter_sources(), {f"{name} --diff" for name in comparing()}
     names = {"plain": set(sources), "diff": difference, **{mode: {mode} for mode in ("stats", "check", "dump", "by")}}
-    names.update(formats=set(sources) | difference, anywhere=set().union(*names.values()))
-    names.update(nowhere=set())
+    names.update(formats=set(sources) | difference, anywhere=set().union(*names.values()), nowhere=set())
     where = {row[0]: row[4] if row[2] else "ANYWHERE" for row in common_options()}.get(option, "NOWHERE")
     found = set().union(*(names[word] for word in where.lower().split(" | "))) | {beside().get(option)} & {*sources, "by"}
     for name, source in sources.items():
