@@ -43,7 +43,7 @@ struct brief {
     struct nytp_callers callers;
     struct nytp_line_rows lines, kept, in_use; /* by time; by SVs kept; by bytes in use */
     struct nytp_bytes bytes;                   /* of all subs */
-    uint32_t *subs, *waits;                    /* by exclusive time; those that wait */
+    const struct nytp_sub **subs, **waits;     /* by exclusive time; those that wait */
     uint32_t n_subs, n_waits;
     int64_t wait_ticks;
     struct nytp_wait_rows reasons; /* without "other" */
@@ -53,76 +53,26 @@ struct brief {
     uint32_t n_packages;
 };
 
-/* A buffer for a short, harmless copy of a text from the recording. */
-struct text {
-    char bytes[MOST_NAME + 4];
-};
-
-static struct nytp_name shown(struct text *text, struct nytp_name name, uint32_t most)
-{
-    const bool is_cut = name.len > most;
-    uint32_t len = (uint32_t)nytp_utf8_whole(name.ptr, name.len, most);
-    const bool is_utf8 = nytp_utf8_valid(name.ptr, len);
-    for (uint32_t i = 0; i < len; i++) {
-        const unsigned char c = (unsigned char)name.ptr[i];
-        text->bytes[i] = c == '\0' || (c > 126 && !is_utf8) ? '?' : c == '\t' ? ' ' : (char)c;
-    }
-    text->bytes[len] = '\0';
-    nytp_make_printable(text->bytes);
-    if (is_cut)
-        strcat(text->bytes, "...");
-    return (struct nytp_name){text->bytes, (uint32_t)strlen(text->bytes)};
-}
-
-static struct nytp_name place(const struct brief *b, struct text *text, uint32_t file,
-                              uint32_t line)
-{
-    char whole[MOST_PLACE + 1];
-    return shown(text, nytp_text_place(b->profile, file, line, whole, sizeof whole),
-                 MOST_PLACE);
-}
-
-/* Returns a source line without the blanks around it, or "" if it was not recorded. */
-static struct nytp_name source(const struct brief *b, struct text *text, uint32_t file,
-                               uint32_t line)
-{
-    const struct nytp_source_line *kept = nytp_profile_source(b->profile, file, line);
-    struct nytp_name name = {"", 0};
-    if (kept != NULL)
-        name = (struct nytp_name){kept->text, kept->len};
-    for (; name.len > 0 && strchr(" \t", *name.ptr) != NULL && *name.ptr != '\0'; name.len--)
-        name.ptr++;
-    while (name.len > 0 && (unsigned char)name.ptr[name.len - 1] <= ' ')
-        name.len--;
-    return shown(text, name, MOST_SOURCE);
-}
-
-struct keyed {
-    int64_t ticks;
-    uint32_t sub;
-};
-
+/* Subs are sorted by name: their address breaks ties. */
 static int by_ticks(const void *x, const void *y)
 {
-    const struct keyed *a = x, *b = y;
-    NYTP_RETURN_ORDER(b->ticks, a->ticks);
-    return (a->sub > b->sub) - (a->sub < b->sub);
+    const struct nytp_sub *a = *(const struct nytp_sub *const *)x;
+    const struct nytp_sub *b = *(const struct nytp_sub *const *)y;
+    NYTP_RETURN_ORDER(b->excl_ticks, a->excl_ticks);
+    return (a > b) - (a < b);
 }
 
 /* Returns the subs with most exclusive time (of `only`, if given), or NULL if memory is out. */
-static uint32_t *hottest(const struct nytp_profile *profile, const bool *only, uint32_t *n)
+static const struct nytp_sub **hottest(const struct nytp_profile *profile, const bool *only,
+                                       uint32_t *n)
 {
-    struct keyed *const keys = malloc(((size_t)profile->n_subs + 1) * sizeof *keys);
-    uint32_t *const subs = malloc(((size_t)profile->n_subs + 1) * sizeof *subs);
+    const struct nytp_sub **const subs = malloc(((size_t)profile->n_subs + 1) * sizeof *subs);
     *n = 0;
-    for (uint32_t i = 0; keys != NULL && i < profile->n_subs; i++)
+    for (uint32_t i = 0; subs != NULL && i < profile->n_subs; i++)
         if (profile->subs[i].excl_ticks > 0 && (only == NULL || only[i]))
-            keys[(*n)++] = (struct keyed){profile->subs[i].excl_ticks, i};
-    if (keys != NULL && *n > 0)
-        qsort(keys, *n, sizeof *keys, by_ticks);
-    for (uint32_t i = 0; keys != NULL && subs != NULL && i < *n; i++)
-        subs[i] = keys[i].sub;
-    free(keys);
+            subs[(*n)++] = &profile->subs[i];
+    if (*n > 0)
+        qsort(subs, *n, sizeof *subs, by_ticks);
     return subs;
 }
 
@@ -167,8 +117,7 @@ static bool find_packages(struct brief *b)
     if (found == NULL)
         return false;
     for (uint32_t i = 0; i < b->n_subs; i++)
-        found[i] = (struct package){package_of(b->profile->subs[b->subs[i]].name),
-                                    b->profile->subs[b->subs[i]].excl_ticks};
+        found[i] = (struct package){package_of(b->subs[i]->name), b->subs[i]->excl_ticks};
     qsort(found, b->n_subs, sizeof *found, by_package);
     for (uint32_t i = 0; i < b->n_subs; i++)
         if (n > 0 && by_package(&found[n - 1], &found[i]) == 0)
@@ -236,19 +185,6 @@ static bool gather(struct brief *b)
     return true;
 }
 
-/* Returns the program, or the first input's name if the recording does not have it. */
-static struct nytp_name what_was_run(const struct brief *b)
-{
-    const struct nytp_recording *const recording = &b->profile->recordings[0];
-    return recording->application.len > 0 ? recording->application : recording->path;
-}
-
-static struct nytp_name selected(const struct brief *b)
-{
-    const char *const options = b->options->selected != NULL ? b->options->selected : "";
-    return (struct nytp_name){options, (uint32_t)strlen(options)};
-}
-
 static const char *input(const struct brief *b)
 {
     const struct nytp_name path = b->profile->recordings[0].path;
@@ -266,12 +202,50 @@ static const char *how(const struct nytp_profile *profile)
     return nytp_text_counted(profile) == NYTP_COUNTED_SAMPLES ? "sampled" : "mixed";
 }
 
-static void put_code(struct brief *b, const char *before, struct nytp_name name)
+/* Writes a short, harmless copy of a text from the recording, unless it is empty. */
+static void put_code(struct brief *b, const char *before, struct nytp_name name, uint32_t most)
 {
+    char text[MOST_NAME + 4];
     if (name.len == 0)
         return;
+    const size_t len = nytp_utf8_whole(name.ptr, name.len, most);
+    const bool is_utf8 = nytp_utf8_valid(name.ptr, len);
+    for (size_t i = 0; i < len; i++) {
+        const unsigned char c = (unsigned char)name.ptr[i];
+        text[i] = c == '\0' || (c > 126 && !is_utf8) ? '?' : c == '\t' ? ' ' : (char)c;
+    }
+    text[len] = '\0';
+    nytp_make_printable(text);
+    if (name.len > most)
+        strcat(text, "...");
     nytp_puts(b->out, before);
-    nytp_markdown_code_in_text(b->out, name);
+    nytp_markdown_code_in_text(b->out, nytp_name_of_text(text));
+}
+
+static void put_name(struct brief *b, const char *before, struct nytp_name name)
+{
+    put_code(b, before, name, MOST_NAME);
+}
+
+static void put_place(struct brief *b, const char *before, uint32_t file, uint32_t line)
+{
+    char whole[MOST_PLACE + 1];
+    put_code(b, before, nytp_text_place(b->profile, file, line, whole, sizeof whole),
+             MOST_PLACE);
+}
+
+/* Writes a source line without the blanks around it, if it was recorded. */
+static void put_source(struct brief *b, uint32_t file, uint32_t line)
+{
+    const struct nytp_source_line *kept = nytp_profile_source(b->profile, file, line);
+    struct nytp_name name = {"", 0};
+    if (kept != NULL)
+        name = (struct nytp_name){kept->text, kept->len};
+    for (; name.len > 0 && strchr(" \t", *name.ptr) != NULL && *name.ptr != '\0'; name.len--)
+        name.ptr++;
+    while (name.len > 0 && (unsigned char)name.ptr[name.len - 1] <= ' ')
+        name.len--;
+    put_code(b, ": ", name, MOST_SOURCE);
 }
 
 static void put_time(struct brief *b, int64_t ticks)
@@ -291,10 +265,8 @@ static void put_share(struct brief *b, int64_t ticks)
 static void put_head(struct brief *b)
 {
     const struct nytp_profile *const profile = b->profile;
-    struct text text;
     const int64_t taken_off = nytp_recording_ticks(profile);
-    nytp_puts(b->out, "# Profile of ");
-    nytp_markdown_code_in_text(b->out, shown(&text, what_was_run(b), MOST_NAME));
+    put_name(b, "# Profile of ", nytp_text_program(&profile->recordings[0]));
     nytp_puts(b->out, "\n\nTotal ");
     put_time(b, profile->total.ticks);
     nytp_printf(b->out, ", %llu %s, %s%llu calls, ",
@@ -315,9 +287,9 @@ static void put_head(struct brief *b)
     }
     nytp_puts(b->out, profile->partial ? "PARTIAL: the recording ends early.\n"
                                        : "the recording is whole.\n");
-    if (selected(b).len == 0)
+    if (b->options->selected == NULL)
         return;
-    put_code(b, "A selection, with ", shown(&text, selected(b), MOST_NAME));
+    put_name(b, "A selection, with ", nytp_name_of_text(b->options->selected));
     nytp_puts(b->out, ", of ");
     put_time(b, b->options->unselected_ticks);
     nytp_puts(b->out, " in all.\n");
@@ -328,11 +300,10 @@ static void put_head(struct brief *b)
 static void put_line(struct brief *b, uint32_t i)
 {
     const struct nytp_line_row *const row = &b->lines.rows[i];
-    struct text text;
     put_share(b, row->self_ticks);
-    put_code(b, " ", place(b, &text, row->file, row->line));
+    put_place(b, " ", row->file, row->line);
     nytp_printf(b->out, " %llux", (unsigned long long)row->statements);
-    put_code(b, ": ", source(b, &text, row->file, row->line));
+    put_source(b, row->file, row->line);
 }
 
 /* Samples show only some of the calls. */
@@ -345,9 +316,7 @@ static void put_callers(struct brief *b, uint32_t sub)
 {
     struct nytp_call_rows rows = nytp_calls_to(b->profile, &b->callers, sub);
     for (uint32_t i = 0; i < rows.n && i < MOST_CALLERS; i++) {
-        struct text text;
-        put_code(b, i == 0 ? "; called by " : ", ",
-                 shown(&text, b->profile->subs[rows.rows[i].sub].name, MOST_NAME));
+        put_name(b, i == 0 ? "; called by " : ", ", b->profile->subs[rows.rows[i].sub].name);
         put_calls(b, rows.rows[i].calls);
     }
     if (rows.n > MOST_CALLERS)
@@ -357,27 +326,25 @@ static void put_callers(struct brief *b, uint32_t sub)
 
 static void put_sub(struct brief *b, uint32_t i)
 {
-    const struct nytp_sub *const sub = &b->profile->subs[b->subs[i]];
-    struct text text;
+    const struct nytp_sub *const sub = b->subs[i];
     put_share(b, sub->excl_ticks);
-    put_code(b, " ", shown(&text, sub->name, MOST_NAME));
+    put_name(b, " ", sub->name);
     put_calls(b, sub->calls);
     if (!b->profile->sampled)
         nytp_printf(b->out, ", %llu ops", (unsigned long long)(sub->statements + sub->calls));
     nytp_puts(b->out, ", inclusive ");
     put_time(b, sub->incl_ticks);
-    put_callers(b, b->subs[i]);
+    put_callers(b, (uint32_t)(sub - b->profile->subs));
 }
 
 static void put_reason(struct brief *b, uint32_t i)
 {
     const struct nytp_waited *const row = &b->reasons.rows[i];
-    struct text text;
     nytp_puts(b->out, "- ");
     nytp_text_time(b->out, row->ns, NYTP_NS_PER_SEC, NULL, 0);
     nytp_printf(b->out, " for %s", nytp_wait_reason_name(row->reason));
-    put_code(b, " ", shown(&text, row->peer, NYTP_MAX_PEER));
-    put_code(b, " at ", place(b, &text, row->file, row->line));
+    put_code(b, " ", row->peer, NYTP_MAX_PEER);
+    put_place(b, " at ", row->file, row->line);
 }
 
 static void put_wait_sum(struct brief *b)
@@ -387,50 +354,46 @@ static void put_wait_sum(struct brief *b)
 
 static void put_wait(struct brief *b, uint32_t i)
 {
-    const struct nytp_sub *const sub = &b->profile->subs[b->waits[i]];
-    struct text text;
+    const struct nytp_sub *const sub = b->waits[i];
     put_share(b, sub->excl_ticks);
-    put_code(b, " ", shown(&text, sub->name, MOST_NAME));
+    put_name(b, " ", sub->name);
 }
 
 static void put_repeat(struct brief *b, uint32_t i)
 {
     const struct nytp_repeat *const repeat = &b->queries.repeats[i];
-    struct text text;
     put_share(b, repeat->ticks);
     nytp_printf(b->out, " %llux, up to %llu in a request, in a loop",
                 (unsigned long long)repeat->calls, (unsigned long long)repeat->most);
-    put_code(b, " at ", place(b, &text, repeat->loop_file, repeat->loop_line));
-    put_code(b, ": ", shown(&text, repeat->text, MOST_SOURCE));
+    put_place(b, " at ", repeat->loop_file, repeat->loop_line);
+    put_code(b, ": ", repeat->text, MOST_SOURCE);
     nytp_puts(b->out, "; one statement for all may do");
 }
 
 static void put_request(struct brief *b, uint32_t i)
 {
     const struct nytp_request *const request = &b->queries.requests[i];
-    struct text text;
     put_share(b, request->database_ticks);
     nytp_printf(b->out, " %llu statements, %llu different",
                 (unsigned long long)request->queries, (unsigned long long)request->texts);
     if (request->n > 0) {
         nytp_printf(b->out, ", %llu requests, of which up to %llu each, of",
                     (unsigned long long)request->n, (unsigned long long)request->most);
-        put_code(b, " ", shown(&text, request->value, MOST_REQUEST));
+        put_code(b, " ", request->value, MOST_REQUEST);
     }
 }
 
 static void put_regex(struct brief *b, uint32_t i)
 {
     const struct nytp_regex_row *const row = &b->regexes.rows[i];
-    struct text text;
     char remark[100];
     nytp_regex_remark(row, remark);
     nytp_puts(b->out, "- ");
     nytp_text_time(b->out, (int64_t)row->sums.total_ns, NYTP_NS_PER_SEC, NULL, 0);
     nytp_printf(b->out, " %s %llu%s", nytp_regex_kind_names[row->sums.kind],
                 (unsigned long long)row->sums.calls, b->profile->sampled ? " samples" : "x");
-    put_code(b, " at ", place(b, &text, row->sums.file, row->sums.line));
-    put_code(b, ": ", shown(&text, row->sums.pattern, MOST_SOURCE));
+    put_place(b, " at ", row->sums.file, row->sums.line);
+    put_code(b, ": ", row->sums.pattern, MOST_SOURCE);
     nytp_printf(b->out, "%s%s", *remark != '\0' ? "; " : "", remark);
 }
 
@@ -452,27 +415,24 @@ static void put_in_use_sum(struct brief *b)
 static void put_in_use_of_line(struct brief *b, uint32_t i)
 {
     const struct nytp_line_row *const row = &b->in_use.rows[i];
-    struct text text;
     put_bytes_of(b, row->memory.bytes.of[NYTP_INUSE_SPACE],
                  row->memory.bytes.of[NYTP_ALLOC_SPACE]);
-    put_code(b, " ", place(b, &text, row->file, row->line));
-    put_code(b, ": ", source(b, &text, row->file, row->line));
+    put_place(b, " ", row->file, row->line);
+    put_source(b, row->file, row->line);
 }
 
 static void put_kept_of_line(struct brief *b, uint32_t i)
 {
     const struct nytp_line_row *const row = &b->kept.rows[i];
-    struct text text;
     nytp_printf(b->out, "- %lld", (long long)row->memory.kept);
-    put_code(b, " ", place(b, &text, row->file, row->line));
-    put_code(b, ": ", source(b, &text, row->file, row->line));
+    put_place(b, " ", row->file, row->line);
+    put_source(b, row->file, row->line);
 }
 
 static void put_package(struct brief *b, uint32_t i)
 {
-    struct text text;
     put_share(b, b->packages[i].ticks);
-    put_code(b, " ", shown(&text, b->packages[i].name, MOST_NAME));
+    put_name(b, " ", b->packages[i].name);
 }
 
 /* ---- the sections ---- */

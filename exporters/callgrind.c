@@ -44,24 +44,15 @@ struct writer {
     struct nytp_name script;
 };
 
-/* Costs are unsigned. Negative ones are counted and written as 0. */
-static uint64_t unsigned_ticks(struct writer *w, int64_t ticks)
-{
-    if (ticks >= 0)
-        return (uint64_t)ticks;
-    w->out->n_negative++;
-    return 0;
-}
-
-/* Carries the rounding error on, so that self costs add up to the total. */
+/* Costs are unsigned. Carries the rounding error on, so that self costs add up to the total. */
 static uint64_t self_cost(struct writer *w, struct nytp_scale *scale, int64_t ticks)
 {
-    return (uint64_t)nytp_scale_next(scale, (int64_t)unsigned_ticks(w, ticks));
+    return (uint64_t)nytp_scale_next(scale, nytp_not_negative(w->out, ticks));
 }
 
 static uint64_t edge_cost(struct writer *w, int64_t ticks)
 {
-    return (uint64_t)nytp_scale_once(&w->scale, (int64_t)unsigned_ticks(w, ticks));
+    return (uint64_t)nytp_scale_once(&w->scale, nytp_not_negative(w->out, ticks));
 }
 
 /* Writes a name: its number, and its text at first use, unless the user wants plain names. */

@@ -14,7 +14,6 @@
 #include "exporters/stacks/frames.h"
 #include "exporters/base/json.h"
 #include "exporters/stacks/label_tracks.h"
-#include "exporters/stacks/stacktree.h"
 #include "exporters/stacks/timeline.h"
 #include "exporters/base/waits.h"
 
@@ -109,15 +108,6 @@ static bool takes_time(const struct trace *t, int64_t start_ticks, int64_t end_t
     return nytp_scale_once(&t->scale, start_ticks) != nytp_scale_once(&t->scale, end_ticks);
 }
 
-static double neighbour(double value, int step)
-{
-    int64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    bits += step;
-    memcpy(&value, &bits, sizeof bits);
-    return value;
-}
-
 /* Where a call begins and ends for a reader. */
 struct bounds {
     double start_us, end_us;
@@ -152,9 +142,9 @@ static struct bounds append_times(char **at, int64_t start_ns, int64_t end_ns,
     }
     double fitting_us = most_us - start_us;
     while (start_us + fitting_us < most_us)
-        fitting_us = neighbour(fitting_us, 1);
+        fitting_us = nextafter(fitting_us, HUGE_VAL);
     while (fitting_us > 0 && start_us + fitting_us > most_us)
-        fitting_us = neighbour(fitting_us, -1);
+        fitting_us = nextafter(fitting_us, 0);
     *at = nytp_json_append_17_digits(*at, fitting_us);
     return (struct bounds){start_us, start_us + fitting_us};
 }
@@ -180,7 +170,7 @@ static struct bounds put_call(const struct trace *t, uint32_t node, int64_t star
  * If one of them has its name, speedscope would begin it first and keep the others open. */
 static struct bounds after_several(struct bounds within, double start_us)
 {
-    const double later_us = neighbour(start_us, 1);
+    const double later_us = nextafter(start_us, HUGE_VAL);
     if (within.start_us < later_us)
         within.start_us = later_us;
     return within;

@@ -42,12 +42,12 @@ struct collapsed {
 
 static void text_add(struct text *text, const char *bytes, size_t len)
 {
-    for (size_t i = 0; i < len && !text->no_memory; i++) {
-        if (!nytp_grow(&text->bytes, &text->capacity, text->len, 1))
-            text->no_memory = true;
-        else
-            text->bytes[text->len++] = bytes[i];
+    if (text->no_memory || !nytp_reserve(&text->bytes, &text->capacity, text->len + len, 1)) {
+        text->no_memory = true;
+        return;
     }
+    memcpy(text->bytes + text->len, bytes, len);
+    text->len += (uint32_t)len;
 }
 
 /* Returns the length of the C1 control or line separator (U+2028, U+2029) here, or 0. */
@@ -226,11 +226,8 @@ static bool sort_bytewise(struct collapsed *c)
 static int64_t line_weight(const struct collapsed *c, struct nytp_scale *scale, int64_t value,
                            struct nytp_out *out)
 {
-    if (value < 0) {
-        out->n_negative++;
-        return 0;
-    }
-    return nytp_weight_is_time(c->options->weight) ? nytp_scale_next(scale, value) : value;
+    const int64_t shown = nytp_not_negative(out, value);
+    return nytp_weight_is_time(c->options->weight) ? nytp_scale_next(scale, shown) : shown;
 }
 
 static void put_stack(const struct collapsed *c, const struct nytp_stack_walk *walk,

@@ -93,8 +93,7 @@ static bool gather_lines(struct cpuprofile *c, uint32_t process)
                 c->lines[c->n_lines++] = (struct tick_line){c->stacks.stack_of_node[i - first],
                                                             lines[k].line, lines[k].ticks, 0};
     }
-    if (c->n_lines > 0)
-        qsort(c->lines, c->n_lines, sizeof *c->lines, by_stack_line);
+    qsort(c->lines, c->n_lines, sizeof *c->lines, by_stack_line);
     merge_equal_lines(c);
     for (uint32_t i = 0; i < c->n_lines; i++)
         c->first_line[c->lines[i].stack + 1]++;
@@ -123,8 +122,7 @@ static bool add_sample(struct cpuprofile *c, uint32_t id, int64_t us)
 
 static int64_t to_us(struct cpuprofile *c, struct nytp_scale *scale, int64_t ticks)
 {
-    c->out->n_negative += ticks < 0;
-    return ticks > 0 ? nytp_scale_next(scale, ticks) : 0;
+    return nytp_scale_next(scale, nytp_not_negative(c->out, ticks));
 }
 
 /* Computes microseconds of all stacks and lines in the order of samples. */

@@ -15,9 +15,7 @@
 
 #include "formats/model/profile.h"
 
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define FORMAT_VERSION 47
 
@@ -76,25 +74,19 @@ static void write_meta(const struct nytp_profile *profile, double first_start_s,
         "\"libs\":[],\"pages\":[],\"counters\":[");
 }
 
-/* A counter: its texts, and the place of its value. */
 struct counter {
     const char *name, *description, *color;
-    unsigned needs; /* enum nytp_has */
-    size_t offset;  /* in struct nytp_memory_point */
+    bool is_in_use; /* by samples of bytes; else resident */
 };
 
 static const struct counter counters[] = {
-    {"resident", "Memory of the process in core", "purple", 0,
-     offsetof(struct nytp_memory_point, resident)},
-    {"in use", "Allocated and not freed, since recording began", "orange", NYTP_HAS_BYTES,
-     offsetof(struct nytp_memory_point, in_use)},
+    {"resident", "Memory of the process in core", "purple", false},
+    {"in use", "Allocated and not freed, since recording began", "orange", true},
 };
 
 static int64_t count_at(const struct counter *counter, const struct nytp_memory_point *point)
 {
-    int64_t count;
-    memcpy(&count, (const char *)point + counter->offset, sizeof count);
-    return count;
+    return counter->is_in_use ? point->in_use : point->resident;
 }
 
 /* A sample is the difference to the previous one. */
@@ -136,7 +128,8 @@ static void write_counters(const struct nytp_profile *profile,
         const bool timeline = has_timeline(profile, options, i);
         const struct nytp_slice of = nytp_memory_points_of(profile, i, 1);
         for (size_t c = 0; c < sizeof counters / sizeof *counters; c++)
-            if (timeline && of.n > 0 && (has & counters[c].needs) == counters[c].needs) {
+            if (timeline && of.n > 0 &&
+                (!counters[c].is_in_use || (has & NYTP_HAS_BYTES) != 0)) {
                 nytp_puts(out, before);
                 put_counter(out, profile, &counters[c], of, thread,
                             nytp_process_offset_ns(&profile->processes[i], first_start_s));

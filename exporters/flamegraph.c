@@ -17,12 +17,10 @@
 #include "exporters/base/text.h"
 
 #include "formats/model/profile.h"
-#include "formats/model/svs.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define NARROWEST 0.1 /* pixels */
 #define MAX_BOXES 20000
@@ -54,22 +52,14 @@ struct flamegraph {
 
 /* ---- places and widths ---- */
 
-static int64_t own_value(struct flamegraph *flame, int64_t value)
-{
-    if (value >= 0)
-        return value;
-    flame->out->n_negative++;
-    return 0;
-}
-
 /* A stack is as wide as itself plus its children, whose indices are higher. */
 static void sum_widths(struct flamegraph *flame)
 {
     const struct nytp_stacktree *tree = flame->tree;
     for (uint32_t i = tree->n_stacks; i-- > 0;) {
         struct box *box = &flame->boxes[i], *parent = &flame->boxes[tree->stacks[i].parent];
-        box->now.own = own_value(flame, tree->stacks[i].value);
-        box->base.own = own_value(flame, tree->stacks[i].base);
+        box->now.own = nytp_not_negative(flame->out, tree->stacks[i].value);
+        box->base.own = nytp_not_negative(flame->out, tree->stacks[i].base);
         box->now.width = nytp_ticks_sum(box->now.width, box->now.own);
         box->base.width = nytp_ticks_sum(box->base.width, box->base.own);
         if (i == 0)

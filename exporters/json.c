@@ -458,62 +458,61 @@ static void put_statements(const struct json *j)
     nytp_queries_free(&queries);
 }
 
-static void free_memory(struct json *j)
+static void put_totals(const struct json *j, const struct nytp_export_options *options,
+                       const struct nytp_unit *unit)
 {
-    nytp_inclusive_memory_free(&j->sub_memory);
-    nytp_inclusive_memory_free(&j->arc_memory);
+    const struct nytp_profile *const profile = j->profile;
+    nytp_printf(j->out, "{\"nytp_totals\":%d", VERSION);
+    put_key(j, "unit");
+    nytp_json_text(j->out, unit->long_name);
+    put_count(j, "ticks_per_sec", (uint64_t)profile->ticks_per_sec);
+    put_bool(j, "partial", profile->partial);
+    if (profile->sampled)
+        put_bool(j, "sampled", true);
+    if (!nytp_profile_has(profile, NYTP_WEIGHT_TIME))
+        put_bool(j, "counts_only", true);
+    put_time(j, "total", profile->total.ticks);
+    put_count(j, "statements", profile->total.statements);
+    put_count(j, "calls_made", profile->total.calls);
+    if (!profile->sampled)
+        put_count(j, "ops", profile->total.statements + profile->total.calls);
+    if (options->child_wait_ticks > 0)
+        put_time(j, "child_wait", options->child_wait_ticks);
+    put_count(j, "negative_times", profile->faults.negative_times);
+    put_count(j, "unreturned_frames", profile->faults.unreturned_frames);
+    put_pairs(j, "attributes", profile->attributes, profile->n_attributes);
+    put_pairs(j, "options", profile->options, profile->n_options);
 }
 
 static bool write_json(const struct nytp_profile *profile,
                        const struct nytp_export_options *options, struct nytp_out *out)
 {
     struct json j = {.profile = profile, .out = out};
-    const bool has_memory = nytp_inclusive_memory_init(&j.sub_memory, profile, false, false);
-    const bool has_arc_memory = nytp_inclusive_memory_init(&j.arc_memory, profile, true, false);
+    const struct nytp_unit *unit = options->unit != NULL ? options->unit : nytp_unit_find("ns");
     double *const costs = nytp_recording_by_sub(profile);
     struct nytp_spread *const spreads = options->spread ? nytp_spread_by_sub(profile) : NULL;
-    if (costs == NULL || (options->spread && spreads == NULL) || !has_memory ||
-        !has_arc_memory) {
-        free_memory(&j);
-        free(costs);
-        free(spreads);
-        return nytp_out_of_memory(&out->error);
-    }
-    const struct nytp_unit *unit = options->unit != NULL ? options->unit : nytp_unit_find("ns");
     nytp_json_times_init(&j.times, unit, profile->ticks_per_sec);
-    nytp_printf(out, "{\"nytp_totals\":%d", VERSION);
-    put_key(&j, "unit");
-    nytp_json_text(out, unit->long_name);
-    put_count(&j, "ticks_per_sec", (uint64_t)profile->ticks_per_sec);
-    put_bool(&j, "partial", profile->partial);
-    if (profile->sampled)
-        put_bool(&j, "sampled", true);
-    if (!nytp_profile_has(profile, NYTP_WEIGHT_TIME))
-        put_bool(&j, "counts_only", true);
-    put_time(&j, "total", profile->total.ticks);
-    put_count(&j, "statements", profile->total.statements);
-    put_count(&j, "calls_made", profile->total.calls);
-    if (!profile->sampled)
-        put_count(&j, "ops", profile->total.statements + profile->total.calls);
-    if (options->child_wait_ticks > 0)
-        put_time(&j, "child_wait", options->child_wait_ticks);
-    put_count(&j, "negative_times", profile->faults.negative_times);
-    put_count(&j, "unreturned_frames", profile->faults.unreturned_frames);
-    put_pairs(&j, "attributes", profile->attributes, profile->n_attributes);
-    put_pairs(&j, "options", profile->options, profile->n_options);
-    put_inputs(&j);
-    put_processes(&j);
-    put_files(&j);
-    put_subs(&j, costs, spreads);
-    put_lines(&j);
-    put_calls(&j);
-    if (profile->n_regexes > 0)
-        put_regexes(&j);
-    if (profile->n_waited > 0)
-        put_waited(&j);
-    put_statements(&j);
-    nytp_puts(out, "}\n");
-    free_memory(&j);
+    if (costs != NULL && (spreads != NULL || !options->spread) &&
+        nytp_inclusive_memory_init(&j.sub_memory, profile, false, false) &&
+        nytp_inclusive_memory_init(&j.arc_memory, profile, true, false)) {
+        put_totals(&j, options, unit);
+        put_inputs(&j);
+        put_processes(&j);
+        put_files(&j);
+        put_subs(&j, costs, spreads);
+        put_lines(&j);
+        put_calls(&j);
+        if (profile->n_regexes > 0)
+            put_regexes(&j);
+        if (profile->n_waited > 0)
+            put_waited(&j);
+        put_statements(&j);
+        nytp_puts(out, "}\n");
+    } else {
+        nytp_out_of_memory(&out->error);
+    }
+    nytp_inclusive_memory_free(&j.sub_memory);
+    nytp_inclusive_memory_free(&j.arc_memory);
     free(costs);
     free(spreads);
     return out->error.status == NYTP_OK;

@@ -12,11 +12,11 @@
 
 #include <stdlib.h>
 
-#define LEAST_PERCENT                                                                          \
-    1 /* without an expression: subs with at least this share of exclusive time */
-#define MOST_SUBS      20 /* and no more than this */
-#define MOST_CALLS     5  /* callers of a sub, callees of a line */
-#define CONTEXT        2  /* lines without numbers around those with numbers */
+/* Without an expression: subs with at least this share of exclusive time, and no more subs. */
+#define LEAST_PERCENT  1
+#define MOST_SUBS      20
+#define MOST_CALLS     5 /* callers of a sub, callees of a line */
+#define CONTEXT        2 /* lines without numbers around those with numbers */
 #define CALL_INDENT    37
 #define MEMORY_COLUMNS 21
 
@@ -69,11 +69,9 @@ static uint32_t text_column(const struct list *list)
     return CALL_INDENT + (memory_of(list) != NYTP_MEMORY_NONE ? MEMORY_COLUMNS : 0);
 }
 
-/* Returns the columns for a text from column `used` on; 0 = no limit. */
 static uint32_t columns_left(const struct list *list, uint32_t used)
 {
-    const uint32_t columns = list->options->columns;
-    return columns == 0 ? 0 : columns > used ? columns - used : 1;
+    return nytp_columns_left(list->options->columns, used, 1);
 }
 
 /* ---- calls ---- */
@@ -236,38 +234,25 @@ static void put_gap(const struct list *list, const struct nytp_sub *sub,
         put_lines_after(list, sub, written, next->line - 1);
 }
 
-/* Returns rows for all lines, also those with calls but no statements. */
+/* Returns rows for all lines, also those with calls but no statements; none without memory. */
 static struct nytp_line_rows rows_of_sub(const struct nytp_profile *profile, uint32_t sub,
                                          const struct nytp_call_rows *calls)
 {
     struct nytp_line_rows rows = nytp_lines_of(profile, sub);
-    struct nytp_line_rows all = {malloc(((size_t)rows.n + calls->n + 1) * sizeof *all.rows), 0};
-    uint32_t c = 0;
-    for (uint32_t i = 0;
-         rows.rows != NULL && all.rows != NULL && (i < rows.n || c < calls->n);) {
-        const struct nytp_call_row *call = c < calls->n ? &calls->rows[c] : NULL;
-        const struct nytp_line_row *row = i < rows.n ? &rows.rows[i] : NULL;
-        const bool call_first =
-            row == NULL ||
-            (call != NULL &&
-             (call->file < row->file || (call->file == row->file && call->line < row->line)));
-        if (!call_first) {
-            all.rows[all.n++] = *row;
-            i++;
-        } else {
-            all.rows[all.n++] = (struct nytp_line_row){.file = call->file, .line = call->line};
-        }
-        const struct nytp_line_row *last = &all.rows[all.n - 1];
-        while (c < calls->n && calls->rows[c].file == last->file &&
-               calls->rows[c].line == last->line)
-            c++;
+    struct nytp_line_row *const all =
+        rows.rows != NULL
+            ? realloc(rows.rows, ((size_t)rows.n + calls->n + 1) * sizeof *rows.rows)
+            : NULL;
+    if (all == NULL) {
+        free(rows.rows);
+        return (struct nytp_line_rows){NULL, 0};
     }
-    if (rows.rows == NULL) {
-        free(all.rows);
-        all.rows = NULL;
-    }
-    free(rows.rows);
-    return all;
+    rows.rows = all;
+    for (uint32_t i = 0; i < calls->n; i++)
+        all[rows.n++] =
+            (struct nytp_line_row){.file = calls->rows[i].file, .line = calls->rows[i].line};
+    nytp_lines_sum(&rows);
+    return rows;
 }
 
 static bool put_lines(const struct list *list, uint32_t sub)
@@ -380,8 +365,7 @@ static uint32_t choose_subs(const struct list *list, const bool *matches,
         if (ran && (all ? matches[i] : hot))
             chosen[n++] = sub;
     }
-    if (n > 0)
-        qsort(chosen, n, sizeof *chosen, by_self);
+    qsort(chosen, n, sizeof *chosen, by_self);
     return all || n < MOST_SUBS ? n : MOST_SUBS;
 }
 

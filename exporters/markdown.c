@@ -10,11 +10,8 @@
 static void put_head(struct nytp_out *out, const struct nytp_profile *profile,
                      const struct nytp_export_options *options)
 {
-    const struct nytp_recording *recording = &profile->recordings[0];
     nytp_puts(out, "### ");
-    nytp_markdown_code(out,
-                       nytp_base_name(recording->application.len > 0 ? recording->application
-                                                                     : recording->path));
+    nytp_markdown_code(out, nytp_base_name(nytp_text_program(&profile->recordings[0])));
     if (profile->n_recordings > 1)
         nytp_printf(out, " and %lu more", (unsigned long)profile->n_recordings - 1);
     nytp_puts(out, ": ");

@@ -240,7 +240,6 @@ static void put_head(const struct massif *m)
 {
     const struct nytp_profile *const profile = m->profile;
     const struct nytp_process *const process = &profile->processes[m->process];
-    const struct nytp_recording *const recording = &profile->recordings[process->recording];
     nytp_printf(m->out, "desc: nytp-export, %s, ",
                 m->has_bytes ? "bytes in use by samples" : "memory in core");
     if (m->n > 0 || profile->n_processes == 1)
@@ -249,7 +248,7 @@ static void put_head(const struct massif *m)
         nytp_printf(m->out, "%s %u processes (--per-process)",
                     m->n > 0 ? ", the largest of" : "all", (unsigned)profile->n_processes);
     nytp_puts(m->out, m->n > 0 ? "\ncmd: " : ", the end alone: no curve is known\ncmd: ");
-    put_name(m->out, recording->application.len > 0 ? recording->application : recording->path);
+    put_name(m->out, nytp_text_program(&profile->recordings[process->recording]));
     nytp_puts(m->out, "\ntime_unit: ms\n");
 }
 

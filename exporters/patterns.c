@@ -67,7 +67,7 @@ static void put_pattern(const struct nytp_sheet *sheet, uint32_t index, uint32_t
         snprintf(more, sizeof more, " and %llu more", (unsigned long long)row->n_patterns - 1);
     const uint32_t used = (uint32_t)strlen(more);
     nytp_text_pad(out, pad);
-    nytp_text_put(out, row->sums.pattern, room == 0 ? 0 : room > used + 4 ? room - used : 4);
+    nytp_text_put(out, row->sums.pattern, nytp_columns_left(room, used, 4));
     nytp_puts(out, more);
 }
 

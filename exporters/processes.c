@@ -18,8 +18,7 @@
 #define NARROW  110 /* narrower terminals get only the most important columns */
 
 struct row {
-    uint32_t parent; /* index of a process, NONE = not in the recording */
-    uint32_t first_child, last_child, next; /* sorted by start; next: sibling */
+    uint32_t first_child, next; /* sorted by start; next: sibling */
     uint32_t depth;
     int64_t child_wait, other_wait;
     uint64_t statements;
@@ -44,28 +43,17 @@ static const struct nytp_process *process_of(const struct table *table, uint32_t
 
 /* ---- the tree ---- */
 
-static void add_child(const struct table *table, uint32_t parent, uint32_t child)
-{
-    struct row *above = &table->rows[parent != NONE ? parent : table->profile->n_processes];
-    if (above->last_child == NONE)
-        above->first_child = child;
-    else
-        table->rows[above->last_child].next = child;
-    above->last_child = child;
-}
-
 static void link_rows(struct table *table)
 {
     const uint32_t n = table->profile->n_processes;
     table->first_s = n > 0 ? process_of(table, table->tree.order[0])->start_s : 0;
-    for (uint32_t i = 0; i <= n; i++) {
-        struct row *row = &table->rows[i];
-        row->first_child = row->last_child = row->next = NONE;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t process = table->tree.order[i];
-        table->rows[process].parent = table->tree.parents[process];
-        add_child(table, table->rows[process].parent, process);
+    for (uint32_t i = 0; i <= n; i++)
+        table->rows[i].first_child = table->rows[i].next = NONE;
+    for (uint32_t i = n; i-- > 0;) {
+        const uint32_t process = table->tree.order[i], parent = table->tree.parents[process];
+        struct row *const above = &table->rows[parent != NONE ? parent : n];
+        table->rows[process].next = above->first_child;
+        above->first_child = process;
     }
 }
 
@@ -74,19 +62,18 @@ static void order_rows(const struct table *table)
 {
     uint32_t at = table->rows[table->profile->n_processes].first_child, depth = 0, n = 0;
     while (at != NONE) {
-        struct row *row = &table->rows[at];
-        row->depth = depth;
+        table->rows[at].depth = depth;
         table->order[n++] = at;
-        if (row->first_child != NONE) {
-            at = row->first_child;
+        if (table->rows[at].first_child != NONE) {
+            at = table->rows[at].first_child;
             depth++;
             continue;
         }
-        while (row->next == NONE && row->parent != NONE) {
-            row = &table->rows[row->parent];
+        while (table->rows[at].next == NONE && table->tree.parents[at] != NONE) {
+            at = table->tree.parents[at];
             depth--;
         }
-        at = row->next;
+        at = table->rows[at].next;
     }
 }
 
@@ -135,8 +122,7 @@ static int64_t ticks_of(const struct table *table, double seconds)
 static struct nytp_name command_of(const struct table *table,
                                    const struct nytp_process *process)
 {
-    const struct nytp_recording *recording = &table->profile->recordings[process->recording];
-    return recording->application.len > 0 ? recording->application : recording->path;
+    return nytp_text_program(&table->profile->recordings[process->recording]);
 }
 
 static void fill(const struct nytp_sheet *sheet, uint32_t index, struct nytp_cell *cells)
@@ -147,7 +133,7 @@ static void fill(const struct nytp_sheet *sheet, uint32_t index, struct nytp_cel
     const int64_t measured = table->profile->nodes[process->root].incl_ticks;
     const struct nytp_cell known[] = {
         [PID] = {.value = process->pid},
-        [PARENT] = {.value = process->ppid, .is_none = row->parent == NONE},
+        [PARENT] = {.value = process->ppid, .is_none = table->tree.parents[index] == NONE},
         [START] = {.value = ticks_of(table, process->start_s - table->first_s)},
         [WALL] = {.value = ticks_of(table, process->end_s - process->start_s),
                   .is_none = !(process->end_s > 0)},
@@ -177,10 +163,7 @@ static void put_command(const struct nytp_sheet *sheet, uint32_t index, uint32_t
     const uint32_t used = indent + (uint32_t)strlen(thread);
     nytp_text_pad(out, pad + indent);
     nytp_puts(out, thread);
-    nytp_text_put_tail(out, command_of(table, process),
-                       room == 0          ? 0
-                       : room > used + 12 ? room - used
-                                          : 12);
+    nytp_text_put_tail(out, command_of(table, process), nytp_columns_left(room, used, 12));
 }
 
 static void sum_waits(const struct table *table, const struct nytp_waits *waits)
@@ -257,10 +240,10 @@ static bool processes_write(const struct nytp_profile *profile,
 {
     struct table table = {.profile = profile, .options = options, .out = out};
     struct nytp_waits waits;
-    for (uint32_t i = 0; i < profile->n_processes; i++)
+    for (uint32_t i = 0; i < profile->n_processes; i++) {
         table.has_cpu |= profile->processes[i].processor_ticks > 0;
-    for (uint32_t i = 0; i < profile->n_processes; i++)
         table.has_peak |= profile->processes[i].memory_peak > 0;
+    }
     table.rows = calloc((size_t)profile->n_processes + 1, sizeof *table.rows);
     table.order = malloc(((size_t)profile->n_processes + 1) * sizeof *table.order);
     const bool ok = nytp_waits_init(&waits, profile, options->waits, &out->error) &&

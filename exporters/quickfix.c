@@ -19,8 +19,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define DEFAULT_ROWS 20
-#define MOST_NESTED  100 /* string evals in each other */
+#define MOST_NESTED 100 /* string evals in each other */
 
 struct quickfix {
     const struct nytp_profile *profile;
@@ -121,7 +120,7 @@ static bool write_quickfix(const struct nytp_profile *profile,
     if (rows.rows == NULL)
         return nytp_out_of_memory(&out->error);
     find_folder(&q);
-    uint32_t left = options->top > 0 ? options->top : DEFAULT_ROWS, n_rest = 0;
+    uint32_t left = nytp_wanted_rows(options), n_rest = 0;
     struct nytp_line_row rest = {0};
     for (const struct nytp_line_row *row = rows.rows; row < rows.rows + rows.n; row++) {
         if (left > 0 && is_place(profile, row)) {

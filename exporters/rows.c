@@ -6,11 +6,8 @@
 #include "exporters/base/json.h"
 #include "exporters/stacks/stack_rows.h"
 
-#include "formats/model/svs.h"
-
-#define MAX_EXACT                                                                              \
-    INT64_C(9007199254740992) /* 2^53: beyond it readers of JSON round numbers                 \
-                               */
+/* 2^53: beyond it readers of JSON round numbers. */
+#define MAX_EXACT INT64_C(9007199254740992)
 
 struct rows {
     const struct nytp_export_options *options;

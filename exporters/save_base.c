@@ -7,7 +7,6 @@
 #include "exporters/base/json.h"
 #include "exporters/compare/counts.h"
 #include "exporters/compare/diff.h"
-#include "exporters/select/rename.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -18,10 +18,8 @@
 #include "exporters/base/json.h"
 #include "exporters/stacks/stacktree.h"
 #include "exporters/stacks/timeline.h"
-#include "formats/model/svs.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"

@@ -11,8 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEFAULT_ROWS 20
-#define LEAST        16
+#define LEAST 16 /* columns of a text */
 
 struct tables {
     const struct nytp_profile *profile;
@@ -30,11 +29,7 @@ static void put_time(const struct tables *t, int64_t ticks)
 /* Fills the rest of the terminal's line, of which `used` columns are taken. */
 static void put_rest(const struct tables *t, struct nytp_name text, uint32_t used)
 {
-    const uint32_t columns = t->options->columns;
-    nytp_text_put(t->out, text,
-                  columns == 0             ? 0
-                  : columns > used + LEAST ? columns - used
-                                           : LEAST);
+    nytp_text_put(t->out, text, nytp_columns_left(t->options->columns, used, LEAST));
     nytp_putc(t->out, '\n');
 }
 
@@ -254,10 +249,9 @@ static void put_sent(const struct tables *t, const struct nytp_request *request,
 static uint32_t columns_for_texts(const struct tables *t)
 {
     const uint32_t columns = t->options->columns;
-    const uint32_t most = columns == 0 ? MOST_TEXT
-                          : columns < WIDE
-                              ? (columns > FIXED_SENT + LEAST ? columns - FIXED_SENT : LEAST)
-                              : (columns - FIXED_SENT) / 2;
+    const uint32_t most = columns == 0     ? MOST_TEXT
+                          : columns < WIDE ? nytp_columns_left(columns, FIXED_SENT, LEAST)
+                                           : (columns - FIXED_SENT) / 2;
     uint32_t widest = LEAST;
     for (uint32_t i = 0; i < t->queries.n_sent; i++) {
         const uint32_t width = nytp_text_width(text_of(t, &t->queries.sent[i]));
@@ -323,8 +317,7 @@ static void put_remarks(const struct tables *t)
 static bool write_sql(const struct nytp_profile *profile,
                       const struct nytp_export_options *options, struct nytp_out *out)
 {
-    struct tables t = {profile, options, out,
-                       .wanted = options->top > 0 ? options->top : DEFAULT_ROWS};
+    struct tables t = {profile, options, out, .wanted = nytp_wanted_rows(options)};
     if (!nytp_queries_init_of(&t.queries, profile, NULL, options->request_key))
         nytp_out_of_memory(&out->error);
     struct nytp_sheet sheets[2];

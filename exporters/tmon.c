@@ -127,17 +127,12 @@ static void put_word(struct nytp_out *out, const char *text, uint32_t len)
         nytp_putc(out, text[i] == ' ' ? '_' : text[i]);
 }
 
-static struct nytp_name cut_name(struct nytp_name name)
-{
-    return (struct nytp_name){name.ptr, (uint32_t)nytp_utf8_whole(name.ptr, name.len, MOST_NAME)};
-}
-
 /* Introduces a sub before its first mark. Names that were cut get a number. */
 static void put_sub(struct nytp_out *out, uint32_t sub, struct nytp_name name)
 {
     const bool too_long = name.len > MOST_NAME;
     if (too_long)
-        name = cut_name(name);
+        name.len = (uint32_t)nytp_utf8_whole(name.ptr, name.len, MOST_NAME);
     const uint32_t len = package_len(name);
     nytp_printf(out, "& %" PRIx32 " ", sub);
     if (len == 0)

@@ -13,7 +13,6 @@
 
 #include "formats/build/correction.h"
 
-#define DEFAULT_ROWS 20
 #define MIN_NAME     16  /* least columns for a name, and for a place */
 #define MOST_ALIGNED 200 /* in a file, places are aligned behind names up to this width */
 #define HOT_PERCENT  10  /* of the total: subs with more exclusive time are coloured */
@@ -160,7 +159,7 @@ static void show_columns(struct nytp_sub_rows *subs)
 static bool top_write(const struct nytp_profile *profile,
                       const struct nytp_export_options *options, struct nytp_out *out)
 {
-    const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
+    const uint32_t wanted = nytp_wanted_rows(options);
     if (options->lines || options->spread) {
         if (options->as == NYTP_FORM_TEXT)
             nytp_text_headline(out, profile, options);

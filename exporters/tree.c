@@ -10,8 +10,7 @@
 #include "exporters/base/text.h"
 #include "exporters/stacks/inclusive.h"
 #include "exporters/stacks/samples.h"
-
-#include "formats/model/svs.h"
+#include "exporters/table/sheet.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -127,25 +126,12 @@ static void put_branch(const struct tree *tree, const struct branch *branch, uin
     const bool hot = branch->excl_ticks > profile->total.ticks / 10;
     put_numbers(tree, branch);
     uint32_t used = fixed_columns(tree) + put_indent(tree, depth);
-    const uint32_t left = columns > used ? columns - used : columns > 0 ? 1 : 0;
-    uint32_t room = left;
-    if (branch->n_above > 0) {
-        const uint32_t width = put_chain(tree, branch, left);
-        used += width;
-        room = left == 0 ? 0 : left > width ? left - width : 1;
-    }
+    if (branch->n_above > 0)
+        used += put_chain(tree, branch, nytp_columns_left(columns, used, 1));
     nytp_text_style(tree->out, tree->options->color, hot ? NYTP_STYLE_HOT : NYTP_STYLE_PLAIN);
-    used += nytp_text_put_tail(tree->out, sub->name, room);
+    used += nytp_text_put_tail(tree->out, sub->name, nytp_columns_left(columns, used, 1));
     nytp_text_style(tree->out, tree->options->color, NYTP_STYLE_PLAIN);
-    char buffer[4096];
-    const struct nytp_name place =
-        nytp_text_place(profile, sub->file, sub->first_line, buffer, sizeof buffer);
-    if (place.len > 0 && (columns == 0 || columns > used + 12)) {
-        nytp_puts(tree->out, "  ");
-        nytp_text_style(tree->out, tree->options->color, NYTP_STYLE_DIM);
-        nytp_text_put_tail(tree->out, place, columns > 0 ? columns - used - 2 : 0);
-        nytp_text_style(tree->out, tree->options->color, NYTP_STYLE_PLAIN);
-    }
+    nytp_text_put_place(tree->out, profile, tree->options, sub->file, sub->first_line, used);
     nytp_putc(tree->out, '\n');
 }
 
@@ -239,8 +225,7 @@ static uint32_t make_branches(const struct tree *tree, const struct sub_node *be
         branches[i].key = is_pruned(tree, &branches[i]) ? -HUGE_VAL
                           : tree->by_memory             ? (double)branches[i].memory
                                             : key_of(&branches[i], tree->options->sort);
-    if (n_branches > 0)
-        qsort(branches, n_branches, sizeof *branches, by_key);
+    qsort(branches, n_branches, sizeof *branches, by_key);
     return n_branches;
 }
 
@@ -300,11 +285,8 @@ static bool put_below(const struct tree *tree, const struct branch *row, uint32_
     struct sub_node *below = nodes_below(tree, row, &n);
     struct branch sum = {0};
     bool ok = below != NULL;
-    for (uint32_t i = 0; ok && i < n; i++) {
-        sum.incl_ticks += tree->profile->nodes[below[i].node].incl_ticks;
-        sum.count += count_of(tree, below[i].node);
-        sum.memory += memory_of(tree, below[i].node);
-    }
+    for (uint32_t i = 0; ok && i < n; i++)
+        add_node(tree, &sum, below[i].node);
     sum.excl_ticks = sum.incl_ticks;
     if (ok && n > 0 && depth > MAX_ROW_DEPTH)
         put_pruned(tree, &sum, n, "and what is below", depth);

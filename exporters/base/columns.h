@@ -16,4 +16,11 @@ uint32_t nytp_columns_at(struct nytp_name text, uint32_t at);
 /* Columns of the whole text, which is UTF-8. */
 uint32_t nytp_text_width(struct nytp_name text);
 
+/* Returns how many of a line's columns are left behind `used` ones, but at least `least`; 0 =
+ * no limit, if there is none for the line. */
+static inline uint32_t nytp_columns_left(uint32_t columns, uint32_t used, uint32_t least)
+{
+    return columns == 0 ? 0 : columns > used + least ? columns - used : least;
+}
+
 #endif

@@ -59,6 +59,8 @@ struct nytp_report_options {
     struct nytp_profile *const *label_parts; /* by row, of that label, or NULL; or NULL */
 };
 
+#define NYTP_DEFAULT_ROWS 20
+
 /* The user's options; zeroed = defaults. One struct serves all exporters, so that an option
  * means the same everywhere. */
 struct nytp_export_options {
@@ -77,7 +79,7 @@ struct nytp_export_options {
     bool lines; /* collapsed, flamegraph: frames carry call lines; top: lines, not subs */
     struct nytp_name request_key; /* sql: each statement of each request, that this label tells,
                                    * "" = the usual; ptr NULL = statements are summed up */
-    uint32_t top;                 /* top: how many rows; 0 = default */
+    uint32_t top;                 /* top: how many rows; 0 = NYTP_DEFAULT_ROWS */
     enum nytp_form as;            /* lists: their form */
     const char *sort;             /* top, tree: order, NULL = default */
     double min_percent;           /* tree, list: no rows below it; negative = default */
@@ -95,6 +97,12 @@ struct nytp_export_options {
     struct nytp_patterns names;        /* list, peek: which subs; list: none = the hottest */
     struct nytp_report_options report;
 };
+
+/* Returns how many rows a list has. */
+static inline uint32_t nytp_wanted_rows(const struct nytp_export_options *options)
+{
+    return options->top > 0 ? options->top : NYTP_DEFAULT_ROWS;
+}
 
 /* How the value of an option is read, and so what the member at `target` is. */
 enum nytp_option_kind {
@@ -125,8 +133,10 @@ struct nytp_option {
     size_t target;     /* offset in struct nytp_cli (of an exporter's own: in struct
                           nytp_export_options); the mode itself for NYTP_OPTION_MODE */
     const char *value; /* what --help calls the value, "[=N]" where it is optional */
-    const char *where; /* see cli/options.def; NULL: one exporter has it */
+    unsigned where;    /* see cli/options.def, also for the next; 0 and "": an exporter says */
+    const char *beside;
     const char *help;
+    bool is_own; /* of one exporter */
 };
 
 /* Options that one exporter has; `target` is a member of struct nytp_export_options. */
@@ -140,8 +150,8 @@ struct nytp_option {
     }
 #define NYTP_OWN_OPTION(name, kind, target, value, help)                                       \
     {                                                                                          \
-        name, 0, NYTP_OPTION_##kind, offsetof(struct nytp_export_options, target), value,      \
-            NULL, help                                                                         \
+        name, 0, NYTP_OPTION_##kind, offsetof(struct nytp_export_options, target), value, 0,   \
+            "", help, true                                                                     \
     }
 
 /* A viewer for what any browser shows: the desktop's own way to one, then browsers by name.

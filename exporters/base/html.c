@@ -12,8 +12,6 @@
 /* How a kind of output writes one character that must not stand there as it is. */
 typedef void put_special_fn(struct nytp_out *out, uint32_t character);
 
-static const char *const hex_digits = "0123456789ABCDEF";
-
 /* One character of UTF-8 at `at`, or a single byte taken for Latin-1. Returns its bytes. */
 static size_t decode_character(const char *at, size_t left, uint32_t *character)
 {
@@ -138,8 +136,7 @@ static void put_url(struct nytp_out *out, const char *text, size_t len, const ch
         if (at == end)
             return;
         const unsigned char c = (unsigned char)*at++;
-        const char escape[] = {'%', hex_digits[c >> 4], hex_digits[c & 15]};
-        nytp_put(out, escape, sizeof escape);
+        nytp_printf(out, "%%%02X", c);
     }
 }
 

@@ -37,9 +37,9 @@ bool nytp_json_scan_take(struct nytp_json_scan *scan, char c)
 
 bool nytp_json_scan_expect(struct nytp_json_scan *scan, char c)
 {
-    const char what[] = {'J', 'S', 'O', 'N', ':', ' ', c,   ' ', 'e',
-                         'x', 'p', 'e', 'c', 't', 'e', 'd', '\0'};
-    return nytp_json_scan_take(scan, c) || fail(scan, what);
+    return nytp_json_scan_take(scan, c) ||
+           nytp_error_at(&scan->error, NYTP_ERR_FORMAT, (uint64_t)(scan->at - scan->start),
+                         false, "JSON: %c expected", c);
 }
 
 static bool hex4(const char *at, const char *end, uint32_t *value)

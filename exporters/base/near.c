@@ -6,6 +6,7 @@
  */
 #include "near.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -13,16 +14,10 @@
 
 /* ---- names of subs ---- */
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 static bool is_name_char(char c)
 {
-    const char l = lower(c);
-    return (l >= 'a' && l <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == ':' ||
-           ((unsigned char)c & 0x80) != 0;
+    const unsigned char byte = (unsigned char)c;
+    return isalnum(byte) || c == '_' || c == ':' || byte >= 0x80;
 }
 
 /* In lower case, its first MAX_NAME bytes; returns how many these are. */
@@ -30,7 +25,7 @@ static size_t copy_lower(char *to, const char *from, size_t len)
 {
     len = len < MAX_NAME ? len : MAX_NAME;
     for (size_t i = 0; i < len; i++)
-        to[i] = lower(from[i]);
+        to[i] = (char)tolower((unsigned char)from[i]);
     to[len] = '\0';
     return len;
 }

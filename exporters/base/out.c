@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/base/arena.h"
 #include "formats/deflate/deflate.h"
 
 #define BUFFER_SIZE   (256 * 1024)
@@ -33,7 +34,8 @@ struct nytp_out_impl {
     bool finished;                /* the compressor has written its end */
     bool keep;                    /* memory: keep the bytes */
     uint8_t *memory;
-    size_t memory_len, memory_size;
+    size_t memory_len;
+    uint32_t memory_capacity;
     uint8_t buffer[BUFFER_SIZE];
 };
 
@@ -74,18 +76,10 @@ static void emit_to_memory(struct nytp_out *out, const uint8_t *bytes, size_t le
     struct nytp_out_impl *impl = out->impl;
     if (!impl->keep)
         return;
-    if (len > impl->memory_size - impl->memory_len) {
-        size_t size = impl->memory_size > 0 ? impl->memory_size : 4096;
-        while (len > size - impl->memory_len)
-            size *= 2;
-        uint8_t *memory = realloc(impl->memory, size);
-        if (memory == NULL) {
-            nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory: output of %zu bytes",
-                           impl->memory_len + len);
-            return;
-        }
-        impl->memory = memory;
-        impl->memory_size = size;
+    if (!nytp_reserve(&impl->memory, &impl->memory_capacity, impl->memory_len + len, 1)) {
+        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory: output of %zu bytes",
+                       impl->memory_len + len);
+        return;
     }
     if (len > 0)
         memcpy(impl->memory + impl->memory_len, bytes, len);

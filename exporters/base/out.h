@@ -80,6 +80,13 @@ char *nytp_append_u64(char *at, uint64_t value);
  * first. */
 char *nytp_digits_before(char *end, uint64_t value);
 
+/* Returns the value, or 0 for a negative one that the format cannot express, and counts it. */
+static inline int64_t nytp_not_negative(struct nytp_out *out, int64_t value)
+{
+    out->n_negative += value < 0;
+    return value < 0 ? 0 : value;
+}
+
 /* Flush, finish compression, rename into place, free. Returns false with *error set if anything
  * failed since open; the final path is then untouched and the temporary file is gone. */
 bool nytp_out_close(struct nytp_out *out, struct nytp_error *error);

@@ -59,19 +59,16 @@ static struct {
 /* "TEMP/N" without stdio, for a signal handler. */
 static void member_path(char *to, size_t size, const char *temp, uint32_t number)
 {
-    char digits[12];
-    size_t n = 0, len = strlen(temp);
-    do {
-        digits[n++] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
+    char digits[12], *const end = digits + sizeof digits;
+    const char *const first = nytp_digits_before(end, number);
+    const size_t n = (size_t)(end - first);
+    size_t len = strlen(temp);
     if (len + n + 2 > size)
         len = 0;
     memcpy(to, temp, len);
     to[len++] = '/';
-    while (n > 0)
-        to[len++] = digits[--n];
-    to[len] = '\0';
+    memcpy(to + len, first, n);
+    to[len + n] = '\0';
 }
 
 void nytp_output_set_remove_unfinished(void)

@@ -16,7 +16,6 @@
 #include <pcre2.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #ifdef NYTP_HAVE_VALGRIND
 #include <valgrind/valgrind.h>
 #endif
@@ -71,7 +70,7 @@ static bool prepare_match(struct nytp_pattern *pattern)
     return true;
 }
 
-static bool say_bad(const char *text, int code, size_t offset, struct nytp_error *error)
+bool nytp_bad_pattern(const char *text, int code, size_t offset, struct nytp_error *error)
 {
     PCRE2_UCHAR reason[120] = "";
     pcre2_get_error_message(code, reason, sizeof reason);
@@ -94,7 +93,7 @@ bool nytp_patterns_add(struct nytp_patterns *patterns, const char *option, const
     pattern.code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED,
                                  PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C, &code, &offset, NULL);
     if (pattern.code == NULL)
-        return say_bad(text, code, offset, error);
+        return nytp_bad_pattern(text, code, offset, error);
     if (!prepare_match(&pattern)) {
         free_pattern(&pattern);
         return nytp_out_of_memory(error);

@@ -25,6 +25,9 @@ bool nytp_patterns_add(struct nytp_patterns *patterns, const char *option, const
 
 void nytp_patterns_free(struct nytp_patterns *patterns);
 
+/* Sets the error of PCRE2 with this code at the offset in the text. Returns false. */
+bool nytp_bad_pattern(const char *text, int code, size_t offset, struct nytp_error *error);
+
 /* Returns whether one of the expressions matches somewhere in the name. False with *error set,
  * too, when a match used up its budget; the error is left alone otherwise. */
 bool nytp_patterns_match(const struct nytp_patterns *patterns, struct nytp_name name,

@@ -6,6 +6,8 @@
  */
 #include "protobuf.h"
 
+#include "formats/base/arena.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,21 +26,9 @@ void nytp_pb_free(struct nytp_pb *pb)
 
 static bool make_room(struct nytp_pb *pb, size_t need)
 {
-    if (pb->failed)
-        return false;
-    if (need <= pb->size - pb->len)
-        return true;
-    size_t size = pb->size > 0 ? pb->size : 4096;
-    while (need > size - pb->len)
-        size *= 2;
-    uint8_t *bytes = realloc(pb->bytes, size);
-    if (bytes == NULL) {
-        pb->failed = true;
-        return false;
-    }
-    pb->bytes = bytes;
-    pb->size = size;
-    return true;
+    if (!pb->failed && need > pb->capacity - pb->len)
+        pb->failed = !nytp_reserve(&pb->bytes, &pb->capacity, pb->len + need, 1);
+    return !pb->failed;
 }
 
 static size_t varint_len(uint64_t value)

@@ -22,7 +22,8 @@
  * nytp_pb_flush() then passes the failure on to the output. */
 struct nytp_pb {
     uint8_t *bytes;
-    size_t len, size;
+    size_t len;
+    uint32_t capacity;
     bool failed;
 };
 

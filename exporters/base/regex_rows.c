@@ -17,7 +17,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     LEAST_CALLS = 3,       /* calls of a point */
@@ -170,7 +169,6 @@ bool nytp_regex_rows_init(struct nytp_regex_rows *rows, const struct nytp_profil
     for (uint32_t i = 0; i < n; i++) {
         rows->rows[i].sums = profile->regexes[i];
         rows->rows[i].file = profile->files[profile->regexes[i].file].name;
-        rows->total_ns += profile->regexes[i].total_ns;
     }
     qsort(rows->rows, n, sizeof *rows->rows, by_place_and_pattern);
     rows->n = join_compilations(rows->rows, join_processes(rows->rows, n));

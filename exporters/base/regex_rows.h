@@ -24,7 +24,6 @@ struct nytp_regex_row {
 struct nytp_regex_rows {
     struct nytp_regex_row *rows; /* those with most time first */
     uint32_t n;
-    uint64_t total_ns;
 };
 
 /* To be freed also where it fails, because memory is out. */

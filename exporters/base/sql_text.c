@@ -8,6 +8,7 @@
 #include "sql_text.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* ---- DBI ---- */
 
@@ -219,18 +220,12 @@ size_t nytp_sql_normalize(struct nytp_name sql, char *to, bool *has_list)
 
 /* ---- what could be one ---- */
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
 /* Returns whether the text goes on with a word, whatever its case. */
 static bool word_is(const char *at, const char *end, const char *word)
 {
-    for (; *word != '\0'; word++, at++)
-        if (at == end || lower(*at) != *word)
-            return false;
-    return at == end || !is_name(*at);
+    const size_t len = strlen(word);
+    return (size_t)(end - at) >= len && strncasecmp(at, word, len) == 0 &&
+           (at + len == end || !is_name(at[len]));
 }
 
 static bool first_word_is(struct nytp_name text, const char *const *words)

@@ -4,6 +4,8 @@
  */
 #include "substitute.h"
 
+#include "patterns.h"
+
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 #include <stdlib.h>
@@ -76,16 +78,10 @@ static bool parse(struct nytp_substitute *s, const char *expression, struct nytp
                               "takes s/REGEX/TEXT/ with the flags g and i, not \"%.80s\"",
                               expression);
     int code = 0;
-    PCRE2_UCHAR reason[120] = "";
     s->code = pcre2_compile((PCRE2_SPTR)regex, regex_len, options, &code, &offset, NULL);
     s->context = pcre2_match_context_create(NULL);
-    if (s->code == NULL) {
-        pcre2_get_error_message(code, reason, sizeof reason);
-        return nytp_error_set(error, NYTP_ERR_FORMAT,
-                              "bad regular expression \"%.80s\": %s, at character %lu",
-                              expression, (const char *)reason,
-                              (unsigned long)(regex - expression) + (unsigned long)offset + 1);
-    }
+    if (s->code == NULL)
+        return nytp_bad_pattern(expression, code, (size_t)(regex - expression) + offset, error);
     if (s->context == NULL)
         return nytp_out_of_memory(error);
     pcre2_set_match_limit(s->context, MATCH_LIMIT);

@@ -13,7 +13,6 @@
 #include "formats/build/correction.h"
 
 #include "formats/model/profile.h"
-#include "formats/model/svs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -351,6 +350,11 @@ const char *nytp_text_calls(const struct nytp_profile *profile)
     return profile->sampled ? ">= calls" : "calls";
 }
 
+struct nytp_name nytp_text_program(const struct nytp_recording *recording)
+{
+    return recording->application.len > 0 ? recording->application : recording->path;
+}
+
 int64_t nytp_recording_ticks(const struct nytp_profile *profile)
 {
     int64_t sum = 0;
@@ -452,9 +456,7 @@ static void put_whole(struct nytp_out *out, const struct nytp_profile *profile,
 static void put_headline(struct nytp_out *out, const struct nytp_profile *profile,
                          const struct nytp_export_options *options)
 {
-    const struct nytp_recording *recording = &profile->recordings[0];
-    nytp_text_put(out,
-                  recording->application.len > 0 ? recording->application : recording->path, 0);
+    nytp_text_put(out, nytp_text_program(&profile->recordings[0]), 0);
     if (profile->n_recordings > 1)
         nytp_printf(out, " and %lu more", (unsigned long)profile->n_recordings - 1);
     nytp_puts(out, ": ");

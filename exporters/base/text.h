@@ -87,6 +87,9 @@ const char *nytp_text_stmts(const struct nytp_profile *profile);
 const char *nytp_text_calls(const struct nytp_profile *profile);
 const char *nytp_text_statements(const struct nytp_profile *profile);
 
+/* Returns the program, or the input's name if the recording does not have it. */
+struct nytp_name nytp_text_program(const struct nytp_recording *recording);
+
 /* Returns the cost of recording that was taken off the times of all processes. */
 int64_t nytp_recording_ticks(const struct nytp_profile *profile);
 

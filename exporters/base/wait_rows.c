@@ -4,8 +4,6 @@
  */
 #include "wait_rows.h"
 
-#include "text.h"
-
 #include "formats/model/profile.h"
 
 #include <stdio.h>

@@ -14,7 +14,6 @@
 #include "exporters/select/one_process.h"
 
 #include "formats/model/profile.h"
-#include "formats/base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +86,6 @@ static enum exit_status write_processes(const struct run *run,
                                         const struct comparison *comparison)
 {
     const struct nytp_profile *profile = comparison->profile;
-    struct nytp_table seen = {0}; /* pid -> how many there were */
     struct nytp_arcs_before calls;
     enum exit_status status = EXIT_DONE;
     if (!nytp_arcs_before_init(&calls, profile)) {
@@ -95,19 +93,12 @@ static enum exit_status write_processes(const struct run *run,
         return EXIT_OUTPUT;
     }
     for (uint32_t i = 0; i < profile->n_processes && status == EXIT_DONE; i++) {
-        const struct nytp_key pid = {.a = profile->processes[i].pid};
-        uint32_t n_before = nytp_table_get(&seen, pid);
-        if (n_before == NYTP_TABLE_NONE)
-            n_before = 0;
-        if (nytp_table_put(&seen, pid, n_before + 1)) {
-            status = write_process(run, comparison, &calls, i, n_before);
-        } else {
-            nytp_cli_say("out of memory");
-            status = EXIT_OUTPUT;
-        }
+        uint32_t n_before = 0;
+        for (uint32_t k = 0; k < i; k++)
+            n_before += profile->processes[k].pid == profile->processes[i].pid;
+        status = write_process(run, comparison, &calls, i, n_before);
     }
     nytp_arcs_before_free(&calls);
-    nytp_table_free(&seen);
     return status;
 }
 

@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Returns whether the output is a folder: its name says so, or it is one. */
 static bool is_folder(const char *path)

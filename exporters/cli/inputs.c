@@ -10,6 +10,7 @@
  */
 #include "inputs.h"
 
+#include "formats/base/arena.h"
 #include "formats/base/platform.h"
 #include "messages.h"
 
@@ -25,24 +26,18 @@
 
 struct paths {
     char **list;
-    int n, size;
+    uint32_t n, capacity;
 };
 
 /* Append an input; `folder` is "" when it is not a member of one. */
 static bool add_path(struct paths *paths, const char *folder, const char *name)
 {
-    if (paths->n == paths->size) {
-        const int size = paths->size * 2 + 16;
-        char **list = realloc(paths->list, (size_t)size * sizeof *list);
-        if (list == NULL)
-            return false;
-        paths->list = list;
-        paths->size = size;
-    }
     const size_t len = strlen(folder) + strlen(name) + 2;
     char *path = malloc(len);
-    if (path == NULL)
+    if (path == NULL || !nytp_grow(&paths->list, &paths->capacity, paths->n, sizeof path)) {
+        free(path);
         return false;
+    }
     if (*folder == '\0')
         snprintf(path, len, "%s", name);
     else
@@ -54,7 +49,7 @@ static bool add_path(struct paths *paths, const char *folder, const char *name)
 
 static void free_paths(struct paths *paths)
 {
-    for (int i = 0; i < paths->n; i++)
+    for (uint32_t i = 0; i < paths->n; i++)
         free(paths->list[i]);
     free(paths->list);
 }
@@ -83,7 +78,7 @@ static int by_name(const void *x, const void *y)
 
 static bool add_folder(struct paths *paths, const char *folder, struct nytp_error *error)
 {
-    const int before = paths->n;
+    const uint32_t before = paths->n;
     bool ok = true;
     DIR *entries = opendir(folder);
     if (entries == NULL)
@@ -101,7 +96,7 @@ static bool add_folder(struct paths *paths, const char *folder, struct nytp_erro
         return nytp_out_of_memory(error);
     if (paths->n == before)
         return nytp_error_set(error, NYTP_ERR_FORMAT, "no profile is in this folder");
-    qsort(paths->list + before, (size_t)(paths->n - before), sizeof *paths->list, by_name);
+    qsort(paths->list + before, paths->n - before, sizeof *paths->list, by_name);
     return true;
 }
 
@@ -139,14 +134,14 @@ bool nytp_expand_inputs(struct nytp_cli *cli, const char **failed, struct nytp_e
     if (files.n > 0) {
         free(cli->files);
         cli->files = files.list;
-        cli->n_files = files.n;
+        cli->n_files = (int)files.n;
         cli->owns_files = true;
     }
     if (!expand(cli->bases.at, cli->bases.n, &bases, failed, error))
         return false;
     if (bases.n > 0) {
         free(cli->bases.at);
-        cli->bases = (struct nytp_texts){(const char **)bases.list, (uint32_t)bases.n};
+        cli->bases = (struct nytp_texts){(const char **)bases.list, bases.n};
         cli->owns_bases = true;
     }
     return true;

@@ -90,11 +90,6 @@ static bool dump_event(struct nytp_sink *sink, const struct nytp_event *event)
     return out->error.status == NYTP_OK;
 }
 
-static void dump_init(struct dump *dump, struct nytp_out *out)
-{
-    *dump = (struct dump){.sink.event = dump_event, .out = out};
-}
-
 /* Returns false with *error set if a process has no end. */
 static bool dump_is_whole(const struct dump *dump, struct nytp_error *error)
 {
@@ -141,9 +136,7 @@ static void put_if_known(struct nytp_out *out, const char *label, struct nytp_na
 static void put_recording(struct nytp_out *out, const struct nytp_profile *profile,
                           const struct nytp_recording *recording)
 {
-    put_label(out, "file");
-    put_name(out, recording->path);
-    nytp_putc(out, '\n');
+    put_if_known(out, "file", recording->path);
     put_label(out, "state");
     if (!recording->partial) {
         nytp_puts(out, "complete\n");
@@ -343,9 +336,8 @@ static void check_of(struct run *run, const char *path, struct nytp_out *out)
 
 static void dump_of(struct run *run, const char *path, struct nytp_out *out)
 {
-    struct dump dump;
+    struct dump dump = {.sink.event = dump_event, .out = out};
     struct nytp_error error = {0};
-    dump_init(&dump, out);
     const uint64_t n_before = out->n_bytes;
     const bool is_read = nytp_cli_read(run, path, false, &dump.sink, &error);
     if (out->error.status != NYTP_OK || (is_read && dump_is_whole(&dump, &error)))

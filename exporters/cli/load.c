@@ -19,7 +19,6 @@
 #include "formats/build/span_budget.h"
 #include "formats/model/merge_profiles.h"
 #include "formats/model/profile.h"
-#include "formats/model/svs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +125,7 @@ static bool rename_files(struct run *run, const char *path, struct nytp_profile 
 {
     const struct nytp_texts *prefixes = &run->cli.trim_paths;
     struct nytp_error error = {0};
-    if ((prefixes->n == 0 || nytp_trim_paths(profile, prefixes->at, prefixes->n, &error)) &&
+    if ((prefixes->n == 0 || nytp_trim_paths(profile, prefixes, &error)) &&
         (run->cli.mode == NYTP_MODE_CHECK || nytp_name_sandboxes(profile, &error)))
         return true;
     nytp_cli_say_unusable(run, path, &error);
@@ -242,13 +241,6 @@ static bool count_event(struct nytp_sink *sink, const struct nytp_event *event)
     return count->next->event(count->next, event);
 }
 
-static void count_init(struct nytp_count *count, struct nytp_sink *next)
-{
-    memset(count, 0, sizeof *count);
-    count->sink.event = count_event;
-    count->next = next;
-}
-
 static struct nytp_profile *load_all_of(struct run *run, struct input *input)
 {
     struct nytp_error error = {0};
@@ -261,7 +253,7 @@ static struct nytp_profile *load_all_of(struct run *run, struct input *input)
         return NULL;
     }
     if (input->count != NULL)
-        count_init(input->count, NULL);
+        *input->count = (struct nytp_count){.sink.event = count_event};
     struct nytp_profile **all = NULL;
     uint32_t n = 0;
     while (add_recording(run, input, &all, &n))

@@ -7,7 +7,6 @@
 #include "formats/base/printable.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -9,12 +9,26 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Places in which an option means something: an export without and with --diff, other modes. */
+enum {
+    NOWHERE = 0,
+    PLAIN = 1 << NYTP_MODE_EXPORT,
+    STATS = 1 << NYTP_MODE_STATS,
+    CHECK = 1 << NYTP_MODE_CHECK,
+    DUMP = 1 << NYTP_MODE_DUMP,
+    BY = 1 << NYTP_MODE_BY_LABEL,
+    DIFF = 1 << (NYTP_MODE_HELP + 1),
+    FORMATS = PLAIN | DIFF,
+    ANYWHERE = FORMATS | STATS | CHECK | DUMP | BY,
+};
+
 static const struct nytp_option common[] = {
-#define NYTP_GROUP(title) {NULL, 0, NYTP_OPTION_FLAG, 0, NULL, NULL, title},
-#define NYTP_OPTION(name, letter, kind, target, value, where, help)                            \
-    {name, letter, NYTP_OPTION_##kind, offsetof(struct nytp_cli, target), value, where, help},
+#define NYTP_GROUP(title) {NULL, 0, NYTP_OPTION_FLAG, 0, NULL, NOWHERE, "", title, false},
+#define NYTP_OPTION(name, letter, kind, target, value, where, beside, help)                    \
+    {name,  letter, NYTP_OPTION_##kind, offsetof(struct nytp_cli, target), value, where,       \
+     beside, help,  false},
 #define NYTP_MODE(name, letter, mode, help)                                                    \
-    {name, letter, NYTP_OPTION_MODE, NYTP_MODE_##mode, "", "anywhere", help},
+    {name, letter, NYTP_OPTION_MODE, NYTP_MODE_##mode, "", ANYWHERE, "", help, false},
 #include "options.def"
     NYTP_GROUP("One format only")
 #undef NYTP_GROUP
@@ -41,48 +55,34 @@ const struct nytp_option *nytp_option_at(size_t i)
 
 /* ---- where an option means something ---- */
 
-/* Adds the first word of `words` to a list, as far as there is room. */
-static void add(char *text, size_t size, const char *before, const char *words,
-                const char *behind)
+/* Adds a place to a list, as far as there is room. */
+static void add(char *text, size_t size, const char *name, const char *behind)
 {
     const size_t used = strlen(text);
-    snprintf(text + used, size - used, "%s%.*s%s", before, (int)strcspn(words, " "), words,
-             behind);
+    snprintf(text + used, size - used, "%s%s%s", used > 0 ? ", " : "", name, behind);
 }
 
-/* Returns whether two lists of words, separated by blanks, share a word. NULL is an empty
- * list. */
-static bool share_word(const char *words, const char *others)
+/* Returns whether a list of names, separated by blanks, has this one. NULL is an empty list. */
+static bool has_name(const char *names, const char *name)
 {
-    for (const char *word = words; word != NULL && *word != '\0'; word += strspn(word, " ")) {
-        const size_t len = strcspn(word, " ");
-        for (const char *other = others; other != NULL && *other != '\0';
-             other += strspn(other, " ")) {
-            const size_t other_len = strcspn(other, " ");
-            if (other_len == len && memcmp(other, word, len) == 0)
-                return true;
-            other += other_len;
-        }
-        word += len;
+    const size_t len = strlen(name);
+    for (const char *at = names; at != NULL && *at != '\0'; at += strspn(at, " ")) {
+        const size_t name_len = strcspn(at, " ");
+        if (name_len == len && memcmp(at, name, len) == 0)
+            return true;
+        at += name_len;
     }
     return false;
 }
 
-/* The words of the column `where` that hold. */
-static void describe(const struct nytp_cli *cli, char *text, size_t size)
+/* Returns whether the option or format of that name is on the command line. */
+static bool is_given(const struct nytp_cli *cli, const char *name)
 {
     const struct nytp_option *option;
-    const bool is_diff = cli->bases.n > 0;
-    *text = '\0';
-    if (cli->mode == NYTP_MODE_EXPORT)
-        snprintf(text, size, "anywhere formats %s", is_diff ? "diff" : "plain");
-    else if (cli->mode != NYTP_MODE_LIST_FORMATS)
-        snprintf(text, size, "anywhere %s", modes[cli->mode]);
     for (size_t i = 0; (option = nytp_option_at(i)) != NULL; i++)
-        if (cli->given[i])
-            add(text, size, " --", option->name, "");
-    if (cli->exporter != NULL)
-        add(text, size, " --", cli->exporter->name, "");
+        if (cli->given[i] && strcmp(option->name, name) == 0)
+            return true;
+    return cli->exporter != NULL && strcmp(cli->exporter->name, name) == 0;
 }
 
 /* Returns whether the format lists the option, or has it as its own. */
@@ -95,7 +95,7 @@ static bool lists(const struct nytp_exporter *exporter, const struct nytp_option
             return true;
     return strcmp(option->name, "diff") == 0
                ? nytp_exporter_compares(exporter)
-               : share_word(is_diff ? exporter->takes_diff : exporter->takes, option->name);
+               : has_name(is_diff ? exporter->takes_diff : exporter->takes, option->name);
 }
 
 /* The formats and modes of an option that is for some only, as "top, tree"; "" for one that is
@@ -103,37 +103,38 @@ static bool lists(const struct nytp_exporter *exporter, const struct nytp_option
 static void list_places(const struct nytp_option *option, char *text, size_t size)
 {
     *text = '\0';
-    if (share_word(option->where, "anywhere formats plain diff"))
+    if ((option->where & FORMATS) != 0)
         return;
     for (size_t i = 0; nytp_exporters[i] != NULL; i++) {
         const bool plain = lists(nytp_exporters[i], option, false);
         if (plain || lists(nytp_exporters[i], option, true))
-            add(text, size, *text != '\0' ? ", " : "", nytp_exporters[i]->name,
-                plain ? "" : " --diff");
+            add(text, size, nytp_exporters[i]->name, plain ? "" : " --diff");
     }
-    for (const char *at = option->where; at != NULL && *at != '\0'; at += strspn(at, " ")) {
-        add(text, size, *text != '\0' ? ", " : "", at, "");
-        at += strcspn(at, " ");
-    }
+    for (unsigned mode = 0; mode < sizeof modes / sizeof *modes; mode++)
+        if ((option->where & 1u << mode) != 0)
+            add(text, size, modes[mode], "");
+    if (*option->beside != '\0')
+        add(text, size, "--", option->beside);
 }
 
-static bool fits(const struct nytp_cli *cli, const struct nytp_option *option, const char *here)
+static bool fits(const struct nytp_cli *cli, const struct nytp_option *option)
 {
-    const bool is_format = cli->mode == NYTP_MODE_EXPORT;
-    if (is_format && lists(cli->exporter, option, cli->bases.n > 0))
+    const bool is_format = cli->mode == NYTP_MODE_EXPORT, is_diff = cli->bases.n > 0;
+    const unsigned here = is_format && is_diff ? DIFF : 1u << cli->mode;
+    if (is_format && lists(cli->exporter, option, is_diff))
         return true;
-    return share_word(option->where, here) &&
-           !(is_format && share_word(cli->exporter->refuses, option->name));
+    if (is_format && has_name(cli->exporter->refuses, option->name))
+        return false;
+    return (option->where & here) != 0 || is_given(cli, option->beside);
 }
 
 bool nytp_options_fit(const struct nytp_cli *cli, struct nytp_error *error)
 {
     const bool is_format = cli->mode == NYTP_MODE_EXPORT, is_diff = cli->bases.n > 0;
     const struct nytp_option *option;
-    char here[NYTP_MOST_OPTIONS * 24], places[256];
-    describe(cli, here, sizeof here);
+    char places[256];
     for (size_t i = 0; (option = nytp_option_at(i)) != NULL; i++) {
-        if (!cli->given[i] || option->kind == NYTP_OPTION_MODE || fits(cli, option, here))
+        if (!cli->given[i] || option->kind == NYTP_OPTION_MODE || fits(cli, option))
             continue;
         list_places(option, places, sizeof places);
         return usage_error(error, "--%s means nothing for --%s%s%s%s", option->name,

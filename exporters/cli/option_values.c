@@ -143,15 +143,10 @@ bool nytp_choose_format(struct nytp_cli *cli, const char *name, struct nytp_erro
 
 bool nytp_read_count(const char *text, uint32_t *count)
 {
-    uint32_t value = 0;
-    if (*text == '\0' || strlen(text) > 9)
+    const size_t len = strspn(text, "0123456789");
+    if (len == 0 || len > 9 || text[len] != '\0')
         return false;
-    for (; *text != '\0'; text++) {
-        if (*text < '0' || *text > '9')
-            return false;
-        value = value * 10 + (uint32_t)(*text - '0');
-    }
-    *count = value;
+    *count = (uint32_t)strtoul(text, NULL, 10);
     return true;
 }
 
@@ -276,7 +271,7 @@ static bool add_text(struct nytp_texts *texts, const char *value, struct nytp_er
 static bool selects(const struct nytp_option *option)
 {
     const size_t first = offsetof(struct nytp_cli, selection);
-    const bool is_common = option->kind != NYTP_OPTION_MODE && option->where != NULL;
+    const bool is_common = option->kind != NYTP_OPTION_MODE && !option->is_own;
     return option->kind == NYTP_OPTION_WHERE ||
            (is_common && option->target >= first &&
             option->target < first + sizeof(struct nytp_selection) &&
@@ -310,7 +305,7 @@ bool nytp_option_set(struct nytp_cli *cli, const struct nytp_option *option, con
     while (nytp_option_at(index) != option)
         index++;
     cli->given[index] = true;
-    char *const base = option->where == NULL ? (char *)&cli->export : (char *)cli;
+    char *const base = option->is_own ? (char *)&cli->export : (char *)cli;
     void *const target = base + (option->kind == NYTP_OPTION_MODE ? 0 : option->target);
     const bool has_words = option->kind >= NYTP_OPTION_WORD && option->kind <= NYTP_OPTION_FORM;
     const int word = has_words ? find_word(option, value, error) : 0;

@@ -7,8 +7,8 @@
 
 #include "cli.h"
 
-/* Fills `cli` and reorders argv. Returns false, after a message, if the command line is wrong.
- * nytp_cli_free() in either case. */
+/* Fills `cli`. Returns false with *error set if the command line is wrong; nytp_cli_free() in
+ * either case. */
 bool nytp_cli_parse(struct nytp_cli *cli, int argc, char **argv, struct nytp_error *error);
 void nytp_cli_free(struct nytp_cli *cli);
 

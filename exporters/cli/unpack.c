@@ -43,12 +43,6 @@ struct path {
     size_t suffix; /* where ".pm" begins, or len */
 };
 
-static bool fail(struct unpack *u, const char *verb, const char *path)
-{
-    return nytp_error_set(u->error, NYTP_ERR_IO, "cannot %s %s/%s: %s", verb, u->dir, path,
-                          strerror(errno));
-}
-
 static bool no_memory(struct unpack *u)
 {
     return nytp_error_set(u->error, NYTP_ERR_MEMORY, "out of memory for sources");
@@ -128,13 +122,11 @@ static void find_suffix(struct path *path)
 
 static void path_from_name(struct path *path, struct nytp_name name)
 {
-    static const struct nytp_name dash_e = {.ptr = "dash-e.pl", .len = 9};
-    static const struct nytp_name from_stdin = {.ptr = "stdin.pl", .len = 8};
     path->len = 0;
     if (nytp_compare_names(name, nytp_name_of_text("-e")) == 0)
-        path_from_file(path, dash_e);
+        path_from_file(path, nytp_name_of_text("dash-e.pl"));
     else if (nytp_compare_names(name, nytp_name_of_text("-")) == 0)
-        path_from_file(path, from_stdin);
+        path_from_file(path, nytp_name_of_text("stdin.pl"));
     else if (name.len > 6 && memcmp(name.ptr, "(eval ", 6) == 0)
         path_from_eval(path, name);
     else
@@ -356,7 +348,8 @@ static bool unpack_content(struct unpack *u, struct nytp_file *file, struct path
         const enum outcome outcome =
             is_taken(u, id, name_id) ? OCCUPIED : put_file(u, place, content);
         if (outcome == FAILED)
-            return fail(u, "write source file", place);
+            return nytp_error_set(u->error, NYTP_ERR_IO, "cannot write source file %s/%s: %s",
+                                  u->dir, place, strerror(errno));
         if (outcome == FOLDER_OCCUPIED) {
             flatten_path(path);
             number = 0;

@@ -37,16 +37,12 @@ static bool list_processes(struct nytp_profile *all, struct nytp_profile *const 
     return true;
 }
 
-/* The unit of each process's time. */
-static int64_t *ticks_per_sec(const struct nytp_profile *all,
-                              struct nytp_profile *const *profiles, uint32_t n)
+/* The unit of a process's time, by its number in all profiles. */
+static int64_t ticks_per_sec_of(struct nytp_profile *const *profiles, uint32_t process)
 {
-    int64_t *const per_sec = calloc((size_t)all->n_processes + 1, sizeof *per_sec);
-    uint32_t process = 0;
-    for (uint32_t i = 0; per_sec != NULL && i < n; i++)
-        for (uint32_t p = 0; p < profiles[i]->n_processes; p++)
-            per_sec[process++] = profiles[i]->ticks_per_sec;
-    return per_sec;
+    for (; process >= (*profiles)->n_processes; profiles++)
+        process -= (*profiles)->n_processes;
+    return (*profiles)->ticks_per_sec;
 }
 
 /* Per process what the processes that it began took, NULL when memory is out. wait() does not
@@ -55,15 +51,9 @@ static int64_t *times_of_children(struct nytp_profile *const *profiles, uint32_t
 {
     struct nytp_profile all = {0};
     struct nytp_process_tree tree = {0};
-    int64_t *ticks = NULL, *per_sec = NULL;
-    if (list_processes(&all, profiles, n) && nytp_process_tree_init(&tree, &all)) {
+    int64_t *ticks = NULL;
+    if (list_processes(&all, profiles, n) && nytp_process_tree_init(&tree, &all))
         ticks = calloc((size_t)all.n_processes + 1, sizeof *ticks);
-        per_sec = ticks_per_sec(&all, profiles, n);
-    }
-    if (per_sec == NULL) {
-        free(ticks);
-        ticks = NULL;
-    }
     uint32_t child = 0;
     for (uint32_t i = 0; ticks != NULL && i < n; i++)
         for (uint32_t p = 0; p < profiles[i]->n_processes; p++, child++) {
@@ -72,10 +62,10 @@ static int64_t *times_of_children(struct nytp_profile *const *profiles, uint32_t
             if (parent != NYTP_NO_PROCESS &&
                 all.processes[parent].pid != all.processes[child].pid && own > 0)
                 ticks[parent] = nytp_ticks_sum(
-                    ticks[parent], nytp_mul_div_signed(own, per_sec[parent], per_sec[child]));
+                    ticks[parent], nytp_mul_div_signed(own, ticks_per_sec_of(profiles, parent),
+                                                       profiles[i]->ticks_per_sec));
         }
     nytp_process_tree_free(&tree);
-    free(per_sec);
     free(all.processes);
     free(all.recordings);
     return ticks;

@@ -323,8 +323,7 @@ static bool intern_numbered(const struct nytp_profile *profile, const struct pla
 static bool number_placed(const struct nytp_profile *profile, struct placed *list, uint32_t n,
                           struct nytp_name *names)
 {
-    if (n > 0)
-        qsort(list, n, sizeof *list, by_place);
+    qsort(list, n, sizeof *list, by_place);
     uint32_t number = 0, eval = 0;
     for (uint32_t i = 0; i < n; i++) {
         const bool same_script = i > 0 && list[i - 1].script == list[i].script &&

@@ -16,7 +16,6 @@
 #include "formats/base/strings.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define NOWHERE UINT32_MAX
 
@@ -205,12 +204,12 @@ struct sibling {
 static int by_call(const void *x, const void *y)
 {
     const struct sibling *a = x, *b = y;
-    int order = nytp_compare_u64(a->parent, b->parent);
-    order = order != 0 ? order : nytp_compare_u64(a->sub, b->sub);
-    order = order != 0 ? order : nytp_compare_u64(a->file, b->file);
-    order = order != 0 ? order : nytp_compare_u64(a->line, b->line);
-    order = order != 0 ? order : nytp_compare_u64(a->flags, b->flags);
-    return order != 0 ? order : nytp_compare_u64(a->node, b->node);
+    NYTP_RETURN_ORDER(a->parent, b->parent);
+    NYTP_RETURN_ORDER(a->sub, b->sub);
+    NYTP_RETURN_ORDER(a->file, b->file);
+    NYTP_RETURN_ORDER(a->line, b->line);
+    NYTP_RETURN_ORDER(a->flags, b->flags);
+    return nytp_compare_u64(a->node, b->node);
 }
 
 /* Write the numbers of all nodes below each root; `first` holds where a node's children begin
@@ -317,9 +316,9 @@ static bool assign_children(struct nytp_profile *profile)
 static int by_node_place(const void *x, const void *y)
 {
     const struct grown_line *a = x, *b = y;
-    int order = nytp_compare_u64(a->node, b->node);
-    order = order != 0 ? order : nytp_compare_u64(a->file, b->file);
-    return order != 0 ? order : nytp_compare_u64(a->line, b->line);
+    NYTP_RETURN_ORDER(a->node, b->node);
+    NYTP_RETURN_ORDER(a->file, b->file);
+    return nytp_compare_u64(a->line, b->line);
 }
 
 static bool assign_lines(struct growing *g)
@@ -335,8 +334,7 @@ static bool assign_lines(struct growing *g)
     }
     for (uint32_t i = 0; i < g->n_lines; i++)
         g->lines[i].node = g->number[g->lines[i].node];
-    if (g->n_lines > 0)
-        qsort(g->lines, g->n_lines, sizeof *g->lines, by_node_place);
+    qsort(g->lines, g->n_lines, sizeof *g->lines, by_node_place);
     uint32_t n = 0;
     for (uint32_t i = 0; i < g->n_lines; i++) {
         const struct grown_line *from = &g->lines[i];

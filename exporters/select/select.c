@@ -14,7 +14,6 @@
 #include "rewrite.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static bool is_root(const struct nytp_profile *profile, uint32_t node)
 {

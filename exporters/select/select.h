@@ -8,7 +8,7 @@
 #define NYTP_SELECT_H
 
 #include "formats/model/model.h"
-#include "exporters/base/patterns.h"
+#include "exporters/base/exporter.h"
 
 /* The user's selection. Zeroed, everything stays. The members are applied in their order.
  *
@@ -46,9 +46,9 @@ bool nytp_select(struct nytp_profile *profile, const struct nytp_selection *sele
 /* ---- what else changes a profile in place: false with *error set, when
  * memory is out; the profile is then only good for nytp_profile_free() ---- */
 
-/* Cuts the n prefixes from file names, also in the brackets of string evals and anonymous subs,
+/* Cuts the prefixes from file names, also in the brackets of string evals and anonymous subs,
  * and from the paths of programs. Returns false with *error set, as nytp_rename(). */
-bool nytp_trim_paths(struct nytp_profile *profile, const char *const *prefixes, uint32_t n,
+bool nytp_trim_paths(struct nytp_profile *profile, const struct nytp_texts *prefixes,
                      struct nytp_error *error);
 
 /* Add to *ticks what each process waited for its children (wait, waitpid, system, backticks;

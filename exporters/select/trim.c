@@ -10,18 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct prefixes {
-    const char *const *list;
-    uint32_t n;
-};
-
 /* Returns the length of the longest prefix that the text begins with, or 0. */
-static size_t prefix_len(const struct prefixes *prefixes, const char *text, size_t len)
+static size_t prefix_len(const struct nytp_texts *prefixes, const char *text, size_t len)
 {
     size_t longest = 0;
     for (uint32_t i = 0; i < prefixes->n; i++) {
-        const size_t n = strlen(prefixes->list[i]);
-        if (n > longest && n <= len && memcmp(text, prefixes->list[i], n) == 0)
+        const size_t n = strlen(prefixes->at[i]);
+        if (n > longest && n <= len && memcmp(text, prefixes->at[i], n) == 0)
             longest = n;
     }
     return longest;
@@ -29,7 +24,7 @@ static size_t prefix_len(const struct prefixes *prefixes, const char *text, size
 
 /* Writes the text without the prefixes to `to`, which has room for as many bytes. A path begins
  * the text, if `at_start`, or stands in brackets. Returns the length. */
-static uint32_t trim_text(const struct prefixes *prefixes, const char *text, uint32_t len,
+static uint32_t trim_text(const struct nytp_texts *prefixes, const char *text, uint32_t len,
                           bool at_start, char *to)
 {
     uint32_t n = 0;
@@ -43,7 +38,7 @@ static uint32_t trim_text(const struct prefixes *prefixes, const char *text, uin
 }
 
 /* Returns false if memory is out. */
-static bool trim_name(const struct nytp_profile *profile, const struct prefixes *prefixes,
+static bool trim_name(const struct nytp_profile *profile, const struct nytp_texts *prefixes,
                       struct nytp_name *name, bool at_start)
 {
     char *text = malloc((size_t)name->len + 1);
@@ -61,23 +56,22 @@ static bool trim_name(const struct nytp_profile *profile, const struct prefixes 
     return ok;
 }
 
-bool nytp_trim_paths(struct nytp_profile *profile, const char *const *list, uint32_t n,
+bool nytp_trim_paths(struct nytp_profile *profile, const struct nytp_texts *prefixes,
                      struct nytp_error *error)
 {
-    const struct prefixes prefixes = {list, n};
     struct nytp_name *subs = malloc(((size_t)profile->n_subs + 1) * sizeof *subs);
     struct nytp_name *files = malloc(((size_t)profile->n_files + 1) * sizeof *files);
     bool ok = subs != NULL && files != NULL;
     for (uint32_t i = 0; ok && i < profile->n_subs; i++) {
         subs[i] = profile->subs[i].name;
-        ok = trim_name(profile, &prefixes, &subs[i], false);
+        ok = trim_name(profile, prefixes, &subs[i], false);
     }
     for (uint32_t i = 0; ok && i < profile->n_files; i++) {
         files[i] = profile->files[i].name;
-        ok = trim_name(profile, &prefixes, &files[i], true);
+        ok = trim_name(profile, prefixes, &files[i], true);
     }
     for (uint32_t i = 0; ok && i < profile->n_recordings; i++)
-        ok = trim_name(profile, &prefixes, &profile->recordings[i].application, true);
+        ok = trim_name(profile, prefixes, &profile->recordings[i].application, true);
     if (ok)
         ok = nytp_rename(profile, subs, files, error);
     else

@@ -79,24 +79,19 @@ static bool looks_like_formula(struct nytp_name text)
  * would take for a formula. */
 static void put_csv_field(struct nytp_out *out, struct nytp_name text)
 {
-    const char *const mark = looks_like_formula(text) ? "'" : "";
-    bool quote = false;
-    for (uint32_t i = 0; i < text.len && !quote; i++)
-        quote = text.ptr[i] == '\0' || strchr(",\"\r\n ", text.ptr[i]) != NULL;
-    if (!quote) {
-        nytp_puts(out, mark);
-        nytp_put(out, text.ptr, text.len);
-        return;
-    }
-    nytp_putc(out, '"');
-    nytp_puts(out, mark);
+    bool needs_quotes = false;
+    for (uint32_t i = 0; i < text.len && !needs_quotes; i++)
+        needs_quotes = text.ptr[i] == '\0' || strchr(",\"\r\n ", text.ptr[i]) != NULL;
+    const char *const quote = needs_quotes ? "\"" : "";
+    nytp_puts(out, quote);
+    nytp_puts(out, looks_like_formula(text) ? "'" : "");
     for (uint32_t i = 0; i < text.len; i++) {
         const char c = text.ptr[i];
         if (c == '"')
             nytp_putc(out, '"');
         nytp_putc(out, c == '\0' ? ' ' : c); /* spreadsheets end the file at a NUL */
     }
-    nytp_putc(out, '"');
+    nytp_puts(out, quote);
 }
 
 static void put_field(const struct form *form, const struct nytp_column *column,
@@ -177,7 +172,7 @@ static void put_json_member(const struct form *form, const struct nytp_column *c
         put_number(form, column, cell);
 }
 
-void nytp_sheet_put_json(const struct nytp_sheet *sheet, struct nytp_out *out)
+static void put_json(const struct nytp_sheet *sheet, struct nytp_out *out)
 {
     struct nytp_cell cells[NYTP_MOST_COLUMNS];
     const struct form form = form_of(sheet, out);
@@ -288,7 +283,7 @@ static void put_html_row(const struct nytp_sheet *sheet, const struct nytp_cell 
     nytp_putc(out, '\n');
 }
 
-void nytp_sheet_put_html(const struct nytp_sheet *sheet, struct nytp_out *out)
+static void put_html(const struct nytp_sheet *sheet, struct nytp_out *out)
 {
     struct nytp_cell cells[NYTP_MOST_COLUMNS];
     nytp_puts(out, "<table>\n<thead><tr>");
@@ -325,12 +320,12 @@ bool nytp_sheets_put(struct nytp_sheet *sheets, size_t n, struct nytp_out *out)
         void (*put)(const struct nytp_sheet *sheet, struct nytp_out *out);
     } forms[NYTP_N_FORMS] = {
         [NYTP_FORM_CSV] = {"", "\n", "", nytp_sheet_put_csv},
-        [NYTP_FORM_JSON] = {"{", ",\n", "}\n", nytp_sheet_put_json},
+        [NYTP_FORM_JSON] = {"{", ",\n", "}\n", put_json},
         [NYTP_FORM_MARKDOWN] = {"", "\n", "", put_markdown},
         [NYTP_FORM_HTML] = {"<!DOCTYPE html>\n<meta charset=utf-8>\n<title>nytp</title>\n"
                             "<style>td, th { padding: 0 .5em; text-align: left } "
                             ".number { text-align: right }</style>\n",
-                            "\n", "", nytp_sheet_put_html},
+                            "\n", "", put_html},
     };
     const enum nytp_form form = sheets[0].options->as;
     if (forms[form].put == NULL)

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define DEFAULT_ROWS   20
 #define LEAST_OF_NAME  8
 #define LEAST_OF_PLACE 12 /* with the two blanks before it */
 #define LEAST_TAIL     12 /* columns of the last column, however narrow the terminal is */
@@ -22,7 +21,7 @@ struct nytp_sheet nytp_sheet_of(const struct nytp_profile *profile,
                                .options = options,
                                .ticks_per_sec = profile != NULL ? profile->ticks_per_sec : 0,
                                .unit = options->unit,
-                               .wanted = options->top > 0 ? options->top : DEFAULT_ROWS};
+                               .wanted = nytp_wanted_rows(options)};
     memcpy(sheet.columns, columns, n_columns * sizeof *columns);
     for (unsigned i = 0; i < n_columns; i++)
         nytp_sheet_show(&sheet, i, true);
@@ -222,10 +221,8 @@ static void put_tail(const struct nytp_sheet *sheet, uint32_t row, uint32_t pad,
                      struct nytp_out *out)
 {
     const ptrdiff_t last = column - sheet->columns;
-    const uint32_t columns = sheet->options->columns, used = nytp_sheet_fixed(sheet);
-    const uint32_t room = columns == 0                  ? 0
-                          : columns > used + LEAST_TAIL ? columns - used
-                                                        : LEAST_TAIL;
+    const uint32_t room =
+        nytp_columns_left(sheet->options->columns, nytp_sheet_fixed(sheet), LEAST_TAIL);
     char buffer[4096];
     if (sheet->tail != NULL && cells != NULL) {
         sheet->tail(sheet, row, pad, room, out);
@@ -334,22 +331,26 @@ void nytp_sheet_put_text(const struct nytp_sheet *sheet, struct nytp_out *out)
                 sheet->more);
 }
 
-void nytp_text_named(struct nytp_out *out, const struct nytp_profile *profile,
-                     const struct nytp_export_options *options, const struct nytp_named *named,
-                     uint32_t used)
+void nytp_text_put_place(struct nytp_out *out, const struct nytp_profile *profile,
+                         const struct nytp_export_options *options, uint32_t file,
+                         uint32_t line, uint32_t used)
 {
-    const uint32_t columns = options->columns;
     char buffer[4096];
-    used += nytp_text_put_tail(out, named->name,
-                               columns == 0                     ? 0
-                               : columns > used + LEAST_OF_NAME ? columns - used
-                                                                : LEAST_OF_NAME);
-    const struct nytp_name place =
-        nytp_text_place(profile, named->file, named->line, buffer, sizeof buffer);
+    const uint32_t columns = options->columns;
+    const struct nytp_name place = nytp_text_place(profile, file, line, buffer, sizeof buffer);
     if (place.len == 0 || (columns > 0 && columns <= used + LEAST_OF_PLACE))
         return;
     nytp_puts(out, "  ");
     nytp_text_style(out, options->color, NYTP_STYLE_DIM);
     nytp_text_put_tail(out, place, columns > 0 ? columns - used - 2 : 0);
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
+}
+
+void nytp_text_named(struct nytp_out *out, const struct nytp_profile *profile,
+                     const struct nytp_export_options *options, const struct nytp_named *named,
+                     uint32_t used)
+{
+    used += nytp_text_put_tail(out, named->name,
+                               nytp_columns_left(options->columns, used, LEAST_OF_NAME));
+    nytp_text_put_place(out, profile, options, named->file, named->line, used);
 }

@@ -122,8 +122,13 @@ extern const char *const nytp_form_names[NYTP_N_FORMS];
  * the other forms have an empty line between them. */
 bool nytp_sheets_put(struct nytp_sheet *sheets, size_t n, struct nytp_out *out);
 
-/* Writes a name, and its place if there is room, to the end of the terminal's line. `used`
- * columns of it are taken. */
+/* Writes the place of a name, dimmed, if the terminal's line has room for it. `used` columns of
+ * it are taken. */
+void nytp_text_put_place(struct nytp_out *out, const struct nytp_profile *profile,
+                         const struct nytp_export_options *options, uint32_t file,
+                         uint32_t line, uint32_t used);
+
+/* Writes a name, as far as there is room, and its place in the same way. */
 struct nytp_named {
     struct nytp_name name;
     uint32_t file, line;
@@ -144,9 +149,7 @@ void nytp_sheet_put_number(const struct nytp_sheet *sheet, const struct nytp_col
  * Returns the number of rows. */
 uint32_t nytp_sheet_put_markdown(const struct nytp_sheet *sheet, struct nytp_out *out);
 
-/* Write all rows: CSV with a line of names, a member of a JSON object, an HTML table. */
+/* Writes all rows as CSV, with a line of names. */
 void nytp_sheet_put_csv(const struct nytp_sheet *sheet, struct nytp_out *out);
-void nytp_sheet_put_json(const struct nytp_sheet *sheet, struct nytp_out *out);
-void nytp_sheet_put_html(const struct nytp_sheet *sheet, struct nytp_out *out);
 
 #endif

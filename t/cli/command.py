@@ -64,8 +64,8 @@ def messages(done):
 
 
 def common_options():
-    """Rows of options.def: name, short, kind, value, where."""
-    return re.findall(r'^NYTP_(?:OPTION|MODE)\("([^"]+)", (?:0|\'(.)\'), (?:(\w+), [\w.]+, "([^"]*)", "([^"]*)", ")?',
+    """Rows of options.def: name, short, kind, value, where, beside."""
+    return re.findall(r'^NYTP_(?:OPTION|MODE)\("([^"]+)", (?:0|\'(.)\'), (?:(\w+), [\w.]+, "([^"]*)", ([A-Z |]+), "([^"]*)", ")?',
                       (ROOT / "exporters" / "cli" / "options.def").read_text(), re.MULTILINE)
 
 
@@ -93,16 +93,16 @@ def comparing():
 
 def beside():
     """Options that mean something beside another option or format: name -> that."""
-    return {row[0]: word[2:] for row in common_options() for word in row[4].split() if word.startswith("--")}
+    return {row[0]: row[5] for row in common_options() if row[5]}
 
 
 def places(option):
     """The formats and modes ("csv", "csv --diff", "stats") in which the option is said to mean something."""
     sources, difference = exporter_sources(), {f"{name} --diff" for name in comparing()}
     names = {"plain": set(sources), "diff": difference, **{mode: {mode} for mode in ("stats", "check", "dump", "by")}}
-    names.update(formats=set(sources) | difference, anywhere=set().union(*names.values()))
-    where = {row[0]: row[4] if row[2] else "anywhere" for row in common_options()}.get(option, "").split()
-    found = set().union(*(names.get(word, {word[2:]} & {*sources, "by"}) for word in where))
+    names.update(formats=set(sources) | difference, anywhere=set().union(*names.values()), nowhere=set())
+    where = {row[0]: row[4] if row[2] else "ANYWHERE" for row in common_options()}.get(option, "NOWHERE")
+    found = set().union(*(names[word] for word in where.lower().split(" | "))) | {beside().get(option)} & {*sources, "by"}
     for name, source in sources.items():
         words = {key: text.split() for key, text in re.findall(r'\.(takes|takes_diff|refuses) = "(.*)"', source)}
         owned = option in [row[0] for row in own_options(source)] or option == "diff" and name in comparing()
