@@ -162,32 +162,22 @@ static char *read_text(const char *path, size_t *len, struct nytp_error *error)
 {
     struct nytp_source *source = nytp_source_open(path, error);
     char *text = NULL;
-    size_t capacity = 0;
+    uint32_t capacity = 0;
+    size_t n;
     *len = 0;
-    while (source != NULL) {
-        const size_t n = nytp_source_fill(source, 1);
-        if (n == 0)
-            break;
+    while (error->status == NYTP_OK && (n = nytp_source_fill(source, 1)) > 0) {
         if (*len + n > MAX_BYTES) {
             nytp_error_set(error, NYTP_ERR_LIMIT, "more than %lu MB",
                            (unsigned long)MAX_BYTES >> 20);
-            break;
+        } else if (!nytp_reserve(&text, &capacity, *len + n, 1)) {
+            nytp_out_of_memory(error);
+        } else {
+            memcpy(text + *len, source->at, n);
+            source->at += n;
+            *len += n;
         }
-        if (*len + n > capacity) {
-            capacity = (*len + n) * 2;
-            char *grown = realloc(text, capacity);
-            if (grown == NULL) {
-                nytp_out_of_memory(error);
-                break;
-            }
-            text = grown;
-        }
-        memcpy(text + *len, source->at, n);
-        source->at += n;
-        *len += n;
     }
-    if (source != NULL && nytp_source_error(source)->status != NYTP_OK &&
-        error->status == NYTP_OK)
+    if (error->status == NYTP_OK)
         *error = *nytp_source_error(source);
     nytp_source_free(source);
     if (error->status == NYTP_OK && text == NULL)

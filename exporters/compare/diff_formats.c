@@ -41,6 +41,12 @@ int64_t nytp_diff_value(const struct nytp_diff_cell *cell, enum nytp_weight weig
                                          : cell->statements;
 }
 
+int64_t nytp_diff_change(const struct nytp_diff_row *row, enum nytp_weight weight)
+{
+    return nytp_diff_value(&row->median[NYTP_DIFF_NEW], weight) -
+           nytp_diff_value(&row->median[NYTP_DIFF_BASE], weight);
+}
+
 /* ---- counts ---- */
 
 bool nytp_diff_side_has(const struct nytp_diff *diff, enum nytp_diff_side side,
@@ -114,10 +120,9 @@ static int by_key(const void *x, const void *y)
     return (a->row > b->row) - (a->row < b->row);
 }
 
-static int64_t change_of(const struct nytp_diff_row *row, enum nytp_weight weight)
+static int64_t size_of_change(const struct nytp_diff_row *row, enum nytp_weight weight)
 {
-    const int64_t change = nytp_diff_value(&row->median[NYTP_DIFF_NEW], weight) -
-                           nytp_diff_value(&row->median[NYTP_DIFF_BASE], weight);
+    const int64_t change = nytp_diff_change(row, weight);
     return change < 0 ? -change : change;
 }
 
@@ -125,9 +130,8 @@ static int64_t change_of(const struct nytp_diff_row *row, enum nytp_weight weigh
  * its own change is not significant. */
 static bool explains_total(const struct nytp_diff *diff, const struct nytp_diff_row *row)
 {
-    const int64_t total =
-        diff->total.median[NYTP_DIFF_NEW].ticks - diff->total.median[NYTP_DIFF_BASE].ticks;
-    const int64_t change = row->median[NYTP_DIFF_NEW].ticks - row->median[NYTP_DIFF_BASE].ticks;
+    const int64_t total = nytp_diff_change(&diff->total, NYTP_WEIGHT_TIME);
+    const int64_t change = nytp_diff_change(row, NYTP_WEIGHT_TIME);
     return diff->tested && diff->total.significant && row->p >= 0 && !row->significant &&
            (change < 0) == (total < 0) && (double)change / (double)total >= LEAST_EXPLANATION;
 }
@@ -137,7 +141,7 @@ bool nytp_diff_is_listed(const struct nytp_diff *diff, const struct nytp_diff_ro
 {
     const bool times = weight == NYTP_WEIGHT_TIME && diff->base_has_times && !diff->tested;
     return row->status != NYTP_DIFF_EQUAL || row->significant || explains_total(diff, row) ||
-           ((times || nytp_weight_is_memory(weight)) && change_of(row, weight) != 0);
+           ((times || nytp_weight_is_memory(weight)) && nytp_diff_change(row, weight) != 0);
 }
 
 bool nytp_diff_list_init(struct nytp_diff_list *list, const struct nytp_diff *diff,
@@ -151,8 +155,8 @@ bool nytp_diff_list_init(struct nytp_diff_list *list, const struct nytp_diff *di
     for (uint32_t i = 0; ok && i < diff->n_rows; i++)
         if (nytp_diff_is_listed(diff, &diff->rows[i], weight))
             keyed[list->n++] =
-                (struct keyed_row){&diff->rows[i], change_of(&diff->rows[i], weight),
-                                   change_of(&diff->rows[i], NYTP_WEIGHT_TIME)};
+                (struct keyed_row){&diff->rows[i], size_of_change(&diff->rows[i], weight),
+                                   size_of_change(&diff->rows[i], NYTP_WEIGHT_TIME)};
     if (ok && list->n > 0)
         qsort(keyed, list->n, sizeof *keyed, by_key);
     for (uint32_t i = 0; i < list->n; i++)
@@ -231,7 +235,7 @@ void nytp_diff_time_change(const struct nytp_diff *diff, const struct nytp_diff_
                            char *text, size_t size)
 {
     char change[40], noise[40];
-    const int64_t ticks = row->median[NYTP_DIFF_NEW].ticks - row->median[NYTP_DIFF_BASE].ticks;
+    const int64_t ticks = nytp_diff_change(row, NYTP_WEIGHT_TIME);
     nytp_diff_time(diff, ticks, true, change, sizeof change);
     nytp_diff_time(diff, row->noise_ticks, false, noise, sizeof noise);
     if (!diff->base_has_times)

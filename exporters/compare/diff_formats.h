@@ -65,6 +65,8 @@ struct nytp_diff_total_text nytp_diff_count_total(const struct nytp_diff *diff,
 struct nytp_diff_total_text nytp_diff_time_total(const struct nytp_diff *diff);
 
 int64_t nytp_diff_value(const struct nytp_diff_cell *cell, enum nytp_weight weight);
+/* Returns the new side's value less the base's. */
+int64_t nytp_diff_change(const struct nytp_diff_row *row, enum nytp_weight weight);
 
 /* Stores "app.pl: 3 runs against 3". */
 void nytp_diff_title(const struct nytp_diff *diff, char *text, size_t size);

@@ -14,8 +14,7 @@ struct json {
     const struct nytp_diff *diff;
     struct nytp_out *out;
     struct nytp_json_times times;
-    bool by_line;
-    struct nytp_diff_lines lines;
+    struct nytp_diff_lines lines; /* empty unless asked for */
 };
 
 static void put_time(const struct json *j, const char *key, int64_t ticks, bool known)
@@ -117,7 +116,7 @@ static void put_row(const struct json *j, const struct nytp_diff_row *row,
         nytp_json_string(j->out, row->was.ptr, row->was.len);
     }
     put_values(j, row);
-    if (j->by_line)
+    if (j->lines.lines != NULL)
         put_lines(j, row);
     nytp_putc(j->out, '}');
 }
@@ -166,9 +165,8 @@ bool nytp_diff_write_json(const struct nytp_diff *diff,
                           const struct nytp_export_options *options, struct nytp_out *out)
 {
     const struct nytp_unit *unit = options->unit != NULL ? options->unit : nytp_unit_find("ns");
-    struct json j = {
-        .diff = diff, .out = out, .by_line = options->lines && diff->counts == NULL};
-    if (j.by_line && !nytp_diff_lines_init(&j.lines, diff)) {
+    struct json j = {.diff = diff, .out = out};
+    if (!nytp_diff_lines_asked(&j.lines, diff, options)) {
         nytp_diff_lines_free(&j.lines);
         return nytp_out_of_memory(&out->error);
     }

@@ -146,6 +146,13 @@ bool nytp_diff_lines_init(struct nytp_diff_lines *lines, const struct nytp_diff 
     return ok;
 }
 
+bool nytp_diff_lines_asked(struct nytp_diff_lines *lines, const struct nytp_diff *diff,
+                           const struct nytp_export_options *options)
+{
+    *lines = (struct nytp_diff_lines){0};
+    return !options->lines || diff->counts != NULL || nytp_diff_lines_init(lines, diff);
+}
+
 enum nytp_weight nytp_diff_line_weight(enum nytp_weight weight)
 {
     return weight == NYTP_WEIGHT_TIME || nytp_weight_is_memory(weight) ? weight

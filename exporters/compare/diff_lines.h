@@ -27,6 +27,10 @@ struct nytp_diff_lines {
 
 /* Matches lines in the subs' own files. Returns false if memory is out; free in either case. */
 bool nytp_diff_lines_init(struct nytp_diff_lines *lines, const struct nytp_diff *diff);
+/* The same if the option `lines` is given and the base has lines; otherwise there are none, and
+ * lines->lines is NULL. */
+bool nytp_diff_lines_asked(struct nytp_diff_lines *lines, const struct nytp_diff *diff,
+                           const struct nytp_export_options *options);
 void nytp_diff_lines_free(struct nytp_diff_lines *lines);
 
 /* Returns true if a line should be shown below its sub: its count changed, or its memory if

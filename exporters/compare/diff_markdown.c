@@ -21,7 +21,7 @@ static void put_totals(struct nytp_out *out, const struct nytp_diff *diff,
     char title[120], answer[240];
     nytp_diff_title(diff, title, sizeof title);
     nytp_puts(out, "### ");
-    nytp_markdown_code(out, (struct nytp_name){title, (uint32_t)strlen(title)});
+    nytp_markdown_code(out, nytp_name_of_text(title));
     nytp_diff_answer(diff, answer, sizeof answer);
     nytp_printf(out, "\n\n**%s**\n\n| | base | new | change | |\n|---|---:|---:|---:|---|\n",
                 answer);
@@ -34,8 +34,7 @@ static void put_totals(struct nytp_out *out, const struct nytp_diff *diff,
     nytp_putc(out, '\n');
     for (uint32_t i = 0; i < diff->n_notes; i++) {
         nytp_puts(out, "> ");
-        nytp_markdown_text(
-            out, (struct nytp_name){diff->notes[i], (uint32_t)strlen(diff->notes[i])});
+        nytp_markdown_text(out, nytp_name_of_text(diff->notes[i]));
         nytp_puts(out, "\n\n");
     }
 }
@@ -76,7 +75,7 @@ static void put_row(struct nytp_out *out, const struct nytp_diff *diff,
     }
     if (*place != '\0') {
         nytp_putc(out, ' ');
-        nytp_markdown_code(out, (struct nytp_name){place, (uint32_t)strlen(place)});
+        nytp_markdown_code(out, nytp_name_of_text(place));
     }
     nytp_puts(out, " |\n");
 }
@@ -177,10 +176,9 @@ bool nytp_diff_write_markdown(const struct nytp_diff *diff,
                               const struct nytp_export_options *options, struct nytp_out *out)
 {
     struct nytp_diff_list list = {0};
-    struct nytp_diff_lines lines = {0};
-    const bool by_line = options->lines && diff->counts == NULL;
-    if (!nytp_diff_list_init(&list, diff, options) ||
-        (by_line && !nytp_diff_lines_init(&lines, diff))) {
+    struct nytp_diff_lines lines;
+    if (!nytp_diff_lines_asked(&lines, diff, options) ||
+        !nytp_diff_list_init(&list, diff, options)) {
         nytp_out_of_memory(&out->error);
     } else {
         const enum nytp_weight weight = nytp_diff_weight(options);

@@ -74,15 +74,9 @@ static void put_head(struct nytp_out *out, const struct nytp_diff *diff,
     }
 }
 
-static void put_change(struct nytp_out *out, const struct nytp_diff_row *row,
-                       enum nytp_weight weight, int columns)
+static void put_change(struct nytp_out *out, int64_t change, int columns)
 {
-    const int64_t base = nytp_diff_value(&row->median[NYTP_DIFF_BASE], weight);
-    const int64_t now = nytp_diff_value(&row->median[NYTP_DIFF_NEW], weight);
-    if (base == now)
-        nytp_printf(out, "%*d", columns, 0);
-    else
-        nytp_printf(out, "%+*lld", columns, (long long)(now - base));
+    nytp_printf(out, change == 0 ? "%*lld" : "%+*lld", columns, (long long)change);
 }
 
 static void put_value(struct nytp_out *out, const struct nytp_diff *diff,
@@ -125,8 +119,8 @@ static void put_row(struct nytp_out *out, const struct nytp_diff *diff,
 {
     const enum nytp_weight weight = nytp_diff_weight(options);
     char time[100], place[1024];
-    put_change(out, row, NYTP_WEIGHT_STATEMENTS, 13);
-    put_change(out, row, NYTP_WEIGHT_CALLS, 11);
+    put_change(out, nytp_diff_change(row, NYTP_WEIGHT_STATEMENTS), 13);
+    put_change(out, nytp_diff_change(row, NYTP_WEIGHT_CALLS), 11);
     nytp_diff_time_change(diff, row, time, sizeof time);
     const bool claim = diff->tested && row->significant;
     nytp_text_style(out, options->color, claim ? NYTP_STYLE_PLAIN : NYTP_STYLE_DIM);
@@ -167,8 +161,8 @@ static void put_line(struct nytp_out *out, const struct nytp_diff *diff,
     const struct nytp_diff_cell *now = &line->mean[NYTP_DIFF_NEW];
     char time[40];
     nytp_diff_time(diff, now->ticks - base->ticks, true, time, sizeof time);
-    const int64_t statements = nytp_diff_line_statements(line);
-    nytp_printf(out, statements == 0 ? "%13lld%11s" : "%+13lld%11s", (long long)statements, "");
+    put_change(out, nytp_diff_line_statements(line), 13);
+    nytp_text_pad(out, 11);
     put_right(out, time, TIME_COLUMNS);
     if (!nytp_text_is_narrow(options->columns)) {
         put_value(out, diff, base, weight);
@@ -232,47 +226,55 @@ static void put_amounts(struct nytp_out *out, const struct nytp_diff *diff,
     nytp_diff_amounts_free(&amounts);
 }
 
-bool nytp_diff_write_table(const struct nytp_diff *diff,
-                           const struct nytp_export_options *options, struct nytp_out *out)
+static void put_rows_head(struct nytp_out *out, const struct nytp_diff *diff,
+                          const struct nytp_export_options *options)
 {
-    struct nytp_diff_list list;
-    struct nytp_diff_lines lines = {0};
-    const bool by_line = options->lines && diff->counts == NULL;
-    if (!nytp_diff_list_init(&list, diff, options))
-        return nytp_out_of_memory(&out->error);
-    if (by_line && !nytp_diff_lines_init(&lines, diff)) {
-        nytp_diff_list_free(&list);
-        nytp_diff_lines_free(&lines);
-        return nytp_out_of_memory(&out->error);
-    }
     static const char *const changes[] = {"Δ statements", "Δ samples", "Δ counts"};
+    nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
+    nytp_putc(out, '\n');
+    put_right(out, changes[nytp_text_counted(diff->profile)], 13);
+    put_right(out, "Δ calls", 11);
+    put_right(out, "Δ self time", TIME_COLUMNS);
+    nytp_printf(out, "%s  sub",
+                nytp_text_is_narrow(options->columns) ? "" : "       base        new");
+    nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
+    nytp_putc(out, '\n');
+}
+
+static void put_table(struct nytp_out *out, const struct nytp_diff *diff,
+                      const struct nytp_diff_list *list, const struct nytp_diff_lines *lines,
+                      const struct nytp_export_options *options)
+{
     const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
-    const uint32_t n = list.n < wanted ? list.n : wanted;
-    const uint32_t name_width = widest_name(&list, n, options->columns);
+    const uint32_t n = list->n < wanted ? list->n : wanted;
+    const uint32_t name_width = widest_name(list, n, options->columns);
     char summary[160];
     put_head(out, diff, options);
-    if (n > 0) {
-        nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-        const bool narrow = nytp_text_is_narrow(options->columns);
-        nytp_putc(out, '\n');
-        put_right(out, changes[nytp_text_counted(diff->profile)], 13);
-        put_right(out, "Δ calls", 11);
-        put_right(out, "Δ self time", TIME_COLUMNS);
-        nytp_printf(out, "%s  sub", narrow ? "" : "       base        new");
-        nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
-        nytp_putc(out, '\n');
-    }
+    if (n > 0)
+        put_rows_head(out, diff, options);
     for (uint32_t i = 0; i < n; i++) {
-        put_row(out, diff, options, list.rows[i], name_width);
-        if (by_line)
-            put_lines(out, diff, &lines, list.rows[i], options);
+        put_row(out, diff, options, list->rows[i], name_width);
+        if (lines->lines != NULL)
+            put_lines(out, diff, lines, list->rows[i], options);
     }
-    if (n < list.n)
+    if (n < list->n)
         nytp_printf(out, "%*s  (%lu more subs)\n", (int)fixed_columns(options->columns) - 4, "",
-                    (unsigned long)(list.n - n));
+                    (unsigned long)(list->n - n));
     nytp_diff_summary(diff, summary, sizeof summary);
     nytp_printf(out, "%s%s\n", n > 0 ? "" : "\n", summary);
     put_amounts(out, diff, options);
+}
+
+bool nytp_diff_write_table(const struct nytp_diff *diff,
+                           const struct nytp_export_options *options, struct nytp_out *out)
+{
+    struct nytp_diff_list list = {0};
+    struct nytp_diff_lines lines;
+    if (nytp_diff_lines_asked(&lines, diff, options) &&
+        nytp_diff_list_init(&list, diff, options))
+        put_table(out, diff, &list, &lines, options);
+    else
+        nytp_out_of_memory(&out->error);
     nytp_diff_list_free(&list);
     nytp_diff_lines_free(&lines);
     return out->error.status == NYTP_OK;

@@ -209,17 +209,6 @@ static bool next_stretch(struct thread *t, struct sample *sample)
     return false;
 }
 
-static bool next_sample(struct thread *t, struct sample *sample)
-{
-    return t->tree != NULL ? next_total(t, sample) : next_stretch(t, sample);
-}
-
-static void end_samples(struct thread *t)
-{
-    nytp_timeline_end(&t->line);
-    nytp_stack_walk_end(&t->walk);
-}
-
 static void keep_end(struct thread *t, const struct sample *sample)
 {
     if (!nytp_grow(&t->ends_ns, &t->ends_capacity, t->n_samples, sizeof *t->ends_ns))
@@ -242,9 +231,11 @@ static void put_sample_stacks(struct thread *t)
     nytp_puts(t->out, "\"stack\":[");
     begin_samples(t);
     struct sample sample = {0};
-    while (!t->no_memory && next_sample(t, &sample))
+    while (!t->no_memory &&
+           (t->tree != NULL ? next_total(t, &sample) : next_stretch(t, &sample)))
         put_sample(t, &sample);
-    end_samples(t);
+    nytp_timeline_end(&t->line);
+    nytp_stack_walk_end(&t->walk);
     if (t->tree == NULL && t->n_samples > 0)
         put_sample(t, &(struct sample){sample.stack, t->position_ns, 0});
     nytp_puts(t->out, "],\n");
@@ -502,18 +493,6 @@ static void put_marker_end(const struct thread *t, uint32_t i)
     put_marker_time(t, t->labels.stretches[i].end_ticks);
 }
 
-static void put_marker_phase(const struct thread *t, uint32_t i)
-{
-    (void)i;
-    nytp_putc(t->out, '1'); /* an interval */
-}
-
-static void put_marker_category(const struct thread *t, uint32_t i)
-{
-    (void)i;
-    nytp_putc(t->out, '5'); /* Label, of write_meta() of firefox.c */
-}
-
 static void put_markers(const struct thread *t)
 {
     const uint32_t n = t->labels.n_stretches;
@@ -522,8 +501,8 @@ static void put_markers(const struct thread *t)
     put_column(t, "name", n, put_marker_name);
     put_column(t, "startTime", n, put_marker_start);
     put_column(t, "endTime", n, put_marker_end);
-    put_column(t, "phase", n, put_marker_phase);
-    put_column(t, "category", n, put_marker_category);
+    put_constants(t, "phase", n, "1");    /* an interval */
+    put_constants(t, "category", n, "5"); /* Label, of write_meta() of firefox.c */
     nytp_printf(t->out, "\"length\":%u},\n", n);
 }
 

@@ -161,11 +161,10 @@ void nytp_gate_put_markdown(const struct nytp_gate *gate, const struct nytp_gate
     nytp_printf(out, "### %lu of %lu limits kept\n\n| | limit | measured |\n|---|---|---|\n",
                 (unsigned long)n_kept, (unsigned long)gate->n_rules);
     for (uint32_t i = 0; i < gate->n_rules && out->n_bytes < NYTP_MARKDOWN_ROOM / 2; i++) {
-        const char *text = gate->rules[i].text, *measured = result->answers[i].text;
         nytp_printf(out, "| %s | ", verdict_marks[result->answers[i].verdict]);
-        nytp_markdown_code(out, (struct nytp_name){text, (uint32_t)strlen(text)});
+        nytp_markdown_code(out, nytp_name_of_text(gate->rules[i].text));
         nytp_puts(out, " | ");
-        nytp_markdown_text(out, (struct nytp_name){measured, (uint32_t)strlen(measured)});
+        nytp_markdown_text(out, nytp_name_of_text(result->answers[i].text));
         nytp_puts(out, " |\n");
     }
     nytp_putc(out, '\n');

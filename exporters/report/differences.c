@@ -41,12 +41,6 @@ static const struct nytp_report_column amount_columns[] = {
 
 /* ---- selected rows ---- */
 
-static int64_t change(const struct nytp_diff_row *row, enum nytp_weight weight)
-{
-    return nytp_diff_value(&row->median[NYTP_DIFF_NEW], weight) -
-           nytp_diff_value(&row->median[NYTP_DIFF_BASE], weight);
-}
-
 /* Returns the rows with a difference, or NULL if memory is out. The largest change of time
  * comes first; without times of the base, of statements. */
 static uint32_t *sorted_rows(const struct nytp_diff *diff, bool only_certain, uint32_t *n)
@@ -59,7 +53,7 @@ static uint32_t *sorted_rows(const struct nytp_diff *diff, bool only_certain, ui
         if (only_certain ? !nytp_diff_is_listed(diff, &diff->rows[i], weight)
                          : !nytp_diff_row_differs(diff, &diff->rows[i]))
             continue;
-        const int64_t by = change(&diff->rows[i], weight);
+        const int64_t by = nytp_diff_change(&diff->rows[i], weight);
         keys[(*n)++] = (struct nytp_report_key){.time = by < 0 ? -by : by, .index = i};
     }
     return nytp_report_sorted(keys, *n);
@@ -77,7 +71,7 @@ static void put_change_of_time(struct nytp_report *report, const struct nytp_dif
 {
     const struct nytp_diff *diff = report->options->report.diff;
     struct nytp_out *out = report->out;
-    const int64_t ticks = change(row, NYTP_WEIGHT_TIME);
+    const int64_t ticks = nytp_diff_change(row, NYTP_WEIGHT_TIME);
     const bool is_noise = diff->tested && !row->significant;
     if (!diff->base_has_times) {
         nytp_puts(out, "<td>");
@@ -100,7 +94,7 @@ static void put_change_of_memory(struct nytp_report *report, const struct nytp_d
     char base[40], now[40], text[40];
     if (!nytp_diff_memory(diff, &weight))
         return;
-    const int64_t by = change(row, weight);
+    const int64_t by = nytp_diff_change(row, weight);
     nytp_diff_text(diff, nytp_diff_value(&row->median[NYTP_DIFF_BASE], weight), weight, base,
                    sizeof base);
     nytp_diff_text(diff, nytp_diff_value(&row->median[NYTP_DIFF_NEW], weight), weight, now,

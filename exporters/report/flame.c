@@ -304,7 +304,7 @@ static void put_links(struct nytp_flame *flame)
         const struct nytp_flame_frame frame = {.sub = s};
         const struct nytp_sub *sub = &report->profile->subs[s];
         if (sub->calls == 0 || sub->kind >= NYTP_SUB_RUNTIME ||
-            nytp_flame_first_of_name(report->profile, s) != s || page_of(report, s) == NONE)
+            nytp_first_of_name(report->profile, s) != s || page_of(report, s) == NONE)
             continue;
         put_frame_name(flame, &frame, put_folded);
         nytp_puts(report->out, "\thref=");

@@ -4,8 +4,6 @@
  */
 #include "flame_tree.h"
 
-#include "formats/base/arena.h"
-
 #include <stdlib.h>
 
 #define NONE NYTP_REPORT_NONE
@@ -13,103 +11,35 @@
 #define SMALLEST_PART 20000  /* a frame is small below total / SMALLEST_PART */
 #define MAX_FRAMES    100000 /* in the script's list */
 
-uint32_t nytp_flame_first_of_name(const struct nytp_profile *profile, uint32_t sub)
+/* Makes the frames of all stacks, with the calls and own time of their nodes. Parents come
+ * first. */
+static bool make_frames(struct nytp_flame *flame, const struct nytp_stacks *bounds)
 {
-    while (sub > 1 && profile->subs[sub - 1].name.ptr == profile->subs[sub].name.ptr)
-        sub--;
-    return sub;
-}
-
-static uint32_t frame_below(struct nytp_flame *flame, uint32_t parent, uint32_t sub,
-                            bool unreturned)
-{
-    const struct nytp_key key = {.a = parent, .b = sub, .c = unreturned};
-    const uint32_t found = nytp_table_get(&flame->known, key);
-    if (found != NYTP_TABLE_NONE)
-        return found;
-    if (!nytp_grow(&flame->frames, &flame->capacity, flame->n, sizeof *flame->frames) ||
-        !nytp_table_put(&flame->known, key, flame->n))
-        return NONE;
-    flame->frames[flame->n] = (struct nytp_flame_frame){
-        .parent = parent,
-        .sub = sub,
-        .depth = parent == NONE ? 0 : flame->frames[parent].depth + 1,
-        .unreturned = unreturned,
-    };
-    return flame->n++;
-}
-
-/* Makes one frame for all nodes with the same frames above. Parents come first. */
-static bool merge_nodes(struct nytp_flame *flame, struct nytp_stacks *stacks)
-{
-    const struct nytp_profile *profile = flame->report->profile;
-    uint32_t *frame_of = malloc(((size_t)profile->n_nodes + 1) * sizeof *frame_of);
-    bool ok = frame_of != NULL;
-    for (uint32_t i = 0; ok && i < profile->n_nodes; i++) {
-        const struct nytp_node *node = &profile->nodes[i];
-        const uint32_t kept = nytp_stacks_kept(stacks, i);
-        if (kept == i) {
-            const uint32_t outer = nytp_stacks_outer(stacks, i);
-            frame_of[i] = frame_below(flame, outer == i ? NONE : frame_of[outer],
-                                      nytp_flame_first_of_name(profile, node->sub),
-                                      (node->flags & NYTP_NODE_UNRETURNED) != 0);
-            ok = frame_of[i] != NONE;
-        } else {
-            frame_of[i] = frame_of[kept];
-        }
-        if (ok) {
-            struct nytp_flame_frame *frame = &flame->frames[frame_of[i]];
-            frame->calls += kept == i ? node->calls : 0;
-            frame->own += node->excl_ticks > 0 ? node->excl_ticks : 0;
-        }
+    const struct nytp_profile *const profile = flame->report->profile;
+    struct nytp_process_stacks *const stacks = &flame->stacks;
+    stacks->by_name = true;
+    if (!nytp_process_stacks_fill(stacks, profile, bounds, NYTP_ALL_PROCESSES))
+        return false;
+    flame->n = stacks->n;
+    flame->order = stacks->order;
+    flame->frames = malloc(((size_t)stacks->n + 1) * sizeof *flame->frames);
+    for (uint32_t i = 0; flame->frames != NULL && i < stacks->n; i++) {
+        const struct nytp_process_stack *const stack = &stacks->stacks[i];
+        const bool is_root = stack->parent == i;
+        flame->frames[i] = (struct nytp_flame_frame){
+            .parent = is_root ? NONE : stack->parent,
+            .sub = stack->sub,
+            .depth = is_root ? 0 : flame->frames[stack->parent].depth + 1,
+            .unreturned = stack->unreturned,
+        };
     }
-    free(frame_of);
-    return ok;
-}
-
-struct sibling {
-    uint32_t parent_rank, sub; /* parent plus 1: roots come first */
-    bool unreturned;
-    uint32_t frame;
-};
-
-/* Subs are sorted by name, so their index has the order of names. */
-static int compare_siblings(const void *left, const void *right)
-{
-    const struct sibling *a = left, *b = right;
-    NYTP_RETURN_ORDER(a->parent_rank, b->parent_rank);
-    NYTP_RETURN_ORDER(a->sub, b->sub);
-    return (int)a->unreturned - (int)b->unreturned;
-}
-
-/* Lists the frames depth first, siblings by name. A frame's subtree takes as many places as it
- * has frames, so the next sibling stands right behind it. */
-static bool order_frames(struct nytp_flame *flame)
-{
-    struct sibling *siblings = malloc(((size_t)flame->n + 1) * sizeof *siblings);
-    uint32_t *size = calloc((size_t)flame->n + 1, sizeof *size); /* of subtrees */
-    uint32_t *next = calloc((size_t)flame->n + 1, sizeof *next); /* place, by parent_rank */
-    flame->order = malloc(((size_t)flame->n + 1) * sizeof *flame->order);
-    const bool ok = siblings != NULL && size != NULL && next != NULL && flame->order != NULL;
-    for (uint32_t i = ok ? flame->n : 0; i-- > 0;) {
-        const struct nytp_flame_frame *frame = &flame->frames[i];
-        siblings[i] = (struct sibling){frame->parent + 1, frame->sub, frame->unreturned, i};
-        size[i]++;
-        if (frame->parent != NONE)
-            size[frame->parent] += size[i];
+    for (uint32_t i = 0; flame->frames != NULL && i < profile->n_nodes; i++) {
+        const struct nytp_node *const node = &profile->nodes[i];
+        struct nytp_flame_frame *const frame = &flame->frames[stacks->stack_of_node[i]];
+        frame->calls += nytp_stacks_kept(bounds, i) == i ? node->calls : 0;
+        frame->own += node->excl_ticks > 0 ? node->excl_ticks : 0;
     }
-    if (ok)
-        qsort(siblings, flame->n, sizeof *siblings, compare_siblings);
-    for (uint32_t i = 0; ok && i < flame->n; i++) {
-        const uint32_t frame = siblings[i].frame, place = next[siblings[i].parent_rank];
-        flame->order[place] = frame;
-        next[siblings[i].parent_rank] += size[frame];
-        next[frame + 1] = place + 1;
-    }
-    free(siblings);
-    free(size);
-    free(next);
-    return ok;
+    return flame->frames != NULL;
 }
 
 static void sum_widths(struct nytp_flame *flame)
@@ -161,9 +91,8 @@ static bool choose_frames(struct nytp_flame *flame)
 void nytp_flame_free(struct nytp_flame *flame)
 {
     free(flame->frames);
-    free(flame->order);
     free(flame->name_ids);
-    nytp_table_free(&flame->known);
+    nytp_process_stacks_free(&flame->stacks);
 }
 
 /* ---- parts ---- */
@@ -191,13 +120,11 @@ static uint32_t part_frame(const struct nytp_flame *flame, const struct nytp_pro
 {
     const struct nytp_profile *const whole = flame->report->profile;
     const uint32_t sub = profile->nodes[node].sub;
-    const struct nytp_key key = {
-        .a = parent,
-        .b = profile == whole ? nytp_flame_first_of_name(whole, sub)
-                              : nytp_flame_sub_of_name(whole, profile->subs[sub].name),
-        .c = (profile->nodes[node].flags & NYTP_NODE_UNRETURNED) != 0,
-    };
-    const uint32_t found = nytp_table_get(&flame->known, key);
+    const uint32_t found = nytp_process_stacks_find(
+        &flame->stacks, parent,
+        profile == whole ? nytp_first_of_name(whole, sub)
+                         : nytp_flame_sub_of_name(whole, profile->subs[sub].name),
+        (profile->nodes[node].flags & NYTP_NODE_UNRETURNED) != 0);
     return found != NYTP_TABLE_NONE ? found : parent;
 }
 
@@ -241,7 +168,7 @@ bool nytp_flame_init(struct nytp_report *report, struct nytp_flame *flame)
     struct nytp_stacks stacks = {0};
     *flame = (struct nytp_flame){.report = report};
     bool ok = nytp_stacks_init(&stacks, report->profile, report->options) &&
-              merge_nodes(flame, &stacks) && order_frames(flame);
+              make_frames(flame, &stacks);
     if (ok) {
         sum_widths(flame);
         ok = choose_frames(flame);

@@ -8,8 +8,7 @@
 
 #include "report.h"
 
-#include "exporters/stacks/stacks.h"
-#include "formats/base/table.h"
+#include "exporters/stacks/process_stacks.h"
 
 struct nytp_flame_frame {
     uint32_t parent; /* index, lower than this one; NONE for a root */
@@ -24,11 +23,11 @@ struct nytp_flame_frame {
 
 struct nytp_flame {
     struct nytp_report *report;
-    struct nytp_flame_frame *frames;
-    uint32_t n, capacity;
-    uint32_t *order;         /* all frames, depth first, children by name */
-    struct nytp_table known; /* (parent, sub, unreturned) -> frame */
-    uint32_t *name_ids;      /* by sub and unreturned: index in the script's list, or NONE */
+    struct nytp_process_stacks stacks; /* of all processes */
+    struct nytp_flame_frame *frames;   /* by stack */
+    uint32_t n;
+    const uint32_t *order; /* all frames, depth first, children by name */
+    uint32_t *name_ids;    /* by sub and unreturned: index in the script's list, or NONE */
     int64_t total;
 };
 
@@ -53,9 +52,5 @@ void nytp_flame_free(struct nytp_flame *flame);
 
 /* Returns the first sub of that name, or NYTP_REPORT_NONE. */
 uint32_t nytp_flame_sub_of_name(const struct nytp_profile *profile, struct nytp_name name);
-
-/* Returns the first sub with the name of this one. Subs of one name in several files are
- * adjacent and are one frame. */
-uint32_t nytp_flame_first_of_name(const struct nytp_profile *profile, uint32_t sub);
 
 #endif

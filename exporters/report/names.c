@@ -267,7 +267,10 @@ bool nytp_report_name_files(struct nytp_report *report)
 
 const char *const nytp_report_level_words[NYTP_LEVELS] = {"line", "block", "sub"};
 
-uint32_t nytp_report_page_of(const struct nytp_report *report, uint32_t file, uint32_t *line)
+/* Returns the file whose page shows a file: itself, the one it was merged into, or the one
+ * that ran an eval without page. In the last case *line becomes the line that ran it. NONE if
+ * there is none. */
+static uint32_t page_of(const struct nytp_report *report, uint32_t file, uint32_t *line)
 {
     const struct nytp_report_file *const shown = &report->files[file];
     if (shown->page_line != NONE)
@@ -305,9 +308,9 @@ void nytp_report_put_url(struct nytp_report *report, const char *page, const cha
     nytp_puts(report->out, fragment);
 }
 
-bool nytp_report_put_line_url(struct nytp_report *report, uint32_t file, uint32_t line)
+static bool put_line_url(struct nytp_report *report, uint32_t file, uint32_t line)
 {
-    const uint32_t on = nytp_report_page_of(report, file, &line);
+    const uint32_t on = page_of(report, file, &line);
     if (on == NONE)
         return false;
     char name[NYTP_REPORT_NAME], fragment[16] = "";
@@ -339,7 +342,7 @@ bool nytp_report_put_line_anchor(struct nytp_report *report, uint32_t file, uint
     if (report->files[file].page == NONE)
         return false;
     nytp_puts(report->out, "<a href=");
-    nytp_report_put_line_url(report, file, line);
+    put_line_url(report, file, line);
     nytp_putc(report->out, '>');
     return true;
 }
@@ -384,17 +387,17 @@ bool nytp_report_put_sub_url(struct nytp_report *report, uint32_t sub)
     if (file == NONE)
         return false;
     if (!nytp_report_is_foreign(report, sub))
-        return nytp_report_put_line_url(report, file, report->profile->subs[sub].first_line);
+        return put_line_url(report, file, report->profile->subs[sub].first_line);
     uint32_t line = 0;
-    const uint32_t on = nytp_report_page_of(report, file, &line);
+    const uint32_t on = page_of(report, file, &line);
     if (on == NONE)
         return false;
     if (line != 0) /* the eval that uses it has no page: links to where that ran */
-        return nytp_report_put_line_url(report, on, line);
+        return put_line_url(report, on, line);
     char name[NYTP_REPORT_NAME];
     nytp_report_page_name(report, on, nytp_report_link_level(report, on), name);
-    const bool has_id = nytp_report_sub_ran(report, sub) &&
-                        report->profile->subs[sub].kind < NYTP_SUB_RUNTIME;
+    const bool has_id =
+        nytp_report_sub_ran(report, sub) && report->profile->subs[sub].kind < NYTP_SUB_RUNTIME;
     char *id = has_id ? nytp_report_foreign_id(nytp_report_sub_name(report, sub)) : NULL;
     nytp_report_put_url(report, name, id != NULL ? id : "");
     free(id);

@@ -222,11 +222,6 @@ bool nytp_report_sub_ran(const struct nytp_report *report, uint32_t sub);
 
 bool nytp_report_name_files(struct nytp_report *report);
 
-/* Returns the file whose page shows a file: itself, the one it was merged into, or the one
- * that ran an eval without page. In the last case *line becomes the line that ran it. NONE if
- * there is none. */
-uint32_t nytp_report_page_of(const struct nytp_report *report, uint32_t file, uint32_t *line);
-
 /* Stores "Foo-Bar-pm-23-line.html"; `name` has at least NYTP_REPORT_NAME bytes. */
 #define NYTP_REPORT_NAME 320
 void nytp_report_page_name(const struct nytp_report *report, uint32_t file,
@@ -235,11 +230,10 @@ void nytp_report_page_name(const struct nytp_report *report, uint32_t file,
 /* Returns the level to which links lead. */
 enum nytp_level nytp_report_link_level(const struct nytp_report *report, uint32_t file);
 
-/* Write the URL of a page, of a line of a file, of the definition of a sub, as an attribute's
- * value without quotes. Without a target they write nothing and return false. */
+/* Write the URL of a page, or of the definition of a sub, as an attribute's value without
+ * quotes. Without a target they write nothing and return false. */
 void nytp_report_put_url(struct nytp_report *report, const char *page, const char *fragment);
 void nytp_report_put_page_url(struct nytp_report *report, uint32_t file, enum nytp_level level);
-bool nytp_report_put_line_url(struct nytp_report *report, uint32_t file, uint32_t line);
 bool nytp_report_put_sub_url(struct nytp_report *report, uint32_t sub);
 
 /* Write <a href=…>. Return false, with nothing written, if there is no target. */

@@ -15,31 +15,26 @@
 #define MIN_SOURCE  24
 #define HOT_PERCENT 10
 
-static int compare_times(const void *x, const void *y)
+static int by_key_and_time(const void *x, const void *y)
 {
     const struct nytp_line_row *a = x, *b = y;
+    NYTP_RETURN_ORDER(b->key, a->key);
     NYTP_RETURN_ORDER(b->self_ticks, a->self_ticks);
     NYTP_RETURN_ORDER(a->file, b->file);
     return (a->line > b->line) - (a->line < b->line);
 }
 
-static int compare_keys(const void *x, const void *y)
-{
-    const struct nytp_line_row *a = x, *b = y;
-    NYTP_RETURN_ORDER(b->key, a->key);
-    return compare_times(x, y);
-}
-
 void nytp_lines_sort(struct nytp_line_rows *rows, enum nytp_weight weight)
 {
     const bool by_memory = weight < NYTP_N_WEIGHTS && nytp_weight_is_memory(weight);
-    for (uint32_t i = 0; by_memory && i < rows->n; i++)
-        rows->rows[i].key = nytp_measures[weight].weight(NULL, &rows->rows[i].memory);
-    for (uint32_t i = 0; weight == NYTP_WEIGHT_STATEMENTS && i < rows->n; i++)
-        rows->rows[i].key = (int64_t)rows->rows[i].statements;
+    for (uint32_t i = 0; i < rows->n; i++) {
+        struct nytp_line_row *const row = &rows->rows[i];
+        row->key = by_memory ? nytp_measures[weight].weight(NULL, &row->memory)
+                   : weight == NYTP_WEIGHT_STATEMENTS ? (int64_t)row->statements
+                                                      : row->self_ticks;
+    }
     if (rows->n > 0)
-        qsort(rows->rows, rows->n, sizeof *rows->rows,
-              by_memory || weight == NYTP_WEIGHT_STATEMENTS ? compare_keys : compare_times);
+        qsort(rows->rows, rows->n, sizeof *rows->rows, by_key_and_time);
 }
 
 enum {

@@ -41,21 +41,14 @@ static void sum_below(const struct nytp_profile *profile, uint64_t *own)
             own[profile->nodes[n].parent] += own[n];
 }
 
-static int order(uint32_t a, uint32_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* As arcs of one caller are sorted: callee, recording, file, line. */
 static int compare_arc(const struct nytp_arc *arc, const struct nytp_node *node,
                        uint32_t recording, uint32_t file, uint32_t line)
 {
-    int c = order(arc->callee, node->sub);
-    if (c == 0)
-        c = order(arc->recording, recording);
-    if (c == 0)
-        c = order(arc->file, file);
-    return c != 0 ? c : order(arc->line, line);
+    NYTP_RETURN_ORDER(arc->callee, node->sub);
+    NYTP_RETURN_ORDER(arc->recording, recording);
+    NYTP_RETURN_ORDER(arc->file, file);
+    return (arc->line > line) - (arc->line < line);
 }
 
 /* First of the caller's arcs that is not before the given place. */

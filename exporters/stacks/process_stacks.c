@@ -6,7 +6,6 @@
 #include "process_stacks.h"
 
 #include "formats/base/arena.h"
-#include "formats/base/table.h"
 #include "formats/model/profile.h"
 #include "formats/model/svs.h"
 
@@ -15,26 +14,42 @@
 
 #define NONE UINT32_MAX
 
-/* The stack that is `parent` with one more frame, made if it is not there. */
-static uint32_t add_stack(struct nytp_process_stacks *stacks, struct nytp_table *known,
-                          uint32_t parent, const struct nytp_node *node,
-                          const struct nytp_node *site)
+uint32_t nytp_first_of_name(const struct nytp_profile *profile, uint32_t sub)
 {
-    const bool unreturned = (node->flags & NYTP_NODE_UNRETURNED) != 0 ||
-                            (parent != NONE && stacks->stacks[parent].unreturned);
+    while (sub > 1 && profile->subs[sub - 1].name.ptr == profile->subs[sub].name.ptr)
+        sub--;
+    return sub;
+}
+
+uint32_t nytp_process_stacks_find(const struct nytp_process_stacks *stacks, uint32_t parent,
+                                  uint32_t sub, bool unreturned)
+{
+    const struct nytp_key key = {parent, sub, (uint32_t)unreturned << 31, 0};
+    return nytp_table_get(&stacks->known, key);
+}
+
+/* The stack that is `parent` with one more frame, made if it is not there. */
+static uint32_t add_stack(struct nytp_process_stacks *stacks,
+                          const struct nytp_profile *profile, uint32_t parent,
+                          const struct nytp_node *node, const struct nytp_node *site)
+{
+    const bool outside =
+        !stacks->by_name && parent != NONE && stacks->stacks[parent].unreturned;
+    const bool unreturned = outside || (node->flags & NYTP_NODE_UNRETURNED) != 0;
+    const uint32_t sub = stacks->by_name ? nytp_first_of_name(profile, node->sub) : node->sub;
     const uint32_t file = stacks->by_line ? site->file : 0,
                    line = stacks->by_line ? site->line : 0;
-    const struct nytp_key key = {parent, node->sub, (uint32_t)unreturned << 31 | file, line};
-    uint32_t id = nytp_table_get(known, key);
+    const struct nytp_key key = {parent, sub, (uint32_t)unreturned << 31 | file, line};
+    uint32_t id = nytp_table_get(&stacks->known, key);
     if (id != NYTP_TABLE_NONE)
         return id;
     id = stacks->n;
     if (!nytp_grow(&stacks->stacks, &stacks->capacity, id, sizeof *stacks->stacks) ||
-        !nytp_table_put(known, key, id))
+        !nytp_table_put(&stacks->known, key, id))
         return NONE;
     stacks->stacks[stacks->n++] = (struct nytp_process_stack){
         .parent = parent == NONE ? id : parent,
-        .sub = node->sub,
+        .sub = sub,
         .unreturned = unreturned,
         .site_file = file,
         .site_line = line,
@@ -168,10 +183,11 @@ bool nytp_process_stacks_fill(struct nytp_process_stacks *stacks,
                               const struct nytp_profile *profile,
                               const struct nytp_stacks *bounds, uint32_t process)
 {
-    const uint32_t first = profile->processes[process].root,
-                   end = nytp_process_nodes_end(profile, process);
-    struct nytp_table known = {0};
+    const bool all = process == NYTP_ALL_PROCESSES;
+    const uint32_t first = all ? 0 : profile->processes[process].root,
+                   end = all ? profile->n_nodes : nytp_process_nodes_end(profile, process);
     stacks->n = 0;
+    nytp_table_free(&stacks->known);
     if (end - first > stacks->n_nodes) {
         free(stacks->stack_of_node);
         stacks->n_nodes = end - first;
@@ -183,7 +199,7 @@ bool nytp_process_stacks_fill(struct nytp_process_stacks *stacks,
         const uint32_t outer = nytp_stacks_outer(bounds, kept);
         uint32_t *stack = &stacks->stack_of_node[i - first];
         *stack = kept != i ? stacks->stack_of_node[kept - first]
-                           : add_stack(stacks, &known,
+                           : add_stack(stacks, profile,
                                        outer == i ? NONE : stacks->stack_of_node[outer - first],
                                        &profile->nodes[i],
                                        &profile->nodes[nytp_stacks_site(bounds, i)]);
@@ -191,7 +207,6 @@ bool nytp_process_stacks_fill(struct nytp_process_stacks *stacks,
         if (ok)
             add_values(&stacks->stacks[*stack], profile, &profile->nodes[i]);
     }
-    nytp_table_free(&known);
     return ok && put_in_order(stacks) &&
            (!stacks->by_line || gather_lines(stacks, profile, first, end));
 }
@@ -203,5 +218,6 @@ void nytp_process_stacks_free(struct nytp_process_stacks *stacks)
     free(stacks->lines);
     free(stacks->first_line);
     free(stacks->stack_of_node);
+    nytp_table_free(&stacks->known);
     *stacks = (struct nytp_process_stacks){0};
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The distinct stacks of one process with all they count: what a table with a row for each
- * stack is made of. (stacktree.h has one value of a stack, but of all processes.)
+ * The distinct stacks of one process, or of all, with all they count: a table with a row for
+ * each stack, and the report's flame graph. (stacktree.h has one value of a stack.)
  */
 #ifndef NYTP_PROCESS_STACKS_H
 #define NYTP_PROCESS_STACKS_H
 
 #include "exporters/base/exporter.h"
 #include "stacks.h"
+
+#include "formats/base/table.h"
 
 struct nytp_process_stack {
     uint32_t parent; /* index, lower than this one; itself for the root */
@@ -31,21 +33,33 @@ struct nytp_process_line {
 struct nytp_process_stacks {
     bool by_line; /* set by the caller: stacks differ by the lines of calls, and `lines` is
                      filled */
+    bool by_name; /* set by the caller: subs of one name are one, the first of them, and
+                     `unreturned` is of a stack's last frame alone */
     struct nytp_process_stack *stacks;
     uint32_t n, capacity;
     uint32_t
         *order; /* all of them: depth first, siblings by name; a stack precedes longer ones */
     struct nytp_process_line *lines; /* by stack, file, line */
     uint32_t *first_line;            /* of each stack, into lines; one more than stacks */
-    uint32_t *stack_of_node;         /* private */
-    uint32_t n_nodes;
+    uint32_t *stack_of_node;         /* from the process's first node on */
+    uint32_t n_nodes;                /* private, as is `known` */
+    struct nytp_table known;
 };
 
-/* Fill with the stacks of a process, in place of those of the process before; `bounds` are the
- * profile's. Returns false if memory is out; nytp_process_stacks_free() at the end. */
+/* Fill with the stacks of a process or of NYTP_ALL_PROCESSES, in place of those of the process
+ * before; `bounds` are the profile's. Returns false if memory is out;
+ * nytp_process_stacks_free() at the end. */
 bool nytp_process_stacks_fill(struct nytp_process_stacks *stacks,
                               const struct nytp_profile *profile,
                               const struct nytp_stacks *bounds, uint32_t process);
+
+/* Returns the index of the stack that is `parent` (UINT32_MAX: none) with one more frame, or
+ * NYTP_TABLE_NONE. Not with `by_line`. */
+uint32_t nytp_process_stacks_find(const struct nytp_process_stacks *stacks, uint32_t parent,
+                                  uint32_t sub, bool unreturned);
 void nytp_process_stacks_free(struct nytp_process_stacks *stacks);
+
+/* Returns the first sub with the name of this one. Subs of one name are adjacent. */
+uint32_t nytp_first_of_name(const struct nytp_profile *profile, uint32_t sub);
 
 #endif

@@ -8,7 +8,6 @@
 #include "stacktree.h"
 
 #include "exporters/base/sides.h"
-#include "stacks.h"
 
 #include "formats/base/arena.h"
 #include "formats/model/profile.h"

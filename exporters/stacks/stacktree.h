@@ -8,8 +8,7 @@
 #define NYTP_STACKTREE_H
 
 #include "exporters/base/exporter.h"
-
-#define NYTP_ALL_PROCESSES UINT32_MAX
+#include "stacks.h"
 
 struct nytp_stack_frame {
     uint32_t sub;        /* of the profile; the first of its name with `by_name` */
@@ -38,7 +37,7 @@ struct nytp_stack_bytes {
 
 struct nytp_stacktree {
     struct nytp_stack_frame *frames;
-    struct nytp_stack *stacks; /* 0 = the empty stack; parents precede children */
+    struct nytp_stack *stacks;      /* 0 = the empty stack; parents precede children */
     struct nytp_stack_bytes *bytes; /* by stack; NULL unless asked for */
     struct nytp_stack_entry *entries;
     uint32_t n_frames, n_stacks, n_entries;

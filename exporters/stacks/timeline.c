@@ -69,7 +69,8 @@ static bool open_span(struct nytp_timeline *t, uint32_t index)
     return set_event(t, true, span->node, span->start_ticks);
 }
 
-bool nytp_node_is_inside(const struct nytp_profile *profile, uint32_t node, uint32_t outer)
+/* Returns whether a call of `node` can lie within one of `outer`: below it in the tree. */
+static bool is_inside(const struct nytp_profile *profile, uint32_t node, uint32_t outer)
 {
     const uint32_t depth = profile->nodes[outer].depth;
     if (profile->nodes[node].depth <= depth)
@@ -93,8 +94,7 @@ bool nytp_timeline_next(struct nytp_timeline *t)
         t->next++;
     if (t->n_open > 1) {
         const struct nytp_span *last = &profile->spans[t->open[t->n_open - 2]];
-        if (t->next == t->end ||
-            !nytp_node_is_inside(profile, profile->spans[t->next].node, last->node))
+        if (t->next == t->end || !is_inside(profile, profile->spans[t->next].node, last->node))
             return set_event(t, false, last->node, last->end_ticks);
     }
     if (t->next < t->end)

@@ -39,9 +39,6 @@ void nytp_timeline_begin(struct nytp_timeline *timeline, const struct nytp_profi
 bool nytp_timeline_next(struct nytp_timeline *timeline);
 void nytp_timeline_end(struct nytp_timeline *timeline);
 
-/* Returns whether a call of `node` can lie within one of `outer`: below it in the tree. */
-bool nytp_node_is_inside(const struct nytp_profile *profile, uint32_t node, uint32_t outer);
-
 /* Returns whether a process's calls are there as spans. Of several inputs some may have been
  * recorded without call events (calls=0), and a selection may have taken the spans of all. */
 bool nytp_process_has_timeline(const struct nytp_profile *profile, uint32_t process);

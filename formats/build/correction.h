@@ -17,8 +17,8 @@
 bool nytp_take_off_recording(struct nytp_profile *profile);
 
 /* The most that recording may have cost if so much was taken off. In loops that a processor's
- * caches hold, the cost is what is taken off, within a quarter (bench/kinds). Real
- * programs paid 1.3 to 1.9 times as much (formats/model.md, "What recording cost"). */
+ * caches hold, the cost is what is taken off, within a quarter. Real programs paid 1.3
+ * to 1.9 times as much (formats/model.md, "What recording cost"). */
 #define NYTP_MOST_RECORDING(ticks) (2 * (ticks))
 
 /* Returns the cost of recording each sub itself, in ticks, or 0 if nothing was taken off. A sub

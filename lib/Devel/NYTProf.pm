@@ -260,10 +260,8 @@ Or take samples all the time. C<on> then records exactly for a while, into F<app
 
     NYTPROF=sample=100:file=/var/tmp/app.%p.prof:control=/run/app/nytp.%p perl -d:NYTProf app.pl
 
-Commands are obeyed at the next statement; a sleeping process obeys when it wakes, and is
-"pending" until then. A service that runs for weeks uses C<keep=24> and C<nytp-ctl PID rotate>
-from an hourly job. C<nytp-ctl PID stack> shows where a program is and how long it has waited,
-C<nytp-ctl PID heap -o FILE> counts its values. See L<nytp-ctl>.
+A service that runs for weeks uses C<keep=24> and C<nytp-ctl PID rotate> from an hourly job.
+L<nytp-ctl> has more commands, and tells when they are obeyed.
 
 =head2 What it costs
 
@@ -375,11 +373,10 @@ B<control>: A client has three seconds for its command. A process that becomes a
 closes all descriptors, opens a new socket if it may. C<checkpoint> and C<rotate> during an exact
 recording are for that one; children that are forked meanwhile are sampled.
 
-B<clock>: The default is the monotonic clock, read from the processor's counter where that is
-safe. Other clocks need a system call each time: C<clock=2> is rough for subs of a few
-microseconds. The processor's counter is read where the kernel's clock is that counter, and
-compared with it at each flush. After a difference clock_gettime() is read. C<nytp-export --stats>
-names the clock.
+B<clock>: The processor's counter is read where the kernel's monotonic clock is that counter, and
+compared with it at each flush; after a difference clock_gettime() is read. C<nytp-export --stats>
+names the clock. Other clocks need a system call each time: C<clock=2> is rough for subs of a few
+microseconds.
 
 B<flush>: Before a call that may block, all is written: a program that hangs and is killed shows
 where. It takes at most 2 % of the time and 10 ms at once, so of calls within microseconds not
