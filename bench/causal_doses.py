@@ -22,7 +22,8 @@ for (split /,/, $ENV{CAUSAL_DOSES}) {
     $main::causal_times[$number] = int(($_ - 1) / LONGEST) + 1;
     my $text = 'a' x ($_ / $main::causal_times[$number]);
     utf8::upgrade($text);
-    $main::causal_dose[$number++] = $text;
+    $main::causal_dose[$number] = $text;
+    $main::causal_values[$number++] = $_;
 }
 $main::causal_amount = $ENV{CAUSAL_AMOUNT};
 
@@ -50,8 +51,10 @@ END {
 }
 1;
 """.replace("LONGEST", str(LONGEST))
-# Statements: N characters are looked at; the same, measured in one of `mask` + 1 runs.
+# Statements: N characters are looked at; N values are freed at the end of a scope; one of both, measured in one of
+# `mask` + 1 runs.
 TIME = r"$main::causal_dose[{number}] =~ tr/a-f\x{{100}}// for 1 .. $main::causal_times[{number}];"
+FREEING = "{{ my @freed = (0) x $main::causal_values[{number}] }}"
 TIMED = ("$main::causal_begin->() unless ++$main::causal_runs[{number}] & {mask}; {dose} "
          "$main::causal_end->({number}) unless $main::causal_runs[{number}] & {mask};")
 CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID = "1", "3"

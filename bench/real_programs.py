@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
-"""Programs and modules by others for bench/recorder, bench/causal and bench/gallery, and what they are run on.
+"""Programs and modules by others for bench/recorder --real, and what they are run on.
 
 Each works for 0.3 to 3 s, prints what nobody reads, and writes nothing outside the folder that
 is made for it. (pod2html sets the mode of the file it writes: as root it would take /dev/null

@@ -155,10 +155,10 @@ def test_lines_of_which_several_subs_are_made_get_no_dose(tmp_path, names, has_p
 
 @pytest.mark.parametrize("length", [1, 1000, 90000])
 def test_a_dose_looks_at_as_many_characters_as_it_is_long(length):
-    code = ("$looked = 0; $looked += " + causal_doses.TIME.format(number=0) + " print $looked")
+    code = ("$looked = 0; $looked += " + causal_doses.TIME.format(number=0) + " print \"$looked $main::causal_values[0]\"")
     done = subprocess.run(["perl", "-e", causal_doses.DOSE_MODULE + code], capture_output=True, text=True, check=True,
                           env={**os.environ, "CAUSAL_DOSES": str(length)})
-    assert done.stdout == str(length)
+    assert done.stdout == f"{length} {length}"
 
 
 @pytest.mark.parametrize("name, found", [

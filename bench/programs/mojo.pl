@@ -4,7 +4,7 @@ use strict;
 use warnings;
 
 use FindBin;
-use lib $FindBin::Bin;
+use lib "$FindBin::Bin/..";
 use MojoApplication;
 
 for (1 .. 150) {
