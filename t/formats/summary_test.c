@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Sums by file id and line, by sub and call site; merging of sibling string evals.
+ * Sums by file id and line, by sub and call site; merging of sibling string evals. What is
+ * refused is in t/lib/data.t.
  */
 #include "formats/model/model.h"
 #include "formats/base/strings.h"
@@ -119,35 +120,6 @@ static void test_attributes(void)
     nytp_summary_free(summary);
 }
 
-static void test_limits(void)
-{
-    struct nytp_summary *summary = nytp_summary_new();
-    ok(!put_file(summary, 0xfffffff0u, 0, 0, "/x.pl") &&
-           summary->error.status == NYTP_ERR_LIMIT,
-       "an enormous file id is refused, not allocated");
-    nytp_summary_free(summary);
-
-    summary = nytp_summary_new();
-    put_file(summary, 1, 0, 0, "/x.pl");
-    ok(!put_time(summary, 1, 1, 0xffffffffu) && summary->error.status == NYTP_ERR_LIMIT,
-       "an enormous line is refused, not allocated");
-    nytp_summary_free(summary);
-
-    summary = nytp_summary_new();
-    ok(!put_time(summary, 1, 7, 1) && summary->error.status == NYTP_ERR_FORMAT &&
-           strstr(summary->error.message, "file id 7") != NULL,
-       "time of an undefined file is an error that names it");
-    nytp_summary_free(summary);
-
-    summary = nytp_summary_new();
-    put_file(summary, 1, 2, 1, "(eval 1)[(eval 2)[x:1]:1]");
-    put_file(summary, 2, 1, 1, "(eval 2)[(eval 1)[x:1]:1]");
-    ok(nytp_summary_finish(summary) && (summary->files.at[0].eval_file == NYTP_SUMMARY_NONE ||
-                                        summary->files.at[1].eval_file == NYTP_SUMMARY_NONE),
-       "files that claim to have run each other are no ring");
-    nytp_summary_free(summary);
-}
-
 /* Line 5 of /x.pl ran evals 2, 3 (same source, anonymous sub each), 4 (another source) and 5
  * (the source of 4, but it ran an eval itself: 6). */
 static struct nytp_summary *evals(void)
@@ -211,7 +183,6 @@ int main(void)
 {
     test_times();
     test_attributes();
-    test_limits();
     test_evals();
     return done_testing();
 }
