@@ -6,19 +6,9 @@
 #include "formats/stream/format.h"
 #include "formats/by_position/summary.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds, const char *what)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "summary: %s\n", what);
-    abort();
-}
+#include "target.h"
 
 static void check(const struct nytp_summary *s)
 {
@@ -53,5 +43,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     nytp_summary_free(summary);
     return 0;
 }
-
-#include "replay.h"
