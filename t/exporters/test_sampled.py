@@ -169,8 +169,9 @@ def test_no_table_of_differences_has_the_weight_cpu(path):
     assert good("--collapsed", "--weight=cpu", f"--diff={path}", path) != ""
 
 
-@pytest.mark.parametrize("form, word", [("--csv", "cpu"), ("--json", '"cpu"'), ("--pprof-text", "cpu"), ("--callgrind", "cpu")])
-def test_an_exact_recording_has_no_column_more(exact, form, word):
+@pytest.mark.parametrize("form", ["--csv", "--json", "--pprof-text", "--callgrind"])
+def test_an_exact_recording_has_no_column_more(exact, form):
+    word = '"cpu"' if form == "--json" else "cpu"
     assert word not in good(form, exact)
     assert form != "--callgrind" or "events: ns stmts\n" in good(form, exact)
 
