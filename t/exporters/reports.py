@@ -29,7 +29,8 @@ def made(folder, *arguments, codes=(0,), **options):
 def report(tmp_path_factory):
     @functools.cache
     def make(name, *arguments):
-        return made(tmp_path_factory.mktemp("report") / "r", *(f"--lib={x}" for x in LIBS), *arguments, profiles.profile(name), codes=(0, 3))
+        folder, libs = tmp_path_factory.mktemp("report") / "r", [f"--lib={lib}" for lib in LIBS]
+        return made(folder, *libs, *arguments, profiles.profile(name), codes=(0, 3))
     return make
 
 

@@ -493,6 +493,7 @@ def test_open_starts_a_browser_on_the_first_page(tmp_path, name):
     browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {tmp_path}/opened\n')
     browser.chmod(0o755)
     (tmp_path / "r").mkdir()
+    environment = dict(os.environ, PATH=str(browser.parent))
     for output, page in ("r", "r/index.html"), ("r/", "r/index.html"), ("x.html", "x.html"):
-        done = run("--html", "--open", "-o", f"{tmp_path}/{output}", profiles.profile("recurse"), env=dict(os.environ, PATH=str(browser.parent)))
+        done = run("--html", "--open", "-o", f"{tmp_path}/{output}", profiles.profile("recurse"), env=environment)
         assert done.returncode == 0 and (tmp_path / "opened").read_text() == f"{tmp_path}/{page}"

@@ -31,7 +31,8 @@ NASTY = ["</script><script>xss()</script>", '"><img src=x onerror=xss()>', "' on
 
 
 def test_hostile_texts_stay_texts(tmp_path):
-    """Every nasty text as sub, caller, file, eval, attribute, option, application and source. One file with them is for t/viewers."""
+    """Every nasty text as sub, caller, file, eval, attribute, option, application and source; one file with
+    such texts is for t/viewers."""
     texts = [t.encode("utf-8", "surrogatepass") for t in NASTY] + [b"\xff\xfe\x80", b"caf\xe9::\xe9", b"\xed\xa0\x80"]
     folder = tmp_path / "deep" / "r"
     folder.parent.mkdir()
