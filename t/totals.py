@@ -191,9 +191,7 @@ class Replay:
         self.rest += ticks
         if owner.lines is None:
             owner.lines = {}
-        cell = owner.lines.get((fid, line))
-        if cell is None:
-            cell = owner.lines[fid, line] = [0, 0]
+        cell = owner.lines.setdefault((fid, line), [0, 0])
         cell[0] += ticks
         cell[1] += counts
         if owner.name is not None:
@@ -324,20 +322,13 @@ class Totals:
         replay = None
         discount = False
         previous = None
-        text = {}
-
-        def named(raw):
-            name = text.get(raw)
-            if name is None:
-                name = text[raw] = decode_name(raw)
-            return name
-
+        named = functools.cache(decode_name)
         for record in with_accept_waits(reader):
             tag = record[0]
+            if tag in "+*<>" and replay is None:
+                replay = Replay(self)
             if tag in "+*":
                 ticks, fid, line = record[1:4]
-                if replay is None:
-                    replay = Replay(self)
                 replay.statement(ticks, fid, line, 0 if discount else 1)
                 discount = False
                 self.n_statements += 1
@@ -349,16 +340,12 @@ class Totals:
             elif tag == "-":
                 discount = True
             elif tag == "<":
-                if replay is None:
-                    replay = Replay(self)
                 self.n_returns += 1
                 name = named(record[4])
                 if record[5]:
                     self.accepting.add(name)
                 replay.leave(record[1], record[2], record[3], name)
             elif tag == ">":
-                if replay is None:
-                    replay = Replay(self)
                 self.n_entries += 1
                 replay.entry(record[1], record[2])
             elif tag == "#":
@@ -420,12 +407,9 @@ class Totals:
     def add_frame(self, name, lines):
         mine = self.frame_lines[name]
         for place, (ticks, count) in lines.items():
-            cell = mine.get(place)
-            if cell is None:
-                mine[place] = [ticks, count]
-            else:
-                cell[0] += ticks
-                cell[1] += count
+            cell = mine.setdefault(place, [0, 0])
+            cell[0] += ticks
+            cell[1] += count
 
     # A line's sub, where the stream has no call entries
 
@@ -531,7 +515,6 @@ class Totals:
         for (caller, callee, _, _), (_, _, excl, _) in self.arcs.items():
             if self.subs[callee].is_builtin:
                 inside[caller] += whole(excl * self.ticks_per_sec)
-        callers = {caller for caller, _, _, _ in self.arcs}
         for name, lines in self.frame_lines.items():
             sub = self.subs[name]
             if name == ROOT or name in self.returned or sub.calls:
@@ -539,7 +522,7 @@ class Totals:
             sub.from_statements = True
             if self.n_entries:
                 sub.self = self.open_self[name]
-            elif self.unfinished or name in callers:
+            elif self.unfinished or name in self.callers:
                 ticks = sum(ticks for ticks, _ in lines.values())
                 sub.self = max(0, ticks - inside[name])
             sub.calls = self.open_calls[name]
