@@ -344,13 +344,3 @@ def read_all(source):
     """All records of a file as a list, and the damage or None."""
     reader = Reader(source)
     return list(reader), reader.damage
-
-
-if __name__ == "__main__":
-    import sys
-
-    reader = Reader(sys.argv[1])
-    for record in reader:
-        print(*[RECORD_NAMES[record[0]], *record[1:]])
-    if reader.damage:
-        sys.exit(f"{sys.argv[1]}: byte {reader.damage[0]}: {reader.damage[1]}")

@@ -35,7 +35,6 @@ The rules (those of the documentation, written here a second time on purpose):
 import collections
 import functools
 import math
-import sys
 
 from nytpread import Reader, decode_name
 
@@ -542,11 +541,3 @@ class Totals:
             self.root_bounds = (low, high)
         if self.overclaimed:
             root.self = self.root_bounds[0]
-
-
-if __name__ == "__main__":
-    shown = Totals(sys.argv[1])
-    print(f"total {shown.total}  statements {shown.stmt_ticks} ticks in {shown.n_statements}"
-          f"  damage {shown.damage}")
-    for sub_name, sub in sorted(shown.subs.items(), key=lambda item: -item[1].self)[:30]:
-        print(f"{sub.self:10} {sub.inclusive:10} {sub.calls:7} {sub.statements:8}  {sub_name}")
