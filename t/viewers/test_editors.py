@@ -104,7 +104,7 @@ def test_lines_are_marked_in_files_open_before_and_after(editor):
 
 ONE_GONE = ["nytp: a.pl has changed: 1 of 5 lines are not in it"]
 CHANGED = {
-    # Of the two "return 1;" the first took no time: the lines above tell which is the other one.
+    # The first of the two "return 1;" took no time: the lines above tell which is the other one.
     "lines were inserted and deleted": (
         ["# new"] * 5 + FILE[:6] + ["# more"] + FILE[6:9] + FILE[10:], {1: 6, 4: 9, 8: 14, 9: 15, 11: 16}, []),
     "a line was changed": (
