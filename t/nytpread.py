@@ -23,6 +23,13 @@ RECORD_NAMES = {
     ">": "sub-entry", "<": "sub-return", "S": "src-line", "s": "sub-info", "c": "sub-callers",
 }
 
+# The fields of records: integers, without or with a sign; numbers; times of day that tell the byte
+# order; strings; lines of text.
+LAYOUT = {
+    ":": "l", "!": "l", "#": "l", "z": "", "P": "uut", "p": "un", "@": "uuuuuus", "+": "iuu", "*": "iuuuu",
+    "-": "", ">": "uu", "<": "unns", "S": "uus", "s": "usuu", "c": "uusunnnus",
+}
+
 
 class Damage(Exception):
     """The stream ends early or holds something that is no record."""
@@ -240,11 +247,19 @@ class Reader:
             value = value << (8 * extra) | int.from_bytes(data[pos + 1:pos + 1 + extra], "big")
             return value, pos + 1 + extra
 
+        def i32(pos):
+            value, pos = u32(pos)
+            return value - 0x100000000 if value & 0x80000000 else value, pos
+
         def nv(pos):
             end = pos + self.nv_size
             if end > size:
                 raise Damage(pos, "ends inside a number")
             return self._nv(data[pos:end]), end
+
+        def time_of_day(pos):
+            self._guess_byte_order(data[pos:pos + self.nv_size])
+            return nv(pos)
 
         def string(pos):
             if pos >= size:
@@ -262,94 +277,32 @@ class Reader:
                 raise Damage(pos, "ends inside a text line")
             return data[pos:end], end + 1
 
+        kinds = {"u": u32, "i": i32, "n": nv, "t": time_of_day, "s": string, "l": text}
         while pos < size:
             start = pos
-            tag = data[pos]
+            tag = chr(data[pos])
             pos += 1
             try:
-                if tag == 0x2B:                                     # +
-                    ticks, pos = u32(pos)
-                    fid, pos = u32(pos)
-                    line, pos = u32(pos)
-                    yield "+", ticks - 0x100000000 if ticks & 0x80000000 else ticks, fid, line
-                elif tag == 0x2D:                                   # -
-                    yield ("-",)
-                elif tag == 0x3C:                                   # <
-                    depth, pos = u32(pos)
-                    incl, pos = nv(pos)
-                    excl, pos = nv(pos)
-                    name, pos = string(pos)
-                    yield "<", depth, incl, excl, name
-                elif tag == 0x3E:                                   # >
-                    fid, pos = u32(pos)
-                    line, pos = u32(pos)
-                    yield ">", fid, line
-                elif tag == 0x2A:                                   # *
-                    ticks, pos = u32(pos)
-                    fid, pos = u32(pos)
-                    line, pos = u32(pos)
-                    block, pos = u32(pos)
-                    sub, pos = u32(pos)
-                    ticks = ticks - 0x100000000 if ticks & 0x80000000 else ticks
-                    yield "*", ticks, fid, line, block, sub
-                elif tag == 0x53:                                   # S
-                    fid, pos = u32(pos)
-                    line, pos = u32(pos)
-                    source, pos = string(pos)
-                    yield "S", fid, line, source
-                elif tag == 0x73:                                   # s
-                    fid, pos = u32(pos)
-                    name, pos = string(pos)
-                    first, pos = u32(pos)
-                    last, pos = u32(pos)
-                    yield "s", fid, name, first, last
-                elif tag == 0x63:                                   # c
-                    fid, pos = u32(pos)
-                    line, pos = u32(pos)
-                    caller, pos = string(pos)
-                    count, pos = u32(pos)
-                    incl, pos = nv(pos)
-                    excl, pos = nv(pos)
-                    reci, pos = nv(pos)
-                    depth, pos = u32(pos)
-                    callee, pos = string(pos)
-                    yield "c", fid, line, caller, count, incl, excl, reci, depth, callee
-                elif tag == 0x40:                                   # @
-                    numbers = []
-                    for _ in range(6):
-                        value, pos = u32(pos)
-                        numbers.append(value)
-                    name, pos = string(pos)
-                    yield ("@", *numbers, name)
-                elif tag == 0x50:                                   # P
-                    pid, pos = u32(pos)
-                    ppid, pos = u32(pos)
-                    self._guess_byte_order(data[pos:pos + self.nv_size])
-                    time, pos = nv(pos)
-                    yield "P", pid, ppid, time
-                elif tag == 0x70:                                   # p
-                    pid, pos = u32(pos)
-                    time, pos = nv(pos)
-                    yield "p", pid, time
-                elif tag in (0x3A, 0x21):                           # : !
-                    line, pos = text(pos)
-                    key, equals, value = line.partition(b"=")
-                    if equals:
-                        if tag == 0x3A and key == b"nv_size":
-                            self.nv_size = int(value)
-                        yield chr(tag), key, value
-                elif tag == 0x23:                                   # #
-                    line, pos = text(pos)
-                    yield "#", line
-                elif tag == 0x7A:                                   # z
-                    if self.deflated:
-                        raise Damage(start, "a second start of deflate")
+                if tag not in LAYOUT:
+                    raise Damage(start, f"unknown tag {data[start]:#04x}")
+                fields = []
+                for kind in LAYOUT[tag]:
+                    value, pos = kinds[kind](pos)
+                    fields.append(value)
+                if tag in ":!":
+                    key, equals, value = fields[0].partition(b"=")
+                    if not equals:
+                        continue
+                    if tag == ":" and key == b"nv_size":
+                        self.nv_size = int(value)
+                    fields = [key, value]
+                if tag == "z" and self.deflated:
+                    raise Damage(start, "a second start of deflate")
+                yield (tag, *fields)
+                if tag == "z":
                     self.deflated = True
-                    yield ("z",)
                     data, broken = inflate(data[pos:])
                     pos, size = 0, len(data)
-                else:
-                    raise Damage(start, f"unknown tag {tag:#04x}")
             except Damage as damage:
                 if broken:
                     raise Damage(damage.offset, broken) from None
@@ -391,13 +344,3 @@ def read_all(source):
     """All records of a file as a list, and the damage or None."""
     reader = Reader(source)
     return list(reader), reader.damage
-
-
-if __name__ == "__main__":
-    import sys
-
-    reader = Reader(sys.argv[1])
-    for record in reader:
-        print(*[RECORD_NAMES[record[0]], *record[1:]])
-    if reader.damage:
-        sys.exit(f"{sys.argv[1]}: byte {reader.damage[0]}: {reader.damage[1]}")

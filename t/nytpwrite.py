@@ -123,6 +123,23 @@ class Writer:
         return self.raw(b"<" + u32(depth) + self.nv(incl) + self.nv(excl)
                         + self.string(name, utf8))
 
+    def call(self, name, ticks, line, depth=1):
+        """From line 9 a sub that takes so many ticks, in one statement."""
+        return self.entry(1, 9).time(ticks, 1, line).leave(depth, ticks, ticks, name)
+
+    def label(self, ticks, value):
+        return self.comment(f"nytp-label {ticks} {value}")
+
+    def memory(self, resident):
+        return self.comment(f"nytp-memory {resident}")
+
+    def alloc(self, number, size, line, blocks=1):
+        """A sample of allocated memory, which free() may name."""
+        return self.comment(f"nytp-alloc {number} {size} {blocks} 1 {line}")
+
+    def free(self, number):
+        return self.comment(f"nytp-free {number}")
+
     def source(self, fid, line, value):
         return self.raw(b"S" + u32(fid) + u32(line) + self.string(value))
 

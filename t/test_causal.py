@@ -5,6 +5,7 @@ import importlib.machinery
 import importlib.util
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import threading
@@ -23,6 +24,16 @@ import causal_tables
 from causal_runs import Bench, exported
 
 BY_CALLER = {"a": 0.25, "b": 0.75}
+
+
+def perl(code, *switches, **environment):
+    """What a program prints."""
+    return subprocess.run(["perl", *switches, "-e", code], capture_output=True, text=True, check=True,
+                          env={**os.environ, **environment}).stdout
+
+
+def bench_in(folder, jobs=1):
+    return Bench(argparse.Namespace(wall=True, jobs=jobs, blib=os.path.join(ROOT, "blib")), str(folder))
 
 
 def made(slope=1.0, elsewhere=0.0, other_line=0.0, wrong_caller=0.0, above=1.0, more_calls=0, noise=0, slower=1.0):
@@ -65,21 +76,20 @@ def test_each_lie_misses_its_goal_and_no_other(lie, score, value):
     assert scores.missed(found, False) == [score]
 
 
-def test_what_varies_from_round_to_round_cannot_be_judged():
-    rounds = [made(noise=noise) for noise in (-0.05, 0.05, 0.0)]
-    assert scores.slope(rounds, "own", "sub") == (pytest.approx(1), pytest.approx(4.30 * 0.05 / 3 ** 0.5))
-    assert scores.missed({"slope": scores.slope(rounds, "own", "sub")}, False) is None
-    # Samples vary by chance: within their bar they are right.
-    assert scores.missed({"slope": scores.slope(rounds, "own", "sub")}, True) == []
+NOISE = -0.05, 0.05, 0.0
 
 
-def test_what_is_surely_missed_is_so_beside_noise():
-    rounds = [made(slope=0.4, noise=noise) for noise in (-0.05, 0.05, 0.0)]
-    assert scores.missed({"slope": scores.slope(rounds, "own", "sub")}, False) == ["slope"]
-
-
-def test_one_round_says_nothing():
-    assert scores.missed({"slope": scores.slope([made()], "own", "sub")}, False) is None
+@pytest.mark.parametrize("slope, noise, are_samples, missed", [
+    (1, NOISE, False, None),            # what varies from round to round cannot be judged
+    (1, NOISE, True, []),               # samples vary by chance: within their bar they are right
+    (0.4, NOISE, False, ["slope"]),     # surely missed, noise or not
+    (1, [0], False, None),              # one round says nothing
+])
+def test_slopes_are_judged_with_their_bar(slope, noise, are_samples, missed):
+    rounds = [made(slope=slope, noise=one) for one in noise]
+    found = scores.slope(rounds, "own", "sub")
+    assert scores.missed({"slope": found}, are_samples) == missed
+    assert len(noise) == 1 or found == (pytest.approx(slope), pytest.approx(4.30 * 0.05 / 3 ** 0.5))
 
 
 def test_cost_that_is_left_is_told_as_a_part_of_it():
@@ -91,7 +101,7 @@ def test_cost_that_is_left_is_told_as_a_part_of_it():
 
 def test_stretches_are_recorded_in_turn(tmp_path, monkeypatch):
     monkeypatch.setattr(causal_cost, "SECONDS", 0.1)
-    bench = Bench(argparse.Namespace(wall=True, jobs=1, blib=os.path.join(ROOT, "blib")), str(tmp_path))
+    bench = bench_in(tmp_path)
     for name in ("json_pp", "Pod::Simple::XHTML", *causal_cost.LOOPS):
         own, plain, taken_off = causal_cost.stretches(bench, name, str(tmp_path / "out"))
         assert own > 0 and plain > 0 and taken_off > 0, name
@@ -139,9 +149,9 @@ def test_doses_run_as_often_as_is_told_and_change_nothing_else(tmp_path):
         folder.mkdir()
         causal_doses.write_copies(chosen, [str(given.parent)], str(folder), causal_doses.TIME, timed)
         assert (folder / "Given.pm").read_text().count("\n") == MODULE.count("\n")
-        done = subprocess.run(["perl", "-w", "-Mstrict", f"-I{folder}", "-MCausalDose", "-e", program], capture_output=True, text=True,
-                              env={**os.environ, "CAUSAL_DOSES": "1,20,300", "CAUSAL_TOOK": str(took) if timed else "", "CAUSAL_CLOCK": causal_doses.CLOCK_MONOTONIC}, check=True)
-        assert done.stdout.startswith("1 5 0 |") and done.stdout.endswith("|1 20 300")
+        said = perl(program, "-w", "-Mstrict", f"-I{folder}", "-MCausalDose", CAUSAL_DOSES="1,20,300",
+                    CAUSAL_TOOK=str(took) if timed else "", CAUSAL_CLOCK=causal_doses.CLOCK_MONOTONIC)
+        assert said.startswith("1 5 0 |") and said.endswith("|1 20 300")
     assert len(causal_doses.taken(took)) == 3 and not took.exists()
 
 
@@ -156,9 +166,7 @@ def test_lines_of_which_several_subs_are_made_get_no_dose(tmp_path, names, has_p
 @pytest.mark.parametrize("length", [1, 1000, 90000])
 def test_a_dose_looks_at_as_many_characters_as_it_is_long(length):
     code = ("$looked = 0; $looked += " + causal_doses.TIME.format(number=0) + " print \"$looked $main::causal_values[0]\"")
-    done = subprocess.run(["perl", "-e", causal_doses.DOSE_MODULE + code], capture_output=True, text=True, check=True,
-                          env={**os.environ, "CAUSAL_DOSES": str(length)})
-    assert done.stdout == f"{length} {length}"
+    assert perl(causal_doses.DOSE_MODULE + code, CAUSAL_DOSES=str(length)) == f"{length} {length}"
 
 
 @pytest.mark.parametrize("name, found", [
@@ -183,15 +191,13 @@ def test_what_runs_before_doses_are_timed_gets_none(path, found):
 
 def test_a_process_that_forked_does_not_tell_the_doses_of_its_parent(tmp_path):
     code = causal_doses.DOSE_MODULE + "; exit 0 if !(my $child = fork); waitpid $child, 0; print -e $ENV{CAUSAL_TOOK} ? 'told' : 'silent'"
-    done = subprocess.run(["perl", "-e", code], capture_output=True, text=True, check=True, env={
-        **os.environ, "CAUSAL_DOSES": "1", "CAUSAL_TOOK": str(tmp_path / "took"), "CAUSAL_CLOCK": causal_doses.CLOCK_MONOTONIC})
-    assert done.stdout == "silent" and causal_doses.taken(tmp_path / "took") == [0]
+    took = tmp_path / "took"
+    assert perl(code, CAUSAL_DOSES="1", CAUSAL_TOOK=str(took), CAUSAL_CLOCK=causal_doses.CLOCK_MONOTONIC) == "silent"
+    assert causal_doses.taken(took) == [0]
 
 
 def test_doses_that_are_not_timed_took_the_median_of_the_others():
-    done = subprocess.run(["perl", "-e", causal_doses.DOSE_MODULE + "; print seconds(100, 1, 5, 2)"], capture_output=True, text=True, check=True,
-                          env={**os.environ, "CAUSAL_DOSES": "1"})
-    assert done.stdout == str(1 + 5 + 2 + 97 * 2)
+    assert perl(causal_doses.DOSE_MODULE + "; print seconds(100, 1, 5, 2)", CAUSAL_DOSES="1") == str(1 + 5 + 2 + 97 * 2)
 
 
 def test_callers_that_are_not_known_do_not_count():
@@ -223,7 +229,7 @@ def test_rows_of_a_run_in_parts_come_together(tmp_path):
 
 
 def test_a_run_that_needs_all_processors_waits_for_them():
-    bench = Bench(argparse.Namespace(blib="", wall=True, jobs=2), "")
+    bench = bench_in("", jobs=2)
     began = threading.Event()
 
     def needs_both():
@@ -291,7 +297,7 @@ def test_amounts_are_told_of_the_line_that_does_them(tmp_path, row):
     given, out = tmp_path / "inc" / "Given.pm", str(tmp_path / "out")
     given.parent.mkdir()
     given.write_text("package Given;\nsub often { my $n = shift;\n    return $n + 1 }\n1;\n")
-    bench = Bench(argparse.Namespace(blib=os.path.join(ROOT, "blib"), wall=True, jobs=1), str(tmp_path))
+    bench = bench_in(tmp_path)
     program = ([f"-I{given.parent}", "-MGiven", "-e", "Given::often($_) for 1 .. 30"], None)
     bench.run(mode, program, [], {}, out, os.devnull, min(os.sched_getaffinity(0)))
     dosed = causal_doses.choose_by_calls(json.loads(exported(out, "--json")), 20, 400, 1, [str(given.parent)])
@@ -313,5 +319,4 @@ def test_lies_can_still_be_planted():
     loader.exec_module(lies)
     for _, _, _, path, text, _ in lies.LIES:
         if path:
-            with open(os.path.join(ROOT, path), encoding="utf-8") as source:
-                assert source.read().count(text) == 1, path
+            assert pathlib.Path(ROOT, path).read_text(encoding="utf-8").count(text) == 1, path

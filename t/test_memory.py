@@ -10,6 +10,7 @@ import subprocess
 import profiles
 import pytest
 
+from command import asking_for, formats
 from instructions import instructions
 from nytpwrite import Writer
 
@@ -51,12 +52,6 @@ def make(*arguments):
                           capture_output=True, text=True, timeout=HANGS, env=QUICK)
 
 
-def formats(command):
-    listed = subprocess.run([str(command), "--list-formats"], check=True, capture_output=True,
-                            text=True).stdout
-    return re.findall(r"^  (\S+)", listed.split("Input:")[0], re.M)
-
-
 def findings(command, asked):
     """What a checked run of each of these arguments reports."""
     found = []
@@ -84,8 +79,7 @@ def test_every_format_is_clean_sanitized(sanitized_command, profile, tmp_path):
     paths = [profile(name) for name in SANITIZED]
     assert max(path.stat().st_size for path in paths) < SMALL
     output = ["-o", tmp_path / "out"]
-    asked = [[mode] for mode in MODES] + [
-        ["--peek=." if name == "peek" else f"--format={name}", *output] for name in formats(sanitized_command)]
+    asked = [[mode] for mode in MODES] + [[asking_for(name), *output] for name in formats()]
     assert findings([sanitized_command], [[*how, paths[(number + shift) % len(paths)]]
                                           for shift in range(2) for number, how in enumerate(asked)]) == []
 
@@ -109,7 +103,7 @@ def test_the_c_tests_are_clean_in_valgrind(valgrind):
 
 
 @pytest.fixture
-def every_format(export_command, tmp_path):
+def every_format(tmp_path):
     """A program that takes files through all exporters that write one: a fuzzer's target without the fuzzer."""
     build = ROOT / "exporters" / "build"
     assert make("lib").returncode == 0
@@ -136,13 +130,12 @@ def test_every_format_is_clean_in_valgrind(valgrind, export_command, every_forma
 
 def test_samples_of_memory_are_clean_in_valgrind(valgrind, export_command, tmp_path):
     """Freed and in use from before, in the first process of an input."""
-    stream = Writer({"application": "/x.p"}, {"calls": "2"}).pid_start(7).fid(1, "/x.p").comment("nytp-free 2")
-    stream.comment("nytp-in-use-call 1 0 1 2 main::f").comment("nytp-in-use 3 900 1 1 1 2").comment("nytp-free 1").time(10, 1, 1)
-    stream.comment("nytp-alloc 5 70 1 1 3").comment("nytp-free 3").comment("nytp-alloc 6 70 1 1 3").entry(1, 3).leave(1, 2, 2, "main::f")
-    (tmp_path / "m.out").write_bytes(stream.time(10, 1, 1).pid_end(7).data())
-    for how in "--json", "--firefox", "--massif", "--markdown":
-        done = subprocess.run([*valgrind, str(export_command), "-q", how, "-o", tmp_path / "out", tmp_path / "m.out"], capture_output=True, timeout=HANGS)
-        assert (done.returncode, done.stderr) == (0, b""), how
+    stream = Writer({"application": "/x.p"}, {"calls": "2"}).pid_start(7).fid(1, "/x.p").free(2)
+    stream.comment("nytp-in-use-call 1 0 1 2 main::f").comment("nytp-in-use 3 900 1 1 1 2").free(1).time(10, 1, 1)
+    stream.alloc(5, 70, 3).free(3).alloc(6, 70, 3).entry(1, 3).leave(1, 2, 2, "main::f")
+    file = stream.time(10, 1, 1).pid_end(7).save(tmp_path / "m.out")
+    asked = [["-q", how, "-o", tmp_path / "out", file] for how in ("--json", "--firefox", "--massif", "--markdown")]
+    assert findings([*valgrind, export_command], asked) == []
 
 
 def test_the_recorder_is_clean_sanitized(tmp_path):
@@ -184,12 +177,12 @@ def forked(n):
     for pid in range(1, n + 1):
         if pid > 1:
             stream.pid_start(pid, time=1.7e9 + pid)
-        stream.time(10, 1, 1).entry(1, 1).time(5, 1, 2).leave(1, 5, 5, "main::work").time(1, 1, 1).pid_end(pid)
+        stream.time(10, 1, 1).call("main::work", 5, 2).time(1, 1, 1).pid_end(pid)
     return stream
 
 
 @pytest.mark.parametrize("name", ["firefox", "chrome-trace", "speedscope"])
-def test_twice_as_many_processes_are_twice_the_work_in_valgrind(export_command, tmp_path, name):
+def test_twice_as_many_processes_are_twice_the_work_in_valgrind(tmp_path, name):
     """Instructions are counted: one look at all processes for each of them is two and a half times the work."""
     counts = [instructions(f"--{name}", "-o", tmp_path / "out", forked(n).save(tmp_path / str(n))) for n in (1000, 2000)]
     assert 1.5 < counts[1] / counts[0] < 2.2, counts

@@ -35,7 +35,6 @@ The rules (those of the documentation, written here a second time on purpose):
 import collections
 import functools
 import math
-import sys
 
 from nytpread import Reader, decode_name
 
@@ -191,9 +190,7 @@ class Replay:
         self.rest += ticks
         if owner.lines is None:
             owner.lines = {}
-        cell = owner.lines.get((fid, line))
-        if cell is None:
-            cell = owner.lines[fid, line] = [0, 0]
+        cell = owner.lines.setdefault((fid, line), [0, 0])
         cell[0] += ticks
         cell[1] += counts
         if owner.name is not None:
@@ -324,20 +321,13 @@ class Totals:
         replay = None
         discount = False
         previous = None
-        text = {}
-
-        def named(raw):
-            name = text.get(raw)
-            if name is None:
-                name = text[raw] = decode_name(raw)
-            return name
-
+        named = functools.cache(decode_name)
         for record in with_accept_waits(reader):
             tag = record[0]
+            if tag in "+*<>" and replay is None:
+                replay = Replay(self)
             if tag in "+*":
                 ticks, fid, line = record[1:4]
-                if replay is None:
-                    replay = Replay(self)
                 replay.statement(ticks, fid, line, 0 if discount else 1)
                 discount = False
                 self.n_statements += 1
@@ -349,16 +339,12 @@ class Totals:
             elif tag == "-":
                 discount = True
             elif tag == "<":
-                if replay is None:
-                    replay = Replay(self)
                 self.n_returns += 1
                 name = named(record[4])
                 if record[5]:
                     self.accepting.add(name)
                 replay.leave(record[1], record[2], record[3], name)
             elif tag == ">":
-                if replay is None:
-                    replay = Replay(self)
                 self.n_entries += 1
                 replay.entry(record[1], record[2])
             elif tag == "#":
@@ -420,12 +406,9 @@ class Totals:
     def add_frame(self, name, lines):
         mine = self.frame_lines[name]
         for place, (ticks, count) in lines.items():
-            cell = mine.get(place)
-            if cell is None:
-                mine[place] = [ticks, count]
-            else:
-                cell[0] += ticks
-                cell[1] += count
+            cell = mine.setdefault(place, [0, 0])
+            cell[0] += ticks
+            cell[1] += count
 
     # A line's sub, where the stream has no call entries
 
@@ -531,7 +514,6 @@ class Totals:
         for (caller, callee, _, _), (_, _, excl, _) in self.arcs.items():
             if self.subs[callee].is_builtin:
                 inside[caller] += whole(excl * self.ticks_per_sec)
-        callers = {caller for caller, _, _, _ in self.arcs}
         for name, lines in self.frame_lines.items():
             sub = self.subs[name]
             if name == ROOT or name in self.returned or sub.calls:
@@ -539,7 +521,7 @@ class Totals:
             sub.from_statements = True
             if self.n_entries:
                 sub.self = self.open_self[name]
-            elif self.unfinished or name in callers:
+            elif self.unfinished or name in self.callers:
                 ticks = sum(ticks for ticks, _ in lines.values())
                 sub.self = max(0, ticks - inside[name])
             sub.calls = self.open_calls[name]
@@ -559,11 +541,3 @@ class Totals:
             self.root_bounds = (low, high)
         if self.overclaimed:
             root.self = self.root_bounds[0]
-
-
-if __name__ == "__main__":
-    shown = Totals(sys.argv[1])
-    print(f"total {shown.total}  statements {shown.stmt_ticks} ticks in {shown.n_statements}"
-          f"  damage {shown.damage}")
-    for sub_name, sub in sorted(shown.subs.items(), key=lambda item: -item[1].self)[:30]:
-        print(f"{sub.self:10} {sub.inclusive:10} {sub.calls:7} {sub.statements:8}  {sub_name}")

@@ -29,7 +29,7 @@ static uint64_t kth_largest(const uint64_t *keys, uint32_t n, uint64_t *k)
 bool nytp_span_cut_find(struct nytp_span_cut *cut, const struct nytp_span_size *sizes,
                         uint32_t n, uint32_t most)
 {
-    uint64_t *const keys = malloc(n * sizeof *keys);
+    uint64_t *const keys = calloc(n, sizeof *keys);
     uint64_t left = most;
     uint32_t n_equal = 0;
     if (keys == NULL)

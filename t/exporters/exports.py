@@ -9,17 +9,12 @@ import functools
 import os
 import pathlib
 import subprocess
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-
-import profiles  # noqa: E402
-import readers  # noqa: E402
+import profiles
+import readers
 
 # Another build (sanitizers, another compiler) is tested by naming it here.
-COMMAND = pathlib.Path(os.environ.get("NYTP_EXPORT",
-                                      profiles.TESTS.parent / "bin" / "nytp-export"))
+COMMAND = pathlib.Path(os.environ.get("NYTP_EXPORT", profiles.TESTS.parent / "bin" / "nytp-export"))
 CACHE = profiles.TESTS / ".cache" / "exports"
 
 # Arguments under which every value is a whole number of nanoseconds.
@@ -41,11 +36,9 @@ class ExportFailed(Exception):
     pass
 
 
-def nytp_export(*arguments, input=None, timeout=600):
+def nytp_export(*arguments):
     """Run the command: (exit code, stdout, stderr text)."""
-    done = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, check=False,
-                          timeout=timeout, input=input, cwd="/",
-                          **({} if input is not None else {"stdin": None}))
+    done = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, check=False, timeout=600, cwd="/")
     return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
 
 
@@ -56,7 +49,7 @@ def exported(*arguments, statuses=(0, 3)):
     return out
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def export(name, form):
     CACHE.mkdir(parents=True, exist_ok=True)
     out = CACHE / f"{name}.{form}.{SUFFIX[form.partition('-')[0] if form != 'pprof-text' else form]}"
@@ -68,6 +61,6 @@ def export(name, form):
     return out
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def read(name, form):
     return readers.READERS[form.partition("-")[0]](export(name, form).read_bytes())

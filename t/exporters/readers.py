@@ -16,7 +16,7 @@ class Malformed(Exception):
 
 
 class Export:
-    """Numbers by sub name, in the file's own unit; None where the format cannot say."""
+    """Numbers by sub name, in the file's own unit; none where the format cannot say."""
 
     def __init__(self):
         self.unit = None
@@ -24,12 +24,11 @@ class Export:
         self.self = collections.Counter()
         self.inclusive = collections.Counter()
         self.calls = collections.Counter()
-        self.statements = None                   # sub -> count
-        self.line_self = None                    # (file, line) -> time
-        self.line_statements = None              # (file, line) -> count
-        self.arcs = None                         # (caller, callee, file, line) -> [calls, time]
-        self.sub_lines = None                    # (sub, file, line) -> time
-        self.unreturned = set()
+        self.statements = collections.Counter()
+        self.line_self = collections.Counter()           # (file, line) -> time
+        self.line_statements = collections.Counter()     # (file, line) -> count
+        self.sub_lines = collections.Counter()           # (sub, file, line) -> time
+        self.arcs = collections.defaultdict(lambda: [0, 0])     # (caller, callee, file, line) -> [calls, time]
 
 
 # callgrind
@@ -186,11 +185,6 @@ def read_callgrind(data):
     export = Export()
     export.reader = reader
     export.unit = "ns"
-    export.statements = collections.Counter()
-    export.line_self = collections.Counter()
-    export.line_statements = collections.Counter()
-    export.sub_lines = collections.Counter()
-    export.arcs = collections.defaultdict(lambda: [0, 0])
     statements = 1 if len(reader.events) > 1 else None
     for (name, _, file, line), costs in reader.costs.items():
         export.self[name] += costs[0]
@@ -323,10 +317,6 @@ class PprofReader:
                       self._string(one(message(label), 2)) or signed(one(message(label), 3))
                       for label in sub[3]}
             self.samples.append((stack, values, labels))
-        self.time_nanos = one(fields, 9)
-        self.duration_nanos = one(fields, 10)
-        self.comments = [self._string(index) for index in numbers(fields[13])]
-        self.default_type = self._string(one(fields, 14))
 
     def _string(self, index):
         if index >= len(self.strings):
@@ -341,10 +331,6 @@ def read_pprof(data):
     columns = {name: column for column, (name, _) in enumerate(reader.types)}
     time = columns.get("wall", columns.get("time", len(reader.types) - 1))
     export.unit = {"nanoseconds": "ns"}.get(reader.types[time][1], reader.types[time][1])
-    export.statements = collections.Counter()
-    export.line_self = collections.Counter()
-    export.line_statements = collections.Counter()
-    export.sub_lines = collections.Counter()
     for stack, values, _ in reader.samples:
         (name, file, _, _), line = stack[0]
         export.self[name] += values[time]

@@ -3,8 +3,7 @@
 A file of tests imports the fixtures that it uses.
 """
 
-import os
-import pathlib
+import functools
 import shutil
 import subprocess
 
@@ -12,56 +11,38 @@ import pytest
 
 import htmlpages
 import profiles
+from command import run
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIBS = subprocess.run(["perl", "-e", 'print join "\\n", grep { $_ ne "." } @INC'], check=True,
                       env=profiles.stock_environment(), capture_output=True,
                       text=True).stdout.split("\n")
 
 
-@pytest.fixture(scope="module")
-def command():
-    return os.environ.get("NYTP_EXPORT", str(ROOT / "bin" / "nytp-export"))
-
-
-def run(command, *arguments, **options):
-    return subprocess.run([command, *map(str, arguments)], capture_output=True, timeout=600,
-                          check=False, **options)
-
-
-def made(command, folder, *arguments, code=0, **options):
+def made(folder, *arguments, codes=(0,), **options):
     """The report that the command writes into the folder."""
-    done = run(command, "--html", "-q", "-o", f"{folder}/", *arguments, **options)
-    assert done.returncode == code, done.stderr
+    done = run("--html", "-q", "-o", f"{folder}/", *arguments, **options)
+    assert done.returncode in codes, done.stderr
     return htmlpages.Report(folder)
 
 
 @pytest.fixture(scope="module")
-def report(command, tmp_path_factory):
-    reports = {}
-
+def report(tmp_path_factory):
+    @functools.cache
     def make(name, *arguments):
-        if (name, arguments) not in reports:
-            folder = tmp_path_factory.mktemp("report") / "r"
-            done = run(command, "--html", "-q", "-o", f"{folder}/", *(f"--lib={x}" for x in LIBS),
-                       *arguments, profiles.profile(name))
-            assert done.returncode in (0, 3), done.stderr
-            reports[name, arguments] = htmlpages.Report(folder)
-        return reports[name, arguments]
+        folder, libs = tmp_path_factory.mktemp("report") / "r", [f"--lib={lib}" for lib in LIBS]
+        return made(folder, *libs, *arguments, profiles.profile(name), codes=(0, 3))
     return make
 
 
 @pytest.fixture(scope="module")
 def peer(tmp_path_factory):
-    made = {}
+    if not shutil.which("nytprofhtml"):
+        pytest.skip("nytprofhtml is not installed")
 
+    @functools.cache
     def make(name):
-        if not shutil.which("nytprofhtml"):
-            pytest.skip("nytprofhtml is not installed")
-        if name not in made:
-            folder = tmp_path_factory.mktemp("peer") / "r"
-            subprocess.run(["nytprofhtml", "-f", profiles.profile(name), "-o", folder],
-                           check=True, capture_output=True, env=profiles.stock_environment())
-            made[name] = htmlpages.Report(folder, errors="replace")
-        return made[name]
+        folder = tmp_path_factory.mktemp("peer") / "r"
+        subprocess.run(["nytprofhtml", "-f", profiles.profile(name), "-o", folder],
+                       check=True, capture_output=True, env=profiles.stock_environment())
+        return htmlpages.Report(folder, errors="replace")
     return make

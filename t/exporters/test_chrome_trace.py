@@ -9,18 +9,16 @@ import exports
 
 
 @pytest.fixture
-def events(export_command, profile):
+def events(profile):
     return lambda name, *arguments: json.loads(exports.exported("--chrome-trace", *arguments, profile(name)))["traceEvents"]
 
 
 def test_order_of_time(events):
-    names = [event["name"] for event in events("mixed-calls2") if event["ph"] == "X"]
-    order = ["main::RUNTIME", "main::BEGIN@4", "main::BEGIN@5", "main::caller_one",
-             "main::caller_three", "List::Util::first", "main::CORE:sort"]
-    positions = [names.index(name) for name in order]
-    assert positions == sorted(positions)
-    starts = [event["ts"] for event in events("mixed-calls2") if event["ph"] == "X"]
-    assert starts == sorted(starts)
+    calls = [event for event in events("mixed-calls2") if event["ph"] == "X"]
+    names, starts = [event["name"] for event in calls], [event["ts"] for event in calls]
+    positions = [names.index(name) for name in ("main::RUNTIME", "main::BEGIN@4", "main::BEGIN@5", "main::caller_one",
+                                                "main::caller_three", "List::Util::first", "main::CORE:sort")]
+    assert positions == sorted(positions) and starts == sorted(starts)
 
 
 def test_without_call_events_the_tree_is_laid_out_and_says_so(events, totals):

@@ -12,13 +12,15 @@ from instructions import instructions
 from nytpwrite import Writer
 
 
+def stacks_in(file, *arguments):
+    """[(frames, weight)], in order."""
+    lines = exports.exported("--collapsed", "-q", *arguments, file).decode().splitlines()
+    return [(stack.split(";"), int(weight)) for stack, _, weight in (line.rpartition(" ") for line in lines)]
+
+
 @pytest.fixture
-def stacks(export_command, profile):
-    """stacks(profile name, options…) -> [(frames, weight)], in order."""
-    def read(name, *arguments):
-        lines = [line.rpartition(" ") for line in exports.exported("--collapsed", *arguments, profile(name)).decode().split("\n")[:-1]]
-        return [(stack.split(";"), int(weight)) for stack, _, weight in lines]
-    return read
+def stacks(profile):
+    return lambda name, *arguments: stacks_in(profile(name), *arguments)
 
 
 def total(stacks):
@@ -54,18 +56,16 @@ def deep(path, names, levels=3000, pid=7):
 
 
 @pytest.mark.parametrize("names, depth", [(["m::ping", "m::pong"], 300), (["m::self"], 3)], ids=["mutual", "of one sub"])
-def test_a_bounded_recursion_counts_each_context_on_a_frame_of_its_own_sub(export_command, tmp_path, names, depth):
-    def stacks(*arguments):
-        text = exports.exported("-q", "--collapsed", "--weight=calls", *arguments, deep(tmp_path / "d", names)).decode()
-        return [(stack.split(";"), int(n)) for stack, _, n in (line.rpartition(" ") for line in text.splitlines())]
+def test_a_bounded_recursion_counts_each_context_on_a_frame_of_its_own_sub(tmp_path, names, depth):
+    file = deep(tmp_path / "d", names)
     calls = {"main::CORE:print": 3000, **{name: 3000 // len(names) for name in names}}
     for arguments, most in ([], 300), (["--collapse-recursion"], depth):
-        shown = stacks(*arguments)
+        shown = stacks_in(file, "--weight=calls", *arguments)
         assert {name: n for name, n in own(shown).items() if name != "main::RUNTIME"} == calls
         assert most * 0.8 < max(len(frames) for frames, _ in shown) <= most
 
 
-def test_a_process_is_bounded_by_itself_as_among_others(export_command, tmp_path):
+def test_a_process_is_bounded_by_itself_as_among_others(tmp_path):
     def totals(*files):
         text = exports.exported("-q", "--firefox", *files)
         return [(thread["stackTable"], thread["samples"]["weight"]) for thread in json.loads(text)["threads"] if "totals" in thread["name"]]
@@ -76,17 +76,14 @@ def test_a_process_is_bounded_by_itself_as_among_others(export_command, tmp_path
 
 def test_frames_with_lines(stacks, totals):
     """Every frame but the last has the line of the call, the last that of its statements."""
-    plain, shown = stacks("mixed-calls2", "--unit=ns"), stacks("mixed-calls2", "--lines",
-                                                               "--unit=ns")
+    plain, shown = stacks("mixed-calls2", "--unit=ns"), stacks("mixed-calls2", "--lines", "--unit=ns")
     assert total(plain) == total(shown)
-    assert any(frames == ["main::RUNTIME:36", "main::caller_three:10", "main::busy:7"]
-               for frames, _ in shown)
+    assert ["main::RUNTIME:36", "main::caller_three:10", "main::busy:7"] in [frames for frames, _ in shown]
 
 
 @pytest.mark.parametrize("name", ["exec", "unreturned"])
 def test_frames_that_never_returned_are_kept_and_marked(stacks, name):
-    assert any(frame.endswith("_[unreturned]") for frames, _ in stacks(name, "--unit=ns")
-               for frame in frames)
+    assert any(frame.endswith("_[unreturned]") for frames, _ in stacks(name, "--unit=ns") for frame in frames)
 
 
 def killed_in_a_callback(tmp_path, *comments):
@@ -103,24 +100,22 @@ def killed_in_a_callback(tmp_path, *comments):
 
 
 def stacks_of(path):
-    return {line.rpartition(" ")[0] for line in exports.exported("--collapsed", "--unit=ns", path, statuses=[3]).decode().splitlines()}
+    return {";".join(frames) for frames, _ in stacks_in(path, "--unit=ns")}
 
 
-def test_an_open_xsub_is_not_named_after_its_caller(export_command, tmp_path):
+def test_an_open_xsub_is_not_named_after_its_caller(tmp_path):
     shown = stacks_of(killed_in_a_callback(tmp_path))
-    assert ("main::RUNTIME;EV::start_[unreturned];(call_at_EV.pm:36)_[unreturned];"
-            "main::back_[unreturned]") in shown
+    assert "main::RUNTIME;EV::start_[unreturned];(call_at_EV.pm:36)_[unreturned];main::back_[unreturned]" in shown
     assert not any(stack.count("EV::start") > 1 for stack in shown)
 
 
-def test_names_that_the_recorder_told_before_it_was_killed(export_command, tmp_path):
+def test_names_that_the_recorder_told_before_it_was_killed(tmp_path):
     shown = stacks_of(killed_in_a_callback(tmp_path, "nytp-open 3 perl main::other", "nytp-open 2 xsub EV::run"))
-    assert ("main::RUNTIME;EV::start_[unreturned];EV::run_[unreturned];"
-            "main::other_[unreturned]") in shown
+    assert "main::RUNTIME;EV::start_[unreturned];EV::run_[unreturned];main::other_[unreturned]" in shown
 
 
 @pytest.mark.parametrize("entries, depths", [(1, range(2, 10000)), (6000, [1] * 6000)], ids=["deeper", "outermost"])
-def test_names_of_open_calls_do_not_walk_over_all_open_calls(export_command, tmp_path, entries, depths):
+def test_names_of_open_calls_do_not_walk_over_all_open_calls(tmp_path, entries, depths):
     """At ever larger depths a frame was made for each, below all others; at the outermost one all others were looked at."""
     def work(name, depths):
         w = Writer(options={"calls": 2}).pid_start(1).fid(1, "/x/a.pl").time(10, 1, 1)
@@ -129,8 +124,8 @@ def test_names_of_open_calls_do_not_walk_over_all_open_calls(export_command, tmp
         w.time(5, 1, 2)
         for depth in depths:
             w.comment(f"nytp-open {depth} perl main::f")
-        (tmp_path / name).write_bytes(w.time(7, 1, 3).data())
-        return instructions("--collapsed", "-o", tmp_path / "out", tmp_path / name), stacks_of(tmp_path / name)
+        file = w.time(7, 1, 3).save(tmp_path / name)
+        return instructions("--collapsed", "-o", tmp_path / "out", file), stacks_of(file)
     (told, shown), (one, of_one) = work("many", depths), work("one", [depths[-1]])
     assert shown == of_one and any("f_[unreturned]" in stack for stack in shown)
     assert told < one + 40_000_000, (one, told)    # three instructions for each name and call are 108 million
@@ -140,7 +135,7 @@ def test_names_of_open_calls_do_not_walk_over_all_open_calls(export_command, tmp
     "nytp-open", "nytp-open ", "nytp-open 0 xsub a::b", "nytp-open x xsub a::b",
     "nytp-open 99999999999 xsub a::b", "nytp-open 999999999 xsub a::b", "nytp-open 2 xsub",
     "nytp-open 2 xsub ", "nytp-opened 2 xsub a::b"])
-def test_comments_that_tell_no_open_call_change_nothing(export_command, tmp_path, comment):
+def test_comments_that_tell_no_open_call_change_nothing(tmp_path, comment):
     plain = stacks_of(killed_in_a_callback(tmp_path))
     assert stacks_of(killed_in_a_callback(tmp_path, comment)) == plain
 
@@ -149,7 +144,7 @@ def hand_written_lines(tmp_path, stream):
     return exports.exported("--collapsed", "--lines", "--unit=ticks", "-q", stream.save(tmp_path / "hand.out")).decode().splitlines()
 
 
-def test_lines_of_string_evals_keep_the_eval_and_lose_the_folders(export_command, tmp_path):
+def test_lines_of_string_evals_keep_the_eval_and_lose_the_folders(tmp_path):
     w = Writer().pid_start(7, 1).fid(1, "/d/a.pl").time(1, 1, 1)
     w.fid(2, "(eval 1)[/d/a.pl:17]", 1, 17).fid(3, "(eval 2)[/d/a.pl:17]", 1, 17)
     w.fid(4, "(eval 3)[(eval 2)[/d/a.pl:17]:1]", 3, 1)
@@ -161,7 +156,7 @@ def test_lines_of_string_evals_keep_the_eval_and_lose_the_folders(export_command
         "main::RUNTIME:18 1"]
 
 
-def test_lines_that_read_the_same_are_one(export_command, tmp_path):
+def test_lines_that_read_the_same_are_one(tmp_path):
     """Two files of one name in different folders."""
     w = Writer({"application": "/d/a.pl"}).pid_start(7, 1).fid(1, "/d/a.pl")
     w.fid(2, "/d1/X.pm").fid(3, "/d2/X.pm").time(5, 1, 1)
@@ -175,7 +170,7 @@ def test_lines_that_read_the_same_are_one(export_command, tmp_path):
     assert sum(stack == "main::RUNTIME:X.pm:1" for stack in stacks) == 1
 
 
-def test_many_names_that_become_one_text_do_not_take_longer(export_command, tmp_path):
+def test_many_names_that_become_one_text_do_not_take_longer(tmp_path):
     """Each looked for the next free number from the first one on: a hundred times as long."""
     def recorded(name, blanks):
         stream = Writer().pid_start(7).fid(1, "/x/a.pl")

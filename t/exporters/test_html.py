@@ -14,20 +14,20 @@ import urllib.parse
 
 import pytest
 
+import exports
 import htmlpages
 import nytpwrite
 import peerpages
 import profiles
-from reports import LIBS, command, made, peer, report, run  # noqa: F401
+import report_pages
+from reports import LIBS, made, peer, report, run  # noqa: F401
 from totals import Totals
 
 
 # ---- numbers, beside the stream and beside the other formats ----
 
-def totals_of(command, name, *arguments):
-    done = run(command, "--json", "-q", *arguments, profiles.profile(name))
-    assert done.returncode in (0, 3), done.stderr
-    return json.loads(done.stdout)
+def totals_of(name, *arguments):
+    return json.loads(exports.exported("--json", "-q", *arguments, profiles.profile(name)))
 
 
 def lines_of(totals):
@@ -97,26 +97,26 @@ NUMBERS = ["mixed-calls1", "mixed-calls2", "mixed-blocks", "mixed-stmts0", "mixe
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-def test_numbers_are_those_of_every_other_format(report, command, name):
-    pages, totals = report(name, "--no-merge-evals").pages, totals_of(command, name)
+def test_numbers_are_those_of_every_other_format(report, name):
+    pages, totals = report(name, "--no-merge-evals").pages, totals_of(name)
     same_numbers(pages, totals)
     want = Totals(profiles.profile(name))
     if name != "made-odd-ticks" and not want.overclaimed:   # ticks there are no whole nanoseconds
         assert totals["total"] * want.ticks_per_sec == want.total * 10 ** 9
 
 
-def test_what_processes_wait_for_each_other_counts_once_as_in_top(report, command):
-    index, totals = report("forks-merged").pages["index.html"], totals_of(command, "forks-merged")
+def test_what_processes_wait_for_each_other_counts_once_as_in_top(report):
+    index, totals = report("forks-merged").pages["index.html"], totals_of("forks-merged")
     want = totals["total"] - totals["child_wait"]
     assert totals["child_wait"] > 0 and int(index.root.elements("main")[0].get("data-total")) == want
     assert foot(index, "files")["Total"][1].number() == want
-    top = run(command, "--top", "--unit=ns", "-q", profiles.profile("forks-merged")).stdout.decode()
-    assert f": {want} ns," in top.splitlines()[0]
+    top = exports.exported("--top", "--unit=ns", "-q", profiles.profile("forks-merged"))
+    assert f": {want} ns," in top.decode().splitlines()[0]
 
 
 @pytest.mark.parametrize("name", ["evals", "names", "mixed-blocks"])
-def test_evals_that_are_merged_leave_the_sums_alone(report, command, name):
-    index, totals = report(name).pages["index.html"], totals_of(command, name)
+def test_evals_that_are_merged_leave_the_sums_alone(report, name):
+    index, totals = report(name).pages["index.html"], totals_of(name)
     total = foot(index, "files")["Total"]
     assert (int(total[0]), total[1].number()) == (totals["statements"], totals["total"])
     assert sum(excl for _, _, excl, _ in shown_subs(report(name).pages)) == sum(s["exclusive"] for s in totals["subs"])
@@ -148,23 +148,12 @@ def test_flame_graph_adds_up_to_the_program(report, name):
     """Widths of the script's data, and the folded stacks, against the totals of the stream."""
     folder = report(name).folder
     want = Totals(profiles.profile(name))
-    data = json.loads((folder / "flame.js").read_text()[len("nytp.flame("):-3])
-    frames, stack, own = data["frames"], [], collections.Counter()
-    for i in range(0, len(frames), 4):
-        up, sub, width, _ = frames[i:i + 4]
-        del stack[len(stack) - up:]
-        if stack:
-            stack[-1][1] -= width
-            assert stack[-1][1] >= 0, "children are wider than their parent"
-        stack.append([sub, width])
-        own[sub] += width
-        if len(stack) > 1:
-            own[stack[-2][0]] -= width
-    assert data["total"] == want.total == sum(own.values())
-    assert len(data["names"]) == len(data["hrefs"]) == len(data["fids"]) == len(data["kinds"])
-    folded = dict(line.rsplit(" ", 1) for line in
-                  (folder / "all_stacks_by_time.calls").read_text().splitlines())
-    assert sum(map(int, folded.values())) == want.total
+    flame = report_pages.Flame(folder / "flame.js")
+    assert min(flame.own) >= 0, "children are wider than their parent"
+    assert flame.total == want.total == sum(flame.own)
+    assert len({len(flame.data[key]) for key in ("names", "hrefs", "fids", "kinds")}) == 1
+    folded = [line.rsplit(" ", 1) for line in (folder / "all_stacks_by_time.calls").read_text().splitlines()]
+    assert sum(int(ticks) for _, ticks in folded) == want.total
 
 
 # ---- numbers, beside the peer's pages: what differs, and its reason ----
@@ -359,7 +348,7 @@ def test_siblings_of_an_eval_are_the_peers(report, peer):
 
 
 @pytest.fixture(scope="module")
-def crowd(command, tmp_path_factory):
+def crowd(tmp_path_factory):
     """Twelve files, of which the first ran ninety evals on one line."""
     folder = tmp_path_factory.mktemp("crowd")
     stream = nytpwrite.Writer({"application": "crowd.pl"}, {"calls": "1"})
@@ -372,7 +361,7 @@ def crowd(command, tmp_path_factory):
         stream.time(number, 100 + number, 1)
     stream.pid_end(1)
     stream.save(folder / "crowd.out")
-    return made(command, folder / "r", "--no-merge-evals", folder / "crowd.out")
+    return made(folder / "r", "--no-merge-evals", folder / "crowd.out")
 
 
 def test_many_siblings_are_linked_only_around_the_eval(crowd):
@@ -455,11 +444,11 @@ def test_side_files_are_the_peers(report, peer):
 # ---- one file ----
 
 @pytest.mark.parametrize("name", ["mixed-blocks", "evals", "names"])
-def test_one_file_needs_no_other(command, report, tmp_path, name):
+def test_one_file_needs_no_other(report, tmp_path, name):
     path = tmp_path / "report.html"
     arguments = ["--html", *(f"--lib={x}" for x in LIBS), profiles.profile(name)]
-    assert run(command, *arguments, "-o", path).returncode == 0
-    piped = run(command, *arguments)
+    assert run(*arguments, "-o", path).returncode == 0
+    piped = run(*arguments)
     assert piped.stdout == path.read_bytes()
     page = htmlpages.Page(path.read_text(encoding="utf-8"))
     ids = page.ids()
@@ -469,23 +458,15 @@ def test_one_file_needs_no_other(command, report, tmp_path, name):
         assert link == "" or link.startswith("file:///") or (link[0] == "#" and link[1:] in ids), link
         assert node.get("src") is None
     assert {s.get("id") for s in page.root.elements("section", "page")} == \
-        {htmlpages.urllib.parse.quote(n, safe="-._~()@!,;") for n in report(name).pages}
-    policy = next(m.get("content") for m in page.root.elements("meta") if "http-equiv" in m.attributes)
-    import base64
-    import hashlib
-    for tag in ("style", "script"):
-        text = page.root.elements(tag)[0].text().encode()
-        digest = base64.b64encode(hashlib.sha256(text).digest()).decode()
-        assert f"{tag}-src 'sha256-{digest}'" in policy
+        {urllib.parse.quote(n, safe="-._~()@!,;") for n in report(name).pages}
 
 
 # ---- options ----
 
 def test_minimal_and_no_flame_leave_out_what_they_say(report):
-    names = set(report("mixed-blocks", "--minimal", "--no-flame").names)
-    assert not {n for n in names if n.endswith((".svg", ".calls", "-sub.html", "-block.html"))}
-    assert "flame.js" not in names
-    assert list(htmlpages.problems(report("mixed-blocks", "--minimal", "--no-flame"))) == []
+    bare = report("mixed-blocks", "--minimal", "--no-flame")
+    assert not [n for n in bare.names if n.endswith((".svg", ".calls", "-sub.html", "-block.html")) or n == "flame.js"]
+    assert list(htmlpages.problems(bare)) == []
 
 
 def test_evals_of_one_line_are_merged_unless_not_wanted(report):
@@ -496,24 +477,23 @@ def test_evals_of_one_line_are_merged_unless_not_wanted(report):
 
 @pytest.mark.parametrize("arguments", [["--focus=inner|sum"], ["--hide=busy", "--no-builtins"], ["--no-wait"],
                                        ["--collapse-recursion"]])
-def test_a_selection_is_told_and_holds_for_all_pages(report, command, arguments):
+def test_a_selection_is_told_and_holds_for_all_pages(report, arguments):
     name = "recurse" if arguments == ["--collapse-recursion"] else "mixed-calls2"
-    pages = report(name, "--no-merge-evals", *arguments).pages
-    assert arguments[0] in pages["index.html"].root.elements("p", "selected")[0].text()
-    same_numbers(pages, totals_of(command, name, *arguments))
-    assert list(htmlpages.problems(report(name, "--no-merge-evals", *arguments))) == []
+    selected = report(name, "--no-merge-evals", *arguments)
+    assert arguments[0] in selected.pages["index.html"].root.elements("p", "selected")[0].text()
+    same_numbers(selected.pages, totals_of(name, *arguments))
+    assert list(htmlpages.problems(selected)) == []
 
 
 @pytest.mark.parametrize("name", ["xdg-open", "sensible-browser", "open"])
-def test_open_starts_a_browser_on_the_first_page(command, tmp_path, name):
+def test_open_starts_a_browser_on_the_first_page(tmp_path, name):
     """Desktops have xdg-open, Debian sensible-browser, macOS open."""
     browser = tmp_path / "bin" / name
     browser.parent.mkdir()
     browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {tmp_path}/opened\n')
     browser.chmod(0o755)
+    (tmp_path / "r").mkdir()
     environment = dict(os.environ, PATH=str(browser.parent))
-    for output, page in ((f"{tmp_path}/r", f"{tmp_path}/r/index.html"), (f"{tmp_path}/r/", f"{tmp_path}/r/index.html"),
-                         (f"{tmp_path}/x.html", f"{tmp_path}/x.html")):
-        (tmp_path / "r").mkdir(exist_ok=True)
-        assert run(command, "--html", "--open", "-o", output, profiles.profile("recurse"), env=environment).returncode == 0
-        assert (tmp_path / "opened").read_text() == page
+    for output, page in ("r", "r/index.html"), ("r/", "r/index.html"), ("x.html", "x.html"):
+        done = run("--html", "--open", "-o", f"{tmp_path}/{output}", profiles.profile("recurse"), env=environment)
+        assert done.returncode == 0 and (tmp_path / "opened").read_text() == f"{tmp_path}/{page}"

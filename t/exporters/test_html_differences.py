@@ -11,18 +11,18 @@ import nytpwrite
 import profiles
 from instructions import instructions
 from recordings import record
-from reports import command, made, run  # noqa: F401
+from reports import made, run
 from written import write_run
 
 SUBS = "index-subs-excl.html"
 
 
 @pytest.fixture
-def compared(command, tmp_path):
+def compared(tmp_path):
     def make(bases, new, *options, code=0):
         sides = [word for base in bases for word in ("--diff", base)]
-        report = made(command, tmp_path / "r", *sides, *options, *new, code=code)
-        document = run(command, *sides, "--json", "--unit=ns", "-q", *new)
+        report = made(tmp_path / "r", *sides, *options, *new, codes=[code])
+        document = run(*sides, "--json", "--unit=ns", "-q", *new)
         return report, json.loads(document.stdout)
     return make
 
@@ -107,15 +107,15 @@ def test_the_index_leaves_out_what_may_be_noise(compared, tmp_path):
     assert [("main::slow" in found, "main::noisy" in found) for found in names] == [(True, False), (True, True)]
 
 
-def test_a_table_of_counts_as_the_base(command, compared, tmp_path):
+def test_a_table_of_counts_as_the_base(compared, tmp_path):
     counts = tmp_path / "base.nytp.json"
-    assert run(command, "--save-base", "-o", counts, profiles.profile("mixed-calls1")).returncode == 0
+    assert run("--save-base", "-o", counts, profiles.profile("mixed-calls1")).returncode == 0
     report, document = compared([counts], [profiles.profile("recurse")])
     assert_same(report, document)
     assert "a table of counts" in report.main("index.html").text()
 
 
-def test_limits_decide_when_the_report_is_written(command, compared, tmp_path):
+def test_limits_decide_when_the_report_is_written(compared, tmp_path):
     files = [[record(tmp_path, f"sub f {{ 1 }} f() for 1 .. {n};\n", out=f"{n}.out")] for n in (3, 9)]
     report, _ = compared(*files, "--fail-over=1%:calls:sub", code=10)
     assert report.pages[SUBS].table("diff")
@@ -127,14 +127,14 @@ def test_a_partial_side_is_told(compared):
     assert report.main("index.html").elements("p", "partial")
 
 
-def test_without_a_base_there_is_no_difference(command, tmp_path):
-    report = made(command, tmp_path / "r", profiles.profile("recurse"))
+def test_without_a_base_there_is_no_difference(tmp_path):
+    report = made(tmp_path / "r", profiles.profile("recurse"))
     assert report.pages[SUBS].table("diff") is None
     assert {len(cells) for page in report.pages.values() for cells in page.lines().values()} <= {1, 2, 6}, "no such column"
 
 
-def test_one_file_has_it_too(command, tmp_path):
-    done = run(command, "--diff", profiles.profile("evals"), "--html", "-o", tmp_path / "r.html", profiles.profile("mixed-calls1"))
+def test_one_file_has_it_too(tmp_path):
+    done = run("--diff", profiles.profile("evals"), "--html", "-o", tmp_path / "r.html", profiles.profile("mixed-calls1"))
     assert done.returncode == 0
     page = htmlpages.Page((tmp_path / "r.html").read_text())
     assert len(page.ids()) == len(set(page.ids())) and len(page.root.elements("table", "diff")) == 2
@@ -168,7 +168,9 @@ BEFORE = """sub work {
 my $anonymous = sub { return work($_[0]) };
 work($_), $anonymous->($_) for 1 .. 10;
 """
-AFTER = "# a line more\n" + BEFORE.replace("1 .. 3", "1 .. 5").replace("if ($n % 2)", "if ($n > 100)").replace("1 .. 10", "1 .. 12")
+AFTER = "# a line more\n" + BEFORE
+for before, after in ("1 .. 3", "1 .. 5"), ("$n % 2", "$n > 100"), ("1 .. 10", "1 .. 12"):
+    AFTER = AFTER.replace(before, after)
 
 
 def test_lines_have_their_change_in_the_margin(compared, tmp_path):
@@ -191,20 +193,22 @@ def test_lines_have_their_change_in_the_margin(compared, tmp_path):
 def test_library_folders_are_left_out_of_names_that_hold_a_file(compared, tmp_path):
     """An anonymous sub has a number in place of its file and line; a name that the program made keeps its file."""
     made_up = "P::around[/x/lib/P.pm]"
-    sides = [[str(write_run(tmp_path / f"{n}.out", {"P::__ANON__[/x/lib/P.pm:3]": (n, 10), made_up: (n, 10), f"P::only_{n}[/x/lib/P.pm]": (9 * n, 10)}))]
-             for n in (2, 3)]
-    report, _ = compared(*sides, "--lib", "/x/lib")
+
+    def side(n):
+        subs = {"P::__ANON__[/x/lib/P.pm:3]": (n, 10), made_up: (n, 10), f"P::only_{n}[/x/lib/P.pm]": (9 * n, 10)}
+        return [write_run(tmp_path / f"{n}.out", subs)]
+    report, _ = compared(side(2), side(3), "--lib", "/x/lib")
     rows = {row[7].sub_name(): [small.text() for small in row[7].elements("small")] for row in report.pages[SUBS].table("diff")}
     assert rows == {"P::__ANON__#1": [], "P::around[P.pm]": [], "P::only_2[P.pm]": ["gone"], "P::only_3[P.pm]": ["new"]}
     assert made_up not in report.main("index.html").text()
 
 
 @pytest.mark.parametrize("names", ["mixed-calls2 mixed-calls1", "mixed-calls1 recurse", "evals mixed-calls2", "names mixed-calls2"])
-def test_margins_have_the_numbers_of_json(compared, command, names):
+def test_margins_have_the_numbers_of_json(compared, names):
     """What lines of subs that are on both sides gained is what --diff --lines --json says of them."""
     base, new = (profiles.profile(name) for name in names.split())
     report, _ = compared([base], [new])
-    document = json.loads(run(command, "--diff", base, "--json", "--lines", "--unit=ns", "-q", new).stdout)
+    document = json.loads(run("--diff", base, "--json", "--lines", "--unit=ns", "-q", new).stdout)
     shown = sum(abs(more) for more, _ in changed_lines(report).values())
     ran_now = [row for row in document["diff"] if any(line["new"]["statements"] for line in row["lines"])]
     wanted = sum(abs(line["new"]["statements"] - line["base"]["statements"]) for row in ran_now for line in row["lines"])
@@ -216,13 +220,13 @@ def test_margins_have_the_numbers_of_json(compared, command, names):
 
 # -------------------------------------------------------------------- inputs
 
-def test_pipes_can_be_compared(command, compared, tmp_path):
+def test_pipes_can_be_compared(compared, tmp_path):
     """Each input is read once."""
     base, new = profiles.profile("mixed-calls1"), profiles.profile("recurse")
     want, _ = compared([base], [new])
     for name, arguments, feed in (("stdin", ["--diff", base, "-"], new), ("base", ["--diff", "-", new], base)):
         with open(feed, "rb") as pipe:
-            got = made(command, tmp_path / name, *arguments, stdin=pipe)
+            got = made(tmp_path / name, *arguments, stdin=pipe)
         for table in "diff", "subs":
             assert [[c.text() for c in row] for row in got.pages[SUBS].table(table)] == \
                 [[c.text() for c in row] for row in want.pages[SUBS].table(table)], (name, table)
@@ -236,7 +240,7 @@ def test_subs_that_only_the_base_has_are_not_called_uncalled(compared):
     assert not [name for name in report.names if name.startswith("mixed-pl")]
 
 
-def test_many_files_are_looked_up_by_name(command, tmp_path):
+def test_many_files_are_looked_up_by_name(tmp_path):
     """The comparison as JSON looks up none of them: a walk over all files for each sub made it six times as much in place of three."""
     stream = nytpwrite.Writer().pid_start(7)
     for fid in range(1, 1501):

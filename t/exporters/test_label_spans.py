@@ -72,16 +72,12 @@ def test_markers_of_firefox_are_the_same(tmp_path):
     assert markers(out) == trace(out)[1]
 
 
-def label(stream, ticks, text):
-    return stream.comment(f"nytp-label {ticks} {text}")
-
-
 def test_a_mark_stays_between_calls_that_are_moved(tmp_path):
     """late() took longer than its statements: it is placed earlier than the clock of statements says,
     and what came before it too."""
     w = Writer(options={"calls": 2}).pid_start(7, 1).fid(1, "/x/a.pl").time(300, 1, 9)
     w.entry(1, 9).time(0, 1, 9).time(50, 1, 3).leave(1, 50, 50, "main::work")
-    label(w, 0, "phase=late").entry(1, 9).time(0, 1, 9).time(20, 1, 5).leave(1, 100, 100, "main::late")
+    w.label(0, "phase=late").entry(1, 9).time(0, 1, 9).time(20, 1, 5).leave(1, 100, 100, "main::late")
     file = w.time(10, 1, 9).pid_end(7).sub(1, "main::work", 3, 3).sub(1, "main::late", 5, 5).save(tmp_path / "a.out")
     calls, spans = trace(file)
     assert named(calls, "main::work") == [(23000, 28000)] and named(calls, "main::late") == [(28000, 38000)]
@@ -91,7 +87,7 @@ def test_a_mark_stays_between_calls_that_are_moved(tmp_path):
 def test_a_band_stays_where_the_calls_in_it_are_too_many(tmp_path):
     out = record(tmp_path, PROGRAM)
     whole, cut = trace(out)[1], trace("--max-calls=3", out)[1]
-    assert [(value, *ends) for value, *ends in cut["request"]] and len(cut["request"]) == 4
+    assert len(cut["request"]) == 4
     for (_, start, end), (_, cut_start, cut_end) in zip(whole["request"], cut["request"]):
         length = whole["request"][-1][2]
         assert abs(start - cut_start) < length / 5 and abs(end - cut_end) < length / 5
@@ -99,15 +95,11 @@ def test_a_band_stays_where_the_calls_in_it_are_too_many(tmp_path):
 
 def test_of_a_sampled_program_the_labels_clock_tells(tmp_path):
     """Three labels within one sample; a fourth after a pause ends no later than the next sample."""
-    w = Writer(options={"calls": 2}).attribute("sampled", 1).attribute("ticks_per_sec", 1000000).pid_start(7, 1).fid(1, "/x/a.pl").time(1000, 1, 9)
+    w = Writer({"sampled": 1, "ticks_per_sec": 1000000}, {"calls": 2}).pid_start(7, 1).fid(1, "/x/a.pl").time(1000, 1, 9)
     for at in (5000, 5300, 5700):
-        label(w, at, f"request=r{at}")
-        label(w, at + 100, "request")
-    w.time(1000, 1, 9)
-    label(w, 900000, "request=late").time(1000, 1, 9)
-    label(w, 901200, "request").time(1000, 1, 9)
-    file = w.entry(1, 9).time(1000, 1, 3).leave(1, 1000, 1000, "main::f").time(1, 1, 9).pid_end(7).save(tmp_path / "a.out")
-    spans = trace(file)[1]["request"]
+        w.label(at, f"request=r{at}").label(at + 100, "request")
+    w.time(1000, 1, 9).label(900000, "request=late").time(1000, 1, 9).label(901200, "request").time(1000, 1, 9)
+    spans = trace(w.call("main::f", 1000, 3).time(1, 1, 9).pid_end(7).save(tmp_path / "a.out"))[1]["request"]
     micro = 1000
     assert spans[:3] == [(f"r{5000 + at}", (1000 + at) * micro, (1100 + at) * micro) for at in (0, 300, 700)]
     assert spans[3:] == [("late", 3000 * micro, 4000 * micro)]
@@ -117,8 +109,8 @@ def two_processes(tmp_path):
     files = []
     for pid, per_second in ((7, 1000000), (8, 10000000)):
         w = Writer(attributes={"ticks_per_sec": per_second}, options={"calls": 2}).pid_start(pid, 1)
-        label(w.fid(1, "/x/a.pl").time(50, 1, 9), 0, f"worker={pid}").entry(1, 9).time(0, 1, 9).time(50, 1, 3)
-        label(w.leave(1, 50, 50, "main::work").time(10, 1, 9), 0, "worker")
+        w.fid(1, "/x/a.pl").time(50, 1, 9).label(0, f"worker={pid}").entry(1, 9).time(0, 1, 9).time(50, 1, 3)
+        w.leave(1, 50, 50, "main::work").time(10, 1, 9).label(0, "worker")
         files.append(w.time(200, 1, 9).pid_end(pid).sub(1, "main::work", 3, 3).save(tmp_path / f"{pid}.out"))
     return files
 
@@ -160,9 +152,8 @@ def test_names_that_need_care_are_whole(tmp_path):
 def test_more_stretches_than_are_kept_are_told(tmp_path):
     w = Writer(options={"calls": 2}).pid_start(7, 1).fid(1, "/x/a.pl")
     for i in range(100003):
-        label(w, 0, f"n={i % 7}").time(1, 1, 9)
-    w.entry(1, 9).time(1, 1, 3).leave(1, 1, 1, "main::f")
-    file = w.time(1, 1, 9).pid_end(7).save(tmp_path / "a.out", compress=True)
+        w.label(0, f"n={i % 7}").time(1, 1, 9)
+    file = w.call("main::f", 1, 3).time(1, 1, 9).pid_end(7).save(tmp_path / "a.out", compress=True)
     events = json.loads(good("--chrome-trace", file))["traceEvents"]
     track, = [event["args"]["name"] for event in events if event["name"] == "process_name"]
     assert track.endswith(", 3 stretches of labels are left out")
@@ -171,9 +162,9 @@ def test_more_stretches_than_are_kept_are_told(tmp_path):
 
 def test_damage_in_labels_is_survived(tmp_path):
     w = Writer(options={"calls": 2}).fid(1, "/x/a.pl")
-    label(w, 1, "before=any").pid_start(7, 1).entry(1, 9).time(1, 1, 9).leave(1, 1, 1, "main::f")
+    w.label(1, "before=any").pid_start(7, 1).call("main::f", 1, 9)
     for text in ("request", "request=a", "request=b", "=", "x=", "request=" + "v" * 9000):
-        label(w.time(5, 1, 9), -10**16, text).time(2, 1, 9)
+        w.time(5, 1, 9).label(-10**16, text).time(2, 1, 9)
     w.comment("nytp-own 2000000000 5 main::f").entry(1, 9).time(1, 1, 3)
     done = run("--chrome-trace", w.save(tmp_path / "a.out"))
     assert done.returncode == 3

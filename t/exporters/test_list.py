@@ -3,11 +3,13 @@
 raw stream, and text of the recording beside them."""
 
 import collections
+import functools
 import re
 
 import pytest
 
 import exports
+import profiles
 from test_totals import (EXACT as ALL, ROOT, UNKNOWN, bound_by_statements, differences, drop_swapped_twins,
                          is_uncounted, unmarked, without_zeros)
 
@@ -36,9 +38,7 @@ class Listed:
 
 
 def text_of(profile, *arguments):
-    code, text, errors = exports.nytp_export("-q", "--unit=ticks", *arguments, profile)
-    assert code in (0, 3), errors
-    lines = (text if isinstance(text, str) else text.decode()).splitlines()
+    lines = exports.exported("-q", "--unit=ticks", *arguments, profile).decode().splitlines()
     return lines[:2] + lines[4:] if lines[2].startswith("open at its end") else lines
 
 
@@ -69,36 +69,28 @@ def listed(profile, *arguments):
     return subs
 
 
-_listed = {}
-_uncounted = {}
+@functools.cache
+def uncounted(want, sub):
+    """No call of the recording has waits of accept() that its statement tells."""
+    return sub in want.accepting or is_uncounted(want, sub)
 
 
-def uncounted(name, want, sub):
-    """is_uncounted(), asked once for each sub of a profile. No call of the recording has waits of accept() that its statement tells."""
-    known = _uncounted.setdefault(name, {})
-    if sub not in known:
-        known[sub] = sub in want.accepting or is_uncounted(want, sub)
-    return known[sub]
-
-
-def all_listed(profile, name):
-    if name not in _listed:
-        _listed[name] = listed(profile(name), "--list=.")
-    return _listed[name]
+@functools.cache
+def all_listed(name):
+    return listed(profiles.profile(name), "--list=.")
 
 
 @pytest.mark.parametrize("name", EXACT)
-def test_subs_have_the_recorded_numbers(profile, totals, name):
+def test_subs_have_the_recorded_numbers(totals, name):
     want = totals(name)
     shown = {what: collections.Counter() for what in ("self", "inclusive", "calls")}
-    for sub in all_listed(profile, name):
+    for sub in all_listed(name):
         shown["self"][sub.name] += sub.self
         shown["inclusive"][sub.name] += sub.incl
         shown["calls"][sub.name] += sub.n_calls
         assert sum(row[3] for row in sub.rows) == sub.self, sub.name
     for what, values in shown.items():
-        wanted = {sub.strip(): getattr(value, what) for sub, value in want.subs.items()
-                  if getattr(value, what)}
+        wanted = {sub.strip(): getattr(value, what) for sub, value in want.subs.items() if getattr(value, what)}
         wrong = differences(without_zeros(unmarked(values)), wanted)
         if what == "self":
             if not want.arcs:
@@ -108,31 +100,24 @@ def test_subs_have_the_recorded_numbers(profile, totals, name):
                 wrong.pop(ROOT, None)
         else:
             for sub in list(wrong):
-                if sub in (UNKNOWN, ROOT) or uncounted(name, want, sub):
+                if sub in (UNKNOWN, ROOT) or uncounted(want, sub):
                     wrong.pop(sub)
         assert wrong == {}, what
 
 
 @pytest.mark.parametrize("name", EXACT)
-def test_lines_have_the_recorded_statements(profile, totals, name):
+def test_lines_have_the_recorded_statements(totals, name):
     want = totals(name)
     shown = collections.Counter()
-    for sub in all_listed(profile, name):
+    for sub in all_listed(name):
         for file, line, statements, _, _, _ in sub.rows:
             shown[file, line] += statements
     wanted = {place: line.count for place, line in want.lines.items() if line.count}
     assert differences(without_zeros(shown), wanted) == {}
 
 
-def hidden(rows):
-    """Of rows of calls those by name, and what the last one sums up: sub -> [n, ticks]."""
-    named = {row[:2]: row[2:] for row in rows if not MORE.match(row[1])}
-    rest = [row for row in rows if MORE.match(row[1])]
-    return named, rest
-
-
 @pytest.mark.parametrize("name", EXACT)
-def test_calls_stand_under_their_lines(profile, totals, name):
+def test_calls_stand_under_their_lines(totals, name):
     want = totals(name)
     if not want.arcs:
         return
@@ -143,21 +128,21 @@ def test_calls_stand_under_their_lines(profile, totals, name):
         cell[1] += round(incl * want.ticks_per_sec)
     shown = collections.defaultdict(lambda: [0, 0])
     rests = collections.defaultdict(lambda: [0, 0, 0])
-    for sub in all_listed(profile, name):
-        named, rest = hidden(sub.calls["->"])
-        for (where, callee), (count, ticks) in named.items():
-            shown[sub.name, where, callee][0] += count
-            shown[sub.name, where, callee][1] += ticks
-        for where, text, count, ticks in rest:
-            for i, value in enumerate((int(MORE.match(text)[1]), count, ticks)):
-                rests[sub.name, where][i] += value
+    for sub in all_listed(name):
+        for where, callee, count, ticks in sub.calls["->"]:
+            if more := MORE.match(callee):      # a row that sums up the others
+                cell, values = rests[sub.name, where], (int(more[1]), count, ticks)
+            else:
+                cell, values = shown[sub.name, where, callee], (count, ticks)
+            for i, value in enumerate(values):
+                cell[i] += value
     compared = 0
     for (caller, where, callee), cell in wanted.items():
         if (caller, where, callee) in shown:
-            if not uncounted(name, want, callee):
+            if not uncounted(want, callee):
                 assert shown[caller, where, callee] == cell, (caller, where, callee)
                 compared += 1
-        else:                                   # in the row that sums up the others
+        else:
             rest = rests[caller, where]
             for i, value in enumerate((1, *cell)):
                 rest[i] -= value
@@ -166,8 +151,8 @@ def test_calls_stand_under_their_lines(profile, totals, name):
 
 
 @pytest.mark.parametrize("name", EXACT)
-def test_callers_stand_above(profile, totals, name):
-    for sub in all_listed(profile, name):
+def test_callers_stand_above(totals, name):
+    for sub in all_listed(name):
         callers = sub.calls["<-"]
         if callers and sub.name != ROOT:
             assert sum(row[2] for row in callers) == sub.n_calls, sub.name
@@ -175,11 +160,11 @@ def test_callers_stand_above(profile, totals, name):
 
 
 @pytest.mark.parametrize("name", ["mixed-calls2", "evals", "requires", "names"])
-def test_the_text_is_the_recordings(profile, totals, name):
+def test_the_text_is_the_recordings(totals, name):
     want = totals(name)
     fids = {file: fid for fid, file in want.files.items()}
     compared = context = 0
-    for sub in all_listed(profile, name):
+    for sub in all_listed(name):
         source = [(row[0], row[1], row[5]) for row in sub.rows]
         source += [(sub.file, line, text) for line, text in sub.context]
         context += len(sub.context)
@@ -243,7 +228,7 @@ def test_a_hot_line_has_its_builtins_time(profile, totals, name):
     want = totals(name)
     wanted = collections.Counter()
     builtins = {sub.strip() for sub, value in want.subs.items() if value.is_builtin}
-    for sub in all_listed(profile, name):
+    for sub in all_listed(name):
         if sub.name not in builtins:
             for file, line, _, ticks, _, _ in sub.rows:
                 wanted[f"{file}:{line}"] += ticks
@@ -296,8 +281,7 @@ def test_peek_shows_callers_and_callees(profile, totals, name):
         cell = wanted[caller.strip(), callee.strip()]
         cell[0] += round(incl * want.ticks_per_sec)
         cell[1] += count
-    shown = {"<-": collections.defaultdict(lambda: [0, 0]),
-             "->": collections.defaultdict(lambda: [0, 0])}
+    shown = {arrow: collections.defaultdict(lambda: [0, 0]) for arrow in ("<-", "->")}
     whole = {"<-": set(), "->": set()}
     own_ticks = collections.Counter()
     for block in peeked(profile(name), "--peek=."):
@@ -313,7 +297,7 @@ def test_peek_shows_callers_and_callees(profile, totals, name):
                 shown[arrow][key][0] += ticks
                 shown[arrow][key][1] += calls
     for (caller, callee), cell in wanted.items():
-        if uncounted(name, want, callee):
+        if uncounted(want, callee):
             continue
         if callee in whole["<-"]:
             assert shown["<-"][caller, callee] == cell, (caller, callee)
@@ -327,5 +311,4 @@ def test_what_is_not_there_is_told(profile):
     for option in ("list", "peek"):
         code, text, errors = exports.nytp_export(f"--{option}=main::bsuy", profile("mixed-calls2"))
         assert code == 1 and len(text.splitlines()) <= 4
-        assert f'--{option}: no sub and no file matches "main::bsuy"; near it: main::busy' in (
-            errors if isinstance(errors, str) else errors.decode())
+        assert f'--{option}: no sub and no file matches "main::bsuy"; near it: main::busy' in errors

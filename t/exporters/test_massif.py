@@ -38,30 +38,21 @@ def begun(pid=7, ticks_per_sec=1000):
     return Writer(attributes={"ticks_per_sec": ticks_per_sec}, options={"calls": 2}).pid_start(pid, 1).fid(1, "/x/a#b.pl")
 
 
-def memory(stream, value):
-    return stream.comment(f"nytp-memory {value}")
-
-
-def alloc(stream, number, size, line):
-    return stream.comment(f"nytp-alloc {number} {size} 1 1 {line}")
-
-
 def sampled():
     """load 9000 of 20000, called by quote; note 8000; the program 1000; others below 1 %."""
-    stream = memory(begun(), 500).time(10, 1, 9)
+    stream = begun().memory(500).time(10, 1, 9)
     stream.entry(1, 9).time(0, 1, 9).entry(1, 5).time(5, 1, 5)
-    memory(alloc(alloc(stream, 1, 9000, 3), 2, 11000, 4), 600).time(10, 1, 3)
-    stream.comment("nytp-free 2").leave(2, 10, 10, "main::load").time(1, 1, 5).leave(1, 16, 6, "main::quote")
+    stream.alloc(1, 9000, 3).alloc(2, 11000, 4).memory(600).time(10, 1, 3)
+    stream.free(2).leave(2, 10, 10, "main::load").time(1, 1, 5).leave(1, 16, 6, "main::quote")
     stream.time(5, 1, 9).entry(1, 10).time(0, 1, 10)
-    alloc(stream, 3, 8000, 6).time(5, 1, 6).leave(1, 5, 5, "main::note").time(1, 1, 10)
-    alloc(alloc(alloc(stream, 4, 1000, 11), 5, 20, 12), 6, 30, 13)
-    return memory(stream.time(2, 1, 11), 700).pid_end(7)
+    stream.alloc(3, 8000, 6).time(5, 1, 6).leave(1, 5, 5, "main::note").time(1, 1, 10)
+    stream.alloc(4, 1000, 11).alloc(5, 20, 12).alloc(6, 30, 13)
+    return stream.time(2, 1, 11).memory(700).pid_end(7)
 
 
 def test_snapshots_of_memory_in_core(tmp_path):
-    stream = memory(memory(begun(), 4096).time(100, 1, 9), 5000000).time(40, 1, 9)
-    file = memory(stream, 3000000).entry(1, 9).time(1, 1, 3).leave(1, 1, 1, "main::f").pid_end(7).save(tmp_path / "a.out")
-    found, trees, head = snapshots(file)
+    stream = begun().memory(4096).time(100, 1, 9).memory(5000000).time(40, 1, 9).memory(3000000)
+    found, trees, head = snapshots(stream.call("main::f", 1, 3).pid_end(7).save(tmp_path / "a.out"))
     assert found == [(0, 4096, "empty"), (100, 5000000, "empty"), (140, 3000000, "empty")] and trees == []
     assert head == "desc: nytp-export, memory in core, pid 7\ncmd: hand.pl\ntime_unit: ms\n"
 
@@ -88,17 +79,15 @@ def test_with_samples_the_peak_and_the_last_one_tell_who_allocated(tmp_path):
                      " n0: 50 in 2 places, all below massif's threshold (1.00%)"]
 
 
-def grown_and_freed(clock=1):
+def grown_and_freed():
     """Between two comments of memory 700 bytes are in use at most: 500 of line 3, 200 of line 4, after 300 of line 5 were freed, before which 600 were.
     Of another process of the same input, later, 50."""
-    stream = memory(begun(), 1000).time(10 * clock, 1, 9)
-    alloc(alloc(stream, 1, 300, 5), 2, 300, 3).time(10 * clock, 1, 3).comment("nytp-free 1")
-    alloc(alloc(stream, 3, 200, 3), 4, 200, 4).time(10 * clock, 1, 4)
-    stream.comment("nytp-free 2").comment("nytp-free 4").comment("nytp-free 4").time(10 * clock, 1, 6)
-    alloc(stream, 5, 100, 6)
-    memory(stream.comment("nytp-free 3"), 1000).time(10 * clock, 1, 9)
-    stream.entry(1, 9).time(1, 1, 3).leave(1, 1, 1, "main::f").time(9 * clock, 1, 9)
-    return memory(stream, 1000).pid_end(7)
+    stream = begun().memory(1000).time(10, 1, 9)
+    stream.alloc(1, 300, 5).alloc(2, 300, 3).time(10, 1, 3).free(1)
+    stream.alloc(3, 200, 3).alloc(4, 200, 4).time(10, 1, 4)
+    stream.free(2).free(4).free(4).time(10, 1, 6).alloc(5, 100, 6)
+    stream.free(3).memory(1000).time(10, 1, 9).call("main::f", 1, 3).time(9, 1, 9)
+    return stream.memory(1000).pid_end(7)
 
 
 def test_a_peak_between_the_points_of_the_curve_is_a_snapshot_of_its_own(tmp_path):
@@ -106,9 +95,8 @@ def test_a_peak_between_the_points_of_the_curve_is_a_snapshot_of_its_own(tmp_pat
     assert found == [(0, 0, "empty"), (20, 700, "peak"), (40, 100, "empty"), (60, 100, "detailed")]
     assert trees[:3] == ["n2: 700 (heap allocation functions) malloc, by samples",
                          " n0: 500 0x: main::RUNTIME (/x/a?b.pl:3)", " n0: 200 0x: main::RUNTIME (/x/a?b.pl:4)"]
-    two = grown_and_freed()
-    alloc(memory(two.pid_start(8, 1), 2000), 2, 50, 6).time(10, 1, 6)
-    two = memory(two.comment("nytp-free 2"), 2000).time(10, 1, 6).pid_end(8).save(tmp_path / "b.out")
+    two = grown_and_freed().pid_start(8, 1).memory(2000).alloc(2, 50, 6).time(10, 1, 6)
+    two = two.free(2).memory(2000).time(10, 1, 6).pid_end(8).save(tmp_path / "b.out")
     assert snapshots(two)[:2] == (found, trees)
     good("--massif", "--per-process", "-q", "-o", tmp_path / "massif.out.%p", two)
     second = (tmp_path / "massif.out.8").read_text()
@@ -116,18 +104,19 @@ def test_a_peak_between_the_points_of_the_curve_is_a_snapshot_of_its_own(tmp_pat
 
 
 def test_a_peak_behind_all_points_but_the_last_comes_before_that(tmp_path):
-    stream = alloc(memory(begun(), 10).time(10, 1, 9), 1, 700, 3).time(10, 1, 3).comment("nytp-free 1").time(10, 1, 9)
-    assert snapshots(memory(stream, 10).pid_end(7).save(tmp_path / "a.out"))[0] == [(0, 0, "empty"), (10, 700, "peak"), (30, 0, "detailed")]
+    stream = begun().memory(10).time(10, 1, 9).alloc(1, 700, 3).time(10, 1, 3).free(1).time(10, 1, 9).memory(10)
+    found, _, _ = snapshots(stream.pid_end(7).save(tmp_path / "a.out"))
+    assert found == [(0, 0, "empty"), (10, 700, "peak"), (30, 0, "detailed")]
 
 
 def test_what_recording_cost_moves_the_peak_with_the_calls(tmp_path):
     """The call takes half of what was recorded of it; the peak is inside it, where a point of the curve is."""
-    stream = memory(begun(ticks_per_sec=1000000), 10).time(100000, 1, 9).entry(1, 9).time(0, 1, 9)
+    stream = begun(ticks_per_sec=1000000).memory(10).time(100000, 1, 9).entry(1, 9).time(0, 1, 9)
     for i in range(1000):
         if i == 500:
-            memory(alloc(stream, 1, 700, 3), 20).comment("nytp-free 1")
+            stream.alloc(1, 700, 3).memory(20).free(1)
         stream.time(200, 1, 3)
-    memory(stream.leave(1, 200000, 200000, "main::work").time(10000, 1, 9), 10)
+    stream.leave(1, 200000, 200000, "main::work").time(10000, 1, 9).memory(10)
     stream.comment("nytp-costs stmt=100000000 leave=0 call_in=0 call_out=0 xsub_in=0 xsub_out=0 op_in=0 op_out=0")
     file = stream.pid_end(7).save(tmp_path / "a.out")
     assert snapshots("--as-recorded", file)[0] == [(0, 0, "empty"), (200, 700, "peak"), (310, 0, "detailed")]
@@ -137,13 +126,13 @@ def test_what_recording_cost_moves_the_peak_with_the_calls(tmp_path):
 
 def test_the_peak_is_not_behind_the_end(tmp_path):
     """A statement's time may be below 0."""
-    stream = alloc(memory(begun(), 10).time(100, 1, 9), 1, 700, 3).comment("nytp-free 1").time(-60, 1, 3)
-    assert [at for at, *_ in snapshots(memory(stream, 10).pid_end(7).save(tmp_path / "a.out"))[0]] == [0, 40, 40]
+    stream = begun().memory(10).time(100, 1, 9).alloc(1, 700, 3).free(1).time(-60, 1, 3).memory(10)
+    assert [at for at, *_ in snapshots(stream.pid_end(7).save(tmp_path / "a.out"))[0]] == [0, 40, 40]
 
 
 def test_the_peak_of_merged_inputs_is_on_their_axis(tmp_path):
     """Both have the finer clock of the two."""
-    other = memory(begun(9, ticks_per_sec=1000000), 10).time(1000, 1, 9).pid_end(9).save(tmp_path / "b.out")
+    other = begun(9, ticks_per_sec=1000000).memory(10).time(1000, 1, 9).pid_end(9).save(tmp_path / "b.out")
     file = grown_and_freed().save(tmp_path / "a.out")
     assert snapshots(other, file)[:2] == snapshots(file)[:2]
 
@@ -155,7 +144,7 @@ def test_ms_print_reads_both(tmp_path):
     assert re.search(r"^100\.00% \(18,050B\) \(heap allocation functions\) malloc", text, re.M)
     assert re.search(r"^->49\.86% \(9,000B\) 0x\w+: main::load \(/x/a\?b\.pl:3\)$", text, re.M)
     assert re.search(r"^\| ->49\.86% \(9,000B\) 0x\w+: main::quote ", text, re.M)
-    empty = begun().entry(1, 9).time(1, 1, 3).leave(1, 1, 1, "main::f").pid_end(7).save(tmp_path / "b.out")
+    empty = begun().call("main::f", 1, 3).pid_end(7).save(tmp_path / "b.out")
     good("--massif", "-o", tmp_path / "b.massif", empty)
     assert "the end alone: no curve is known" in ms_print(tmp_path / "b.massif")
 
@@ -176,18 +165,18 @@ def test_deep_stacks_end_at_thirty_frames(tmp_path):
     stream = begun()
     for _ in range(50):
         stream.entry(1, 9).time(0, 1, 9)
-    alloc(stream, 1, 77, 9)
+    stream.alloc(1, 77, 9)
     for depth in range(50, 0, -1):
         stream.time(1, 1, 9).leave(depth, 1, 1, "main::deep")
-    trees = snapshots(memory(stream, 1).pid_end(7).save(tmp_path / "a.out"))[1]
+    trees = snapshots(stream.memory(1).pid_end(7).save(tmp_path / "a.out"))[1]
     assert len(trees) == 31 and trees[-1].strip().startswith("n0: 77 ")
 
 
 def test_of_several_processes_the_largest_and_each_in_a_file(tmp_path):
     files = []
     for pid, most in ((7, 1000), (8, 3000), (9, 2000)):
-        stream = memory(begun(pid), most).entry(1, 9).time(1, 1, 3).leave(1, 1, 1, "main::f").time(2, 1, 9)
-        files.append(memory(stream, 10).pid_end(pid).save(tmp_path / f"{pid}.out"))
+        stream = begun(pid).memory(most).call("main::f", 1, 3).time(2, 1, 9).memory(10)
+        files.append(stream.pid_end(pid).save(tmp_path / f"{pid}.out"))
     found, _, head = snapshots(*files)
     assert [size for _, size, _ in found] == [3000, 10] and "pid 8, the largest of 3 processes (--per-process)" in head
     good("--massif", "--per-process", "-o", tmp_path / "massif.out.%p", *files)
@@ -197,9 +186,8 @@ def test_of_several_processes_the_largest_and_each_in_a_file(tmp_path):
 def test_many_points_are_a_hundred_snapshots_with_the_peak(tmp_path):
     stream = begun()
     for i in range(5000):
-        memory(stream, 10**9 if i == 3111 else 1000 + i).time(1, 1, 9)
-    file = memory(stream, 5).entry(1, 9).time(1, 1, 3).leave(1, 1, 1, "main::f").pid_end(7).save(tmp_path / "a.out")
-    found, _, _ = snapshots(file)
+        stream.memory(10**9 if i == 3111 else 1000 + i).time(1, 1, 9)
+    found, _, _ = snapshots(stream.memory(5).call("main::f", 1, 3).pid_end(7).save(tmp_path / "a.out"))
     assert 95 <= len(found) <= 101 and (3111, 10**9, "empty") in found and found[-1][1] == 5
     assert [time for time, *_ in found] == sorted(time for time, *_ in found)
 

@@ -46,17 +46,12 @@ def begun(pid=7):
     return Writer(attributes={"ticks_per_sec": 1000000}, options={"calls": 2}).pid_start(pid, 1).fid(1, "/x/a.pl")
 
 
-def memory(stream, value):
-    return stream.comment(f"nytp-memory {value}")
-
-
 def called(stream, pid=7):
-    return stream.entry(1, 9).time(0, 1, 9).time(50, 1, 3).leave(1, 50, 50, "main::work").time(10, 1, 9).pid_end(pid)
+    return stream.call("main::work", 50, 3).time(10, 1, 9).pid_end(pid)
 
 
 def small(pid=7):
-    stream = memory(memory(begun(pid), 4096).time(100, 1, 9), 5000000).time(40, 1, 9)
-    return memory(stream, 3000000)
+    return begun(pid).memory(4096).time(100, 1, 9).memory(5000000).time(40, 1, 9).memory(3000000)
 
 
 def test_points_lie_where_the_comments_stand(tmp_path):
@@ -70,13 +65,11 @@ def test_points_lie_where_the_comments_stand(tmp_path):
 
 def test_of_samples_what_is_in_use_there_and_values(tmp_path):
     stream = begun().entry(1, 9).time(10, 1, 9)
-    stream.comment("nytp-alloc 1 700 1 1 3").comment("nytp-alloc 2 90 1 1 3").comment("nytp-svs 3 1 3")
-    memory(stream, 1000).time(10, 1, 3)
-    stream.comment("nytp-free 1").comment("nytp-free 1").comment("nytp-free 9").comment("nytp-svs -2 1 3")
-    memory(stream, 1001).leave(1, 10, 10, "main::f").time(5, 1, 9).pid_end(7)
+    stream.alloc(1, 700, 3).alloc(2, 90, 3).comment("nytp-svs 3 1 3").memory(1000).time(10, 1, 3)
+    stream.free(1).free(1).free(9).comment("nytp-svs -2 1 3").memory(1001)
+    stream.leave(1, 10, 10, "main::f").time(5, 1, 9).pid_end(7)
     # another process begins anew
-    stream.pid_start(8, 7)
-    memory(stream, 2000).entry(1, 9).time(1, 1, 3).leave(1, 1, 1, "main::f").time(5, 1, 9).pid_end(8)
+    stream.pid_start(8, 7).memory(2000).call("main::f", 1, 3).time(5, 1, 9).pid_end(8)
     file = stream.save(tmp_path / "a.out")
     curves, _ = trace(file)
     assert curves == {(7, RESIDENT): [(10, 1000), (20, 1001)], (7, IN_USE): [(10, 790), (20, 90)],
@@ -102,11 +95,11 @@ def test_what_recording_cost_moves_them_with_the_calls(tmp_path):
     stream = begun().time(1000, 1, 9).entry(1, 9).time(0, 1, 9)
     for _ in range(50):
         stream.time(10, 1, 3)
-    memory(stream, 7000)
+    stream.memory(7000)
     for _ in range(50):
         stream.time(10, 1, 3)
-    stream.leave(1, 1000, 1000, "main::work").time(10, 1, 9)
-    memory(stream, 8000).comment("nytp-costs stmt=5000000 leave=0 call_in=0 call_out=0 xsub_in=0 xsub_out=0 op_in=0 op_out=0")
+    stream.leave(1, 1000, 1000, "main::work").time(10, 1, 9).memory(8000)
+    stream.comment("nytp-costs stmt=5000000 leave=0 call_in=0 call_out=0 xsub_in=0 xsub_out=0 op_in=0 op_out=0")
     file = stream.pid_end(7).save(tmp_path / "a.out")
     (raw, raw_ends), (curves, ends) = trace("--as-recorded", file), trace(file)
     assert raw[7, RESIDENT] == [(1500, 7000), (raw_ends[7], 8000)]
@@ -117,7 +110,7 @@ def test_what_recording_cost_moves_them_with_the_calls(tmp_path):
 def test_of_too_many_few_are_kept_and_the_peak_is_among_them(tmp_path):
     stream = begun()
     for i in range(100000):
-        memory(stream, 10**9 if i == 31001 else 1000 + i).time(1, 1, 9)
+        stream.memory(10**9 if i == 31001 else 1000 + i).time(1, 1, 9)
     file = called(stream).save(tmp_path / "a.out", compress=True)
     points = trace(file)[0][7, RESIDENT]
     assert MOST / 2 <= len(points) <= MOST
@@ -130,7 +123,7 @@ def test_damage_is_survived(tmp_path):
     stream = Writer(options={"calls": 2}).comment("nytp-memory 5").fid(1, "/x/a.pl").pid_start(7, 1)
     for text in ("nytp-memory", "nytp-memory ", "nytp-memory x", "nytp-memory -1", "nytp-memory " + "9" * 30, "nytp-memory 99999999999999999"):
         stream.comment(text).time(-5, 1, 9).time(10, 1, 9)
-    stream.entry(1, 9).time(1, 1, 3).leave(1, 1, 1, "main::f").time(1, 1, 9)
+    stream.call("main::f", 1, 3).time(1, 1, 9)
     done = run("--chrome-trace", stream.save(tmp_path / "a.out"))
     assert done.returncode == 3
     assert [event["args"] for event in json.loads(done.stdout)["traceEvents"] if event["ph"] == "C"] == [{"bytes": 99999999999999999}]
@@ -144,19 +137,19 @@ def report(tmp_path, file):
 def test_the_report_draws_it(tmp_path):
     stream = begun()
     for value in (10_000_000, 40_000_000, 30_000_000, 20_000_000):
-        memory(stream, value).time(100, 1, 9)
-    text = report(tmp_path, called(memory(stream, 5_000_000)).save(tmp_path / "a.out"))[1]
+        stream.memory(value).time(100, 1, 9)
+    text = report(tmp_path, called(stream.memory(5_000_000)).save(tmp_path / "a.out"))[1]
     assert re.sub("<.*?>", "", text.splitlines()[1]) == "In core 10.0 MB at first, 40.0 MB at most (after 100µs), 5.0 MB in the end."
     assert re.findall(r'points="(.*?)"', text) == ["0,75 250,0 500,25 750,50 1000,88"]
     assert report(tmp_path, called(small()).save(tmp_path / "b.out")) is None       # three points are no curve
 
 
 def test_the_report_has_what_was_in_use_beside_it(tmp_path):
-    stream = begun().entry(1, 9).time(10, 1, 9).comment("nytp-alloc 1 3000000 1 1 3")
+    stream = begun().entry(1, 9).time(10, 1, 9).alloc(1, 3000000, 3)
     for value in (1_000_000, 2_000_000, 3_500_000):
-        memory(stream, value).time(10, 1, 3)
-    memory(stream.comment("nytp-free 1"), 4_000_000).leave(1, 30, 30, "main::f").time(5, 1, 9).pid_end(7)
-    memory(stream.pid_start(8, 7), 7000).time(1, 1, 9).pid_end(8)
+        stream.memory(value).time(10, 1, 3)
+    stream.free(1).memory(4_000_000).leave(1, 30, 30, "main::f").time(5, 1, 9).pid_end(7)
+    stream.pid_start(8, 7).memory(7000).time(1, 1, 9).pid_end(8)
     text = report(tmp_path, stream.save(tmp_path / "a.out"))[1]
     assert "Process 7, the largest. In core" in text and "at most <b>3.0 MB</b>, by samples." in text
     assert re.findall(r'stroke=(\w+)', text) == ["currentColor", "orange"]
@@ -170,12 +163,12 @@ def test_the_report_has_what_was_in_use_beside_it(tmp_path):
 ])
 def test_the_report_says_under_which_labels_it_grew_most(tmp_path, grown, told):
     now, ticks = 10_000_000, 0
-    stream = memory(begun(), now)
+    stream = begun().memory(now)
     for request, more in zip(("a", "b", "<c>", "d", "e"), grown):
         now += round(more * 1_000_000)
-        memory(stream.comment(f"nytp-label {ticks} request=/{request}").time(90, 1, 3), now)
+        stream.label(ticks, f"request=/{request}").time(90, 1, 3).memory(now)
         ticks += 100
-        stream.time(10, 1, 3).comment(f"nytp-label {ticks} request")
+        stream.time(10, 1, 3).label(ticks, "request")
     text = report(tmp_path, called(stream).save(tmp_path / "a.out"))[1]
     said = re.sub("</?b>", "", text).replace("request=/&lt;c>", "<c>").replace("request=", "")
     assert told + ".</p>" in said and ("It grew most under" in said) == bool(told)
@@ -194,8 +187,8 @@ idle(3000); grow(); idle(3000);
 def test_a_program_that_grows_has_a_curve(tmp_path, options):
     """Its recorder looks where it looks at the clock anyway: when it begins, now and then, and at the end."""
     out = record(tmp_path, GROWS, options=options, steps=not options.startswith("sample"))
-    told = [int(text.split()[1]) for tag, text in ((tag, fields[0]) for tag, *fields in Reader(str(out)) if tag == "#")
-            if re.match(rb"nytp-memory ", text)]
+    comments = [fields[0] for tag, *fields in Reader(out) if tag == "#"]
+    told = [int(text.split()[1]) for text in comments if text.startswith(b"nytp-memory ")]
     assert len(told) >= 2 and all(10**6 < value < 10**9 for value in told)
     if options.startswith("sample"):
         return                                  # how often depends on the machine

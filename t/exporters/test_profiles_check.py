@@ -16,7 +16,7 @@ NAMES = ["accepting-calls1", "evals", "mixed-calls0", "mixed-calls2", "mixed-sub
 
 
 @pytest.fixture
-def folder(export_command, recorder, tmp_path):
+def folder(recorder, tmp_path):
     (tmp_path / "in").mkdir()
 
     def filled(*names):

@@ -15,6 +15,7 @@ import exports
 import htmlpages
 import profiles
 import recordings
+import reports
 from nytpread import Reader
 from nytpwrite import Writer
 from readers import read_callgrind, read_pprof
@@ -47,6 +48,10 @@ def with_costs(path, out, costs=None):
 
 def export(*arguments, code=0):
     return exports.exported(*arguments, statuses=[code])
+
+
+def document(*arguments, unit="ticks", **how):
+    return json.loads(export("--json", f"--unit={unit}", *arguments, **how))
 
 
 class Context:
@@ -165,8 +170,7 @@ def test_sums_hold_in_every_format(profile, tmp_path, name):
     file = with_costs(profile(name), tmp_path / "costs.out")
     code = 3 if name.startswith("killed") else 0
     assert export("--check", file, code=code).rstrip().endswith((b"ok", b"partial"))
-    data = json.loads(export("--json", "--unit=ticks", file, code=code))
-    raw = json.loads(export("--json", "--unit=ticks", "--as-recorded", file, code=code))
+    data, raw = document(file, code=code), document("--as-recorded", file, code=code)
     taken_off = sum(process["recording_cost"] for process in data["processes"])
     assert taken_off > 0 and data["total"] == raw["total"] - taken_off
     assert sum(sub["exclusive"] for sub in data["subs"]) == data["total"]
@@ -201,7 +205,7 @@ def test_the_time_line_shrinks_and_stays_nested(profile, tmp_path, name):
         else:
             assert stack.pop() == event["frame"]
     assert not stack
-    data = json.loads(export("--json", "--unit=ns", file))
+    data = document(file, unit="ns")
     assert abs(sum(own.values()) - data["total"]) <= 200
     exclusive = collections.Counter()
     for sub in data["subs"]:
@@ -227,22 +231,18 @@ def test_the_terminal_says_how_much_was_taken_off(profile, tmp_path):
     assert b" taken off\n" in export("--stats", file)
 
 
-def subs_of(document):
-    return {sub["name"]: sub for sub in json.loads(document)["subs"]}
+def subs_of(told):
+    return {sub["name"]: sub for sub in told["subs"]}
 
 
 def test_a_margin_is_told_and_what_is_mostly_cost_is_marked(tmp_path):
     """Of 4000 statements of 2 us each of two subs, recording the one's took 1 us, the other's 1.5 us."""
     files = []
-    for cost in 10_000_000, 15_000_000:
-        stream = Writer()
-        stream.pid_start(7)
-        stream.comment(f"nytp-costs stmt={cost // 10}")
-        stream.fid(1, "/x/a.pl")
+    for cost in 1_000_000, 1_500_000:
+        stream = Writer().pid_start(7).comment(f"nytp-costs stmt={cost}").fid(1, "/x/a.pl")
         for _ in range(4000):
             stream.time(20, 1, 3)
-        stream.pid_end(7)
-        files.append(str(stream.save(tmp_path / f"{cost}.out")))
+        files.append(stream.pid_end(7).save(tmp_path / f"{cost}.out"))
     low, high = (export("--top", file).decode() for file in files)
     assert low.splitlines()[0].endswith("; less 4.00 ms that recording cost (of up to 8.00 ms)")
     assert "~" not in low and re.search(r"^ +4\.00 ms +100\.0%.* main::RUNTIME", low, re.M)
@@ -250,20 +250,20 @@ def test_a_margin_is_told_and_what_is_mostly_cost_is_marked(tmp_path):
     assert high.endswith("\n~ recording took more than is left: NYTPROF=sample=1000 is nearer\n")
     for quiet in ("--unit=ns", "--as-recorded"):                # numbers for scripts; nothing taken off
         assert "~" not in export("--top", quiet, files[1]).decode()
-    assert [subs_of(export("--json", file))["main::RUNTIME"].get("recording_cost") for file in files] == [4_000_000, 6_000_000]
-    assert "recording_cost" not in subs_of(export("--json", "--as-recorded", files[0]))["main::RUNTIME"]
+    for file, cost in zip(files, (4_000_000, 6_000_000)):
+        assert subs_of(document(file, unit="ns"))["main::RUNTIME"]["recording_cost"] == cost
+    assert "recording_cost" not in subs_of(document("--as-recorded", files[0]))["main::RUNTIME"]
 
 
 @pytest.mark.parametrize("name", ["mixed-calls2", "recurse", "names"])
 def test_costs_of_subs_are_what_was_taken_off(profile, tmp_path, name):
     """Where each sub has the time; costs are small for that."""
     file = with_costs(profile(name), tmp_path / "costs.out", {kind: 100_000 for kind in COSTS})
-    document = json.loads(export("--json", "--unit=ns", file))
-    before = subs_of(export("--json", "--unit=ns", "--as-recorded", file))
-    for sub in document["subs"]:
+    after, before = document(file, unit="ns"), subs_of(document("--as-recorded", file, unit="ns"))
+    for sub in after["subs"]:
         taken = before[sub["name"]]["exclusive"] - sub["exclusive"]
-        assert taken <= sub.get("recording_cost", 0) + 100 * len(document["calls"]), sub["name"]
-    assert sum(sub.get("recording_cost", 0) for sub in document["subs"]) >= document["processes"][0]["recording_cost"] > 0
+        assert taken <= sub.get("recording_cost", 0) + 100 * len(after["calls"]), sub["name"]
+    assert sum(sub.get("recording_cost", 0) for sub in after["subs"]) >= after["processes"][0]["recording_cost"] > 0
 
 
 def two_processes(first=(10_000_000, 30_000_000, 20_000_000), second=()):
@@ -281,41 +281,34 @@ def two_processes(first=(10_000_000, 30_000_000, 20_000_000), second=()):
 
 
 def test_costs_are_a_processs_own_and_stay_so_when_merged(tmp_path):
-    file = str(two_processes().save(tmp_path / "two.out"))
-    merged = recordings.merge(tmp_path / "merged.out", file, file)
-    found = json.loads(export("--json", "--unit=ticks", merged))["processes"]
+    file = two_processes().save(tmp_path / "two.out")
+    found = document(recordings.merge(tmp_path / "merged.out", file, file))["processes"]
     assert [(p["total"], p["recording_cost"]) for p in found] == [(3200, 800), (4000, 0)] * 2
-    assert json.loads(export("--json", "--unit=ticks", file, file))["total"] == 14400
+    assert document(file, file)["total"] == 14400
 
 
 def test_no_time_goes_below_zero(tmp_path):
     stream = Writer().pid_start(7).comment("nytp-costs stmt=100000000").fid(1, "/x/a.pl")
     for _ in range(10):
         stream.time(5, 1, 3)
-    file = str(stream.pid_end(7).save(tmp_path / "much.out"))
-    data = json.loads(export("--json", "--unit=ticks", file))
+    data = document(stream.pid_end(7).save(tmp_path / "much.out"))
     assert data["total"] == 0 and data["processes"][0]["recording_cost"] == 50
 
 
 @pytest.mark.parametrize("value", ["0", "-5", "x", "100000001", "99999999999999999999999", ""])
 def test_costs_that_cannot_be_are_passed_over(tmp_path, value):
     stream = Writer().pid_start(7).comment(f"nytp-costs x=1 stmt={value} =7 leave").fid(1, "/x/a.pl").time(500, 1, 3)
-    file = str(stream.pid_end(7).save(tmp_path / "odd.out"))
-    assert json.loads(export("--json", "--unit=ticks", file))["total"] == 500
+    assert document(stream.pid_end(7).save(tmp_path / "odd.out"))["total"] == 500
 
 
 # -------------------------------------------------------------------- the HTML report's tables
 
 @pytest.fixture
-def pages(export_command, tmp_path):
-    made = itertools.count()
+def pages(tmp_path):
+    numbers = itertools.count()
 
     def write(*arguments, code=0):
-        folder = tmp_path / f"report{next(made)}"
-        done = subprocess.run([export_command, "--html", "-q", "--no-merge-evals", *arguments, "-o", f"{folder}/"],
-                              check=False, capture_output=True)
-        assert done.returncode == code, done.stderr
-        return htmlpages.Report(folder)
+        return reports.made(tmp_path / f"report{next(numbers)}", "--no-merge-evals", *arguments, codes=[code])
     return write
 
 
@@ -340,7 +333,7 @@ def test_the_reports_tables_are_the_models(pages, profile, tmp_path, name):
     totals = []
     for how in [], ["--as-recorded"]:
         report = pages(file, *how, code=code)
-        model = json.loads(export("--json", "--unit=ns", *how, file, code=code))
+        model = document(*how, file, unit="ns", code=code)
         totals.append(model["total"])
         nowhere = [cells[1].number() for cells in report.pages["index.html"].table("files") if cells[3].text().strip() == "(no file)"]
         assert sum(line_times(report).values()) + sum(nowhere) == model["total"] - model.get("child_wait", 0)
@@ -360,10 +353,9 @@ def test_reports_of_merged_recordings_are_corrected(pages, tmp_path):
     and given side by side. Each process is corrected by itself, so that all is exact."""
     program = ("sub leaf {\n my $n = shift;\n return $n + 1\n}\nsub outer {\n my $n = 0;\n $n = leaf($n) for 1 .. 300;\n"
                " return lc \"$n\"\n}\nouter() for 1 .. 40;\n")
-    each = [str(recordings.record(tmp_path / "ours", program, out=f"{i}.out", steps=False)) for i in range(2)]
-    merged = str(tmp_path / "merged.out")
-    recordings.merge(merged, *each)
-    models = [json.loads(export("--json", "--unit=ns", file)) for file in each]
+    each = [recordings.record(tmp_path / "ours", program, out=f"{i}.out", steps=False) for i in range(2)]
+    merged = recordings.merge(tmp_path / "merged.out", *each)
+    models = [document(file, unit="ns") for file in each]
     parts = [pages(file) for file in each]
     costs = [model["processes"][0]["recording_cost"] for model in models]
     assert min(costs) > 100_000, costs
@@ -384,7 +376,7 @@ def test_reports_of_merged_recordings_are_corrected(pages, tmp_path):
 
 def test_costs_told_after_the_first_statements_count_too(pages, tmp_path):
     """The first process tells none."""
-    file = str(two_processes((), (20_000_000,)).save(tmp_path / "late.out"))
+    file = two_processes((), (20_000_000,)).save(tmp_path / "late.out")
     for how in (), ("--no-flame",):
         assert list(line_times(pages(file, *how)).values()) == [8000 * 100 - 4 * 200 * 100]
 
@@ -393,12 +385,11 @@ def test_the_report_says_what_was_taken_off_and_classic_commands_take_nothing(pa
     file = with_costs(profile("mixed-calls2"), tmp_path / "costs.out")
     sentence = next(p for p in pages(file).main("index.html").elements("p", "cost")).text()
     assert re.fullmatch(r"Recording cost [\d.]+(µs|ms|s) more, which is taken off all times here\.", sentence)
-    top = profiles.TESTS.parent
-    for command, *arguments in (["nytprofcsv"], ["nytprofcg"]):
+    for command in "nytprofcsv", "nytprofcg":
         results = []
         for source in profile("mixed-calls2"), file:
             out = tmp_path / f"{command}{len(results)}"
-            subprocess.run(["perl", "-Mblib", top / "bin" / command, "-f", source, "-o", out, *arguments],
-                           cwd=top, check=True, capture_output=True)
+            subprocess.run(["perl", "-Mblib", ROOT / "bin" / command, "-f", source, "-o", out],
+                           cwd=ROOT, check=True, capture_output=True)
             results.append([p.read_text() for p in sorted(out.iterdir())] if out.is_dir() else out.read_text())
         assert results[0] == results[1] and results[0], command

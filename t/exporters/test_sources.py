@@ -4,7 +4,6 @@ name that file. Names are safe, nothing is outside the folder, and nothing is wr
 
 import collections
 import re
-import subprocess
 
 import pytest
 
@@ -34,7 +33,7 @@ def lines_of(recorded):
 
 
 @pytest.fixture(params=["evals", "dash-e"])
-def unpacked(request, export_command, profile, tmp_path):
+def unpacked(request, profile, tmp_path):
     path = profile(request.param)
     folder = tmp_path / "sources"
     out = exports.exported("--callgrind", "--source-dir", folder, path)
@@ -49,40 +48,33 @@ def test_every_recorded_source_is_there(unpacked):
     assert want and got == want
 
 
-def test_the_export_names_the_files(unpacked):
-    _, folder, out = unpacked
+def test_the_export_names_the_files_and_no_eval_with_source(unpacked):
+    path, folder, out = unpacked
     below = {name for name in named_files(out) if name.startswith(bytes(folder))}
     files = {bytes(file) for file in folder.rglob("*") if file.is_file()}
     assert below and below <= files
+    assert not {name.encode() for name in recorded_sources(path)} & named_files(out)
 
 
-def test_no_eval_with_source_keeps_its_name(unpacked):
-    path, _, out = unpacked
-    kept = {name.encode() for name in recorded_sources(path)}
-    assert not kept & named_files(out)
-
-
-def test_a_second_run_changes_nothing(unpacked, export_command):
+def test_a_second_run_changes_nothing(unpacked):
     path, folder, out = unpacked
     before = {file: file.stat().st_mtime_ns for file in folder.rglob("*")}
     assert exports.exported("--callgrind", "--source-dir", folder, path) == out
     assert {file: file.stat().st_mtime_ns for file in folder.rglob("*")} == before
 
 
-def test_without_the_option_names_are_as_recorded(export_command, profile, tmp_path):
+def test_without_the_option_names_are_as_recorded(profile, tmp_path):
     out = exports.exported("--callgrind", profile("evals"))
     assert any(name.startswith(b"(eval ") or b"/evals.pl" in name for name in named_files(out))
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("folder, message", [("no/such", b"No such file or directory"), ("file", b"Not a directory")])
-def test_a_folder_that_cannot_be_made_is_an_output_error(export_command, profile, tmp_path, folder, message):
+@pytest.mark.parametrize("folder, message", [("no/such", "No such file or directory"), ("file", "Not a directory")])
+def test_a_folder_that_cannot_be_made_is_an_output_error(profile, tmp_path, folder, message):
     out = tmp_path / "out.callgrind"
     (tmp_path / "file").touch()
-    done = subprocess.run([export_command, "--callgrind", "-o", out, "--source-dir", tmp_path / folder, profile("evals")],
-                          capture_output=True, check=False)
-    assert done.returncode == 4
-    assert re.fullmatch(rb"nytp-export: .*" + message + rb"\n", done.stderr), done.stderr
+    code, _, errors = exports.nytp_export("--callgrind", "-o", out, "--source-dir", tmp_path / folder, profile("evals"))
+    assert code == 4 and re.fullmatch(f"nytp-export: .*{message}\n", errors), errors
     assert not out.exists()
 
 
@@ -92,7 +84,7 @@ def unpack(tmp_path, *names, folder="s"):
     for number, name in enumerate(names, 1):
         stream.fid(number, name, *((1, 24) if "eval" in name else ())).time(number, number, 1).source(number, 1, f"{number}\n")
     text = exports.exported("-q", "--callgrind", "--plain-names", "--unit=ticks", "--source-dir", tmp_path / folder,
-                  stream.pid_end(7).save(tmp_path / "r.out")).decode()
+                            stream.pid_end(7).save(tmp_path / "r.out")).decode()
     at = {int(ticks): file for file, ticks in re.findall(r"^f[il]=(\S+)\n(?:fn=main::RUNTIME\n)?1 (\d+) 1$", text, re.M)}
     where = [at[number].removeprefix(f"{tmp_path}/{folder}/") for number in range(1, len(names) + 1)]
     for number, file in enumerate(where, 1):
@@ -107,11 +99,11 @@ UNPACKED = {
 }
 
 
-def test_names_are_safe(export_command, tmp_path):
+def test_names_are_safe(tmp_path):
     assert unpack(tmp_path, *UNPACKED) == list(UNPACKED.values())
 
 
-def test_what_is_there_stays_and_files_of_one_name_are_two(export_command, tmp_path):
+def test_what_is_there_stays_and_files_of_one_name_are_two(tmp_path):
     (tmp_path / "s/x").mkdir(parents=True)
     (tmp_path / "s/x/a.pl").write_text("of somebody else\n")
     names = "(eval 1)[/x/a.pl:3]", "(eval 1)[/y/a.pl:3]", "/x/a.pl"
@@ -121,7 +113,7 @@ def test_what_is_there_stays_and_files_of_one_name_are_two(export_command, tmp_p
     assert (tmp_path / "s/x/a.pl").read_text() == "of somebody else\n"
 
 
-def test_no_link_is_followed(export_command, tmp_path):
+def test_no_link_is_followed(tmp_path):
     for folder in "outside", "s":
         (tmp_path / folder).mkdir()
     (tmp_path / "outside/target").write_text("untouched\n")
@@ -133,13 +125,13 @@ def test_no_link_is_followed(export_command, tmp_path):
     assert (tmp_path / "outside/target").read_text() == "untouched\n"
 
 
-def test_long_names_are_cut_and_deep_paths_that_end_alike_are_two(export_command, tmp_path):
+def test_long_names_are_cut_and_deep_paths_that_end_alike_are_two(tmp_path):
     deep = [f"/root{n}" + "/folder" * 180 + "/a.pl" for n in (0, 1)]
     assert len(set(unpack(tmp_path, *deep, folder="deep"))) == 2
     assert len(unpack(tmp_path, "x" * 9999)[0]) < 300
 
 
-def test_lines_are_on_their_numbers_and_one_far_off_makes_no_huge_file(export_command, tmp_path):
+def test_lines_are_on_their_numbers_and_one_far_off_makes_no_huge_file(tmp_path):
     w = Writer().pid_start(7).fid(1, "/a.pl").fid(2, "/b.pl").time(1, 1, 1).source(2, 4000000000, "far\n")
     for line, text in (3, "third\n"), (4, ""), (5, "fi\nfth"), (6, "\n"):
         w.source(1, line, text)

@@ -24,7 +24,6 @@ def time_lines(data):
             yield profile["name"], +shown.self, shown.calls
 
 
-
 def self_ticks(data):
     """name -> exclusive ticks, by collapsed stacks, with unreturned frames as speedscope names
     them."""
@@ -69,12 +68,11 @@ def entered_late():
 @pytest.mark.parametrize("stream, n_calls", [(open_at_the_end, 4), (two_open_levels, 2), (entered_late, 1)])
 def test_calls_of_frames_that_never_returned_are_theirs(tmp_path, stream, n_calls):
     file = stream().save(tmp_path / "open.out")
-    file_run = run("--speedscope", "--unit=ticks", "-q", file)
-    assert file_run.returncode == 3  # it ends early, by intention
-    (name, own, calls), = time_lines(file_run.stdout)
+    done = run("--speedscope", "--unit=ticks", "-q", file)
+    assert done.returncode == 3  # it ends early, by intention
+    (name, own, calls), = time_lines(done.stdout)
     assert "short calls" not in name
-    wanted = self_ticks(run("--collapsed", "--unit=ticks", "-q", file).stdout)
-    assert own == wanted
+    assert own == self_ticks(run("--collapsed", "--unit=ticks", "-q", file).stdout)
     assert calls["main::work"] == n_calls
 
 
@@ -156,6 +154,10 @@ def test_a_lack_of_several_inputs_is_said_once(tmp_path):
     assert "4.out and 2 more: recorded with NYTPROF option calls=0" in message
 
 
+def calls_of_a_trace(*arguments):
+    return [event for event in json.loads(good("--chrome-trace", *arguments))["traceEvents"] if event["ph"] == "X"]
+
+
 def test_no_call_of_a_trace_outlasts_its_caller(tmp_path):
     """Readers add start and length as doubles; calls that end together are where it goes wrong. For
     the first there is no double that makes the outer one's end."""
@@ -173,8 +175,7 @@ def test_no_call_of_a_trace_outlasts_its_caller(tmp_path):
             w.leave(level, sum(own[level - 1:]), own[level - 1], f"main::f{level}")
     file = w.time(3, 1, 1).pid_end(7).save(tmp_path / "t.out")
     for options in ([], ["--aggregate"]):
-        calls = [event for event in json.loads(good("--chrome-trace", *options, file))[
-            "traceEvents"] if event["ph"] == "X"]
+        calls = calls_of_a_trace(*options, file)
         open_ends, exact = [], 0
         for event in calls:
             level = 0 if "RUNTIME" in event["name"] else int(event["name"][7:])
@@ -187,30 +188,25 @@ def test_no_call_of_a_trace_outlasts_its_caller(tmp_path):
         assert len(calls) > 6 and exact == len(calls)
 
 
-@pytest.mark.parametrize("before, own, below", [(1803, 5109, 144), (2427, 5869, 173),
-                                                (879, 3352, 512)])
-def test_a_call_without_a_fitting_length_ends_no_later_than_its_caller(tmp_path, before, own,
-                                                                       below):
+@pytest.mark.parametrize("before, own, below", [(1803, 5109, 144), (2427, 5869, 173), (879, 3352, 512)])
+def test_a_call_without_a_fitting_length_ends_no_later_than_its_caller(tmp_path, before, own, below):
     w = Writer().pid_start(7, 1).fid(1, "/x/a.pl").time(before, 1, 3).entry(1, 4)
     w.time(own, 1, 4).entry(1, 5).time(below, 1, 5).leave(2, below, below, "main::inner")
     w.leave(1, own + below, own, "main::outer").time(10, 1, 6).pid_end(7)
-    events = json.loads(good("--chrome-trace", w.save(tmp_path / "t.out")))["traceEvents"]
-    ends = {event["name"]: event["ts"] + event["dur"] for event in events if event["ph"] == "X"}
+    ends = {event["name"]: event["ts"] + event["dur"] for event in calls_of_a_trace(w.save(tmp_path / "t.out"))}
     assert ends["main::inner"] <= ends["main::outer"] <= ends["main::RUNTIME"]
 
 
 def test_a_thread_of_firefox_names_its_own_files_only(tmp_path):
     """A thousand workers of a web application would repeat the names of all its modules."""
-    stream = Writer()
+    files = []
     for pid in (1, 2, 3):
-        stream.pid_start(pid).fid(1, "/x/a.pl").fid(1 + pid, f"/x/worker{pid}.pm")
+        stream = Writer().pid_start(pid).fid(1, "/x/a.pl").fid(1 + pid, f"/x/worker{pid}.pm")
         stream.time(10, 1, 1).entry(1, 1).time(5, 1 + pid, 2).leave(1, 5, 5, f"main::work{pid}")
         stream.time(1, 1, 1).sub(1 + pid, f"main::work{pid}", 1, 3)
-        stream.callers(1, 1, "main::RUNTIME", f"main::work{pid}", 1, 5, 5).pid_end(pid)
-        (tmp_path / f"{pid}").write_bytes(stream.data())
-        stream = Writer()
-    done = run("--firefox", *(tmp_path / str(pid) for pid in (1, 2, 3)))
-    threads = json.loads(done.stdout)["threads"]
+        stream.callers(1, 1, "main::RUNTIME", f"main::work{pid}", 1, 5, 5)
+        files.append(stream.pid_end(pid).save(tmp_path / f"{pid}"))
+    threads = json.loads(run("--firefox", *files).stdout)["threads"]
     assert len(threads) == 6
     for thread in threads:
         strings, functions = thread["stringArray"], thread["funcTable"]
@@ -223,14 +219,12 @@ def test_a_thread_of_firefox_names_its_own_files_only(tmp_path):
 
 
 def test_a_process_too_far_away_for_the_axis_is_drawn_at_its_start_and_says_so(tmp_path):
-    names = []
+    files = []
     for pid, start in ((1, 1.7e9), (2, 1.7e9 + 100 * 86400), (3, 1.7e9 + 86.4), (4, 0)):     # 0: nobody knows
         stream = Writer().pid_start(pid, time=start).fid(1, "/x/a.pl").time(10, 1, 1)
-        stream.entry(1, 1).time(5, 1, 2).leave(1, 5, 5, "main::work").time(1, 1, 1).pid_end(pid)
-        (tmp_path / f"{pid}").write_bytes(stream.data())
-        names.append(tmp_path / f"{pid}")
+        files.append(stream.call("main::work", 5, 2).time(1, 1, 1).pid_end(pid).save(tmp_path / f"{pid}"))
     remark = ", drawn at 0: it began more than 92 days after the first"
-    events = json.loads(good("-q", "--chrome-trace", *names))["traceEvents"]
+    events = json.loads(good("-q", "--chrome-trace", *files))["traceEvents"]
     starts, said = {}, {}
     for event in events:
         if event["ph"] == "M" and event["name"] == "process_name":
@@ -239,16 +233,14 @@ def test_a_process_too_far_away_for_the_axis_is_drawn_at_its_start_and_says_so(t
             starts[event["pid"]] = min(event["ts"], starts.get(event["pid"], event["ts"]))
     assert starts == {1: 0, 2: 0, 3: 86400000, 4: 0}
     assert [pid for pid, text in said.items() if text.endswith(remark)] == [2]
-    for thread in json.loads(good("-q", "--firefox", *names))["threads"]:
+    for thread in json.loads(good("-q", "--firefox", *files))["threads"]:
         assert thread["name"].endswith(remark) == (thread["pid"] == "2")
 
 
 def test_the_axis_of_firefox_reaches_to_the_end_of_what_ran_last(tmp_path):
     """Its viewer ends the axis where the last sample begins."""
-    stream = Writer().pid_start(7).fid(1, "/x/a.pl").time(10, 1, 1).entry(1, 1).time(900, 1, 2)
-    stream.leave(1, 900, 900, "main::sleep_long").pid_end(7)
-    (tmp_path / "out").write_bytes(stream.data())
-    timeline, totals = json.loads(good("-q", "--firefox", tmp_path / "out"))["threads"]
+    stream = Writer().pid_start(7).fid(1, "/x/a.pl").time(10, 1, 1).call("main::sleep_long", 900, 2).pid_end(7)
+    timeline, totals = json.loads(good("-q", "--firefox", stream.save(tmp_path / "out")))["threads"]
     times, weights = timeline["samples"]["time"], timeline["samples"]["weight"]
     assert weights[-1] == 0 and weights[-2] > 0 and times[-1] == times[-2] + weights[-2] == sum(weights)
     assert timeline["samples"]["stack"][-1] == timeline["samples"]["stack"][-2]

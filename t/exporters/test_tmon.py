@@ -20,6 +20,10 @@ def export(form, path):
     return exports.exported("-q", "--" + form, path).decode("utf-8")
 
 
+def document(path):
+    return json.loads(export("json", path))
+
+
 def read_log(text):
     """Calls and own ticks per sub, from the format's own words."""
     header, log = text.split("PART2\n")
@@ -44,9 +48,9 @@ def read_log(text):
 
 
 @pytest.mark.parametrize("name", PROFILES)
-def test_every_call_and_tick_is_there(export_command, profile, name):
+def test_every_call_and_tick_is_there(profile, name):
     calls, own = read_log(export("tmon", profile(name)))
-    totals = json.loads(export("json", profile(name)))
+    totals = document(profile(name))
     tick = 1000000000 // totals["ticks_per_sec"]
     for sub in totals["subs"]:
         word = sub["name"].replace(" ", "_")
@@ -58,7 +62,7 @@ def test_every_call_and_tick_is_there(export_command, profile, name):
 
 
 @pytest.mark.parametrize("name", ["mixed-calls2", "recurse", "jumps"])
-def test_dprofpp_counts_the_same_calls(export_command, profile, name, tmp_path):
+def test_dprofpp_counts_the_same_calls(profile, name, tmp_path):
     if shutil.which("dprofpp") is None:
         if os.environ.get("CI") == "true":
             pytest.fail("dprofpp is not installed")
@@ -78,30 +82,29 @@ def test_dprofpp_counts_the_same_calls(export_command, profile, name, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["mixed-calls2", "recurse", "forks-merged"])
-def test_what_we_write_we_read(export_command, profile, name, tmp_path):
+def test_what_we_write_we_read(profile, name, tmp_path):
     (tmp_path / "tmon.out").write_text(export("tmon", profile(name)))
-    before = json.loads(export("json", profile(name)))
-    after = json.loads(export("json", str(tmp_path / "tmon.out")))
+    before, after = document(profile(name)), document(tmp_path / "tmon.out")
     assert after["total"] == before["total"]
-    kept = {(sub["name"], sub["calls"], sub["exclusive"]) for sub in before["subs"]
-            if sub["calls"] and sub["kind"] != "runtime"}
-    assert kept <= {(sub["name"], sub["calls"], sub["exclusive"]) for sub in after["subs"]}
+
+    def called(told):
+        return {(sub["name"], sub["calls"], sub["exclusive"]) for sub in told["subs"]
+                if sub["calls"] and sub["kind"] != "runtime"}
+    assert called(before) <= called(after)
 
 
-def test_more_calls_than_a_log_can_hold(export_command, tmp_path):
+def test_more_calls_than_a_log_can_hold(tmp_path):
     writer = Writer(options={"calls": 0})
     writer.pid_start(1).fid(1, "x.pl").time(70, 1, 1).sub(1, "main::f", 1, 2)
     writer.callers(1, 1, "main::RUNTIME", "main::f", 1000000001, 60, 60).pid_end(1)
     path = writer.save(tmp_path / "many.out")
-    done = subprocess.run([export_command, "-q", "--tmon", "-o", tmp_path / "tmon.out", path],
-                          check=False, capture_output=True, text=True)
-    assert done.returncode == 4 and done.stdout == ""
-    assert done.stderr.endswith(": 1000000001 calls: tmon.out lists each, and no more than "
-                                "1000000000 are written\n")
+    code, _, errors = exports.nytp_export("-q", "--tmon", "-o", tmp_path / "tmon.out", path)
+    assert code == 4
+    assert errors.endswith(": 1000000001 calls: tmon.out lists each, and no more than 1000000000 are written\n")
     assert not (tmp_path / "tmon.out").exists()
 
 
-def test_contexts_without_a_call_take_none_from_the_sum(export_command, tmp_path):
+def test_contexts_without_a_call_take_none_from_the_sum(tmp_path):
     """Without call events the tree is an estimate, and some of its contexts have no call."""
     w = Writer(options={"calls": 0}).pid_start(7).fid(1, "/x/a.pl").time(1000, 1, 1)
     for name in ("one", "two", "three", "leaf"):
@@ -112,12 +115,11 @@ def test_contexts_without_a_call_take_none_from_the_sum(export_command, tmp_path
     w.callers(1, 1, "main::leaf", "main::leaf", 1, 20, 20, 20, 1)
     w.callers(1, 1, "main::leaf", "main::one", 1, 20, 20, 0, 1)
     path = w.pid_end(7).save(tmp_path / "in.out")
-    totals = json.loads(export("json", path))
     calls, _ = read_log(export("tmon", path))
-    assert calls == {sub["name"]: sub["calls"] for sub in totals["subs"] if sub["kind"] == "perl"}
+    assert calls == {sub["name"]: sub["calls"] for sub in document(path)["subs"] if sub["kind"] == "perl"}
 
 
-def test_names_longer_than_a_line_are_cut_and_kept_apart(export_command, tmp_path):
+def test_names_longer_than_a_line_are_cut_and_kept_apart(tmp_path):
     w = Writer().pid_start(7).fid(1, "/x/a.pl").time(10, 1, 1)
     for i, name in enumerate(["main::" + "\u00e9" * 35000 + "a", "main::" + "\u00e9" * 35000 + "b",
                               "P" * 70000 + "::f", "main::after"]):
@@ -127,6 +129,6 @@ def test_names_longer_than_a_line_are_cut_and_kept_apart(export_command, tmp_pat
     (tmp_path / "tmon.out").write_text(text)
     calls, own = read_log(text)
     assert len(calls) == 4 and set(calls.values()) == {1}
-    subs = json.loads(export("json", tmp_path / "tmon.out"))["subs"]
+    subs = document(tmp_path / "tmon.out")["subs"]
     assert sum(sub["calls"] for sub in subs if sub["kind"] != "runtime") == 4
     assert "main::after" in [sub["name"] for sub in subs]

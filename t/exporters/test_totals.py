@@ -13,10 +13,11 @@ import json
 import pytest
 
 import exports
+import hostile
 import profiles
 import readers
 from nytpwrite import Writer
-from totals import ROOT, UNKNOWN
+from totals import ROOT, UNKNOWN, Totals
 
 FORMATS = ["callgrind", "pprof", "collapsed", "speedscope", "speedscope-aggregate"]
 EXACT = [name for name in profiles.RECORDED] + [
@@ -87,9 +88,8 @@ def differences(shown, wanted):
 
 def check_self_time_of_every_sub(want, name, form):
     shown = unmarked(read(name, form).self)
-    wanted = expected(form, want.subs, "self")
     scale = ns_per_tick(want)
-    wanted = {sub: ticks * scale for sub, ticks in wanted.items()}
+    wanted = {sub: ticks * scale for sub, ticks in expected(form, want.subs, "self").items()}
     wrong = differences(without_zeros(shown), wanted)
     if not want.arcs:
         drop_swapped_twins(wrong, want)
@@ -195,15 +195,9 @@ def check_inclusive_time_of_every_sub(want, name, form):
 
 
 def check_statements_of_every_line(want, name, form):
-    shown = exports.read(name, form)
-    wanted = {}
-    for place, line in want.lines.items():
-        if line.count:
-            wanted[place] = line.count
-    if not wanted:
-        assert not without_zeros(shown.line_statements or {})
-        return
-    assert differences(without_zeros(shown.line_statements), wanted) == {}
+    shown = exports.read(name, form).line_statements
+    wanted = {place: line.count for place, line in want.lines.items() if line.count}
+    assert differences(without_zeros(shown), wanted) == {}
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -315,7 +309,6 @@ def test_streams_that_no_recorder_writes_are_exported_whole(name):
 @pytest.mark.parametrize("form", FORMATS)
 def test_hostile_names_stay_apart(form):
     """36 subs of 1,000 ns each, whose names hold what formats use themselves."""
-    import hostile
     shown = exports.read("made-hostile-names", form)
     subs = {name: value for name, value in shown.self.items() if name != ROOT and value}
     assert len(subs) == len(hostile.NAMES) == len(set(hostile.NAMES))
@@ -348,33 +341,31 @@ def test_ticks_below_zero_do_not_spread(form):
 @pytest.mark.parametrize("form", FORMATS)
 def test_several_files_are_merged(form, tmp_path):
     """A parent and its four children, each with its own file, in one export: the sums."""
-    from totals import Totals
     files = profiles.processes("forks")
     each = [Totals(file) for file in files]
     out = tmp_path / ("all." + exports.SUFFIX[form.partition("-")[0]])
     exports.exported(*exports.ARGUMENTS[form], "-o", out, *files)
     shown = readers.READERS[form.partition("-")[0]](out.read_bytes())
-    names = {name for totals in each for name in totals.subs} - {ROOT}
-    wanted = {name: sum(totals.subs[name].self for totals in each if name in totals.subs) * 100
-              for name in names}
+    wanted, wanted_calls = collections.Counter(), collections.Counter()
+    for totals in each:
+        for name, sub in totals.subs.items():
+            wanted[name] += sub.self * 100
+            wanted_calls[name] += sub.calls
     found = unmarked(shown.self)
     root = found.pop(ROOT, 0)
+    wanted.pop(ROOT), wanted_calls.pop(ROOT)
     assert differences(without_zeros(found), without_zeros(wanted)) == {}
-    low = sum(totals.root_bounds[0] if totals.overclaimed else totals.subs[ROOT].self
-              for totals in each)
-    high = sum(totals.root_bounds[1] if totals.overclaimed else totals.subs[ROOT].self
-               for totals in each)
+    bounds = [totals.root_bounds if totals.overclaimed else [totals.subs[ROOT].self] * 2 for totals in each]
+    low, high = map(sum, zip(*bounds))
     assert low * 100 <= root <= high * 100
     if form == "callgrind":
         assert shown.reader.parts == len(files)
     if form in ("callgrind", "pprof", "speedscope"):
         calls = unmarked(shown.calls)
-        assert {name: calls[name] for name in names} == {
-            name: sum(totals.subs[name].calls for totals in each if name in totals.subs)
-            for name in names}
+        assert {name: calls[name] for name in wanted_calls} == wanted_calls
     if form == "pprof":
-        pids = {labels.get("pid") for _, _, labels in shown.reader.samples}
-        assert {str(pid) for pid in pids} == {str(totals.processes[0][0]) for totals in each}
+        pids = {str(labels.get("pid")) for _, _, labels in shown.reader.samples}
+        assert pids == {str(totals.processes[0][0]) for totals in each}
 
 
 @pytest.mark.parametrize("form", ["callgrind", "pprof"])

@@ -28,7 +28,7 @@ def rows_of(file, *options):
 
 
 @pytest.fixture(scope="module")
-def fleet(tmp_path_factory, export_command):
+def fleet(tmp_path_factory):
     """Twelve hosts, half of them with the new release: (host, release, rows as bytes, totals)."""
     folder = tmp_path_factory.mktemp("hosts")
     hosts = []
@@ -121,30 +121,23 @@ def test_labels_of_the_fleet_are_those_of_by_label(cluster, queries, tmp_path):
         assert int(float(shown)) == pytest.approx(exact, rel=0.1)
 
 
-def test_what_keeps_perls_values_is_named_with_its_host(cluster, queries, tmp_path):
-    assert cluster.ask(queries["svs"]) == []
+@pytest.mark.parametrize("query, before, inside, wanted", [
+    ("svs", lambda w, n: w.comment(f"nytp-svs {40 - 10 * n} 1 1"), lambda w, n: w.comment(f"nytp-svs {n * n} 1 12"),
+     [["main::RUNTIME", "60", "20", "30", "svs1"], ["main::f", "14", "4", "9", "svs3"]]),
+    ("bytes", lambda w, n: w.alloc(1, 500, 1), lambda w, n: w.alloc(2, 1000 * n, 12).free(1),
+     [["main::f", "6000", "2000", "3000", "bytes3", "6000"]]),
+], ids=["values", "bytes"])
+def test_what_keeps_memory_is_named_with_its_host(cluster, queries, tmp_path, query, before, inside, wanted):
+    assert cluster.ask(queries[query]) == []
     for n in range(1, 4):
-        stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(70 + n, 1, 1000.0).fid(1, "/x/app.pl")
-        stream.time(100, 1, 1).comment(f"nytp-svs {40 - 10 * n} 1 1").entry(1, 2).time(10, 1, 12).comment(f"nytp-svs {n * n} 1 12")
-        stream.leave(1, 40, 35, "main::f").time(10, 1, 13).discount().sub(1, "main::f", 10, 14)
+        stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(70 + n, 1, 1000.0)
+        stream.fid(1, "/x/app.pl").time(100, 1, 1)
+        before(stream, n).entry(1, 2).time(10, 1, 12)
+        inside(stream, n).leave(1, 40, 35, "main::f").time(10, 1, 13).discount().sub(1, "main::f", 10, 14)
         stream.callers(1, 2, "main::RUNTIME", "main::f", 1, 40e-7, 35e-7)
-        (tmp_path / "s.out").write_bytes(stream.pid_end(70 + n, 2000.0).data())
-        rows = run("--rows", "-q", f"--label=host=m{n}", tmp_path / "s.out").stdout
-        cluster.ask("INSERT INTO nytp.stacks FORMAT JSONEachRow", data=rows)
-    assert cluster.ask(queries["svs"]) == [["main::RUNTIME", "60", "20", "30", "m1"], ["main::f", "14", "4", "9", "m3"]]
-
-
-def test_what_has_bytes_in_use_is_named_with_its_host(cluster, queries, tmp_path):
-    assert cluster.ask(queries["bytes"]) == []
-    for n in range(1, 4):
-        stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(80 + n, 1, 1000.0).fid(1, "/x/app.pl")
-        stream.time(100, 1, 1).comment("nytp-alloc 1 500 1 1 1").entry(1, 2).time(10, 1, 12).comment(f"nytp-alloc 2 {1000 * n} 1 1 12")
-        stream.comment("nytp-free 1").leave(1, 40, 35, "main::f").time(10, 1, 13).discount().sub(1, "main::f", 10, 14)
-        stream.callers(1, 2, "main::RUNTIME", "main::f", 1, 40e-7, 35e-7)
-        (tmp_path / "b.out").write_bytes(stream.pid_end(80 + n, 2000.0).data())
-        rows = run("--rows", "-q", f"--label=host=b{n}", tmp_path / "b.out").stdout
-        cluster.ask("INSERT INTO nytp.stacks FORMAT JSONEachRow", data=rows)
-    assert cluster.ask(queries["bytes"]) == [["main::f", "6000", "2000", "3000", "b3", "6000"]]
+        file = stream.pid_end(70 + n, 2000.0).save(tmp_path / "s.out")
+        cluster.ask(INSERT, data=rows_of(file, f"--label=host={query}{n}"))
+    assert cluster.ask(queries[query]) == wanted
 
 
 def test_loading_twice_counts_once(cluster, fleet, queries):

@@ -2,16 +2,14 @@
 """DuckDB reads --rows as they are, and makes Parquet files of them: the commands of exporters/README.md."""
 
 import json
-import pathlib
 import re
 import shutil
 import subprocess
 
 import pytest
 
-from command import good, run
+from command import ROOT, good, run
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 NODE = ROOT / "t" / ".cache" / "node"
 
 

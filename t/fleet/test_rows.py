@@ -15,6 +15,7 @@ import pytest
 from command import COMMAND, good, pprof, run
 from nytpwrite import Writer
 from recordings import record
+from test_totals import without_zeros
 
 PROFILES = ["mixed-calls2", "mixed-calls1", "mixed-calls0", "recurse", "evals", "names", "forks-merged",
             "unreturned", "made-hostile-names", "cut-plain", "deep-calls1"]
@@ -36,14 +37,13 @@ def test_sums_are_the_totals(profile, name):
     assert sum(row["statements"] for row in found) == want["statements"]
     if not any(sub["exclusive"] < 0 for sub in want["subs"]):
         assert sum(row["wall_ns"] for row in found) == want["total"]
-    by_sub = collections.Counter()
+    by_sub, wanted = collections.Counter(), collections.Counter()
     for row in found:
         by_sub[row["sub"].partition(" [")[0]] += row["calls"]
-    wanted = collections.Counter()
     for sub in want["subs"]:
         wanted[sub["name"].partition(" [")[0]] += sub["calls"]
     if name not in ("made-hostile-names", "mixed-calls0", "mixed-calls1", "deep-calls1"):
-        assert {sub: n for sub, n in by_sub.items() if n} == {sub: n for sub, n in wanted.items() if n}
+        assert +by_sub == +wanted
 
 
 @pytest.mark.parametrize("name", PROFILES)
@@ -93,7 +93,7 @@ def test_lines_are_those_of_the_totals(profile, name):
         wanted = collections.Counter()
         for line in want["lines"]:
             wanted[want["files"][line["file"]]["name"], line["line"]] += line[key]
-        assert {place: n for place, n in found.items() if n} == {place: n for place, n in wanted.items() if n}
+        assert without_zeros(found) == without_zeros(wanted)
 
 
 def test_frames_tell_the_lines_of_calls(tmp_path):
@@ -132,7 +132,7 @@ def test_a_process_is_the_same_alone_and_in_company(tmp_path):
             stream.attribute("host", "alpha")  # as older recordings have it
         if file.name == "beta":
             stream.comment("nytp-attribute host=beta")
-        file.write_bytes(stream.pid_start(7).fid(1, "/x/a.pl").time(10, 1, 5).pid_end(7).data())
+        stream.pid_start(7).fid(1, "/x/a.pl").time(10, 1, 5).pid_end(7).save(file)
 
     def processes(*given):
         return {(row["host"], row["perl"], row["profile"]) for row in rows(*given)}
@@ -208,7 +208,7 @@ def test_many_inputs_are_merged_in_groups_without_a_trace(profile, n):
 
     def stacks(*files):
         lines = good("--collapsed", "--weight=calls", "--merge-evals", *files).decode().splitlines()
-        return {line.rpartition(" ")[0]: int(line.rpartition(" ")[2]) for line in lines}
+        return {stack: int(calls) for stack, _, calls in (line.rpartition(" ") for line in lines)}
     one = stacks(file)
     assert stacks(*[file] * n) == {stack: calls * n for stack, calls in one.items()}
     many, single = totals(*[file] * n), totals("--merge-evals", file)
@@ -219,10 +219,10 @@ def test_many_inputs_are_merged_in_groups_without_a_trace(profile, n):
         assert sorted(file["name"] for file in many["files"]) == sorted({file["name"] for file in single["files"]})
 
 
-FAN = "".join(f"sub a{i} {{ my $d = shift; my $x = $d * 2; if ($d) {{ {' '.join(f'a{k}($d - 1);' for k in range(9))} }} $x }}\n"
-              for i in range(9))
-
-
+# Each of nine subs calls all of them: some 1,300 stacks.
+CALLS = " ".join(f"a{i}($d - 1);" for i in range(9))
+SUBS = "".join(f"sub a{i} {{ my $d = shift; my $x = $d * 2; if ($d) {{ {CALLS} }} $x }}\n" for i in range(9))
+FAN = f"use JSON::PP; use Data::Dumper;\n{SUBS}a0(3); a1(2); a2(2);"
 MEASURE = """import os, sys
 child = os.spawnv(os.P_NOWAIT, sys.argv[1], sys.argv[1:])
 _, status, usage = os.wait4(child, 0)
@@ -242,12 +242,11 @@ def peak_mb(*arguments):
 
 def test_memory_of_many_inputs_is_that_of_their_sum(tmp_path):
     """What was merged is given back: 500 recordings of 1,300 stacks take 270 MB."""
-    one = record(tmp_path / "one", "use JSON::PP; use Data::Dumper;\n" + FAN + "a0(3); a1(2); a2(2);")
+    one = record(tmp_path / "one", FAN)
     assert len(rows(one)) > 1000
-    files = []
-    for i in range(120):
-        files.append(tmp_path / f"{i}.out")
-        files[-1].symlink_to(one)
+    files = [tmp_path / f"{i}.out" for i in range(120)]
+    for file in files:
+        file.symlink_to(one)
     few, many = peak_mb("--collapsed", "-q", *files[:60]), peak_mb("--collapsed", "-q", *files)
     assert many < 70 and (many - few) / 60 < 0.5, (few, many)
 
@@ -270,7 +269,7 @@ __attribute__((constructor)) static void put_wall(void)
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="glibc's malloc()")
 def test_no_memory_is_missing_where_the_heap_has_little_room(tmp_path):
     """As in valgrind, or where something is mapped behind the heap: glibc's malloc() refused what it had got a moment before."""
-    one = record(tmp_path / "one", "use JSON::PP; use Data::Dumper;\n" + FAN + "a0(3); a1(2); a2(2);")
+    one = record(tmp_path / "one", FAN)
     (tmp_path / "wall.c").write_text(WALL)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "wall.so", tmp_path / "wall.c"], check=True)
     for room_kb in range(256, 4097, 640):

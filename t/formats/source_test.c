@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Bytes come whole from files, pipes and memory, plain, gzipped and deflated.
+ * Bytes come whole, gzipped and deflated, also where a helper unpacks them ahead. Files and
+ * pipes are read in test_nytprof.py and test_stream.py.
  */
 #include "bytes.h"
 #include "exporters/base/helper_thread.h"
-
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define SIZE 700001 /* more than two windows */
 
@@ -55,42 +53,6 @@ static struct bytes pattern(size_t len)
     return b;
 }
 
-/* A pipe into which a child writes the bytes, `chunk` at a time. */
-static int pipe_of(const struct bytes *b, size_t chunk, pid_t *pid)
-{
-    int fds[2];
-    const int made = pipe(fds);
-    assert(made == 0);
-    (void)made;
-    fflush(stdout);
-    *pid = fork();
-    assert(*pid >= 0);
-    if (*pid > 0) {
-        close(fds[1]);
-        return fds[0];
-    }
-    close(fds[0]);
-    for (size_t at = 0; at < b->len;) {
-        const size_t n = b->len - at < chunk ? b->len - at : chunk;
-        const ssize_t written = write(fds[1], b->data + at, n);
-        if (written < 0)
-            _exit(1);
-        at += (size_t)written;
-    }
-    _exit(0);
-}
-
-static struct nytp_source *from_pipe(const struct bytes *b, size_t chunk, pid_t *pid)
-{
-    char path[32];
-    struct nytp_error error = {0};
-    const int fd = pipe_of(b, chunk, pid);
-    snprintf(path, sizeof path, "/dev/fd/%d", fd);
-    struct nytp_source *source = nytp_source_open(path, &error);
-    close(fd);
-    return source;
-}
-
 /* Everything that is left, read with changing needs. */
 static struct bytes drain(struct nytp_source *source)
 {
@@ -135,55 +97,11 @@ static struct nytp_source *memory(const struct bytes *b)
     return source;
 }
 
-static void test_plain(const struct bytes *data)
-{
-    ok(arrives(memory(data), data), "memory arrives whole");
-    pid_t pid;
-    struct nytp_error error = {0};
-    ok(arrives(from_pipe(data, 997, &pid), data), "a pipe with short reads arrives whole");
-    waitpid(pid, NULL, 0);
-
-    char path[] = "/tmp/nytp-source-test-XXXXXX";
-    const int fd = mkstemp(path);
-    assert(fd >= 0);
-    const ssize_t written = write(fd, data->data, data->len);
-    close(fd);
-    struct nytp_source *source = nytp_source_open(path, &error);
-    ok(written == SIZE && nytp_source_raw_size(source) == SIZE, "a file has a size");
-    ok(arrives(source, data), "a file arrives whole");
-    unlink(path);
-}
-
-static void test_window(const struct bytes *data)
-{
-    struct nytp_source *source = memory(data);
-    ok(nytp_source_fill(source, 10) >= 10 && nytp_source_offset(source) == 0,
-       "filling moves nothing");
-    source->at += 7;
-    ok(nytp_source_offset(source) == 7, "the offset is that of the next byte");
-    nytp_source_free(source);
-
-    pid_t pid;
-    source = from_pipe(data, 4096, &pid);
-    nytp_source_fill(source, 5000);
-    source->at += 4999;
-    const size_t have = nytp_source_fill(source, NYTP_SOURCE_MAX_NEED);
-    ok(have >= NYTP_SOURCE_MAX_NEED &&
-           memcmp(source->at, data->data + 4999, NYTP_SOURCE_MAX_NEED) == 0,
-       "unread bytes stay in front of new ones");
-    ok(nytp_source_raw_bytes(source) >= 4999 + NYTP_SOURCE_MAX_NEED, "raw bytes are counted");
-    nytp_source_free(source);
-    waitpid(pid, NULL, 0);
-}
-
 static void test_gzip(const struct bytes *data)
 {
     struct bytes gz = {0};
     put_gzip(&gz, data->data, data->len);
     ok(arrives(memory(&gz), data), "gzip is unwrapped");
-    pid_t pid;
-    ok(arrives(from_pipe(&gz, 1000, &pid), data), "gzip in a pipe is unwrapped");
-    waitpid(pid, NULL, 0);
 
     const size_t half = data->len / 2;
     struct bytes two = {0};
@@ -295,25 +213,6 @@ static void test_cuts(void)
     free(b.data);
 }
 
-static void test_failures(void)
-{
-    struct nytp_error error = {0};
-    ok(nytp_source_open("/nonexistent/file", &error) == NULL && error.status == NYTP_ERR_IO &&
-           strstr(error.message, "cannot open: ") == error.message,
-       "a missing file is an error");
-    error = (struct nytp_error){0};
-    ok(nytp_source_open("/", &error) == NULL && error.status == NYTP_ERR_IO &&
-           strstr(error.message, "cannot read: ") == error.message,
-       "a directory is an error");
-    error = (struct nytp_error){0};
-    struct nytp_source *source = nytp_source_memory("", 0, &error);
-    ok(source != NULL && nytp_source_fill(source, 1) == 0 &&
-           nytp_source_error(source)->status == NYTP_OK,
-       "an empty input just ends");
-    nytp_source_free(source);
-    nytp_source_free(NULL);
-}
-
 /* Everything about unpacking, with a helper who is quick, slow, or a thread. */
 static void test_ahead(const struct bytes *data)
 {
@@ -354,13 +253,10 @@ static void test_ahead(const struct bytes *data)
 int main(void)
 {
     struct bytes data = pattern(SIZE);
-    test_plain(&data);
-    test_window(&data);
     test_gzip(&data);
     test_inflate(&data);
     test_cuts();
     test_ahead(&data);
-    test_failures();
     free(data.data);
     return done_testing();
 }

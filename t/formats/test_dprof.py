@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """Profiles that Devel::DProf records here and now: our numbers are those of its own dprofpp."""
 
-import pathlib
 import re
 import shutil
 import subprocess
 from collections import Counter
 
 import pytest
+
+from command import COMMAND, ROOT, asking_for, formats
 
 PROGRAM = r"""
 package Foo;
@@ -33,11 +34,10 @@ sub jump { burn() if $_[0]; goto &landing }
 sub landing { burn() }
 jump($_) for 0 .. 5;
 """
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 CLOCKS = {"": [], "user": ["-u"], "system": ["-s"], "real": ["-r"]}
 
 
-def record(folder, program, **environment):
+def record(folder, program):
     if not shutil.which("dprofpp"):
         pytest.skip("libdevel-dprof-perl is not installed")
     (folder / "program.pl").write_text(program)
@@ -50,27 +50,26 @@ def tmon(tmp_path_factory):
     return record(tmp_path_factory.mktemp("dprof"), PROGRAM)
 
 
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=600).stdout
+
+
 def dprofpp(path, *options):
     """Exclusive seconds and calls by sub."""
-    out = subprocess.run(["dprofpp", "-q", "-O", "1000", *options, str(path)], check=True,
-                         capture_output=True, text=True, timeout=600).stdout
     rows = {}
-    for line in out.splitlines():
+    for line in output("dprofpp", "-q", "-O", "1000", *options, path).splitlines():
         fields = line.split()
         rows[fields[6]] = (0 if fields[1] == "-" else float(fields[1]), int(fields[3]))
     return rows
 
 
 def elapsed(path, *options):
-    out = subprocess.run(["dprofpp", *options, str(path)], check=True, capture_output=True,
-                         text=True, timeout=600).stdout
-    return float(re.search(r"(?:System|User|Real) Time = *(-?[\d.e-]+)", out).group(1))
+    return float(re.search(r"(?:System|User|Real) Time = *(-?[\d.e-]+)", output("dprofpp", *options, path))[1])
 
 
-def ours(command, path, *options):
+def ours(path, *options):
     """The same from the records, and the whole time."""
-    out = subprocess.run([str(command), "--dump", *options, str(path)], check=True,
-                         capture_output=True, text=True, timeout=600).stdout
+    out = output(COMMAND, "--dump", *options, path)
     rate = int(re.search(r'ticks_per_sec" value="(\d+)', out).group(1))
     seconds, calls, total = Counter(), Counter(), 0
     for line in out.splitlines():
@@ -85,9 +84,9 @@ def ours(command, path, *options):
 
 
 @pytest.mark.parametrize("clock", CLOCKS)
-def test_times_and_calls_are_those_of_dprofpp(export_command, tmon, clock):
+def test_times_and_calls_are_those_of_dprofpp(tmon, clock):
     expected = dprofpp(tmon, *CLOCKS[clock])
-    got, total = ours(export_command, tmon, *(["--clock", clock] if clock else []))
+    got, total = ours(tmon, *(["--clock", clock] if clock else []))
     assert set(got) == set(expected) and len(got) > 5
     for name, (seconds, calls) in expected.items():
         assert got[name][1] == calls, name
@@ -101,39 +100,24 @@ def test_times_and_calls_are_those_of_dprofpp(export_command, tmon, clock):
     assert max(total, 0) == pytest.approx(elapsed(tmon, *CLOCKS[clock]), abs=max(0.0501, 0.15 * total) + waits)
 
 
-def test_goto_charges_both_subs(export_command, tmp_path):
+def test_goto_charges_both_subs(tmp_path):
     """dprofpp loses what a sub spent before it jumps; here nothing is lost."""
     path = record(tmp_path, GOTO)
-    got, total = ours(export_command, path)
+    got, total = ours(path)
     assert got["main::jump"][1] == got["main::landing"][1] == 6
     assert got["main::burn"][1] == 11
     assert sum(seconds for seconds, _ in got.values()) == pytest.approx(total, abs=0.021)
 
 
-def test_a_cut_profile_is_exported_as_partial(export_command, tmon, tmp_path):
-    data = tmon.read_bytes()
-    cut = tmp_path / "tmon.out"
-    cut.write_bytes(data[: len(data) * 2 // 3])
-    result = subprocess.run([str(export_command), "--top", str(cut)], capture_output=True,
-                            text=True, timeout=600)
-    assert result.returncode == 3
-    assert re.search(r"tmon\.out: byte \d+: the input ends ", result.stderr)
-    assert "Foo::work" in result.stdout
-
-
-def test_every_exporter_takes_it(export_command, tmon, tmp_path):
-    subprocess.run([str(export_command), "--check", str(tmon)], check=True, timeout=600)
-    listed = subprocess.run([str(export_command), "--list-formats"], check=True,
-                            capture_output=True, text=True).stdout
-    names = re.findall(r"^  (\S+)", listed.split("Input:")[0], re.M)
+def test_every_exporter_takes_it(tmon, tmp_path):
+    output(COMMAND, "--check", tmon)
+    names = formats()
     assert {"callgrind", "pprof", "tree"} <= set(names)
-    subs, _ = ours(export_command, tmon)
+    subs, _ = ours(tmon)
     longest = max(subs, key=lambda sub: subs[sub][0])  # the clock is coarse: others may have no time
     for name in names:
         out = tmp_path / f"out-{name}"
-        asked = "--peek=." if name == "peek" else f"--format={name}"
-        subprocess.run([str(export_command), asked, "-o", str(out), str(tmon)],
-                       check=True, timeout=600)
+        output(COMMAND, asking_for(name), "-o", out, tmon)
         data = out.read_bytes()
         word = " ".join(longest.rsplit("::", 1)) if name == "tmon" else longest
         if name in ("list", "processes", "patterns", "sql", "waits", "massif"):  # about what the log does not know; about no subs
@@ -160,38 +144,60 @@ PART2
 
 def test_our_dprofpp_cuts_off_no_digit_before_the_point(tmp_path):
     (tmp_path / "tmon.out").write_text(LONG)
-    printed = subprocess.run(["perl", ROOT / "bin" / "dprofpp", "-u", tmp_path / "tmon.out"], check=True, capture_output=True, text=True).stdout
+    printed = output("perl", ROOT / "bin" / "dprofpp", "-u", tmp_path / "tmon.out")
     assert printed.splitlines()[-1].split() == ["100.", "12345678", "12345678", "1", "12345678", "12345678", "main::f"]
 
 
-def test_what_is_not_understood_was_not_killed(export_command, tmp_path):
+def test_what_is_not_understood_was_not_killed(tmp_path):
     """A file that is given up in its middle says so, and one that a killed program left says that."""
     head = "#fOrTyTwO\n$hz=100;\n$rrun_utime=40;\n$rrun_stime=0;\n$rrun_rtime=40;\nPART2\n"
     body = "& 2 main outer\n& 3 main target\n+ 2\n@ 10 0 10\n+ 3\n@ 20 0 20\n"
     for end, said in [("unheard of\n", "open where reading ended: "), ("@ 1 0", "open at its end (killed, or still running): ")]:
         (tmp_path / "tmon.out").write_text(head + body + end)
-        done = subprocess.run([export_command, "--top", tmp_path / "tmon.out"], capture_output=True, text=True)
+        done = subprocess.run([COMMAND, "--top", tmp_path / "tmon.out"], capture_output=True, text=True)
         assert done.returncode == 3 and said + "main::RUNTIME" in done.stdout, done
 
 
 # ---- logs by hand: what is read of them, in a few letters ----
 
+LOG = """#fOrTyTwO
+$hz=1000;
+$XS_VERSION='DProf 1';
+# All values are given in HZ
+$over_utime={over}; $over_stime=0; $over_rtime=0;
+$over_tests=1000;
+$rrun_utime=900; $rrun_stime=100; $rrun_rtime=2000;
+$total_marks={marks:<4}
+
+PART2
+{lines}
+"""
+OLD_LOG = """#fOrTyTwO
+$hz=100;
+$XS_VERSION='DProf 19970606';
+# All values are given in HZ
+{run}
+PART2
+{lines}
+"""
+
+
 def log(body, over=0, marks=4):
-    return (f"#fOrTyTwO\n$hz=1000;\n$XS_VERSION='DProf 1';\n# All values are given in HZ\n$over_utime={over}; $over_stime=0; $over_rtime=0;\n"
-            f"$over_tests=1000;\n$rrun_utime=900; $rrun_stime=100; $rrun_rtime=2000;\n$total_marks={marks}   \n\nPART2\n" + body.replace(", ", "\n") + "\n")
+    return LOG.format(over=over, marks=marks, lines=body.replace(", ", "\n"))
 
 
 def old_log(run, body):
-    return f"#fOrTyTwO\n$hz=100;\n$XS_VERSION='DProf 19970606';\n# All values are given in HZ\n{run}\nPART2\n" + body.replace(", ", "\n") + "\n"
+    return OLD_LOG.format(run=run, lines=body.replace(", ", "\n"))
 
 
 @pytest.fixture
-def read(export_command, tmp_path):
+def read(tmp_path):
     """The calls and the time passed, "> +30 < main::a 1 20 10": depth, inclusive and exclusive ticks; the message."""
     def of(text, *options):
         (tmp_path / "tmon.out").write_text(text)
-        done = subprocess.run([export_command, "--dump", *options, tmp_path / "tmon.out"], capture_output=True, text=True)
-        found = re.sub(r"TIME_LINE ticks=(-?\d+) fid=0 line=0", lambda time: f"{int(time[1]):+}", re.sub("^\\S+ ", "", done.stdout, flags=re.M))
+        done = subprocess.run([COMMAND, "--dump", *options, tmp_path / "tmon.out"], capture_output=True, text=True)
+        found = re.sub("^\\S+ ", "", done.stdout, flags=re.M)
+        found = re.sub(r"TIME_LINE ticks=(-?\d+) fid=0 line=0", lambda time: f"{int(time[1]):+}", found)
         found = re.sub(r'SUB_RETURN depth=(\d+) incl_ticks=(\S+) excl_ticks=(\S+) name="(.*)"',
                        lambda call: f"< {call[4]} {call[1]} {int(float(call[2]))} {int(float(call[3]))}", found)
         found = found.replace("SUB_ENTRY caller_fid=0 caller_line=0", ">").replace("PID_END pid=0 time_s=0", "end")
@@ -202,7 +208,8 @@ def read(export_command, tmp_path):
 
 TWO = "@ 100 0 200, & 2 main a, + 2, @ 200 10 400, & b main b c, + b, @ 300 20 600, - b, @ 50 0 100, - 2"
 COSTLY = "@ 100 0 0, & 2 main a, + 2, @ 200 0 0, & 3 main b, + 3, @ 4 0 0, - 3, @ 50 0 0, - 2"
-ZA, ZAB = "& 1 main z, & 2 main a, + 1, @ 10 0 0, + 2, @ 20 0 0, ", "& 1 main z, & 2 main a, & 3 main b, + 1, @ 10 0 0, + 2, @ 20 0 0, "
+ZA = "& 1 main z, & 2 main a, + 1, @ 10 0 0, + 2, @ 20 0 0, "
+ZAB = "& 3 main b, " + ZA
 CALLS = {
     "user and system time, the rest of the run at the end": (log(TWO), [], "> +100 > +210 < main::b c 2 320 320 +320 < main::a 1 580 260 +50 +320 end"),
     "user time": (log(TWO), ["--clock=user"], "> +100 > +200 < main::b c 2 300 300 +300 < main::a 1 550 250 +50 +250 end"),
@@ -239,20 +246,27 @@ def test_calls_of_a_log(read, text, options, calls):
     assert read(text, *options) == (calls, "")
 
 
-def test_overhead_is_kept_on_request(export_command, tmp_path):
+def test_overhead_is_kept_on_request(tmp_path):
     (tmp_path / "tmon.out").write_text(log(COSTLY, over=20000))
-    csv = subprocess.run([export_command, "-q", "--csv", "--unit=ms", "--as-recorded", tmp_path / "tmon.out"], check=True, capture_output=True, text=True).stdout
+    csv = output(COMMAND, "-q", "--csv", "--unit=ms", "--as-recorded", tmp_path / "tmon.out")
     assert re.findall(r"^(main::\w+),,0,1,0,(\d+),(\d+),1$", csv, re.M) == [
         ("main::RUNTIME", "746", "1000"), ("main::a", "250", "254"), ("main::b", "4", "4")]
 
 
 BEGUN = "#fOrTyTwO\n$hz=9;\n"
 DAMAGED = {
-    "#fOrTyTwO\n$hz=100;\n": "byte 19: the input ends inside the header", "#fOrTyTwO\n$hz=0;\nPART2\n": "byte 17: no usable $hz before: PART2",
+    "#fOrTyTwO\n$hz=100;\n": "byte 19: the input ends inside the header",
+    "#fOrTyTwO\n$hz=0;\nPART2\n": "byte 17: no usable $hz before: PART2",
     "#fOrTyTwO\n$hz=x;\nPART2\n": "byte 10: header value is no number: $hz=x;",
     **{BEGUN + "PART2\n" + line + "\n": "byte 23: " + said for line, said in {
-        "a\x1b[2Jb\x9b2Jc\u202eä €": "unknown line: a?[2Jb?2Jc?ä €", "foo": "unknown line: foo", "+ 2": "mark of a sub that was not introduced: + 2", "& g main a": "malformed sub: & g main a", "& 2 ": "malformed sub: & 2",
-        "@ 1 2": "malformed time: @ 1 2", "@ 1 2 9999999999999999": "malformed time: @ 1 2 9999999999999999", "+ 1 2": "malformed mark: + 1 2"}.items()},
+        "a\x1b[2Jb\x9b2Jc\u202eä €": "unknown line: a?[2Jb?2Jc?ä €",      # what would steer a terminal
+        "foo": "unknown line: foo",
+        "+ 2": "mark of a sub that was not introduced: + 2",
+        "& g main a": "malformed sub: & g main a",
+        "& 2 ": "malformed sub: & 2",
+        "@ 1 2": "malformed time: @ 1 2",
+        "@ 1 2 9999999999999999": "malformed time: @ 1 2 9999999999999999",
+        "+ 1 2": "malformed mark: + 1 2"}.items()},
     BEGUN + "PART2\n& 2 main a\n- 2\n": "byte 34: a sub is left that was not entered: - 2",
     BEGUN + "$total_marks=2\nPART2\n& 2 main a\n+ 2\n": "byte 53: the input ends after 1 of 2 marks",
     **{text: f"byte {len(text)}: the recording was not finished" for text in (

@@ -244,6 +244,38 @@ def test_comments_of_calls_in_a_copy_are_comments(dump):
     assert [line.split()[0] for line in found[1:]] == ["COMMENT", "COMMENT", "ATTRIBUTE", "COMMENT", "COMMENT"]
 
 
+def call(code, *values, name=b""):
+    """A comment that tells of a call ("Calls in comments" in the description)."""
+    encoded = b""
+    for value in values:
+        value %= 2 ** 64
+        while value >= 112:
+            encoded += bytes([0x80 + (value - 112) % 128])
+            value = (value - 112) // 128
+        encoded += bytes([0x10 + value])
+    return b"#" + bytes([code]) + encoded + name + b"\n"
+
+
+ODD, PLAIN_SITE = call(1, 0, 0, name=rb"'a\n\\n\\"), call(1, 1, 2, name=b"'m::f")
+
+
+def test_calls_that_were_open_waits_other_names_and_clocks_set_back(dump):
+    open_call, no_statement, renamed, wait = call(9, 0), call(7, 500), call(11, 1), call(8, 41)
+    comments = [ODD, PLAIN_SITE, open_call, no_statement, call(3, 0, 102), renamed, wait, call(4)]
+    assert dump(CALLS + b"".join(comments) + b"+" + numbers(200, 7, 8) + call(5, -800))[0][4:] == [
+        "SUB_ENTRY caller_fid=0 caller_line=0",
+        'SUB_RETURN depth=2 incl_ticks=57 excl_ticks=57 name="m::f"',
+        "TIME_LINE ticks=200 fid=7 line=8",
+        r'SUB_RETURN depth=1 incl_ticks=-141 excl_ticks=-198 name="a\n\\n\\"',
+    ]
+
+
+def test_ticks_of_calls_in_numbers_of_all_lengths(dump):
+    lengths = [(1 << bits) + more for bits in range(40) for more in (-20, 0, 20) if (1 << bits) + more > 0]
+    found = dump(CALLS + ODD + b"".join(call(3, 0, 0, ticks) for ticks in lengths))[0]
+    assert [float(line.split()[2].removeprefix("incl_ticks=")) for line in found if "SUB_RETURN" in line] == lengths
+
+
 # ---- numbers of other perls ----
 
 PAD = b"\xef\xbe\xad\xde\0\0"               # padding holds anything

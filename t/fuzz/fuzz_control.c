@@ -5,21 +5,9 @@
  */
 #include "XS/control/request.c"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds, const char *what)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "request: %s\n", what);
-    abort();
-}
+#include "target.h"
 
 static bool is_line(const uint8_t *line, size_t len, enum nytp_command command)
 {
@@ -77,5 +65,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     free(request);
     return 0;
 }
-
-#include "replay.h"

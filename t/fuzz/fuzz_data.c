@@ -8,13 +8,10 @@
 #include <perl.h>
 
 #include "XS/glue/glue.h"
+#include "target.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static PerlInterpreter *begin(void)
 {
@@ -37,14 +34,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const int fd = memfd_create("profile", 0);
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (fd < 0 || write(fd, data, size) != (ssize_t)size)
-        abort();
+    must(fd >= 0 && write(fd, data, size) == (ssize_t)size, "a file in memory");
     SV *const profile = nytp_glue_load(aTHX_ path, size % 2 == 0, size % 7, size % 3 != 0);
-    if (!SvROK(profile) && !SvPOK(profile))
-        abort();
+    must(SvROK(profile) || SvPOK(profile), "a profile or an error");
     SvREFCNT_dec(profile);
     close(fd);
     return 0;
 }
-
-#include "replay.h"

@@ -7,25 +7,15 @@
  */
 #include "formats/deflate/deflate.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "target.h"
 
 enum {
     HEAD = 6,
     MOST = 1 << 17,
 };
-
-static void must(bool holds, const char *what)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "deflate: %s\n", what);
-    abort();
-}
 
 struct packed {
     uint8_t bytes[2 * MOST + 65536];
@@ -113,5 +103,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     inflates_to(&packed, plain, len, true);
     return 0;
 }
-
-#include "replay.h"

@@ -11,8 +11,9 @@
 #include "formats/stream/source.h"
 #include "formats/base/strings.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "target.h"
 
 extern const struct nytp_exporter nytp_exporter_html;
 
@@ -73,8 +74,6 @@ static void write_report(const struct nytp_profile *profile, bool merge_evals, b
     nytp_out_discard(out);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct nytp_profile *profile = load(data, size);
@@ -83,5 +82,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     nytp_profile_free(profile);
     return 0;
 }
-
-#include "replay.h"

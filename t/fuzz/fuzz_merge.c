@@ -10,20 +10,10 @@
 #include "formats/model/model.h"
 #include "formats/model/profile.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds, const char *what, const struct nytp_error *error)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "%s: %s\n", what, error->message);
-    abort();
-}
+#include "target.h"
 
 /* The merger reads files: one that is there for this process only. */
 static const char *input_file(const uint8_t *data, size_t size)
@@ -55,11 +45,11 @@ static void check_merged(const uint8_t *data, size_t size)
     if (source == NULL || builder == NULL)
         abort();
     must(nytp_read(source, &(struct nytp_read_options){0}, nytp_builder_sink(builder), &error),
-         "the merged stream is not whole", &error);
+         error.message);
     nytp_source_free(source);
     struct nytp_profile *profile = nytp_builder_finish(builder, NULL, &error);
     if (profile != NULL)
-        must(nytp_profile_adds_up(profile, &error), "the merged profile", &error);
+        must(nytp_profile_adds_up(profile, &error), error.message);
     nytp_profile_free(profile);
 }
 
@@ -84,5 +74,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     nytp_out_close(out, &error);
     return 0;
 }
-
-#include "replay.h"

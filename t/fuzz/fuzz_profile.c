@@ -4,7 +4,7 @@
  * exporter. Whatever the bytes are, the model's invariants hold and nothing crashes.
  *
  * One source for libFuzzer and AFL++, which bring a main of their own, and for replaying files
- * without either: see replay.h.
+ * without either: see target.h.
  */
 #include "exporters/base/exporter.h"
 #include "exporters/select/one_process.h"
@@ -14,9 +14,9 @@
 #include "formats/model/merge_profiles.h"
 #include "formats/model/profile.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "target.h"
 
 #define MAX_NODES 50000 /* more contexts than a short run needs */
 #define MAX_SPANS 1000
@@ -116,8 +116,6 @@ static void merge_with_itself(const uint8_t *data, size_t size, struct nytp_prof
     select_and_export(merged, selection, "after merging evals");
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 /* Work beyond loading depends on the size, so that each run is short. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -143,5 +141,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     return 0;
 }
-
-#include "replay.h"

@@ -15,14 +15,14 @@
 
 #include <sys/mman.h>
 
+#include "target.h"
+
 /* As in XS/names/builtins.c, which needs the whole recorder. */
 const bool nytp_is_slowop[MAXO] = {
 #define NYTP_SLOWOP(type) [type] = true,
 #include "XS/options/slowops.def"
 #undef NYTP_SLOWOP
 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 EXTERN_C void boot_DynaLoader(pTHX_ CV *cv);
 
@@ -288,5 +288,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     LEAVE;
     return 0;
 }
-
-#include "replay.h"

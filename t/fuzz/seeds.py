@@ -58,14 +58,15 @@ def hangs():
 def allocated():
     """Samples of memory before the first call, in calls, more of them than a context has statements, freed in and behind it."""
     stream = Writer({"application": "/x.p"}, {"calls": "2"}).comment("nytp-alloc 1 1 1 1 1").pid_start(5)
-    stream.fid(1, "/x.p").time(5, 1, 5).comment("nytp-alloc 2 1000000000 3 1 5").entry(1, 5)
+    stream.fid(1, "/x.p").time(5, 1, 5).alloc(2, 1000000000, 5, blocks=3).entry(1, 5)
     for n in range(20):
-        stream.comment(f"nytp-alloc {3 + n} {n} 1 1 {n % 3}").comment(f"nytp-free {n}")
-    stream.comment("nytp-in-use-call 1 0 1 5 main::a").comment("nytp-in-use-call 2 1 1 6 main::b").comment("nytp-in-use-call 4 3 1 6 main::b")
-    stream.comment("nytp-in-use 30 9 1 2 1 6").comment("nytp-in-use 31 9 1 9 9 0").comment("nytp-free 30").comment("nytp-in-use-call 1 0 7 5 main::c")
-    stream.comment("nytp-inherited 32 9 1 1 1 6 4").comment("nytp-inherited 33 9 1 9 9 0 3").comment("nytp-free 33")
+        stream.alloc(3 + n, n, n % 3).free(n)
+    for call in ("1 0 1 5 main::a", "2 1 1 6 main::b", "4 3 1 6 main::b"):
+        stream.comment(f"nytp-in-use-call {call}")
+    stream.comment("nytp-in-use 30 9 1 2 1 6").comment("nytp-in-use 31 9 1 9 9 0").free(30).comment("nytp-in-use-call 1 0 7 5 main::c")
+    stream.comment("nytp-inherited 32 9 1 1 1 6 4").comment("nytp-inherited 33 9 1 9 9 0 3").free(33)
     stream.entry(1, 6).time(5, 1, 6).comment("nytp-alloc 40 7 1 9 6").leave(2, 5, 5, "main::b").leave(4, 9, 4, "main::a")
-    return stream.comment("nytp-free 40").comment("nytp-alloc 39 1 1 1 5").pid_end(5).comment("nytp-free 3").data()
+    return stream.free(40).alloc(39, 1, 5).pid_end(5).free(3).data()
 
 
 def seeds():

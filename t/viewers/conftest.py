@@ -12,7 +12,7 @@ import profiles
 
 
 @pytest.fixture(autouse=True)
-def installed(request, export_command, recorder):
+def installed(request, recorder):
     """A file of tests names the module that drives its viewer as VIEWER."""
     viewer = getattr(request.module, "VIEWER", None)
     lacking = viewer.missing() if viewer else []
@@ -21,7 +21,7 @@ def installed(request, export_command, recorder):
 
 
 @pytest.fixture(scope="session")
-def browser(export_command, recorder):
+def browser(recorder):
     lacking = devtools.missing()
     if lacking:
         pytest.skip("not installed: " + ", ".join(lacking))

@@ -91,11 +91,11 @@ class Browser:
                     listener(message["method"], message["params"])
         return True
 
-    def wait_for(self, ready, what, timeout_s=PATIENCE_S):
-        deadline = time.monotonic() + timeout_s
+    def wait_for(self, ready, what):
+        deadline = time.monotonic() + PATIENCE_S
         while not ready():
             if not self.read_messages(deadline - time.monotonic()) and time.monotonic() > deadline:
-                raise BrowserError(f"waited {timeout_s} s in vain for {what}")
+                raise BrowserError(f"waited {PATIENCE_S} s in vain for {what}")
 
     def call(self, method, session=None, **parameters):
         self.last_id += 1
@@ -129,8 +129,10 @@ class Page:
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
         self.call("Page.setLifecycleEventsEnabled", enabled=True)
-        self.size(width, height)
-        self.media(dark=dark)
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.call("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
+            {"name": "prefers-reduced-motion", "value": "reduce"}])
         if not scripts:
             self.call("Emulation.setScriptExecutionDisabled", value=True)
 
@@ -150,15 +152,6 @@ class Page:
         elif method == "Log.entryAdded" and event["entry"]["level"] in ("error", "warning"):
             self.problems.append(event["entry"]["text"])
 
-    def size(self, width, height, scale=1):
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
-                  deviceScaleFactor=scale, mobile=False)
-
-    def media(self, dark=False, still=True, kind=""):
-        self.call("Emulation.setEmulatedMedia", media=kind, features=[
-            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
-            {"name": "prefers-reduced-motion", "value": "reduce" if still else "no-preference"}])
-
     def open(self, url):
         """Load a page and wait until all of it is there. By way of an empty page, because an address
         that differs in its fragment only loads nothing."""
@@ -175,10 +168,10 @@ class Page:
             raise BrowserError(f"{expression}: {result['exceptionDetails']['exception']}")
         return result["result"].get("value")
 
-    def until(self, expression, timeout_s=PATIENCE_S):
+    def until(self, expression):
         """Look again after every frame that is drawn until the expression is true."""
         return self.eval(f"""new Promise((done, fail) => {{
-            const end = performance.now() + {timeout_s} * 1000;
+            const end = performance.now() + {PATIENCE_S} * 1000;
             const look = () => {{
                 const value = {expression};
                 if (value) done(value);
@@ -208,6 +201,10 @@ class Page:
         self.call("Input.dispatchKeyEvent", type="keyDown", **event, **({"text": text} if text else {}))
         self.call("Input.dispatchKeyEvent", type="keyUp", **event)
 
+    def keys(self, *keys):
+        for key in keys:
+            self.key(key)
+
     def type(self, text):
         self.call("Input.insertText", text=text)
 
@@ -225,8 +222,8 @@ class Page:
             return [r.x + r.width / 2, r.y + r.height / 2]; }})()""")
         self.click(x, y)
 
-    def screenshot(self, path, whole=False):
-        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]
+    def screenshot(self, path):
+        data = self.call("Page.captureScreenshot", format="png")["data"]
         with open(path, "wb") as out:
             out.write(base64.b64decode(data))
 

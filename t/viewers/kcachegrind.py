@@ -233,7 +233,7 @@ class Window:
 
     def read(self):
         job = self.job
-        seen = {"total": None, "functions": [], "subs": {}, "dialogs": [], "title": None}
+        seen = {"total": None, "subs": {}}
         self.connect()
         # Without a window manager the window keeps the size it asks for.
         subprocess.run("xdotool search --onlyvisible --class kcachegrind"
@@ -241,12 +241,9 @@ class Window:
                        capture_output=True)
         self.until(lambda: self.dialogs() or " Total " in (self.total_text() or ""), "a profile")
         seen["dialogs"] = self.bus.names(self.dialogs())
-        seen["dialog_text"] = [text for node in self.dialogs() for text in self.labels(node)]
-        seen["title"] = self.bus.names(self.bus.children(self.app))[0]
-        match = re.search(r"Total (.*) Cost: ([\d\s]+)", self.total_text() or "")
+        match = re.search(r"Total .* Cost: ([\d\s]+)", self.total_text() or "")
         if match:
-            seen["event"], seen["total"] = match[1], number_of(match[2])
-        seen["selected"] = self.labels()
+            seen["total"] = number_of(match[1])
         seen["functions"] = self.functions()
         for name in job["subs"]:
             seen["subs"][name] = self.describe(name)

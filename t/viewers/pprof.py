@@ -37,7 +37,7 @@ def environment(home):
     return dict(os.environ, HOME=home, PPROF_TMPDIR=home, LC_ALL="C.UTF-8")
 
 
-def run(*arguments, pipe=None, may_fail=False):
+def run(*arguments, pipe=None):
     """(stdout, stderr) of one report. `pipe` is bytes that the profile /dev/stdin gives."""
     with tempfile.TemporaryDirectory(prefix="nytp-pprof.") as home:
         done = subprocess.run([tool(), *map(str, arguments)], capture_output=True, timeout=600,
@@ -46,7 +46,7 @@ def run(*arguments, pipe=None, may_fail=False):
                                  else {"stdin": subprocess.DEVNULL}))
     out = done.stdout.decode("utf-8", "replace")
     errors = done.stderr.decode("utf-8", "replace")
-    if done.returncode and not may_fail:
+    if done.returncode:
         raise ViewerError(f"pprof {arguments}: {errors[-1500:]}")
     return out, errors
 

@@ -55,7 +55,7 @@ def missing():
     return lacking + ([] if PAGE.exists() else ["npm speedscope"])
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def browser():
     """The Chromium of all tests, ended with them."""
     running = devtools.Browser(*FLAGS)
@@ -88,3 +88,12 @@ def look(path, name=None, view=None, shot=None):
     finally:
         page.close()
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+@functools.cache
+def opened(path, **how):
+    """What it shows, without a complaint, of a file, which several tests may ask about."""
+    seen = look(path, **how)
+    assert seen["title"].endswith(" - speedscope") and seen["alerts"] == [], seen
+    assert [line for line in seen["errors"] if "Failed" in line or "rror" in line] == []
+    return seen

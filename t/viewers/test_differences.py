@@ -3,7 +3,6 @@
 
 import collections
 import json
-import pathlib
 import re
 import subprocess
 
@@ -12,6 +11,7 @@ import pytest
 import pprof
 from command import good
 from recordings import record
+from test_flamegraph import FLAMEGRAPH
 
 OLD = """use strict;
 sub add { my ($x, $y) = @_; my $z = $x + $y; return $z }
@@ -32,23 +32,19 @@ def sides(tmp_path_factory):
 def test_pprof_shows_what_its_own_difference_shows(sides, tmp_path):
     if pprof.missing():
         pytest.skip("go is not installed")
-    files = []
-    for side in sides:
-        files.append(tmp_path / f"{side.parent.name}.pb.gz")
-        good("--pprof", "-o", files[-1], side)
-    ours = tmp_path / "diff.pb.gz"
+    old, new, ours = (tmp_path / f"{name}.pb.gz" for name in ("old", "new", "diff"))
+    good("--pprof", "-o", old, sides[0])
+    good("--pprof", "-o", new, sides[1])
     good("--pprof", "--diff", sides[0], "-o", ours, sides[1])
-    for value in ("wall", "statements", "calls"):
-        index = f"-sample_index={value}"
-        shown, _ = pprof.run("-top", *pprof.ALL, "-unit=ns", index, ours)
-        wanted, _ = pprof.run("-top", *pprof.ALL, "-unit=ns", index, f"-diff_base={files[0]}", files[1])
 
-        def rows(text):
-            text = re.sub(r"BEGIN(@\d+|#\d+)", "BEGIN", text)
-            table = text.split("flat  flat%")[1].splitlines()[1:]
-            return sorted(re.sub(r"\s+", " ", re.sub(r"\s\S+%\s+(-?[\d.]+\S*\s+\S+%)", r" \1", line)).strip()
-                          for line in table)
-        # the running sum% depends on the order of equal rows
+    def rows(text):
+        """Without the running sum%, which depends on the order of equal rows."""
+        table = re.sub(r"BEGIN(@\d+|#\d+)", "BEGIN", text).split("flat  flat%")[1].splitlines()[1:]
+        table = [re.sub(r"\s\S+%\s+(-?[\d.]+\S*\s+\S+%)", r" \1", line) for line in table]
+        return sorted(" ".join(line.split()) for line in table)
+    for value in ("wall", "statements", "calls"):
+        options = ["-top", *pprof.ALL, "-unit=ns", f"-sample_index={value}"]
+        (shown, _), (wanted, _) = pprof.run(*options, ours), pprof.run(*options, f"-diff_base={old}", new)
         assert rows(shown) == rows(wanted) and len(rows(shown)) > 4
         assert re.findall(r"of .* total", shown) == re.findall(r"of .* total", wanted)
 
@@ -56,7 +52,7 @@ def test_pprof_shows_what_its_own_difference_shows(sides, tmp_path):
 def folded(*arguments):
     lines = {}
     for line in good("--collapsed", "--unit=ns", *arguments).decode().splitlines():
-        stack, _, values = re.match(r"(\S+)( )(.*)$", line).groups()
+        stack, _, values = line.partition(" ")
         assert stack not in lines
         lines[stack] = tuple(map(int, values.split()))
     return lines
@@ -81,11 +77,10 @@ def test_collapsed_has_both_sides_of_each_stack(sides):
 
 
 def test_flamegraph_takes_both_columns(sides):
-    tool = pathlib.Path("/usr/share/perl5/Devel/NYTProf/flamegraph.pl")
-    if not tool.exists():
+    if not FLAMEGRAPH.exists():
         pytest.skip("not installed: flamegraph.pl of libdevel-nytprof-perl")
     text = good("--collapsed", "--weight=statements", "--diff", sides[0], sides[1])
-    done = subprocess.run(["perl", str(tool), "--minwidth=0"], input=text, capture_output=True, check=True)
+    done = subprocess.run(["perl", FLAMEGRAPH, "--minwidth=0"], input=text, capture_output=True, check=True)
     assert b"Ignored" not in done.stderr
     assert b"main::more" in done.stdout
 

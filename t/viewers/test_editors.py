@@ -102,27 +102,26 @@ def test_lines_are_marked_in_files_open_before_and_after(editor):
     assert cleared == [] and said == []
 
 
-def test_marks_are_at_their_text_where_lines_were_inserted_and_deleted(editor):
-    """Of the two "return 1;" the first took no time: the lines above tell which is the other one."""
-    write(editor.folder, ["# new"] * 5 + FILE[:6] + ["# more"] + FILE[6:9] + FILE[10:])
-    (marks,), said = editor(["load", "p.out"], ["open", "a.pl"], ["marks"])
-    check(editor, marks, {1: 6, 4: 9, 8: 14, 9: 15, 11: 16})
-    assert said == []
+ONE_GONE = ["nytp: a.pl has changed: 1 of 5 lines are not in it"]
+CHANGED = {
+    # The first of the two "return 1;" took no time: the lines above tell which is the other one.
+    "lines were inserted and deleted": (
+        ["# new"] * 5 + FILE[:6] + ["# more"] + FILE[6:9] + FILE[10:], {1: 6, 4: 9, 8: 14, 9: 15, 11: 16}, []),
+    "a line was changed": (
+        FILE[:3] + ["    $sum += 2 * $_[0];"] + FILE[4:], {line: line for line in TICKS if line != 4}, ONE_GONE),
+    "an equal line far away is not the one that is gone": (
+        FILE[:4] + FILE[5:8] + FILE[9:] + ["# far"] * 60 + ["return 1;"] * 2, {1: 1, 4: 4, 8: 7, 11: 9}, ONE_GONE),
+    "it is another file": (
+        ["print 1;", "return 1;", "exit;"] * 9, {}, ["nytp: a.pl is not the file that was profiled: 4 of 5 lines are not in it"]),
+}
 
 
-def test_a_changed_line_loses_its_mark(editor):
-    lines = FILE[:]
-    lines[3] = "    $sum += 2 * $_[0];"
+@pytest.mark.parametrize("lines, lines_of, messages", CHANGED.values(), ids=CHANGED)
+def test_marks_are_at_their_text_in_a_changed_file(editor, lines, lines_of, messages):
     write(editor.folder, lines)
     (marks,), said = editor(["open", "a.pl"], ["load", "p.out"], ["marks"])
-    check(editor, marks, {line: line for line in TICKS if line != 4})
-    assert said == ["nytp: a.pl has changed: 1 of 5 lines are not in it"]
-
-
-def test_another_file_has_no_marks_and_is_said_to_be_one(editor):
-    write(editor.folder, ["print 1;", "return 1;", "exit;"] * 9)
-    (marks,), said = editor(["open", "a.pl"], ["load", "p.out"], ["marks"])
-    assert marks == [] and said == ["nytp: a.pl is not the file that was profiled: 4 of 5 lines are not in it"]
+    check(editor, marks, lines_of)
+    assert said == messages
 
 
 def test_marks_move_while_the_file_is_edited_and_are_looked_for_when_it_is_saved(editor):
@@ -134,7 +133,7 @@ def test_marks_move_while_the_file_is_edited_and_are_looked_for_when_it_is_saved
         check(editor, live, moved)
     check(editor, saved, moved)
     check(editor, less, {1: 3, 4: 6, 9: 10, 11: 12})
-    assert said == ["nytp: a.pl has changed: 1 of 5 lines are not in it"]
+    assert said == ONE_GONE
 
 
 def test_without_source_marks_are_by_number_and_that_is_said(editor):
@@ -144,14 +143,6 @@ def test_without_source_marks_are_by_number_and_that_is_said(editor):
     check(editor, marks, SAME)
     assert said[-1] == "nytp: a.pl: the profile has no source of it, its marks are by line number"
     assert said[:-1] == ["nytp: nytp-export: p.out: it holds no source text"]
-
-
-def test_an_equal_line_far_away_is_not_taken_for_the_one_that_is_gone(editor):
-    """Two of them, 60 lines further down."""
-    write(editor.folder, FILE[:4] + FILE[5:8] + FILE[9:] + ["# far"] * 60 + ["return 1;"] * 2)
-    (marks,), said = editor(["open", "a.pl"], ["load", "p.out"], ["marks"])
-    check(editor, marks, {1: 1, 4: 4, 8: 7, 11: 9})
-    assert said == ["nytp: a.pl has changed: 1 of 5 lines are not in it"]
 
 
 def test_what_cannot_be_loaded_is_said_and_marks_stay(editor):

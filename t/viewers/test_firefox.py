@@ -13,13 +13,15 @@ import spans
 import firefox
 import recordings
 from nytpwrite import Writer
+from test_label_spans import PROGRAM as LABELLED
+from test_memory_curve import GROWS
 
 VIEWER = firefox
 MARK = " [unreturned]"
 
 
 @pytest.fixture
-def session(export_command, profile, tmp_path):
+def session(profile, tmp_path):
     """session(name, *arguments) -> an open Session of that export."""
     def opened(name, *arguments, suffix=".json"):
         out = tmp_path / f"{name}{suffix}"
@@ -84,30 +86,17 @@ def test_chrome_trace_has_every_call(session, totals, name):
         {name: sub.calls for name, sub in want.subs.items() if sub.calls}
 
 
-LABELLED = """sub handle { my $x = 0; $x += $_ for 1 .. 200; $x }
-for my $i (1 .. 3) { DB::label(request => "GET /$i"); handle(); DB::label(request => undef); handle() }
-DB::label(phase => 'end');
-handle();
-"""
-
-
 def test_labels_are_markers_around_their_calls(tmp_path):
     out = recordings.record(tmp_path, LABELLED)
     exports.exported("--firefox", "-o", tmp_path / "a.json", out)
     with firefox.Session(tmp_path / "a.json") as opened:
         kinds = json.loads(opened.ask("thread", "markers", "--json"))["byType"]
     found = {kind["markerName"]: kind["topMarkers"] for kind in kinds}
-    assert sorted(marker["label"] for marker in found["request"]) == ["GET /1", "GET /2", "GET /3"]
-    assert [marker["label"] for marker in found["phase"]] == ["end"]
+    assert sorted(marker["label"] for marker in found["request"]) == ["GET /1", "GET /2", "GET /3", "GET /4"]
+    assert [marker["label"] for marker in found["sql"]] == ["select 1"] * 4
     wanted = sorted((round(start / 1e6, 6), round((end - start) / 1e6, 6)) for _, start, end in
                     spans.markers(out)["request"])
     assert sorted((round(marker["start"], 6), round(marker["duration"], 6)) for marker in found["request"]) == wanted
-
-
-GROWS = """sub grow { my $keep = 'x' x 40_000_000; idle(); return length $keep }
-sub idle { my $s = 0; for my $i (1 .. 3000) { $s += $i } return $s }
-idle(); grow(); idle();
-"""
 
 
 def test_memory_is_a_track(tmp_path):
@@ -119,16 +108,19 @@ def test_memory_is_a_track(tmp_path):
     assert counter["graph"][-1] - counter["graph"][0] > 35e6 or max(counter["graph"]) > 35e6
 
 
-ALLOCATES = (Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(7, 1, 1000.0).fid(1, "/x/app.pl").time(10, 1, 1)
-             .comment("nytp-alloc 1 60 1 1 1").entry(1, 1).comment("nytp-alloc 2 50000 3 1 5").time(10, 1, 5).comment("nytp-alloc 3 800 1 1 6")
-             .comment("nytp-free 3").entry(1, 6).time(5, 1, 8).comment("nytp-alloc 4 9000 1 1 9").comment("nytp-alloc 5 700 1 1 9")
-             .leave(2, 5, 5, "main::g").comment("nytp-free 4").time(10, 1, 9).leave(1, 20, 15, "main::f").time(10, 1, 1).sub(1, "main::f", 5, 7)
-             .sub(1, "main::g", 8, 9).pid_end(7, 2000.0).data())
+def allocates(path):
+    """The program 60 bytes; f 50,000 that stay and 800; g, which f calls, 9,000 and 700 that stay."""
+    stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(7, 1, 1000.0).fid(1, "/x/app.pl")
+    stream.time(10, 1, 1).alloc(1, 60, 1)
+    stream.entry(1, 1).alloc(2, 50000, 5, blocks=3).time(10, 1, 5).alloc(3, 800, 6).free(3)
+    stream.entry(1, 6).time(5, 1, 8).alloc(4, 9000, 9).alloc(5, 700, 9).leave(2, 5, 5, "main::g")
+    stream.free(4).time(10, 1, 9).leave(1, 20, 15, "main::f").time(10, 1, 1)
+    return stream.sub(1, "main::f", 5, 7).sub(1, "main::g", 8, 9).pid_end(7, 2000.0).save(path)
 
 
 @pytest.mark.parametrize("mode", [[], ["--aggregate"]])
 def test_allocations_have_their_call_trees(tmp_path, mode):
-    (tmp_path / "a.out").write_bytes(ALLOCATES)
+    allocates(tmp_path / "a.out")
     exports.exported("-q", "--firefox", *mode, "-o", tmp_path / "a.json", tmp_path / "a.out")
     subs = json.loads(exports.exported("-q", "--json", tmp_path / "a.out"))["subs"]
     with firefox.Session(tmp_path / "a.json") as opened:

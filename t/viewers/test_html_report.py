@@ -64,8 +64,7 @@ def use_everything(one):
     if one.eval("!!document.querySelector('.flame')"):
         one.key("f")
         report_pages.drawn(one)
-        for key in ("ArrowDown", "ArrowDown", "ArrowRight", "p", "Escape", "i"):
-            one.key(key)
+        one.keys("ArrowDown", "ArrowDown", "ArrowRight", "p", "Escape", "i")
         report_pages.frames_drawn(one)
     one.eval("""document.querySelectorAll("thead button").forEach(button => button.click());
         document.querySelectorAll(".map canvas").forEach(canvas => { const r = canvas.getBoundingClientRect();
@@ -292,8 +291,8 @@ def test_what_lines_keep_stands_beside_their_code(page, tmp_path, calls, key, su
                 stream.comment(comment)
             stream.time(10, 1, at)
         stream.leave(1, 50, 50, sub).sub(1, sub, line - (sub == "main::f"), line).callers(1, 2, "main::RUNTIME", sub, 1, 5e-6, 5e-6)
-    (tmp_path / "s.out").write_bytes(stream.time(10, 1, 2).pid_end(7, 2000.0).data())
-    exports.exported("--html", "-q", "-o", f"{tmp_path}/r/", tmp_path / "s.out")
+    file = stream.time(10, 1, 2).pid_end(7, 2000.0).save(tmp_path / "s.out")
+    exports.exported("--html", "-q", "-o", f"{tmp_path}/r/", file)
     one = page(tmp_path / "r" / "index-subs-excl.html", width=width)
     one.click_on(f"#subs th[data-key={key}] button")
     assert report_pages.column(one, "subs", 6) == subs

@@ -5,7 +5,6 @@ draw, sort, filter, find and zoom with the right numbers, by mouse and by keys."
 import itertools
 import json
 import re
-import subprocess
 
 import pytest
 
@@ -13,6 +12,7 @@ import exports
 import hostile
 import profiles
 import report_pages
+import reports
 from nytpwrite import Writer
 from recordings import record
 
@@ -109,8 +109,7 @@ def test_finding_in_the_flame_graph(page, report):
 
 def test_a_time_half_way_between_two_roundings(page, tmp_path):
     out = tmp_path / "report.html"
-    (tmp_path / "nytprof.out").write_bytes(hostile.simple(["main::half"], ticks=6605).data())
-    exports.exported("--html", "-q", "-o", out, tmp_path / "nytprof.out")
+    exports.exported("--html", "-q", "-o", out, hostile.simple(["main::half"], ticks=6605).save(tmp_path / "nytprof.out"))
     assert report_pages.time_text(660500) == "661µs"
     assert found(page(out), "half").startswith("1 frames, 661µs, ")
 
@@ -129,8 +128,7 @@ def test_zooming_by_click_and_by_key(page, report):
     one.click(x + width - 4, y + 9)                        # zoomed in, "all" reaches to both edges
     assert report_pages.detail(one)[0] == "all"
     assert "zoom" not in one.eval("location.hash")
-    for key in ("ArrowDown", "ArrowDown", "Enter"):
-        one.key(key)
+    one.keys("ArrowDown", "ArrowDown", "Enter")
     assert report_pages.detail(one)[0] == flame.names[widest.name]
     again = page(folder / "index.html", one.eval("location.hash"))
     report_pages.drawn(again)
@@ -161,8 +159,7 @@ def test_rows_of_processes_and_packages_are_filters(page, report):
         width = dict(zip(itertools.accumulate(parts[row][0::3]), parts[row][1::3]))
         top = max((f for f in range(len(flame.frames)) if len(flame.frames[f].path) == 1), key=lambda f: width.get(f + 1, 0))
         one.eval("document.querySelector('.flame canvas').focus()")
-        for key in "ArrowDown", "ArrowDown", "ArrowDown":
-            one.key(key)
+        one.keys("ArrowDown", "ArrowDown", "ArrowDown")
         shown = report_pages.detail(one)
         assert shown[0] == flame.names[flame.frames[top].name]
         assert shown[1].startswith(report_pages.time_text(width[top + 1] * flame.unit))
@@ -187,13 +184,22 @@ def shown_tops(one):
     return one.eval("[...document.querySelectorAll('table.top')].filter(t => t.checkVisibility()).map(t => t.id)")
 
 
+ASKS = """package DBI::db;
+sub ask { my $t = 0; $t += $_ for 1 .. 50 }
+sub do { DB::label(sql => $_[1]); ask(); DB::label(sql => undef) }
+package main;
+sub fill { DBI::db->do('insert into t values (?)') for 1 .. 12 }
+sub idle { my $t = 0; $t += $_ for 1 .. 9999 }
+for my $n (1, 2) { DB::label(request => "GET /$n"); fill(); DB::label(request => undef) }
+idle();
+"""
+
+
 def test_a_part_has_its_table_of_subs_and_the_others_say_that_they_are_of_all(page, tmp_path):
     """By mouse and by keys; rows of requests and of statements, too; the address keeps it."""
-    file = record(tmp_path, """package DBI::db; sub ask { my $t = 0; $t += $_ for 1 .. 50 } sub do { DB::label(sql => $_[1]); ask(); DB::label(sql => undef) } package main;
-        sub fill { DBI::db->do('insert into t values (?)') for 1 .. 12 } sub idle { my $t = 0; $t += $_ for 1 .. 9999 }
-        for my $n (1, 2) { DB::label(request => "GET /$n"); fill(); DB::label(request => undef) } idle()""", steps=False)
+    file = record(tmp_path, ASKS, steps=False)
     folder = tmp_path / "report"
-    assert exports.nytp_export("--html", "-o", f"{folder}/", file)[0] == 0
+    exports.exported("--html", "-o", f"{folder}/", file)
     one = page(folder / "index.html", "#work=0")
     report_pages.drawn(one)
     every = captions(one)
@@ -206,7 +212,8 @@ def test_a_part_has_its_table_of_subs_and_the_others_say_that_they_are_of_all(pa
     assert "DBI::db::ask" in subs and "main::idle" not in subs, "the statement's own stacks"
     one.click_on(f"#top{statement} th[data-key=sub] button")
     assert one.eval(f"document.querySelector('#top{statement} th[data-key=sub]').ariaSort") == "ascending"
-    shown = one.eval(f"[...document.querySelectorAll('#top{statement} tbody tr')].map(row => row.lastElementChild.querySelector('a')?.textContent || row.lastElementChild.textContent.trim())")
+    shown = one.eval(f"""[...document.querySelectorAll('#top{statement} tbody tr')].map(row => row.lastElementChild).map(
+        cell => cell.querySelector('a')?.textContent || cell.textContent.trim())""")
     assert shown == sorted(subs), "set up when it is first shown"
     assert "Source files of the whole program" in captions(one) and "Labels" in captions(one)
     again = page(folder / "index.html", one.eval("location.hash"))
@@ -230,12 +237,9 @@ def is_of_main(flame, name):
 def test_a_frame_leads_to_its_source_line(page, report):
     one = page(report("mixed-calls2") / "index.html", "#pivot=main%3A%3Abusy")
     report_pages.drawn(one)
-    one.key("f")
-    one.key("ArrowDown")
+    one.keys("f", "ArrowDown")
     assert report_pages.detail(one)[0] == "main::busy"
-    before = len(one.loaded)
-    one.click_on(".detail a")
-    one.browser.wait_for(lambda: len(one.loaded) > before, "the source page")
+    one.follow(lambda: one.click_on(".detail a"))
     assert "sub busy" in one.eval("document.querySelector('.here').innerText")
     box = one.eval("(r => [r.top, r.bottom])(document.querySelector('.here').getBoundingClientRect())")
     assert 0 < box[0] < box[1] < 900
@@ -245,11 +249,8 @@ def test_inverted_it_shows_own_times(page, report):
     flame = report_pages.Flame(report("mixed-calls2") / "flame.js")
     one = page(report("mixed-calls2") / "index.html")
     report_pages.drawn(one)
-    one.key("f")
-    one.key("i")
+    one.keys("f", "i", "ArrowDown", "ArrowDown")
     seen = {}
-    one.key("ArrowDown")
-    one.key("ArrowDown")
     for _ in range(5):
         name, time = report_pages.detail(one)[:2]
         seen[name] = time.partition(",")[0]
@@ -262,14 +263,13 @@ def test_callers_and_callees_of_one_sub(page, report):
     sub = max((name for name in flame.names if len(flame.callers(name)) > 1), key=flame.inclusive)
     one = page(report("mixed-calls2") / "index.html", f"#pivot={sub.replace(':', '%3A')}")
     report_pages.drawn(one)
-    one.key("f")
-    one.key("ArrowDown")
+    one.keys("f", "ArrowDown")
     assert report_pages.detail(one)[0] == sub
     assert report_pages.detail(one)[1].startswith(report_pages.time_text(flame.inclusive(sub)))
-    callers = flame.callers(sub).most_common()
+    (caller, time), *_ = flame.callers(sub).most_common()
     one.key("ArrowUp")
-    assert report_pages.detail(one)[:2][0] == callers[0][0]
-    assert report_pages.detail(one)[1].startswith(report_pages.time_text(callers[0][1]))
+    assert report_pages.detail(one)[0] == caller
+    assert report_pages.detail(one)[1].startswith(report_pages.time_text(time))
 
 
 def graph_height(one):
@@ -329,10 +329,9 @@ def test_folding_is_remembered(page, report):
 
 def test_the_library_folds_by_a_button(page, tmp_path):
     out = tmp_path / "r"
-    libs = subprocess.run(["perl", "-e", 'print join "\\n", grep { $_ ne "." } @INC'], check=True, capture_output=True, text=True).stdout.split("\n")
-    exports.exported("--html", "-q", *(f"--lib={lib}" for lib in libs), "-o", f"{out}/", profiles.profile("requires"))
-    text = (out / "flame.js").read_text()
-    data = json.loads(text[text.index("{"):text.rindex("}") + 1])
+    libs = [f"--lib={lib}" for lib in reports.LIBS]
+    exports.exported("--html", "-q", *libs, "-o", f"{out}/", profiles.profile("requires"))
+    data = report_pages.Flame(out / "flame.js").data
     inside = [name for name, fid in zip(data["names"], data["fids"]) if fid in data["library"]]
     assert inside
     one = page(out / "index.html")
@@ -519,7 +518,7 @@ def test_the_minimap_shows_hot_lines_and_leads_to_them(page, crowded):
 
 
 @pytest.fixture(scope="module")
-def crowded(tmp_path_factory, export_command, recorder):
+def crowded(tmp_path_factory, recorder):
     """A source page of 3,000 lines, few of which are hot."""
     folder = tmp_path_factory.mktemp("crowded")
     text = "".join(f"sub s{i} {{\n" + "    # nothing\n" * 297 + f"    my $x = 0; $x += $_ for 1 .. {10 ** (1 + i % 5)};\n}}\n" for i in range(10))
@@ -552,12 +551,12 @@ my $done = 1;
 '''.strip().splitlines()
 
 
-def test_perl_is_coloured_as_far_as_it_is_certain(page, export_command, tmp_path):
+def test_perl_is_coloured_as_far_as_it_is_certain(page, tmp_path):
     stream = Writer().pid_start(7).fid(1, "/x/a.pl").time(10, 1, 1)
     plain = [re.sub(r"<[kvsc]:((?:<<)?[^>]*)>", r"\1", line) for line in COLOURED]
     for number, line in enumerate(plain, 1):
         stream.source(1, number, line + "\n")
-    subprocess.run([export_command, "--html", "-q", "-o", f"{tmp_path}/r/", stream.pid_end(7).save(tmp_path / "p.out")], check=True)
+    exports.exported("--html", "-q", "-o", f"{tmp_path}/r/", stream.pid_end(7).save(tmp_path / "p.out"))
     one = page(tmp_path / "r" / "x-a-pl-1-line.html")
     one.until("document.querySelector('.src .k')")
     shown = one.eval("""[...document.querySelectorAll('.src tbody td:last-child')].map(cell => [...cell.childNodes].map(part =>
@@ -566,11 +565,11 @@ def test_perl_is_coloured_as_far_as_it_is_certain(page, export_command, tmp_path
     assert one.eval("[...document.querySelectorAll('.src tbody td:last-child')].map(cell => cell.textContent.replace(/\\n$/, ''))") == plain
 
 
-def test_only_lines_in_view_are_coloured_and_long_ones_hang(page, export_command, tmp_path):
+def test_only_lines_in_view_are_coloured_and_long_ones_hang(page, tmp_path):
     stream = Writer().pid_start(7).fid(1, "/x/a.pl").time(10, 1, 1)
     for number in range(1, 3001):
         stream.source(1, number, "        my $long = join ' ', " + "'and so on', " * 30 + "1;\n")
-    subprocess.run([export_command, "--html", "-q", "-o", f"{tmp_path}/r/", stream.pid_end(7).save(tmp_path / "p.out")], check=True)
+    exports.exported("--html", "-q", "-o", f"{tmp_path}/r/", stream.pid_end(7).save(tmp_path / "p.out"))
     one = page(tmp_path / "r" / "x-a-pl-1-line.html", "#2000")
     coloured = "[...document.querySelectorAll('.src tbody')].filter(body => body.querySelector('.k')).length"
     one.until(coloured)
@@ -600,7 +599,7 @@ def serving(folder):
 @pytest.fixture
 def one_file(tmp_path):
     target = tmp_path / "report.html"
-    subprocess.run([exports.COMMAND, "-q", "--html", "-o", target, serving(tmp_path)], check=True)
+    exports.exported("-q", "--html", "-o", target, serving(tmp_path))
     return target
 
 
@@ -634,8 +633,8 @@ def working(folder):
     return out.leave(1, 50, 50, "main::work").pid_end(8).save(folder / "work.out")
 
 
-def test_nothing_is_called_hidden_in_a_part_that_does_not_wait(page, export_command, tmp_path):
-    subprocess.run([export_command, "-q", "--html", "-o", f"{tmp_path}/r/", serving(tmp_path), working(tmp_path)], check=True)
+def test_nothing_is_called_hidden_in_a_part_that_does_not_wait(page, tmp_path):
+    exports.exported("-q", "--html", "-o", f"{tmp_path}/r/", serving(tmp_path), working(tmp_path))
     one = page(tmp_path / "r" / "index.html")
     report_pages.drawn(one)
     assert "Hidden: 80.0µs" in report_pages.detail(one)[0]

@@ -8,8 +8,9 @@ import xml.etree.ElementTree as tree
 
 import pytest
 
+import exports
 import profiles
-from command import good, run
+from command import good
 from recordings import record
 from test_differences import sides  # noqa: F401
 
@@ -17,15 +18,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 ROW = 17
 
 
-def taken(*arguments):
-    """What a run wrote of a recording that may end early."""
-    done = run(*arguments)
-    assert done.returncode in (0, 3), done.stderr
-    return done.stdout
-
-
 def draw(*arguments):
-    return taken("-q", "--flamegraph", "--unit=ns", *arguments)
+    return exports.exported("-q", "--flamegraph", "--unit=ns", *arguments)
 
 
 def boxes_of(text, width=1200):
@@ -74,7 +68,7 @@ def widths_of(folded, column=-1):
       for options in (("--weight=calls",), ("--weight=statements", "--lines"))]])
 def test_boxes_are_as_wide_as_the_stacks(profile, name, options):
     unit = [] if options else ["--unit=ns"]
-    wanted = widths_of(taken("-q", "--collapsed", *unit, *options, profile(name)))
+    wanted = widths_of(exports.exported("-q", "--collapsed", *unit, *options, profile(name)))
     total = sum(value for stack, value in wanted.items() if len(stack) == 1)
     shown = collections.Counter()
     for stack, _, wide, _, _ in boxes_of(draw(*options, profile(name))):
@@ -103,15 +97,11 @@ def test_many_stacks_are_bounded_and_told(tmp_path):
     calls = "".join(f"sub f{i} {{ g{i}() for 1 .. 2 }} sub g{i} {{ my $x = {i} }}\n" for i in range(15000))
     wide = record(tmp_path / "wide", calls + "".join(f"f{i}();\n" for i in range(15000)))
     text = draw("--flame-width=200000", "--weight=calls", wide)
-    boxes = boxes_of_rows(text)
+    boxes = text.count(b"<g><title>")
     assert 15000 <= boxes <= 20000 and len(text) < 8_000_000
     left_out = re.search(rb"; (\d+) too narrow to be seen", text)
     assert boxes + int(left_out.group(1)) >= 30001
     assert text == draw("--flame-width=200000", "--weight=calls", wide)
-
-
-def boxes_of_rows(text):
-    return text.count(b"<g><title>")
 
 
 # ---- a difference ----
@@ -158,8 +148,13 @@ def test_a_difference_has_the_mean_of_each_sides_runs_and_a_legend(sides):
 
 
 def test_a_name_without_room_loses_its_package_first(opened, tmp_path):
-    text = draw("--flame-width=300", "--weight=calls", record(tmp_path, """package Some::Very::Long::Package::Name;
-        sub quick { 1 } sub slow { quick(); quick() } slow(); slow() for 1 .. 9; main::other() for 1 .. 99; sub main::other { 1 }"""))
+    program = """package Some::Very::Long::Package::Name;
+        sub quick { 1 }
+        sub slow { quick(); quick() }
+        sub main::other { 1 }
+        slow() for 1 .. 10;
+        main::other() for 1 .. 99;"""
+    text = draw("--flame-width=300", "--weight=calls", record(tmp_path, program))
     assert b">slow<" in text and b">main::other<" in text
     labels = "[...document.querySelectorAll('g.boxes > g')].map(g => g.querySelector('text')?.textContent)"
     page = opened(text)

@@ -1,8 +1,26 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Replays files through a fuzz target without a fuzzer: cc -DNYTP_FUZZ_MAIN, then give it file
- * names. To be included at the end of the target.
+ * What fuzz targets have in common. cc -DNYTP_FUZZ_MAIN makes a program that replays the files
+ * it is given, without a fuzzer.
  */
+#ifndef NYTP_FUZZ_TARGET_H
+#define NYTP_FUZZ_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static inline void must(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "fuzz target: %s\n", what);
+    abort();
+}
+
 #ifdef NYTP_FUZZ_MAIN
 
 int main(int argc, char **argv)
@@ -28,5 +46,7 @@ int main(int argc, char **argv)
     }
     return 0;
 }
+
+#endif
 
 #endif
