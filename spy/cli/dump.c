@@ -181,8 +181,8 @@ static void read_lines(struct dump *dump)
         enum nytp_source_file state = NYTP_SOURCE_FILE_SLOW;
         FILE *const source =
             n_bytes > MOST_SOURCE ? NULL : nytp_source_file_open(pid, name, program_s, &state);
-        for (end = i;
-             end < dump->lines.n && dump->lines.at[end].file == dump->lines.at[i].file; end++)
+        for (end = i; end < dump->lines.n && dump->lines.at[end].file == dump->lines.at[i].file;
+             end++)
             dump->lines.at[end].state = state;
         if (source == NULL)
             continue;

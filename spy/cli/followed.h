@@ -22,8 +22,8 @@ enum nytp_why_followed {
 struct nytp_followed_process {
     struct nytp_followed *followed;
     pid_t pid;
-    uint64_t start_ticks;         /* distinguishes it from a later one with this pid */
-    struct nytp_session *session; /* NULL: no perl, or not yet */
+    uint64_t start_ticks;          /* distinguishes it from a later one with this pid */
+    struct nytp_session *session;  /* NULL: no perl, or not yet */
     struct nytp_sampling sampling; /* of no threads while it is not open */
     enum nytp_why_followed why;
     bool was_opened,            /* perl was found */
@@ -46,12 +46,12 @@ struct nytp_followed {
     bool (*opened)(struct nytp_followed_process *process); /* false: memory is out */
     void (*closed)(struct nytp_followed_process *process); /* its session is open yet */
     uint32_t most_processes;                               /* at one time */
-    /* Waits for perl in what was started, or was a perl, as long as it is there. Counts children
-     * that are not followed. */
+    /* Waits for perl in what was started, or was a perl, as long as it is there. Counts
+     * children that are not followed. */
     bool is_recording;
-    bool adopts;          /* processes whose parents end become our children */
-    pid_t witness;        /* a child of ours that is not followed, or 0 */
-    bool has_left_out;    /* there were more than most_processes */
+    bool adopts;       /* processes whose parents end become our children */
+    pid_t witness;     /* a child of ours that is not followed, or 0 */
+    bool has_left_out; /* there were more than most_processes */
     NYTP_LIST(struct nytp_followed_process *) processes;
     uint32_t n_ever;
     NYTP_LIST(struct nytp_missing) missing;
