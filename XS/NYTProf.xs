@@ -151,7 +151,7 @@ _write_marks()
   CODE:
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
     if (rec != NULL)
-        nytp_dprof_choose(aTHX_ rec);
+        nytp_dprof_choose(rec);
 
 MODULE = Devel::NYTProf    PACKAGE = Devel::NYTProf::Startup
 

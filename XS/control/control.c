@@ -95,19 +95,15 @@ static bool obey_heap(pTHX_ struct nytp_recorder *rec, const char *name, char *t
                       size_t size)
 {
     struct nytp_own_fd client;
-    struct nytp_heap_copy copy;
     PERL_UNUSED_VAR(name);
     if (!nytp_control_take_client(&client))
         return answer(text, size, "nobody waits for it any more", NULL) && false;
     const bool has_clock = nytp_file_is_open(rec);
     if (has_clock)
         nytp_clock_pause(&rec->clock);
-    const bool ok = nytp_heap_copy_make(&client, &copy, text, size);
+    const bool ok = nytp_heap_copy_make(&client, text, size);
     if (has_clock)
         nytp_clock_resume(&rec->clock);
-    if (ok)
-        snprintf(text, size, "process %ld is a copy; the program stood still for %.1f ms",
-                 copy.pid, (double)copy.pause_ns / 1e6);
     return ok;
 }
 
@@ -303,7 +299,7 @@ static bool add_target(struct nytp_recorder *rec)
     if (target == NULL)
         return false;
     target->interpreter = (void *)rec->interpreter;
-    target->state = (const int *)&rec->state;
+    target->state = &rec->state;
     target->path = (const char *const volatile *)&rec->file.path;
     target->began_s = &rec->profile->began_s;
     target->thread = rec->profile->is_thread ? rec->profile->thread : 0;

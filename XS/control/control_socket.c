@@ -61,8 +61,7 @@ static struct client clients[NYTP_TICK_FDS];
 static struct nytp_control_target *targets;
 static uid_t owner;
 static pid_t maker;
-static bool is_inherited; /* from the parent */
-static int lowest_fd;
+static bool is_inherited;           /* from the parent */
 static char *socket_path;           /* NULL: not listening */
 static struct nytp_file_id name_id; /* the socket's file when it got its name */
 static atomic_bool is_lost;         /* the program closed the socket or changed its user */
@@ -80,11 +79,10 @@ static atomic_bool is_waiting; /* for targets to obey it */
 static unsigned n_waits;
 static _Atomic uint64_t off_at_ns; /* CLOCK_MONOTONIC; 0: no time limit */
 
-enum {
-    NYTP_CONTROL_RECORDING = 2, /* indices in state_words */
-    NYTP_CONTROL_PAUSED = 3,
+static const char *const state_words[] = {
+    [NYTP_LOADED] = "off",    [NYTP_ARMED] = "ready", [NYTP_RECORDING] = "recording",
+    [NYTP_PAUSED] = "paused", [NYTP_CLOSED] = "off",  [NYTP_OFF] = "off",
 };
-static const char *const state_words[] = {"off", "ready", "recording", "paused", "off", "off"};
 
 /* ---- in the tick thread ---- */
 
@@ -176,10 +174,10 @@ static void answer_status(int fd, struct nytp_control_target *target)
 {
     char bytes[2 * NYTP_CONTROL_LINE];
     struct nytp_fixed_text text = {.to = bytes, .size = sizeof bytes - 1};
-    const int state = *(volatile const int *)target->state;
+    const enum nytp_state state = *(volatile const enum nytp_state *)target->state;
     put_who(&text, target);
     nytp_fixed_put(&text, state_words[state]);
-    if (state == NYTP_CONTROL_RECORDING || state == NYTP_CONTROL_PAUSED)
+    if (state == NYTP_RECORDING || state == NYTP_PAUSED)
         put_file(&text, target);
     if (!has_obeyed(target))
         nytp_fixed_printf(
@@ -229,12 +227,21 @@ static void give_order(enum nytp_command what, const char *name)
     ask_targets();
 }
 
+/* Returns the index of the client that waits for an answer, or 0: a further command takes the
+ * place of the one before. */
+static unsigned waiting_client(void)
+{
+    for (unsigned i = 1; i < NYTP_TICK_FDS; i++)
+        if (clients[i].own.fd >= 0 && clients[i].waits)
+            return i;
+    return 0;
+}
+
 /* Cancels an earlier command that was not obeyed. */
 static void withdraw(void)
 {
-    for (unsigned i = 1; i < NYTP_TICK_FDS; i++) {
-        if (clients[i].own.fd < 0 || !clients[i].waits)
-            continue;
+    const unsigned i = waiting_client();
+    if (i > 0) {
         say(fd_of(i), "error another command has come in its place");
         drop(i);
     }
@@ -318,7 +325,7 @@ static void let_in(uint64_t now_ns)
         watch.fds[0].events = 0;
         return;
     }
-    const int fd = nytp_own_fd_move(low, lowest_fd);
+    const int fd = nytp_own_fd_move(low);
     if (!is_allowed(fd)) {
         close(fd);
         return;
@@ -348,9 +355,8 @@ static void pass_answer_of(int fd, const struct nytp_control_target *target)
 
 static void pass_answers_on(void)
 {
-    for (unsigned i = 1; i < NYTP_TICK_FDS; i++) {
-        if (clients[i].own.fd < 0 || !clients[i].waits)
-            continue;
+    const unsigned i = waiting_client();
+    if (i > 0) {
         for (const struct nytp_control_target *target = targets; target != NULL;
              target = target->next)
             pass_answer_of(fd_of(i), target);
@@ -515,15 +521,12 @@ void nytp_control_answer(struct nytp_control_target *target, unsigned number, co
 
 bool nytp_control_take_client(struct nytp_own_fd *client)
 {
-    bool is_there = false;
     nytp_ticks_hold();
-    for (unsigned i = 1; i < NYTP_TICK_FDS; i++) {
-        if (clients[i].own.fd < 0 || !clients[i].waits || clients[i].is_taken)
-            continue;
+    const unsigned i = waiting_client();
+    const bool is_there = i > 0 && !clients[i].is_taken;
+    if (is_there) {
         clients[i].is_taken = true;
         *client = clients[i].own;
-        is_there = true;
-        break;
     }
     nytp_ticks_let_go();
     return is_there;
@@ -596,7 +599,7 @@ static int make_socket(const char *path, char *error, size_t size)
         bind_name(fd, &address)) {
         if (listen(fd, NYTP_TICK_FDS) == 0 && lstat(path, &there) == 0) {
             name_id = nytp_file_id_of(&there);
-            return nytp_own_fd_move(fd, lowest_fd);
+            return nytp_own_fd_move(fd);
         }
         unlink(path);
     }
@@ -610,7 +613,6 @@ static int make_socket(const char *path, char *error, size_t size)
 bool nytp_control_listen(const char *path, char *error, size_t size)
 {
     nytp_control_close();
-    lowest_fd = nytp_own_fd_lowest();
     const int fd = make_socket(path, error, size);
     if (fd < 0)
         return false;

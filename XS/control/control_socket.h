@@ -13,6 +13,7 @@
 #include "request.h"
 
 #include "XS/platform/own_fd.h"
+#include "XS/state/states.h"
 #include "where.h"
 
 #include <stdatomic.h>
@@ -23,7 +24,7 @@
  * interpreter's own, unless marked as the tick thread's. */
 struct nytp_control_target {
     void *interpreter;                /* to be stopped at a safe point */
-    const int *state;                 /* an enum nytp_state, for `status` */
+    const enum nytp_state *state;     /* for `status` */
     unsigned thread;                  /* its number; 0: the first */
     const char *const volatile *path; /* of the profile, if the state says that there is one */
     const time_t *began_s;            /* begin of the profile */

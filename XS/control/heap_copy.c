@@ -18,7 +18,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -120,23 +119,23 @@ static _Atomic long *free_place(void)
     return NULL;
 }
 
-bool nytp_heap_copy_make(const struct nytp_own_fd *client, struct nytp_heap_copy *copy,
-                         char *error, size_t size)
+bool nytp_heap_copy_make(const struct nytp_own_fd *client, char *text, size_t size)
 {
     _Atomic long *const place = free_place();
     if (place == NULL) {
-        snprintf(error, size, "its values are being counted %d times already", MOST_COPIES);
+        snprintf(text, size, "its values are being counted %d times already", MOST_COPIES);
         return false;
     }
     const uint64_t began_ns = nytp_kernel_clock_ns(CLOCK_MONOTONIC);
     const long pid = split(client);
     if (pid < 0) {
-        snprintf(error, size, "the program cannot be copied: %s", strerror((int)-pid));
+        snprintf(text, size, "the program cannot be copied: %s", strerror((int)-pid));
         return false;
     }
     atomic_store(place, pid);
-    copy->pid = pid;
-    copy->pause_ns = nytp_kernel_clock_ns(CLOCK_MONOTONIC) - began_ns;
+    const uint64_t pause_ns = nytp_kernel_clock_ns(CLOCK_MONOTONIC) - began_ns;
+    snprintf(text, size, "process %ld is a copy; the program stood still for %.1f ms", pid,
+             (double)pause_ns / 1e6);
     return true;
 }
 
@@ -176,11 +175,10 @@ void nytp_heap_copies_forget(void)
 
 #else
 
-bool nytp_heap_copy_make(const struct nytp_own_fd *client, struct nytp_heap_copy *copy,
-                         char *error, size_t size)
+bool nytp_heap_copy_make(const struct nytp_own_fd *client, char *text, size_t size)
 {
-    (void)client, (void)copy;
-    snprintf(error, size, "copies of a program are made on Linux only (x86-64, arm64)");
+    (void)client;
+    snprintf(text, size, "copies of a program are made on Linux only (x86-64, arm64)");
     return false;
 }
 

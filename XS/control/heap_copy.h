@@ -15,16 +15,10 @@
 
 #include "XS/platform/own_fd.h"
 
-struct nytp_heap_copy {
-    long pid;
-    uint64_t pause_ns; /* time for which the program stood still */
-};
-
 /* In the program's thread, at a safe point. The copy sends "ready" to `client`, a socket, when
- * it can be read. It ends when the client hangs up, or after ten minutes. Returns false with
- * the reason in `error`. */
-bool nytp_heap_copy_make(const struct nytp_own_fd *client, struct nytp_heap_copy *copy,
-                         char *error, size_t size);
+ * it can be read. It ends when the client hangs up, or after ten minutes. Returns true and its
+ * pid with the time for which the program stood still in `text`, or false and the reason. */
+bool nytp_heap_copy_make(const struct nytp_own_fd *client, char *text, size_t size);
 
 /* In the tick thread, now and then: reaps copies that have ended. */
 void nytp_heap_copies_reap(void);

@@ -13,7 +13,6 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <unistd.h>
 
 enum {
@@ -23,23 +22,15 @@ enum {
 /* Used by the one tick thread. */
 static struct nytp_open_stack stack;
 
-static void forget(struct nytp_where *where)
-{
-    where->op = where->cop = NULL;
-    where->since_ns = 0;
-    where->is_still = false;
-}
-
 void nytp_where_begin(struct nytp_where *where, void *interpreter, unsigned thread)
 {
     where->interpreter = interpreter;
     where->pid = (long)getpid();
     where->thread_id = thread == 0 ? where->pid : 0;
-#if defined(_POSIX_THREAD_CPUTIME) && _POSIX_THREAD_CPUTIME >= 0
-    if (pthread_getcpuclockid(pthread_self(), &where->cpu_clock) != 0)
-#endif
-        where->cpu_clock = CLOCK_PROCESS_CPUTIME_ID;
-    forget(where);
+    where->cpu_clock = nytp_kernel_cpu_clock();
+    where->op = where->cop = NULL;
+    where->since_ns = 0;
+    where->is_still = false;
 }
 
 void nytp_where_look(struct nytp_where *where)

@@ -5,7 +5,6 @@
 #include "arcs.h"
 
 #include "XS/state/state.h"
-#include "XS/names/files.h"
 
 static struct nytp_rec_arc *arc_find(struct nytp_recorder *rec, const struct nytp_rec_sub *sub,
                                      const struct nytp_call_site *site, uint32_t hash)
@@ -75,11 +74,6 @@ void nytp_arcs_begin_file(struct nytp_recorder *rec)
     call_subs(rec);
 }
 
-static void free_arc(void *arc)
-{
-    Safefree(arc);
-}
-
 /* For qsort(). Sorts by callee, caller and place: the same program gives the same profile. */
 static int compare_arcs(const void *left, const void *right)
 {
@@ -104,13 +98,6 @@ static struct nytp_str name_of(const struct nytp_rec_sub *sub)
     return (struct nytp_str){.ptr = sub->name, .len = (uint32_t)sub->name_len};
 }
 
-/* A SUB_CALLERS record without place and caller marks the sub as an xsub or builtin. */
-static void write_marker(struct nytp_recorder *rec, const struct nytp_rec_sub *sub)
-{
-    nytp_write_sub_callers(
-        rec->writer, &(struct nytp_sub_callers){.caller = {.ptr = ""}, .callee = name_of(sub)});
-}
-
 static void write_arc(struct nytp_recorder *rec, const struct nytp_rec_arc *arc)
 {
     const struct nytp_sub_callers calls = {
@@ -127,12 +114,16 @@ static void write_arc(struct nytp_recorder *rec, const struct nytp_rec_arc *arc)
     nytp_write_sub_callers(rec->writer, &calls);
 }
 
+/* A SUB_CALLERS record without place and caller marks the sub as an xsub or builtin. */
 static void write_markers(struct nytp_recorder *rec)
 {
+    struct nytp_sub_callers marker = {.caller = {.ptr = ""}};
     for (uint32_t i = 1; i <= rec->subs->n; i++) {
         const struct nytp_rec_sub *const sub = rec->subs->all[i];
-        if (sub->called && nytp_sub_is_foreign(sub))
-            write_marker(rec, sub);
+        if (!sub->called || !nytp_sub_is_foreign(sub))
+            continue;
+        marker.callee = name_of(sub);
+        nytp_write_sub_callers(rec->writer, &marker);
     }
 }
 
@@ -221,5 +212,5 @@ void nytp_arcs_resume(struct nytp_recorder *rec)
 
 void nytp_arcs_free(struct nytp_recorder *rec)
 {
-    nytp_index_free(&rec->calls.arcs, free_arc);
+    nytp_index_free(&rec->calls.arcs, nytp_free);
 }

@@ -16,8 +16,6 @@
 #include "XS/perl/ops.h"
 #include "XS/perl/stash.h"
 
-#include "formats/stream/comments/open_calls.h"
-
 enum {
     LONG_CALL_TICKS = NYTP_TICKS_PER_SEC / 10000, /* 100 us: the next call may block, too */
 };

@@ -79,7 +79,7 @@ static void take_lines(pTHX_ struct nytp_recorder *rec, const struct compilation
         hide_lines(aTHX_ rec, file->perl_name, !this->had_glob);
     if (rec->run.keeps_source && last_name != NULL && strNE(last_name, file->perl_name))
         hide_lines(aTHX_ rec, last_name, !NYTP_FILES_HAVE_GLOBS); /* #line */
-    if (rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED)
+    if (nytp_file_is_open(rec))
         nytp_source_write_kept(aTHX_ rec, file);
 }
 
@@ -122,8 +122,7 @@ static struct nytp_rec_file *note_loaded(pTHX_ struct nytp_recorder *rec, const 
 {
     const bool is_on_disk = nytp_file_note_loaded(aTHX_ rec, name);
     struct nytp_rec_file *const file = nytp_file_named(aTHX_ rec, name);
-    if (is_on_disk && file->older != NULL && file->fid == 0 &&
-        (rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED))
+    if (is_on_disk && file->older != NULL && file->fid == 0 && nytp_file_is_open(rec))
         nytp_sub_infos_write(aTHX_ rec);
     return is_on_disk || !rec->options.savesrc ? NULL : file;
 }

@@ -78,6 +78,84 @@ static Perl_ppaddr_t handler_of(int type)
     return nytp_real_ops[type] != NULL ? nytp_real_ops[type] : PL_ppaddr[type];
 }
 
+static OP *finish_ops(pTHX)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_lfence();
+#elif defined(__aarch64__)
+    __asm__ volatile("dsb sy\n\tisb" ::: "memory");
+#else
+    __sync_synchronize();
+#endif
+    return PL_op->op_next;
+}
+
+/* Like an op that ends a block. */
+static OP *back_to_outer(pTHX)
+{
+    PL_curcop--;
+    return PL_op->op_next;
+}
+
+/* ---- recorded ops, as in hooks.c ---- */
+
+static inline struct nytp_recorder *scratch_recorder(pTHX)
+{
+    return nytp_recorder_of(aTHX)->costs.recorder;
+}
+
+static OP *on_statement(pTHX)
+{
+    return nytp_stmt_run(aTHX_ scratch_recorder(aTHX), handler_of(OP_NEXTSTATE));
+}
+
+static inline OP *leave(pTHX_ int type)
+{
+    return nytp_stmt_leave(aTHX_ scratch_recorder(aTHX), handler_of(type));
+}
+
+static OP *on_leave(pTHX)
+{
+    return leave(aTHX_ OP_UNSTACK);
+}
+
+static OP *on_return(pTHX)
+{
+    return leave(aTHX_ OP_LEAVESUB);
+}
+
+static void on_scope_exit(pTHX_ void *serial)
+{
+    nytp_scope_left(aTHX_ scratch_recorder(aTHX), (uint32_t)PTR2UV(serial));
+}
+
+/* Replaces the last destructor on the save stack by one that finds this recorder. */
+static OP *on_call(pTHX)
+{
+    struct nytp_recorder *const rec = scratch_recorder(aTHX);
+    OP *const next = nytp_call_sub(aTHX_ rec, nytp_callee_cv(aTHX_ * PL_stack_sp));
+    PL_savestack[PL_savestack_ix - 3].any_dxptr = on_scope_exit;
+    return next;
+}
+
+static OP *call_new_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
+{
+    return nytp_call_new_xsub(aTHX_ rec, cv, nytp_sub_of_cv(aTHX_ rec, cv));
+}
+
+static OP *on_xsub(pTHX)
+{
+    CV *const cv = nytp_callee_cv(aTHX_ * PL_stack_sp);
+    return nytp_call_xsub(aTHX_ scratch_recorder(aTHX), cv, call_new_xsub);
+}
+
+static OP *on_builtin(pTHX)
+{
+    return nytp_call_slowop(aTHX_ scratch_recorder(aTHX), OP_SORT);
+}
+
+/* ---- the programs ---- */
+
 static void chain(struct nytp_cost_program *p, OP *op, int type)
 {
     op->op_type = (OPCODE)type;
@@ -88,16 +166,18 @@ static void chain(struct nytp_cost_program *p, OP *op, int type)
     p->last = op;
 }
 
-static OP *finish_ops(pTHX);
+static union any_op *add_op(struct nytp_cost_program *p, int type)
+{
+    union any_op *const any = &p->ops[p->n_ops++];
+    chain(p, &any->op, type);
+    return any;
+}
 
 /* Comes before and behind every third event of the kind that is measured. */
 static void fence(struct nytp_cost_program *p, enum nytp_cost_kind kind)
 {
-    if (kind != p->kind || p->n_measured[kind] % 3 != 1)
-        return;
-    OP *const op = &p->ops[p->n_ops++].op;
-    chain(p, op, OP_NULL);
-    op->op_ppaddr = finish_ops;
+    if (kind == p->kind && p->n_measured[kind] % 3 == 1)
+        add_op(p, OP_NULL)->op.op_ppaddr = finish_ops;
 }
 
 /* Makes the last op an event that `recording_op` records. */
@@ -114,14 +194,6 @@ static void event(struct nytp_cost_program *p, Perl_ppaddr_t recording_op,
     p->n_measured[kind] += kind == p->kind;
 }
 
-static OP *back_to_outer(pTHX);
-static OP *on_statement(pTHX);
-static OP *on_leave(pTHX);
-static OP *on_call(pTHX);
-static OP *on_return(pTHX);
-static OP *on_xsub(pTHX);
-static OP *on_builtin(pTHX);
-
 static void statement(struct nytp_cost_program *p)
 {
     COP *const cop = &p->statements[p->n_statements];
@@ -130,13 +202,6 @@ static void statement(struct nytp_cost_program *p)
     fence(p, NYTP_COST_STATEMENT);
     chain(p, (OP *)cop, OP_NEXTSTATE);
     event(p, on_statement, NYTP_COST_STATEMENT);
-}
-
-static union any_op *add_op(struct nytp_cost_program *p, int type)
-{
-    union any_op *const any = &p->ops[p->n_ops++];
-    chain(p, &any->op, type);
-    return any;
 }
 
 static void variable(struct nytp_cost_program *p, PADOFFSET number)
@@ -390,82 +455,6 @@ const COP *nytp_cost_program_cop(const struct nytp_cost_program *p, unsigned num
 unsigned nytp_cost_program_events(const struct nytp_cost_program *p, enum nytp_cost_kind kind)
 {
     return p->n_measured[kind];
-}
-
-static OP *finish_ops(pTHX)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_lfence();
-#elif defined(__aarch64__)
-    __asm__ volatile("dsb sy\n\tisb" ::: "memory");
-#else
-    __sync_synchronize();
-#endif
-    return PL_op->op_next;
-}
-
-/* Like an op that ends a block. */
-static OP *back_to_outer(pTHX)
-{
-    PL_curcop--;
-    return PL_op->op_next;
-}
-
-/* ---- recorded ops, as in hooks.c ---- */
-
-static inline struct nytp_recorder *scratch_recorder(pTHX)
-{
-    return nytp_recorder_of(aTHX)->costs.recorder;
-}
-
-static OP *on_statement(pTHX)
-{
-    return nytp_stmt_run(aTHX_ scratch_recorder(aTHX), handler_of(OP_NEXTSTATE));
-}
-
-static inline OP *leave(pTHX_ int type)
-{
-    return nytp_stmt_leave(aTHX_ scratch_recorder(aTHX), handler_of(type));
-}
-
-static OP *on_leave(pTHX)
-{
-    return leave(aTHX_ OP_UNSTACK);
-}
-
-static OP *on_return(pTHX)
-{
-    return leave(aTHX_ OP_LEAVESUB);
-}
-
-static void on_scope_exit(pTHX_ void *serial)
-{
-    nytp_scope_left(aTHX_ scratch_recorder(aTHX), (uint32_t)PTR2UV(serial));
-}
-
-/* Replaces the last destructor on the save stack by one that finds this recorder. */
-static OP *on_call(pTHX)
-{
-    struct nytp_recorder *const rec = scratch_recorder(aTHX);
-    OP *const next = nytp_call_sub(aTHX_ rec, nytp_callee_cv(aTHX_ * PL_stack_sp));
-    PL_savestack[PL_savestack_ix - 3].any_dxptr = on_scope_exit;
-    return next;
-}
-
-static OP *call_new_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
-{
-    return nytp_call_new_xsub(aTHX_ rec, cv, nytp_sub_of_cv(aTHX_ rec, cv));
-}
-
-static OP *on_xsub(pTHX)
-{
-    CV *const cv = nytp_callee_cv(aTHX_ * PL_stack_sp);
-    return nytp_call_xsub(aTHX_ scratch_recorder(aTHX), cv, call_new_xsub);
-}
-
-static OP *on_builtin(pTHX)
-{
-    return nytp_call_slowop(aTHX_ scratch_recorder(aTHX), OP_SORT);
 }
 
 /* ---- runs ---- */

@@ -28,16 +28,6 @@ struct nytp_rec_label {
 
 /* ---- texts ---- */
 
-/* Returns how many bytes of the text to keep: at most `most`, without cutting a character. */
-static size_t cut(const char *text, size_t len, size_t most)
-{
-    if (len <= most)
-        return len;
-    while (most > 0 && UTF8_IS_CONTINUATION((U8)text[most]))
-        most--;
-    return most;
-}
-
 /* Returns a copy as UTF-8, in a mortal SV. A byte string (an HTTP path, SQL in a program
  * without `use utf8`) may be UTF-8 already. */
 static SV *as_utf8(pTHX_ SV *sv)
@@ -54,7 +44,7 @@ static SV *escaped(pTHX_ SV *sv, size_t most, bool is_key)
 {
     const SV *const utf8 = as_utf8(aTHX_ sv);
     const char *const bytes = SvPVX(utf8);
-    const size_t len = SvCUR(utf8), kept = cut(bytes, len, most);
+    const size_t len = SvCUR(utf8), kept = nytp_utf8_whole(bytes, len, most);
     SV *const text = sv_2mortal(newSVpvs(""));
     for (size_t i = 0; i < kept; i++) {
         const unsigned char c = (unsigned char)bytes[i];
@@ -165,7 +155,7 @@ static struct nytp_rec_label *add(struct nytp_recorder *rec, const char *key)
     }
     Renew(rec->labels->all, rec->labels->n + 1, struct nytp_rec_label);
     struct nytp_rec_label *const label = &rec->labels->all[rec->labels->n++];
-    *label = (struct nytp_rec_label){.key = nytp_copy(key, strlen(key))};
+    *label = (struct nytp_rec_label){.key = nytp_copy_string(key)};
     return label;
 }
 
@@ -189,7 +179,7 @@ static void set(pTHX_ struct nytp_recorder *rec, const char *key, const char *va
         remove_label(rec, label);
     } else {
         Safefree(label->value);
-        label->value = nytp_copy(value, strlen(value));
+        label->value = nytp_copy_string(value);
     }
     nytp_unguard(rec);
 }
@@ -298,7 +288,7 @@ void nytp_labels_thread(struct nytp_recorder *rec, const struct nytp_recorder *f
 {
     for (uint32_t i = 0; i < from->labels->n; i++) {
         const struct nytp_rec_label *const label = &from->labels->all[i];
-        add(rec, label->key)->value = nytp_copy(label->value, strlen(label->value));
+        add(rec, label->key)->value = nytp_copy_string(label->value);
     }
 }
 

@@ -14,14 +14,9 @@ static const size_t size_of_table = NYTP_ALL_PLACES * sizeof(struct nytp_place);
 /* Page-aligned, so that no entry crosses a cache line. */
 bool nytp_places_begin(struct nytp_recorder *rec)
 {
-    if (rec->cache.places != NULL)
-        return true;
-    void *const pages =
-        mmap(NULL, size_of_table, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED)
-        return false;
-    rec->cache.places = pages;
-    return true;
+    if (rec->cache.places == NULL)
+        rec->cache.places = nytp_pages_new(size_of_table);
+    return rec->cache.places != NULL;
 }
 
 /* ---- counts=1 ---- */

@@ -303,8 +303,7 @@ static inline bool is_measured(const struct nytp_recorder *rec)
 
 static uint64_t to_ns(const struct nytp_recorder *rec, uint64_t raw)
 {
-    const struct nytp_wide ns =
-        nytp_wide_mul(raw * (1000000000 / NYTP_TICKS_PER_SEC), rec->clock.rate);
+    const struct nytp_wide ns = nytp_wide_mul(raw * NYTP_NS_PER_TICK, rec->clock.rate);
     return ns.high + (ns.low >> 63);
 }
 
@@ -340,8 +339,7 @@ void nytp_regexes_builtin_ended(pTHX_ struct nytp_recorder *rec, int64_t ticks)
     if (!is_measured(rec))
         return;
     nytp_excluded_time_begin(rec);
-    const uint64_t ns_per_tick = 1000000000 / NYTP_TICKS_PER_SEC;
-    note(aTHX_ rec, &rec->regexes->ended, ticks > 0 ? (uint64_t)ticks * ns_per_tick : 0);
+    note(aTHX_ rec, &rec->regexes->ended, ticks > 0 ? (uint64_t)ticks * NYTP_NS_PER_TICK : 0);
     nytp_excluded_time_end(rec);
 }
 
@@ -408,7 +406,6 @@ static REGEXP *regexp_of(pTHX_ const PMOP *pm)
 void nytp_regexes_sampled(pTHX_ struct nytp_recorder *rec, int type, const void *op,
                           const struct nytp_place *place, int64_t ticks)
 {
-    const uint64_t ns_per_tick = 1000000000 / NYTP_TICKS_PER_SEC;
     const int kind = kind_of(type);
     PMOP pm;
     REGEXP *rx = NULL;
@@ -423,7 +420,7 @@ void nytp_regexes_sampled(pTHX_ struct nytp_recorder *rec, int type, const void 
     if (regex == NULL)
         return;
     regex->sums.calls++;
-    regex->sums.ns += (uint64_t)ticks * ns_per_tick;
+    regex->sums.ns += (uint64_t)ticks * NYTP_NS_PER_TICK;
 }
 
 /* ---- begin ---- */

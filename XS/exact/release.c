@@ -154,7 +154,7 @@ static void remember_files(pTHX_ struct nytp_recorder *rec)
 
 static NYTP_COLD void release(pTHX_ struct nytp_recorder *rec)
 {
-    const bool is_open = rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED;
+    const bool is_open = nytp_file_is_open(rec);
     if (rec->run.forked)
         return; /* the profile still belongs to the parent */
     nytp_excluded_time_begin(rec);

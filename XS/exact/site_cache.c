@@ -8,16 +8,18 @@
 
 static const size_t size_of_table = NYTP_SITE_CACHE_SIZE * sizeof(struct nytp_cached_site);
 
+void *nytp_pages_new(size_t size)
+{
+    void *const pages =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
 bool nytp_site_cache_begin(struct nytp_recorder *rec)
 {
-    if (rec->cache.sites != NULL)
-        return true;
-    void *const pages =
-        mmap(NULL, size_of_table, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED)
-        return false;
-    rec->cache.sites = pages;
-    return true;
+    if (rec->cache.sites == NULL)
+        rec->cache.sites = nytp_pages_new(size_of_table);
+    return rec->cache.sites != NULL;
 }
 
 void nytp_site_cache_free(struct nytp_recorder *rec)

@@ -34,6 +34,9 @@ struct nytp_cached_site {
 
 #define NYTP_SITE_CACHE_SIZE 16384 /* a power of two */
 
+/* Returns zeroed pages for a table, for munmap(), or NULL if memory is out. */
+void *nytp_pages_new(size_t size);
+
 /* Allocates rec->cache.sites, needed before recording. Returns false if memory is out. */
 bool nytp_site_cache_begin(struct nytp_recorder *rec);
 

@@ -10,6 +10,7 @@
 
 #include "XS/names/files.h"
 #include "XS/perl/optree.h"
+#include "open_at_start.h"
 #include "places.h"
 #include "XS/state/state.h"
 #include "blocks.h"
@@ -44,9 +45,8 @@ static void write_long_time(struct nytp_recorder *rec, int64_t ticks)
     write_time(rec, (int32_t)ticks);
 }
 
-/* Charges statements from `ticks` on. Calls in comments are timed by statements and get the
- * gap. */
-static NYTP_COLD void restart(struct nytp_recorder *rec, int64_t ticks)
+/* Calls in comments are timed by statements and get the gap. */
+void nytp_stmt_restart(struct nytp_recorder *rec, int64_t ticks)
 {
     if (rec->on.comments && ticks != rec->stmt.since_ticks)
         nytp_write_call_change(rec->writer, NYTP_CALL_SHIFT, ticks - rec->stmt.since_ticks);
@@ -56,7 +56,7 @@ static NYTP_COLD void restart(struct nytp_recorder *rec, int64_t ticks)
 /* charge() when no statement was in progress. */
 static void charge_none(struct nytp_recorder *rec, int64_t now, bool discount)
 {
-    restart(rec, now);
+    nytp_stmt_restart(rec, now);
     if (discount && !rec->stmt.discount_pending)
         nytp_write_discount(rec->writer);
     rec->stmt.discount_pending |= discount;
@@ -351,7 +351,7 @@ OP *nytp_stmt_leave(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
         return next;
     }
     if (UNLIKELY(rec->on.first_look))
-        rec->open_at_start.check(aTHX_ rec);
+        nytp_open_at_start_check(aTHX_ rec);
     const bool has_more = rec->on.blocks || rec->on.memory; /* more to record than places */
     if (rec->on.stmts && rec->on.leave && (has_more || !goes_on(aTHX_ rec)))
         nytp_stmt_return(aTHX_ rec);
@@ -379,11 +379,6 @@ void nytp_stmt_begin_file(struct nytp_recorder *rec, int64_t ticks)
     rec->stmt.discount_pending = false;
     rec->stmt.since_ticks = ticks;
     nytp_stmt_drop(rec);
-}
-
-void nytp_stmt_restart(struct nytp_recorder *rec, int64_t ticks)
-{
-    restart(rec, ticks);
 }
 
 /* A statement that only stops the recording was not meant to be measured. It gets no record
@@ -417,10 +412,9 @@ void nytp_stmt_resume(pTHX_ struct nytp_recorder *rec)
     nytp_guard(rec);
     nytp_file_fid(aTHX_ rec, file, NYTP_FID_VIA_STMT);
     const int64_t now = nytp_now_ticks(aTHX_ rec);
-    restart(rec, now - ticks);
+    nytp_stmt_restart(rec, now - ticks);
     rec->stmt.block_line = rec->stmt.paused_block_line;
     rec->stmt.sub_line = rec->stmt.paused_sub_line;
-    rec->stmt.since_ticks = now - ticks;
     nytp_place_run(rec, place);
     charge(rec, now, false);
     nytp_stmt_drop(rec);

@@ -9,8 +9,6 @@
 
 #include "XS/perl/perl_compat.h"
 
-#include "formats/stream/write/writer.h"
-
 struct nytp_recorder;
 
 void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop);
@@ -38,7 +36,7 @@ void nytp_stmt_drop(struct nytp_recorder *rec);
 void nytp_stmt_begin_file(struct nytp_recorder *rec, int64_t ticks);
 
 /* Charges the statement in progress from this axis point on. */
-void nytp_stmt_restart(struct nytp_recorder *rec, int64_t ticks);
+void nytp_stmt_restart(struct nytp_recorder *rec, int64_t ticks) NYTP_COLD;
 
 /* Recording stops in this statement, and goes on: then its record is written. */
 void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec);

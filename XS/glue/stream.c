@@ -18,9 +18,6 @@
 /* A reading in progress; perl's save stack frees it. */
 struct stream {
     struct nytp_sink sink;
-#ifdef MULTIPLICITY
-    tTHX perl;
-#endif
     CV *code[NYTP_TAG_COUNT]; /* NULL: the tag is skipped */
     SV *tag[NYTP_TAG_COUNT];
     SV *field[MAX_FIELDS];
@@ -141,7 +138,7 @@ static bool deliver(struct nytp_sink *sink, const struct nytp_event *event)
     CV *code = s->code[event->tag];
     bool go_on = true;
     if (code != NULL) {
-        dTHXa(s->perl);
+        dTHX;
         put_fields(aTHX_ s, event);
         go_on = call_perl(aTHX_ s, code, s->tag[event->tag], is_large(event));
     }
@@ -200,9 +197,6 @@ SV *nytp_glue_stream(pTHX_ const char *path, SV *callback)
     SAVEDESTRUCTOR_X(free_stream, s);
     SAVESPTR(PL_last_in_gv);
     s->sink.event = deliver;
-#ifdef MULTIPLICITY
-    s->perl = aTHX;
-#endif
     s->counter = new_counter(aTHX);
     sv_2mortal(SvREFCNT_inc(callback)); /* the callback may replace its own variable */
     CV *const last = choose_code(aTHX_ s, callback);

@@ -18,9 +18,6 @@ struct output {
     int why; /* errno of the failed write */
     struct nytp_merge *merge;
     AV *notes;
-#ifdef MULTIPLICITY
-    tTHX perl;
-#endif
 };
 
 /* nytp_bytes_fn for the merger's output. */
@@ -44,7 +41,7 @@ static bool write_all(void *context, const uint8_t *bytes, size_t len)
 static void note(void *context, const char *text)
 {
     struct output *out = context;
-    dTHXa(out->perl);
+    dTHX;
     av_push(out->notes, newSVpv(text, 0));
 }
 
@@ -72,9 +69,6 @@ int nytp_glue_merge(pTHX_ int fd, int level, bool partial, AV *paths, AV *notes)
     SAVEDESTRUCTOR_X(free_output, out);
     out->fd = fd;
     out->notes = notes;
-#ifdef MULTIPLICITY
-    out->perl = aTHX;
-#endif
     out->merge = nytp_merge_new(write_all, note, out, level);
     if (out->merge == NULL)
         croak("out of memory");

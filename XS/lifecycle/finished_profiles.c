@@ -24,7 +24,7 @@ void nytp_finished_profiles_add(struct nytp_recorder *rec)
         remove_oldest(kept);
     NYTP_MAKE_ROOM(kept->files, kept->n, kept->size, struct nytp_finished_profile);
     kept->files[kept->n++] = (struct nytp_finished_profile){
-        .path = nytp_copy(rec->file.path, strlen(rec->file.path)), .id = rec->file.id};
+        .path = nytp_copy_string(rec->file.path), .id = rec->file.id};
 }
 
 /* The files belong to the parent. */

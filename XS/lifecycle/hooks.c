@@ -521,17 +521,15 @@ void nytp_hooks_thread(struct nytp_recorder *rec, const struct nytp_recorder *fr
     nytp_regexes_begin(rec);
 }
 
-/* Without the statement profiler nothing else watches the ops that leave a sub. */
-void nytp_hooks_watch_returns(pTHX)
+void nytp_hooks_watch_returns(pTHX_ const struct nytp_recorder *rec)
 {
-    static const int types[] = {OP_LEAVESUB, OP_LEAVESUBLV, OP_RETURN};
     struct nytp_perl_stack walk;
     struct nytp_perl_call call;
+    const bool are_watched = rec->options.stmts && rec->on.leave;
     nytp_perl_stack_begin(aTHX_ & walk);
-    if (!nytp_perl_stack_next(&walk, &call))
+    if (!rec->options.subs || are_watched || !nytp_perl_stack_next(&walk, &call))
         return;
-    for (size_t i = 0; i < C_ARRAY_LENGTH(leave_ops); i++)
-        for (size_t j = 0; j < C_ARRAY_LENGTH(types); j++)
-            if (leave_ops[i].type == types[j])
-                nytp_op_redirect(types[j], leave_ops[i].handler, NYTP_OP_SWITCHED);
+    nytp_op_redirect(OP_LEAVESUB, on_OP_LEAVESUB, NYTP_OP_SWITCHED);
+    nytp_op_redirect(OP_LEAVESUBLV, on_OP_LEAVESUBLV, NYTP_OP_SWITCHED);
+    nytp_op_redirect(OP_RETURN, on_OP_RETURN, NYTP_OP_SWITCHED);
 }

@@ -14,8 +14,9 @@ struct nytp_recorder;
 /* Installs the hooks that options ask for. Call it again when options are added. */
 void nytp_hooks_install(pTHX_ struct nytp_recorder *rec);
 
-/* Before recording begins: with stmts=0, too, makes the end of open subs an event. */
-void nytp_hooks_watch_returns(pTHX);
+/* Before recording begins: makes the end of open subs an event also without the statement
+ * profiler. */
+void nytp_hooks_watch_returns(pTHX_ const struct nytp_recorder *rec);
 
 /* For an interpreter that is being destroyed. */
 void nytp_hooks_forget(pTHX);

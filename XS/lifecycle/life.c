@@ -217,6 +217,15 @@ static bool take_back_end(struct nytp_recorder *rec)
     return is_whole && nytp_outfile_truncate(&rec->file, rec->life->before_end.size);
 }
 
+/* Goes on as if the end had not been written. */
+static void go_back(struct nytp_recorder *rec)
+{
+    rec->run.is_ended = false;
+    nytp_frames_retract(rec);
+    if (!take_back_end(rec))
+        nytp_stream_abandon_profile(rec);
+}
+
 bool nytp_checkpoint(pTHX_ struct nytp_recorder *rec, char *text, size_t size)
 {
     nytp_become_child_if_forked(aTHX_ rec);
@@ -229,10 +238,7 @@ bool nytp_checkpoint(pTHX_ struct nytp_recorder *rec, char *text, size_t size)
     nytp_clock_pause(&rec->clock);
     end_for_now(aTHX_ rec);
     const bool ok = nytp_outfile_checkpoint(&rec->file, text, size);
-    rec->run.is_ended = false;
-    nytp_frames_retract(rec);
-    if (!take_back_end(rec))
-        nytp_stream_abandon_profile(rec);
+    go_back(rec);
     nytp_clock_resume(&rec->clock);
     nytp_unguard(rec);
     RESTORE_ERRNO;
@@ -251,9 +257,7 @@ void nytp_life_suspend(pTHX_ struct nytp_recorder *rec, struct nytp_before_end *
 void nytp_life_resume(pTHX_ struct nytp_recorder *rec, const struct nytp_before_end *before_end)
 {
     rec->life->before_end = *before_end;
-    nytp_frames_retract(rec);
-    if (!take_back_end(rec))
-        nytp_stream_abandon_profile(rec);
+    go_back(rec);
     nytp_labels_resume(rec);
     nytp_blocks_resume(aTHX_ rec);
     if (rec->state == NYTP_RECORDING)
@@ -261,12 +265,6 @@ void nytp_life_resume(pTHX_ struct nytp_recorder *rec, const struct nytp_before_
 }
 
 /* ---- fork and exec ---- */
-
-void nytp_name_as_child(struct nytp_recorder *rec)
-{
-    if (getpid() != rec->load->loader && !nytp_file_is_open(rec) && !rec->profile->is_round)
-        nytp_profile_name_as_child(rec);
-}
 
 /* Only the forking thread lives in the child. The others' files are closed: their locks would
  * last as long as the child. */
@@ -311,7 +309,6 @@ void nytp_life_thread(struct nytp_recorder *rec, const struct nytp_recorder *fro
 {
     const bool records = from->state == NYTP_RECORDING || from->state == NYTP_ARMED;
     rec->wake_up = nytp_wake_up;
-    rec->open_at_start.check = nytp_open_at_start_check;
     rec->life->n_forks = from->life->n_forks + (from->run.forked && nytp_file_is_open(from));
     nytp_kind_set(rec, rec->options.sample > 0 ? NYTP_SAMPLED : NYTP_EXACT);
     nytp_state_set(rec, is_beyond_forkdepth(rec) ? NYTP_OFF
@@ -468,10 +465,7 @@ static void go_on_from_end(pTHX_ struct nytp_recorder *rec)
         rec->run.is_ended = false; /* the parent's */
         become_child(aTHX_ rec);
     } else {
-        rec->run.is_ended = false;
-        nytp_frames_retract(rec);
-        if (!take_back_end(rec))
-            nytp_stream_abandon_profile(rec);
+        go_back(rec);
         nytp_stmt_restart(rec, nytp_axis_now(rec));
         if (rec->state == NYTP_RECORDING)
             go_on_recording(aTHX_ rec);

@@ -58,8 +58,6 @@ void nytp_watch_forks(void);
 /* In a forked process, before any use of the recorder: leaves the file to the parent and opens
  * the child's own, if forkdepth= allows it. */
 void nytp_become_child_if_forked(pTHX_ struct nytp_recorder *rec);
-/* For a process forked while nothing was recorded: names its profile as a child's. */
-void nytp_name_as_child(struct nytp_recorder *rec);
 /* The op exec: finishes first, and takes that back if exec fails. Returns the next op. */
 OP *nytp_exec(pTHX_ struct nytp_recorder *rec);
 

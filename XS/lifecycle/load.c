@@ -85,7 +85,6 @@ struct nytp_recorder *nytp_recorder_get(pTHX)
     was_used = true;
     rec->wake_raw = UINT64_MAX;
     rec->wake_up = nytp_wake_up;
-    rec->open_at_start.check = nytp_open_at_start_check;
     nytp_clock_foresee(&rec->clock);
     nytp_options_init(&rec->options);
     nytp_names_init(rec);
@@ -338,9 +337,7 @@ static void plan_wait(pTHX_ struct nytp_recorder *rec)
 void nytp_load(pTHX)
 {
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
-    if (rec == NULL || rec->state == NYTP_OFF)
-        return;
-    if (rec->state != NYTP_LOADED && rec->state != NYTP_ARMED)
+    if (rec == NULL || (rec->state != NYTP_LOADED && rec->state != NYTP_ARMED))
         return;
     if (rec->load->loader == 0) {
         rec->load->loader = getpid();
@@ -380,8 +377,8 @@ void nytp_load_forget_errors(pTHX)
 /* Begins recording, or resumes it in the named file. */
 static void record(pTHX_ struct nytp_recorder *rec, bool was_on)
 {
-    if (!was_on && rec->options.subs && !(rec->options.stmts && rec->on.leave))
-        nytp_hooks_watch_returns(aTHX);
+    if (!was_on)
+        nytp_hooks_watch_returns(aTHX_ rec);
     plan_switch_of_main(aTHX_ rec);
     if (rec->state == NYTP_PAUSED)
         nytp_begin_recording(aTHX_ rec);
@@ -470,7 +467,7 @@ void nytp_enable_unasked(pTHX_ struct nytp_recorder *rec)
     if (rec->state == NYTP_OFF || rec->run.is_ended || !rec->load->is_planned)
         return;
     nytp_become_child_if_forked(aTHX_ rec);
-    nytp_name_as_child(rec);
+    nytp_profile_name_as_child(rec);
     enable(aTHX_ rec, NULL);
 }
 
@@ -601,8 +598,8 @@ void nytp_start(pTHX)
         return;
     if (!rec->load->is_debugger)
         plan_switch_of_main(aTHX_ rec);
-    if (rec->run.comes_late && rec->options.subs && !(rec->options.stmts && rec->on.leave))
-        nytp_hooks_watch_returns(aTHX);
+    if (rec->run.comes_late)
+        nytp_hooks_watch_returns(aTHX_ rec);
     rec->run.is_importing = true;
     nytp_start_armed(aTHX_ rec);
     rec->run.is_importing = false;

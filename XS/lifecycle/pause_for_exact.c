@@ -81,7 +81,7 @@ void nytp_pause_for_exact(pTHX_ struct nytp_recorder *rec)
 /* A child's own records of its parent's exact profile are useless. */
 static void drop_of_child(pTHX_ struct nytp_recorder *rec)
 {
-    char *const path = nytp_copy(rec->file.path, strlen(rec->file.path));
+    char *const path = nytp_copy_string(rec->file.path);
     const struct nytp_file_id id = rec->file.id;
     nytp_close(aTHX_ rec);
     nytp_path_remove(path, &id);

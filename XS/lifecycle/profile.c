@@ -158,11 +158,6 @@ static char *path_for(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_pro
     return nytp_copy(rec->scratch.ptr, rec->scratch.len);
 }
 
-static char *copy_of(const char *text)
-{
-    return text == NULL ? NULL : nytp_copy(text, strlen(text));
-}
-
 static void set_path(struct nytp_rec_profile *profile, const char *path)
 {
     char *const absolute = nytp_absolute_path(path);
@@ -170,7 +165,7 @@ static void set_path(struct nytp_rec_profile *profile, const char *path)
     profile->is_round = false;
     profile->n_finished = 0;
     Safefree(profile->base_path);
-    profile->base_path = copy_of(absolute == NULL ? path : absolute);
+    profile->base_path = nytp_copy_string(absolute == NULL ? path : absolute);
     free(absolute);
 }
 
@@ -260,7 +255,7 @@ void nytp_profile_thread(struct nytp_recorder *rec, const struct nytp_recorder *
     const struct nytp_rec_profile *const profile =
         from->pause_for_exact->is_there ? &from->pause_for_exact->profile : from->profile;
     const bool is_of_child = from->run.forked && nytp_file_is_open(from);
-    rec->profile->base_path = copy_of(profile->base_path);
+    rec->profile->base_path = nytp_copy_string(profile->base_path);
     rec->profile->is_template = profile->is_template;
     rec->profile->is_default_path = profile->is_default_path;
     rec->profile->is_child = profile->is_child || is_of_child;
@@ -278,7 +273,8 @@ void nytp_profile_be_child(struct nytp_recorder *rec)
 
 void nytp_profile_name_as_child(struct nytp_recorder *rec)
 {
-    rec->profile->is_child = true;
+    if (getpid() != rec->load->loader && !nytp_file_is_open(rec) && !rec->profile->is_round)
+        rec->profile->is_child = true;
 }
 
 void nytp_profile_finished(struct nytp_recorder *rec)
@@ -316,7 +312,7 @@ bool nytp_profile_open_next(pTHX_ struct nytp_recorder *rec, const char *path,
 {
     next->file = (struct nytp_outfile){.fd = -1};
     next->profile = *rec->profile;
-    next->profile.base_path = copy_of(rec->profile->base_path);
+    next->profile.base_path = nytp_copy_string(rec->profile->base_path);
     next->profile.said_end = false;
     if (path != NULL) {
         set_path(&next->profile, path);

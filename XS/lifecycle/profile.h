@@ -32,7 +32,7 @@ void nytp_profile_be_further(pTHX_ struct nytp_recorder *rec);
 /* For a child of the process that the path belongs to, at its first profile: the next file has
  * the child's pid in its name. */
 void nytp_profile_be_child(struct nytp_recorder *rec);
-/* The same for a process forked while no profile was open: files that the parent finished
+/* The same if this process was forked while no profile was open: files that the parent finished
  * before still count in its names. */
 void nytp_profile_name_as_child(struct nytp_recorder *rec);
 

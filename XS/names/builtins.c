@@ -82,17 +82,12 @@ struct nytp_rec_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *
         nytp_index_add(&rec->builtins, hash, known);
     }
     *known = (struct builtin){stash, package, package_hash, type, NULL};
-    known->sub = resolve_op(rec, is_stash ? stash : NULL, type);
+    known->sub = resolve_op(rec, stash, type);
     nytp_excluded_time_end(rec);
     return known->sub;
 }
 
-static void free_row(void *row)
-{
-    Safefree(row);
-}
-
 void nytp_builtins_free(struct nytp_recorder *rec)
 {
-    nytp_index_free(&rec->builtins, free_row);
+    nytp_index_free(&rec->builtins, nytp_free);
 }

@@ -6,7 +6,6 @@
 #ifndef NYTP_BUILTINS_H
 #define NYTP_BUILTINS_H
 
-#include "XS/perl/index.h"
 #include "XS/perl/perl_compat.h"
 
 #include "XS/platform/open_stack.h"

@@ -98,7 +98,7 @@ static struct nytp_rec_file *file_add(pTHX_ struct nytp_recorder *rec, const cha
     struct nytp_rec_file *file;
     UV seq;
     Newxz(file, 1, struct nytp_rec_file);
-    file->perl_name = file->shown_name = nytp_copy(perl_name, strlen(perl_name));
+    file->perl_name = file->shown_name = nytp_copy_string(perl_name);
     nytp_index_add(&rec->files->by_name, hash, file);
     if (nytp_parse_eval_name(perl_name, &seq))
         name_eval(aTHX_ rec, file, seq);
@@ -121,11 +121,10 @@ static struct nytp_rec_file *copy_unplaced(struct nytp_recorder *rec,
 {
     struct nytp_rec_file *file;
     Newxz(file, 1, struct nytp_rec_file);
-    file->perl_name = file->shown_name = nytp_copy(from->perl_name, strlen(from->perl_name));
+    file->perl_name = file->shown_name = nytp_copy_string(from->perl_name);
     if (from->shown_name != from->perl_name)
-        file->shown_name = nytp_copy(from->shown_name, strlen(from->shown_name));
-    if (from->absolute_name != NULL)
-        file->absolute_name = nytp_copy(from->absolute_name, strlen(from->absolute_name));
+        file->shown_name = nytp_copy_string(from->shown_name);
+    file->absolute_name = nytp_copy_string(from->absolute_name);
     if (from->loaded != NULL) {
         Newx(file->loaded, 1, struct nytp_loaded_file);
         *file->loaded = *from->loaded;

@@ -70,18 +70,13 @@ struct package {
     struct nytp_rec_file *file; /* NULL: none yet */
 };
 
-/* The packages of called xsubs and builtins, while the end is written. */
-struct packages {
-    struct nytp_index index;
-    uint64_t bits[16]; /* a small filter: for most packages it shows that no file is needed */
-};
-
-static struct package *package_of(const struct packages *packages,
+/* `packages`: those of called xsubs and builtins, while the end is written. */
+static struct package *package_of(const struct nytp_index *packages,
                                   const struct nytp_rec_sub *sub)
 {
     size_t at = sub->package_hash;
     struct package *package;
-    while ((package = nytp_index_next(&packages->index, sub->package_hash, &at)) != NULL)
+    while ((package = nytp_index_next(packages, sub->package_hash, &at)) != NULL)
         if (package->len == sub->package_len && memEQ(package->name, sub->name, package->len))
             break;
     return package;
@@ -100,17 +95,7 @@ static bool needs_package(const struct nytp_recorder *rec, const struct nytp_rec
            sub->kind != NYTP_REC_SUB_PSEUDO;
 }
 
-static uint64_t bit_of(const struct nytp_rec_sub *sub)
-{
-    return (uint64_t)1 << (sub->package_hash & 63);
-}
-
-static uint64_t *bits_of(struct packages *packages, const struct nytp_rec_sub *sub)
-{
-    return &packages->bits[sub->package_hash >> 6 & 15];
-}
-
-static void ask_for_packages(struct nytp_recorder *rec, struct packages *packages)
+static void ask_for_packages(struct nytp_recorder *rec, struct nytp_index *packages)
 {
     for (size_t i = 0; i < rec->info_queue->n; i++) {
         const struct nytp_rec_sub *const sub = rec->info_queue->all[i];
@@ -120,22 +105,17 @@ static void ask_for_packages(struct nytp_recorder *rec, struct packages *package
         if (package == NULL)
             return;
         *package = (struct package){sub->name, sub->package_len, NULL};
-        if (nytp_index_add(&packages->index, sub->package_hash, package))
-            *bits_of(packages, sub) |= bit_of(sub);
-        else
+        if (!nytp_index_add(packages, sub->package_hash, package))
             free(package);
     }
 }
 
-/* Few packages are needed among thousands of subs. The filter avoids reading the other names,
- * which are scattered in memory. */
-static void collect_packages(struct nytp_recorder *rec, struct packages *packages)
+static void collect_packages(struct nytp_recorder *rec, struct nytp_index *packages)
 {
     ask_for_packages(rec, packages);
-    for (uint32_t i = 1; packages->index.used > 0 && i <= rec->subs->n; i++) {
+    for (uint32_t i = 1; packages->used > 0 && i <= rec->subs->n; i++) {
         const struct nytp_rec_sub *const sub = rec->subs->all[i];
-        if ((*bits_of(packages, sub) & bit_of(sub)) == 0 || sub->kind != NYTP_REC_SUB_PERL ||
-            sub->file == NULL)
+        if (sub->kind != NYTP_REC_SUB_PERL || sub->file == NULL)
             continue;
         struct package *const package = package_of(packages, sub);
         if (package != NULL && (package->file == NULL || rank_of_file(rec, sub->file) <
@@ -144,7 +124,8 @@ static void collect_packages(struct nytp_recorder *rec, struct packages *package
     }
 }
 
-static uint32_t fid_of_package(pTHX_ struct nytp_recorder *rec, const struct packages *packages,
+static uint32_t fid_of_package(pTHX_ struct nytp_recorder *rec,
+                               const struct nytp_index *packages,
                                const struct nytp_rec_sub *sub)
 {
     const struct package *const package = package_of(packages, sub);
@@ -153,8 +134,8 @@ static uint32_t fid_of_package(pTHX_ struct nytp_recorder *rec, const struct pac
                : nytp_file_fid(aTHX_ rec, package->file, NYTP_FID_VIA_SUB);
 }
 
-static void write_closing_info(pTHX_ struct nytp_recorder *rec, const struct packages *packages,
-                               struct nytp_rec_sub *sub)
+static void write_closing_info(pTHX_ struct nytp_recorder *rec,
+                               const struct nytp_index *packages, struct nytp_rec_sub *sub)
 {
     if (!sub->called)
         return;
@@ -191,7 +172,7 @@ static bool stays_queued(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
 }
 
 /* Records the files of called subs; for builtins and xsubs their package's file. */
-static void emit_files(pTHX_ struct nytp_recorder *rec, struct packages *packages)
+static void emit_files(pTHX_ struct nytp_recorder *rec, struct nytp_index *packages)
 {
     for (size_t i = 0; i < rec->info_queue->n; i++) {
         const struct nytp_rec_sub *const sub = rec->info_queue->all[i];
@@ -216,14 +197,14 @@ void nytp_sub_infos_write(pTHX_ struct nytp_recorder *rec)
 
 static void write_all(pTHX_ struct nytp_recorder *rec)
 {
-    struct packages packages = {.bits = {0}};
+    struct nytp_index packages = {0};
     add_debugger_subs(aTHX_ rec);
     emit_files(aTHX_ rec, &packages);
     nytp_info_queue_filter(rec, stays_queued);
     for (size_t i = 0; i < rec->info_queue->n; i++)
         if (rec->info_queue->all[i]->kind != NYTP_REC_SUB_PERL)
             write_closing_info(aTHX_ rec, &packages, rec->info_queue->all[i]);
-    nytp_index_free(&packages.index, free);
+    nytp_index_free(&packages, free);
 }
 
 void nytp_sub_infos_end_file(struct nytp_recorder *rec)

@@ -8,7 +8,6 @@
 #ifndef NYTP_SUB_INFOS_H
 #define NYTP_SUB_INFOS_H
 
-#include "XS/perl/index.h"
 #include "XS/perl/perl_compat.h"
 
 struct nytp_recorder;

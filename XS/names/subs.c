@@ -22,7 +22,7 @@
 #include "XS/perl/stash.h"
 #include "XS/state/state.h"
 
-#include "formats/base/strings.h"
+#include "formats/base/utf8.h"
 
 /* ---- subs by name ---- */
 
@@ -577,11 +577,6 @@ static bool info_stays(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
     return sub->in_use;
 }
 
-static void free_item(void *item)
-{
-    Safefree(item);
-}
-
 bool nytp_subs_release(struct nytp_recorder *rec)
 {
     uint32_t n = 0;
@@ -609,7 +604,7 @@ void nytp_subs_free(struct nytp_recorder *rec)
         Safefree(rec->subs->all[i]->encoded);
         Safefree(rec->subs->all[i]);
     }
-    nytp_index_free(&rec->subs->bodies, free_item);
+    nytp_index_free(&rec->subs->bodies, nytp_free);
     nytp_index_free(&rec->subs->by_name, NULL);
     SvREFCNT_dec(rec->subs->compiled.name);
     Safefree(rec->subs->all);

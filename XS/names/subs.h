@@ -12,7 +12,6 @@
 #ifndef NYTP_SUBS_H
 #define NYTP_SUBS_H
 
-#include "XS/perl/index.h"
 #include "XS/perl/perl_compat.h"
 #include "tables.h"
 

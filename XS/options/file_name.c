@@ -14,14 +14,9 @@
 
 static const char letters[] = "phts%";
 
-static const char *next_placeholder(const char *at)
-{
-    return strchr(at, '%');
-}
-
 int nytp_file_name_unknown(const char *name)
 {
-    for (const char *at = next_placeholder(name); at != NULL; at = next_placeholder(at + 2))
+    for (const char *at = strchr(name, '%'); at != NULL; at = strchr(at + 2, '%'))
         if (at[1] == '\0' || strchr(letters, at[1]) == NULL)
             return (unsigned char)at[1];
     return -1;
@@ -29,7 +24,7 @@ int nytp_file_name_unknown(const char *name)
 
 bool nytp_file_name_has_pid(const char *name)
 {
-    for (const char *at = next_placeholder(name); at != NULL; at = next_placeholder(at + 2))
+    for (const char *at = strchr(name, '%'); at != NULL; at = strchr(at + 2, '%'))
         if (at[1] == 'p')
             return true;
     return false;
@@ -73,7 +68,7 @@ char *nytp_file_name_expand(const char *name, const struct nytp_file_name_values
     if (out == NULL)
         return NULL;
     const char *percent;
-    while ((percent = next_placeholder(name)) != NULL) {
+    while ((percent = strchr(name, '%')) != NULL) {
         fwrite(name, 1, (size_t)(percent - name), out);
         put_value(out, percent[1], values);
         name = percent + 2;

@@ -23,7 +23,7 @@ struct option_row {
 };
 
 #define ROW(name) #name, offsetof(struct nytp_options, name)
-static const struct option_row rows[] = {
+static const struct option_row rows[NYTP_N_OPTIONS] = {
 #define NYTP_STREAMED(name, default_value, lowest, highest, doc)                               \
     {ROW(name), false, true, default_value, lowest, highest},
 #define NYTP_NUMBER(name, default_value, lowest, highest, doc)                                 \
@@ -33,11 +33,7 @@ static const struct option_row rows[] = {
 };
 #undef ROW
 
-enum {
-    N_ROWS = NYTP_N_OPTIONS,
-};
-
-_Static_assert(sizeof rows / sizeof rows[0] == N_ROWS && N_ROWS <= 64, "a bit for each");
+_Static_assert(NYTP_N_OPTIONS <= 64, "a bit for each");
 
 static int64_t *number_of(const struct nytp_options *options, const struct option_row *row)
 {
@@ -53,14 +49,14 @@ void nytp_options_init(struct nytp_options *options)
 {
     memset(options, 0, sizeof *options);
     options->flush_s = NYTP_DEFAULT_FLUSH_S;
-    for (size_t i = 0; i < N_ROWS; i++)
+    for (size_t i = 0; i < NYTP_N_OPTIONS; i++)
         if (!rows[i].is_text)
             *number_of(options, &rows[i]) = rows[i].default_value;
 }
 
 void nytp_options_free(struct nytp_options *options)
 {
-    for (size_t i = 0; i < N_ROWS; i++)
+    for (size_t i = 0; i < NYTP_N_OPTIONS; i++)
         if (rows[i].is_text)
             free(*text_of(options, &rows[i]));
     memset(options, 0, sizeof *options);
@@ -70,7 +66,7 @@ bool nytp_options_copy(struct nytp_options *options, const struct nytp_options *
 {
     bool ok = true;
     *options = *from;
-    for (size_t i = 0; i < N_ROWS; i++) {
+    for (size_t i = 0; i < NYTP_N_OPTIONS; i++) {
         char **const text = rows[i].is_text ? text_of(options, &rows[i]) : NULL;
         if (text == NULL || *text == NULL)
             continue;
@@ -187,7 +183,7 @@ static const char *nearest_option(const char *name)
     const size_t len = strlen(name);
     unsigned least = len >= 4 ? 3 : 2;
     const char *nearest = NULL;
-    for (size_t i = 0; i < N_ROWS; i++) {
+    for (size_t i = 0; i < NYTP_N_OPTIONS; i++) {
         const unsigned distance =
             nytp_edit_distance(name, len, rows[i].name, strlen(rows[i].name));
         if (distance >= least || distance >= len)
@@ -209,7 +205,7 @@ bool nytp_option_decides(const char *name)
 static bool set_option(struct nytp_options *options, const char *name, const char *value,
                        struct nytp_error *error)
 {
-    for (size_t i = 0; i < N_ROWS; i++) {
+    for (size_t i = 0; i < NYTP_N_OPTIONS; i++) {
         if (strcmp(name, rows[i].name) != 0)
             continue;
         const bool is_set = rows[i].is_text ? set_text(options, &rows[i], value, error)
@@ -341,7 +337,7 @@ bool nytp_options_find_unfit(struct nytp_options *options, struct nytp_error *er
 void nytp_options_write(const struct nytp_options *options, int64_t clock_id,
                         struct nytp_writer *writer)
 {
-    for (size_t i = 0; i < N_ROWS; i++)
+    for (size_t i = 0; i < NYTP_N_OPTIONS; i++)
         if (rows[i].is_streamed)
             nytp_write_option(
                 writer, rows[i].name,

@@ -119,7 +119,7 @@ int nytp_fd_open(const char *path, int flags, struct stat *now)
     if (fd < 0)
         return is_shared && errno == ELOOP ? NYTP_FD_FOREIGN : -1;
     if (fstat(fd, now) == 0 && !(is_shared && is_foreign(now)))
-        return nytp_own_fd_move(fd, nytp_own_fd_lowest());
+        return nytp_own_fd_move(fd);
     close(fd);
     return NYTP_FD_FOREIGN;
 }

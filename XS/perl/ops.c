@@ -12,15 +12,6 @@ bool nytp_op_is_switched[MAXO];
 static bool is_on; /* state of the last nytp_ops_turn() */
 static Perl_ophook_t own_op_free;
 
-/* Puts our handler into perl's table, or perl's back. A handler that was set after ours stays:
- * it leads to ours, or to the one before us. */
-static void turn(int type, bool on)
-{
-    const Perl_ppaddr_t own = nytp_own_ops[type], real = nytp_real_ops[type];
-    if (own != NULL && PL_ppaddr[type] == (on ? real : own))
-        PL_ppaddr[type] = on ? own : real;
-}
-
 void nytp_op_redirect(int type, Perl_ppaddr_t handler, enum nytp_op_when when)
 {
     if (nytp_real_ops[type] == NULL)
@@ -28,7 +19,7 @@ void nytp_op_redirect(int type, Perl_ppaddr_t handler, enum nytp_op_when when)
     nytp_own_ops[type] = handler;
     nytp_op_is_switched[type] = when == NYTP_OP_SWITCHED;
     if (is_on || !nytp_op_is_switched[type])
-        turn(type, true);
+        nytp_handler_turn(&PL_ppaddr[type], type, true);
 }
 
 void nytp_op_wrap(int type, Perl_ppaddr_t wrapper, Perl_ppaddr_t *inner)
@@ -47,7 +38,7 @@ void nytp_ops_turn(bool on)
     is_on = on;
     for (int type = 0; type < MAXO; type++)
         if (nytp_op_is_switched[type])
-            turn(type, on);
+            nytp_handler_turn(&PL_ppaddr[type], type, on);
 }
 
 void nytp_op_free_redirect(Perl_ophook_t hook)
@@ -68,7 +59,7 @@ void nytp_ops_restore(void)
         PL_opfreehook = nytp_real_op_free;
     is_on = false;
     for (int type = 0; type < MAXO; type++) {
-        turn(type, false);
+        nytp_handler_turn(&PL_ppaddr[type], type, false);
         nytp_op_is_switched[type] = false;
     }
 }

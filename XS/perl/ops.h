@@ -41,15 +41,20 @@ void nytp_op_redirect(int type, Perl_ppaddr_t handler, enum nytp_op_when when);
 /* Switches the table for code compiled from now on: our handlers of switched ops, or perl's. */
 void nytp_ops_turn(bool on);
 
-/* Switches one compiled op; one that others redirected is left. */
+/* Replaces perl's handler of a type by ours, or back. One that was set after ours stays: it
+ * leads to ours, or to the one before us. */
+static inline void nytp_handler_turn(Perl_ppaddr_t *handler, int type, bool on)
+{
+    const Perl_ppaddr_t own = nytp_own_ops[type], real = nytp_real_ops[type];
+    if (own != NULL && *handler == (on ? real : own))
+        *handler = on ? own : real;
+}
+
+/* Switches one compiled op. */
 static inline void nytp_op_turn(OP *op, bool on)
 {
-    const int type = op->op_type;
-    if (type >= MAXO || !nytp_op_is_switched[type])
-        return;
-    const Perl_ppaddr_t own = nytp_own_ops[type], real = nytp_real_ops[type];
-    if (op->op_ppaddr == (on ? real : own))
-        op->op_ppaddr = on ? own : real;
+    if (op->op_type < MAXO && nytp_op_is_switched[op->op_type])
+        nytp_handler_turn(&op->op_ppaddr, op->op_type, on);
 }
 
 /* perl's hook for freed ops, or another's before us, or NULL. */

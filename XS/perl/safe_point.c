@@ -14,21 +14,16 @@ static despatch_signals_proc_t below;
 
 /* perl makes its table of signals when the program first uses %SIG, and despatch_signals (mg.c)
  * requires that table. */
-static void go_below(pTHX)
-{
-    if (PL_psig_pend == NULL && below == Perl_despatch_signals)
-        PL_sig_pending = 0;
-    else
-        below(aTHX);
-}
-
 static void at_safe_point(pTHX)
 {
     const unsigned asks = nytp_safe_point_asks;
     for (int i = 0; i < NYTP_N_ASKERS; i++)
         if (askers[i] != NULL)
             askers[i](aTHX);
-    go_below(aTHX);
+    if (PL_psig_pend == NULL && below == Perl_despatch_signals)
+        PL_sig_pending = 0;
+    else
+        below(aTHX);
     if (nytp_safe_point_asks != asks)
         PL_sig_pending = 1; /* requested during this call: perl has just cleared the flag */
 }
@@ -40,16 +35,10 @@ void nytp_safe_point_set(enum nytp_asker asker, nytp_at_safe_point_fn *call)
 
 /* A thread's interpreter is a clone with its creator's hook. If another function, like
  * threads::shared's, was set after ours, it still leads to ours. */
-static bool leads_to_us(pTHX)
-{
-    PERL_UNUSED_CONTEXT;
-    return PL_signalhook == at_safe_point ||
-           (below != NULL && PL_signalhook != below && PL_signalhook != Perl_despatch_signals);
-}
-
 void nytp_safe_point_begin(pTHX)
 {
-    if (leads_to_us(aTHX))
+    if (PL_signalhook == at_safe_point ||
+        (below != NULL && PL_signalhook != below && PL_signalhook != Perl_despatch_signals))
         return;
     below = PL_signalhook;
     if (PL_psig_pend == NULL && below != Perl_despatch_signals)

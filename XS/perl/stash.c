@@ -17,20 +17,17 @@ SV *nytp_peek(pTHX_ HV *hash, const char *key, size_t len, bool is_utf8)
     return place == NULL ? NULL : *place;
 }
 
-static HV *inner_stash(pTHX_ HV *stash, const char *name, size_t len, bool is_utf8)
-{
-    const SV *const sv = nytp_peek(aTHX_ stash, name, len, is_utf8);
-    return sv != NULL && isGV_with_GP(sv) ? GvHV((const GV *)sv) : NULL;
-}
-
 CV *nytp_cv_of_name(pTHX_ const char *name, size_t len, bool is_utf8, HV *stash)
 {
     const char *const end = name + len, *sep;
     if (memmem(name, len, "::", 2) != NULL)
         stash = PL_defstash;
     while ((sep = memmem(name, (size_t)(end - name), "::", 2)) != NULL) {
-        if (sep > name)
-            stash = inner_stash(aTHX_ stash, name, (size_t)(sep + 2 - name), is_utf8);
+        if (sep > name) {
+            const SV *const inner =
+                nytp_peek(aTHX_ stash, name, (size_t)(sep + 2 - name), is_utf8);
+            stash = inner != NULL && isGV_with_GP(inner) ? GvHV((const GV *)inner) : NULL;
+        }
         name = sep + 2;
     }
     SV *const sv = nytp_peek(aTHX_ stash, name, (size_t)(end - name), is_utf8);

@@ -17,6 +17,16 @@ char *nytp_copy(const char *bytes, size_t len)
     return copy;
 }
 
+char *nytp_copy_string(const char *string)
+{
+    return string == NULL ? NULL : nytp_copy(string, strlen(string));
+}
+
+void nytp_free(void *memory)
+{
+    Safefree(memory);
+}
+
 struct nytp_shared_text *nytp_shared_text_new(const char *bytes, size_t len)
 {
     struct nytp_shared_text *const text =

@@ -9,8 +9,12 @@
 
 #include "perl_compat.h"
 
-/* Returns a NUL-terminated copy, for Safefree(). */
+/* Returns a NUL-terminated copy, for Safefree(). The second returns NULL for NULL. */
 char *nytp_copy(const char *bytes, size_t len);
+char *nytp_copy_string(const char *string);
+
+/* Safefree() as a function. */
+void nytp_free(void *memory);
 
 /* Makes room for one more in an array of `n` elements, allocated for `size`. */
 #define NYTP_MAKE_ROOM(array, n, size, type)                                                   \

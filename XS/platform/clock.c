@@ -13,10 +13,8 @@
 #include "clock.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
-    NS_PER_TICK = 100,
     SPIN_NS = 50000,   /* the least time between the first two readings */
     PAIR_TRIES = 5,    /* readings of both clocks, the best of which counts */
     APART_NS = 100000, /* clocks that agree are no further apart than this, */
@@ -35,7 +33,7 @@ static uint64_t ns_of(clockid_t id)
 
 static double ns_per_raw(const struct nytp_clock *clock)
 {
-    return (double)clock->rate * 0x1p-64 * NS_PER_TICK;
+    return (double)clock->rate * 0x1p-64 * NYTP_NS_PER_TICK;
 }
 
 /* Reads both clocks. Returns the pair whose two counter readings lie closest together. */
@@ -60,7 +58,7 @@ static bool measure_rate(struct nytp_clock *clock)
     if (to->raw <= from->raw || to->ns <= from->ns)
         return false;
     const struct nytp_wide ticks =
-        nytp_wide_div((struct nytp_wide){to->ns - from->ns, 0}, NS_PER_TICK);
+        nytp_wide_div((struct nytp_wide){to->ns - from->ns, 0}, NYTP_NS_PER_TICK);
     const struct nytp_wide rate = nytp_wide_div(ticks, to->raw - from->raw);
     if (rate.high != 0 || rate.low < least_rate || rate.low > most_rate)
         return false;
@@ -136,7 +134,7 @@ void nytp_clock_init(struct nytp_clock *clock, int id)
     if (clock_gettime(clock->id, &probe) != 0)
         clock->id = CLOCK_REALTIME;
     clock->rate =
-        UINT64_MAX / NS_PER_TICK + 1; /* rounded up: 100 ns are a whole tick, not 0.99… */
+        UINT64_MAX / NYTP_NS_PER_TICK + 1; /* rounded up: 100 ns are a whole tick, not 0.99… */
     if (id < 0)
         start_counter(clock);
     nytp_clock_restart(clock);
@@ -167,7 +165,7 @@ void nytp_clock_recalibrate(struct nytp_clock *clock, uint64_t raw)
  * was cut out. Points already returned stay. */
 static void part(struct nytp_clock *clock, double elapsed_ns)
 {
-    const int64_t elapsed = (int64_t)(elapsed_ns / NS_PER_TICK);
+    const int64_t elapsed = (int64_t)(elapsed_ns / NYTP_NS_PER_TICK);
     if (clock->overhead_ticks - clock->seen_overhead > elapsed)
         clock->overhead_ticks = clock->seen_overhead + elapsed;
     const int64_t now =
@@ -197,14 +195,6 @@ bool nytp_clock_has_parted(struct nytp_clock *clock, double *apart_ns)
     return false;
 }
 
-/* Cuts out the time from raw reading `from` to `to`, also if the counter went back. */
-static void cut(struct nytp_clock *clock, uint64_t from, uint64_t to)
-{
-    clock->base_raw += to - from;
-    if (to > from)
-        clock->overhead_ticks += (int64_t)nytp_wide_mul(to - from, clock->rate).high;
-}
-
 void nytp_clock_pause(struct nytp_clock *clock)
 {
     if (clock->pauses++ == 0)
@@ -213,12 +203,17 @@ void nytp_clock_pause(struct nytp_clock *clock)
 
 void nytp_clock_resume(struct nytp_clock *clock)
 {
-    if (--clock->pauses == 0)
-        cut(clock, clock->paused_raw, nytp_clock_raw(clock));
+    if (--clock->pauses > 0)
+        return;
+    const uint64_t from = clock->paused_raw, to = nytp_clock_raw(clock);
+    clock->base_raw += to - from; /* also if the counter went back */
+    if (to > from)
+        clock->overhead_ticks += (int64_t)nytp_wide_mul(to - from, clock->rate).high;
 }
 
 uint64_t nytp_clock_raw_of_ns(const struct nytp_clock *clock, uint64_t ns)
 {
-    return nytp_wide_div(nytp_wide_div((struct nytp_wide){ns, 0}, NS_PER_TICK), clock->rate)
+    return nytp_wide_div(nytp_wide_div((struct nytp_wide){ns, 0}, NYTP_NS_PER_TICK),
+                         clock->rate)
         .low;
 }

@@ -20,6 +20,7 @@
 #include <time.h>
 
 #define NYTP_TICKS_PER_SEC 10000000
+#define NYTP_NS_PER_TICK   (1000000000 / NYTP_TICKS_PER_SEC)
 
 /* Both clocks at one moment. */
 struct nytp_clock_pair {

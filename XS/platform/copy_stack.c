@@ -9,7 +9,6 @@
 
 #include "memory.h"
 
-#include <pthread.h>
 #include <unistd.h>
 
 enum {
@@ -103,8 +102,7 @@ static int find_places(const struct nytp_ring *ring, const PERL_SI *si, struct p
         own = own->si_next;
     if (own == NULL || own != si) {
         PERL_SI copy;
-        const struct iovec to = {&copy, sizeof copy}, from = {(void *)si, sizeof copy};
-        return nytp_read_memory(ring->pid, &to, &from, 1) == (long)sizeof copy &&
+        return nytp_read_part(ring->pid, si, &copy, sizeof copy) == (long)sizeof copy &&
                take_place(si, &copy, places);
     }
     while (n < STACKS && own != NULL && take_place(own, own, &places[n])) {
@@ -136,8 +134,8 @@ static size_t add_contexts(struct pieces *pieces, PERL_CONTEXT *to, const struct
 }
 
 /* Runs after the words were read. A processor that waits to write what we read shows the state
- * before, mostly the caller's. The words and the top are of one moment but for some nanoseconds;
- * the stacks below the one in use rest. */
+ * before, mostly the caller's. The words and the top are of one moment but for some
+ * nanoseconds; the stacks below the one in use rest. */
 static void capture(const struct nytp_ring *ring, struct nytp_tick *tick)
 {
 #ifdef MULTIPLICITY
@@ -184,14 +182,7 @@ static void capture(const struct nytp_ring *ring, struct nytp_tick *tick)
 
 void nytp_copy_stack_thread(struct nytp_ring *ring)
 {
-    clockid_t cpu_clock;
-#if defined(_POSIX_THREAD_CPUTIME) && _POSIX_THREAD_CPUTIME >= 0
-    if (pthread_getcpuclockid(pthread_self(), &cpu_clock) != 0)
-        cpu_clock = CLOCK_PROCESS_CPUTIME_ID;
-#else
-    cpu_clock = CLOCK_PROCESS_CPUTIME_ID;
-#endif
-    ring->cpu_clock = cpu_clock;
+    ring->cpu_clock = nytp_kernel_cpu_clock();
     ring->pid = (long)getpid();
     nytp_wait_look_begin(&ring->call);
     nytp_memory_begin();

@@ -25,6 +25,10 @@
 
 struct pollfd;
 
+/* Returns the clock of the calling thread's processor time, or of the process's if threads have
+ * none. */
+clockid_t nytp_kernel_cpu_clock(void);
+
 /* Returns the nanoseconds of a clock, or 0 if the system has no such clock. */
 uint64_t nytp_kernel_clock_ns(clockid_t clock);
 

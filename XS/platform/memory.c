@@ -102,7 +102,6 @@ static void leave(void)
 
 static void make_channel(void)
 {
-    const int lowest = nytp_own_fd_lowest();
     int ends[2];
     for (int i = 0; i < 2 && channel.owner != 0; i++)
         if (nytp_own_fd(&channel.ends[i]) >= 0)
@@ -113,7 +112,7 @@ static void make_channel(void)
     for (int i = 0; i < 2; i++) {
         fcntl(ends[i], F_SETFD, FD_CLOEXEC);
         fcntl(ends[i], F_SETFL, O_NONBLOCK);
-        channel.ends[i] = nytp_own_fd_of(nytp_own_fd_move(ends[i], lowest));
+        channel.ends[i] = nytp_own_fd_of(nytp_own_fd_move(ends[i]));
     }
     channel.owner = (long)getpid();
 }

@@ -18,7 +18,8 @@ enum {
     FD_RESERVE = 16, /* numbers below the limit that stay free for the program */
 };
 
-int nytp_own_fd_lowest(void)
+/* Returns the lowest number for ours, or 0 if the limit is too low. */
+static int lowest_number(void)
 {
     struct rlimit limit;
     rlim_t top = HIGHEST_FD;
@@ -39,8 +40,9 @@ static bool look(int fd, struct stat *now)
 #endif
 }
 
-int nytp_own_fd_move(int fd, int lowest)
+int nytp_own_fd_move(int fd)
 {
+    const int lowest = lowest_number();
     const int high = lowest > 0 ? fcntl(fd, F_DUPFD_CLOEXEC, lowest) : -1;
     if (high < 0)
         return fd;

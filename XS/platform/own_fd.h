@@ -17,12 +17,9 @@ struct nytp_own_fd {
     ino_t ino;
 };
 
-/* Returns the lowest number for ours under the process's present limit, or 0 if that is too
- * low. */
-int nytp_own_fd_lowest(void);
-
-/* Moves a descriptor there, close-on-exec, if a number is free. Returns its number. */
-int nytp_own_fd_move(int fd, int lowest);
+/* Moves a descriptor to a high number under the process's present limit, close-on-exec. Returns
+ * its number: the old one if the limit is too low or no high number is free. */
+int nytp_own_fd_move(int fd);
 
 /* These two leave errno alone and may be called in the tick thread. The first notes the file of
  * a descriptor that has been moved. The second returns its number, or -1 if that is another

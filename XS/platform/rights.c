@@ -31,7 +31,6 @@ static uint64_t hash_of_groups(void)
 #ifdef __linux__
 
 #include <linux/capability.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 struct capabilities {
@@ -57,11 +56,6 @@ bool nytp_rights_are_given_up(void)
     return read_capabilities(program, its) && read_capabilities(0, own) &&
            ((own[0].permitted & ~its[0].permitted) | (own[1].permitted & ~its[1].permitted)) !=
                0;
-}
-
-void nytp_rights_keep(void)
-{
-    prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0); /* of this thread alone */
 }
 
 static void set_effective(const struct capabilities from[2], uint32_t more)
@@ -104,10 +98,6 @@ static bool has_capabilities(void)
 bool nytp_rights_are_given_up(void)
 {
     return false;
-}
-
-void nytp_rights_keep(void)
-{
 }
 
 void nytp_rights_use_on_files(void (*act)(void))

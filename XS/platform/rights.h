@@ -30,10 +30,6 @@ bool nytp_rights_are_of(const struct nytp_rights *rights, uid_t user);
 /* In our thread: returns whether it has rights that the program cannot get back. */
 bool nytp_rights_are_given_up(void);
 
-/* Call it when our thread begins. The thread keeps its capabilities when the program gives up
- * its rights, so that it can remove its files before it ends. */
-void nytp_rights_keep(void);
-
 /* In our thread: acts with all its rights to files, also those without effect while its user is
  * another. Only Linux has such rights. */
 void nytp_rights_use_on_files(void (*act)(void));

@@ -53,12 +53,12 @@ static struct {
 
 /* ---- in the thread ---- */
 
-static bool try_lock(void)
+static bool try_to_hold(void)
 {
     return !atomic_flag_test_and_set_explicit(&ticks.lock, memory_order_acquire);
 }
 
-static void unlock(void)
+void nytp_ticks_let_go(void)
 {
     atomic_flag_clear_explicit(&ticks.lock, memory_order_release);
 }
@@ -104,14 +104,14 @@ static void look(struct nytp_ring *ring)
 
 static void tick_all(void)
 {
-    if (!try_lock())
+    if (!try_to_hold())
         return;
     for (struct nytp_ring *ring = ticks.rings; ring != NULL; ring = ring->next) {
         look(ring);
         if (ring->ticked != NULL)
             ring->ticked(ring);
     }
-    unlock();
+    nytp_ticks_let_go();
 }
 
 /* A copy of the descriptors that the thread waits for: the original may change meanwhile. */
@@ -129,7 +129,7 @@ static void prepare_wait(struct awaited *wait, uint64_t now_ns, uint64_t until_n
     wait->until_ns = until_ns;
     wait->again_ns = UINT64_MAX;
     wait->watch = NULL;
-    if (!try_lock()) {
+    if (!try_to_hold()) {
         wait->again_ns = planned_ns;
         wait->until_ns = now_ns; /* and try again */
         return;
@@ -143,12 +143,12 @@ static void prepare_wait(struct awaited *wait, uint64_t now_ns, uint64_t until_n
                                  ? planned_ns
                                  : now_ns + (uint64_t)ticks.watch->again_ms * 1000000;
     }
-    unlock();
+    nytp_ticks_let_go();
 }
 
 static void answer(struct awaited *wait)
 {
-    if (!try_lock())
+    if (!try_to_hold())
         return; /* the next turn answers: ready descriptors stay ready */
     if (ticks.watch == wait->watch) {
         for (unsigned i = 0; i < wait->n; i++)
@@ -156,7 +156,7 @@ static void answer(struct awaited *wait)
         wait->watch->on_ready(wait->watch);
         wait->again_ns = UINT64_MAX;
     }
-    unlock();
+    nytp_ticks_let_go();
 }
 
 static void wait_for_descriptors(struct awaited *wait, uint64_t now_ns)
@@ -197,7 +197,7 @@ static void plan_tick(struct plan *plan, uint64_t period_ns, uint64_t now_ns, bo
  * other ones. */
 static bool may_go_on(uint64_t now_ns, uint64_t *look_ns)
 {
-    if (!ticks.rights.may_change || now_ns < *look_ns || !try_lock())
+    if (!ticks.rights.may_change || now_ns < *look_ns || !try_to_hold())
         return true;
     const bool leaves = ticks.is_outdated || nytp_rights_are_given_up();
     *look_ns = now_ns + RIGHTS_NS;
@@ -207,16 +207,17 @@ static bool may_go_on(uint64_t now_ns, uint64_t *look_ns)
         __atomic_store_n(ring->asked, 1, __ATOMIC_RELAXED);
     if (ticks.watch != NULL)
         ticks.watch->on_rights();
-    unlock();
+    nytp_ticks_let_go();
     return !leaves;
 }
 
-/* The name is what `top -H` shows. */
+/* The name is what `top -H` shows. The thread, it alone, keeps its capabilities when the
+ * program gives up its rights, so that it can remove its files before it ends. */
 static void begin(void)
 {
 #ifdef __linux__
     prctl(PR_SET_NAME, "nytp-ticks", 0, 0, 0);
-    nytp_rights_keep();
+    prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
     ticks.thread_number = syscall(SYS_gettid);
 #else
     ticks.thread_number = 1;
@@ -251,9 +252,9 @@ static void *run(void *unused)
 
 /* ---- in the program ---- */
 
-static void lock(void)
+void nytp_ticks_hold(void)
 {
-    while (!try_lock())
+    while (!try_to_hold())
         sched_yield();
 }
 
@@ -336,11 +337,11 @@ uint32_t nytp_ticks_period(void)
 
 bool nytp_ticks_add(struct nytp_ring *ring, char *error, size_t size)
 {
-    lock();
+    nytp_ticks_hold();
     ring->head = ring->tail = 0;
     ring->next = ticks.rings;
     ticks.rings = ring;
-    unlock();
+    nytp_ticks_let_go();
     if (nytp_ticks_run(error, size))
         return true;
     nytp_ticks_remove(ring);
@@ -355,21 +356,21 @@ static void stop_if_idle(void)
 
 void nytp_ticks_remove(struct nytp_ring *ring)
 {
-    lock();
+    nytp_ticks_hold();
     struct nytp_ring **at = &ticks.rings;
     while (*at != NULL && *at != ring)
         at = &(*at)->next;
     if (*at != NULL)
         *at = ring->next;
-    unlock();
+    nytp_ticks_let_go();
     stop_if_idle();
 }
 
 bool nytp_ticks_watch(struct nytp_tick_watch *watch, char *error, size_t size)
 {
-    lock();
+    nytp_ticks_hold();
     ticks.watch = watch;
-    unlock();
+    nytp_ticks_let_go();
     nytp_kernel_wake(&ticks.wakes);
     if (watch == NULL)
         stop_if_idle();
@@ -378,19 +379,9 @@ bool nytp_ticks_watch(struct nytp_tick_watch *watch, char *error, size_t size)
     return true;
 }
 
-void nytp_ticks_hold(void)
-{
-    lock();
-}
-
-void nytp_ticks_let_go(void)
-{
-    unlock();
-}
-
 void nytp_ticks_forked(void)
 {
-    unlock();
+    nytp_ticks_let_go();
     ticks.is_running = false;
     for (struct nytp_ring *ring = ticks.rings; ring != NULL; ring = ring->next)
         ring->tail = ring->head;

@@ -95,8 +95,8 @@ static enum nytp_wait_reason of_fd(int fd, struct nytp_wait_seen *seen)
 
 static bool copy(long pid, unsigned long from_address, void *to, size_t size)
 {
-    const struct iovec target = {to, size}, from = {(void *)from_address, size};
-    return from_address != 0 && nytp_read_memory(pid, &target, &from, 1) == (long)size;
+    return from_address != 0 &&
+           nytp_read_part(pid, (const void *)from_address, to, size) == (long)size;
 }
 
 /* The first descriptor of a select()'s sets; none: it sleeps. */
@@ -182,13 +182,12 @@ void nytp_wait_look(const struct nytp_own_fd *call, long pid, struct nytp_wait_s
 void nytp_wait_look_begin(struct nytp_own_fd *call)
 {
     nytp_wait_look_end(call);
-    const int lowest = nytp_own_fd_lowest();
-    const int fd = lowest > 0 ? open("/proc/thread-self/syscall", O_RDONLY | O_CLOEXEC) : -1;
-    const int high = fd >= 0 ? nytp_own_fd_move(fd, lowest) : -1;
-    if (high >= lowest && high >= 0)
+    const int low = open("/proc/thread-self/syscall", O_RDONLY | O_CLOEXEC);
+    const int high = low >= 0 ? nytp_own_fd_move(low) : -1;
+    if (high != low)
         *call = nytp_own_fd_of(high);
-    else if (high >= 0)
-        close(high);
+    else if (low >= 0)
+        close(low);
 }
 
 void nytp_wait_look_end(struct nytp_own_fd *call)

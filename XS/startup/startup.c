@@ -18,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_STRETCHES                                                                          \
-    1000000 /* for a program that requires in a loop; later ones are ignored */
+/* For a program that requires in a loop; later ones are ignored. */
+#define MAX_STRETCHES 1000000
 
 enum kind {
     FILE_LOADED,

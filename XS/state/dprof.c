@@ -10,7 +10,6 @@
 #include <sys/resource.h>
 
 enum {
-    NS_PER_TICK = 1000000000 / NYTP_TICKS_PER_SEC,
     READ_AFTER_TICKS = 50 * (NYTP_TICKS_PER_SEC / 1000000),
     DEFAULT_HZ = 1000000,
     DEFAULT_WORDS = 16384,
@@ -29,10 +28,9 @@ struct nytp_dprof {
 
 /* Returns the number in an environment variable, from 1 to `most` (larger ones are reduced to
  * it), or `usual` if there is none. */
-static uint32_t setting(pTHX_ const char *name, uint32_t usual, uint32_t most)
+static uint32_t setting(const char *name, uint32_t usual, uint32_t most)
 {
-    const char *const text = PerlEnv_getenv(name);
-    PERL_UNUSED_CONTEXT;
+    const char *const text = getenv(name);
     if (text == NULL)
         return usual;
     char *end;
@@ -40,12 +38,12 @@ static uint32_t setting(pTHX_ const char *name, uint32_t usual, uint32_t most)
     return end == text || value < 1 ? usual : value > (long)most ? most : (uint32_t)value;
 }
 
-void nytp_dprof_choose(pTHX_ struct nytp_recorder *rec)
+void nytp_dprof_choose(struct nytp_recorder *rec)
 {
     if (rec->dprof != NULL)
         return;
-    const uint32_t hz = setting(aTHX_ "PERL_DPROF_TICKS", DEFAULT_HZ, 1000000000);
-    const uint32_t words = setting(aTHX_ "PERL_DPROF_BUFFER", DEFAULT_WORDS, MOST_WORDS);
+    const uint32_t hz = setting("PERL_DPROF_TICKS", DEFAULT_HZ, 1000000000);
+    const uint32_t words = setting("PERL_DPROF_BUFFER", DEFAULT_WORDS, MOST_WORDS);
     struct nytp_dprof *dprof;
     Newxz(dprof, 1, struct nytp_dprof);
     dprof->marks = nytp_marks_new(hz, words * sizeof(IV), nytp_outfile_write, &rec->file);
@@ -54,9 +52,8 @@ void nytp_dprof_choose(pTHX_ struct nytp_recorder *rec)
 
 void nytp_dprof_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
-    dTHX;
     if (from->dprof != NULL)
-        nytp_dprof_choose(aTHX_ rec);
+        nytp_dprof_choose(rec);
 }
 
 void nytp_dprof_free(struct nytp_recorder *rec)
@@ -93,7 +90,7 @@ static void read_cpu(int64_t cpu[2])
 
 static void read_clocks(struct nytp_dprof *dprof, int64_t now)
 {
-    const int64_t real = (now - dprof->real_base) * NS_PER_TICK;
+    const int64_t real = (now - dprof->real_base) * NYTP_NS_PER_TICK;
     dprof->now.ns[NYTP_MARKS_USER] += real - dprof->now.ns[NYTP_MARKS_REAL];
     dprof->now.ns[NYTP_MARKS_REAL] = real;
     if (now - dprof->read_at < READ_AFTER_TICKS)
@@ -125,7 +122,7 @@ static void measure_cost(struct nytp_recorder *rec, int64_t now)
     }
     const int64_t ns =
         (nytp_clock_ticks(&rec->clock, end) - nytp_clock_ticks(&rec->clock, start)) *
-        NS_PER_TICK;
+        NYTP_NS_PER_TICK;
     dprof->cost.ns[NYTP_MARKS_USER] = dprof->cost.ns[NYTP_MARKS_REAL] = ns;
     marks->cost = &dprof->cost;
     marks->n_cost = COST_CALLS;

@@ -21,7 +21,7 @@ struct nytp_dprof;
 
 /* Makes the profile a tmon.out. Call it before anything is recorded. The environment sets the
  * clock ticks per second (PERL_DPROF_TICKS) and the buffer's size (PERL_DPROF_BUFFER). */
-void nytp_dprof_choose(pTHX_ struct nytp_recorder *rec);
+void nytp_dprof_choose(struct nytp_recorder *rec);
 
 /* The writer's nytp_bytes_fn: drops the stream's records. */
 bool nytp_dprof_discard(void *context, const uint8_t *bytes, size_t len);

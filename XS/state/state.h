@@ -80,7 +80,6 @@ struct nytp_rec_memory {
 struct nytp_calls_at_start {
     struct nytp_open_at_start *all; /* outermost first; owned */
     uint32_t n, size;
-    void (*check)(pTHX_ struct nytp_recorder *rec); /* closes those that have been left */
 };
 
 /* The run of the program: its compilation, its process, its profile files. */

@@ -145,10 +145,13 @@ bool nytp_stream_can_pay_flush(struct nytp_recorder *rec, uint64_t raw)
     return rec->stream->credit_raw > 0;
 }
 
-static void emit_memory(struct nytp_recorder *rec, uint64_t raw)
+/* Records the memory in core if `least` raw units have passed since the last time. */
+static void emit_memory(struct nytp_recorder *rec, uint64_t raw, uint64_t least)
 {
     char text[sizeof NYTP_MEMORY_NOW_HEAD + 24];
     int64_t now;
+    if (rec->dprof != NULL || raw - rec->stream->memory_raw < least)
+        return;
     rec->stream->memory_raw = raw;
     if (!nytp_platform_resident(&now))
         return;
@@ -158,9 +161,7 @@ static void emit_memory(struct nytp_recorder *rec, uint64_t raw)
 
 void nytp_stream_emit_memory_of_label(struct nytp_recorder *rec, uint64_t raw)
 {
-    if (rec->dprof == NULL && raw - rec->stream->memory_raw >=
-                                  nytp_clock_raw_of_ns(&rec->clock, LEAST_MEMORY_OF_LABEL_NS))
-        emit_memory(rec, raw);
+    emit_memory(rec, raw, nytp_clock_raw_of_ns(&rec->clock, LEAST_MEMORY_OF_LABEL_NS));
 }
 
 /* The interval grows with the run: a day's curve has a few thousand points. */
@@ -168,9 +169,7 @@ void nytp_stream_emit_memory_if_due(struct nytp_recorder *rec, uint64_t raw)
 {
     const uint64_t least = nytp_clock_raw_of_ns(&rec->clock, LEAST_MEMORY_NS);
     const uint64_t share = (raw - rec->stream->begun_raw) / MEMORY_TIMES;
-    if (rec->dprof != NULL || raw - rec->stream->memory_raw < (share > least ? share : least))
-        return;
-    emit_memory(rec, raw);
+    emit_memory(rec, raw, share > least ? share : least);
 }
 
 void nytp_stream_recalibrate_if_due(struct nytp_recorder *rec, uint64_t raw)

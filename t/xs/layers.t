@@ -84,7 +84,6 @@ my %owner = (
     stmt => 'stmts', 'stmt.place' => 'places',
     (map { $_ => 'state' } qw(interpreter state next)),
     memory => 'bytes', 'memory.svs' => '',
-    'open_at_start.check' => '',
     run => 'life', (map { ("run.$_" => 'load') } qw(comes_late is_importing)),
     (map { ("run.$_" => 'compile') } qw(keeps_source e_text)), 'run.sees_compilation' => 'hooks',
     'run.generation' => '', 'run.n_blocked_files' => 'blocked',
