@@ -136,23 +136,23 @@ int main(void) { for (int i = 0; i < 65536; i++) nothing[i] = 1; puts("ready"); 
 """
 
 
+def no_perl(folder, version):
+    (folder / "perl.c").write_text(NO_PERL % version)
+    subprocess.run(["cc", "-rdynamic", folder / "perl.c", "-o", folder / "perl"], check=True)
+    return str(folder / "perl")
+
+
 @pytest.mark.parametrize("version, reason", [(36, r"perl 5.36.0 \(.*threads\) is there, but its memory is not as that perl's should be"),
                                              (99, r"perl 5.99.0 \(.*threads\) is not known, and debug information is not read")])
 def test_a_perl_that_is_built_otherwise_or_unknown_is_told(version, reason, tmp_path):
-    (tmp_path / "perl.c").write_text(NO_PERL % version)
-    subprocess.run(["cc", "-rdynamic", tmp_path / "perl.c", "-o", tmp_path / "perl"], check=True)
-    with spied.ready(str(tmp_path / "perl")) as process:
+    with spied.ready(no_perl(tmp_path, version)) as process:
         message = spied.spy("dump", process.pid, status=1)
     assert re.search(reason, message) and message.count("\n") == 1
 
 
 def test_what_is_only_beginning_does_not_keep_others_from_being_looked_at(script, tmp_path):
     """It was waited for with 30 sleeps, before each look at the others."""
-    (tmp_path / "perl.c").write_text(NO_PERL % 36)
-    subprocess.run(["cc", "-rdynamic", tmp_path / "perl.c", "-o", tmp_path / "perl"], check=True)
-    with spied.running(str(tmp_path / "perl"), stdin=subprocess.PIPE) as begins, spied.running(PERL, script(SHARES)) as process:
-        begins.wait_for("ready")
-        process.wait_for("ready")
+    with spied.ready(no_perl(tmp_path, 36)) as begins, spied.ready(PERL, script(SHARES)) as process:
         ran = subprocess.Popen([spied.SPY, "record", str(process.pid), str(begins.pid), "-r", "100", "-d", "900ms", "-o", tmp_path / "out"])
         _, status, usage = os.wait4(ran.pid, 0)
         ran.returncode = os.waitstatus_to_exitcode(status)
@@ -166,10 +166,7 @@ def test_a_process_that_is_made_to_take_long_is_given_up_and_others_are_recorded
     """It took minutes with 65,000 mappings."""
     name = f"server-{os.getpid()}.pl"
     cpu = lambda: resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
-    with spied.running(str(spied.compiled("spy/hostile.c")), mappings, name, stdin=subprocess.PIPE) as hostile, \
-            spied.running(PERL, script(SHARES), name) as process:
-        hostile.wait_for("ready")
-        process.wait_for("ready")
+    with spied.ready(str(spied.compiled("hostile")), mappings, name) as hostile, spied.ready(PERL, script(SHARES), name):
         message = f"process {hostile.pid} is given up: it takes too long to find perl there"
         ran = subprocess.run([*filtered, spied.SPY, "dump", str(hostile.pid)], capture_output=True, text=True, preexec_fn=cpu)
         assert (ran.returncode, ran.stderr) == (1, f"nytp-spy: {message}\n")
@@ -178,12 +175,6 @@ def test_a_process_that_is_made_to_take_long_is_given_up_and_others_are_recorded
         ran.terminate()
         said = ran.communicate()[1]
     assert ran.returncode == 0 and said.count(message) == 1 and " samples of 1 thread " in said, said
-
-
-@pytest.mark.parametrize("ends, status", [("kill SEGV => $$", 128 + signal.SIGSEGV), ("exit 7", 7)])
-def test_the_status_of_a_command_is_that_of_the_recording(ends, status, tmp_path):
-    assert "samples of 1 thread" in spied.spy("record", "-o", tmp_path / "out", "--", PERL, "-e", f"1 for 1 .. 2e7; {ends}", status=status)
-    assert "nothing was recorded" in spied.spy("record", "-o", tmp_path / "out", "--", "sh", "-c", ends.replace("kill SEGV =>", "kill -SEGV"), status=status)
 
 
 def test_a_recording_of_a_while_is_there_before_the_command_ends(tmp_path):
@@ -315,8 +306,7 @@ def test_a_dump_that_cannot_read_a_stack_whole_fails(script):
 @pytest.mark.parametrize("command", ["dump", "top -d 200ms", "heap"])
 @pytest.mark.parametrize("is_closed", [False, True], ids=["full", "closed"])
 def test_a_result_that_cannot_be_written_is_told(command, is_closed, script):
-    with spied.running(PERL, script(WAITS), stdin=subprocess.PIPE) as process, open("/dev/full", "w") as full:
-        process.wait_for("ready")
+    with spied.ready(PERL, script(WAITS)) as process, open("/dev/full", "w") as full:
         ran = subprocess.run([spied.SPY, *command.split(), str(process.pid)], stdout=full, stderr=subprocess.PIPE, text=True,
                              preexec_fn=(lambda: os.close(1)) if is_closed else None)
     assert ran.returncode == 4 and re.fullmatch("nytp-spy: -: cannot .*\n", ran.stderr), ran

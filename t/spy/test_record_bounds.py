@@ -73,8 +73,8 @@ in_daemon();
 """
 
 
-@pytest.mark.parametrize("program, sub, filtered", [(CHILD, "in_child", []), (CHILD, "in_child", UNLISTED), (DAEMON, "in_daemon", [])],
-                         ids=["child", "a kernel that lists no children", "daemon that forked twice"])
+@pytest.mark.parametrize("program, sub, filtered", [(CHILD, "in_child", UNLISTED), (DAEMON, "in_daemon", [])],
+                         ids=["a kernel that lists no children", "daemon that forked twice"])
 def test_what_a_command_starts_is_found(program, sub, filtered, script, tmp_path):
     subprocess.run([*filtered, spied.SPY, "record", "-s", "-o", tmp_path / "out", "--", PERL, script(program)], check=True)
     assert f"main::{sub}" in exported(tmp_path / "out", "--top")
