@@ -298,8 +298,7 @@ def test_a_line_is_hot_from_a_tenth_and_warm_from_a_hundredth(tmp_path):
     stream = Writer().pid_start(77).fid(1, "/x/app.pl")
     for line, ticks in ((1, 9_400), (2, 550), (3, 50)):
         stream.source(1, line, "work();\n").time(ticks, 1, line)
-    (tmp_path / "app.out").write_bytes(stream.pid_end(77).data())
-    text = on_terminal(100, "--list", tmp_path / "app.out")
+    text = on_terminal(100, "--list", stream.pid_end(77).save(tmp_path / "app.out"))
     lines = [line for line in text.splitlines() if "work();" in line]
     styles = [re.findall(r"\033\[(1;31|33)m", line) for line in lines]
     assert styles == [["1;31"], ["33"], []], "red, yellow, plain"
@@ -326,8 +325,7 @@ def deep_web_application(tmp_path, n_layers=40):
         stream.entry(1, 5).time(1, 1, 5).leave(n_layers + 1, ticks, ticks, name).time(ticks, 1, 6).discount()
     for depth, name in reversed(list(enumerate(names, 1))):
         stream.leave(depth, 4000 + n_layers + 1 - depth, 1, name).time(1, 1, 5).discount()
-    (tmp_path / "deep.out").write_bytes(stream.pid_end(77).data())
-    return tmp_path / "deep.out"
+    return stream.pid_end(77).save(tmp_path / "deep.out")
 
 
 def test_chains_of_single_calls_are_one_row(tmp_path):
