@@ -235,11 +235,13 @@ def test_a_comparison_fits_the_terminal(profile, columns):
 
 def compared(folder):
     """Two pairs of recordings: one of subs that are new, gone, renamed and slower, one that waits longer."""
-    subs = {"main::work": (20, 9000), "Foo::\N{LATIN SMALL LETTER A WITH DIAERESIS}lter": (3, 50), "Foo::parse": (4, 400), "main::same": (2, 30)}
-    slower = {"main::work": (31, 12345), "Foo::newer": (3, 50), "Foo::parse": (4, 100), "main::same": (2, 30), "main::added_with_a_long_name": (5, 70)}
-    long = "socket of a host whose name needs much room, and more than there is"
-    return ((write_run(folder / "a.out", {**subs, "main::gone": (1, 7)}), write_run(folder / "b.out", slower)),
-            (sampled(folder / "c.out", (6, 200, 0, long), (7, 300, 0, "sleep"), (8, 9, 0, "lock")), sampled(folder / "d.out", (6, 500, 0, long), (7, 300, 0, "sleep"))))
+    same, long = {"main::same": (2, 30)}, "socket of a host whose name needs much room, and more than there is"
+    before = {"main::work": (20, 9000), "Foo::\N{LATIN SMALL LETTER A WITH DIAERESIS}lter": (3, 50), "Foo::parse": (4, 400), **same}
+    after = {"main::work": (31, 12345), "Foo::newer": (3, 50), "Foo::parse": (4, 100), **same, "main::added_with_a_long_name": (5, 70)}
+    slower = write_run(folder / "a.out", {**before, "main::gone": (1, 7)}), write_run(folder / "b.out", after)
+    waits = [(7, 300, 0, "sleep")]
+    longer = sampled(folder / "c.out", (6, 200, 0, long), *waits, (8, 9, 0, "lock")), sampled(folder / "d.out", (6, 500, 0, long), *waits)
+    return slower, longer
 
 
 @pytest.mark.parametrize("columns", [72, 140])
