@@ -223,8 +223,10 @@ def waiting(perl, *arguments, **options):
         yield process
 
 
-def run(*arguments, **options):
-    return subprocess.run([SPY, *map(str, arguments)], capture_output=True, text=True, timeout=600, **options)
+def run(*arguments, before=(), spy=SPY, **options):
+    """The finished nytp-spy; `before` are words that stand before it."""
+    command = map(str, [*before, spy, *arguments])
+    return subprocess.run(list(command), capture_output=True, text=True, timeout=600, **options)
 
 
 def spy(*arguments, status=0, **options):
@@ -252,8 +254,7 @@ def rows(profile, *options):
     return list(csv.DictReader(exported(profile, "--csv", *options).splitlines()))
 
 
-def as_nobody(*command):
-    return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *map(str, command)]
+AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 
 # Runs a command to which the kernel refuses a system call, as an old one or a container's filter does: a program of four

@@ -168,8 +168,7 @@ def test_a_process_that_is_made_to_take_long_is_given_up_and_others_are_recorded
     cpu = lambda: resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
     with spied.ready(str(spied.compiled("hostile")), mappings, name) as hostile, spied.ready(PERL, script(SHARES), name):
         message = f"process {hostile.pid} is given up: it takes too long to find perl there"
-        ran = subprocess.run([*filtered, spied.SPY, "dump", str(hostile.pid)], capture_output=True, text=True, preexec_fn=cpu)
-        assert (ran.returncode, ran.stderr) == (1, f"nytp-spy: {message}\n")
+        assert spied.spy("dump", hostile.pid, before=filtered, preexec_fn=cpu, status=1) == f"nytp-spy: {message}\n"
         ran = subprocess.Popen([*filtered, spied.SPY, "record", "-P", rf"{name}$", "-o", tmp_path / "out"], stderr=subprocess.PIPE, text=True)
         spied.wait_until_it_samples(ran.pid)
         ran.terminate()
@@ -293,8 +292,8 @@ damaged();
 def test_a_dump_without_memory_says_so(script):
     """It said that perl's memory is not as it should be."""
     with spied.ready(PERL, script(WAITS)) as process:
-        ran = subprocess.run(["prlimit", f"--as={100 << 20}", spied.SPY, "dump", str(process.pid)], capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stderr) == (1, "nytp-spy: out of memory\n")
+        said = spied.spy("dump", process.pid, before=["prlimit", f"--as={100 << 20}"], status=1)
+    assert said == "nytp-spy: out of memory\n"
 
 
 def test_a_dump_that_cannot_read_a_stack_whole_fails(script):

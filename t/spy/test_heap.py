@@ -247,7 +247,7 @@ def test_a_core_file_that_was_cut_is_read_as_far_as_it_goes(core, tmp_path):
     path, said, heap = core
     cut, whole = tmp_path / "cut", path.read_bytes()
     cut.write_bytes(whole[:-100000])
-    dumped, counted = (subprocess.run([spied.SPY, command, "--core", cut], capture_output=True, text=True) for command in ("dump", "heap"))
+    dumped, counted = (spied.run(command, "--core", cut) for command in ("dump", "heap"))
     assert (dumped.returncode, frames(dumped.stdout)) == (0, frames(said))
     assert counted.returncode == 0 and re.search(r" 3,000 .* My::Session$", counted.stdout, re.M)
     line = rf"nytp-spy: {cut}: it is cut: {len(whole) - 100000} of (\d+) bytes are there; what lies behind them is left out\n"

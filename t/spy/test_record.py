@@ -33,8 +33,8 @@ def test_record_makes_a_profile_whose_shares_are_true(step, script, tmp_path):
     with spied.running(PERL, script(SHARES), *step) as process:
         spied.put_first(process.pid)
         process.wait_for("ready")
-        ran = subprocess.run([spied.SPY, "record", str(process.pid), "-o", tmp_path / "out", "-r", "250", "-d", "4s"],
-                             check=True, capture_output=True, text=True)
+        ran = spied.run("record", process.pid, "-o", tmp_path / "out", "-r", "250", "-d", "4s")
+        assert ran.returncode == 0, ran.stderr
         os.kill(process.pid, signal.SIGUSR1)
         true = {name: float(share) for name, share in (line.split() for line in process.popen.stdout)}
     late = re.search(r"(\d+) % of the looks came late", ran.stderr)
