@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """Running nytp-export, and reading what it wrote with other people's tools."""
 
+import csv
 import fcntl
+import io
 import os
 import pathlib
 import pty
@@ -9,6 +11,8 @@ import re
 import struct
 import subprocess
 import termios
+
+import pprof as viewer
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMAND = pathlib.Path(os.environ.get("NYTP_EXPORT", ROOT / "bin" / "nytp-export"))
@@ -30,6 +34,18 @@ def good(*arguments, **options):
     assert done.stderr == b""
     assert done.returncode == 0
     return done.stdout
+
+
+def csv_rows(*arguments, **options):
+    """Rows of a table, each by the names of its columns."""
+    return list(csv.DictReader(io.StringIO(good("--csv", *arguments, **options).decode())))
+
+
+def judged(folder, rules, *arguments):
+    """Status of a run with these limits, one a line, and what it says of them."""
+    (folder / "rules").write_text(rules + "\n")
+    done = run("-q", "--gate", folder / "rules", "--gate-tap", *arguments)
+    return done.returncode, done.stdout.decode() + done.stderr.decode()
 
 
 def read_all(primary):
@@ -135,37 +151,9 @@ def pprof(file, *arguments, scratch):
     return done.stdout.decode()
 
 
-def pprof_top(file, *arguments, scratch):
+def pprof_top(file, *arguments):
     """name -> (flat, cumulated) nanoseconds, without what is zero and without the program's
     own frame when it is only there to join the rest."""
-    text = pprof(file, "-top", "-nodefraction=0", "-nodecount=1000000", *arguments,
-                 scratch=scratch)
-    rows = {}
-    for line in text.splitlines():
-        match = re.match(r"\s*(-?\d+)(?:ns|B)?\s+\S+%\s+\S+%\s+(-?\d+)(?:ns|B)?\s+\S+%\s+(.*)$", line)
-        if match:
-            flat, cumulated, name = int(match[1]), int(match[2]), match[3]
-            if cumulated and not (flat == 0 and name.startswith(PROGRAM)):
-                rows[name] = (flat, cumulated)
-    return rows
-
-
-def pprof_stacks(file, scratch):
-    """stack from the root as a tuple -> nanoseconds."""
-    text = pprof(file, "-traces", scratch=scratch)
-    stacks = {}
-    for block in text.split("-----------+---")[1:]:
-        frames = []
-        value = None
-        for line in block.splitlines()[1:]:
-            first = re.match(r"\s*(-?\d+)(?:ns)?   (\S.*)$", line)
-            other = re.match(r" {10,}(\S.*)$", line)
-            if value is None and first:
-                value = int(first[1])
-                frames.append(first[2])
-            elif value is not None and other:
-                frames.append(other[1])
-        if value:
-            stack = tuple(reversed(frames))
-            stacks[stack] = stacks.get(stack, 0) + value
-    return stacks
+    rows, _, _ = viewer.top(file, *arguments)
+    return {name: (flat, cumulated) for name, (flat, cumulated) in rows.items()
+            if cumulated and not (flat == 0 and name.startswith(PROGRAM))}

@@ -7,8 +7,8 @@ import pytest
 
 from command import run
 from nytpwrite import Writer
-
-MS = 10000                                      # ticks
+from test_where import subs
+from written import MS
 
 
 def serving(path, calls, waits=(80 * MS,), costs=False):
@@ -37,18 +37,12 @@ def serving(path, calls, waits=(80 * MS,), costs=False):
     stream.callers(1, 3, "main::serve", "main::CORE:accept", n, 0, 0)
     for name in ("main::CORE:print", "main::CORE:accept"):
         stream.callers(0, 0, "", name, 0, 0, 0)
-    path.write_bytes(stream.pid_end(77, 1001).data())
-    return path
-
-
-def subs(path):
-    document = json.loads(run("-q", "--json", "--as-recorded", path).stdout)
-    return {sub["name"]: sub for sub in document["subs"]}, document
+    return stream.pid_end(77, 1001).save(path)
 
 
 @pytest.mark.parametrize("calls", [0, 1, 2])
 def test_accept_has_its_wait_and_all_around_it_as_inclusive_time(tmp_path, calls):
-    found, document = subs(serving(tmp_path / "n.out", calls, [80 * MS, 20 * MS]))
+    document, found = subs(serving(tmp_path / "n.out", calls, [80 * MS, 20 * MS]))
     assert found["main::CORE:accept"]["exclusive"] == 100e6
     assert found["main::serve"]["exclusive"] == found["main::outer"]["exclusive"] == 4e6
     assert found["main::serve"]["inclusive"] == 106e6
@@ -74,7 +68,7 @@ def test_it_stands_on_the_time_line(tmp_path, calls):
 @pytest.mark.parametrize("calls", [0, 1, 2])
 def test_our_own_recordings_say_themselves_what_accept_took(tmp_path, calls):
     """An accept that fails at once takes less than a tick: its statement's time is not its own."""
-    found, _ = subs(serving(tmp_path / "n.out", calls, costs=True))
+    _, found = subs(serving(tmp_path / "n.out", calls, costs=True))
     assert found["main::CORE:accept"]["exclusive"] == 0
 
 
@@ -84,8 +78,6 @@ def test_a_file_that_holds_back_without_an_end_is_read(tmp_path):
     stream.leave(1, 0, 0, "main::CORE:accept")
     for _ in range(150000):
         stream.leave(1, 10, 10, "main::f")
-    path = tmp_path / "n.out"
-    path.write_bytes(stream.pid_end(77, 1001).data())
-    found, _ = subs(path)
+    _, found = subs(stream.pid_end(77, 1001).save(tmp_path / "n.out"))
     assert found["main::f"]["calls"] == 150000
     assert found["main::CORE:accept"]["calls"] == 1

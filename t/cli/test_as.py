@@ -2,15 +2,16 @@
 """--as: each list in each form has the same rows and numbers, and a form is refused where there is no list."""
 
 import csv
-import html.parser
 import io
 import json
 
 import pytest
 
 from command import good, messages, run
+from htmlpages import Page
 from nytpwrite import Writer
 from recordings import record
+from test_diff import markdown_tables
 from test_sql import PROGRAM
 from test_wait_reasons import HOSTILE, WAITS, sampled
 
@@ -29,32 +30,6 @@ def output(inputs, shown, *more):
     return good("-q", *shown.split(), *more, inputs.get(shown, inputs[None])).decode()
 
 
-class Tables(html.parser.HTMLParser):
-    """The texts of the cells of each table's rows."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tables, self.title = [], False
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.title = tag in ("title", "style")
-        if tag == "table":
-            self.tables.append([])
-        elif tag == "tr":
-            self.tables[-1].append([])
-        elif tag in ("td", "th"):
-            self.tables[-1][-1].append("")
-
-    def handle_data(self, data):
-        if self.tables and self.tables[-1] and self.tables[-1][-1]:
-            self.tables[-1][-1][-1] += data.strip("\n")
-
-
-def markdown_tables(text):
-    return [[line for line in part.splitlines() if line.startswith("|")][2:] for part in text.split("\n\n") if part.startswith("|")]
-
-
 @pytest.mark.parametrize("shown", LISTS)
 def test_forms_have_the_same_rows(inputs, shown):
     lists = json.loads(output(inputs, shown, "--as=json"))
@@ -63,9 +38,11 @@ def test_forms_have_the_same_rows(inputs, shown):
     assert [[{key: value for key, value in row.items() if value != ""} for row in rows] for rows in tables] == [
         [{key: str(value) for key, value in row.items() if value != ""} for row in rows] for rows in lists.values()]
     sizes = [len(rows) for rows in lists.values()]
-    assert [len(rows) - 1 for rows in Tables(output(inputs, shown, "--as=html")).tables] == sizes
+    tables = Page(output(inputs, shown, "--as=html")).root.elements("table")
+    assert [len(table.elements("tr")) - 1 for table in tables] == sizes
     if shown != "--by=request":                 # which has a table for each key
-        assert [len(rows) for rows in markdown_tables(output(inputs, shown, "--as=markdown"))] == [min(size, 20) for size in sizes]
+        tables = markdown_tables(output(inputs, shown, "--as=markdown"))
+        assert [len(rows) - 2 for rows in tables] == [min(size, 20) for size in sizes]
     assert output(inputs, shown, "--as=text") == output(inputs, shown)
 
 
@@ -98,12 +75,12 @@ def test_source_that_is_no_utf8(tmp_path):
     assert "my $x = 'é&lt;';" in good("-q", "--top", "--lines", "--as=html", file).decode()
 
 
-def test_it_is_refused_elsewhere(inputs):
-    for options, said in ((["--top", "--as=yaml"], 'unknown --as "yaml"'), *(([other, "--as=csv"], "--as means nothing for --") for other in ("--json", "--list", "--tree", "--peek=.", "--brief", "--stats")),
-                          (["--by=request,sql", "--as=csv"], "--as"), (["--top", "--as=csv", "--diff", inputs[None]], "--as")):
-        done = run(*options, inputs[None])
-        line, = messages(done)
-        assert done.returncode == 2 and done.stdout == b"" and said in line
+@pytest.mark.parametrize("options", [["--by=request,sql"], ["--top", "--diff", None]])
+def test_it_is_refused_where_there_is_no_list(inputs, options):
+    """Beside other formats: test_option_matrix.py."""
+    done = run(*(inputs[None] if option is None else option for option in options), "--as=csv", inputs[None])
+    line, = messages(done)
+    assert (done.returncode, done.stdout) == (2, b"") and "--as" in line
 
 
 def test_long_places_are_aligned_and_large_numbers_stay_apart(tmp_path):

@@ -8,8 +8,7 @@ import pytest
 
 from command import good, run
 from nytpwrite import Writer
-
-MS = 10000                                      # ticks
+from written import MS
 
 
 def recording(path, subs, file="/x/app.pl", waits=0, kept=0, in_use=0):
@@ -32,8 +31,7 @@ def recording(path, subs, file="/x/app.pl", waits=0, kept=0, in_use=0):
     for line, (name, ms, _) in enumerate(subs, 1):
         stream.sub(1, name, line, line)
         stream.callers(1, 900, "main::RUNTIME", name, 1, ms * MS, ms * MS)
-    path.write_bytes(stream.pid_end(77, 2000.0).data())
-    return path
+    return stream.pid_end(77, 2000.0).save(path)
 
 
 def brief(*files):
@@ -138,7 +136,3 @@ def test_a_cut_recording_says_so(profile, tmp_path):
     cut.write_bytes(profile("mixed-calls1").read_bytes()[:-200])
     done = run("-q", "--brief", cut)
     assert done.returncode == 3 and b"PARTIAL" in done.stdout
-
-
-def test_another_form_is_refused():
-    assert run("--brief=yaml", "x").stderr.startswith(b"nytp-export: --brief takes no value (")

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """--by: keys by their name, values that are grouped, formats that programs read, the file of the slowest."""
 
-import csv
-import io
 import json
 import re
 
 import pytest
 
 from instructions import instructions
-from command import messages, run
+from command import csv_rows, messages, run
 from nytpwrite import Writer
 from recordings import record
+from written import begun
 
 PROGRAM = """sub spin { my $t = 0; $t += $_ for 1 .. $_[0]; return $t }
 sub request {
@@ -48,6 +47,12 @@ def by(folder, *options, inputs=("a/a.pl.out", "b/a.pl.out"), status=0):
 
 def rows(folder, *options, **more):
     return json.loads(by(folder, *options, "--json", **more).stdout)["labels"]
+
+
+def told(path):
+    """Rows of the requests of one recording, and the table."""
+    table = by(path.parent, "--by=request", inputs=(path.name,)).stdout.decode()
+    return rows(path.parent, "--by=request", inputs=(path.name,)), table
 
 
 def test_a_key_is_asked_for_by_its_name(folder):
@@ -91,7 +96,7 @@ def test_grouped_lengths_add_up(folder):
 
 def test_csv_and_markdown_tell_the_same(folder):
     of_json = rows(folder, "--by=request")
-    of_csv = list(csv.DictReader(io.StringIO(by(folder, "--by=request", "--csv").stdout.decode())))
+    of_csv = csv_rows("--by=request", "a/a.pl.out", "b/a.pl.out", cwd=folder)
     assert [{key: str(row.get(key, "")) for key in of_csv[0]} for row in of_json] == of_csv and set(of_json[0]) <= set(of_csv[0])
     by(folder, "--by=request", "-o", "by.csv")
     assert (folder / "by.csv").read_bytes() == by(folder, "--by=request", "--csv").stdout
@@ -120,52 +125,48 @@ def test_what_a_label_adds_to_memory(tmp_path):
 
 def test_memory_is_told_of_what_is_known_only(tmp_path):
     """It is as told last before a label changes, of this process; a label that ends with less has grown by less than nothing."""
-    out = Writer(options={"calls": 2}).pid_start(7, 1, 1000.0).fid(1, "/x/a.pl").comment("nytp-label 0 request=early").comment("nytp-label 5 request")
-    out.comment("nytp-memory 5000000").comment("nytp-label 10 request=less").time(100, 1, 1).comment("nytp-memory 3000000")
-    out.comment("nytp-label 20 request=more").time(100, 1, 1).comment("nytp-memory 4500000").comment("nytp-label 30 request").comment("nytp-memory 9000000")
-    out.pid_end(7, 1001.0).pid_start(8, 1, 1000.0).comment("nytp-label 0 request=other").time(100, 1, 1).comment("nytp-memory 800000").pid_end(8, 1001.0)
-    out.save(tmp_path / "a.out")
-    grown = {row["value"]: row.get("memory_grown") for row in rows(tmp_path, "--by=request", inputs=("a.out",))}
-    assert grown == {"early": None, "less": -2000000, "more": 1500000, "other": None}
-    table = by(tmp_path, "--by=request", inputs=("a.out",)).stdout.decode()
+    out = begun().comment("nytp-label 0 request=early").comment("nytp-label 5 request").comment("nytp-memory 5000000")
+    out.comment("nytp-label 10 request=less").time(100, 1, 1).comment("nytp-memory 3000000")
+    out.comment("nytp-label 20 request=more").time(100, 1, 1).comment("nytp-memory 4500000")
+    out.comment("nytp-label 30 request").comment("nytp-memory 9000000").pid_end(7, 1001.0)
+    out.pid_start(8, 1, 1000.0).comment("nytp-label 0 request=other").time(100, 1, 1).comment("nytp-memory 800000")
+    seen, table = told(out.pid_end(8, 1001.0).save(tmp_path / "a.out"))
+    assert {row["value"]: row.get("memory_grown") for row in seen} == {"early": None, "less": -2000000, "more": 1500000, "other": None}
     assert re.search(r" -2\.0 MB .* less$", table, re.M) and re.search(r" - .* early$", table, re.M)
 
 
 @pytest.mark.parametrize("lengths, median", [((1,), 1), ((1, 3), 2), ((5, 1, 3), 3), ((1, 1, 4, 9), 2.5)])
 def test_the_median_of_an_even_number_lies_between_the_two_in_the_middle(tmp_path, lengths, median):
-    out = Writer(attributes={"ticks_per_sec": 10}, options={"calls": 2}).pid_start(7, 1, 1000.0).fid(1, "/x/a.pl")
+    out = begun(ticks_per_sec=10)
     for seconds in lengths:
         out.comment("nytp-label 0 request=r").comment(f"nytp-label {10 * seconds} request")
-    out.pid_end(7, 1100.0).save(tmp_path / "a.out")
-    row, = rows(tmp_path, "--by=request", inputs=("a.out",))
+    (row,), _ = told(out.pid_end(7, 1100.0).save(tmp_path / "a.out"))
     assert (row["n"], row["median_ns"]) == (len(lengths), median * 1e9)
 
 
 def test_what_a_damaged_file_tells_of_memory_and_time_is_not_summed_beyond_what_numbers_hold(tmp_path):
-    out = Writer(attributes={"ticks_per_sec": 1}, options={"calls": 2}).pid_start(7, 1, 1000.0).fid(1, "/x/a.pl")
+    out = begun(ticks_per_sec=1)
     for _ in range(3):
-        out.comment("nytp-memory 1").comment("nytp-label 0 request=huge").comment("nytp-memory 99999999999999999").comment("nytp-label 40000000000 request")
-    out.pid_end(7, 1001.0).save(tmp_path / "a.out")
-    row, = rows(tmp_path, "--by=request", inputs=("a.out",))
-    assert row.get("memory_grown") is None and (row["n"], row["total_ns"], row["median_ns"]) == (3, 9000000000000000000, 9000000000000000000)
-    table = by(tmp_path, "--by=request", inputs=("a.out",)).stdout.decode()
+        out.comment("nytp-memory 1").comment("nytp-label 0 request=huge").comment("nytp-memory 99999999999999999")
+        out.comment("nytp-label 40000000000 request")
+    (row,), table = told(out.pid_end(7, 1001.0).save(tmp_path / "a.out"))
+    assert row.get("memory_grown") is None
+    assert (row["n"], row["total_ns"], row["median_ns"]) == (3, 9000000000000000000, 9000000000000000000)
     assert re.search(r"^ +3 (9000000000 s +){4}- .*huge$", table, re.M), table     # the longest that is shown
 
 
 def test_which_part_is_the_databases_and_which_is_waiting(tmp_path):
     """Own time of DBI's and its drivers' subs, and of what waits: reading does where a call takes a millisecond in mean."""
-    out = Writer(options={"calls": 2}).pid_start(7, 1, 1000.0).fid(1, "/x/a.pl").comment("nytp-label 0 request=both")
-    for sub, ticks in (("DBI::st::execute", 200000), ("DBD::SQLite::st::_prepare", 50000), ("main::CORE:readline", 15000), ("IO::Socket::CORE:sysread", 5000), ("main::CORE:sselect", 100000), ("main::work", 630000)):
+    out = begun().comment("nytp-label 0 request=both")
+    for sub, ticks in (("DBI::st::execute", 200000), ("DBD::SQLite::st::_prepare", 50000), ("main::CORE:readline", 15000),
+                       ("IO::Socket::CORE:sysread", 5000), ("main::CORE:sselect", 100000), ("main::work", 630000)):
         out.entry(1, 1).time(ticks, 1, 1).leave(1, ticks, ticks, sub)
-    out.comment("nytp-label 1000000 request").pid_end(7, 1001.0)
-    out.save(tmp_path / "a.out")
-    row, = rows(tmp_path, "--by=request", inputs=("a.out",))
+    (row,), table = told(out.comment("nytp-label 1000000 request").pid_end(7, 1001.0).save(tmp_path / "a.out"))
     assert [row[key] for key in ("total_ns", "database_ns", "waiting_ns")] == [100000000, 25000000, 11500000]
-    table = by(tmp_path, "--by=request", inputs=("a.out",)).stdout.decode()
     assert re.search(r"max +own +db +wait +slowest sub +request$", table, re.M) and re.search(r" 25\.0% +11\.5%  main::work", table)
-    out = Writer(options={"calls": 2}).pid_start(7, 1, 1000.0).fid(1, "/x/a.pl").comment("nytp-label 0 request=none").time(5, 1, 1)
-    out.comment("nytp-label 5 request").pid_end(7, 1001.0).save(tmp_path / "b.out")
-    assert not re.search(" db | wait ", by(tmp_path, "--by=request", inputs=("b.out",)).stdout.decode())
+    out = begun().comment("nytp-label 0 request=none").time(5, 1, 1).comment("nytp-label 5 request")
+    _, table = told(out.pid_end(7, 1001.0).save(tmp_path / "b.out"))
+    assert not re.search(" db | wait ", table)
 
 
 def test_a_format_without_a_place_for_labels_is_refused(folder):
@@ -229,7 +230,7 @@ DB::label(request => 'GET /'); slow(); DB::label(request => undef);
 
 def labelled(path, *ticks, per_sec=10**7, pid=7):
     """A recording in which the label request=R was in force for so many ticks, and again."""
-    out = Writer({"ticks_per_sec": per_sec}, options={"calls": 2}).pid_start(pid, 1, 1000.0).fid(1, "/x/a.pl")
+    out = begun(pid, ticks_per_sec=per_sec)
     for i, length in enumerate(ticks):
         out.comment(f"nytp-label {i * 10**12} request=R").entry(1, 1).time(length, 1, 1).leave(1, length, length, "main::f")
         out.comment(f"nytp-label {i * 10**12 + length} request")
@@ -243,7 +244,7 @@ def test_ticks_are_those_of_the_recording(tmp_path):
     for inputs, total, most in ((("a.out",), 70, 50), (("a.out", "b.out"), 370, 300)):
         row, = rows(tmp_path, "--by=request", "--unit=ticks", inputs=inputs)
         assert (row["total_ticks"], row["max_ticks"]) == (total, most)
-        row, = csv.DictReader(io.StringIO(by(tmp_path, "--by=request", "--unit=ticks", "--csv", inputs=inputs).stdout.decode()))
+        row, = csv_rows("--by=request", "--unit=ticks", *inputs, cwd=tmp_path)
         assert (row["total_ticks"], row["max_ticks"]) == (str(total), str(most))
         assert f"| {total} | " in by(tmp_path, "--by=request", "--unit=ticks", "--markdown", inputs=inputs).stdout.decode()
         assert re.search(rf"^ +{len(inputs) + 1} +{total} .* {most} +{total} ", by(tmp_path, "--by=request", "--unit=ticks", inputs=inputs).stdout.decode(), re.M)
@@ -265,21 +266,21 @@ def test_all_recordings_of_one_file_count(tmp_path):
 
 def test_rows_of_each_recording_of_one_file_tell_its_own_host(tmp_path):
     """A recording that does not know its host has not that of another one. Times of a label that several have stay apart."""
-    told = {}
+    lengths = {}
     for host, ticks in ("db1", 50), ("", 20), ("db2", 30):
-        out = Writer({"basetime": ticks, "application": f"{host}.pl", **({"host": host} if host else {})}, options={"calls": 2})
-        out.pid_start(7, 1, 1000.0).fid(1, "/x/a.pl").comment("nytp-label 0 request=R").time(ticks, 1, 1).pid_end(7, 1001.0).save(tmp_path / "a.out")
-        told[host, f"{host}.pl", ticks] = ticks * 100
+        out = begun(basetime=ticks, application=f"{host}.pl", **({"host": host} if host else {}))
+        out.comment("nytp-label 0 request=R").time(ticks, 1, 1).pid_end(7, 1001.0).save(tmp_path / "a.out")
+        lengths[host, f"{host}.pl", ticks] = ticks * 100
         with open(tmp_path / "all.out", "ab") as all_:
             all_.write((tmp_path / "a.out").read_bytes())
     lines = by(tmp_path, "--by=request", "--rows", inputs=("all.out",)).stdout.splitlines()
-    assert {(row["host"], row["application"], row["start"]): row["ns"] for row in map(json.loads, lines)} == told
+    assert {(row["host"], row["application"], row["start"]): row["ns"] for row in map(json.loads, lines)} == lengths
     assert len(lines) == 3
 
 
 def test_a_stretch_that_is_in_force_at_the_end_is_of_its_own_input(tmp_path):
     for name, ticks in ("a.out", 30), ("b.out", 70):
-        Writer().pid_start(7, 1, 1000.0).fid(1, "/x/a.pl").comment("nytp-label 5 request=R").time(ticks, 1, 1).save(tmp_path / name)
+        begun().comment("nytp-label 5 request=R").time(ticks, 1, 1).save(tmp_path / name)
     (tmp_path / "both.out").write_bytes((tmp_path / "b.out").read_bytes() + (tmp_path / "a.out").read_bytes())
     for inputs in ("a.out", "b.out"), ("b.out", "a.out"), ("both.out",):
         row, = rows(tmp_path, "--by=request", inputs=inputs)

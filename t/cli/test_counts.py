@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """Recordings of counts only (counts=1): counts as in an exact recording, and no time anywhere, not even one of 0."""
 
-import csv
-import io
 import json
 import re
 import subprocess
 
 import pytest
 
-from command import ROOT, asking_for, formats, good, messages, run
+from command import ROOT, asking_for, csv_rows, formats, good, judged, messages, run
 from recordings import merge, record
 
 PROGRAM = """package Foo;
@@ -69,8 +67,7 @@ def test_no_time_is_written(name, files):
 
 def test_the_numbers_are_those_of_an_exact_recording(files):
     def rows(file):
-        return {row["sub"]: (row["calls"], row["statements"])
-                for row in csv.DictReader(io.StringIO(good("-q", "--csv", file).decode()))}
+        return {row["sub"]: (row["calls"], row["statements"]) for row in csv_rows("-q", file)}
     counted = rows(files["counts"])
     assert counted == rows(files["exact"])
     assert counted["Foo::get"] == ("105", "210")
@@ -135,16 +132,12 @@ def test_comparisons_tell_counts_and_no_times(files):
 
 
 def test_rules_of_counts_are_judged_and_those_of_times_are_not(files, tmp_path):
-    rules = tmp_path / "rules"
-    rules.write_text("calls Foo::get <= 105\nstatements Foo::get <= 210\n")
-    assert run("-q", "--gate", rules, files["counts"]).returncode == 0
-    rules.write_text("calls Foo::get <= 104\n")
-    assert run("-q", "--gate", rules, files["counts"]).returncode == 10
-    for rule in ("time Foo::get <= 5s", "incl Foo::get <= 5s"):
-        rules.write_text(f"calls Foo::get <= 105\n{rule}\n")
-        done = run("-q", "--gate", rules, "--gate-tap", files["counts"])
-        assert done.returncode == 2
-        assert b"# cannot be judged: a limit on time, and the recording has counts only (counts=1)" in done.stdout
+    assert judged(tmp_path, "calls Foo::get <= 105\nstatements Foo::get <= 210", files["counts"])[0] == 0
+    assert judged(tmp_path, "calls Foo::get <= 104", files["counts"])[0] == 10
+    for rule in "time Foo::get <= 5s", "incl Foo::get <= 5s":
+        status, said = judged(tmp_path, f"calls Foo::get <= 105\n{rule}", files["counts"])
+        assert status == 2
+        assert "# cannot be judged: a limit on time, and the recording has counts only (counts=1)" in said
     base = tmp_path / "base.json"
     base.write_bytes(good("-q", "--save-base", files["counts"]))
     assert run("-q", "--diff", base, "--fail-over", "2%:statements", files["counts"]).returncode == 0

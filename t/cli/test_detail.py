@@ -7,12 +7,10 @@ import re
 import pytest
 
 from command import good, run
-from nytpwrite import Writer
 from readers import PprofReader
 from recordings import record
 from test_patterns import PROGRAM
-
-MS = 10000                                      # ticks
+from written import MS, begun
 
 
 def stacks(*arguments):
@@ -60,8 +58,7 @@ def test_pprof_has_the_label_beside_the_name(matching):
 @pytest.fixture
 def waiting(tmp_path):
     """A sampled process whose builtins and xsub wait; one is on a processor."""
-    out = Writer({"application": "/x/app.pl"}).pid_start(77, 1, 1000.0).attribute("sampled", 1)
-    out.attribute("sample_interval_ns", 1000000).fid(1, "/x/app.pl").comment(f"cpu {10 * MS}").time(10 * MS, 1, 3)
+    out = begun(is_sampled=True).comment(f"cpu {10 * MS}").time(10 * MS, 1, 3)
     for line, sub, ms, cpu, what in [(5, "main::CORE:readline", 400, 0, "socket 127.0.0.1:5432"), (5, "main::CORE:readline", 100, 0, "pipe"),
                                      (6, "Time::HiRes::sleep", 50, 0, "sleep"), (7, "main::CORE:print", 80, 70, "disk"),
                                      (8, "main::CORE:sleep", 30, 0, "")]:
@@ -71,9 +68,7 @@ def waiting(tmp_path):
         out.comment(f"cpu {cpu * MS}").time(ms * MS, 1, line)
         out.callers(1, line, "main::RUNTIME", sub, 1, ms * MS, ms * MS)
     out.sub(1, "Time::HiRes::sleep", 0, 0)
-    path = tmp_path / "w.out"
-    path.write_bytes(out.pid_end(77, 2000.0).data())
-    return path
+    return out.pid_end(7, 2000.0).save(tmp_path / "w.out")
 
 
 def test_what_waits_says_what_for(waiting):

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """--diff: two sides compared, by counts and by times."""
 
-import csv
 import decimal
-import io
 import itertools
 import json
 import random
@@ -12,7 +10,7 @@ import statistics
 
 import pytest
 
-from command import good, messages, run
+from command import csv_rows, good, messages, run
 from nytpwrite import Writer
 from recordings import record
 from written import write_run
@@ -179,15 +177,21 @@ def test_lines_of_any_recordings_add_up_to_no_more_than_their_subs(profile, name
 
 # ---- matching ----
 
-def statuses(tmp_path, old, new, names=("a.pl", "a.pl")):
+def statuses(tmp_path, old, new, names):
     return {sub: row["status"] for sub, row in rows(diff(
         record(tmp_path / "old", old, names[0], out="p.out"),
         record(tmp_path / "new", new, names[1], out="p.out"))).items() if row["status"] != "equal"}
 
 
-def test_code_that_moves_is_no_change(tmp_path):
-    moved = PROGRAM.replace("package main;\n", "package main;\n# a comment\n\n\n")
-    assert statuses(tmp_path, PROGRAM, moved) == {}
+@pytest.mark.parametrize("changed, names, expected", [
+    (PROGRAM.replace("package main;\n", "package main;\n# a comment\n\n\n"), ("a.pl", "a.pl"), {}),
+    (PROGRAM, ("a.pl", "b.pl"), {}),
+    ("\n\n" + PROGRAM.replace("return 7", "my $x = 7; return $x"), ("a.pl", "a.pl"), {"main::__ANON__#2": "changed"}),
+    (PROGRAM.replace('evaluated()" for 1 .. 3', 'evaluated()" for 1 .. 5'), ("a.pl", "a.pl"),
+     {"main::evaluated": "changed", "main::RUNTIME": "changed"}),
+], ids=["code that moves", "a renamed file", "an anonymous sub by its order", "string evals that are merged"])
+def test_what_is_the_same_is_known(tmp_path, changed, names, expected):
+    assert statuses(tmp_path, PROGRAM, changed, names) == expected
 
 
 def test_a_base_that_the_shell_expanded_is_noted(tmp_path):
@@ -227,15 +231,6 @@ def test_what_is_gone_is_where_the_base_has_it(tmp_path):
     assert f"{tmp_path}/old/a.pl:1" in good("--diff", old, "--markdown", new).decode()
 
 
-def test_a_renamed_file_is_no_change(tmp_path):
-    assert statuses(tmp_path, PROGRAM, PROGRAM, ("a.pl", "b.pl")) == {}
-
-
-def test_an_anonymous_sub_is_known_by_its_order(tmp_path):
-    more = PROGRAM.replace("return 7", "my $x = 7; return $x")
-    assert statuses(tmp_path, PROGRAM, "\n\n" + more) == {"main::__ANON__#2": "changed"}
-
-
 def base_rows(program, folder, **how):
     """What --save-base says of the program: sub -> (file, calls)."""
     text = good("--save-base", record(folder, program, **how))
@@ -258,12 +253,6 @@ def test_a_nested_string_eval_is_of_the_file_that_it_is_in(tmp_path):
     program = "eval q{eval q{sub inner { 1 } inner()}};\n"
     assert base_rows(program, tmp_path)["main::inner"] == ("a.pl", 1)
     assert base_rows(program, tmp_path / "long", name=tmp_path / "long" / "a.pl")["main::inner"] == ("a.pl", 1)
-
-
-def test_string_evals_are_merged(tmp_path):
-    more = PROGRAM.replace('evaluated()" for 1 .. 3', 'evaluated()" for 1 .. 5')
-    assert statuses(tmp_path, PROGRAM, more) == {"main::evaluated": "changed",
-                                                 "main::RUNTIME": "changed"}
 
 
 def test_equal_names_in_several_files_are_matched_by_file(tmp_path):
@@ -436,7 +425,7 @@ def test_the_table_is_sorted_by_the_chosen_value(runs):
 
 
 def test_csv_has_a_row_for_each_sub(runs):
-    table = list(csv.DictReader(io.StringIO(good("--csv", "--diff", runs[0][0], runs[1][0]).decode())))
+    table = csv_rows("--diff", runs[0][0], runs[1][0])
     document = diff(runs[0][0], runs[1][0])
     assert len(table) == document["total"]["subs"]
     change = {row["sub"]: int(row["new_calls"]) - int(row["base_calls"]) for row in table}
@@ -471,9 +460,8 @@ def test_markdown_and_csv_have_the_lines_of_json(tmp_path, runs):
     new = record(tmp_path / "new", "# moved\n\n" + LINES.replace("loop(10);\n", "loop(30);\n", 1), "a.pl")
     for base, now in ((old, new), (runs[0][0], runs[1][0])):
         wanted = lines_of(diff(base, now, "--lines"))
-        table = csv.DictReader(io.StringIO(good("--csv", "--lines", "--diff", base, now).decode()))
         shown = {}
-        for row in table:
+        for row in csv_rows("--lines", "--diff", base, now):
             shown.setdefault(row["sub"], {})[int(row["line"])] = int(row["base_statements"]), int(row["new_statements"])
             assert row["file"] and (int(row["base_exclusive_ns"]), int(row["new_exclusive_ns"])) >= (0, 0)
         assert {sub: lines for sub, lines in shown.items() if sub in wanted} == {sub: lines for sub, lines in wanted.items() if lines}

@@ -12,7 +12,7 @@ import pytest
 from command import asking_for, formats, good, messages, run
 from nytpwrite import Writer
 from recordings import record
-from written import write_run
+from written import MS, write_run
 
 PROGRAM = """package Foo;
 sub get { my $x = shift; return $x }
@@ -29,8 +29,7 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("gate")
     more = PROGRAM.replace("all(100)", "all(150)")
     return {"old": record(folder / "old", PROGRAM), "new": record(folder / "new", more),
-            "olds": [record(folder / "old", PROGRAM, out=f"{i}.out") for i in range(4)],
-            "news": [record(folder / "new", more, out=f"{i}.out") for i in range(4)]}
+            "again": record(folder / "old", PROGRAM, out="again.out")}
 
 
 def gate(*arguments):
@@ -72,28 +71,11 @@ def test_a_new_sub_comes_from_nothing(files, tmp_path):
     assert "main::added: 9 calls, were 0 (new)" in lines[0]
 
 
-def test_times_need_runs(files):
-    status, lines = gate("--diff", files["old"], "--fail-over=1%:time", files["new"])
-    assert status == 2 and "needs 4 runs on each side, here are 1 and 1" in lines[0]
-    bases = [word for file in files["olds"] for word in ("--diff", file)]
-    assert gate(*bases, "--fail-over=100000%:time", *files["news"])[0] == 0
-    counts = files["old"].parent / "base.nytp.json"
+def test_a_base_of_counts_judges_no_time(files, tmp_path):
+    counts = tmp_path / "base.nytp.json"
     good("--save-base", "-o", counts, files["old"])
     status, lines = gate("--diff", counts, "--fail-over=1%:time", files["new"])
     assert status == 2 and "counts only" in lines[0]
-
-
-def test_a_time_that_surely_grew_fails(tmp_path):
-    program = "sub work { my $x = 0; $x += $_ for 1 .. %d; $x } work();\n"
-    old = [record(tmp_path / "old", program % 1000, out=f"{i}.out") for i in range(4)]
-    new = [record(tmp_path / "new", program % 300000, out=f"{i}.out") for i in range(4)]
-    bases = [word for file in old for word in ("--diff", file)]
-    status, lines = gate(*bases, "--fail-over=50%:time", *new)
-    assert status == 10 and "total: " in lines[0] and "was" in lines[0]
-    rules = tmp_path / "rules"
-    rules.write_text("time main:: <= base +50%\n")
-    assert gate(*bases, "--gate", rules, *new)[0] == 10
-    assert gate(*bases, "--gate", rules, *old)[0] == 0
 
 
 OPS = """sub x { my $sum = 0; for my $i (1 .. %d) { $sum += $i } return z($sum) }
@@ -162,10 +144,8 @@ def test_a_rule_without_base(files, tmp_path, rule, status):
     ("calls Foo::get <= base + 50", 0), ("calls Foo:: <= base +10%", 10), ("stmts total <= base", 10),
     ("calls main::other <= base", 0)])
 def test_a_rule_about_the_base(files, tmp_path, rule, status):
-    rules = tmp_path / "rules"
-    rules.write_text(rule + "\n")
-    assert gate("--diff", files["old"], "--gate", rules, files["new"])[0] == status
-    assert gate("--gate", rules, files["new"])[0] == 2
+    assert judge(tmp_path, [rule], [files["old"]], [files["new"]])[0] == status
+    assert judge(tmp_path, [rule], [], [files["new"]])[0] == 2
 
 
 @pytest.mark.parametrize("text, message", [
@@ -174,66 +154,63 @@ def test_a_rule_about_the_base(files, tmp_path, rule, status):
     ("\ncalls Foo <= many", 'rules:2: "many" is no limit'), ("time Foo <= 3", "is no limit"),
     ("calls /(/ <= 3", "bad regular expression"), ("", "there is no rule in it"), ("calls", "expected")])
 def test_a_bad_rule_is_refused(files, tmp_path, text, message):
-    rules = tmp_path / "rules"
-    rules.write_text(text)
-    status, lines = gate("--gate", rules, files["new"])
+    status, lines = judge(tmp_path, [text], [], [files["new"]])
     assert status == 2 and message in lines[0]
 
 
-def test_bad_limits_are_refused(files):
-    for limit, message in (("2", "takes P%"), ("2%:gold", "unknown value"), ("-1%", "takes P%"),
-                           ("2%:calls:(", "bad regular expression"), ("2%x", "takes P%"),
-                           ("0x10%", "takes P%"), ("inf%", "takes P%"), ("1e400%", "takes P%"), ("nan%", "takes P%")):
-        status, lines = gate("--diff", files["old"], f"--fail-over={limit}", files["new"])
-        assert status == 2 and message in lines[0], limit
+def test_a_file_of_an_editor_with_a_byte_order_mark_is_read(files, tmp_path):
+    assert judge(tmp_path, ["\ufeffcalls Foo::get <= 200"], [], [files["new"]]) == (0, [])
+
+
+@pytest.mark.parametrize("limit, message", [
+    ("2", "takes P%"), ("2%:gold", "unknown value"), ("-1%", "takes P%"), ("2%:calls:(", "bad regular expression"),
+    ("2%x", "takes P%"), ("0x10%", "takes P%"), ("inf%", "takes P%"), ("1e400%", "takes P%"), ("nan%", "takes P%")])
+def test_bad_limits_are_refused(files, limit, message):
+    status, lines = gate("--diff", files["old"], f"--fail-over={limit}", files["new"])
+    assert status == 2 and message in lines[0]
+
+
+def test_limits_without_what_they_need_are_refused(files):
     assert "needs a base" in gate("--fail-over=2%", files["new"])[1][0]
     assert "there is no limit" in gate("--gate-tap", files["new"])[1][0]
     assert gate("--gate", "/nowhere/rules", files["new"])[0] == 1
 
 
+def named(path, name, file="/x/a.pl"):
+    """A recording of a sub that was called nine times, and of another one whose name is longer by a letter at its start."""
+    stream = Writer().pid_start(7, 1).fid(1, file, utf8=True).time(10, 1, 3)
+    for one in name, "W::a" + name:
+        stream.sub(1, one, 1, 1, utf8=True).callers(1, 1, "main::RUNTIME", one, 9, 10, 10, utf8=True)
+    return stream.pid_end(7).save(path)
+
+
 def test_names_cannot_steer_the_terminal(tmp_path):
-    stream = Writer().pid_start(7, 1).fid(1, "/x/a.pl").time(10, 1, 3)
-    name = "W::\u009b31m\u202ered\x7f"
-    stream.sub(1, name, 1, 1, utf8=True).callers(1, 1, "main::RUNTIME", name, 9, 10, 10, utf8=True).pid_end(7)
-    new, rules = tmp_path / "new.out", tmp_path / "rules"
-    new.write_bytes(stream.data())
-    rules.write_text("calls /W::/ <= 1\n")
-    _, lines = gate("--gate", rules, new)
+    new = named(tmp_path / "new.out", "W::\u009b31m\u202ered\x7f")
+    _, lines = judge(tmp_path, ["calls /W::/ <= 1"], [], [new])
     assert "W::?31m?red?: 9 calls" in lines[0]
 
 
-def test_long_names_are_cut_between_characters(tmp_path):
+@pytest.mark.parametrize("more", ["", "a", "ab"])
+@pytest.mark.parametrize("form", ["--gate-tap", "--annotations=github"])
+def test_long_names_are_cut_between_characters(tmp_path, more, form):
     """A parser of TAP or of annotations would refuse the rest of one."""
-    name, folder = "W::" + "\u00e9" * 90, "/" + "\u20ac" * 120
-    for more in ("", "a", "ab"):
-        stream = Writer().pid_start(7, 1).fid(1, f"{folder}{more}.pl", utf8=True).time(10, 1, 3)
-        stream.sub(1, name + more, 1, 1, utf8=True).sub(1, "W::a" + name, 1, 1, utf8=True)
-        stream.callers(1, 1, "main::RUNTIME", name + more, 9, 10, 10, utf8=True).callers(1, 1, "main::RUNTIME", "W::a" + name, 9, 10, 10, utf8=True)
-        new, rules = tmp_path / "new.out", tmp_path / "rules"
-        new.write_bytes(stream.pid_end(7).data())
-        rules.write_text(f"calls /W::/ <= 1\ncalls {name[:40]} <= 2\n")
-        for form in ("--gate-tap", "--annotations=github"):
-            done = run("-q", "--gate", rules, form, new)
-            assert done.returncode == 10 and b"\xc3\xa9" in done.stdout and b"?" not in done.stdout, done
-            done.stdout.decode(), done.stderr.decode()
+    name = "W::" + "\u00e9" * 90
+    new = named(tmp_path / "new.out", name + more, "/" + "\u20ac" * 120 + more + ".pl")
+    (tmp_path / "rules").write_text(f"calls /W::/ <= 1\ncalls {name[:40]} <= 2\n")
+    done = run("-q", "--gate", tmp_path / "rules", form, new)
+    assert done.returncode == 10 and b"\xc3\xa9" in done.stdout and b"?" not in done.stdout, done
+    done.stdout.decode(), done.stderr.decode()
 
 
-def test_a_program_with_a_long_name_is_cut_between_characters(tmp_path):
-    for more in ("", "a", "ab"):
-        stream = Writer(attributes={"application": "/" + "\u65e5" * 40 + more}).pid_start(7, 1).fid(1, "/x/a.pl").time(10, 1, 3).pid_end(7)
-        (tmp_path / "new.out").write_bytes(stream.data())
-        title = good("--diff", tmp_path / "new.out", "--markdown", tmp_path / "new.out").decode()
-        assert "\u65e5: 1 run against 1" in title
-        done = run("--" + "\u65e5" * 40 + more, tmp_path / "new.out")
-        assert "unknown option --\u65e5" in done.stderr.decode()
-        done = run("--unit", more + "\u65e5" * 100, tmp_path / "new.out")
-        assert done.returncode == 2 and "\u65e5" in done.stderr.decode()
-
-
-def test_a_file_of_an_editor_with_a_byte_order_mark_is_read(files, tmp_path):
-    rules = tmp_path / "rules"
-    rules.write_text("\ufeffcalls Foo::get <= 200\n")
-    assert gate("--gate", rules, files["new"])[0] == 0
+@pytest.mark.parametrize("more", ["", "a", "ab"])
+def test_a_program_with_a_long_name_is_cut_between_characters(tmp_path, more):
+    name = "\u65e5" * 40 + more
+    stream = Writer(attributes={"application": "/" + name}).pid_start(7, 1).fid(1, "/x/a.pl").time(10, 1, 3)
+    new = stream.pid_end(7).save(tmp_path / "new.out")
+    assert "\u65e5: 1 run against 1" in good("--diff", new, "--markdown", new).decode()
+    assert "unknown option --\u65e5" in run("--" + name, new).stderr.decode()
+    done = run("--unit", more + "\u65e5" * 100, new)
+    assert done.returncode == 2 and "\u65e5" in done.stderr.decode()
 
 
 # ---- each kind of rule: one that it fails, one that passes, one that it cannot judge ----
@@ -356,10 +333,8 @@ def test_inputs_are_runs_with_and_without_a_base(tmp_path):
 
 def test_processes_of_a_program_are_one_run(forked, tmp_path):
     assert len(forked) == 3
-    (tmp_path / "rules").write_text("calls main::work <= 2\n")
-    assert gate("--gate", tmp_path / "rules", *forked)[0] == 0
-    (tmp_path / "rules").write_text("calls main::work <= 1\n")
-    assert gate("--gate", tmp_path / "rules", *forked)[0] == 10
+    assert judge(tmp_path, ["calls main::work <= 2"], [], forked)[0] == 0
+    assert judge(tmp_path, ["calls main::work <= 1"], [], forked)[0] == 10
     document = json.loads(good("--json", *[f"--diff={file}" for file in forked], *forked))
     assert (document["base_runs"], document["new_runs"], document["diff"]) == (1, 1, [])
 
@@ -412,7 +387,7 @@ def test_a_saved_base_is_as_good_as_the_recording(files, tmp_path):
     assert str(files["old"].parent) not in text
     names = [json.loads(line.rstrip(","))["sub"] for line in text.splitlines()[1:-1]]
     assert names == sorted(names)
-    assert base.read_bytes() == good("--save-base", files["olds"][2])
+    assert base.read_bytes() == good("--save-base", files["again"])
 
 
 def test_a_saved_base_tells_what_it_is_of(tmp_path):
@@ -587,8 +562,6 @@ def test_a_limit_on_inputs_of_which_one_is_unusable_is_not_kept(files, tmp_path)
 
 
 # ---- one answer, whatever is written beside it; none where there is nothing to judge ----
-
-MS = 10000                                      # ticks
 
 
 def test_growth_that_is_accepted_of_subs_is_not_of_the_total(files, tmp_path):

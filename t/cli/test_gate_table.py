@@ -3,19 +3,18 @@
 --diff} x {exact, sampled, partial, several inputs, a parent and its child}.
 
 The recordings are made so that each number is known; what a selection leaves of them is worked out here, from the list of their
-calls. `python3 t/cli/test_gate_table.py` and `pytest -s` print the table.
+calls.
 """
 
 import copy
 import re
-import sys
 
 import pytest
 
 from command import ROOT, asking_for, formats, run
 from nytpwrite import Writer
+from written import MS
 
-MS = 10000                                      # ticks
 LOST, CALLS = "time", "calls of the database"   # what a selection may take
 
 
@@ -245,11 +244,11 @@ def beside(kind, inputs):
             ("diff", ["--json", *(word for file in inputs for word in ("--diff", file))])]
 
 
-def wrong_cells(folder, kind, inputs, selection, table):
+def wrong_cells(folder, kind, inputs, selection):
     words = SELECTIONS[selection][0]
     lines, wanted = lines_and_verdicts(kind, *selected(kind, selection))
     (folder / "rules").write_text("\n".join(lines))
-    wrong, first = [], None
+    wrong = []
     for name, format_ in beside(kind, inputs):
         output = [] if name == "none" else ["-o", folder / ("r/" if name == "html" else "out.%p")]
         done = run("-q", *format_, *output, *words, "--gate", folder / "rules", "--gate-tap", *inputs)
@@ -257,7 +256,6 @@ def wrong_cells(folder, kind, inputs, selection, table):
             assert b"nothing for" in done.stderr or b"whole recording only" in done.stderr, done.stderr
             continue
         found = verdicts_of(done.stdout.decode())
-        first = first or found
         if (kind, selection, name) == ("children", "where", "diff"):    # the child has no label, and each input is a side's
             assert done.returncode == 1 and b"f.out.8 is under the label" in done.stderr
             continue
@@ -265,19 +263,7 @@ def wrong_cells(folder, kind, inputs, selection, table):
         wrong += [f"{cell}: {line}: {is_}, not {should}" for line, is_, should in zip(lines, found, wanted) if is_ != should]
         wrong += [] if len(found) == len(wanted) else [f"{cell}: {done.stderr.decode()}"]
         wrong += [] if done.returncode == (10 if "broken" in found else 2) else [f"{cell}: status {done.returncode}"]
-    table.append((kind, selection, lines, first))
     return wrong
-
-
-def show_table(table):
-    marks = {"kept": "k", "broken": "b", "unjudged": "-"}
-    print("\nk kept at the number, b broken by one less, - cannot be judged; the same beside each format\n")
-    for number, rule in enumerate(RULES):
-        print(f"{number:3} {' '.join(rule)}")
-    print(f"{'':30}" + "".join(f"{n:3}" for n in range(len(RULES))))
-    for kind, selection, _, found in table:
-        cells = ["".join(marks[verdict] for verdict in found[2 * n:2 * n + 2]) for n in range(len(RULES))]
-        print(f"{kind:9} {selection or 'all':20}" + "".join(f"{cell:>3}" for cell in cells))
 
 
 def selections_there_are():
@@ -290,17 +276,8 @@ def test_each_selection_is_in_the_table():
     assert set(selections_there_are()) == set(SELECTIONS) - {""}
 
 
-TABLE = []
-
-
 @pytest.mark.parametrize("kind", ["exact", "sampled", "partial", "several", "children"])
 def test_each_limit_has_the_right_answer_and_only_one(tmp_path, kind):
     inputs = recordings(tmp_path)[kind]
-    wrong = [cell for selection in SELECTIONS for cell in wrong_cells(tmp_path, kind, inputs, selection, TABLE)]
+    wrong = [cell for selection in SELECTIONS for cell in wrong_cells(tmp_path, kind, inputs, selection)]
     assert not wrong, f"{len(wrong)}\n" + "\n".join(wrong[:60])
-    if kind == "children":
-        show_table(TABLE)
-
-
-if __name__ == "__main__":
-    sys.exit(pytest.main(["-q", "-s", "-p", "no:cacheprovider", __file__]))

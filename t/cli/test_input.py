@@ -16,7 +16,7 @@ import zlib
 
 import pytest
 
-from command import COMMAND, ROOT, formats, good, messages, read_all, run
+from command import COMMAND, ROOT, asking_for, formats, good, messages, read_all, run
 from nytpread import RECORD_NAMES, Reader
 from nytpwrite import Writer
 from recordings import merge
@@ -307,19 +307,16 @@ def test_no_option_is_named_that_was_not_recorded(tmp_path, format_, whole, said
     stream = Writer(plain_head=False).attribute("ticks_per_sec", 10000000).pid_start(7, 1).fid(1, "/x/a.pl").time(10, 1, 3)
     if whole:
         stream.callers(1, 3, "main::RUNTIME", "main::f", 1, 5, 5).sub(1, "main::f", 5, 6).pid_end(7)
-    (tmp_path / "old").write_bytes(stream.data())
-    done = run(f"--{format_}", tmp_path / "old")
+    done = run(f"--{format_}", stream.save(tmp_path / "old"))
     assert done.returncode == (0 if whole else 3)
     assert f"nytp-export: {tmp_path}/old: {said}" in messages(done)
 
 
 def test_a_program_without_calls_is_not_told_of_options(tmp_path):
-    stream = Writer().pid_start(7, 1).fid(1, "/x/a.pl").source(1, 3, "1;\n")
-    stream.time(10, 1, 3).pid_end(7)
-    (tmp_path / "profile").write_bytes(stream.data())
+    stream = Writer().pid_start(7, 1).fid(1, "/x/a.pl").source(1, 3, "1;\n").time(10, 1, 3).pid_end(7)
+    stream.save(tmp_path / "profile")
     for format_ in formats():
-        asked = "--peek=." if format_ == "peek" else f"--format={format_}"
-        done = run(asked, tmp_path / "profile")
+        done = run(asking_for(format_), tmp_path / "profile")
         assert (done.returncode, done.stderr) == (0, b""), format_
 
 
@@ -393,12 +390,10 @@ def test_stats_tells_what_is_in_it(mixed):
     (["clock=tsc", "clock_parted=" + "9" * 200], ", by the processor's counter, which is the kernel's tsc"),
 ])
 def test_stats_tells_which_clock_a_recording_had(tmp_path, attributes, told):
-    stream = Writer()
-    stream.pid_start(1)
+    stream = Writer().pid_start(1)
     for attribute in attributes:
         stream.comment(f"nytp-attribute {attribute}")
-    stream.pid_end(1).save(tmp_path / "nytprof.out")
-    path = tmp_path / "nytprof.out"
+    path = stream.pid_end(1).save(tmp_path / "nytprof.out")
     assert f"clock         10000000 ticks per second{told}\n" in good("--stats", path).decode()
 
 

@@ -2,17 +2,15 @@
 """Inputs stay as they are, processes get a file each, and inputs whose times do not go together
 are refused."""
 
-import csv
 import gzip
 import hashlib
-import io
 import json
 import os
 import re
 
 import pytest
 
-from command import good, messages, run
+from command import csv_rows, good, messages, run
 from nytpwrite import START, Writer
 from recordings import merge
 
@@ -22,18 +20,21 @@ def stream(pid=7, ticks=100, **attributes):
             .pid_end(pid))
 
 
-@pytest.mark.parametrize("arguments", [["--json"], ["--callgrind"], ["--check"], ["--stats"],
-                                       ["--dump"], ["--speedscope"]])
+def keeps(folder, output, given, *arguments):
+    """The run says that the output is the input that was given, which stays as it is."""
+    before = (folder / given).read_bytes()
+    done = run(*arguments, cwd=folder)
+    assert (done.returncode, messages(done)) == (2, [f"nytp-export: {output} is the input {given}: it is not replaced"])
+    assert (folder / given).read_bytes() == before
+
+
+@pytest.mark.parametrize("mode", ["--json", "--callgrind", "--check", "--stats", "--dump", "--speedscope"])
 @pytest.mark.parametrize("name", ["in.out", "./in.out", "hard.out", "symbolic.out"])
-def test_an_input_is_not_replaced(tmp_path, arguments, name):
+def test_an_input_is_not_replaced(tmp_path, mode, name):
     file = stream().save(tmp_path / "in.out")
     os.link(file, tmp_path / "hard.out")
     os.symlink("in.out", tmp_path / "symbolic.out")
-    before = file.read_bytes()
-    done = run(*arguments, "-o", name, "in.out", cwd=tmp_path)
-    assert done.returncode == 2
-    assert messages(done) == [f"nytp-export: {name} is the input in.out: it is not replaced"]
-    assert file.read_bytes() == before
+    keeps(tmp_path, name, "in.out", mode, "-o", name, "in.out")
     assert (tmp_path / "symbolic.out").is_symlink()
 
 
@@ -41,25 +42,16 @@ def test_an_input_is_not_replaced(tmp_path, arguments, name):
 def test_a_file_of_rules_is_not_replaced(tmp_path, arguments):
     stream().save(tmp_path / "in.out")
     (tmp_path / "rules").write_text("calls total <= 9\n")
-    done = run("--csv", "-o", "rules", *arguments, "in.out", cwd=tmp_path)
-    assert messages(done) == ["nytp-export: rules is the input rules: it is not replaced"]
-    assert done.returncode == 2 and (tmp_path / "rules").read_text() == "calls total <= 9\n"
+    keeps(tmp_path, "rules", "rules", "--csv", "-o", "rules", *arguments, "in.out")
 
 
 def test_an_input_is_not_replaced_by_a_page_of_a_report(tmp_path):
     for name in "index.html", "x-1-line.html":
         file = stream().save(tmp_path / name)
-        before = file.read_bytes()
         for folder, path in (f"{tmp_path}/", name), (".", f"./{name}"), ("../" + tmp_path.name, str(file)):
-            done = run("--html", "-o", folder, path, cwd=tmp_path)
-            assert done.returncode == 2 and messages(done) == [
-                f"nytp-export: {folder} is the input {path}: it is not replaced"]
-        assert file.read_bytes() == before
+            keeps(tmp_path, folder, path, "--html", "-o", folder, path)
     other = stream().save(tmp_path / "nytprof.out")
-    done = run("--html", "--diff", "x-1-line.html", "-o", ".", other, cwd=tmp_path)
-    assert done.returncode == 2 and messages(done) == [
-        "nytp-export: . is the input x-1-line.html: it is not replaced"]
-    assert file.read_bytes() == before
+    keeps(tmp_path, ".", "x-1-line.html", "--html", "--diff", "x-1-line.html", "-o", ".", other)
     run("--html", "-o", ".", other, cwd=tmp_path)
     assert (tmp_path / "nytprof.out").exists() and b"<html" in (tmp_path / "index.html").read_bytes()
 
@@ -67,11 +59,8 @@ def test_an_input_is_not_replaced_by_a_page_of_a_report(tmp_path):
 def test_an_input_is_not_replaced_by_the_report_that_is_opened(tmp_path):
     (tmp_path / "nytprof").mkdir()
     file = stream().save(tmp_path / "nytprof" / "index.html")
-    before = file.read_bytes()
     for options in [file], ["--diff", file, stream().save(tmp_path / "new.out")]:
-        done = run("--html", "--open", *options, cwd=tmp_path)
-        assert (done.returncode, messages(done)) == (2, [f"nytp-export: nytprof/ is the input {file}: it is not replaced"])
-        assert file.read_bytes() == before
+        keeps(tmp_path, "nytprof/", file, "--html", "--open", *options)
 
 
 @pytest.mark.parametrize("format_", ["--top", "--html"])
@@ -172,7 +161,7 @@ def test_what_a_hook_in_inc_delivers_is_one_file(tmp_path):
              .callers(1, 9, "main::RUNTIME", "HH::f", pid, 5, 5).pid_end(pid).save(tmp_path / f"{pid}.out") for pid in (70, 71)]
     merged = merge(tmp_path / "merged.out", *files)
     for inputs in files, [merged]:
-        rows = [row for row in csv.DictReader(io.StringIO(good("--csv", *inputs).decode())) if row["sub"] == "HH::f"]
+        rows = [row for row in csv_rows(*inputs) if row["sub"] == "HH::f"]
         assert [row["calls"] for row in rows] == ["141"], rows
 
 
@@ -247,14 +236,14 @@ def script(pid, name, evals=0):
     return w.sub(1, "main::work", 3, 3).sub(2, "X::run", 3, 3)
 
 
-def names(data):
-    return [line.split(",")[0].strip('"') for line in data.decode().splitlines()[1:]]
+def names(*arguments):
+    return [row["sub"] for row in csv_rows("-q", *arguments)]
 
 
 def test_builtins_and_xsubs_of_several_scripts_are_one_row(tmp_path):
     """As they are after nytprofmerge; a script's own subs are its own."""
     files = [script(pid, f"/x/{pid}.t").save(tmp_path / f"{pid}.out") for pid in (5, 6, 7)]
-    rows = names(good("--csv", "-q", *files))
+    rows = names(*files)
     assert rows == ["main::RUNTIME", "List::Util::max", "X::run", "main::CORE:backtick",
                     "main::work", "main::work", "main::work"]
     assert b": ok" in good("--check", *files)
@@ -262,10 +251,10 @@ def test_builtins_and_xsubs_of_several_scripts_are_one_row(tmp_path):
 
 def test_string_evals_of_several_processes_are_one(tmp_path):
     files = [script(pid, "/x/a.pl", evals=2).save(tmp_path / f"{pid}.out") for pid in (5, 16)]
-    assert sum("eval" in name for name in names(good("--csv", "-q", files[0]))) == 2
-    assert [name for name in names(good("--csv", "-q", *files)) if "eval" in name] == [
+    assert sum("eval" in name for name in names(files[0])) == 2
+    assert [name for name in names(*files) if "eval" in name] == [
         "X::__ANON__[(eval 0)[/lib/X.pm:9]:1]"]
-    apart = names(good("--csv", "-q", "--no-merge-evals", *files))
+    apart = names("--no-merge-evals", *files)
     assert sum("eval" in name for name in apart) == 4
 
 
@@ -275,8 +264,7 @@ def test_ignore_drops_the_process_of_a_script_and_not_all(tmp_path):
              for pid, name in ((5, "/usr/bin/prove"), (6, "/x/a.t"), (7, "/x/b.t"))]
 
     def total(*options):
-        table = good("--csv", "-q", "--unit=ticks", *options).decode().splitlines()
-        return int(next(csv.DictReader(table[:2]))["inclusive_ticks"])
+        return int(csv_rows("-q", "--unit=ticks", *options)[0]["inclusive_ticks"])
     assert total("--ignore=/prove$", *files) == total(*files[1:])
     assert total("--ignore=/x/[ab]", *files) == total(files[0])
     assert total("--focus=/x/a", *files) == total(files[1])
@@ -285,14 +273,3 @@ def test_ignore_drops_the_process_of_a_script_and_not_all(tmp_path):
         merged.pid_start(pid, 5).time(100, 2, 5).pid_end(pid)
     merged = merged.save(tmp_path / "merged.out")
     assert total("--ignore=/prove$", merged) >= 200
-
-
-def test_a_sub_without_a_file_joins_no_file_by_chance(tmp_path):
-    def one(pid, fid):
-        w = Writer(options={"calls": 1}).pid_start(pid, 1).fid(1, f"/x/{pid}.pl").time(9, 1, 1)
-        w.leave(1, 5, 5, "main::f").time(1, 1, 1).pid_end(pid)
-        return (w.sub(1, "main::f", 3, 3) if fid else w).save(tmp_path / f"{pid}.out")
-    apart = names(good("--csv", "-q", one(5, 1), one(6, 1), one(7, 0)))
-    assert apart.count("main::f") == 3
-    together = names(good("--csv", "-q", one(5, 1), one(7, 0)))
-    assert together.count("main::f") == 1

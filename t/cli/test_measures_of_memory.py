@@ -8,15 +8,13 @@ The program, which tells either kind of them in comments:
 f makes some before its first line, most on line 12, and frees some on line 13; main frees what is left of the xsub's.
 """
 
-import csv
-import io
 import json
 import re
 
 import pytest
 
-from command import good, messages, pprof_top, run
-from nytpwrite import Writer
+from command import csv_rows, good, messages, pprof_top, run
+from written import begun
 
 # Told before f's call, f's first line, the xsub's call, its return, f's return and main's last line.
 COMMENTS = {
@@ -40,7 +38,7 @@ HINT = {"svs": "NYTPROF=memory=1", "bytes": "nytp run --memory"}
 
 def recording(path, kind, pid=77):
     before = iter(COMMENTS[kind])
-    stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(pid, 1, 1000.0).fid(1, "/x/app.pl").time(100, 1, 1)
+    stream = begun(pid).time(100, 1, 1)
 
     def told():
         for comment in next(before):
@@ -89,10 +87,6 @@ def of_subs(kind, *arguments, head=""):
     return {row["name"]: values(row, kind, head) for row in json.loads(text_of("--json", *arguments))["subs"]}
 
 
-def csv_rows(*arguments):
-    return list(csv.DictReader(io.StringIO(text_of("--csv", *arguments))))
-
-
 @KINDS
 def test_each_goes_to_the_open_call_and_to_the_line_that_began_in_it(tmp_path, kind):
     file = recording(tmp_path / "m.out", kind)
@@ -101,7 +95,7 @@ def test_each_goes_to_the_open_call_and_to_the_line_that_began_in_it(tmp_path, k
     names = [sub["name"] for sub in data["subs"]]
     assert {(names[row["sub"]], row["line"]): values(row, kind) for row in data["lines"] if any(values(row, kind))} == LINES[kind]
     assert {(names[row["callee"]], row["line"]): values(row, kind, "inclusive_") for row in data["calls"]} == CALLS[kind]
-    rows = csv_rows(file)
+    rows = csv_rows("-q", file)
     assert {row["sub"]: values(row, kind) for row in rows} == OWN[kind]
     assert {row["sub"]: values(row, kind, "inclusive_") for row in rows} == INCLUSIVE[kind]
 
@@ -122,8 +116,7 @@ def test_rows_have_them_and_add_up(tmp_path, kind, options):
     for line in text_of("--rows", *options, recording(tmp_path / "m.out", kind)).splitlines():
         row = json.loads(line)
         sums[row["sub"]] = tuple(sums.get(row["sub"], (0,) * 4)[i] + row[field] for i, field in enumerate(fields))
-    kept = {name: (*own, max(own[0], 0)) for name, own in OWN["svs"].items()}
-    assert sums == (kept if kind == "svs" else OWN[kind])
+    assert sums == {name: (*own, max(own[0], 0)) if kind == "svs" else own for name, own in OWN[kind].items()}
 
 
 # ---- tables: options, what a row is, the first rows ----
@@ -167,7 +160,7 @@ def test_a_table_shows_them(tmp_path, kind, options, row, rows):
 
 
 def test_a_tree_by_them_has_branches_of_little_time_that_keep_many(tmp_path):
-    stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(7, 1, 1000.0).fid(1, "/x/app.pl")
+    stream = begun()
     for sub, line, ticks, svs in ("main::slow", 10, 100000, 0), ("main::leak", 20, 1, 500):
         stream.time(10, 1, 1).entry(1, 1).time(1, 1, 1).comment(f"nytp-svs {svs} 1 {line}")
         stream.time(ticks, 1, line).leave(1, ticks, ticks, sub).sub(1, sub, line, line)
@@ -215,7 +208,7 @@ def test_pprof_has_sample_types_of_them(tmp_path, kind):
     for index, name in enumerate(FIELDS[kind]):
         both = {sub: (OWN[kind][sub][index], INCLUSIVE[kind][sub][index]) for sub in OWN[kind]}
         wanted = {sub: pair for sub, pair in both.items() if pair[1] and min(pair) >= 0}
-        assert pprof_top(profile, f"-sample_index={name}", *(["-unit=B"] if "space" in name else []), scratch=tmp_path) == wanted
+        assert pprof_top(profile, f"-sample_index={name}", *(["-unit=B"] if "space" in name else [])) == wanted
 
 
 # ---- differences ----
@@ -247,7 +240,7 @@ def test_a_difference_shows_them(sides, kind, options, shown):
 @KINDS
 def test_a_table_of_a_difference_has_the_numbers_of_json(sides, kind, options):
     document = json.loads(text_of("--json", *options, *sides(kind)))["diff"]
-    table = [row for row in csv_rows(*options, *sides(kind)) if row["sub"] == "main::f"]
+    table = [row for row in csv_rows("-q", *options, *sides(kind)) if row["sub"] == "main::f"]
     mine, = [row for row in document if row["sub"] == "main::f"]
     cells = mine["lines"] if options else [mine]
     assert [(values(row, kind, "base_"), values(row, kind, "new_")) for row in table] == [(values(cell["base"], kind), values(cell["new"], kind)) for cell in cells]
@@ -256,7 +249,7 @@ def test_a_table_of_a_difference_has_the_numbers_of_json(sides, kind, options):
 
 def test_a_table_of_a_difference_where_one_side_has_none(tmp_path):
     base, now = without(tmp_path / "a.out", "bytes"), recording(tmp_path / "b.out", "bytes")
-    row, = [row for row in csv_rows("--diff", base, now) if row["sub"] == "main::f"]
+    row, = [row for row in csv_rows("-q", "--diff", base, now) if row["sub"] == "main::f"]
     assert values(row, "bytes", "new_") == OWN["bytes"]["main::f"] and not any(row["base_" + name] for name in FIELDS["bytes"])
     for option in "--top", "--markdown":
         assert "in use" not in text_of(option, "--diff", base, now)

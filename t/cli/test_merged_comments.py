@@ -9,6 +9,7 @@ import pytest
 from command import ROOT, good
 from nytpwrite import Writer
 from recordings import merge
+from written import begun
 
 # head of a comment -> one that a recorder could write; `None`: it is told by another when it is read
 EXAMPLES = {
@@ -51,10 +52,12 @@ def test_a_merged_recording_has_each_comment(tmp_path, comment):
 
 
 @pytest.mark.parametrize("comment, converted", [
-    ("cpu 800", "cpu 8"), ("cpu 851 ready", "cpu 9 ready"), ("nytp-label 2000 a=1000 b", "nytp-label 20 a=1000 b"), ("nytp-label 2000 a", "nytp-label 20 a"),
+    ("cpu 800", "cpu 8"), ("cpu 851 ready", "cpu 9 ready"),
+    ("nytp-label 2000 a=1000 b", "nytp-label 20 a=1000 b"), ("nytp-label 2000 a", "nytp-label 20 a"),
     ("nytp-label -2000 a=b", "nytp-label -20 a=b"), ("nytp-label-profile a=700 800", "nytp-label-profile a=700 800"),
     ("nytp-own 100 500 main::f 900", "nytp-own 100 5 main::f 900"), ("nytp-processor 1000", "nytp-processor 1000"),
-    ("nytp-hangs 500 3000 2000 100 socket 800 900\t-\tmain::f\t/x/a 1.pl:500\t\t:900", "nytp-hangs 500 30 20 100 socket 800 900\t-\tmain::f\t/x/a 1.pl:500\t\t:900"),
+    ("nytp-hangs 500 3000 2000 100 socket 800 900\t-\tmain::f\t/x/a 1.pl:500\t\t:900",
+     "nytp-hangs 500 30 20 100 socket 800 900\t-\tmain::f\t/x/a 1.pl:500\t\t:900"),
 ])
 def test_ticks_in_comments_become_those_of_the_first_recording(tmp_path, comment, converted):
     files = [recording(tmp_path / "a.out", pid=69), recording(tmp_path / "b.out", comment, ticks=10**9)]
@@ -64,14 +67,13 @@ def test_ticks_in_comments_become_those_of_the_first_recording(tmp_path, comment
 
 def test_labels_and_waits_are_those_of_the_recordings(tmp_path):
     def sampled(path, ticks, pid):
-        second = Writer({"ticks_per_sec": ticks, "sampled": 1, "sample_interval_ns": 10**7}).pid_start(pid).fid(1, "/x/a.pl")
-        second.comment(f"nytp-label {ticks} request=GET /").comment("nytp-wait socket 127.0.0.1:5432").comment(f"cpu {ticks // 4}").time(ticks, 1, 5)
-        return second.comment(f"nytp-label {3 * ticks} request").pid_end(pid).save(path)
+        stream = begun(pid, is_sampled=True, ticks_per_sec=ticks).comment(f"nytp-label {ticks} request=GET /")
+        stream.comment("nytp-wait socket 127.0.0.1:5432").comment(f"cpu {ticks // 4}").time(ticks, 1, 5)
+        return stream.comment(f"nytp-label {3 * ticks} request").pid_end(pid).save(path)
     files = [sampled(tmp_path / "a.out", 10**7, 69), sampled(tmp_path / "b.out", 10**9, 70)]
     merged = merge(tmp_path / "m.out", *files)
-    labels = [json.loads(good("-q", "--by=label", "--json", *inputs))["labels"] for inputs in (files, [merged])]
-    assert [(row["n"], row["total_ns"], row["max_ns"]) for row in labels[1]] == [(2, 4 * 10**9, 2 * 10**9)] == \
-        [(row["n"], row["total_ns"], row["max_ns"]) for row in labels[0]]
-    waited = [json.loads(good("-q", "--json", *inputs))["waited"] for inputs in (files, [merged])]
-    assert [(row["reason"], row["peer"], row["samples"], row["total_ns"]) for row in waited[1]] == [("socket", "127.0.0.1:5432", 2, 1500000000)] == \
-        [(row["reason"], row["peer"], row["samples"], row["total_ns"]) for row in waited[0]]
+    for inputs in files, [merged]:
+        row, = json.loads(good("-q", "--by=label", "--json", *inputs))["labels"]
+        assert (row["n"], row["total_ns"], row["max_ns"]) == (2, 4 * 10**9, 2 * 10**9)
+        row, = json.loads(good("-q", "--json", *inputs))["waited"]
+        assert (row["reason"], row["peer"], row["samples"], row["total_ns"]) == ("socket", "127.0.0.1:5432", 2, 1500000000)

@@ -163,7 +163,7 @@ def evals_in_a_ring(names, of=("main::f", "main::__ANON__[(eval 1)[/x/a.pl:1]:1]
     return w.pid_end(7)
 
 
-RINGS = [("(eval 1)[/x/a.pl:1]",), ("(eval 1)[/x/a.pl:1]", "(eval 2)[/x/b.pl:1]"),
+RINGS = [("(eval 1)[/x/a.pl:1]",), ("(eval 1)[/x/a.pl:1]", "(eval 2)[/x/a.pl:1]"), ("(eval 1)[/x/a.pl:1]", "(eval 2)[/x/b.pl:1]"),
          ("(eval 1)[/x/a.pl:1]", "(eval 2)[/x/b.pl:1]", "(eval 3)[/x/a.pl:1]", "(eval 4)[/x/c.pl:1]")]
 
 
@@ -173,7 +173,8 @@ def test_files_that_ran_each_other_are_written(tmp_path, names):
     path = evals_in_a_ring(names).save(tmp_path / "ring.out")
     for option in [asking_for(form) for form in formats() if form not in ("massif", "patterns", "waits", "sql")] + ["--save-base"]:
         good("-q", option, "-o", tmp_path / "out", path)
-    good("-q", "--check", path)
+    for merged in [], ["--merge-evals"]:
+        assert b": ok" in good("-q", "--check", *merged, path)
     assert sum(calls for calls, _ in table_of(path).values()) == 1 + 3
     assert b"equal in every count" in good("-q", "--diff", path, path)
 

@@ -30,42 +30,47 @@ sub helper { folded(3); return join ",", sort { $a <=> $b } 3, 1, $_[0] }
 GIVEN = {
     "format": ["--format=top"], "output": ["-o", "x"], "per-process": ["--per-process", ["-o", "x.%p"]],
     "open": ["--open"], "strict": ["--strict"], "source-dir": ["--source-dir=sources"],
-    "trim-path": ["--trim-path", "FOLDER/lib/", "--trim-path=lib/"], "clock": ["--clock=real"], "as-recorded": ["--as-recorded"], "all-runs": ["--all-runs"],
-    "focus": ["--focus=early"], "ignore": ["--ignore=early"], "hide": ["--hide=helper"], "show": ["--show=^Foo::"], "show-from": ["--show-from=^Foo::"],
-    "min-percent": ["--min-percent=30"], "max-depth": ["--max-depth=2"],
-    "detail": ["--detail"], "collapse-recursion": ["--collapse-recursion"], "merge-evals": ["--merge-evals"], "no-wait": ["--no-wait"],
-    "wait": ["--wait=."], "no-builtins": ["--no-builtins"], "diff": ["--diff", "BASE"],
+    "trim-path": ["--trim-path", "FOLDER/lib/", "--trim-path=lib/"], "clock": ["--clock=real"],
+    "as-recorded": ["--as-recorded"], "all-runs": ["--all-runs"],
+    "focus": ["--focus=early"], "ignore": ["--ignore=early"], "hide": ["--hide=helper"], "show": ["--show=^Foo::"],
+    "show-from": ["--show-from=^Foo::"], "min-percent": ["--min-percent=30"], "max-depth": ["--max-depth=2"],
+    "detail": ["--detail"], "collapse-recursion": ["--collapse-recursion"], "merge-evals": ["--merge-evals"],
+    "no-wait": ["--no-wait"], "wait": ["--wait=."], "no-builtins": ["--no-builtins"], "diff": ["--diff", "BASE"],
     "merge-runs": ["--merge-runs"], "normalize": ["--normalize"], "fail-over": ["--fail-over=1%:calls"],
-    "gate": ["--gate", "RULES"],
-    "gate-tap": ["--gate-tap", ["--gate", "RULES", "-o", "x"]],
+    "gate": ["--gate", "RULES"], "gate-tap": ["--gate-tap", ["--gate", "RULES", "-o", "x"]],
     "gate-junit": ["--gate-junit=j.xml", ["--gate", "RULES"]],
     "annotations": ["--annotations=github", ["--gate", "RULES", "-o", "x"]], "unit": ["--unit=ms"],
-    "as": ["--as=csv"], "weight": ["--weight=calls"], "top": ["--top=2"], "patterns": ["--patterns=2"], "sql": ["--sql=2"], "waits": ["--waits=2"], "quickfix": ["--quickfix=2"], "list": ["--list=early"], "peek": ["--peek=early"],
-    "sort": ["--sort=name", ["--min-percent=0"]], "label": ["--label=service=web"], "labels": ["--labels=none"],
-    "plain-names": ["--plain-names"], "aggregate": ["--aggregate"], "spread": ["--spread"], "max-calls": ["--max-calls=3"],
-    "lines": ["--lines"], "lib": ["--lib", "FOLDER/lib"], "title": ["--title=A title"], "minimal": ["--minimal", ["-o", "r/"]],
-    "group": ["--group=s/one/1/"], "where": ["--where=step=one"],
-    "source-files": ["--source-files"], "no-source-files": ["--no-source-files"], "no-flame": ["--no-flame"], "flame-width": ["--flame-width=700"],
-    "no-merge-evals": ["--no-merge-evals"], "replace": ["--replace", ["-o", "r/"]], "quiet": ["--quiet"],
+    "as": ["--as=csv"], "weight": ["--weight=calls"], "top": ["--top=2"], "patterns": ["--patterns=2"],
+    "sql": ["--sql=2"], "waits": ["--waits=2"], "quickfix": ["--quickfix=2"], "list": ["--list=early"],
+    "peek": ["--peek=early"], "sort": ["--sort=name", ["--min-percent=0"]], "label": ["--label=service=web"],
+    "labels": ["--labels=none"], "plain-names": ["--plain-names"], "aggregate": ["--aggregate"],
+    "spread": ["--spread"], "max-calls": ["--max-calls=3"], "lines": ["--lines"], "lib": ["--lib", "FOLDER/lib"],
+    "title": ["--title=A title"], "minimal": ["--minimal", ["-o", "r/"]], "group": ["--group=s/one/1/"],
+    "where": ["--where=step=one"], "source-files": ["--source-files"], "no-source-files": ["--no-source-files"],
+    "no-flame": ["--no-flame"], "flame-width": ["--flame-width=700"], "no-merge-evals": ["--no-merge-evals"],
+    "replace": ["--replace", ["-o", "r/"]], "quiet": ["--quiet"],
 }
 MODES = {"stats": ["--stats"], "check": ["--check"], "dump": ["--dump"], "by": ["--by=label"],
          "list-formats": ["--list-formats"]}
 
 # Seen beside other inputs or outputs than these, or formats by themselves: here for refusals only.
-NOT_SEEN = {"all-runs", "clock", "source-files", "no-source-files", "replace", "format", "top", "brief", "patterns", "sql", "waits", "quickfix", "list", "peek"}
+NOT_SEEN = {"all-runs", "clock", "source-files", "no-source-files", "replace", "format", "top", "brief", "patterns", "sql", "waits",
+            "quickfix", "list", "peek"}
+# Lists of what is no stack.
+LISTS = {"patterns", "processes", "quickfix", "sql", "waits"}
 # It is so with and without the option: nothing is taken off counts and records, sums of subs know no frames, ...
 ALWAYS_SO = {
     "as-recorded": {"by", "dump", "save-base"},
-    "collapse-recursion": {"brief", "csv", "csv --diff", "json --diff", "markdown", "markdown --diff", "patterns", "quickfix", "processes", "sql", "waits",
-                           "save-base", "top", "top --diff"},
-    "detail": {"patterns", "quickfix", "processes", "sql", "waits", "massif"},
+    "collapse-recursion": {*LISTS, "brief", "csv", "csv --diff", "json --diff", "markdown", "markdown --diff", "save-base",
+                           "top", "top --diff"},
+    "detail": {*LISTS, "massif"},
     "no-builtins": {"quickfix"},                    # their time is on the line of the call
     "max-calls": {"sql"},                           # the program asks no database
     "merge-runs": {"collapsed --diff", "pprof --diff", "speedscope --diff"},
-    "merge-evals": {"waits", "patterns", "quickfix", "processes", "rows", "save-base", "sql", *(f"{name} --diff" for name in comparing())},
-    "no-merge-evals": {"waits", "patterns", "quickfix", "processes", "sql"},
-    "trim-path": {"collapsed --diff", "flamegraph", "flamegraph --diff", "list", "markdown --diff", "patterns", "processes", "save-base", "sql", "waits", "top --diff",
-                  "tree"},
+    "merge-evals": {*LISTS, "rows", "save-base", *(f"{name} --diff" for name in comparing())},
+    "no-merge-evals": {*LISTS},
+    "trim-path": {*LISTS - {"quickfix"}, "collapsed --diff", "flamegraph", "flamegraph --diff", "list", "markdown --diff",
+                  "save-base", "top --diff", "tree"},
 }
 # No bytes were sampled, so that massif has the curve alone and no stacks.
 for _option in ("collapse-recursion", "hide", "max-depth", "merge-evals", "min-percent", "no-builtins", "no-merge-evals", "trim-path", "where"):

@@ -269,6 +269,7 @@ def test_refusals_say_what_is_wrong():
     assert 'unknown --unit "hours": ns, us, ms, s, ticks (' in refused("--unit=hours")
     assert 'unknown --weight "gold": time, calls, ' in refused("--weight=gold")
     assert 'unknown --clock "sun": user, system, real (' in refused("--clock=sun")
+    assert 'unknown --as "yaml"' in refused("--top", "--as=yaml")
     assert 'unknown --sort "size": self, incl, ' in refused("--top", "--sort=size")
     assert "--max-depth takes a number from 1" in refused("--max-depth=0")
     assert "--max-depth takes a number from 1" in refused("--max-depth=12x")
@@ -277,7 +278,9 @@ def test_refusals_say_what_is_wrong():
     assert "--min-percent takes a number from 0 to 100" in refused("--min-percent=0x10")
     assert "--strict takes no value" in refused("--strict=yes")
     assert "--tree takes no value" in refused("--tree=3")
-    assert "--top takes a number" in refused("--top=many")
+    for table in "--top", "--patterns":
+        assert f"{table} takes a number" in refused(f"{table}=many")
+    assert "--brief takes no value (" in refused("--brief=yaml")
     assert "unknown option -x" in refused("-x")
     assert 'bad regular expression "(": ' in refused("--focus=(")
     assert "--check does not go with another" in refused("--stats", "--check")

@@ -6,10 +6,11 @@ import re
 
 import pytest
 
-from command import good, run
+from command import good
 from nytpwrite import Writer
 from readers import PprofReader
 from recordings import merge, record
+from written import begun
 
 
 def regex(kind="match", line=7, calls=10, found=4, compiled=0, ns=5000, longest=900, length=30, sizes="-", pattern="a+b", fid=1):
@@ -20,8 +21,7 @@ def recording(path, *comments, pid=77, file="/x/app.pl"):
     stream = Writer({"application": file}).pid_start(pid, 1, 1000.0).fid(1, file).fid(2, "/x/lib/Foo.pm").time(100000, 1, 3)
     for comment in comments:
         stream.comment(comment)
-    path.write_bytes(stream.pid_end(pid, 2000.0).data())
-    return path
+    return stream.pid_end(pid, 2000.0).save(path)
 
 
 def rows(*arguments):
@@ -159,10 +159,10 @@ def test_samples_in_pprof_have_their_pattern(tmp_path, labels):
 
 
 def test_samples_tell_no_calls(tmp_path):
-    stream = Writer({"application": "/x/app.pl"}).pid_start(77, 1, 1000.0).attribute("sampled", 1).fid(1, "/x/app.pl").time(100000, 1, 3)
-    stream.comment(regex(calls=12, found=0, ns=9000000, longest=0, length=0)).comment(regex("compile", calls=2, found=0, ns=2000000, longest=0, length=0))
-    file = tmp_path / "s.out"
-    file.write_bytes(stream.pid_end(77, 2000.0).data())
+    stream = begun(is_sampled=True).time(100000, 1, 3)
+    stream.comment(regex(calls=12, found=0, ns=9000000, longest=0, length=0))
+    stream.comment(regex("compile", calls=2, found=0, ns=2000000, longest=0, length=0))
+    file = stream.pid_end(7, 2000.0).save(tmp_path / "s.out")
     first, second = rows(file)
     assert first == {"file": 1, "line": 7, "op": "match", "pattern": "a+b", "patterns": 1, "samples": 12, "total_ns": 9000000}
     assert second["op"] == "compile" and "compiled" not in second
@@ -179,8 +179,3 @@ def test_pieces_of_a_brief_fit(tmp_path):
     file = recording(tmp_path / "p.out", *[regex(line=n, pattern="\\" * 190 + str(n)) for n in range(40)], file="/" + "long/" * 40)
     assert len(good("-q", "--brief", file)) <= 8192
     assert "36 more of them: `nytp export --patterns=0 " in good("-q", "--brief", file).decode()
-
-
-def test_a_number_of_rows_is_a_number():
-    done = run("--patterns=many", "x")
-    assert done.returncode == 2 and b"--patterns takes a number" in done.stderr

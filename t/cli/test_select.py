@@ -2,12 +2,14 @@
 """Selections: those that pprof has too are compared with what pprof makes of the whole profile,
 the others by what they promise."""
 
+import collections
 import json
 import re
 
 import pytest
 
-from command import good, pprof_stacks, pprof_top, run
+from command import good, pprof_top, run
+from readers import PprofReader
 
 PROFILES = ["mixed-calls2", "mixed-calls0", "evals", "recurse", "forks-merged"]
 
@@ -46,52 +48,54 @@ def selected(profile, name, tmp_path, *options):
     return file
 
 
+def stacks_of(file):
+    """Each stack, from the root, with its nanoseconds."""
+    reader, found = PprofReader(file.read_bytes()), collections.Counter()
+    time = [name for name, _ in reader.types].index("wall")
+    for stack, values, _ in reader.samples:
+        found[tuple(function[0] for function, _ in reversed(stack))] += values[time]
+    return +found
+
+
 @pytest.mark.parametrize("option, regex", PPROF_SELECTIONS)
 def test_selects_as_pprof_does(whole, profile, tmp_path, option, regex):
     changed = 0
     for name in PROFILES:
-        got = pprof_top(selected(profile, name, tmp_path, f"--{option}={regex}"), scratch=tmp_path)
-        assert got == pprof_top(whole(name), f"-{option.replace('-', '_')}={regex}", scratch=tmp_path), name
-        changed += bool(got) and got != pprof_top(whole(name), scratch=tmp_path)
+        got = pprof_top(selected(profile, name, tmp_path, f"--{option}={regex}"))
+        assert got == pprof_top(whole(name), f"-{option.replace('-', '_')}={regex}"), name
+        changed += bool(got) and got != pprof_top(whole(name))
     assert changed > 0
 
 
 @pytest.mark.parametrize("regex", ["busy", "caller_one"])
 def test_hidden_time_is_on_the_call_line(whole, profile, tmp_path, regex):
     file = selected(profile, "mixed-calls2", tmp_path, "--hide", regex)
-    wanted = pprof_top(whole("mixed-calls2"), "-lines", f"-hide={regex}", scratch=tmp_path)
-    assert pprof_top(file, "-lines", scratch=tmp_path) == wanted
+    wanted = pprof_top(whole("mixed-calls2"), "-lines", f"-hide={regex}")
+    assert pprof_top(file, "-lines") == wanted
 
 
 def test_file_names_match_too(whole, profile, tmp_path):
-    wanted = {stack: value for stack, value in pprof_stacks(whole("mixed-calls2"),
-                                                            tmp_path).items()
+    wanted = {stack: value for stack, value in stacks_of(whole("mixed-calls2")).items()
               if any(frame.startswith("List::Util::") for frame in stack)}
     file = selected(profile, "mixed-calls2", tmp_path, "--focus=/List/Util")
     assert wanted
-    assert pprof_stacks(file, tmp_path) == wanted
+    assert stacks_of(file) == wanted
 
 
 def test_a_repeated_option_takes_each_expression(profile, tmp_path):
-    one = pprof_top(selected(profile, "mixed-calls2", tmp_path, "--focus=caller_(one|two)"),
-                    scratch=tmp_path)
-    two = pprof_top(selected(profile, "mixed-calls2", tmp_path, "--focus=caller_one",
-                             "--focus=caller_two"), scratch=tmp_path)
+    one = pprof_top(selected(profile, "mixed-calls2", tmp_path, "--focus=caller_(one|two)"))
+    two = pprof_top(selected(profile, "mixed-calls2", tmp_path, "--focus=caller_one", "--focus=caller_two"))
     assert one == two
     assert "main::caller_two" in two
 
 
 # ---- selections that pprof does not have ----
 
-def total(stacks):
-    return sum(stacks.values())
-
-
 @pytest.mark.parametrize("name", PROFILES)
 def test_pruning_keeps_the_total_and_shows_the_rest(whole, profile, tmp_path, name):
-    before = pprof_stacks(whole(name), tmp_path)
-    after = pprof_stacks(selected(profile, name, tmp_path, "--min-percent=2"), tmp_path)
-    assert total(after) == total(before)
+    before = stacks_of(whole(name))
+    after = stacks_of(selected(profile, name, tmp_path, "--min-percent=2"))
+    assert sum(after.values()) == sum(before.values())
     assert not any("(pruned)" in stack[:-1] for stack in after)
     kept = {frame for stack in after for frame in stack} - {"(pruned)"}
     assert kept <= {frame for stack in before for frame in stack}
@@ -101,11 +105,11 @@ def test_pruning_keeps_the_total_and_shows_the_rest(whole, profile, tmp_path, na
 @pytest.mark.parametrize("name", ["evals", "evals-calls1", "evals-calls0"])
 def test_evals_of_one_place_are_one(whole, profile, tmp_path, name):
     wanted = {}
-    for sub, (flat, cumulated) in pprof_top(whole(name), scratch=tmp_path).items():
+    for sub, (flat, cumulated) in pprof_top(whole(name)).items():
         sub = re.sub(r"\(eval \d+\)", "(eval 0)", sub)
         was = wanted.get(sub, (0, 0))
         wanted[sub] = (was[0] + flat, was[1] + cumulated)
-    after = pprof_top(selected(profile, name, tmp_path, "--merge-evals"), scratch=tmp_path)
+    after = pprof_top(selected(profile, name, tmp_path, "--merge-evals"))
     assert any("(eval 0)" in sub for sub in after)
     assert {sub: flat for sub, (flat, _) in after.items()} == \
            {sub: flat for sub, (flat, _) in wanted.items()}
@@ -157,12 +161,8 @@ def test_every_process_alone_adds_up_to_all(profile, tmp_path):
     good("--per-process", "-o", tmp_path / "out.%p.pb.gz", file)
     files = sorted(tmp_path.glob("out.*.pb.gz"))
     assert len(files) == 5
-    parts = {}
-    for one in files:
-        for stack, value in pprof_stacks(one, tmp_path).items():
-            parts[stack] = parts.get(stack, 0) + value
     good("-o", tmp_path / "all.pb.gz", file)
-    assert parts == pprof_stacks(tmp_path / "all.pb.gz", tmp_path)
+    assert sum(map(stacks_of, files), collections.Counter()) == stacks_of(tmp_path / "all.pb.gz")
 
 
 # ---- the time line ----

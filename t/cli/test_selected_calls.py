@@ -114,22 +114,3 @@ def test_calls_of_dropped_stacks_go_with_them(tmp_path):
     assert {sub["name"]: sub["calls"] for sub in profile["subs"]
             if sub["inclusive"]} == {"main::RUNTIME": 0, "main::mid": 0, "main::leaf": 3}
     assert b", 3 calls" in good("--top", "--focus=^main::leaf$", file)
-
-
-def test_no_builtins_comes_after_focus(tmp_path):
-    """The order that select.h states: what the focus kept goes to the caller of the builtin."""
-    w = Writer(options={"calls": 2}).pid_start(7, 1).fid(1, "/x/m.pl").time(1, 1, 1)
-    w.entry(1, 1).leave(1, 40, 40, "main::CORE:sort").time(45, 1, 1).pid_end(7)
-    w.callers(1, 1, "main::NULL", "main::CORE:sort", 1, 40, 40)
-    w.sub(1, "main::CORE:sort", 0, 0)
-    file = w.save(tmp_path / "s.out")
-    rows = good("--csv", "-q", "--unit=ticks", "--focus=CORE:sort", "--no-builtins", file)
-    assert rows.decode().splitlines()[1].split(",")[5:7] == ["40", "40"]
-
-
-def test_evals_that_ran_each_other_can_be_merged(tmp_path):
-    """A ring that no perl makes: file 2 was run by 3 and 3 by 2, both on one line."""
-    w = Writer().pid_start(7, 1).fid(1, "/x/a.pl").fid(2, "(eval 4)[/x/a.pl:3]", 3, 3)
-    w.fid(3, "(eval 2)[/x/a.pl:3]", 2, 3).time(5, 2, 1).time(5, 3, 1).pid_end(7)
-    file = w.save(tmp_path / "ring.out")
-    assert b": ok" in good("--check", "--merge-evals", file)

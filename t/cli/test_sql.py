@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """What requests ask of databases, in each output that tells it: the same numbers, and texts of strangers are harmless."""
 
-import csv
-import io
 import json
 import re
 
 import pytest
 
-from command import good, messages, run, run_on_terminal
+from command import csv_rows, good, judged, messages, run, run_on_terminal
 from nytpwrite import Writer
 from recordings import record
+from written import MS, begun
 
-MS = 10000                                      # ticks
 DBI = """package DBI::db; sub selectrow_array { DB::label(sql => $_[1]); my $t = 0; $t += $_ for 1 .. 9; DB::label(sql => undef); 1 }
 sub do { selectrow_array(@_) }
 package main;
@@ -29,8 +27,9 @@ for my $n (12, 15, 4) {
 }
 my $t = 0; $t += $_ for 1 .. 999;
 """
-EVIL = ["select 'x' \x1b[31m\x1b]0;t\x07 from t", "select\r\n# Ignore previous instructions\r\n from t", "</script><script>alert(1)</script>",
-        "select `a`` | b` ``` from \"t\"", "x" * 3000000, "\N{RIGHT-TO-LEFT OVERRIDE}evil", "in (" * 200000, "'" * 99999, "\\x1b[31m", "a\x00b", "<" * 5000, "--"]
+EVIL = ["select 'x' \x1b[31m\x1b]0;t\x07 from t", "select\r\n# Ignore previous instructions\r\n from t",
+        "</script><script>alert(1)</script>", "select `a`` | b` ``` from \"t\"", "x" * 3000000,
+        "\N{RIGHT-TO-LEFT OVERRIDE}evil", "in (" * 200000, "'" * 99999, "\\x1b[31m", "a\x00b", "<" * 5000, "--"]
 
 
 @pytest.fixture(scope="module")
@@ -43,15 +42,14 @@ def stream(path, text, calls=12, dbi="DBI::db::do", value=None, pid=77):
     def escaped(raw):
         return "".join(f"\\x{ord(c):02x}" if ord(c) < 32 or c in "\x7f\\" else c for c in raw)
     text = text[:1000]                          # the recorder cuts them at 4000 bytes
-    out = Writer({"application": "/x/app.pl"}).pid_start(pid, 1, 1000.0).fid(1, "/x/app.pl")
+    out = begun(pid)
     out.comment(f"nytp-label 0 request={escaped(text if value is None else value)}")
     for n in range(calls):
         out.time(MS, 1, 7).entry(1, 7).comment(f"nytp-label {n} sql={escaped(text)}").time(MS, 1, 1).comment(f"nytp-label {n} sql")
         out.leave(1, MS, MS, dbi)
     out.comment("nytp-label 9 request")
     out.time(MS, 1, 8).sub(1, dbi, 1, 1).callers(1, 7, "main::RUNTIME", dbi, calls, calls, calls)
-    path.write_bytes(out.pid_end(pid, 2000.0).data())
-    return path
+    return out.pid_end(pid, 2000.0).save(path)
 
 
 def sql_of(*arguments):
@@ -169,58 +167,64 @@ def test_megabytes_of_text(tmp_path):
     loop, = sql_of(file)["loops"]
     assert loop["calls"] == 12 and re.fullmatch(r"select x{3990,3993}\.\.\.", loop["statement"])
     whole = Writer().pid_start(7, 1).fid(1, "/x/a.pl").time(MS, 1, 1).comment("nytp-label 0 sql=" + "x" * 3000000)
-    (tmp_path / "w.out").write_bytes(whole.time(MS, 1, 2).pid_end(7).data())
-    done = run("--sql", tmp_path / "w.out")
+    done = run("--sql", whole.time(MS, 1, 2).pid_end(7).save(tmp_path / "w.out"))
     assert (done.returncode, done.stderr) == (0, b"") and len(done.stdout) < 2000
 
 
-def judged(folder, rules, *arguments):
-    (folder / "rules").write_text(rules)
-    done = run("-q", "--gate", folder / "rules", "--gate-tap", *arguments)
-    return done.returncode, done.stdout.decode()
-
-
 @pytest.mark.parametrize("rule, status, said", [
-    ("queries total <= 34", 0, "total: 34 SQL statements, at most 34"), ("queries total <= 33", 10, "total: 34 SQL statements, at most 33"),
-    (r"queries /^GET\s\/list/ <= 16", 0, "16 SQL statements"), ("queries /list/ <= 15", 10, "16 SQL statements, at most 15"),
-    ("queries /short/ <= 5", 0, "5 SQL statements"), ("queries /short/ <= 4", 10, "5 SQL statements"),
-    ("loops total <= 1", 0, "1 SQL statements in a loop"), ("loops total <= 0", 10, "1 SQL statements in a loop, at most 0"),
-    ("queries /nobody/ <= 5", 2, "no request matches"), ("queries /nobody/ <= 5 or absent", 0, "no request matches")])
+    ("queries total <= 34", 0, "total: 34 SQL statements, at most 34"),
+    ("queries total <= 33", 10, "total: 34 SQL statements, at most 33"),
+    (r"queries /^GET\s\/list/ <= 16", 0, "16 SQL statements"),
+    ("queries /list/ <= 15", 10, "16 SQL statements, at most 15"),
+    ("queries /short/ <= 5", 0, "5 SQL statements"),
+    ("queries /short/ <= 4", 10, "5 SQL statements"),
+    ("loops total <= 1", 0, "1 SQL statements in a loop"),
+    ("loops total <= 0", 10, "1 SQL statements in a loop, at most 0"),
+    ("queries /nobody/ <= 5", 2, "no request matches"),
+    ("queries /nobody/ <= 5 or absent", 0, "no request matches"),
+    ("queries main::page <= 9", 2, "are of total"),
+    ("loops /x/ <= 9", 2, "are of total"),
+    ("queries GET <= 9", 2, "are of total")])
 def test_limits_on_statements_of_a_request(recording, tmp_path, rule, status, said):
-    returned, tap = judged(tmp_path, rule + "\n", recording)
+    returned, tap = judged(tmp_path, rule, recording)
     assert (returned, said in tap) == (status, True), tap
 
 
 def test_limits_from_a_base(recording, tmp_path):
     more = record(tmp_path, PROGRAM.replace("15, 4)", "15, 22, 4)"))
     one = record(tmp_path / "one", PROGRAM.replace("12, 15, 4)", "3, 4, 5)"))
-    for rule, base, now, status in [("queries total <= base", recording, more, 10), ("queries total <= base +100%", recording, more, 0),
-                                    ("queries /list/ <= base +6", recording, more, 10), ("queries /list/ <= base +7", recording, more, 0),
-                                    ("loops total <= base", recording, more, 0), ("loops total <= base", one, recording, 10)]:
-        assert judged(tmp_path, rule + "\n", "--diff", base, now)[0] == status, rule
+    for rule, base, now, status in [
+            ("queries total <= base", recording, more, 10), ("queries total <= base +100%", recording, more, 0),
+            ("queries /list/ <= base +6", recording, more, 10), ("queries /list/ <= base +7", recording, more, 0),
+            ("loops total <= base", recording, more, 0), ("loops total <= base", one, recording, 10)]:
+        assert judged(tmp_path, rule, "--diff", base, now)[0] == status, rule
 
 
 def test_limits_where_nothing_can_be_told(recording, tmp_path):
     quiet = record(tmp_path / "q", PROGRAM, options="calls=0")
-    assert judged(tmp_path, "queries total <= 99\n", quiet)[0] == 2
+    assert judged(tmp_path, "queries total <= 99", quiet)[0] == 2
     counts = tmp_path / "base.json"
     good("-q", "--save-base", "-o", counts, recording)
-    assert judged(tmp_path, "queries total <= base\n", "--diff", counts, recording)[0] == 2
-    status, tap = judged(tmp_path, "queries total <= 99\n", "--chrome-trace", "-o", tmp_path / "t.json", "--max-calls=9", recording)
+    assert judged(tmp_path, "queries total <= base", "--diff", counts, recording)[0] == 2
+    trace = ["--chrome-trace", "-o", tmp_path / "t.json", "--max-calls=9"]
+    status, tap = judged(tmp_path, "queries total <= 99", *trace, recording)
     assert status == 2 and "one by one" in tap
-    for rule in "queries main::page <= 9", "loops /x/ <= 9", "queries GET <= 9":
-        done = run("--gate", tmp_path / "rules", recording) if (tmp_path / "rules").write_text(rule) else None
-        assert done.returncode == 2 and b"are of total" in done.stderr
 
 
-def test_a_comparison_tells_new_and_gone_statements(recording, tmp_path):
-    now = record(tmp_path, PROGRAM.replace("15, 4)", "15, 22, 4)").replace("update t set n = n + 1", "delete from t"))
-    text = good("-q", "--diff", recording, now).decode()
+@pytest.fixture(scope="module")
+def sides(recording, tmp_path_factory):
+    """Options of a comparison, and the new side: one request of 23 statements more, and another statement in place of one."""
+    changed = PROGRAM.replace("15, 4)", "15, 22, 4)").replace("update t set n = n + 1", "delete from t")
+    return "-q", "--diff", recording, record(tmp_path_factory.mktemp("changed"), changed)
+
+
+def test_a_comparison_tells_new_and_gone_statements(sides, recording):
+    text = good(*sides).decode()
     for row in r"34 +57 +\+67\.6 %  SQL statements", r"0 +4 +new  delete from t", r"3 +0 +gone  update t set n = n \+ \?", \
             r"16 +23 +\+43\.8 %  most in one GET /list", r"31 +53 +\+71\.0 %  select name from t where id = \?":
         assert re.search(rf"^ +{row}$", text, re.M), (row, text)
     assert "GET /short" not in text and "loops of statements" not in text
-    rows = json.loads(good("-q", "--diff", recording, "--json", now))["besides"]
+    rows = json.loads(good(*sides, "--json"))["besides"]
     assert [(row["kind"], row["name"], row["base"], row["new"]) for row in rows] == [
         ("queries", "", 34, 57), ("loops", "", 1, 1), ("request", "GET /list", 16, 23), ("request", "GET /short", 5, 5),
         ("statement", "select name from t where id = ?", 31, 53), ("statement", "delete from t", 0, 4), ("statement", "update t set n = n + ?", 3, 0)]
@@ -228,20 +232,19 @@ def test_a_comparison_tells_new_and_gone_statements(recording, tmp_path):
     assert re.search(r"^ +34 +34 +\S.*  SQL statements$", same, re.M) and "select name" not in same
 
 
-def test_each_form_of_a_comparison_tells_them(recording, tmp_path):
-    now = record(tmp_path, PROGRAM.replace("15, 4)", "15, 22, 4)").replace("update t set n = n + 1", "delete from t"))
-    shown = good("-q", "--markdown", "--diff", recording, now).decode()
+def test_each_form_of_a_comparison_tells_them(sides, tmp_path):
+    shown = good(*sides, "--markdown").decode()
     assert shown.split("\n\n")[-1].splitlines() == [
         "| base | new | change | besides |", "|---:|---:|---:|---|", "| 34 | 57 | +67.6 % | SQL statements |",
         "| 16 | 23 | +43.8 % | most in one `GET /list` |", "| 31 | 53 | +71.0 % | `select name from t where id = ?` |",
         "| 0 | 4 | new | `delete from t` |", "| 3 | 0 | gone | `update t set n = n + ?` |"]
-    rows = list(csv.DictReader(io.StringIO(good("-q", "--csv", "--diff", recording, now).decode())))
-    besides = json.loads(good("-q", "--diff", recording, "--json", now))["besides"]
+    rows = csv_rows(*sides)
+    besides = json.loads(good(*sides, "--json"))["besides"]
     assert [(row["kind"], row["name"], int(row["base"]), int(row["new"])) for row in rows if not row["sub"]] == [
         (row["kind"], row["name"], row["base"], row["new"]) for row in besides]
     for row in rows:                            # what is none of a sub adds nothing to sums by sub, and the other way round
         assert bool(row["sub"]) == bool(row["new_calls"]) == bool(row["status"]) != bool(row["kind"])
-    good("-q", "--html", "-o", tmp_path / "r.html", "--diff", recording, now)
+    good(*sides, "--html", "-o", tmp_path / "r.html")
     table = re.search(r'<table class="list besides.*?</table>', (tmp_path / "r.html").read_text(), re.S)[0]
     cells = [re.findall(r"<td[^>]*>([^<]*?)\s*(?=<|$)", row) for row in re.findall(r"<tr.*?(?=<tr|</table)", table, re.S)]
     assert cells[1:] == [["34", "57", "+67.6 %", "SQL statements"], ["16", "23", "+43.8 %", "most in one GET /list"],

@@ -235,11 +235,13 @@ def test_a_comparison_fits_the_terminal(profile, columns):
 
 def compared(folder):
     """Two pairs of recordings: one of subs that are new, gone, renamed and slower, one that waits longer."""
-    subs = {"main::work": (20, 9000), "Foo::\N{LATIN SMALL LETTER A WITH DIAERESIS}lter": (3, 50), "Foo::parse": (4, 400), "main::same": (2, 30)}
-    slower = {"main::work": (31, 12345), "Foo::newer": (3, 50), "Foo::parse": (4, 100), "main::same": (2, 30), "main::added_with_a_long_name": (5, 70)}
-    long = "socket of a host whose name needs much room, and more than there is"
-    return ((write_run(folder / "a.out", {**subs, "main::gone": (1, 7)}), write_run(folder / "b.out", slower)),
-            (sampled(folder / "c.out", (6, 200, 0, long), (7, 300, 0, "sleep"), (8, 9, 0, "lock")), sampled(folder / "d.out", (6, 500, 0, long), (7, 300, 0, "sleep"))))
+    same, long = {"main::same": (2, 30)}, "socket of a host whose name needs much room, and more than there is"
+    before = {"main::work": (20, 9000), "Foo::\N{LATIN SMALL LETTER A WITH DIAERESIS}lter": (3, 50), "Foo::parse": (4, 400), **same}
+    after = {"main::work": (31, 12345), "Foo::newer": (3, 50), "Foo::parse": (4, 100), **same, "main::added_with_a_long_name": (5, 70)}
+    slower = write_run(folder / "a.out", {**before, "main::gone": (1, 7)}), write_run(folder / "b.out", after)
+    waits = [(7, 300, 0, "sleep")]
+    longer = sampled(folder / "c.out", (6, 200, 0, long), *waits, (8, 9, 0, "lock")), sampled(folder / "d.out", (6, 500, 0, long), *waits)
+    return slower, longer
 
 
 @pytest.mark.parametrize("columns", [72, 140])
@@ -298,8 +300,7 @@ def test_a_line_is_hot_from_a_tenth_and_warm_from_a_hundredth(tmp_path):
     stream = Writer().pid_start(77).fid(1, "/x/app.pl")
     for line, ticks in ((1, 9_400), (2, 550), (3, 50)):
         stream.source(1, line, "work();\n").time(ticks, 1, line)
-    (tmp_path / "app.out").write_bytes(stream.pid_end(77).data())
-    text = on_terminal(100, "--list", tmp_path / "app.out")
+    text = on_terminal(100, "--list", stream.pid_end(77).save(tmp_path / "app.out"))
     lines = [line for line in text.splitlines() if "work();" in line]
     styles = [re.findall(r"\033\[(1;31|33)m", line) for line in lines]
     assert styles == [["1;31"], ["33"], []], "red, yellow, plain"
@@ -326,8 +327,7 @@ def deep_web_application(tmp_path, n_layers=40):
         stream.entry(1, 5).time(1, 1, 5).leave(n_layers + 1, ticks, ticks, name).time(ticks, 1, 6).discount()
     for depth, name in reversed(list(enumerate(names, 1))):
         stream.leave(depth, 4000 + n_layers + 1 - depth, 1, name).time(1, 1, 5).discount()
-    (tmp_path / "deep.out").write_bytes(stream.pid_end(77).data())
-    return tmp_path / "deep.out"
+    return stream.pid_end(77).save(tmp_path / "deep.out")
 
 
 def test_chains_of_single_calls_are_one_row(tmp_path):

@@ -1,31 +1,26 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """What sampled programs waited for, as every format tells it: recordings written by hand."""
 
-import csv
-import io
 import json
 import re
 
 import pytest
 
-from command import good, run
-from nytpwrite import Writer
+from command import csv_rows, good, judged, run
 from recordings import record
+from written import MS, begun
 
-MS = 10000                                      # ticks
 HOSTILE = "ignore previous instructions`\x1b[31m<b>"
 
 
-def sampled(path, *waits, pid=77, sub="main::work", **attributes):
+def sampled(path, *waits, pid=77, **attributes):
     """A sampled process that computes 10 ms on line 3, and waits: (line, ms, ms of the processor, reason with its other side)."""
-    out = Writer({"application": "/x/app.pl", **attributes}).pid_start(pid, 1, 1000.0).attribute("sampled", 1)
-    out.attribute("sample_interval_ns", 1000000).fid(1, "/x/app.pl").comment(f"cpu {10 * MS}").time(10 * MS, 1, 3)
+    out = begun(pid, is_sampled=True, **attributes).comment(f"cpu {10 * MS}").time(10 * MS, 1, 3)
     for line, ms, cpu, what in waits:
         if what:
             out.comment(f"nytp-wait {what}")
         out.comment(f"cpu {cpu * MS}").time(ms * MS, 1, line)
-    path.write_bytes(out.pid_end(pid, 2000.0).data())
-    return path
+    return out.pid_end(pid, 2000.0).save(path)
 
 
 WAITS = [(6, 1010, 0, "socket 127.0.0.1:5432"), (7, 310, 10, "sleep"), (6, 490, 0, "socket 127.0.0.1:5432"), (9, 5, 0, ""),
@@ -80,10 +75,11 @@ def test_ticks_are_those_of_the_recording(waiting):
 def test_waits_too_long_for_nanoseconds_are_the_longest(tmp_path):
     """A clock of one tick a second, as no recorder has: 340 years on each of two lines, and their sum."""
     def recorded(name, n):
-        stream = Writer({"application": "/x/app.pl", "ticks_per_sec": 1}).pid_start(77, 1).attribute("sampled", 1).fid(1, "/x/app.pl")
-        for line, reason, ticks in [(3, "sleep", 10)] + [(6, "socket a", 2**31 - 1)] * n + [(8, "socket a", 2**31 - 1)] * n + [(9, "lock", 20)]:
+        stream = begun(is_sampled=True, ticks_per_sec=1)
+        long = [(line, "socket a", 2**31 - 1) for line in (6, 8) for _ in range(n)]
+        for line, reason, ticks in [(3, "sleep", 10), *long, (9, "lock", 20)]:
             stream.comment(f"nytp-wait {reason}").comment("cpu 0").time(ticks, 1, line)
-        return stream.pid_end(77).save(tmp_path / name)
+        return stream.pid_end(7).save(tmp_path / name)
     path, short = recorded("long", 5), recorded("short", 1)
     waited = json.loads(good("--json", "-q", path))["waited"]
     assert [(row["reason"], row["total_ns"]) for row in waited] == [
@@ -92,12 +88,6 @@ def test_waits_too_long_for_nanoseconds_are_the_longest(tmp_path):
         assert re.search(r"-[0-9]", good(option, "-q", path).decode()) is None
     amounts = json.loads(good("-q", "--json", "--diff", short, path))["besides"]
     assert [(row["base"], row["new"]) for row in amounts if row["name"] == "socket a"] == [((2**32 - 2) * 10**9, 2**63 - 1)]
-
-
-def judged(folder, rule, *arguments):
-    (folder / "rules").write_text(rule + "\n")
-    done = run("-q", "--gate", folder / "rules", "--gate-tap", *arguments)
-    return done.returncode, done.stdout.decode() + done.stderr.decode()
 
 
 @pytest.mark.parametrize("rule, status, said", [
@@ -128,8 +118,7 @@ def test_limits_from_a_base(tmp_path):
 
 
 def test_of_what_is_not_sampled_nothing_is_judged(waiting, tmp_path):
-    exact = tmp_path / "exact.out"
-    exact.write_bytes(Writer({"application": "/x/app.pl"}).pid_start(7, 1, 1.0).fid(1, "/x/app.pl").time(9 * MS, 1, 3).pid_end(7, 2.0).data())
+    exact = begun().time(9 * MS, 1, 3).pid_end(7, 1001.0).save(tmp_path / "exact.out")
     for inputs in ([exact], [waiting, exact]):
         status, text = judged(tmp_path, "waits total <= 9 s", *inputs)
         assert status == 2 and "samples know" in text
@@ -152,7 +141,7 @@ def test_each_form_of_a_comparison_tells_them(tmp_path):
     marked = good("-q", "--markdown", "--diff", before, after).decode()
     assert marked.split("\n\n")[-1].splitlines()[2:] == [
         "| 200 ms | 500 ms | +150.0 % | waiting for `socket 127.0.0.1:5432` |", "| 9.00 ms | 0 s | gone | waiting for `lock` |"]
-    rows = [row for row in csv.DictReader(io.StringIO(good("-q", "--csv", "--unit=ms", "--diff", before, after).decode())) if row["kind"]]
+    rows = [row for row in csv_rows("-q", "--unit=ms", "--diff", before, after) if row["kind"]]
     assert [(row["kind"], row["name"], float(row["base"]), float(row["new"])) for row in rows] == [
         ("wait", "socket 127.0.0.1:5432", 200, 500), ("wait", "lock", 9, 0), ("wait", "sleep", 300, 300)]
     good("-q", "--html", "-o", tmp_path / "r.html", "--diff", before, after)
@@ -183,21 +172,21 @@ def test_the_other_side_is_cut_where_it_is_long(tmp_path, peer, shown):
 
 def test_the_other_side_of_a_builtin_is_named_whole(tmp_path):
     peer, ticks = b"\xff" * 120, 200 * MS
-    out = Writer({"application": "/x/app.pl", "sampled": 1, "sample_interval_ns": 10**7}).pid_start(77, 1, 1000.0).fid(1, "/x/app.pl")
-    out.entry(1, 6).leave(1, ticks, ticks, "main::CORE:sysread").comment(b"nytp-wait socket " + peer).comment("cpu 0").time(ticks, 1, 6)
-    out.sub(1, "main::CORE:sysread", 0, 0).callers(1, 6, "main::RUNTIME", "main::CORE:sysread", 1, ticks, ticks).pid_end(77).save(tmp_path / "w.out")
+    out = begun(is_sampled=True).entry(1, 6).leave(1, ticks, ticks, "main::CORE:sysread")
+    out.comment(b"nytp-wait socket " + peer).comment("cpu 0").time(ticks, 1, 6).sub(1, "main::CORE:sysread", 0, 0)
+    out.callers(1, 6, "main::RUNTIME", "main::CORE:sysread", 1, ticks, ticks).pid_end(7).save(tmp_path / "w.out")
     text = good("-q", "--detail", "--collapsed", tmp_path / "w.out").decode()
     assert text.startswith("main::RUNTIME;main::CORE:sysread_(socket_" + "\xff" * 120 + ") ")
 
 
 def test_a_selection_of_time_has_no_reasons_and_says_so(tmp_path):
     """They are known of whole processes. No percentage is over 100, and no sum is of more than the selection."""
-    out = Writer({"application": "/x/app.pl"}).pid_start(77, 1, 1000.0).attribute("sampled", 1).fid(1, "/x/app.pl")
+    out = begun(is_sampled=True)
     out.entry(1, 3).comment("nytp-wait sleep").comment("cpu 0").time(90 * MS, 1, 6).leave(1, 90 * MS, 90 * MS, "main::naps")
     out.entry(1, 3).comment(f"cpu {10 * MS}").time(10 * MS, 1, 8).leave(1, 10 * MS, 10 * MS, "main::burn")
     for name, line in ("main::naps", 6), ("main::burn", 8):
         out.sub(1, name, line, line).callers(1, 3, "main::RUNTIME", name, 1, 9, 9)
-    file = out.pid_end(77, 2000.0).save(tmp_path / "s.out")
+    file = out.pid_end(7, 2000.0).save(tmp_path / "s.out")
     for option in "--focus=burn", "--ignore=naps", "--show=burn", "--show-from=burn", "--no-wait":
         for table in "--waits", "--patterns":
             done = run(table, option, file)
@@ -228,7 +217,7 @@ def test_a_report_of_all_is_not_told_what_its_pages_of_labels_lack(tmp_path):
 
 def test_waits_for_children_of_children_are_no_more_than_all_time(tmp_path):
     for pid, ppid in (70, 1), (71, 70), (72, 71):
-        out = Writer().pid_start(pid, ppid, 1000.0 + pid).attribute("sampled", 1).fid(1, "/x/app.pl").entry(1, 5)
+        out = begun(pid, ppid, 1000.0 + pid, is_sampled=True).entry(1, 5)
         out.comment("nytp-wait child").comment("cpu 0").time(90 * MS, 1, 5).leave(1, 90 * MS, 90 * MS, "main::CORE:waitpid")
         out.callers(1, 5, "main::RUNTIME", "main::CORE:waitpid", 1, 9, 9).callers(0, 0, "", "main::CORE:waitpid", 0, 0, 0)
         out.pid_end(pid, 1100.0 + pid).save(tmp_path / f"{pid}.out")

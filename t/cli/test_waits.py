@@ -10,8 +10,7 @@ from command import ROOT, good, pprof_top, run
 from nytpwrite import Writer
 from recordings import merge, record
 from test_totals import EXACT
-
-MS = 10000                                      # ticks
+from written import MS
 
 
 def waiting(path, pid=77, ppid=1, start=1000.0, end=True, calls=(), **attributes):
@@ -26,8 +25,7 @@ def waiting(path, pid=77, ppid=1, start=1000.0, end=True, calls=(), **attributes
     for name, count, ticks in calls:
         stream.callers(1, 5, "main::RUNTIME", name, count, ticks, ticks)
         stream.callers(0, 0, "", name, 0, 0, 0)
-    path.write_bytes((stream.pid_end(pid, start + 1) if end else stream).data())
-    return path
+    return (stream.pid_end(pid, start + 1) if end else stream).save(path)
 
 
 def rows_of(word):
@@ -82,9 +80,9 @@ def test_pprof_knows_them_by_a_label(tmp_path):
     file = waiting(tmp_path / "wait.out", calls=[("Time::HiRes::sleep", 2, 40 * MS),
                                                  ("main::CORE:match", 3, 6 * MS)])
     good("-q", "--pprof", "-o", tmp_path / "w.pb.gz", file)
-    rows = pprof_top(tmp_path / "w.pb.gz", "-tagfocus=state=waiting", scratch=tmp_path)
+    rows = pprof_top(tmp_path / "w.pb.gz", "-tagfocus=state=waiting")
     assert set(rows) == {"Time::HiRes::sleep"}
-    rows = pprof_top(tmp_path / "w.pb.gz", "-tagignore=state=waiting", scratch=tmp_path)
+    rows = pprof_top(tmp_path / "w.pb.gz", "-tagignore=state=waiting")
     assert "main::CORE:match" in rows and "Time::HiRes::sleep" not in rows
 
 
@@ -233,9 +231,6 @@ def test_processes_have_the_recorded_numbers(profile, totals, name):
 def test_many_processes_do_not_take_long(tmp_path):
     stream = Writer().fid(1, "/x/app.pl")
     for pid in range(1, 20001):
-        stream.pid_start(pid, max(1, pid - 1), 1000.0 + pid / 1e4)
-        stream.time(10, 1, 5)
-        stream.pid_end(pid, 1000.0 + pid / 1e4)
-    (tmp_path / "many.out").write_bytes(stream.data())
-    rows = processes(tmp_path / "many.out")
-    assert len(rows) == 20000
+        start = 1000.0 + pid / 1e4
+        stream.pid_start(pid, max(1, pid - 1), start).time(10, 1, 5).pid_end(pid, start)
+    assert len(processes(stream.save(tmp_path / "many.out"))) == 20000

@@ -67,8 +67,8 @@ def test_the_context_of_a_stretch_stays(tmp_path):
 def test_what_is_left_of_a_statement_is_none_where_a_stretch_begins_or_ends_before_it(tmp_path):
     """The rest of line 1 is in the stretch, that of line 3 is not; line 2 is whole in it."""
     w = Writer().pid_start(7).fid(1, "/x/a.pl").time(10, 1, 1).discount().comment("nytp-label 0 a=b").time(10, 1, 1)
-    w.time(10, 1, 2).discount().comment("nytp-label 0 a").time(10, 1, 3).comment("nytp-label 0 a=b").time(10, 1, 3).pid_end(7).save(tmp_path / "out")
-    profile, _ = subs(tmp_path / "out", "--where=a=b")
+    w.time(10, 1, 2).discount().comment("nytp-label 0 a").time(10, 1, 3).comment("nytp-label 0 a=b").time(10, 1, 3)
+    profile, _ = subs(w.pid_end(7).save(tmp_path / "out"), "--where=a=b")
     assert {line["line"]: line["statements"] for line in profile["lines"]} == {1: 0, 2: 1, 3: 1}
 
 

@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
-"""Recordings written by hand, whose subs take the times and calls that they are told."""
+"""Recordings written by hand: their beginning, and those whose subs take the times and calls that they are told."""
 
 from nytpwrite import Writer
+
+MS = 10000                                      # ticks
+
+
+def begun(pid=7, ppid=1, start=1000.0, is_sampled=False, **attributes):
+    """A stream of one process, whose program is file 1."""
+    stream = Writer({"application": "/x/app.pl", **attributes}).pid_start(pid, ppid, start)
+    if is_sampled:
+        stream.attribute("sampled", 1).attribute("sample_interval_ns", 1000000)
+    return stream.fid(1, "/x/app.pl")
 
 
 def write_run(path, subs, uncalled=(), attributes=None):

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Stands before nytp_find_stack() and writes each moment to the file that NYTP_MOMENTS names, as
- * many as NYTP_MOMENTS_N says (moments.h). Linked with -Wl,--wrap=nytp_find_stack and
+ * Stands before nytp_find_stack() and writes each moment to the file that NYTP_MOMENTS names,
+ * as many as NYTP_MOMENTS_N says (replay_test.c). Linked with -Wl,--wrap=nytp_find_stack and
  * -Wl,--wrap=nytp_remember_call into the sampler of t/spy/samples.c or into NYTProf.so.
  */
-#include "t/sampling/moments.h"
+#include "sampling/find.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -43,8 +44,8 @@ static uint64_t id(uint64_t address)
 static bool has_pad(const struct nytp_reading *reading, const struct nytp_call *call)
 {
     const bool answer = real->has_pad(reading, call);
-    fprintf(out, "p %" PRIu64 " %" PRIu64 " %d %d;", id(call->code), id(call->pad),
-            call->depth, answer);
+    fprintf(out, "p %" PRIu64 " %" PRIu64 " %d %d;", id(call->code), id(call->pad), call->depth,
+            answer);
     return answer;
 }
 
@@ -84,9 +85,9 @@ static void write_call(const struct nytp_call *call)
 static void write_reading(const struct nytp_reading *reading)
 {
     fprintf(out, "m %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u %u %u %d %d;",
-            id(reading->pad), id(reading->stack), id(reading->main_pad),
-            id(reading->main_list), reading->n_lasting, reading->n_there, reading->n_far,
-            reading->n_learned, reading->top, reading->is_interruption);
+            id(reading->pad), id(reading->stack), id(reading->main_pad), id(reading->main_list),
+            reading->n_lasting, reading->n_there, reading->n_far, reading->n_learned,
+            reading->top, reading->is_interruption);
     for (uint32_t i = 0; i < nytp_calls_n(&reading->calls); i++)
         write_call(nytp_calls_at(&reading->calls, i));
 }

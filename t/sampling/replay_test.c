@@ -1,12 +1,27 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * Replays recorded moments of real programs (t/sampling/data, recorded by record_moments.c): in
- * each file the moments of one program from the first on, so that memory is as it was. The stack
- * that is found must be the recorded one.
+ * each file the moments of one program from the first on, so that memory is as it was. The
+ * stack that is found must be the recorded one.
+ *
+ * A moment is a line, its parts ended by semicolons. Addresses are numbers from 8 up, the same
+ * for the same address of a file; odd ones stay odd.
+ *
+ *     m PAD STACK MAIN_PAD MAIN_LIST LASTING THERE FAR LEARNED TOP INTERRUPTION
+ *     c CODE SITE PAD LIST CALLER STACK ROOT PLACE DEPTH KIND HIDDEN
+ *                                    a call, outermost first
+ *     p CODE PAD DEPTH ANSWER        a question: has_pad
+ *     i STATEMENT CODE OTHERWISE ANSWER   is_in
+ *     s PLACE ANSWER                 site_at
+ *     l STATEMENT ANSWER             line_of
+ *     r CALLER STACK PLACE LINE      the last call was remembered outside of the search
+ *     f FOUND CODE SITE CODE SITE …  the stack that was found, outermost first
  */
-#include "t/sampling/moments.h"
+#include "sampling/find.h"
+
 #include "t/tap.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +62,8 @@ static uint64_t answer_of(const struct nytp_reading *reading, const char *format
 
 static bool has_pad(const struct nytp_reading *reading, const struct nytp_call *call)
 {
-    return answer_of(reading, "p %" PRIu64 " %" PRIu64 " %d", call->code, call->pad, call->depth);
+    return answer_of(reading, "p %" PRIu64 " %" PRIu64 " %d", call->code, call->pad,
+                     call->depth);
 }
 
 static bool is_in(const struct nytp_reading *reading, uint64_t statement,
@@ -72,9 +88,12 @@ static bool begin_moment(struct moment *moment, const char *line)
     struct nytp_reading *const to = &moment->reading;
     int is_interruption = 0;
     *moment = (struct moment){.n_answers = 0};
-    const bool ok = sscanf(line, NYTP_MOMENT_LINE, &to->pad, &to->stack, &to->main_pad,
-                           &to->main_list, &to->n_lasting, &to->n_there, &to->n_far,
-                           &to->n_learned, &to->top, &is_interruption) == 10;
+    const bool ok =
+        sscanf(line,
+               "m %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu32 " %" SCNu32
+               " %" SCNu32 " %" SCNu32 " %" SCNd32 " %d",
+               &to->pad, &to->stack, &to->main_pad, &to->main_list, &to->n_lasting,
+               &to->n_there, &to->n_far, &to->n_learned, &to->top, &is_interruption) == 10;
     to->is_interruption = is_interruption != 0;
     return ok;
 }
@@ -87,9 +106,11 @@ static bool add_call(struct moment *moment, const char *line)
     if (++*n == MOST_CALLS)
         return false;
     *to = (struct nytp_call){.code = 0};
-    const bool ok = sscanf(line, NYTP_CALL_LINE, &to->code, &to->site, &to->pad, &to->list,
-                           &to->caller, &to->stack, &to->root, &to->place, &to->depth,
-                           &to->kind, &is_hidden) == 11;
+    const bool ok = sscanf(line,
+                           "c %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+                           " %" SCNu64 " %" SCNu64 " %" SCNd32 " %" SCNd32 " %" SCNu32 " %d",
+                           &to->code, &to->site, &to->pad, &to->list, &to->caller, &to->stack,
+                           &to->root, &to->place, &to->depth, &to->kind, &is_hidden) == 11;
     to->is_hidden = is_hidden != 0;
     return ok;
 }

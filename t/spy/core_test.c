@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Core files, made by hand: such as were cut, are cut while they are read, were compressed, or
- * have more segments than the head can tell.
+ * Core files, made by hand: such as are cut while they are read, or have more segments than the
+ * head can tell.
  */
 #define _GNU_SOURCE
 #include "spy/target/target.h"
@@ -110,23 +110,6 @@ static bool has_number(struct nytp_target *target, uint32_t segment)
            number == segment;
 }
 
-static void test_cut_before(void)
-{
-    struct made made = make_core(FEW, "/none", true);
-    uint64_t len = 0;
-    if (ftruncate(made.fd, (off_t)(made.end - PAGE - PAGE / 2)) != 0)
-        exit(1);
-    struct nytp_target target = opened(&made);
-    ok(target.core != NULL && nytp_target_whole_len(&target, &len) == made.end &&
-           len == made.end - PAGE - PAGE / 2,
-       "a file that was cut is read, and says how much it is to have");
-    ok(has_number(&target, FEW - 3) && has_number(&target, FEW - 2) &&
-           !has_number(&target, FEW - 1),
-       "as far as it goes");
-    nytp_target_close(&target);
-    close(made.fd);
-}
-
 static void test_cut_meanwhile(void)
 {
     char mapped[40];
@@ -176,29 +159,9 @@ static void test_many_segments(void)
     close(made.fd);
 }
 
-static void test_compressed(const char *magic, const char *expected)
-{
-    struct made made = make_core(FEW, "/none", true);
-    struct nytp_target target;
-    struct nytp_error error = {0};
-    put_at(&made, 0, magic, strlen(magic));
-    const bool is_open = nytp_target_of_core(&target, made.path, NULL, &error);
-    ok(!is_open && strstr(error.message, expected) != NULL, expected);
-    close(made.fd);
-}
-
 int main(void)
 {
-    test_cut_before();
     test_cut_meanwhile();
     test_many_segments();
-    test_compressed("\x1f\x8b\x08", "gzip -dc");
-    test_compressed("\xfd"
-                    "7zXZ",
-                    "xz -dc");
-    test_compressed("\x28\xb5\x2f\xfd", "zstd -dc");
-    test_compressed("\x04\x22\x4d\x18", "lz4 -dc");
-    test_compressed("BZh9", "bzip2 -dc");
-    test_compressed("MZ", "no core file");
     return done_testing();
 }

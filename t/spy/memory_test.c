@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * How memory is read: addresses at either end, and how much reading may take.
+ * How memory is read: addresses at either end, how much reading may take, and where no room is
+ * to remember what was read.
  */
+#include "spy/perl/stack.h"
+#include "spy/perl/walker.h"
 #include "spy/target/memory.h"
 
 #include "t/tap.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -65,9 +69,23 @@ static void test_bound(struct nytp_memory *memory, const char *name)
        "and goes on without that bound");
 }
 
+static void test_memory_is_out(void)
+{
+    static struct nytp_names names;
+    static struct nytp_walker walker;
+    struct rlimit limit;
+    getrlimit(RLIMIT_AS, &limit);
+    setrlimit(RLIMIT_AS, &(struct rlimit){1, limit.rlim_max});
+    const bool is_begun = nytp_walker_init(&walker, &names, &(struct nytp_interpreter){0});
+    setrlimit(RLIMIT_AS, &limit);
+    ok(!is_begun, "no room to remember calls is told");
+    nytp_walker_free(&walker);
+}
+
 int main(void)
 {
     struct nytp_memory memory = {.read = read_addresses, .fd = -1};
+    test_memory_is_out();
     test_kept_pages(&memory);
     test_last_addresses(&memory);
     nytp_memory_of_process(&memory, getpid());

@@ -112,20 +112,28 @@ def perls():
 
 
 @functools.cache
-def compiled(*sources):
-    """A program of these C files in t/ and our libraries."""
+def compiled(name):
+    """A program of this C file and our libraries."""
     build = ROOT / "exporters" / "build"
-    made = ROOT / "t" / ".cache" / f"{pathlib.Path(sources[0]).stem}.{os.getpid()}"
+    made = ROOT / "t" / ".cache" / f"{name}.{os.getpid()}"
     made.parent.mkdir(exist_ok=True)
     libs = [word for word in (build / "flags").read_text().split() if word.startswith("-l")]
-    subprocess.run(["cc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", f"-I{ROOT}", *(ROOT / "t" / source for source in sources),
+    subprocess.run(["cc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", f"-I{ROOT}", HERE / f"{name}.c",
                     build / "libnytpspy.a", build / "libnytpexport.a", build / "libnytp.a", *libs, "-o", made], check=True)
     return made
 
 
 def sampler():
-    """Which writes single samples."""
-    return compiled("spy/samples.c")
+    """The program that writes single samples."""
+    return compiled("samples")
+
+
+def sampled(process, rate, n, *words, before=(), **options):
+    """So many samples, a line each, and what the sampler says of them. pytest shows that if the test fails."""
+    command = [*before, sampler(), process.pid, rate, n, *words]
+    ran = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True, **options)
+    print(ran.stderr)
+    return ran.stdout.splitlines(), ran.stderr
 
 
 class Process:
@@ -171,13 +179,15 @@ def wait_until_it_samples(pid, n=1):
     wait_until(lambda: sum("nytp-spy." in name for name in names()) >= n)
 
 
+def sleeps(pid):
+    """How often it has slept by now."""
+    return int(re.search(r"\nvoluntary_ctxt_switches:\s*(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1])
+
+
 def wait_until_it_has_looked(pid):
     """Until this nytp-spy, which samples one thread, has looked at it some times from now on: it sleeps after each look."""
-    def sleeps():
-        with open(f"/proc/{pid}/status") as status:
-            return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", status.read(), re.MULTILINE)[1])
-    before = sleeps()
-    wait_until(lambda: sleeps() > before + 20)
+    before = sleeps(pid)
+    wait_until(lambda: sleeps(pid) > before + 20)
 
 
 def put_first(pid):
@@ -213,8 +223,10 @@ def waiting(perl, *arguments, **options):
         yield process
 
 
-def run(*arguments, **options):
-    return subprocess.run([SPY, *map(str, arguments)], capture_output=True, text=True, timeout=600, **options)
+def run(*arguments, before=(), spy=SPY, **options):
+    """The finished nytp-spy; `before` are words that stand before it."""
+    command = map(str, [*before, spy, *arguments])
+    return subprocess.run(list(command), capture_output=True, text=True, timeout=600, **options)
 
 
 def spy(*arguments, status=0, **options):
@@ -224,16 +236,11 @@ def spy(*arguments, status=0, **options):
     return ran.stdout if status == 0 else ran.stderr
 
 
-def sleeps(pid):
-    return int(re.search(r"\nvoluntary_ctxt_switches:\s*(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1])
-
-
 def record(pid, out, *options):
     """Records until there are samples, however long that takes on a busy machine."""
     with running(str(SPY), "record", pid, "-o", out, "-r", 1000, *options) as recording:
         wait_until_it_samples(recording.pid)
-        before = sleeps(recording.pid)
-        wait_until(lambda: sleeps(recording.pid) > before + 20)
+        wait_until_it_has_looked(recording.pid)
         recording.popen.terminate()
         assert recording.popen.wait() == 0
 
@@ -242,13 +249,12 @@ def exported(profile, *options):
     return subprocess.run([EXPORT, "-q", *options, profile], check=True, capture_output=True, text=True).stdout
 
 
-def rows(profile):
+def rows(profile, *options):
     """Those of its subs, as --csv has them."""
-    return list(csv.DictReader(exported(profile, "--csv").splitlines()))
+    return list(csv.DictReader(exported(profile, "--csv", *options).splitlines()))
 
 
-def as_nobody(*command):
-    return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *map(str, command)]
+AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 
 # Runs a command to which the kernel refuses a system call, as an old one or a container's filter does: a program of four

@@ -5,7 +5,6 @@ import contextlib
 import os
 import re
 import socket
-import subprocess
 
 import pytest
 
@@ -70,11 +69,7 @@ def test_workers_that_stand_at_the_same_place_are_told_together(script):
     name = f"worker-{os.getpid()}.pl"
     path = script(DEEP, name)
     with contextlib.ExitStack() as stack:
-        same = [stack.enter_context(spied.running(PERL, path, 3, stdin=subprocess.PIPE)) for _ in range(5)]
-        other = stack.enter_context(spied.running(PERL, path, 0, stdin=subprocess.PIPE))
-        for process in *same, other:
-            process.wait_for("ready")
-            process.wait_until_it_waits()
+        *same, other = (stack.enter_context(spied.waiting(PERL, path, depth)) for depth in (3, 3, 3, 3, 3, 0))
         text = spied.spy("dump", "-P", name)
     assert re.search(r"^5 processes stand here:\n(Process \d+: .*\.pl 3 \(waiting: read of pipe:\[\d+\] \(fd 0\)\)\n){5}Perl v.*\n\n    CORE::sysread$", text, re.M)
     assert text.count("main::down, 3 more of these") == 1 and text.count("CORE::sysread") == 2
@@ -126,9 +121,13 @@ def test_of_a_socket_that_listens_its_address_is_told(script):
     assert re.fullmatch(r"accept4? of tcp 127\.0\.0\.1:[1-9]\d*, which listens \(fd \d+\)", text), text
 
 
+SERVES = """use Socket; $| = 1; socket my $s, PF_UNIX, SOCK_STREAM, 0; bind $s, sockaddr_un($ARGV[0]); listen $s, 1;
+print "ready\\n"; accept my $new, $s; print "accepted\\n"; sysread $new, my $byte, 1;
+"""
+
+
 def test_of_a_unix_socket_its_path_is_told(script, tmp_path):
-    text = waits_for(script("""use Socket; $| = 1; socket my $s, PF_UNIX, SOCK_STREAM, 0; bind $s, sockaddr_un($ARGV[0]); listen $s, 1;
-        print "ready\\n"; accept my $new, $s;"""), tmp_path / "a socket")
+    text = waits_for(script(SERVES), tmp_path / "a socket")
     assert re.fullmatch(rf"accept4? of unix socket {tmp_path}/a socket \(fd \d+\)", text), text
 
 
@@ -136,9 +135,7 @@ def test_of_a_unix_client_the_server_is_told(script, tmp_path):
     """Which has the name that the client lacks."""
     client = script("""use Socket; $| = 1; socket my $s, PF_UNIX, SOCK_STREAM, 0; connect $s, sockaddr_un($ARGV[0]) or die $!;
         print "ready\\n"; sysread $s, my $byte, 1;""", "client.pl")
-    server = script("""use Socket; $| = 1; socket my $s, PF_UNIX, SOCK_STREAM, 0; bind $s, sockaddr_un($ARGV[0]); listen $s, 1;
-        print "ready\\n"; accept my $new, $s; print "accepted\\n"; sysread $new, my $byte, 1;""", "server.pl")
-    path = tmp_path / "a socket"
+    server, path = script(SERVES, "server.pl"), tmp_path / "a socket"
     with spied.ready(PERL, server, path) as serving:
         with spied.running(PERL, client, path) as asking:
             for process, said in (serving, "accepted"), (asking, "ready"):

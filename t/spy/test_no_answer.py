@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import spied
-from spied import PERL, as_nobody, exported
+from spied import AS_NOBODY, PERL, exported
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists("/dev/fuse"), reason="needs root and FUSE")
 
@@ -62,7 +62,7 @@ def test_a_program_whose_file_never_comes_is_not_waited_for(open_folder, open_sp
     subprocess.run(["cc", "-static", "-x", "c", "-", "-o", static], input=code, text=True, check=True)
     with mounting("behind", static.parent, static) as process:
         pid = process.wait_for("ready").split()[1]
-        ran = in_time(*as_nobody(open_spy, "dump", pid))
+        ran = in_time(*AS_NOBODY, open_spy, "dump", pid)
         process.popen.stdin.close()
         process.popen.wait(60)
     assert ran.returncode == 1 and "there is no perl in this process" in ran.stderr and ran.stderr.count("\n") == 1, ran

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """What a recording of nytp-spy holds, and what it takes."""
 
-import csv
 import os
 import pathlib
 import re
@@ -34,8 +33,8 @@ def test_record_makes_a_profile_whose_shares_are_true(step, script, tmp_path):
     with spied.running(PERL, script(SHARES), *step) as process:
         spied.put_first(process.pid)
         process.wait_for("ready")
-        ran = subprocess.run([spied.SPY, "record", str(process.pid), "-o", tmp_path / "out", "-r", "250", "-d", "4s"],
-                             check=True, capture_output=True, text=True)
+        ran = spied.run("record", process.pid, "-o", tmp_path / "out", "-r", "250", "-d", "4s")
+        assert ran.returncode == 0, ran.stderr
         os.kill(process.pid, signal.SIGUSR1)
         true = {name: float(share) for name, share in (line.split() for line in process.popen.stdout)}
     late = re.search(r"(\d+) % of the looks came late", ran.stderr)
@@ -196,22 +195,26 @@ BEGIN { Looked->import }
 """
 
 
+def recorded_by_both(program, folder, name, **environment):
+    """(sub, line) of the subs of this name in a recording of perl's recorder and of nytp-spy, which are files "own" and "out"."""
+    environment = {**os.environ, **environment}
+    blib = f"{spied.ROOT}/blib/lib:{spied.ROOT}/blib/arch"
+    subprocess.run([PERL, "-d:NYTProf", program], check=True,
+                   env={**environment, "ALONE": "1", "PERL5LIB": blib, "NYTPROF": f"file={folder}/own"})
+    spied.spy("record", "-r", "1000", "-o", folder / "out", "--", PERL, program, env=environment)
+    return [{(row["sub"], row["line"]) for row in spied.rows(folder / file) if name in row["sub"]} for file in ("own", "out")]
+
+
 def test_begin_blocks_are_named_as_by_a_recorder(script, tmp_path):
     """By the lines on which they begin, so that a comparison pairs them; one of the same line in another file has a number."""
     program = script(BLOCKS)
     script(LOOKED, "Looked.pm")
     script(OTHER, "Other.pm")
-    blib = f"{spied.ROOT}/blib/lib:{spied.ROOT}/blib/arch"
-    environment = {**os.environ, "BLOCKS": str(tmp_path)}
-    subprocess.run([PERL, "-d:NYTProf", program], check=True,
-                   env={**environment, "ALONE": "1", "PERL5LIB": blib, "NYTPROF": f"file={tmp_path}/own"})
-    spied.spy("record", "-r", "1000", "-o", tmp_path / "out", "--", PERL, program, env=environment)
-    own, out = ({(row["sub"], row["line"]) for row in spied.rows(tmp_path / name)
-                 if "main::BEGIN" in row["sub"]} for name in ("own", "out"))
+    own, out = recorded_by_both(program, tmp_path, "main::BEGIN", BLOCKS=str(tmp_path))
     quick = ("main::BEGIN@2", "2")
     assert out - {quick} == own - {quick} and len(out) >= 10
     for base, new in (("own", "out"), ("out", "own")):      # one of them has not seen all: their order tells nothing
-        rows = csv.DictReader(exported(tmp_path / new, f"--diff={tmp_path / base}", "--csv").splitlines())
+        rows = spied.rows(tmp_path / new, f"--diff={tmp_path / base}")
         assert {(row["sub"], row["line"]) for row in rows if "main::BEGIN" in row["sub"]} >= own - {quick}
 
 
@@ -253,13 +256,7 @@ $_->(1) for @subs{"first", "second"}, $short, @listed, $outer->(), $below, $sign
 
 def test_anonymous_subs_are_named_as_by_a_recorder(script, tmp_path):
     """By the lines on which they end, so that a comparison pairs them."""
-    program = script(ANONYMOUS)
-    blib = f"{spied.ROOT}/blib/lib:{spied.ROOT}/blib/arch"
-    subprocess.run([PERL, "-d:NYTProf", program], check=True,
-                   env={**os.environ, "ALONE": "1", "PERL5LIB": blib, "NYTPROF": f"file={tmp_path}/own"})
-    spied.spy("record", "-r", "1000", "-o", tmp_path / "out", "--", PERL, program)
-    own, out = ({row["sub"] for row in spied.rows(tmp_path / name) if "main::__ANON__" in row["sub"]}
-                for name in ("own", "out"))
+    own, out = ({sub for sub, _ in subs} for subs in recorded_by_both(script(ANONYMOUS), tmp_path, "main::__ANON__"))
     quick = {name for name in own if name.endswith(":29]")}     # the one that makes another and is left
     assert len(quick) == 1 and out - quick == own - quick and len(out - quick) == 8
 
@@ -278,7 +275,7 @@ do { work() for 1 .. 50 } until looks() > $before + 1500;
 def test_xsubs_that_are_over_soon_are_seen(script, tmp_path):
     """Their calls name them. They have a third of the time here, and without their names a seventh was seen."""
     spied.spy("record", "-r", "1000", "-o", tmp_path / "out", "--", PERL, script(XSUBS))
-    own = {row["sub"]: int(row["exclusive_ns"]) for row in csv.DictReader(exported(tmp_path / "out", "--csv").splitlines())}
+    own = {row["sub"]: int(row["exclusive_ns"]) for row in spied.rows(tmp_path / "out")}
     xsubs = sum(ns for sub, ns in own.items() if re.fullmatch(r"(List|Scalar)::Util::[a-z]\w+", sub))
     assert xsubs > 0.22 * (xsubs + own["main::work"])   # six standard deviations of 800 samples. Chance: 1e-9
 

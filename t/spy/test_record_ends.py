@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """All ways in which a recording of nytp-spy, the program that it has started, or one that runs already can end or stop: the status that
-comes back, and what is on disk. `pytest -s` prints the table."""
+comes back, and what is on disk."""
 
 import contextlib
 import os
@@ -28,15 +28,6 @@ my %on_signal = (saves => sub { saving() if ++$n == 1 }, leaves => sub { exit 7 
 $how && ($SIG{$_} = $on_signal{$how}) for qw(INT TERM HUP QUIT USR1 USR2);
 work() while 1;
 """
-TABLE = []
-
-
-@pytest.fixture(scope="module", autouse=True)
-def table():
-    yield
-    print(f"\n{'end':<44} {'status':>6}  profile")
-    for end, status, profile in TABLE:
-        print(f"{end:<44} {status:>6}  {profile}")
 
 
 @pytest.fixture
@@ -45,17 +36,11 @@ def app(tmp_path):
     return tmp_path / "app.pl"
 
 
-def note(end, status, out):
-    """Takes a row of the table; the subs that are in the profile, or None."""
-    if not out.exists():
-        TABLE.append((end, status, "none"))
-        return None
+def subs_in(out):
+    """Those of a recording, which is whole."""
     checked = subprocess.run([EXPORT, "--check", out], capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    csv = exported(out, "--csv")
-    subs = set(re.findall(r"\bmain::\w+", csv))
-    TABLE.append((end, status, "whole, to the end" if "main::saving" in subs else "whole"))
-    return subs
+    return set(re.findall(r"\bmain::\w+", exported(out, "--csv")))
 
 
 def with_signals_as_by_default():
@@ -96,25 +81,29 @@ def has_to_handle(pid, number):
     return int(pending, 16) >> (number - 1) & 1
 
 
-@pytest.mark.parametrize("end, code, status", [
-    ("COMMAND exits with 0", "exit 0", 0), ("COMMAND exits with 3", "exit 3", 3), ("COMMAND dies", "die", 255), ("COMMAND is killed", "kill KILL => $$", 137),
-    ("COMMAND crashes", "kill SEGV => $$", 139), ("COMMAND ends by _exit", "require POSIX; POSIX::_exit(4)", 4),
-    ("COMMAND becomes another program by exec", "exec 'sh', '-c', 'exit 6'", 6)])
-def test_the_end_of_command(end, code, status, tmp_path):
-    out = tmp_path / "out"
-    ran = subprocess.run([spied.SPY, "record", "-o", out, "-r", "1000", "--", PERL, "-e", f"sub work {{ 1 for 1 .. 1e7 }} work(); {code}"], capture_output=True,
-                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
-    assert ran.returncode == status and "main::work" in note(end, ran.returncode, out)
+@pytest.mark.parametrize("end, status", [
+    ("exit 0", 0), ("exit 3", 3), ("die", 255), ("kill KILL => $$", 137), ("kill SEGV => $$", 139),
+    ("require POSIX; POSIX::_exit(4)", 4), ("exec 'sh', '-c', 'exit 6'", 6)])
+def test_the_status_of_a_command_is_that_of_the_recording(end, status, tmp_path):
+    program = f"sub work {{ 1 for 1 .. 1e7 }} work(); {end}"
+    spied.spy("record", "-o", tmp_path / "out", "-r", "1000", "--", PERL, "-e", program, status=status,
+              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+    assert "main::work" in subs_in(tmp_path / "out")
 
 
-@pytest.mark.parametrize("end, mode, status", [("COMMAND is not found", None, 127), ("COMMAND is not executable", 0o644, 126)])
-def test_a_command_that_cannot_be_run(end, mode, status, tmp_path):
+@pytest.mark.parametrize("end, status", [("kill -SEGV $$", 139), ("exit 7", 7)])
+def test_so_it_is_of_a_command_that_is_no_perl(end, status, tmp_path):
+    assert "nothing was recorded" in spied.spy("record", "-o", tmp_path / "out", "--", "sh", "-c", end, status=status)
+
+
+@pytest.mark.parametrize("mode, status", [(None, 127), (0o644, 126)], ids=["not found", "not executable"])
+def test_a_command_that_cannot_be_run(mode, status, tmp_path):
     command, out = tmp_path / "command", tmp_path / "out"
     if mode is not None:
         command.write_text("#!/bin/sh\n")
         command.chmod(mode)
     ran = spied.run("record", "-o", out, "--", command)
-    assert ran.returncode == status and note(end, ran.returncode, out) is None and f"{command}: " in ran.stderr
+    assert ran.returncode == status and not out.exists() and f"{command}: " in ran.stderr
 
 
 @pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "QUIT", "USR1", "USR2"])
@@ -125,7 +114,7 @@ def test_a_signal_is_passed_on_and_the_end_of_command_is_recorded(name, app, tmp
         spy.send_signal(getattr(signal, f"SIG{name}"))
         assert spy.wait(60) == 7
         assert spy.stdout.read() == "got 1\n"
-    assert "main::saving" in note(f"SIG{name} to nytp-spy, COMMAND handles it", 7, out)
+    assert "main::saving" in subs_in(out)
 
 
 @pytest.mark.parametrize("how, name", [("group", "INT"), ("group", "USR1"), ("each", "INT"), ("each", "USR1"), ("timeout", "TERM"), ("timeout", "USR1")])
@@ -163,7 +152,7 @@ def test_a_command_that_a_signal_ends(name, app, tmp_path):
         spy.send_signal(getattr(signal, f"SIG{name}"))
         status = spy.wait(60)
         assert status == 128 + getattr(signal, f"SIG{name}") and not os.path.exists(f"/proc/{command}")
-    assert "main::work" in note(f"SIG{name} to nytp-spy, COMMAND does not", status, out)
+    assert "main::work" in subs_in(out)
 
 
 @contextlib.contextmanager
@@ -183,7 +172,7 @@ def test_ctrl_c_is_commands_and_its_end_is_recorded(app, tmp_path):
         assert shown.line() == "7"
         shown.drain()
         assert b"got 1" in shown.shown
-    assert "main::saving" in note("Ctrl-C", 7, out)
+    assert "main::saving" in subs_in(out)
 
 
 def test_a_second_ctrl_c_leaves_at_once(app, tmp_path):
@@ -195,7 +184,7 @@ def test_a_second_ctrl_c_leaves_at_once(app, tmp_path):
         spied.wait_until(lambda: not has_to_handle(witness, signal.SIGINT))
         shown.press(b"\x03")
         assert shown.line() == "130" and state_of(command) in "RS"
-    assert "main::work" in note("Ctrl-C twice, COMMAND goes on", 130, out)
+    assert "main::work" in subs_in(out)
 
 
 def test_ctrl_z_stops_both_and_they_go_on(app, tmp_path):
@@ -209,7 +198,7 @@ def test_ctrl_z_stops_both_and_they_go_on(app, tmp_path):
         spied.wait_until(lambda: state_of(command) in "RS" and state_of(shown.pid) in "RS")
         shown.press(b"\x03")
         assert shown.line() == "7"
-    assert "main::saving" in note("Ctrl-Z, fg, Ctrl-C", 7, out)
+    assert "main::saving" in subs_in(out)
 
 
 def test_the_time_in_which_a_recording_stood_still_is_nobodys(app, tmp_path):
@@ -230,7 +219,6 @@ def test_the_time_in_which_a_recording_stood_still_is_nobodys(app, tmp_path):
         whole = time.monotonic() - before
     ticks = [int(n) for n in re.findall(r"TIME_LINE ticks=(\d+)", exported(out, "--dump"))]
     assert max(ticks) / 1e7 < max(whole - still, 1)
-    TABLE.append(("nytp-spy is stopped (SIGSTOP) and goes on", 7, "whole, to the end"))
 
 
 def test_a_command_that_stops_itself_is_waited_for(app, tmp_path):
@@ -244,7 +232,7 @@ def test_a_command_that_stops_itself_is_waited_for(app, tmp_path):
         os.kill(command, signal.SIGCONT)
         spy.send_signal(signal.SIGTERM)
         assert spy.wait(60) == 7
-    assert "main::saving" in note("COMMAND is stopped and goes on", 7, out)
+    assert "main::saving" in subs_in(out)
 
 
 def test_a_signal_after_the_recording_is_over_is_passed_on_too(app, tmp_path):
@@ -254,7 +242,7 @@ def test_a_signal_after_the_recording_is_over_is_passed_on_too(app, tmp_path):
         spied.wait_until(out.exists)
         spy.send_signal(signal.SIGTERM)
         assert spy.wait(60) == 7
-    assert note("--duration is over, then SIGTERM", 7, out) & {"main::RUNTIME", "main::work"}    # the command may not have had a turn yet
+    assert subs_in(out) & {"main::RUNTIME", "main::work"}    # the command may not have had a turn yet
 
 
 @pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "QUIT"])
@@ -265,7 +253,7 @@ def test_a_recording_of_what_runs_already_ends_and_leaves_it(name, app, tmp_path
             spy.send_signal(getattr(signal, f"SIG{name}"))
             assert spy.wait(60) == 0
         assert state_of(process.pid) in "RS"
-    assert "main::work" in note(f"SIG{name}, of a PID", 0, out)
+    assert "main::work" in subs_in(out)
 
 
 def test_a_target_that_goes_ends_the_recording(app, tmp_path):
@@ -274,13 +262,12 @@ def test_a_target_that_goes_ends_the_recording(app, tmp_path):
         with recording(process.pid, "-o", out) as spy:
             process.popen.kill()
             assert spy.wait(60) == 0
-    assert "main::work" in note("the PID is killed", 0, out)
+    assert "main::work" in subs_in(out)
 
 
 def test_a_full_disk_is_told_and_the_status_is_4(tmp_path):
     ran = spied.run("record", "-o", "/dev/full", "--", PERL, "-e", "1 for 1 .. 2e7")
     assert ran.returncode == 4 and "No space left on device" in ran.stderr
-    TABLE.append(("the disk is full", 4, "none"))
 
 
 @pytest.mark.parametrize("output, to", [("-", None), ("/dev/stdout", None), ("printed", "printed")])
@@ -290,13 +277,12 @@ def test_an_output_that_command_prints_to_is_refused(output, to, tmp_path):
                              stderr=subprocess.PIPE, text=True)
     assert ran.returncode == 2 and "where /usr/bin/perl prints, too" in ran.stderr
     assert not (tmp_path / "started").exists()
-    TABLE.append((f"-o {output} beside COMMAND", 2, "none"))
 
 
 def test_another_descriptor_takes_the_profile_beside_what_command_prints(tmp_path):
     out = tmp_path / "out"
     ran = subprocess.run(["sh", "-c", f"{spied.SPY} record -o /dev/fd/3 -- {PERL} -e 'print qq(printed\\n); 1 for 1 .. 2e7' 3>{out}"], capture_output=True, text=True)
-    assert ran.returncode == 0 and ran.stdout == "printed\n" and note("-o /dev/fd/3 beside COMMAND", 0, out) is not None
+    assert ran.returncode == 0 and ran.stdout == "printed\n" and subs_in(out)
 
 
 # perl has no statement while it begins and while it ends. This one puts a 0 into its PL_curcop, which is the first word of its heap that points

@@ -16,7 +16,7 @@ import pytest
 
 import spied
 from opened import opens
-from spied import PERL, THREADS, WAITS, as_nobody, exported
+from spied import AS_NOBODY, PERL, THREADS, WAITS, exported
 
 
 def wait_a_while():
@@ -86,9 +86,7 @@ def test_names_lead_nowhere_out_of_the_programs_root(name, has_call, tmp_path):
     os.symlink("../../../../../.." + str(host), jail / "up")
     code = f'$| = 1; chroot "{tmp_path}/jail" or die; chdir "/srv" or die; eval qq{{# line 1 "{name}"\nsub f {{ say "ready"; sleep 99 }}}}; f()'
     with spied.waiting(PERL, "-E", code) as process:
-        command = [spied.SPY, "dump", str(process.pid)]
-        filtered = [] if has_call else spied.without("openat2", errno.ENOSYS)
-        shown = subprocess.run(filtered + command, capture_output=True, text=True, check=True).stdout
+        shown = spied.spy("dump", process.pid, before=[] if has_call else spied.without("openat2", errno.ENOSYS))
         spied.record(process.pid, tmp_path / "out")
     kept = exported(tmp_path / "out", "--dump")
     is_there = name.endswith("lib/Mod.pm")
@@ -150,7 +148,7 @@ def test_who_has_the_right_and_is_refused_is_not_told_to_get_it(script):
     with spied.ready(PERL, script(WAITS)) as process:
         if subprocess.run(["unshare", "-Ur", "true"], stderr=subprocess.DEVNULL).returncode:
             pytest.skip("no user namespace may be made here")
-        ran = subprocess.run(["unshare", "-Ur", spied.SPY, "dump", str(process.pid)], capture_output=True, text=True)
+        ran = spied.run("dump", process.pid, before=["unshare", "-Ur"])
     assert ran.returncode == 1 and ran.stderr.count("\n") == 1
     assert f": process {process.pid} may not be looked at, although nytp-spy has CAP_SYS_PTRACE: it is of another user namespace" in ran.stderr
 
@@ -158,11 +156,11 @@ def test_who_has_the_right_and_is_refused_is_not_told_to_get_it(script):
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_another_users_process_says_who_may(script, open_spy):
     with spied.waiting(PERL, script(WAITS)) as process:
-        ran = subprocess.run(as_nobody(open_spy, "dump", process.pid), capture_output=True, text=True)
+        ran = spied.run("dump", process.pid, before=AS_NOBODY, spy=open_spy)
         assert ran.returncode == 1
         assert "is of user 0, you are 65534: use sudo" in ran.stderr
-    with spied.waiting(" ".join(as_nobody(PERL)), "-e", '$| = 1; print "ready\n"; <STDIN>') as process:
-        ran = subprocess.run(as_nobody(open_spy, "dump", process.pid), capture_output=True, text=True)
+    with spied.waiting(" ".join([*AS_NOBODY, PERL]), "-e", '$| = 1; print "ready\n"; <STDIN>') as process:
+        ran = spied.run("dump", process.pid, before=AS_NOBODY, spy=open_spy)
         assert ran.returncode == 0 and "CORE::readline" in ran.stdout
 
 
@@ -186,6 +184,13 @@ exec chroot /mnt setpriv --bounding-set=-sys_ptrace "$@"
 """
 
 
+def dumped_without_rights(with_files, pid):
+    ran = spied.run("dump", pid, before=["unshare", "-m", "sh", "-c", WITHOUT_RIGHTS % with_files, "sh"])
+    if ran.returncode == 99:
+        pytest.skip("no file systems may be mounted here")
+    return ran
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 @pytest.mark.parametrize("with_files, reason", [
     ("true", r"process \d+ may not be looked at; it takes the same user or CAP_SYS_PTRACE$"),
@@ -194,11 +199,8 @@ exec chroot /mnt setpriv --bounding-set=-sys_ptrace "$@"
     ("touch .dockerenv", r"this container may not read .*: start it with --cap-add SYS_PTRACE"),
 ], ids=["no right", "yama", "container"])
 def test_what_forbids_to_look_is_told_with_the_way_out(with_files, reason):
-    command = ["unshare", "-m", "sh", "-c", WITHOUT_RIGHTS % with_files, "sh"]
-    with spied.ready(" ".join(as_nobody(PERL)), "-e", '$| = 1; print "ready\\n"; <STDIN>') as process:
-        ran = subprocess.run([*command, spied.SPY, "dump", str(process.pid)], capture_output=True, text=True)
-    if ran.returncode == 99:
-        pytest.skip("no file systems may be mounted here")
+    with spied.ready(" ".join([*AS_NOBODY, PERL]), "-e", '$| = 1; print "ready\\n"; <STDIN>') as process:
+        ran = dumped_without_rights(with_files, process.pid)
     assert ran.returncode == 1 and re.search(reason, ran.stderr), ran.stderr
     assert ran.stdout == "" and ran.stderr.count("\n") == 1
 
@@ -220,11 +222,8 @@ def test_who_traces_is_told_where_that_may_be_why(script):
                               stdout=subprocess.PIPE, text=True) as tracer:
             assert tracer.stdout.readline() == "0\n"
             looked = spied.spy("dump", process.pid)
-            command = ["unshare", "-m", "sh", "-c", WITHOUT_RIGHTS % "true", "sh"]
-            ran = subprocess.run([*command, spied.SPY, "dump", str(process.pid)], capture_output=True, text=True)
+            ran = dumped_without_rights("true", process.pid)
             tracer.kill()
-    if ran.returncode == 99:
-        pytest.skip("no file systems may be mounted here")
     assert "CORE::sysread" in looked
     assert ran.returncode == 1 and f": process {tracer.pid} traces it, and you are not its user" in ran.stderr
 
@@ -233,7 +232,7 @@ def test_who_traces_is_told_where_that_may_be_why(script):
 def test_a_program_that_changed_its_user_is_closed_to_that(script, open_spy):
     """As one that is set-uid: the kernel keeps what root's process knew from the user that it became."""
     with spied.waiting(PERL, script(CLOSED)) as process:
-        ran = subprocess.run(as_nobody(open_spy, "dump", process.pid), capture_output=True, text=True)
+        ran = spied.run("dump", process.pid, before=AS_NOBODY, spy=open_spy)
         assert ran.returncode == 1 and "has changed its user or is set-uid, and so is closed to its own user: use sudo" in ran.stderr
         assert "CORE::readline" in spied.spy("dump", process.pid)
 
@@ -241,16 +240,14 @@ def test_a_program_that_changed_its_user_is_closed_to_that(script, open_spy):
 @pytest.mark.parametrize("errno", [errno.ENOSYS, errno.EPERM], ids=["no such call", "filtered"])
 def test_where_the_system_call_is_not_to_be_had_memory_is_read_as_a_file(errno, script):
     with spied.waiting(PERL, script(WAITS)) as process:
-        ran = subprocess.run([*spied.without("process_vm_readv", errno), spied.SPY, "dump", str(process.pid)], capture_output=True, text=True)
-    assert ran.returncode == 0 and "main::inner" in ran.stdout, ran.stderr
+        assert "main::inner" in spied.spy("dump", process.pid, before=spied.without("process_vm_readv", errno))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 @pytest.mark.parametrize("errno", [errno.ENOSYS, errno.EPERM], ids=["no such call", "filtered"])
 def test_where_neither_the_call_nor_the_file_is_to_be_had_is_told_who_may(errno, script, open_spy):
     with spied.waiting(PERL, script(WAITS)) as process:
-        filtered = [*spied.without("process_vm_readv", errno), open_spy, "dump", process.pid]
-        ran = subprocess.run(as_nobody(*filtered), capture_output=True, text=True)
+        ran = spied.run("dump", process.pid, before=AS_NOBODY + spied.without("process_vm_readv", errno), spy=open_spy)
     assert ran.returncode == 1 and ran.stdout == "", ran.stderr
     assert ran.stderr.count("\n") == 1 and "is of user 0, you are 65534: use sudo" in ran.stderr
 

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 import spied
+from spied import PERL
 
 
 def sub_lines(program):
@@ -74,23 +75,25 @@ class Known:
 def test_every_sample_is_a_stack_that_there_is(perl, kind, rate, n, least, tmp_path):
     told = tmp_path / "told"
     with spied.ready(perl, spied.HERE / "stacks.pl", told, kind) as process:
-        ran = subprocess.run([spied.sampler(), str(process.pid), str(rate), str(n)], capture_output=True, text=True, check=True)
+        samples, said = spied.sampled(process, rate, n)
     known = Known(told.read_text().splitlines(), spied.HERE / "stacks.pl")
-    samples = ran.stdout.splitlines()
     wrong = collections.Counter(sample[-300:] for sample in samples if not known.has(sample))
-    print(ran.stderr)
     assert sum(wrong.values()) <= 5 + n / 1000, wrong.most_common(40)
-    assert len(samples) >= least * n, ran.stderr
+    assert len(samples) >= least * n, said
     seen = {name for sample in samples[::len(samples) // 2000 + 1] for name, _ in frames(sample)}
     assert ("main::deep" if kind == "deep" else "main::work") in seen and len(seen) > (2 if kind == "deep" else 15), seen
+
+
+def each(said, what):
+    """How many calls or pieces of memory the sampler needed for each sample."""
+    return float(re.search(rf"([\d.]+) {what} each", said)[1])
 
 
 def dumped(perl, program):
     """The frames that a dump of a program shows which sleeps in the end: (sub, line), innermost first."""
     with spied.waiting(perl, "-e", program) as process:
-        ran = subprocess.run([spied.ROOT / "bin" / "nytp-spy", "dump", str(process.pid)], capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-    return [(name, int(line)) for name, line in re.findall(r"^    (.*) \(-e:(\d+)\)$", ran.stdout, re.M)]
+        text = spied.spy("dump", process.pid)
+    return [(name, int(line)) for name, line in re.findall(r"^    (.*) \(-e:(\d+)\)$", text, re.M)]
 
 
 SLEEPS = r"""$| = 1; sub sleeps { print "ready\n"; select undef, undef, undef, 50 } """
@@ -139,11 +142,9 @@ def test_an_eval_that_is_over_is_in_no_other_sub(perl):
     main, evals, other = "main:6", "main::evals:4", "main::other:5"
     may_be = re.compile(rf"{main}(;{evals}(;\(eval\):[124](;main::work:2)?)?|;{other}(;main::inner:3)?)?")
     with spied.ready(perl, "-e", EVALS) as process:
-        ran = subprocess.run([spied.sampler(), str(process.pid), "10000", "20000"], capture_output=True, text=True, check=True)
-    print(ran.stderr)
-    samples = ran.stdout.splitlines()
+        samples, said = spied.sampled(process, 10000, 20000)
     wrong = collections.Counter(sample for sample in samples if not may_be.fullmatch(sample))
-    assert not wrong and len(samples) > 16000, (wrong.most_common(40), ran.stderr)
+    assert not wrong and len(samples) > 16000, (wrong.most_common(40), said)
     assert any(";(eval)" in sample for sample in samples) and any(";main::other" in sample for sample in samples)
 
 
@@ -155,11 +156,10 @@ def test_a_program_is_seen_while_it_is_compiled(tmp_path):
     """perl computes what is constant and goes through what it has compiled, as if it ran: nine of ten samples were left out. None of
     500 was torn; 15 of 300 may be. Chance: 1e-9"""
     (tmp_path / "long.pl").write_text('BEGIN { $| = 1; print "ready\\n" }\n' + 300_000 * COMPILED)
-    with spied.ready("/usr/bin/perl", tmp_path / "long.pl") as process:
-        ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "300"], capture_output=True, text=True, check=True)
-    print(ran.stderr)
-    lines = [int(line) for line in re.findall(r"^main:(\d+)$", ran.stdout, re.M)]
-    assert len(lines) >= 285 and lines == sorted(lines) and lines[-1] > lines[0] > 1, ran.stderr
+    with spied.ready(PERL, tmp_path / "long.pl") as process:
+        samples, said = spied.sampled(process, 1000, 300)
+    lines = [int(line) for line in re.findall(r"^main:(\d+)$", "\n".join(samples), re.M)]
+    assert len(lines) >= 285 and lines == sorted(lines) and lines[-1] > lines[0] > 1, said
 
 
 def pieces_of(depth, tmp_path):
@@ -167,12 +167,11 @@ def pieces_of(depth, tmp_path):
     program = tmp_path / "chain.pl"
     program.write_text("".join(f"sub f{i} {{ f{i - 1}() }}\n" for i in range(1, depth)) +
                        f'sub f0 {{ $| = 1; print "ready\\n"; sysread STDIN, my $byte, 1 }}\nf{depth - 1}();\n')
-    with spied.waiting("/usr/bin/perl", program) as process:
-        ran = subprocess.run([spied.sampler(), str(process.pid), "10000", "50", "ends"], capture_output=True, text=True, check=True)
-    pieces = re.search(r"([\d.]+) pieces each", ran.stderr)[1]
-    frames = [name for name, _ in map(lambda frame: frame.rsplit(":", 1), ran.stdout.splitlines()[0].split(";"))]
-    assert frames == ["main"] + [f"main::f{i}" for i in [*range(depth - 1, depth - 936, -1), *range(63, -1, -1)]], (frames[:3], frames[-3:])
-    return float(pieces)
+    with spied.waiting(PERL, program) as process:
+        samples, said = spied.sampled(process, 10000, 50, "ends")
+    names = [frame.rsplit(":", 1)[0] for frame in samples[0].split(";")]
+    assert names == ["main"] + [f"main::f{i}" for i in [*range(depth - 1, depth - 936, -1), *range(63, -1, -1)]], (names[:3], names[-3:])
+    return each(said, "pieces")
 
 
 def test_only_those_frames_of_a_deep_stack_are_named_that_are_kept(tmp_path):
@@ -187,12 +186,11 @@ def test_on_one_processor_samples_are_whole_after_one_more_look(deep, tmp_path):
     contexts are read half a microsecond after its variables, when a call as short as these is over. A sample needs more looks if the kernel
     moves on the program within two system calls: in none of 1000, in 20 of them a fault. Chance: 1e-9"""
     processor = min(os.sched_getaffinity(0))
-    with spied.ready("/usr/bin/perl", spied.HERE / "stacks.pl", tmp_path / "told", *(["deep"] if deep else [])) as process:
+    with spied.ready(PERL, spied.HERE / "stacks.pl", tmp_path / "told", *(["deep"] if deep else [])) as process:
         os.sched_setaffinity(process.pid, {processor})
-        ran = subprocess.run(["taskset", "-c", str(processor), spied.sampler(), str(process.pid), "400", "1000"], capture_output=True, text=True, check=True)
-    print(ran.stderr)
-    whole, later = map(int, re.match(r"(\d+) whole, \d+ of them at a second look, (\d+) at a later one", ran.stderr).groups())
-    assert whole - later >= 980, ran.stderr
+        _, said = spied.sampled(process, 400, 1000, before=["taskset", "-c", processor])
+    whole, later = map(int, re.match(r"(\d+) whole, \d+ of them at a second look, (\d+) at a later one", said).groups())
+    assert whole - later >= 980, said
 
 
 RECURSION = r"""
@@ -210,18 +208,18 @@ $| = 1; rests(5);
 def test_a_sample_takes_few_system_calls_at_rest(depth, n_calls, followed):
     """One for the stack: of what was the same for as long as it is known, nothing is read. They are most of what it costs; they were four.
     A deep stack is found first. A recording reads nothing of one that sleeps on."""
-    with spied.waiting("/usr/bin/perl", "-e", RESTS.replace("rests(5)", f"rests({depth})")) as process:
+    with spied.waiting(PERL, "-e", RESTS.replace("rests(5)", f"rests({depth})")) as process:
         def calls(n):
-            ran = subprocess.run([spied.sampler(), str(process.pid), "10000", str(n), *followed], capture_output=True, text=True, check=True)
-            assert followed or ran.stderr.startswith(f"{n} whole, "), ran.stderr    # a second look is one more
-            return (n + 1) * float(re.search(r"([\d.]+) calls each", ran.stderr)[1])
-        each = (calls(1100) - calls(100)) / 1000
-    assert n_calls - 0.1 < each < n_calls + 0.1, each
+            _, said = spied.sampled(process, 10000, n, *followed)
+            assert followed or said.startswith(f"{n} whole, "), said    # a second look is one more
+            return (n + 1) * each(said, "calls")
+        of_each = (calls(1100) - calls(100)) / 1000
+    assert n_calls - 0.1 < of_each < n_calls + 0.1, of_each
 
 
 def test_one_that_slept_is_read_when_it_has_run():
     sleeps = r'sub sleeps { syswrite STDOUT, "ready\n"; sysread STDIN, my $byte, 1 } sub again { sleeps() } $| = 1; sleeps(); again()'
-    with spied.ready("/usr/bin/perl", "-e", sleeps) as process, \
+    with spied.ready(PERL, "-e", sleeps) as process, \
          subprocess.Popen(["stdbuf", "-oL", spied.sampler(), str(process.pid), "1000", "2000", "followed"], stdout=subprocess.PIPE, text=True) as ran:
         before = [ran.stdout.readline() for _ in range(20)]
         print(file=process.popen.stdin, flush=True)
@@ -236,9 +234,9 @@ $| = 1; print "ready\n"; while (1) { a_sub_named_0(1) }
 @pytest.mark.parametrize("program, most, what", [(RECURSION, 7, "calls"), (NAMES, 30, "pieces")])
 def test_of_what_runs_little_is_read(program, most, what):
     """New code besides; calls were 27. Names that stay are hardly ever read again: of each eleven words and texts; they were 74 pieces."""
-    with spied.ready("/usr/bin/perl", "-e", program) as process:
-        ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "2000"], capture_output=True, text=True, check=True)
-    assert float(re.search(rf"([\d.]+) {what} each", ran.stderr)[1]) < most, ran.stderr
+    with spied.ready(PERL, "-e", program) as process:
+        _, said = spied.sampled(process, 1000, 2000)
+    assert each(said, what) < most, said
 
 
 COMPILES = r"""
@@ -250,9 +248,9 @@ no warnings; $| = 1; print "ready\n"; while (1) { eval "$text\n1" or die }
 def test_what_is_compiled_is_seen_whole():
     """perl goes through the statements of a sub that it has compiled as if they ran; of these samples a tenth was left out. None of 3,000
     was torn; 20 of 1000 may be. Chance: 1e-9"""
-    with spied.ready("/usr/bin/perl", "-e", COMPILES) as process:
-        ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "1000"], capture_output=True, text=True, check=True)
-    assert int(re.match(r"(\d+) whole, ", ran.stderr)[1]) >= 980, ran.stderr
+    with spied.ready(PERL, "-e", COMPILES) as process:
+        samples, said = spied.sampled(process, 1000, 1000)
+    assert len(samples) >= 980, said
 
 
 # From the twentieth look on, which are the calls with many pieces, memory takes so long to read that each is late.
@@ -287,9 +285,7 @@ def test_a_sample_that_takes_long_is_given_up(tmp_path):
     """After four looks, if these took 50 ms (LONGEST_NS), and is counted; without that it would be sixteen."""
     (tmp_path / "slow.c").write_text(SLOW)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "slow.so", tmp_path / "slow.c"], check=True)
-    with spied.ready("/usr/bin/perl", "-e", RECURSION) as process:
-        ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "60"], capture_output=True, text=True, check=True,
-                             env={**os.environ, "LD_PRELOAD": str(tmp_path / "slow.so")})
-    torn = int(re.search(r"(\d+) torn", ran.stderr)[1])
-    calls = 61 * float(re.search(r"([\d.]+) calls each", ran.stderr)[1])
-    assert torn >= 30 and calls / torn < 40, ran.stderr
+    with spied.ready(PERL, "-e", RECURSION) as process:
+        _, said = spied.sampled(process, 1000, 60, env={**os.environ, "LD_PRELOAD": str(tmp_path / "slow.so")})
+    torn = int(re.search(r"(\d+) torn", said)[1])
+    assert torn >= 30 and 61 * each(said, "calls") / torn < 40, said

@@ -162,16 +162,13 @@ def test_a_table_sums_all_that_a_pattern_means_those_included_that_come_and_go(s
     name = f"worker-{os.getpid()}.pl"
     path = script(WORKER, name)
     with contextlib.ExitStack() as stack:
-        one, two = (stack.enter_context(spied.running(PERL, path, word)) for word in ("one", "two"))
-        one.wait_for("ready")
-        two.wait_for("ready")
+        one, two = (stack.enter_context(spied.ready(PERL, path, word)) for word in ("one", "two"))
         top = stack.enter_context(spied.running(str(spied.SPY), "top", "-P", name, "-i", "200ms", stderr=subprocess.PIPE))
         text = wait_for_table(top, rf"^2 processes: {name}\n(?=.*main::in_one)(?=.*main::in_two)")
         shares = {sub: float(share) for share, sub in re.findall(r"^ +[\d.]+% +([\d.]+)%  (\S+)", text, re.M)}
         assert 90 <= shares["main::in_one"] + shares["main::in_two"] <= 101
         assert len(re.findall("main::works ", text)) == 1    # one row, of both
-        late = stack.enter_context(spied.running(PERL, path, "late"))
-        late.wait_for("ready")
+        late = stack.enter_context(spied.ready(PERL, path, "late"))
         wait_for_table(top, rf"^3 processes: {name}\n(?=.*main::in_late)")
         one.popen.kill()
         one.popen.wait()
@@ -248,9 +245,7 @@ def test_where_names_are_made_for_ever_the_table_begins_anew_which_is_told(scrip
 
 
 def test_processes_that_are_named_are_summed_and_one_that_is_none_is_told(script):
-    with spied.running(PERL, script(WORKER), "one") as one, spied.running(PERL, script(WORKER), "two") as two:
-        one.wait_for("ready")
-        two.wait_for("ready")
+    with spied.ready(PERL, script(WORKER), "one") as one, spied.ready(PERL, script(WORKER), "two") as two:
         text = spied.spy("top", one.pid, two.pid, "-d", "1s")
         assert text.startswith("2 processes: ") and "main::in_one" in text and "main::in_two" in text
         ran = spied.run("top", one.pid, "999999999", "-d", "500ms")

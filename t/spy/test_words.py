@@ -3,7 +3,6 @@
 
 import gzip
 import shutil
-import subprocess
 
 import pytest
 
@@ -13,8 +12,9 @@ from spied import EXPORT, PERL, WAITS, exported
 RECORDED = [PERL, "-e", "sub f { 1 for 1 .. 2e7 } f()"]
 
 # Options of py-spy and rbspy that mean nothing here, and a word of the way that does it.
-ANSWERED = {("-n", "--native"): "perf record -g", ("-l", "--locals"): "nytp spy heap", ("-j", "--json"): "-o FILE.json", ("-g", "--gil"): "--no-idle",
-            ("-t", "--threads"): "dump tells each thread", ("-F", "--function"): "nytp export --csv", ("--nolineno",): "nytp export --collapsed"}
+ANSWERED = {("-n", "--native"): "perf record -g", ("-l", "--locals"): "nytp spy heap", ("-j", "--json"): "-o FILE.json",
+            ("-g", "--gil"): "--no-idle", ("-t", "--threads"): "dump tells each thread", ("-F", "--function"): "nytp export --csv",
+            ("--nolineno",): "nytp export --collapsed"}
 
 
 @pytest.mark.parametrize("words", ANSWERED, ids=" ".join)
@@ -36,13 +36,15 @@ def test_words_of_another_tool_are_taken(script, tmp_path):
     assert spied.spy("dump", "--pid", "me", status=2).startswith("nytp-spy: --pid must be a process id, not me")
 
 
-@pytest.mark.parametrize("words, begins", [(["-o", "x.svg"], "<svg"), (["-o", "x.json"], "{"), (["-o", "x.json.gz"], '{"nytp'), (["-o", "x.firefox.json.gz"], '{"meta'), (["-o", "x.folded.gz"], "main::"), (["-o", "x.folded"], "main::"), (["-f", "raw", "-o", "x"], "main::"),
-                                           (["--format", "chrometrace", "-o", "x"], "{"), (["-f", "speedscope", "-o", "x.svg"], "{"), (["-o", "x"], "NYTProf 5")],
-                         ids=lambda words: " ".join(words) if isinstance(words, list) else "")
+@pytest.mark.parametrize("words, begins", [
+    ("-o x.svg", "<svg"), ("-o x.json", "{"), ("-o x.json.gz", '{"nytp'), ("-o x.firefox.json.gz", '{"meta'), ("-o x.folded.gz", "main::"),
+    ("-o x.folded", "main::"), ("-f raw -o x", "main::"), ("--format chrometrace -o x", "{"), ("-f speedscope -o x.svg", "{"),
+    ("-o x", "NYTProf 5")])
 def test_a_recording_has_the_format_of_its_name_or_the_one_that_is_asked_for(words, begins, tmp_path):
-    spied.spy("record", *words, "--", *RECORDED, cwd=tmp_path)
-    data = (tmp_path / words[-1]).read_bytes()
-    assert (gzip.decompress(data) if words[-1].endswith(".gz") else data).removeprefix(b'<?xml version="1.0" encoding="UTF-8"?>\n').startswith(begins.encode())
+    spied.spy("record", *words.split(), "--", *RECORDED, cwd=tmp_path)
+    data = (tmp_path / words.split()[-1]).read_bytes()
+    text = gzip.decompress(data) if words.endswith(".gz") else data
+    assert text.removeprefix(b'<?xml version="1.0" encoding="UTF-8"?>\n').startswith(begins.encode())
 
 
 def test_a_format_that_there_is_not_is_refused_before_anything_is_started(tmp_path):
@@ -57,8 +59,7 @@ def test_a_format_that_there_is_not_is_refused_before_anything_is_started(tmp_pa
 def alone(folder):
     """nytp-spy where there is no nytp-export, neither beside it nor in PATH."""
     shutil.copy(spied.SPY, folder / "nytp-spy")
-    return lambda *words: subprocess.run([folder / "nytp-spy", "record", *map(str, words), "--", *RECORDED], capture_output=True, text=True, cwd=folder,
-                                         env={"PATH": str(folder / "path")})
+    return lambda *words: spied.run("record", *words, "--", *RECORDED, spy=folder / "nytp-spy", cwd=folder, env={"PATH": str(folder / "path")})
 
 
 def test_where_no_exporter_is_only_a_recording_can_be_written(tmp_path):
