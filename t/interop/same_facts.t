@@ -3,8 +3,7 @@
 # not depend on time is equal, but for what DIFFERENCES.md lists. A row there that no difference
 # needs any more fails, as does a difference without a row.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 # Ours with use_db_sub=1 is held against the other's normal mode: it is to tell the same.
@@ -18,7 +17,7 @@ isnt $peer, loaded_from($second), 'two recorders' if $second ne 'peer';
 
 # Rows "| side | program | options | fact | reason |"; all but side and reason are regexes.
 sub read_rows {
-    open my $fh, '<', "$FindBin::Bin/DIFFERENCES.md" or die "DIFFERENCES.md: $!";
+    open my $fh, '<', "t/interop/DIFFERENCES.md" or die "DIFFERENCES.md: $!";
     my @rows;
     while (<$fh>) {
         chomp;
@@ -69,8 +68,8 @@ sub facts {
 }
 
 my @rows = read_rows();
-ok @rows > 0 || !-s "$FindBin::Bin/DIFFERENCES.md", 'rows were read';
-my @programs = sort glob "$FindBin::Bin/programs/*.pl";
+ok @rows > 0 || !-s 't/interop/DIFFERENCES.md', 'rows were read';
+my @programs = sort glob root() . '/t/interop/programs/*.pl';
 cmp_ok scalar @programs, '>=', 20, 'twenty programs';
 my ($compared, %same) = (0);
 for my $path (@programs) {
