@@ -10,6 +10,11 @@ use NYTPTest;
 my @OPTIONS = ('calls=2', 'start=init:calls=1', 'calls=1:slowops=0:blocks=1', 'use_db_sub=1:savesrc=0:calls=1');
 sub peer_options { return $_[0] =~ s/use_db_sub=1:?//r }
 
+# The path of the Devel::NYTProf that a run really loads.
+sub loaded_from {
+    return run_perl(impl => $_[0], opts => 'start=no', args => ['-e', 'print $INC{"Devel/NYTProf.pm"}'])->{out};
+}
+
 my $peer = loaded_from('peer');
 plan skip_all => 'Devel::NYTProf is not installed' if $peer !~ m{/Devel/NYTProf\.pm\z};
 my $second = $ENV{NYTP_IMPL} || 'ours';

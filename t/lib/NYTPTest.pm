@@ -5,7 +5,7 @@ package NYTPTest;
 # status, and the facts of each profile that it left.
 #
 # The environment variable NYTP_IMPL chooses the profiler: "ours" (default: the build tree's blib) or "peer" (the
-# Devel::NYTProf that the system perl finds by itself). loaded_from() proves the choice.
+# Devel::NYTProf that the system perl finds by itself).
 
 use strict;
 use warnings;
@@ -32,7 +32,7 @@ sub import {
 
 our @EXPORT = qw(
   impl run_prog run_plain run_perl profile_in read_profile arc_lines stmt_lines stmt_counts
-  sub_lines script_fid fid_named check_sums matrix long_tests loaded_from root
+  sub_lines script_fid fid_named check_sums matrix root
   run_on_terminal stock_command stmt_total scenario slow_scenario user_scenario sanitized preloaded
   stepping_clock fifo_reader begin_prog end_prog ctl_in await new_dir ours exported run_in whole_in
   arcs_to n_calls line_seconds all_seconds outputs put slurp run_command lib_dirs has_ended sees_waits
@@ -94,9 +94,6 @@ sub preloaded {
 # The clock of t/xs/clock_steps.c, which no busy machine moves on and for which nobody waits.
 my @stepping_clock;
 sub stepping_clock { return @stepping_clock = @stepping_clock ? @stepping_clock : preloaded(slurp("$ROOT/t/xs/clock_steps.c")) }
-
-# Slow variants run only when asked for.
-sub long_tests { return $ENV{NYTP_LONG} }
 
 sub lib_dirs {
     my ($impl) = @_;
@@ -399,17 +396,6 @@ sub whole_in {
     my $p = profile_in($run, $name);
     Test::More::is(join('; ', $p ? check_sums($p) : 'no file'), '', $label);
     return $p || {};
-}
-
-# The path of the Devel::NYTProf that a run of impl() really loads.
-sub loaded_from {
-    my ($impl) = @_;
-    my $run = run_perl(
-        impl => $impl || impl(),
-        opts => 'start=no',
-        args => ['-e', 'print $INC{"Devel/NYTProf.pm"}'],
-    );
-    return $run->{out};
 }
 
 sub fid_named {

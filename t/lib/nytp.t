@@ -69,8 +69,7 @@ subtest 'run: options' => sub {
     ok -p 'fifo', 'it is what it was';
     is status("$bin/nytp run --nonsense app.pl"), 2, 'wrong usage';
     is status("$bin/nytp run"), 2, 'no program';
-    ($out) = shell("$bin/nytp run -q -- -e 'print 42'");
-    is $out, 42, 'switches of perl after --';
+    is printed("$bin/nytp run -q -- -e 'print 42'"), 42, 'switches of perl after --';
     like printed("$bin/nytp run -e 'print 42'"), qr/\A42\z/, 'and without it';
     like printed("$bin/nytp run -q -o p.out perl -Mstrict app.pl x"), qr/\Aout: x\n\z/, 'a perl before them is this one';
     put('perl', "\x7fELF");
@@ -83,8 +82,7 @@ subtest 'run: options' => sub {
         unlink $name;
     }
     put('tainted.pl', "#!/usr/bin/perl -T\nsub f { print \${^TAINT} } f();\n");
-    ($out) = shell("$bin/nytp run -q -o t.out tainted.pl");
-    is $out, 1, 'a program with -T';
+    is printed("$bin/nytp run -q -o t.out tainted.pl"), 1, 'a program with -T';
     like printed("$bin/nytp-export -q t.out"), qr/main::f/, 'is recorded';
 };
 
@@ -157,8 +155,7 @@ subtest 'counts=1: nytp run and nytp prove' => sub {
 
 subtest 'dprofpp -p' => sub {
     put('dies.pl', 'sub f { 1 } f(); die "dead\n"');
-    my ($out, undef, $status) = shell("$bin/dprofpp -p dies.pl");
-    like +($status >> 8) . $out, qr/\A255.*main::f/s, 'a program that fails is shown even so, as with the dprofpp of old';
+    like says("$bin/dprofpp -p dies.pl"), qr/\A255 .*main::f/s, 'a program that fails is shown even so, as with the dprofpp of old';
     is status("$bin/dprofpp -Q -p dies.pl"), 255, 'also with -Q';
     is status("$bin/dprofpp -Q -p child.pl"), 0, 'one that does not';
 };
@@ -194,8 +191,7 @@ subtest 'run: signals' => sub {
     my (undef, $said) = shell("exec $bin/nytp run -o killed.out -- -e 'sub f { kill TERM => \$\$; sleep 9 } f()'");
     like $said, qr/^nytp-run: -e was killed by SIGTERM after \d+\.\d s$/m, 'is said to have been';
     like $said, qr/^killed by SIGTERM in main::RUNTIME -e:1 > main::f -e:1/m, 'and where it stood';
-    my (undef, $err, $code) = shell("$bin/nytp run -q gone.pl");
-    is $code >> 8, 2, 'a program that is not there';
+    is status("$bin/nytp run -q gone.pl"), 2, 'a program that is not there';
 };
 
 subtest 'signals that are ignored from the start stay so, and no others are' => sub {
@@ -427,13 +423,11 @@ subtest 'nytp finds commands' => sub {
     put('nytp-hello', "#!/bin/sh\necho \"hello \$*\"\nexit 5\n");
     chmod 0755, 'nytp-hello';
     local $ENV{PATH} = "$folder:$ENV{PATH}";
-    my ($out, $err, $status) = shell("$bin/nytp hello 'a  b'");
-    is +($status >> 8) . $out, "5hello a  b\n", 'in PATH, with its exit status';
+    is says("$bin/nytp hello 'a  b'"), "5 hello a  b\n", 'in PATH, with its exit status';
     like printed("$bin/nytp --help"), qr/^Commands here: compare ctl doctor export hello prove run (?:spy )?startup$/m, 'and lists them';
-    (undef, $err, $status) = shell("$bin/nytp nothing");
-    like +($status >> 8) . $err, qr/\A2.*no command nothing; here are: compare ctl doctor export hello/, 'none of that name';
+    like says("$bin/nytp nothing"), qr/\A2 .*no command nothing; here are: compare ctl doctor export hello/, 'none of that name';
     like said("$bin/nytp exprot"), qr/no command exprot; did you mean export\?/, 'a transposition';
-    (undef, my $door, $status) = shell("$bin/nytp");
+    my (undef, $door, $status) = shell("$bin/nytp");
     is $status >> 8, 2, 'no name';
     is scalar(split /^/, $door), 10, 'ten lines say which command answers which question';
     my ($help) = shell("$bin/nytp --help");

@@ -47,7 +47,7 @@ sub kill_at {
 }
 
 scenario 'killed at 25 random points' => sub {
-    my $longest = long_tests() ? 3 : 0.2;
+    my $longest = $ENV{NYTP_LONG} ? 3 : 0.2;
     srand 42;
     for my $opts (('', 'compress=0', 'calls=1', 'compress=1:blocks=1', 'slowops=0') x 5) {
         my $r = kill_at($opts, rand $longest);
@@ -142,7 +142,7 @@ for (1 .. $rounds) {
 P
 
 scenario 'sigexit at any instant leaves a whole file' => sub {
-    my $rounds = long_tests() ? 1500 : 75;
+    my $rounds = $ENV{NYTP_LONG} ? 1500 : 75;
     for (['TERM', 'sigexit=term'], ['USR1', 'sigexit=term,usr1:compress=0:blocks=1']) {
         my ($signal, $opts) = @$_;
         my $run = run_prog(code => $HAMMER, opts => $opts, args => [$signal, $rounds, 0.004]);
