@@ -48,6 +48,15 @@ def save_base(shell, folder):
     assert (folder / "base.nytp.json").exists()
 
 
+def repository(shell, folder, base_calls, calls):
+    """A repository whose branch main does base_calls, and whose checkout does calls."""
+    folder.mkdir()
+    git = "git -c user.name=t -c user.email=t@example.org"
+    (folder / "bench.pl").write_text(BENCH % base_calls)
+    assert shell(folder, ["git init -q -b main", "git add bench.pl", f"{git} commit -qm base"]).returncode == 0
+    (folder / "bench.pl").write_text(BENCH % calls)
+
+
 @pytest.mark.parametrize("calls, status", [(100, 0), (101, 0), (150, 10)])
 def test_github_job(shell, tmp_path, calls, status):
     folder = tmp_path / "repository"
@@ -67,13 +76,8 @@ def test_github_job(shell, tmp_path, calls, status):
 @pytest.mark.parametrize("calls, status", [(100, 0), (150, 10)])
 def test_gitlab_job(shell, tmp_path, calls, status):
     folder = tmp_path / "repository"
-    folder.mkdir()
-    git = "git -c user.name=t -c user.email=t@example.org"
-    (folder / "bench.pl").write_text(BENCH % 100)
-    done = shell(folder, ["git init -q -b main", "git add bench.pl", f"{git} commit -qm base",
-                          "git checkout -q -b topic"])
-    assert done.returncode == 0, done.stderr
-    (folder / "bench.pl").write_text(BENCH % calls)
+    repository(shell, folder, 100, calls)
+    assert shell(folder, ["git checkout -q -b topic"]).returncode == 0
     done = shell(folder, run_lines("gitlab.yml"))
     assert done.returncode == status, done.stderr
     assert "main::work" in (folder / "changes.md").read_text() or status == 0
@@ -84,15 +88,6 @@ def steps_of(name):
     text = (PIECES / name).read_text()
     blocks = re.findall(r"^ *run: \|\n((?: {8}.*\n)+)", text, re.M) or re.findall(r"^  script:\n((?: +- .*\n)+)", text, re.M)
     return [re.sub(r"^ +(?:- )?", "", block, flags=re.M) for block in blocks]
-
-
-def repository(shell, folder, base_calls, calls):
-    """A repository whose branch main does base_calls, and whose checkout does calls."""
-    folder.mkdir()
-    git = "git -c user.name=t -c user.email=t@example.org"
-    (folder / "bench.pl").write_text(BENCH % base_calls)
-    assert shell(folder, ["git init -q -b main", "git add bench.pl", f"{git} commit -qm base"]).returncode == 0
-    (folder / "bench.pl").write_text(BENCH % calls)
 
 
 def values(name, **given):

@@ -1,36 +1,24 @@
-#!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Real servers with two workers under load: each worker is recorded for some requests from outside.
 # Before and after, Starman's are not recorded and those of Mojolicious's hypnotoad are sampled. Each
 # leaves whole profiles, and every request is answered.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
-use IO::Socket::INET;
-use POSIX qw(:sys_wait_h);
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
-use WebServer qw(free_port put wait_until);
+use WebServer qw(find_command free_port get start_server stop_server wait_until);
 
 my @OURS   = ours();
 my $CTL    = root() . '/bin/nytp-ctl';
 my $EXPORT = root() . '/bin/nytp-export';
-
-sub request {
-    my ($port, $n) = @_;
-    my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port, Timeout => 20) or return '';
-    print {$socket} "GET /$n HTTP/1.0\r\nHost: localhost\r\n\r\n";
-    local $/;
-    return scalar(<$socket>) // '';
-}
 
 sub now { return clock_gettime(CLOCK_MONOTONIC) }
 
 # Clients that ask until the file "stop" is there; each tells how many were answered as they should be,
 # and how many were not, and writes when each request began and how long it took.
 sub clients {
-    my ($dir, $port, $n) = @_;
+    my ($dir, $server, $n) = @_;
     return map {
         my $client = $_;
         open my $from, '-|' // die or do {
@@ -39,7 +27,7 @@ sub clients {
             while (!-e "$dir/stop") {
                 my $number = $client * 1_000_000 + $good + $bad;
                 my $from = now();
-                request($port, $number) =~ /\r\n\r\nanswer $number\z/ ? $good++ : $bad++;
+                get($server, "/$number") eq "200 answer $number" ? $good++ : $bad++;
                 syswrite $times, sprintf "%.6f %.6f\n", $from, now() - $from;
             }
             print "$good $bad\n";
@@ -52,7 +40,7 @@ sub clients {
 # How many requests that began at this moment or later have been answered.
 sub answered_since {
     my ($dir, $from) = @_;
-    return scalar grep { (split)[0] >= $from } map { split /\n/, NYTPTest::slurp($_) } glob "$dir/times.*";
+    return scalar grep { (split)[0] >= $from } map { split /\n/, slurp($_) } glob "$dir/times.*";
 }
 
 sub ctl_pids {
@@ -87,11 +75,11 @@ sub end_samples {
 }
 
 sub try_server {
-    my ($name, $dir, $port, $pid, $is_sampled) = @_;
-    ok wait_until(sub { request($port, 1) =~ /answer 1/ }), "$name answers" or diag NYTPTest::slurp("$dir/log");
+    my ($name, $dir, $server, $is_sampled) = @_;
+    ok wait_until(sub { get($server, '/1') eq '200 answer 1' }), "$name answers" or diag slurp($server->{log});
     ok wait_until(sub { ctl_pids($dir) >= 3 }), 'each worker has a socket, and so has the master';
-    my @clients = clients($dir, $port, 2);
-    my @workers = grep { $_ != $pid } ctl_pids($dir);
+    my @clients = clients($dir, $server, 2);
+    my @workers = grep { $_ != $server->{pid} } ctl_pids($dir);
     is scalar(@workers), 2, 'two workers';
     my $began = now();
     wait_until(sub { answered_since($dir, $began) >= 30 });
@@ -121,27 +109,18 @@ sub try_server {
     return;
 }
 
-my %env = (PERL5LIB => join(':', NYTPTest::lib_dirs('ours'), $ENV{PERL5LIB} // ()), PERL5OPT => '-d:NYTProf');
-
-# Starts a server whose output goes to a file, and tries it.
+# Starts a server, and tries it.
 sub scenario_of {
     my ($name, $module, $is_sampled, $program, $arguments) = @_;
     scenario $name => sub {
         plan skip_all => "$module is not installed" if !eval "require $module";
-        my $dir  = new_dir();
-        my $port = free_port();
+        my ($dir, $port) = (new_dir(), free_port());
         put("$dir/app", $program =~ s/PORT/$port/r =~ s/DIR/$dir/r);
-        my ($server) = grep {-x} map {"$_/$name"} split /:/, $ENV{PATH};
-        my $pid = fork // die;
-        if (!$pid) {
-            local @ENV{keys %env} = values %env;
-            $ENV{NYTPROF} = ($is_sampled ? 'sample=100' : 'start=no') . ":file=$dir/prof.%p:control=$dir/ctl.%p";
-            open STDOUT, '>', "$dir/log" and open STDERR, '>&', \*STDOUT or die;
-            exec $^X, $server, (map {s/PORT/$port/r} @$arguments), "$dir/app" or POSIX::_exit(1);
-        }
-        try_server($name, $dir, $port, $pid, $is_sampled);
-        kill TERM => $pid;
-        waitpid $pid, 0;
+        my $nytprof = ($is_sampled ? 'sample=100' : 'start=no') . ":file=$dir/prof.%p:control=$dir/ctl.%p";
+        my $server = start_server($dir, $port, $nytprof, find_command($name), (map {s/PORT/$port/r} @$arguments), "$dir/app");
+        ok $server, 'it starts' or return;
+        try_server($name, $dir, $server, $is_sampled);
+        stop_server($server, 'TERM');
     };
     return;
 }

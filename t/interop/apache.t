@@ -1,11 +1,9 @@
-#!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # A real Apache with mod_perl 2 runs under the profiler, with processes and with threads: each
 # server process, and each interpreter of its pool, leaves a whole profile, and together they
 # have every request.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest ();
 use Recorded qw(folder run_script slurp);
 

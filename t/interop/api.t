@@ -1,10 +1,8 @@
-#!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # The same programs and commands on the stock modules and on ours say the same. What may differ
 # is listed, with the reason, in api/differences.md.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use Recorded qw(shared folder slurp);
 
 use Cwd qw(getcwd);

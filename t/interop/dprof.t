@@ -1,12 +1,10 @@
-#!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Beside the installed Devel::DProf: eleven programs recorded by both have the same tree of calls,
 # and both dprofpp print the same, line by line, of either's profiles and of crafted ones. What
 # differs on purpose is said in the manuals (dprofpp, DIFFERENCES; Devel::DProf, LIMITS): the
 # programs load no module and leave no sub by next, at which the old one panics, and -f and -G match none of the last subs.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 use File::Temp qw(tempdir);
@@ -224,7 +222,7 @@ scenario 'what cannot be read' => sub {
     my %wanted = ("$dir/nothing" => qr/Unable to open/, "$dir/stderr" => qr/Not a perl profile/);
     for my $file (sort keys %wanted) {
         like printed($OURS, '', $file), qr/^failed\n\z/, 'no output, no success';
-        like NYTPTest::slurp("$dir/stderr"), $wanted{$file}, 'and why';
+        like slurp("$dir/stderr"), $wanted{$file}, 'and why';
     }
     system "$OURS -x $dir/old 2>$dir/stderr";
     is $? >> 8, 2, 'an unknown option';

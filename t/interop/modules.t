@@ -1,10 +1,8 @@
-#!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Modules that suspend subs, swap perl's stacks or leave scopes in ways of their own: what uses
 # them runs as without us, and their statements and calls are counted.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 # name, modules, program, how often subs are called, how many statements of lines are run

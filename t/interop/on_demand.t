@@ -1,28 +1,17 @@
-#!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # One request on demand: when, answer, slower_than and keep of Plack::Middleware::NYTP and Mojolicious::Plugin::NYTP.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
-use NYTPTest qw(new_dir);
-use WebServer qw(find_command free_port get put start_server stop_server);
+use lib 't/lib';
+use NYTPTest qw(new_dir root);
+use WebServer qw(find_command free_port get put run_app start_server stop_server);
 
 use IO::Socket::INET;
 use POSIX ();
 
-my $top = "$FindBin::Bin/../..";
+my $top = root();
 plan skip_all => 'nytp-export is not built' if !-x "$top/bin/nytp-export";
 plan skip_all => 'Plack is not installed' if !eval { require Plack };
 local $ENV{NYTP_EXPORT} = "$top/bin/nytp-export";
-
-# Returns the output of a program that runs in a folder of its own, under the profiler where that is wanted.
-sub run_in {
-    my ($folder, $text, @switches) = @_;
-    put("$folder/app.pl", $text);
-    local $ENV{PERL5LIB} = join ':', "$folder/lib", "$top/blib/lib", "$top/blib/arch", $ENV{PERL5LIB} // ();
-    local $ENV{NYTPROF} = 'start=no';
-    return scalar qx{cd $folder && $^X @switches app.pl 2>&1};
-}
 
 sub profiles { return sort map {m{([^/]+)\z}} glob "$_[0]/*.out" }
 
@@ -90,14 +79,14 @@ subtest 'the answer stays as it is, with a header where it is asked for' => sub 
     my $folder = new_dir();
     put("$folder/text", "of a file\n");
     my $options = q{header => 'X-Profile', when => sub { my ($env) = @_; die "odd\n" if $env->{DIES}; $env->{WANTED} }};
-    my $plain = run_in($folder, asking($options, 'my %env;' . $ASK_ALL));
+    my $plain = run_app($folder, asking($options, 'my %env;' . $ASK_ALL));
     like $plain, qr{/stream: later: 200 \[Content-Type text/plain\] onetwo\n}, 'without the profiler';
-    is run_in($folder, asking($options, 'my %env;' . $ASK_ALL), '-d:NYTProf'), $plain, 'not triggered: the same';
+    is run_app($folder, asking($options, 'my %env;' . $ASK_ALL), 'start=no'), $plain, 'not triggered: the same';
     is_deeply [profiles("$folder/prof")], [], 'and nothing is recorded';
-    my $dies = run_in($folder, asking($options, 'my %env = (DIES => 1);' . $ASK_ALL), '-d:NYTProf');
+    my $dies = run_app($folder, asking($options, 'my %env = (DIES => 1);' . $ASK_ALL), 'start=no');
     is scalar(() = $dies =~ /^NYTP: when: odd$/mg), 13, 'a sub that dies says no, and why';
     is $dies =~ s/^NYTP: when: odd\n//mgr, $plain, 'the answers are the same';
-    my $triggered = run_in($folder, asking($options, 'my %env = (WANTED => 1);' . $ASK_ALL), '-d:NYTProf');
+    my $triggered = run_app($folder, asking($options, 'my %env = (WANTED => 1);' . $ASK_ALL), 'start=no');
     my @named = $triggered =~ m{ X-Profile prof/(\d+\.\d+\.\d+\.out)}g;
     is $triggered =~ s{ X-Profile prof/[\d.]+\.out}{}gr, $plain, 'triggered: the same but for the header';
     is @named, 11, 'that is where an answer is';
@@ -108,7 +97,7 @@ subtest 'the answer stays as it is, with a header where it is asked for' => sub 
 subtest 'the report is the answer, and has the application\'s in it' => sub {
     my $folder = new_dir();
     put("$folder/text", "of a file\n");
-    my $text = run_in($folder, asking(q{answer => 1, header => 'X-Profile', when => sub { 1 }}, <<'P'), '-d:NYTProf');
+    my $text = run_app($folder, asking(q{answer => 1, header => 'X-Profile', when => sub { 1 }}, <<'P'), 'start=no');
 for my $path (sort keys %page) {
     my $answer = ask($path);
     print "$path: ", $answer =~ /^died/ ? $answer : told_report($answer), "\n";
@@ -152,7 +141,7 @@ T
 
 subtest 'the application\'s own children, folders and exceptions' => sub {
     my $folder = new_dir();
-    my $text = run_in($folder, asking(q{answer => 1, when => sub { 1 }}, <<'P'), '-d:NYTProf');
+    my $text = run_app($folder, asking(q{answer => 1, when => sub { 1 }}, <<'P'), 'start=no');
 use POSIX ();
 my ($mine, @ended);
 $SIG{CHLD} = sub { local ($!, $?); while ((my $pid = waitpid -1, POSIX::WNOHANG()) > 0) { push @ended, $pid == $mine ? 'mine' : $pid } };
@@ -182,14 +171,14 @@ P
 
 subtest 'no nytp-export: a page that says so' => sub {
     local $ENV{NYTP_EXPORT} = '/nowhere/nytp-export';
-    my $text = run_in(new_dir(), asking(q{answer => 1, when => sub { 1 }}, 'print ask("/list");'), '-d:NYTProf');
+    my $text = run_app(new_dir(), asking(q{answer => 1, when => sub { 1 }}, 'print ask("/list");'), 'start=no');
     like $text, qr/\A500 \[Content-Type text\/html; charset=utf-8 Content-Length \d+ Cache-Control no-store\] .*There is no report/s, 'status 500';
     like $text, qr/the application answered 200, 2 bytes.*\n\nab<\/pre>/s, 'with what the application answered';
 };
 
 subtest 'slower_than and keep' => sub {
     my $folder = new_dir();
-    my $text = run_in($folder, asking(q{slower_than => 0.25, keep => 2, header => 'X-Profile'}, <<'P'), '-d:NYTProf');
+    my $text = run_app($folder, asking(q{slower_than => 0.25, keep => 2, header => 'X-Profile'}, <<'P'), 'start=no');
 my $now = 0;
 { no warnings qw(once prototype redefine); *Time::HiRes::time = sub { return $now } }
 $page{"/takes/$_"} = eval "sub { \$now += $_; [200, [], []] }" for 0.125, 0.25, 0.5, 1, 2;
@@ -210,7 +199,7 @@ subtest 'options' => sub {
         'slower_than => "x"' => "slower_than is a number of seconds, not 'x'", 'dir => undef, keep => 2' => 'keep needs dir',
         'dir => undef, when => sub { 1 }' => 'when needs dir');
     for my $options (sort keys %said) {
-        like run_in(new_dir(), asking($options, '')), qr/^NYTP: \Q$said{$options}\E at /, $options;
+        like run_app(new_dir(), asking($options, '')), qr/^NYTP: \Q$said{$options}\E at /, $options;
     }
 };
 
@@ -312,7 +301,7 @@ subtest 'Mojolicious' => sub {
     my $stranger = "stranger /slow?nytprof=1 200 <slow> own\nstranger /later?nytprof=1 202 <slow>\nstranger /pieces?nytprof=1 200 piece\n"
         . "stranger /dies?nytprof=1 500 error page\nstranger /slow 200 <slow> own\n";
     my $folder = new_dir();
-    is run_in($folder, $MOJO =~ s/ANSWER//r, '-d:NYTProf'), $stranger . <<'T', 'the answer as it is, with a header';
+    is run_app($folder, $MOJO =~ s/ANSWER//r, 'start=no'), $stranger . <<'T', 'the answer as it is, with a header';
 admin /slow?nytprof=1 200 <slow> named own cookie
 admin /later?nytprof=1 202 <slow> named cookie
 admin /pieces?nytprof=1 200 piece named cookie
@@ -320,7 +309,7 @@ admin /dies?nytprof=1 500 error page named cookie
 admin /slow 200 <slow> own cookie
 T
     is scalar(() = profiles("$folder/prof")), 4, 'four profiles';
-    is run_in(new_dir(), $MOJO =~ s/ANSWER/answer => 1,/r, '-d:NYTProf'), $stranger . <<'T', 'the report as the answer';
+    is run_app(new_dir(), $MOJO =~ s/ANSWER/answer => 1,/r, 'start=no'), $stranger . <<'T', 'the report as the answer';
 admin /slow?nytprof=1 200 GET /slow: the application answered 200, 6 bytes named cookie
 admin /later?nytprof=1 200 GET /later: the application answered 202, 6 bytes named cookie
 admin /pieces?nytprof=1 200 piece named cookie

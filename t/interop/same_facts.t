@@ -3,13 +3,17 @@
 # not depend on time is equal, but for what DIFFERENCES.md lists. A row there that no difference
 # needs any more fails, as does a difference without a row.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 # Ours with use_db_sub=1 is held against the other's normal mode: it is to tell the same.
 my @OPTIONS = ('calls=2', 'start=init:calls=1', 'calls=1:slowops=0:blocks=1', 'use_db_sub=1:savesrc=0:calls=1');
 sub peer_options { return $_[0] =~ s/use_db_sub=1:?//r }
+
+# The path of the Devel::NYTProf that a run really loads.
+sub loaded_from {
+    return run_perl(impl => $_[0], opts => 'start=no', args => ['-e', 'print $INC{"Devel/NYTProf.pm"}'])->{out};
+}
 
 my $peer = loaded_from('peer');
 plan skip_all => 'Devel::NYTProf is not installed' if $peer !~ m{/Devel/NYTProf\.pm\z};
@@ -18,7 +22,7 @@ isnt $peer, loaded_from($second), 'two recorders' if $second ne 'peer';
 
 # Rows "| side | program | options | fact | reason |"; all but side and reason are regexes.
 sub read_rows {
-    open my $fh, '<', "$FindBin::Bin/DIFFERENCES.md" or die "DIFFERENCES.md: $!";
+    open my $fh, '<', "t/interop/DIFFERENCES.md" or die "DIFFERENCES.md: $!";
     my @rows;
     while (<$fh>) {
         chomp;
@@ -69,8 +73,8 @@ sub facts {
 }
 
 my @rows = read_rows();
-ok @rows > 0 || !-s "$FindBin::Bin/DIFFERENCES.md", 'rows were read';
-my @programs = sort glob "$FindBin::Bin/programs/*.pl";
+ok @rows > 0 || !-s 't/interop/DIFFERENCES.md', 'rows were read';
+my @programs = sort glob root() . '/t/interop/programs/*.pl';
 cmp_ok scalar @programs, '>=', 20, 'twenty programs';
 my ($compared, %same) = (0);
 for my $path (@programs) {

@@ -1,26 +1,24 @@
-#!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Real web servers with Plack::Middleware::NYTP and Mojolicious::Plugin::NYTP: a profile for each
 # request, or labels in the profiles of the workers, through restarts, graceful stops and kills.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
-use NYTPTest qw(new_dir);
-use WebServer qw(find_command free_port get get_pid put start_server stop_server wait_until);
+use lib 't/lib';
+use NYTPTest qw(new_dir root);
+use WebServer qw(find_command free_port get get_pid put run_app start_server stop_server wait_until);
 
-my $export = "$FindBin::Bin/../../bin/nytp-export";
+my $export = root() . '/bin/nytp-export';
 plan skip_all => 'nytp-export is not built' if !-x $export;
 
-# {label => [n, slowest sub]}, the status what is said.
+# {label => n}, the status, what is said.
 sub by_label {
     my ($what, @inputs) = @_;
     my $table = qx{"$export" --by=$what @inputs 2>&1};
-    my %by;
+    my %n;
     for (grep {/\S/} split /\n/, $table) {
         my ($n, @cells) = split / {2,}/, s/^ +//r;
-        $by{ $cells[-1] } = [$n, (split / /, $cells[$table =~ /slowest in/ ? -3 : -2])[0]] if $n =~ /\A\d+\z/ && @cells > 5;
+        $n{ $cells[-1] } = $n if $n =~ /\A\d+\z/ && @cells > 5;
     }
-    return (\%by, $? >> 8, $table);
+    return (\%n, $? >> 8, $table);
 }
 
 # How often subs of this last name were called, in all inputs together.
@@ -135,35 +133,27 @@ P
 subtest 'in one process: which requests are recorded' => sub {
     plan skip_all => 'Plack is not installed' if !eval { require Plack };
     my $folder = new_dir();
-    put("$folder/app.pl", $IN_PROCESS);
-    my $blib = "$FindBin::Bin/../../blib";
-    my $command = "cd $folder && PERL5LIB=$blib/lib:$blib/arch";
-    my $said = qx{$command NYTPROF=start=no $^X -d:NYTProf app.pl 2>&1};
-    is $said, "Content-Type text/plain, Content-Type text/plain X-Profile prof/N.P.1.out\n2\n202\non purpose\n",
+    is run_app($folder, $IN_PROCESS, 'start=no'), "Content-Type text/plain, Content-Type text/plain X-Profile prof/N.P.1.out\n2\n202\non purpose\n",
         'the application is as ever, its own header list, too';
-    my ($by, $status, $table) = by_label('label', "$folder/prof");
+    my ($n, $status, $table) = by_label('label', "$folder/prof");
     is $status, 0, 'all profiles are whole';
-    is_deeply {map { $_ => $by->{$_}[0] } keys %$by},
+    is_deeply $n,
         {'GET /app/a N' => 1, 'GET /app/later N' => 1, 1 => 1, 'GET /app/c N' => 1, 'GET /app/dies' => 1, 'GET /app/later' => 1},
         'the first and then each second; who began beside another; who died, who was never answered' or diag $table;
-    my $plain = qx{$command $^X app.pl 2>&1};
-    like $plain, qr/\AContent-Type text\/plain, Content-Type text\/plain\n2\n202\non purpose\n/, 'and nothing happens without the profiler';
+    like run_app($folder, $IN_PROCESS), qr/\AContent-Type text\/plain, Content-Type text\/plain\n2\n202\non purpose\n/, 'and nothing happens without the profiler';
 };
 
 subtest 'paths are characters if they are UTF-8' => sub {
     plan skip_all => 'Plack is not installed' if !eval { require Plack };
     for my $dir ('', "dir => 'prof', ") {
         my $folder = new_dir();
-        put("$folder/app.pl", <<"P");
+        is run_app($folder, <<"P", $dir ? 'start=no' : 'start=begin'), '', 'it runs';
 use Plack::Builder;
 my \$app = builder { enable 'NYTP', ${dir}label => sub { "\\x{263a} \$_[0]" =~ s/ 200//r }; sub { [200, [], ['ok']] } };
 \$app->({REQUEST_METHOD => 'GET', SCRIPT_NAME => "/\\xc3\\xa4", PATH_INFO => "/caf\$_"}) for "\\xc3\\xa9", "\\xe9";
 P
-        my $blib = "$FindBin::Bin/../../blib";
-        my $start = $dir ? 'start=no' : 'start=begin';
-        is qx{cd $folder && PERL5LIB=$blib/lib:$blib/arch NYTPROF=$start $^X -d:NYTProf app.pl 2>&1}, '', 'it runs';
-        my ($by) = by_label('label=request', $dir ? "$folder/prof" : "$folder/nytprof.out");
-        is_deeply [sort keys %$by], ["\xe2\x98\xba GET /\xc3\x83\xc2\xa4/caf\xc3\xa9", "\xe2\x98\xba GET /\xc3\xa4/caf\xc3\xa9"],
+        my ($n) = by_label('label=request', $dir ? "$folder/prof" : "$folder/nytprof.out");
+        is_deeply [sort keys %$n], ["\xe2\x98\xba GET /\xc3\x83\xc2\xa4/caf\xc3\xa9", "\xe2\x98\xba GET /\xc3\xa4/caf\xc3\xa9"],
             'as a whole; others are Latin-1';
     }
 };
@@ -181,10 +171,10 @@ subtest 'starman: a profile for each request' => sub {
     }
     is stop_server($server, 'QUIT'), 0, 'QUIT ends it well';
     my @files = glob "$folder/prof/*.out";
-    my ($by, $status, $table) = by_label('label=request', "$folder/prof");
+    my ($n, $status, $table) = by_label('label=request', "$folder/prof");
     is $status, 0, 'all are whole';
     my %wanted = (map({ ("GET $_ " . (split / /, $PAGES{$_})[0]) => 2 } keys %PAGES), 'GET /dies' => 2, 'GET /pid 200' => 1);
-    is_deeply {map { $_ => $by->{$_}[0] } keys %$by}, \%wanted, 'each request once' or diag $table;
+    is_deeply $n, \%wanted, 'each request once' or diag $table;
     is checked(@files), scalar @files, 'their numbers add up';
     is calls_of('slow', "$folder/prof"), 4, 'the subs that they called: one in a child';
     is calls_of('late', "$folder/prof"), 2 * (3 + 1 + 3), 'and those of responses that were made later';
@@ -200,11 +190,10 @@ subtest 'starman: labels in the profiles of the workers, one of which is killed'
         ok wait_until(sub { my $other = get_pid($server); $other && $other != $pid }), 'a worker is killed, another comes';
     }
     is stop_server($server, 'TERM'), 0, 'TERM ends it';
-    my ($by, $status, $table) = by_label('label=request', glob "$folder/w.out*");
+    my ($n, $status, $table) = by_label('label=request', glob "$folder/w.out*");
     is $status, 3, 'one worker has no end';
-    my %n = map { $_ => $by->{$_}[0] } keys %$by;
-    is delete $n{'GET /fork'}, 6, 'a child of a request has its label';
-    is_deeply [map { $n{"GET $_"} } grep { $_ ne '/fork' } sort keys %PAGES], [(3) x 6], 'each request is there, thrice'
+    is $n->{'GET /fork'}, 6, 'a child of a request has its label';
+    is_deeply [map { $n->{"GET $_"} } grep { $_ ne '/fork' } sort keys %PAGES], [(3) x 6], 'each request is there, thrice'
         or diag $table;
     is calls_of('slow', glob "$folder/w.out*"), 6, 'and the subs';
 };
@@ -261,10 +250,10 @@ subtest 'hypnotoad: a profile for each request, through an upgrade' => sub {
     }
     kill QUIT => $server->{pid};
     ok wait_until(sub { !kill 0 => $server->{pid} }), 'QUIT ends it';
-    my ($by, $status, $table) = by_label('label=request', "$folder/prof");
+    my ($n, $status, $table) = by_label('label=request', "$folder/prof");
     is $status, 0, 'all are whole' or diag $table;
     my %wanted = (map({ $_ => 2 } 'GET /fast 200', 'GET /slow/7 200', 'GET /later 202', 'GET /pieces 200', 'GET /dies 500', 'GET /pid 200'));
-    is_deeply {map { $_ => $by->{$_}[0] } keys %$by}, \%wanted, 'each request once' or diag $table;
+    is_deeply $n, \%wanted, 'each request once' or diag $table;
     is calls_of('late', "$folder/prof"), 2 * (1 + 3), 'with what is rendered later';
 };
 
@@ -293,10 +282,10 @@ subtest 'a WebSocket that stays open: whole profiles, of which it is none' => su
         is stop_server($server, 'TERM'), 0, 'TERM ends it while a socket is open';
         my @files = $nytprof eq 'start=no' ? glob "$folder/prof/*.out" : "$folder/w.out";
         is checked(@files), scalar @files, "$nytprof: all are whole";
-        my ($by, $status, $table) = by_label('label=request', @files);
+        my ($n, $status, $table) = by_label('label=request', @files);
         is $status, 0, 'and read' or diag $table;
         next if $nytprof =~ /sample/; # requests as short as these may have no sample
-        my %n = map { s/ \d+\z//r => $by->{$_}[0] } keys %$by;
+        my %n = map { s/ \d+\z//r => $n->{$_} } keys %$n;
         is_deeply \%n, {map({ ("GET $_" => 3) } keys %MOJO), 'GET /wait' => 1}, 'each request, and no socket' or diag $table;
         my $beside = $nytprof eq 'start=no' ? 2 : 3 * 2 + 3; # at least: messages while something is recorded
         cmp_ok calls_of('late', @files), '>=', 3 + $beside, 'what the sockets do is in what is recorded then';

@@ -5,7 +5,7 @@ package NYTPTest;
 # status, and the facts of each profile that it left.
 #
 # The environment variable NYTP_IMPL chooses the profiler: "ours" (default: the build tree's blib) or "peer" (the
-# Devel::NYTProf that the system perl finds by itself). loaded_from() proves the choice.
+# Devel::NYTProf that the system perl finds by itself).
 
 use strict;
 use warnings;
@@ -32,10 +32,10 @@ sub import {
 
 our @EXPORT = qw(
   impl run_prog run_plain run_perl profile_in read_profile arc_lines stmt_lines stmt_counts
-  sub_lines script_fid fid_named return_names check_sums matrix long_tests loaded_from root
-  run_on_terminal stock_command
-  stmt_total scenario slow_scenario user_scenario sanitized preloaded stepping_clock fifo_reader begin_prog end_prog ctl_in await
-  new_dir ours exported run_in whole_in
+  sub_lines script_fid fid_named check_sums matrix root
+  run_on_terminal stock_command stmt_total scenario slow_scenario user_scenario sanitized preloaded
+  stepping_clock fifo_reader begin_prog end_prog ctl_in await new_dir ours exported run_in whole_in
+  arcs_to n_calls line_seconds all_seconds outputs put slurp run_command lib_dirs has_ended sees_waits
 );
 
 my $ROOT = abs_path(dirname(__FILE__) . '/../..');
@@ -94,9 +94,6 @@ sub preloaded {
 # The clock of t/xs/clock_steps.c, which no busy machine moves on and for which nobody waits.
 my @stepping_clock;
 sub stepping_clock { return @stepping_clock = @stepping_clock ? @stepping_clock : preloaded(slurp("$ROOT/t/xs/clock_steps.c")) }
-
-# Slow variants run only when asked for.
-sub long_tests { return $ENV{NYTP_LONG} }
 
 sub lib_dirs {
     my ($impl) = @_;
@@ -378,11 +375,18 @@ sub slurp {
     return scalar(<$fh>) // '';
 }
 
-# The facts of a profile that a run left (default nytprof.out), or undef where there is none.
+# The facts of a profile that a run left (default nytprof.out; or a whole path), or undef where there is none.
 sub profile_in {
     my ($run, $name) = @_;
-    my $path = "$run->{dir}/" . ($name // 'nytprof.out');
+    $name //= 'nytprof.out';
+    my $path = $name =~ m{\A/} ? $name : "$run->{dir}/$name";
     return -f $path ? read_profile($path) : undef;
+}
+
+# The names of the files that a run left.
+sub outputs {
+    my ($run) = @_;
+    return join ' ', sort map { s{.*/}{}r } glob "$run->{dir}/nytprof*";
 }
 
 # The same, which must be whole, with sums that are right.
@@ -392,17 +396,6 @@ sub whole_in {
     my $p = profile_in($run, $name);
     Test::More::is(join('; ', $p ? check_sums($p) : 'no file'), '', $label);
     return $p || {};
-}
-
-# The path of the Devel::NYTProf that a run of impl() really loads.
-sub loaded_from {
-    my ($impl) = @_;
-    my $run = run_perl(
-        impl => $impl || impl(),
-        opts => 'start=no',
-        args => ['-e', 'print $INC{"Devel/NYTProf.pm"}'],
-    );
-    return $run->{out};
 }
 
 sub fid_named {
@@ -476,10 +469,32 @@ sub sub_lines {
     return sort @lines;
 }
 
-# The names of the returns in order, each with its depth in front: "2 main::bar".
-sub return_names {
-    my ($p, $want) = @_;
-    return map { "$_->[0] $_->[3]" } grep { !$want || $_->[3] =~ $want } @{ $p->{ret} };
+# The arcs of calls of a sub, and how many calls these are.
+sub arcs_to {
+    my ($p, $callee) = @_;
+    return grep { $_->{callee} eq $callee } @{ $p->{arc} };
+}
+
+sub n_calls {
+    my $n = 0;
+    $n += $_->{count} for arcs_to(@_);
+    return $n;
+}
+
+# Seconds of each line of the script, and of all that was recorded.
+sub line_seconds {
+    my ($p) = @_;
+    my $lines = $p->{stmt}{ script_fid($p) };
+    return { map { $_ => $lines->{$_}[1] / $p->{attr}{ticks_per_sec} } keys %$lines };
+}
+
+sub all_seconds {
+    my ($p) = @_;
+    my $ticks = 0;
+    for my $lines (values %{ $p->{stmt} }) {
+        $ticks += $_->[1] for values %$lines;
+    }
+    return $ticks / $p->{attr}{ticks_per_sec};
 }
 
 # Returns a list of complaints about a finished profile, by rules that hold for every program.

@@ -11,7 +11,8 @@ use Cwd qw(getcwd);
 use File::Temp qw(tempdir);
 use parent 'NYTPTest'; # whose import() brings strict, warnings and Test::More
 
-our @EXPORT_OK = qw(put record shared write_profile folder run_script slurp in_folder);
+our @EXPORT_OK = qw(put record shared write_profile folder run_script slurp in_folder
+    double process_start process_end file_record);
 
 # Where the stock modules are installed, a blib that is not complete would test those.
 require Devel::NYTProf::Data;
@@ -67,6 +68,17 @@ sub shared {
 sub write_profile {
     my ($name, @records) = @_;
     return put("$name.out", join '', "NYTProf 5 0\n:ticks_per_sec=10000000\n:nv_size=8\n:application=$name\n", @records);
+}
+
+# Records: process 7 begins, and ends a second later; file 1 has a name, of less than 16,384 bytes.
+sub double        { return pack 'd*', @_ }
+sub process_start { return 'P' . chr(7) . chr(1) . double(1700000000.5) }
+sub process_end   { return 'p' . chr(7) . double(1700000001.5) }
+
+sub file_record {
+    my ($name) = (@_, '/x.p');
+    my $len = length $name;
+    return '@' . join('', map {chr} 1, 0, 0, 2, 0, 0, ord q('), $len < 128 ? $len : (0x80 | $len >> 8, $len & 255)) . $name;
 }
 
 # (status, standard output, standard error) of a command of bin/, run with this tree's modules.

@@ -7,13 +7,12 @@ use strict;
 use warnings;
 
 use Exporter qw(import);
-use FindBin ();
 use IO::Socket::INET;
 use POSIX qw(WNOHANG);
 
 use NYTPTest ();
 
-our @EXPORT_OK = qw(free_port find_command start_server get get_pid put stop_server wait_until);
+our @EXPORT_OK = qw(free_port find_command start_server get get_pid put run_app stop_server wait_until);
 
 sub free_port {
     my $probe = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1') or die "no port: $!";
@@ -30,10 +29,21 @@ sub find_command {
     return $path;
 }
 
+# Returns all that a program prints in its folder; with options (NYTPROF) it is profiled.
+sub run_app {
+    my ($folder, $text, $nytprof) = @_;
+    my $blib = NYTPTest::root() . '/blib';
+    put("$folder/app.pl", $text);
+    local $ENV{PERL5LIB} = join ':', "$folder/lib", "$blib/lib", "$blib/arch", $ENV{PERL5LIB} // ();
+    local $ENV{NYTPROF} = $nytprof // '';
+    my $switch = defined $nytprof ? '-d:NYTProf' : '';
+    return scalar qx{cd $folder && $^X $switch app.pl 2>&1};
+}
+
 # {pid, port, log}: the command runs in $folder with our recorder, and answers.
 sub start_server {
     my ($folder, $port, $nytprof, @command) = @_;
-    my $blib = "$FindBin::Bin/../../blib";
+    my $blib = NYTPTest::root() . '/blib';
     my $pid = fork // die "fork: $!";
     if ($pid == 0) {
         chdir $folder or die $!;

@@ -1,24 +1,21 @@
-#!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # The classic commands: options, pipes, exit status, and nothing but data on standard output.
 # That they give what the stock commands give is for t/interop/api.t.
 
-use FindBin;
-use lib $FindBin::Bin;
-use Recorded qw(put record write_profile run_script slurp folder);
+use lib 't/lib';
+use Recorded qw(put record write_profile run_script slurp folder process_start process_end file_record);
 
+use List::Util qw(sum0);
 use Devel::NYTProf::Data;
 use Devel::NYTProf::Reader;
 use Devel::NYTProf::Run qw(profile_this);
 
 my $folder = folder();
-my $double = sub { pack 'd', @_ };
-my $start = 'P' . chr(7) . chr(1) . $double->(1700000000.5);
-my $end = 'p' . chr(7) . $double->(1700000001.5);
-my $file = '@' . join('', map {chr} 1, 0, 0, 2, 0, 0) . "'\x04/x.p";
+my ($start, $file, $end) = (process_start(), file_record(), process_end());
 my $cut = write_profile('cut', $start, $file, "+\x05\x01\x03", '+');
 
 sub profile { return Devel::NYTProf::Data->new({quiet => 1, filename => shift}) }
+sub statements { return sum0(map { $_->sum_of_stmts_count } $_[0]->all_fileinfos) }
 
 # Runs a command: its status, its output and what it says are together this text, or are like this.
 sub runs {
@@ -56,14 +53,9 @@ my $merged = profile("$folder/merged.out");
 is($merged->subinfo_of('main::w')->calls, 1 + 1 + 2 + 3 + 3, 'calls are added up');
 is($merged->attributes->{complete}, 1, 'all processes are complete');
 like($merged->attributes->{application}, qr/\Afork\.pl \(4 recordings\)\z/, 'the title tells the recordings');
-my ($statements, $time) = (0, 0);
-for my $one (map { profile($_) } @all) {
-    $statements += $_->sum_of_stmts_count for $one->all_fileinfos;
-    $time += $one->attributes->{total_stmts_duration};
-}
-my $of_merged = 0;
-$of_merged += $_->sum_of_stmts_count for $merged->all_fileinfos;
-is($of_merged, $statements, 'no statement is lost');
+my @parts = map { profile($_) } @all;
+is(statements($merged), sum0(map { statements($_) } @parts), 'no statement is lost');
+my $time = sum0(map { $_->attributes->{total_stmts_duration} } @parts);
 cmp_ok(abs($merged->attributes->{total_stmts_duration} - $time), '<', 1e-9, 'nor time');
 is(scalar(grep { $_->filename =~ /fork\.pl\z/ } $merged->noneval_fileinfos), 1,
     'files are unified by name');
@@ -200,8 +192,7 @@ runs('what stands behind the options is told', "0nytprofcsv: ignored: a.out b.ou
 runs('so is none', qr/\A1nytprofcsv: cannot read \S+nosuch: No such file/, 'nytprofcsv', '-f', "$folder/nosuch");
 
 {
-    my $hostile = write_profile('hostile', $start,
-        '@' . join('', map {chr} 1, 0, 0, 2, 0, 0) . "'\x08/a\0b.pl\n", "+\x05\x01\x03", $end);
+    my $hostile = write_profile('hostile', $start, file_record("/a\0b.pl\n"), "+\x05\x01\x03", $end);
     runs('a NUL in a file name stops nothing', 0, 'nytprofcsv', '-f', $hostile, '-o', "$folder/hostile");
     is(scalar @{[glob "$folder/hostile/a-b-pl*-1-line.csv"]}, 1, 'and is not in the name of the report');
 }
@@ -236,9 +227,7 @@ for my $case (
 ) {
     my ($file_name, $trim, $want) = @$case;
     local $ENV{NYTPROF_FNAME_TRIM} = $trim if defined $trim;
-    my $len = length $file_name;
-    my $long = write_profile('long', $start, '@' . join('', map {chr} 1, 0, 0, 2, 0, 0),
-        q(') . ($len < 128 ? chr $len : chr(0x80 | $len >> 8) . chr($len & 255)) . $file_name, "+\x05\x01\x03", $end);
+    my $long = write_profile('long', $start, file_record($file_name), "+\x05\x01\x03", $end);
     my $of_long = Devel::NYTProf::Reader->new($long, {quiet => 1});
     is($of_long->fname_for_fileinfo($of_long->{profile}->fileinfo_of(1)), $want, "name of the report: $want");
     runs('which can be written', 0, 'nytprofcsv', '-f', $long, '-o', "$folder/long");
@@ -316,11 +305,8 @@ PERL
     on_stdin($many, sub { runs('--stable is the order of first returns, as text', "0$want", 'nytprofcalls', '--calls', '--stable', $_) })
         for $many, '-';
     runs('else it is that of names', qr/\A0main::s_a 1\n/, 'nytprofcalls', '--calls', $many);
-    my ($all) = (run_script('nytprofcalls', $calls))[1];
-    my $ticks = 0;
-    $ticks += /(\d+)$/ ? $1 : 0 for split /\n/, $all;
-    my $excl = 0;
-    $excl += $_->excl_time for values %{profile($calls)->subname_subinfo_map};
+    my $ticks = sum0((run_script('nytprofcalls', $calls))[1] =~ /(\d+)$/mg);
+    my $excl = sum0(map { $_->excl_time } values %{profile($calls)->subname_subinfo_map});
     is($ticks, sprintf('%.0f', $excl * 1e7), 'without --calls it is exclusive time in ticks');
     runs('several files are added up', qr/^main::a 6$/m, 'nytprofcalls', '--calls', $calls, $calls);
     runs('no file is an error that names it', qr/\A1nytp-export: \S*nosuch/, 'nytprofcalls', "$folder/nosuch");

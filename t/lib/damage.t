@@ -1,10 +1,8 @@
-#!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Some hundred damaged files: loading, streaming and merging end with a result or with an error
 # that names the file, and what is loaded can be walked over.
 
-use FindBin;
-use lib $FindBin::Bin;
+use lib 't/lib';
 use Recorded qw(record put folder slurp);
 
 use Devel::NYTProf::Data;

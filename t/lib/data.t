@@ -1,18 +1,14 @@
-#!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Devel::NYTProf::Data, ::FileInfo, ::SubInfo: profiles of this tree's own recorder, and
 # hostile ones. That they say what the stock modules say is for t/interop/api.t.
 
-use FindBin;
-use lib $FindBin::Bin;
-use Recorded qw(put record write_profile slurp folder in_folder);
+use lib 't/lib';
+use Recorded qw(put record write_profile slurp folder in_folder process_start process_end file_record);
 
 use Cwd qw(getcwd);
 use Devel::NYTProf::Data;
 
-my $double = sub { pack 'd', @_ };
-my $start = 'P' . chr(7) . chr(1) . $double->(1700000000.5);
-my $file = '@' . join('', map {chr} 1, 0, 0, 2, 0, 0) . "'\x04/x.p";
+my ($start, $file) = (process_start(), file_record());
 
 sub profile { return Devel::NYTProf::Data->new({quiet => 1, @_}) }
 
@@ -199,8 +195,7 @@ for my $case (
     like($@, qr/^\Q$path\E: byte \d+: Profile .*$reason.* at \Q$0\E line/, 'that says where and why');
     ok(eval { profile(filename => $path, partial => 1); 1 }, 'and what came before can be had');
 }
-my $device = profile(filename => write_profile('device', $start, '@' . join('', map {chr} 1, 0, 0, 2, 0, 0) . "'\x09/dev/null",
-    "+\x05\x01\x03", 'p' . chr(7) . $double->(1700000001.5)));
+my $device = profile(filename => write_profile('device', $start, file_record('/dev/null'), "+\x05\x01\x03", process_end()));
 is($device->fileinfo_of('/dev/null')->srclines_array, undef, 'what is no plain file is not read as source');
 
 my $ring = profile(filename => write_profile('ring', $start,

@@ -1,10 +1,8 @@
-#!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # nytprofhtml: its options, and programs that run it the way plug-ins of web frameworks do. What is on the pages
 # is for t/exporters/test_html.py.
 
-use FindBin;
-use lib $FindBin::Bin;
+use lib 't/lib';
 use Recorded qw(put record run_script slurp folder);
 
 use Cwd qw(getcwd);

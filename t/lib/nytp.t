@@ -1,9 +1,7 @@
-#!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # nytp, nytp run, nytp prove: the program is left as it is, and nothing of the recording is lost.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use Recorded qw(folder put slurp);
 
 use Cwd ();
@@ -22,6 +20,10 @@ sub shell {
     my $status = system "( $command ) >out 2>err </dev/null";
     return (slurp('out'), slurp('err'), $status);
 }
+
+sub printed { return (shell(@_))[0] }
+sub said    { return (shell(@_))[1] }
+sub status  { return (shell(@_))[2] >> 8 }
 
 # The exit status, and all that is said.
 sub says { my ($out, $err, $status) = shell(@_); return ($status >> 8) . " $err$out" }
@@ -57,7 +59,7 @@ subtest 'run: options' => sub {
     my ($out, $err) = shell("$bin/nytp run -q -o other.out --with calls=1 app.pl");
     is $err, "err\n", '-q shows nothing';
     ok -s 'other.out', '-o';
-    like +(shell("$bin/nytp-export --stats other.out"))[0], qr/calls[= ]+1/, '--with';
+    like printed("$bin/nytp-export --stats other.out"), qr/calls[= ]+1/, '--with';
     put('mine', "not a profile\n");
     (my $said, $err, my $status) = shell("$bin/nytp run -o mine app.pl");
     is "$said$status", 2 << 8, 'a file that is no profile is not replaced';
@@ -65,25 +67,23 @@ subtest 'run: options' => sub {
     system('mkfifo', 'fifo') == 0 or die 'no mkfifo';
     like says("$bin/nytp run -q -o fifo child.pl"), qr/\A2 nytp-run: .*fifo is there and is no profile/, 'nor is what is no file';
     ok -p 'fifo', 'it is what it was';
-    is +(shell("$bin/nytp run --nonsense app.pl"))[2] >> 8, 2, 'wrong usage';
-    is +(shell("$bin/nytp run"))[2] >> 8, 2, 'no program';
-    ($out) = shell("$bin/nytp run -q -- -e 'print 42'");
-    is $out, 42, 'switches of perl after --';
-    like +(shell("$bin/nytp run -e 'print 42'"))[0], qr/\A42\z/, 'and without it';
-    like +(shell("$bin/nytp run -q -o p.out perl -Mstrict app.pl x"))[0], qr/\Aout: x\n\z/, 'a perl before them is this one';
+    is status("$bin/nytp run --nonsense app.pl"), 2, 'wrong usage';
+    is status("$bin/nytp run"), 2, 'no program';
+    is printed("$bin/nytp run -q -- -e 'print 42'"), 42, 'switches of perl after --';
+    like printed("$bin/nytp run -e 'print 42'"), qr/\A42\z/, 'and without it';
+    like printed("$bin/nytp run -q -o p.out perl -Mstrict app.pl x"), qr/\Aout: x\n\z/, 'a perl before them is this one';
     put('perl', "\x7fELF");
     chmod 0755, 'perl';
     like says("$bin/nytp run ./perl app.pl"), qr{\A2 nytp-run: ./perl is another perl than \S+, which}, 'another perl could not';
     unlink 'perl';
     for my $name (qw(perl5.36.0 perl-5.40 perl5.36-x86_64-linux-gnu)) {
         symlink $^X, $name or die "$name: $!";
-        like +(shell("$bin/nytp run -q -o p.out ./$name app.pl x"))[0], qr/\Aout: x\n\z/, "this one as $name";
+        like printed("$bin/nytp run -q -o p.out ./$name app.pl x"), qr/\Aout: x\n\z/, "this one as $name";
         unlink $name;
     }
     put('tainted.pl', "#!/usr/bin/perl -T\nsub f { print \${^TAINT} } f();\n");
-    ($out) = shell("$bin/nytp run -q -o t.out tainted.pl");
-    is $out, 1, 'a program with -T';
-    like +(shell("$bin/nytp-export -q t.out"))[0], qr/main::f/, 'is recorded';
+    is printed("$bin/nytp run -q -o t.out tainted.pl"), 1, 'a program with -T';
+    like printed("$bin/nytp-export -q t.out"), qr/main::f/, 'is recorded';
 };
 
 # Each first line with perl's own taint mode: 1 is -T, -1 is -t.
@@ -92,17 +92,17 @@ subtest 'run and startup: taint mode as the first line says it' => sub {
         my ($switches, $mode) = @$case;
         put('shebang.pl', "#!/usr/bin/perl $switches\nsub f { print STDERR '<', \${^TAINT}, '>' } f();\n");
         my $needed = $mode == 1 ? '-T' : $mode ? '-t' : '';
-        is +(shell("$^X $needed shebang.pl"))[1], "<$mode>", "$switches: perl";
+        is said("$^X $needed shebang.pl"), "<$mode>", "$switches: perl";
         for my $command ('run -q -o t.out', 'startup --run') {
             like says("$bin/nytp $command shebang.pl"), qr/\A0 <$mode>/, "$switches: nytp $command";
         }
-        like +(shell("$bin/nytp-export -q t.out"))[0], qr/main::f/, "$switches: it is recorded";
+        like printed("$bin/nytp-export -q t.out"), qr/main::f/, "$switches: it is recorded";
         unlink 't.out';
     }
     put('plain.pl', "sub f { print \${^TAINT} } f();\n");
     for my $switch (qw(-T -wT)) {
-        is +(shell("$bin/nytp run -q -o t.out $switch plain.pl"))[0], 1, "$switch on the command line";
-        like +(shell("$bin/nytp-export -q t.out"))[0], qr/main::f/, 'is recorded, too';
+        is printed("$bin/nytp run -q -o t.out $switch plain.pl"), 1, "$switch on the command line";
+        like printed("$bin/nytp-export -q t.out"), qr/main::f/, 'is recorded, too';
         unlink 't.out';
     }
 };
@@ -114,13 +114,13 @@ subtest 'run: a program that is no Perl' => sub {
             my ($out, $err, $status) = shell("$bin/nytp run -o sh.out ./starts.sh a 'b c'");
             is $out . ($status >> 8), "out: a b c\n7", "$first, $exec: runs";
             unlike $err, qr/incomplete|partial/, 'without a word of a recording that ends early';
-            like +(shell("$bin/nytp-export -q --top=0 sh.out"))[0], qr/ 6 .*main::busy/, 'what it starts is recorded';
+            like printed("$bin/nytp-export -q --top=0 sh.out"), qr/ 6 .*main::busy/, 'what it starts is recorded';
             is join(' ', glob 'sh.out.*.d'), '', 'in one file';
             unlink 'sh.out';
         }
     }
     put('-e', "#!/bin/sh\n");
-    is +(shell("$bin/nytp run -q -o sh.out -e 'print 42'"))[0], 42, 'a switch is no file';
+    is printed("$bin/nytp run -q -o sh.out -e 'print 42'"), 42, 'a switch is no file';
     unlink '-e';
 };
 
@@ -131,7 +131,7 @@ subtest 'run --memory' => sub {
     my ($out, $err, $status) = shell("$bin/nytp run --memory --with=memory=64k -o m.out keeps.pl");
     like $out, qr/done\n\z/, 'the program runs';
     like $err, qr{^ .* alloc +in use line\n.* \d\d\.\d MB +\d\d\.\d MB \S+/keeps\.pl:1\b}m, 'the line that keeps most is shown';
-    my ($own) = (shell("$bin/nytp-export -q --csv m.out"))[0] =~ /^main::keep,.*,(\d+),\d+$/m;
+    my ($own) = printed("$bin/nytp-export -q --csv m.out") =~ /^main::keep,.*,(\d+),\d+$/m;
     cmp_ok $own, '>', 30_000_000, 'and what the sub keeps';
 };
 
@@ -146,19 +146,18 @@ subtest 'counts=1: nytp run and nytp prove' => sub {
         like $err, qr/^ +6000 +2000 +8000 main::work /m, 'counts are shown';
         like $err, qr/nytp export --gate=FILE/, 'and what more there is';
         unlike $err =~ s/^(?:test |counted\.t |Files=).*//mgr, qr/\d (?:ns|us|ms|s)\b/, 'no times';
-        is +(shell("$bin/nytp-export -q --gate=rules c.out"))[2] >> 8, 0, 'rules are kept';
-        is +(shell("$bin/nytp-export -q --gate=strict c.out"))[2] >> 8, 10, 'or broken';
-        is +(shell("$bin/nytp-export -q --gate=timed c.out"))[2] >> 8, 2, 'or of times, which cannot be judged';
+        is status("$bin/nytp-export -q --gate=rules c.out"), 0, 'rules are kept';
+        is status("$bin/nytp-export -q --gate=strict c.out"), 10, 'or broken';
+        is status("$bin/nytp-export -q --gate=timed c.out"), 2, 'or of times, which cannot be judged';
         unlink 'c.out';
     }
 };
 
 subtest 'dprofpp -p' => sub {
     put('dies.pl', 'sub f { 1 } f(); die "dead\n"');
-    my ($out, undef, $status) = shell("$bin/dprofpp -p dies.pl");
-    like +($status >> 8) . $out, qr/\A255.*main::f/s, 'a program that fails is shown even so, as with the dprofpp of old';
-    is +(shell("$bin/dprofpp -Q -p dies.pl"))[2] >> 8, 255, 'also with -Q';
-    is +(shell("$bin/dprofpp -Q -p child.pl"))[2], 0, 'one that does not';
+    like says("$bin/dprofpp -p dies.pl"), qr/\A255 .*main::f/s, 'a program that fails is shown even so, as with the dprofpp of old';
+    is status("$bin/dprofpp -Q -p dies.pl"), 255, 'also with -Q';
+    is status("$bin/dprofpp -Q -p child.pl"), 0, 'one that does not';
 };
 
 subtest 'dprofpp: names steer no terminal' => sub {
@@ -171,7 +170,7 @@ subtest 'dprofpp: names steer no terminal' => sub {
         is $err, '', $command;
         like $out, qr/\bmain::a\?\[31m\?$/m, 'has the sub';
     }
-    like +(shell("$bin/dprofpp -V new.tmon"))[0], qr/^XS_VERSION: 1\?$/m, 'nor does a version';
+    like printed("$bin/dprofpp -V new.tmon"), qr/^XS_VERSION: 1\?$/m, 'nor does a version';
 };
 
 subtest 'run: --open' => sub {
@@ -192,8 +191,7 @@ subtest 'run: signals' => sub {
     my (undef, $said) = shell("exec $bin/nytp run -o killed.out -- -e 'sub f { kill TERM => \$\$; sleep 9 } f()'");
     like $said, qr/^nytp-run: -e was killed by SIGTERM after \d+\.\d s$/m, 'is said to have been';
     like $said, qr/^killed by SIGTERM in main::RUNTIME -e:1 > main::f -e:1/m, 'and where it stood';
-    my (undef, $err, $code) = shell("$bin/nytp run -q gone.pl");
-    is $code >> 8, 2, 'a program that is not there';
+    is status("$bin/nytp run -q gone.pl"), 2, 'a program that is not there';
 };
 
 subtest 'signals that are ignored from the start stay so, and no others are' => sub {
@@ -204,9 +202,9 @@ subtest 'signals that are ignored from the start stay so, and no others are' => 
         "compare -q -n 1 --base '$^X ignores.t' --new '$^X ignores.t'"
     ) {
         my ($name) = $command =~ /(\w+)/;
-        like +(shell("exec $bin/nytp $command"))[1], qr/^-,-,-\n/, "$name: none";
-        like +(shell("trap '' INT; exec $bin/nytp $command"))[1], qr/^IGNORE,-,-\n/, "$name: INT, as of what a script starts with &";
-        like +(shell("trap '' QUIT HUP; exec $bin/nytp $command"))[1], qr/^-,IGNORE,IGNORE\n/, "$name: QUIT and HUP";
+        like said("exec $bin/nytp $command"), qr/^-,-,-\n/, "$name: none";
+        like said("trap '' INT; exec $bin/nytp $command"), qr/^IGNORE,-,-\n/, "$name: INT, as of what a script starts with &";
+        like said("trap '' QUIT HUP; exec $bin/nytp $command"), qr/^-,IGNORE,IGNORE\n/, "$name: QUIT and HUP";
     }
 };
 
@@ -217,7 +215,7 @@ subtest 'run: where no file can be made' => sub {
     my ($file) = glob 'tmp/*/nytprof.out';
     ok $file && -s $file, 'its profile is in TMPDIR' or diag $err;
     like $err, qr{^nytp-run: the profile goes to \S+/tmp/[^/]+/nytprof\.out\n}m, 'it is told where';
-    is +(shell("cd /proc && $bin/nytp run -o here.out -e 1"))[2] >> 8, 2, 'a name that was asked for is no other';
+    is status("cd /proc && $bin/nytp run -o here.out -e 1"), 2, 'a name that was asked for is no other';
 };
 
 subtest 'a name with % is that of the profile, as it stands' => sub {
@@ -225,10 +223,10 @@ subtest 'a name with % is that of the profile, as it stands' => sub {
     put('one.t', "print qq(1..1\nok 1\n); sub in_test { 1 } in_test();\n");
     for my $name ('app.%p.out', '%s.%h', '100%', 'a%%b:c.out', 'of %p/x.out') {
         shell("$bin/nytp run -q -o '$name' child.pl");
-        like +(shell("$bin/nytp-export -q '$name'"))[0], qr/ 10 .*main::in_child/, "run -o '$name'";
+        like printed("$bin/nytp-export -q '$name'"), qr/ 10 .*main::in_child/, "run -o '$name'";
         unlink $name;
         shell("$bin/nytp prove -Q --nytp-quiet '--nytp-out=$name' one.t");
-        like +(shell("$bin/nytp-export -q '$name'"))[0], qr/main::in_test/, "prove --nytp-out='$name'";
+        like printed("$bin/nytp-export -q '$name'"), qr/main::in_test/, "prove --nytp-out='$name'";
         unlink $name;
         my (undef, $err, $status) = shell("$bin/nytp compare -q -n 1 -o '$name' --base '$^X child.pl' --new '$^X child.pl'");
         is "$err$status", 0, "compare -o '$name'";
@@ -239,15 +237,15 @@ subtest 'a name with % is that of the profile, as it stands' => sub {
 
 subtest 'a recording that cannot be merged stays in its folder' => sub {
     local $ENV{NYTP_EXPORT} = 'nytp-export-that-is-not-there';
-    is +(shell("$bin/nytp-run -q -o kept.out app.pl"))[2] >> 8, 7, 'exit status';
+    is status("$bin/nytp-run -q -o kept.out app.pl"), 7, 'exit status';
     my ($kept) = glob 'kept.out.*.d';
     ok $kept && !-e 'kept.out', 'the folder';
     delete local $ENV{NYTP_EXPORT};
-    like +(shell("$bin/nytp-export -q $kept"))[0], qr/ 6 .*main::busy/, 'is an input';
+    like printed("$bin/nytp-export -q $kept"), qr/ 6 .*main::busy/, 'is an input';
     put('nytprofmerge', 'kill TERM => getppid; sleep 600;');
     local $ENV{NYTP_EXPORT} = "$folder/nytp-export"; # beside this nytprofmerge
-    is +(shell("exec $bin/nytp-run -q -o ended.out app.pl"))[2] >> 8, 7, 'nor does a signal while it is merged end nytp-run, but the merging';
-    like +(shell("$bin/nytp-export -q ended.out.*.d"))[0], qr/ 6 .*main::busy/, 'with all recordings there';
+    is status("exec $bin/nytp-run -q -o ended.out app.pl"), 7, 'nor does a signal while it is merged end nytp-run, but the merging';
+    like printed("$bin/nytp-export -q ended.out.*.d"), qr/ 6 .*main::busy/, 'with all recordings there';
 };
 
 subtest 'prove' => sub {
@@ -276,7 +274,7 @@ subtest 'prove' => sub {
     ($out, $err, $status) = shell("$bin/nytp prove --nytp-quiet --nytp-out=p.out -j3 t");
     is $status, 0, 'success';
     ok -s 'p.out', '--nytp-out';
-    like +(shell("$bin/nytp-export -q --top=0 p.out"))[0], qr/ 10 .*main::in_child/, 'side by side';
+    like printed("$bin/nytp-export -q --top=0 p.out"), qr/ 10 .*main::in_child/, 'side by side';
     unlike $err, qr/self%/, '--nytp-quiet';
     ($out, $err) = shell("$bin/nytp prove t --nytp-out=p.out --nytp-top=1 --nytp-lines=0 -q");
     is scalar(() = $err =~ /self%/g), 1, 'our options behind the arguments of prove';
@@ -311,7 +309,7 @@ subtest 'prove: which test file' => sub {
     like $rows, qr{ suite/$_\.t$}m, "$_.t is a process of the profile" for keys %row;
     my ($top) = shell("$bin/nytp export -q --top=0 s.out");
     is scalar(() = $top =~ /main::same +\S*suite/g), 2, 'subs of one name in two tests stay apart';
-    like +(shell("$bin/nytprofmerge -v -o m.out s.out"))[1], qr/merged into m\.out/, 'nytprofmerge makes one of them';
+    like said("$bin/nytprofmerge -v -o m.out s.out"), qr/merged into m\.out/, 'nytprofmerge makes one of them';
 };
 
 subtest 'prove: what a shell starts belongs to the test that ran, not to one that perl began late with' => sub {
@@ -365,7 +363,7 @@ P
     like $err, qr/^recorded in runs$/m, 'where the profiles are is said';
     is join(' ', map { scalar(() = glob "runs/$_/*.out") } qw(base new)), '4 4', 'each run has its own';
     is slurp('order'), '2000 20 20 2000 2000 20 20 2000 ', 'taking turns';
-    is +(shell("$bin/nytp export -q --diff runs/base runs/new"))[0], $out, 'that can be compared again';
+    is printed("$bin/nytp export -q --diff runs/base runs/new"), $out, 'that can be compared again';
     ($out, $err, $status) = shell("$bin/nytp compare -q -n 1 --base '$^X loop.pl 20' --new '$^X loop.pl 2000' --fail-over=5%:calls --json");
     is $status >> 8, 10, 'a limit that is exceeded';
     like $out, qr/\A\{.*\}\s*\z/s, 'another format';
@@ -411,7 +409,7 @@ subtest 'help that cannot be written is a failure' => sub {
         like says("$bin/$command >/dev/full"), qr{\A4 .*(?:No space left|I/O error)}s, "$command: is said, too";
     }
     my $run = "-d:NYTProf -e 'system qq($bin/nytp ctl list >/dev/full); print \$? >> 8'";
-    is +(shell("NYTPROF=start=no:file=l.out $^X $run"))[0], 4, 'nytp ctl list' if $^O eq 'linux';
+    is printed("NYTPROF=start=no:file=l.out $^X $run"), 4, 'nytp ctl list' if $^O eq 'linux';
 };
 
 subtest 'nytp ctl: how many names' => sub {
@@ -425,17 +423,15 @@ subtest 'nytp finds commands' => sub {
     put('nytp-hello', "#!/bin/sh\necho \"hello \$*\"\nexit 5\n");
     chmod 0755, 'nytp-hello';
     local $ENV{PATH} = "$folder:$ENV{PATH}";
-    my ($out, $err, $status) = shell("$bin/nytp hello 'a  b'");
-    is +($status >> 8) . $out, "5hello a  b\n", 'in PATH, with its exit status';
-    like +(shell("$bin/nytp --help"))[0], qr/^Commands here: compare ctl doctor export hello prove run (?:spy )?startup$/m, 'and lists them';
-    (undef, $err, $status) = shell("$bin/nytp nothing");
-    like +($status >> 8) . $err, qr/\A2.*no command nothing; here are: compare ctl doctor export hello/, 'none of that name';
-    like +(shell("$bin/nytp exprot"))[1], qr/no command exprot; did you mean export\?/, 'a transposition';
-    (undef, my $door, $status) = shell("$bin/nytp");
+    is says("$bin/nytp hello 'a  b'"), "5 hello a  b\n", 'in PATH, with its exit status';
+    like printed("$bin/nytp --help"), qr/^Commands here: compare ctl doctor export hello prove run (?:spy )?startup$/m, 'and lists them';
+    like says("$bin/nytp nothing"), qr/\A2 .*no command nothing; here are: compare ctl doctor export hello/, 'none of that name';
+    like said("$bin/nytp exprot"), qr/no command exprot; did you mean export\?/, 'a transposition';
+    my (undef, $door, $status) = shell("$bin/nytp");
     is $status >> 8, 2, 'no name';
     is scalar(split /^/, $door), 10, 'ten lines say which command answers which question';
     my ($help) = shell("$bin/nytp --help");
-    my $options = join '', map { (shell("$bin/nytp $_ --help"))[0] } qw(export compare);
+    my $options = join '', map { printed("$bin/nytp $_ --help") } qw(export compare);
     my ($guide) = shell("$bin/nytp guide");
     like $guide, qr/\AFrom a brief .*nytp startup/s, 'how to go on from a brief';
     cmp_ok scalar(split /^/, $guide), '<', 40, 'on one page';
@@ -443,8 +439,8 @@ subtest 'nytp finds commands' => sub {
     my @named = "$door$guide" =~ /\bnytp ([a-z]+)/g;
     is join(' ', grep { " $here guide " !~ / $_ / } @named), '', 'commands that are there';
     is join(' ', grep { $options !~ /$_\b/ } "$door$guide" =~ /(--(?!help)[a-z][a-z-]+)/g), '', 'and their options';
-    like +(shell("$bin/nytp --version"))[0], qr/^nytp-export /, '--version';
-    like +(shell("$bin/nytp $_ --" . ($_ eq 'prove' ? 'nytp-help' : 'help')))[0], qr/nytp[ -]$_/i, "$_ --help" for qw(run prove compare ctl);
+    like printed("$bin/nytp --version"), qr/^nytp-export /, '--version';
+    like printed("$bin/nytp $_ --" . ($_ eq 'prove' ? 'nytp-help' : 'help')), qr/nytp[ -]$_/i, "$_ --help" for qw(run prove compare ctl);
 };
 
 chdir "/";

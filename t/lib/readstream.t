@@ -1,22 +1,16 @@
-#!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Devel::NYTProf::ReadStream: chunks as Perl code sees them.
 
-use FindBin;
-use lib $FindBin::Bin;
-use Recorded qw(record write_profile folder);
+use lib 't/lib';
+use Recorded qw(write_profile folder double process_start process_end file_record);
 
 use Devel::NYTProf::ReadStream qw(for_chunks);
 
-my $double = sub { pack 'd', @_ };
-my $start = 'P' . chr(7) . chr(1) . $double->(1700000000.5);
-my $end = 'p' . chr(7) . $double->(1700000001.5);
-my $file = '@' . join('', map {chr} 1, 0, 0, 2, 0, 0) . "'\x04/x.p";
+my ($start, $file, $end) = (process_start(), file_record(), process_end());
 my $made = write_profile('made', "!calls=1\n", "#text\n", $start, $file,
     "+\xff\xff\xff\xff\xfe\x01\x05", '-', "*\x03\x01\x06\x05\x04", ">\x01\x05",
-    "<\x01" . $double->(-3) . $double->(2) . "\"\x05a::\xc3\xa9", "S\x01\x01'\x03x;\n",
-    "s\x01'\x04a::b\x05\x09", "c\x01\x05'\x03m::\x02" . join('', map { $double->($_) } 1, 2, 3)
-        . "\x04'\x04a::b", $end);
+    "<\x01" . double(-3, 2) . "\"\x05a::\xc3\xa9", "S\x01\x01'\x03x;\n", "s\x01'\x04a::b\x05\x09",
+    "c\x01\x05'\x03m::\x02" . double(1, 2, 3) . "\x04'\x04a::b", $end);
 
 my (@chunks, @numbers);
 for_chunks { push @chunks, [@_]; push @numbers, $. } filename => $made, quiet => 1;

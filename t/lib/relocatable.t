@@ -1,10 +1,8 @@
-#!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # The tarball that runs where it is unpacked, packed from this build, and nytp doctor in it. That its parts are built for
 # other systems is seen by packaging/relocatable/try.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest qw(user_scenario);
 use Extended;
 use Recorded qw(folder put slurp);

@@ -1,9 +1,7 @@
-#!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # The SYNOPSIS of each module runs as it stands, in a folder with a profile called nytprof.out.
 
-use FindBin;
-use lib $FindBin::Bin;
+use lib 't/lib';
 use Recorded qw(put record folder slurp in_folder);
 
 use Cwd qw(getcwd);

@@ -1,9 +1,7 @@
-#!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Devel::NYTProf::Util and ::Constants: helpers that reports are made with.
 
-use FindBin;
-use lib $FindBin::Bin;
+use lib 't/lib';
 use Recorded qw(slurp);
 
 use Devel::NYTProf::Constants qw(const_bits2names NYTP_FIDf_HAS_SRC NYTP_SCi_elements

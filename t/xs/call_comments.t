@@ -2,8 +2,7 @@
 # Calls are told in comments unless calls= is written out: the same entries and returns in the same
 # order as by the format's own records, and times that add up to the tick.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 my %PROGRAM = (

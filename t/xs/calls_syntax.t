@@ -5,8 +5,7 @@ use strict;
 use warnings;
 use utf8;
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use Test::More;
 
 use CallRows;

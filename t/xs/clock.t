@@ -1,28 +1,26 @@
-#!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # The clock that is read (clock.c), and that time only goes ahead where the processor's counter does not, in a recorded
 # program whose counter and clock counter_moves.c moves on. Nothing here takes time: each run is the same.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 use Config;
 use Devel::NYTProf::ReadStream qw(for_chunks);
 
 my $dir  = new_dir();
-my $root = "$FindBin::Bin/../..";
+my $root = root();
 
 # False where it does not compile, which is told.
 sub compile {
     my ($to, @arguments) = @_;
     return 1 if !system "$Config{cc} -D_GNU_SOURCE -std=gnu11 -Wall -Wextra -Werror -O1 -g -I$root -o $dir/$to @arguments 2>$dir/log";
-    diag NYTPTest::slurp("$dir/log");
+    diag slurp("$dir/log");
     return 0;
 }
 
 scenario 'which clock is chosen' => sub {
-    ok compile('clock', "$FindBin::Bin/clock.c", "$root/XS/platform/counter.c", '-lm'), 'it compiles' or return;
+    ok compile('clock', "$root/t/xs/clock.c", "$root/XS/platform/counter.c", '-lm'), 'it compiles' or return;
     my @lines = split /\n/, `$dir/clock`;
     is $?, 0, 'its status';
     cmp_ok scalar(grep {/^ok /} @lines), '>', 30, 'its tests';
@@ -31,7 +29,7 @@ scenario 'which clock is chosen' => sub {
 
 # The offsets of the recorder's instructions that read the counter.
 sub counter_reads {
-    my ($object) = grep {-e} map {"$_/auto/Devel/NYTProf/NYTProf.so"} NYTPTest::lib_dirs('ours');
+    my ($object) = grep {-e} map {"$_/auto/Devel/NYTProf/NYTProf.so"} lib_dirs('ours');
     return join ' ', map { /^\s*(\w+):\s+rdtsc\s*$/ ? $1 : () } `objdump -d --no-show-raw-insn $object`;
 }
 
@@ -74,7 +72,7 @@ my @MOVES = (
 scenario 'a counter that moves while a program is recorded' => sub {
     plan skip_all => 'counter_moves.c knows no instruction that reads the counter here'
         if $Config{archname} !~ /^x86_64-linux/ || sanitized() || $ENV{LD_PRELOAD};
-    ok compile('moves.so', '-shared -fPIC', "$FindBin::Bin/counter_moves.c", '-ldl'), 'it compiles' or return;
+    ok compile('moves.so', '-shared -fPIC', "$root/t/xs/counter_moves.c", '-ldl'), 'it compiles' or return;
     my $reads = counter_reads();
     isnt $reads, '', 'the recorder reads the counter' or return;
     my $rest_ms;

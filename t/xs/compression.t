@@ -2,8 +2,7 @@
 # How small a real program's recording becomes, and that zlib reads the stream.
 # `compress=` has nine levels that are all the same.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 use Extended;
 
@@ -35,7 +34,7 @@ sub stream_of {
 for my $level ('', 'compress=1:', 'compress=9:') {
     my $run = run_prog(code => $CODE, opts => "${level}savesrc=0:flush=0");
     is $run->{out}, "done\n", "$level the program ran" or diag $run->{err};
-    my ($status, $packed, $raw) = stream_of(NYTPTest::slurp("$run->{dir}/nytprof.out"));
+    my ($status, $packed, $raw) = stream_of(slurp("$run->{dir}/nytprof.out"));
     ok $status == Compress::Zlib::Z_STREAM_END(), "$level zlib reads the stream to its end";
     cmp_ok length $raw, '>', 1_000_000, "$level it is a long one";
     my $by_zlib = length Compress::Zlib::compress($raw, 6);

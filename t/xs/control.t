@@ -1,16 +1,10 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Turning the profiler on and off, and every way in which a process ends or becomes two.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 sub arcs { return join '; ', arc_lines(@_, want => qr/^(?:main|DB|P)::/) }
-
-sub good {
-    my ($p, $label) = @_;
-    is join('; ', check_sums($p)), '', "$label: whole, sums right";
-}
 
 my $F = "sub f { g() } sub g { 1 }\n";
 
@@ -122,25 +116,6 @@ P
     }
 };
 
-scenario 'statements are not counted while off' => sub {
-    my $run = run_prog(code => <<'P');
-my $x = 0;
-$x++ for 1 .. 3;
-DB::disable_profile();
-for (1 .. 50) {
-    $x++;
-}
-DB::enable_profile();
-for (1 .. 7) {
-    $x++;
-}
-P
-    my $p = whole_in($run, 'off and on');
-    my $n = stmt_counts($p);
-    is $n->{5}, undef, 'the loop while off has no counts';
-    is $n->{9}, 7, 'the loop afterwards has all';
-};
-
 scenario 'enable_profile where only Devel::NYTProf::Core is loaded' => sub {
     my $run = run_prog(opts => undef, how => 'late', code => <<'P');
 require Devel::NYTProf::Core;
@@ -149,8 +124,7 @@ print eval 'sub f { 3 } f() + f()';
 P
     is "$run->{out}$run->{err}", '6', 'output';
     my $p = whole_in($run, 'core', 'core.out');
-    my ($f) = grep { $_->{callee} eq 'main::f' } @{ $p->{arc} };
-    is $f && $f->{count}, 2, 'what is compiled from then on is recorded';
+    is n_calls($p, 'main::f'), 2, 'what is compiled from then on is recorded';
 };
 
 scenario 'enable_profile tells whether it was on; disable twice, enable twice' => sub {
@@ -164,24 +138,6 @@ f();
 P
     is $run->{out}, '11001', 'what was on before';
     whole_in($run, 'after it all');
-};
-
-scenario 'finish, then enable without a name: the first profile is not lost' => sub {
-    my $run = run_prog(code => $F . <<'P');
-f(); f();
-DB::finish_profile();
-DB::enable_profile();
-f();
-P
-    is $run->{status}, 0, 'status';
-    my @files = grep { -f } glob "$run->{dir}/nytprof.out*";
-    my $calls = 0;
-    for my $file (@files) {
-        my $p = read_profile($file);
-        good($p, $file);
-        $calls += $_->{count} for grep { $_->{callee} eq 'main::f' } @{ $p->{arc} };
-    }
-    is $calls, 3, 'all calls are in some file';
 };
 
 scenario 'a file that cannot be opened or written is one file: the next is recorded' => sub {
@@ -248,13 +204,12 @@ P
     );
     for my $start (sort keys %want) {
         my $p = whole_in(run_prog(code => $code, opts => "start=$start"), $start);
-        my %calls = map { $_->{line} => $_->{count} } grep { $_->{callee} eq 'main::f' } @{ $p->{arc} };
+        my %calls = map { $_->{line} => $_->{count} } arcs_to($p, 'main::f');
         is join(' ', map { "$_:$calls{$_}" } sort keys %calls), $want{$start}, "start=$start";
     }
     my $run = run_prog(code => $code, opts => 'start=no');
     is join(',', glob "$run->{dir}/nytprof.out*"), '', 'start=no, never enabled: no file';
-    my $p = profile_in(run_prog(code => $code . "DB::enable_profile(); f(); f();\n", opts => 'start=no'));
-    good($p, 'start=no');
+    my $p = whole_in(run_prog(code => $code . "DB::enable_profile(); f(); f();\n", opts => 'start=no'), 'start=no');
     is arcs($p, ops => 0), 'main::END 4 main::f x1; main::RUNTIME 0 main::END x1; '
       . 'main::RUNTIME 6 main::f x2; main::f 1 main::g x3', 'start=no, then enabled';
 };
@@ -304,10 +259,7 @@ work();
 P
         my ($status, $pid) = split /\n/, $run->{out};
         is $status, 4, "$opts: the child's exit status";
-        my ($parent, $child) = map { profile_in($run, $_) } 'nytprof.out', "nytprof.out.$pid";
-        ok $child, "$opts: child file" or next;
-        good($parent, "$opts: parent");
-        good($child, "$opts: child");
+        my ($parent, $child) = map { whole_in($run, "$opts: $_", $_) } 'nytprof.out', "nytprof.out.$pid";
         is arcs($parent), 'main::RUNTIME 2 main::f x1; main::RUNTIME 8 main::work x1; '
           . 'main::f 1 main::g x2; main::work 3 main::f x1', "$opts: parent arcs";
         is arcs($child), 'main::RUNTIME 5 main::work x2; main::f 1 main::g x2; main::work 3 main::f x2',
@@ -325,10 +277,8 @@ f() for 1 .. 2000;
 sub slow { select undef, undef, undef, 0.3; my $pid = fork; exit 0 if !$pid; waitpid $pid, 0; print $pid }
 slow();
 P
-    my ($parent, $child) = map { profile_in($run, $_) } 'nytprof.out', "nytprof.out.$run->{out}";
-    good($parent, 'parent');
-    good($child, 'child');
-    my ($arc) = grep { $_->{callee} eq 'main::slow' } @{ $child->{arc} };
+    my ($parent, $child) = map { whole_in($run, $_, $_) } 'nytprof.out', "nytprof.out.$run->{out}";
+    my ($arc) = arcs_to($child, 'main::slow');
     ok !$arc || $arc->{incl} < 0.15, "the parent's wait is not in the child";
     cmp_ok $child->{attr}{cumulative_overhead_ticks}, '<', $parent->{attr}{cumulative_overhead_ticks},
       'overhead is the child\'s own';
@@ -364,9 +314,8 @@ P
     my %files = (-1 => 4, 0 => 1, 1 => 2, 2 => 3);
     for my $depth (sort keys %files) {
         my $run = run_prog(code => $code, opts => "forkdepth=$depth");
-        my @f = grep { -f } glob "$run->{dir}/nytprof.out*";
-        is scalar @f, $files{$depth}, "forkdepth=$depth: files";
-        good(read_profile($_), "forkdepth=$depth") for @f;
+        my @p = map { whole_in($run, "forkdepth=$depth: $_", $_) } split ' ', outputs($run);
+        is join(' ', map { $_->{opt}{forkdepth} } @p), join(' ', ($depth) x $files{$depth}), "forkdepth=$depth: files, each with the option as it was given";
     }
 };
 
@@ -384,9 +333,7 @@ P
     is scalar @pids, 3, 'three children';
     whole_in($run, 'parent');
     for my $pid (@pids) {
-        my $child = profile_in($run, "nytprof.out.$pid") or do { fail "file of $pid"; next };
-        good($child, 'child');
-        like arcs($child), qr/main::f 1 main::g x1/, 'child\'s call';
+        like arcs(whole_in($run, "child $pid", "nytprof.out.$pid")), qr/main::f 1 main::g x1/, 'child\'s call';
     }
     my $exec = run_prog(code => $F . <<'P');
 my $pid = fork;

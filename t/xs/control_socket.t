@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Steering a running program from outside: nytp-ctl, the socket, the signal; checkpoint and rotate.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 use Config;
@@ -19,6 +18,20 @@ sub leaf { 1 }
 sub work { leaf() for 1 .. 10; select undef, undef, undef, 0.005 }
 sub run { work() while !-e 'stop' }
 P
+
+# One that does nothing else. Two children of a program that work, and whose end it waits for.
+my $RUNS = $WORK . 'print "runs\n"; run();';
+my $TWO_CHILDREN = <<"P";
+my \@pid = map {
+    my \$p = fork // die;
+    if (!\$p) { $WORK run(); exit }
+    \$p
+} 1, 2;
+\$| = 1; print "\@pid\n"; wait for \@pid; print "end\n";
+P
+
+# Waits until there is something in the FIFO "gate".
+my $GATE = 'use POSIX (); POSIX::mkfifo("gate", 0600); sysopen my $gate, "gate", 2 or die;';
 
 # Ends the program: its status, what it said and what it printed last.
 sub end { return join '', end_prog($_[0]) }
@@ -39,14 +52,10 @@ sub connected {
 }
 sub told { my ($socket) = @_; return join '', readline $socket }
 
-sub whole {
-    my ($file, $label) = @_;
-    my $p = whole_in({ dir => $file =~ s{/[^/]*\z}{}r }, "$label: whole, sums right", $file =~ s{.*/}{}r);
-    return $p;
-}
+sub whole { my ($file, $label) = @_; return whole_in(undef, "$label: whole, sums right", $file) }
 
 scenario 'on, checkpoint, rotate, off, and how it stands' => sub {
-    my $run = begin_prog($WORK . "print \"runs\\n\"; run(); print \"end\\n\";\n", 'start=no:control=ctl.%p');
+    my $run = begin_prog("$RUNS print qq(end\n);", 'start=no:control=ctl.%p');
     my ($dir, $pid) = @$run{qw(dir pid)};
     is sprintf('%o', (stat "$dir/ctl.$pid")[2] & 07777), '600', 'nobody else gets in';
     like ctl($pid, 'status'), qr/^0 pid $pid off; /, 'off at first';
@@ -84,7 +93,10 @@ scenario 'on, where the file cannot be opened, tells why, and works when it can'
 };
 
 scenario 'a program that sleeps is not woken' => sub {
-    my $run = begin_prog($WORK . 'use POSIX (); POSIX::mkfifo("gate", 0600); sysopen my $gate, "gate", 2 or die; vec(my $in = "", fileno $gate, 1) = 1; $! = 0; print "runs\n"; my $n = select $in, undef, undef, undef; print "$n $!\n"; run();', 'start=no:control=ctl.%p');
+    my $run = begin_prog("$WORK$GATE" . <<'P', 'start=no:control=ctl.%p');
+vec(my $in = "", fileno $gate, 1) = 1; $! = 0; print "runs\n";
+my $n = select $in, undef, undef, undef; print "$n $!\n"; run();
+P
     my $pid = $run->{pid};
     ok await(sub { ctl($pid, 'stack') =~ /waits/ }), 'it sleeps';
     like ctl($pid, 'on', '--wait', '0.1'), qr/^3 pending/, 'pending';
@@ -94,14 +106,14 @@ scenario 'a program that sleeps is not woken' => sub {
     is ctl($pid, 'cancel'), '0 withdrawn', 'and can be withdrawn';
     is ctl($pid, 'cancel'), "1 nytp-ctl: $run->{dir}/ctl.$pid: nothing is pending", 'once';
     like ctl($pid, 'on', '--wait', '0.1'), qr/^3 pending/, 'pending again';
-    NYTPTest::put("$run->{dir}/gate", 'x');
+    put("$run->{dir}/gate", 'x');
     is scalar(readline $run->{out}), "1 \n", 'it slept to the end';
     ok await(sub { ctl($pid, 'status') !~ /pending/ }), 'then it woke';
     is ctl($pid, 'off'), "0 off $run->{dir}/nytprof.out", 'and obeyed then';
     is end($run), '0', 'runs';
 };
 
-my $SLEEPS = 'use POSIX (); POSIX::mkfifo("gate", 0600); sysopen my $gate, "gate", 2 or die; sub waiter { sysread $gate, my $byte, 1 } print "runs\n"; waiter();';
+my $SLEEPS = $GATE . 'sub waiter { sysread $gate, my $byte, 1 } print "runs\n"; waiter();';
 
 scenario 'a program that executes nothing tells where it is' => sub {
     for my $opts ('start=no', 'sample=1000:sample_budget=0', 'file=x') {
@@ -114,13 +126,13 @@ scenario 'a program that executes nothing tells where it is' => sub {
         is join(' ', @frames), "  main::waiter prog.pl:$line   main::RUNTIME prog.pl:$line", 'the open calls';
         like ctl($pid, 'status'), qr/; waits in CORE:sysread for /, 'the status tells it, too';
         like ctl($pid, 'status'), qr{^0 pid $pid recording into \S+ since } if $opts ne 'start=no';
-        NYTPTest::put("$run->{dir}/gate", 'x');
+        put("$run->{dir}/gate", 'x');
         is end($run), '0', 'the program saw nothing of it';
     }
 };
 
 scenario 'one that works tells it, too' => sub {
-    my $run = begin_prog($WORK . "print \"runs\\n\"; run();\n", 'start=no:control=ctl');
+    my $run = begin_prog($RUNS, 'start=no:control=ctl');
     ok await(sub { ctl($run->{pid}, 'stack') =~ /main::run prog.pl:4\n/ }), 'the stack';
     is end($run), '0', 'runs';
 };
@@ -130,7 +142,7 @@ scenario 'a deadline that was asked of a program that sleeps is kept when it wak
     my ($dir, $pid) = @$run{qw(dir pid)};
     ok await(sub { ctl($pid, 'stack') =~ /waits/ }), 'it sleeps';
     like ctl($pid, 'on', '--seconds', '0.1', '--wait', '0.1'), qr/^3 pending/, 'pending, and nobody waits';
-    NYTPTest::put("$dir/gate", 'x');
+    put("$dir/gate", 'x');
     ok await(sub { -e "$dir/nytprof.out" && ctl($pid, 'status') =~ /^0 pid $pid off; [^p]/ }), 'it was on, and is off';
     whole("$dir/nytprof.out", 'the profile');
     is end($run), '0', 'runs';
@@ -138,7 +150,7 @@ scenario 'a deadline that was asked of a program that sleeps is kept when it wak
 
 scenario 'what nytp-ctl ignores from the start, as with nohup, does not end its on --seconds' => sub {
     plan skip_all => 'no /proc/PID/status' if !-r '/proc/self/status';
-    my $run = begin_prog("$WORK print \"runs\\n\"; run();\n", 'start=no:control=ctl');
+    my $run = begin_prog($RUNS, 'start=no:control=ctl');
     my ($dir, $pid) = @$run{qw(dir pid)};
     my $asker = fork // die;
     if (!$asker) {
@@ -148,26 +160,26 @@ scenario 'what nytp-ctl ignores from the start, as with nohup, does not end its 
     }
     my $handles = sub {
         my ($signal) = @_;
-        my ($caught) = NYTPTest::slurp("/proc/$asker/status") =~ /^SigCgt:\s+(\w+)/m;
+        my ($caught) = slurp("/proc/$asker/status") =~ /^SigCgt:\s+(\w+)/m;
         return hex(substr $caught, -8) >> $signal - 1 & 1;
     };
     ok await(sub { $handles->(POSIX::SIGTERM()) }), 'TERM ends it';
     is join(' ', map { $handles->($_) } POSIX::SIGINT(), POSIX::SIGHUP()), '0 0', 'INT and HUP do not';
     kill TERM => $asker;
     waitpid $asker, 0;
-    is "$? " . NYTPTest::slurp("$dir/said"), "0 on $dir/nytprof.out\noff $dir/nytprof.out\n", 'it has ended the recording';
+    is "$? " . slurp("$dir/said"), "0 on $dir/nytprof.out\noff $dir/nytprof.out\n", 'it has ended the recording';
     is end($run), '0', 'runs';
 };
 
 scenario 'names of files steer no terminal, whoever tells them' => sub {
-    my $run = begin_prog("$WORK print \"runs\\n\"; run();\n", "start=no:control=ctl:file=\e[31m\xc2\x9b");
+    my $run = begin_prog($RUNS, "start=no:control=ctl:file=\e[31m\xc2\x9b");
     my ($dir, $pid) = @$run{qw(dir pid)};
     is ctl($pid, 'on', '--seconds', 0.01), "0 on $dir/?[31m?\noff $dir/?[31m?", 'on for a while';
     is end($run), '0', 'runs';
 };
 
 scenario 'children have sockets and profiles of their own' => sub {
-    my $run = begin_prog('my @pid = map { my $p = fork // die; if (!$p) { ' . $WORK . 'run(); exit } $p } 1, 2; $| = 1; print "@pid\n"; wait for @pid; print "end\n"', 'start=no:control=ctl');
+    my $run = begin_prog($TWO_CHILDREN, 'start=no:control=ctl');
     my $dir = $run->{dir};
     ok await(sub { 2 == (() = glob "$dir/ctl.*") }), 'two more sockets';
     for my $socket (glob "$dir/ctl.*") {
@@ -203,13 +215,17 @@ C
 scenario 'a child has no client of its parent, be it let in while the program forks' => sub {
     plan skip_all => 'Linux has accept4() and /proc; a sanitizer is to be preloaded alone' if $^O ne 'linux' || sanitized();
     (undef, local $ENV{LD_PRELOAD}) = preloaded($ACCEPTS_WHILE_FORKING);
-    my $run = begin_prog($WORK . 'print "runs\n"; if (my $pid = fork) { waitpid $pid, 0 } else { work(); print scalar grep { (readlink // "") =~ /^socket/ } glob "/proc/self/fd/*" }', 'start=no:control=ctl');
+    my $run = begin_prog($WORK . <<'P', 'start=no:control=ctl');
+print "runs\n";
+if (my $pid = fork) { waitpid $pid, 0 }
+else { work(); print scalar grep { (readlink // "") =~ /^socket/ } glob "/proc/self/fd/*" }
+P
     my $client = connected($run);
     is end($run), '01', 'its only socket is its own';
 };
 
 scenario 'a family is told at once, and listed' => sub {
-    my $run = begin_prog('$0 = "prog.pl \e[31m\xc2\x9b"; my @pid = map { my $p = fork // die; if (!$p) { ' . $WORK . 'run(); exit } $p } 1, 2; $| = 1; print "@pid\n"; wait for @pid; print "end\n"', 'start=no:control=ctl');
+    my $run = begin_prog('$0 = "prog.pl \e[31m\xc2\x9b";' . $TWO_CHILDREN, 'start=no:control=ctl');
     my ($dir, $pid) = @$run{qw(dir pid)};
     my @workers = $run->{first} =~ /\d+/g;
     ok await(sub { 2 == (() = glob "$dir/ctl.*") }), 'they listen';
@@ -237,7 +253,15 @@ scenario 'threads obey, each for itself; one that sleeps when it wakes' => sub {
     plan skip_all => 'this perl has no threads' if !$Config{useithreads};
     for my $opts ('start=no', 'sample=1000:sample_budget=0') {
         my $is_sampled = $opts =~ /sample/;
-        my $run = begin_prog("use threads;\n" . $WORK . 'sub main_goes_on { leaf(); open my $rounds, ">>", "rounds"; print $rounds "x" } my @workers = map { threads->create("run") } 1, 2; print "runs\n"; $_->join for @workers; run_alone() while !-e "end"; sub run_alone { select undef, undef, undef, 0.005; main_goes_on() } print "end\n";', "$opts:control=ctl");
+        my $run = begin_prog("use threads;\n$WORK" . <<'P', "$opts:control=ctl");
+sub main_goes_on { leaf(); open my $rounds, ">>", "rounds"; print $rounds "x" }
+sub run_alone { select undef, undef, undef, 0.005; main_goes_on() }
+my @workers = map { threads->create("run") } 1, 2;
+print "runs\n";
+$_->join for @workers;
+run_alone() while !-e "end";
+print "end\n";
+P
         my ($dir, $pid) = @$run{qw(dir pid)};
         my $name = sub { my ($n) = @_; return 'nytprof.out' . ($n ? ".t$n" : '') . ($is_sampled ? '.exact' : '') };
         my @workers = map { "thread $_: on $dir/" . $name->($_) } 1, 2;
@@ -249,7 +273,7 @@ scenario 'threads obey, each for itself; one that sleeps when it wakes' => sub {
         like ctl($pid, 'rotate'), qr/^thread 2: goes on in \S+2\z/m, 'rotate';
         like ctl($pid, 'off'), qr/^thread 1: off \S+\nthread 2: off \S+\z/m, 'off';
         is ctl($pid, 'on') =~ s/.*\n//r, join("\n", map {"$_.3"} @workers), 'on again';
-        NYTPTest::put("$dir/stop", '');
+        put("$dir/stop", '');
         ok await(sub { ctl($pid, 'status') =~ /\A0 pid $pid recording into .*\z/ }), 'the threads have ended';
         my $round = -s "$dir/rounds";
         ok await(sub { -s "$dir/rounds" > $round + 2 }), 'main goes on';
@@ -259,38 +283,53 @@ scenario 'threads obey, each for itself; one that sleeps when it wakes' => sub {
         for my $n (1, 2) {
             my @files = map { $name->($n) . $_ } '', '.checkpoint', '.2', '.3';
             my @profiles = map { whole("$dir/$_", $_) } @files;
-            is scalar(grep { my $p = $_; grep { $_->{callee} eq 'main::work' } @{ $p->{arc} } } @profiles), 4, "thread $n: all have its calls";
+            is scalar(grep { n_calls($_, 'main::work') } @profiles), 4, "thread $n: all have its calls";
         }
         my $of_main = whole("$dir/" . $name->(0), 'main');
-        ok scalar(grep { $_->{callee} eq 'main::main_goes_on' } @{ $of_main->{arc} }), 'main: what it did when it woke';
+        ok n_calls($of_main, 'main::main_goes_on'), 'main: what it did when it woke';
     }
 };
 
 scenario 'keep=N: of the files that rotate has finished the last N stay' => sub {
-    my $code = 'sub f { 1 } f(); for (1 .. 5) { rename "nytprof.out.4", "mine" if $_ == 5; DB::rotate_profile() or die; f() } if (my $pid = fork) { waitpid $pid, 0 } else { f(); DB::rotate_profile(), f() for 1 .. 3; exit }';
-    my $run = run_prog(opts => 'keep=2', code => $code);
+    my $run = run_prog(opts => 'keep=2', code => <<'P');
+sub f { 1 }
+f();
+for (1 .. 5) { rename "nytprof.out.4", "mine" if $_ == 5; DB::rotate_profile() or die; f() }
+if (my $pid = fork) { waitpid $pid, 0 }
+else { f(); DB::rotate_profile(), f() for 1 .. 3; exit }
+P
     is "$run->{status}$run->{err}", '0', 'runs';
     my ($child) = map { /\.(\d{3,})(?:\.\d+)?\z/ ? $1 : () } glob "$run->{dir}/nytprof.out.*";
     is join(' ', sort map { s{.*/}{}r =~ s/\Q$child\E/PID/r } glob "$run->{dir}/{mine,nytprof*}"),
         join(' ', sort 'mine', map { "nytprof.out.$_" } 5, 6, 'PID.2', 'PID.3', 'PID.4'), 'these stay, and one that was moved; a child counts its own';
     is scalar(() = glob "$run->{dir}/nytprof*"), 5, 'and no others';
     whole($_, $_) for glob "$run->{dir}/{mine,nytprof*}";
-    $run = run_prog(opts => 'file=p.%t', code => 'my ($begun) = map { /(\d+)/ } glob "p.*"; select undef, undef, undef, 0.05 while time <= $begun; $now = time; DB::rotate_profile(); print $now');
+    $run = run_prog(opts => 'file=p.%t', code => <<'P');
+my ($begun) = map { /(\d+)/ } glob "p.*";
+select undef, undef, undef, 0.05 while time <= $begun;
+$now = time; DB::rotate_profile(); print $now;
+P
     my @times = map { /p\.(\d+)/ } glob "$run->{dir}/p.*";
     cmp_ok $times[-1], '>', $times[0], '%t: when the file was begun';
     cmp_ok $times[-1], '>=', $run->{out}, 'which is later';
 };
 
 scenario 'keep=N: a child forked after the end of a profile does not count its parent\'s' => sub {
-    my $code = 'DB::rotate_profile() for 1, 2; DB::finish_profile(); $| = 1; if (my $pid = fork) { waitpid $pid, 0; print grep { -e "nytprof.out$_" } "", ".2", ".3"; exit } DB::enable_profile(); DB::rotate_profile() for 1, 2';
-    my $run = run_prog(opts => 'keep=2', code => $code);
+    my $run = run_prog(opts => 'keep=2', code => <<'P');
+DB::rotate_profile() for 1, 2;
+DB::finish_profile(); $| = 1;
+if (my $pid = fork) { waitpid $pid, 0; print grep { -e "nytprof.out$_" } "", ".2", ".3"; exit }
+DB::enable_profile(); DB::rotate_profile() for 1, 2;
+P
     is "$run->{out} $run->{status}", '.2.3 0', 'they stay';
     ok -e "$run->{dir}/nytprof.out", 'the first, too';
 };
 
 scenario 'keep=N, changed while the program runs' => sub {
-    my $code = 'sub to { DB::set_option(keep => $_[0]); DB::rotate_profile() or die for 1 .. $_[1]; print scalar(() = glob "nytprof.out*"), "\n" } to(1, 3); to(50, 60); to(3, 1); to(0, 2)';
-    my $run = run_prog(opts => 'keep=1', code => $code);
+    my $run = run_prog(opts => 'keep=1', code => <<'P');
+sub to { DB::set_option(keep => $_[0]); DB::rotate_profile() or die for 1 .. $_[1]; print scalar(() = glob "nytprof.out*"), "\n" }
+to(1, 3); to(50, 60); to(3, 1); to(0, 2);
+P
     is "$run->{out}$run->{status}$run->{err}", "2\n51\n4\n6\n0", 'as many stay as it is then';
     whole($_, $_) for glob "$run->{dir}/nytprof*";
 };
@@ -340,7 +379,7 @@ scenario 'what is there already' => sub {
 };
 
 scenario 'lines that are no commands' => sub {
-    my $run = begin_prog($WORK . "print \"runs\\n\"; run();\n", 'start=no:control=ctl');
+    my $run = begin_prog($RUNS, 'start=no:control=ctl');
     my $answer = sub { return told(connected($run, @_)) || 'closed' };
     is $answer->("x\n"), "error no such command\n", 'a word';
     is $answer->("one\n"), "error no such command\n", 'one that begins like one';
@@ -454,7 +493,7 @@ scenario 'a program that is killed leaves no socket with sigexit=, and else one 
     ok -S $ctl, 'there';
     is ctl_of_age(3, $ctl, 'status'), "1 nytp-ctl: $ctl: the program was killed; its socket is removed", 'one that nobody listens to does not';
     ok !-e $ctl, 'at all';
-    my $live = begin_prog($WORK . "print \"runs\n\"; run();\n", 'start=no:control=ctl');
+    my $live = begin_prog($RUNS, 'start=no:control=ctl');
     like ctl_of_age(1000, "$live->{dir}/ctl", 'status'), qr/^0 pid $live->{pid} off/, 'that of a program that lives is asked';
     is end($live), '0', 'and stays';
 };
@@ -497,9 +536,16 @@ scenario 'nor does what is no profiler, but says so' => sub {
 # The second thread has recorded nothing, and another one has come since, when it forks.
 scenario 'the child of a thread can be steered' => sub {
     plan skip_all => 'this perl has no threads' if !$Config{useithreads};
-    my $code = "use threads;\n" . $WORK . 'pipe my $r, my $w or die; my $forks = threads->create(sub { sysread $r, my $byte, 1; my $pid = fork // die; if (!$pid) { run(); POSIX::_exit(0) } print "$pid\n"; waitpid $pid, 0 }); '
-        . 'my $other = threads->create(sub { 1 }); syswrite $w, "x"; $_->join for $forks, $other; print "end\n";';
-    my $run = begin_prog("use POSIX ();\n$code", 'start=no:control=ctl');
+    my $run = begin_prog("use threads; use POSIX ();\n$WORK" . <<'P', 'start=no:control=ctl');
+pipe my $r, my $w or die;
+my $forks = threads->create(sub {
+    sysread $r, my $byte, 1;
+    my $pid = fork // die;
+    if (!$pid) { run(); POSIX::_exit(0) }
+    print "$pid\n"; waitpid $pid, 0;
+});
+my $other = threads->create(sub { 1 }); syswrite $w, "x"; $_->join for $forks, $other; print "end\n";
+P
     my ($pid) = $run->{first} =~ /(\d+)/;
     ok await(sub { -S "$run->{dir}/ctl.$pid" }), 'it has a socket';
     like ctl($pid, 'on'), qr/^0 \S* ?.*on $run->{dir}\S+\z/, 'and obeys';
@@ -507,7 +553,15 @@ scenario 'the child of a thread can be steered' => sub {
 };
 
 scenario 'sigcontrol: a signal switches' => sub {
-    my $run = run_prog(opts => 'start=no:sigcontrol=USR2', code => "sub f { 1 }\nsub toggle { kill USR2 => \$\$; 1 for 1 .. 3; }\ntoggle();\nf() for 1 .. 4;\ntoggle();\nf();\nprint join ',', defined \$SIG{USR2};\n");
+    my $run = run_prog(opts => 'start=no:sigcontrol=USR2', code => <<'P');
+sub f { 1 }
+sub toggle { kill USR2 => $$; 1 for 1 .. 3; }
+toggle();
+f() for 1 .. 4;
+toggle();
+f();
+print join ',', defined $SIG{USR2};
+P
     is "$run->{status}$run->{err}$run->{out}", '0', 'runs';
     my $p = whole("$run->{dir}/nytprof.out", 'profile');
     is join('', arc_lines($p, want => qr/main::f/)), 'main::RUNTIME 4 main::f x4', 'what ran in between';

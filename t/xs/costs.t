@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # What recording costs stands in the profile: behind each process's start and before its end.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 use Devel::NYTProf::ReadStream qw(for_chunks);

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # counts=1: the counts of statements, by line, and of calls are those of an exact recording of the same program. No time is recorded.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use Config;
 use NYTPTest;
 

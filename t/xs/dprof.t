@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # perl -d:DProf: what is in its tmon.out, read by the description of the format alone.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 use Config;
@@ -128,7 +127,7 @@ scenario 'killed, ended without perl, overwritten' => sub {
     is "$p->{bad} $p->{open} $p->{header}{total_marks}", " 0 $p->{marks}", 'a whole file in place of the other';
     like $p->{tree}, qr/\)f\(\)$/, 'with the call that is open';
     $run = dprof(files => { 'tmon.out' => "mine\n" }, code => 'sub f { 1 } f();');
-    is NYTPTest::slurp("$run->{dir}/tmon.out"), "mine\n", 'a file that is no profile is kept';
+    is slurp("$run->{dir}/tmon.out"), "mine\n", 'a file that is no profile is kept';
     like $run->{err}, qr/tmon\.out/, 'which is said';
 };
 
@@ -136,7 +135,7 @@ scenario 'loaded without -d' => sub {
     my %profile = ('tmon.out' => "#fOrTyTwO\n");
     my $run = dprof(d => '-mDevel::DProf', files => \%profile, code => 'sub f { 1 } f(); print $Devel::DProf::VERSION;');
     is "$run->{status} $run->{out}$run->{err}", '0 20110802.00', 'it has its version, and nothing more';
-    is NYTPTest::slurp("$run->{dir}/tmon.out"), $profile{'tmon.out'}, 'the profile of another run is kept';
+    is slurp("$run->{dir}/tmon.out"), $profile{'tmon.out'}, 'the profile of another run is kept';
     $run = dprof(d => '-MDevel::DProf', code => 'print "ran"');
     is "$run->{status} $run->{out}", '255 ', 'asked to record, the program does not run';
     like $run->{err}, qr/^DProf: run perl with -d to use DProf\.\n/, 'which is said';

@@ -1,10 +1,8 @@
-#!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # A process that makes one interpreter after another leaves a whole profile of each. (With -M: the
 # switch -d:NYTProf opens perl's own debugger in a process that embeds perl.)
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use Recorded qw(folder put slurp);
 
 use Config;
@@ -14,7 +12,7 @@ use Devel::NYTProf::Data;
 
 my $embedded = folder() . '/embedded';
 my $log = folder() . '/cc.log';
-system join ' ', $Config{cc}, ccopts(1), '-std=gnu11 -c -o', "$embedded.o", "$FindBin::Bin/embedded.c", "2>$log";
+system join ' ', $Config{cc}, ccopts(1), '-std=gnu11 -c -o', "$embedded.o", 't/xs/embedded.c', "2>$log";
 die 'embedded.c does not compile: ' . slurp($log) if $?;
 system join ' ', $Config{cc}, '-o', $embedded, "$embedded.o", ldopts(1), "2>$log";
 plan skip_all => 'no libperl to embed: ' . slurp($log) if $?;

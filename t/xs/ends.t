@@ -6,8 +6,7 @@
 #   none     there is no file, or an empty one
 # `perl -Mblib t/xs/ends.t --table` prints the table as it was found.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 use Config;
@@ -71,7 +70,7 @@ my @ENDS = (
     [ 'exec', 'exec "/bin/sh", "-c", "exit 8";', 'whole' ],
     [ 'exec fails', '{ no warnings; exec "./nosuch"; } exit 9;', 'whole', of => 'exit' ],
     [ 'abort', 'use POSIX (); POSIX::abort();', 'partial' ],
-    (map { [ "killed by $_", "kill $_ => \$\$; sleep 9;", 'partial', sigexit => 'whole', of_term($_) ] } qw(TERM INT HUP SEGV)),
+    (map { [ "killed by $_", "kill $_ => \$\$; sleep 9;", 'partial', sigexit => 'whole', of_term($_) ] } qw(TERM INT HUP SEGV BUS)),
     (map { [ "killed by $_", "kill $_ => \$\$; sleep 9;", 'partial', $_ eq 'ABRT' ? (of => 'abort') : () ] } qw(KILL ABRT)),
     (map { [ "handles $_", "\$SIG{$_} = sub { exit 7 }; kill $_ => \$\$; sleep 9;", 'whole', of_term($_) ] } qw(TERM INT HUP SEGV ABRT)),
     [ 'Ctrl-C twice', '$SIG{INT} = sub { print "once\n"; $SIG{INT} = "DEFAULT" }; kill INT => $ENV{HARNESS_ACTIVE} ? $$ : 0 for 1, 2; sleep 9;', 'partial' ],
@@ -112,7 +111,7 @@ sub program { my ($end) = @_; my ($name, $code, undef, %is) = @$end; return defi
 sub go_on_when_stopped {
     my ($group) = @_;
     my $stat = sub { open my $fh, '<', "/proc/$_[0]/stat" or return (); ((<$fh> // '') =~ /.*\) (\S) \d+ (\d+)/) };
-    until (NYTPTest::has_ended($group)) {
+    until (has_ended($group)) {
         my @states = map { my ($state, $of) = $stat->($_); defined $of && $of == $group ? $state : () } map { m{(\d+)} } glob '/proc/[0-9]*';
         last if @states && !grep { !/[TZ]/ } @states;
         sleep 0.005;
@@ -144,7 +143,7 @@ sub run_it {
     POSIX::mkfifo("$dir/ready", 0600) or die "$dir/ready: $!" if $is{sends};
     $run{impl} = 'plain' if $mode->{plain};
     my $run = run_prog(%run, opts => $opts, args => [ @{ $mode->{command} || [] }, 'prog.pl' ]);
-    $run->{left} = $program if $program && !NYTPTest::has_ended($program);
+    $run->{left} = $program if $program && !has_ended($program);
     kill KILL => $run->{left} if $run->{left};
     return $run;
 }

@@ -3,8 +3,7 @@
 # sub, a call site, to stop) is cut out of the program's time. The clock is that of clock_steps.c: what is
 # cut out goes from one reading to the next, so that the overhead says how often that was.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 use Devel::NYTProf::ReadStream qw(for_chunks);

@@ -8,8 +8,7 @@
 #   arc FID:LINE CALLER -> CALLEE xCOUNT        stmt FID LINE:COUNT ...
 # A row compares those that its `want` matches.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 my $USUAL = 'savesrc=0:slowops=0:start=init';
@@ -218,13 +217,7 @@ package main;
 Acc::a({a => 1});
 P
 row 'a closure that got a name is a sub, also if it is never called',
-  { opts => [$USUAL, "$USUAL:start=begin"], want => qr/^sub.*Acc::(?!BEGIN)/ }, $ACCESSORS, <<'F';
-sub 1 3-3 Acc::__ANON__[prog.pl:3]
-sub 1 3-3 Acc::a
-sub 1 3-3 Acc::b
-F
-row 'without calls, too', { opts => ["$USUAL:subs=0", "$USUAL:subs=0:leave=0"], want => qr/^sub.*Acc::(?!BEGIN)/ },
-  $ACCESSORS, <<'F';
+  { opts => [map {"$USUAL$_"} '', ':start=begin', ':subs=0', ':subs=0:leave=0'], want => qr/^sub.*Acc::(?!BEGIN)/ }, $ACCESSORS, <<'F';
 sub 1 3-3 Acc::__ANON__[prog.pl:3]
 sub 1 3-3 Acc::a
 sub 1 3-3 Acc::b
@@ -371,28 +364,35 @@ P
 # Lay the module and the pieces that AutoSplit makes of it into the folder.
 sub autosplit {
     my ($dir) = @_;
-    NYTPTest::put("$dir/Spl.pm", $SPLIT);
+    put("$dir/Spl.pm", $SPLIT);
     mkdir "$dir/auto" or die "$dir/auto: $!";
     system "cd '$dir' && $^X -MAutoSplit -e 'AutoSplit::autosplit(q(Spl.pm), q(auto), 0, 0, 0)' >/dev/null";
     die 'AutoSplit failed' if $?;
     return;
 }
 
+# The records of a module's pieces, which say that it was built with this prefix.
+sub split_facts {
+    my ($module, $prefix) = @_;
+    my $path = $module =~ s{::}{/}gr;
+    return <<"F";
+file 2 0 0 2 Spl.pm
+file 4 2 13 34 (eval 1)[$prefix$path.pm (autosplit into ${prefix}auto/$path/bar.al):13]
+sub 2 2-2 ${module}::BEGIN
+sub 2 12-14 ${module}::bar
+sub 2 7-10 ${module}::foo
+sub 2 3-3 ${module}::pre
+arc 1:1 main::RUNTIME -> ${module}::pre x1
+arc 3:24 main::RUNTIME -> ${module}::bar x1
+arc 3:24 main::RUNTIME -> ${module}::foo x1
+stmt 2 3:1 8:1 9:1 13:2 16:1
+F
+}
+
 for my $lib ("'.'", 'do { require Cwd; Cwd::getcwd() }') {
     row "subs that AutoSplit cut out of a module are in its file, use lib $lib",
       { want => qr/Spl|^stmt 2/, prepare => \&autosplit },
-      "use lib $lib; use Spl; Spl::pre(); Spl::foo(1); Spl::bar();\n", <<'F';
-file 2 0 0 2 Spl.pm
-file 4 2 13 34 (eval 1)[Spl.pm (autosplit into auto/Spl/bar.al):13]
-sub 2 2-2 Spl::BEGIN
-sub 2 12-14 Spl::bar
-sub 2 7-10 Spl::foo
-sub 2 3-3 Spl::pre
-arc 1:1 main::RUNTIME -> Spl::pre x1
-arc 3:24 main::RUNTIME -> Spl::bar x1
-arc 3:24 main::RUNTIME -> Spl::foo x1
-stmt 2 3:1 8:1 9:1 13:2 16:1
-F
+      "use lib $lib; use Spl; Spl::pre(); Spl::foo(1); Spl::bar();\n", split_facts('Spl', '');
 }
 
 # The paths in the pieces are those of when the module was built, which is elsewhere.
@@ -407,7 +407,7 @@ sub autosplit_elsewhere {
         $text =~ s/^package Spl;/package Foo::Spl;/m;
         $text =~ s{"Spl\.pm \(autosplit into auto/Spl/}{"${prefix}Foo/Spl.pm (autosplit into ${prefix}auto/Foo/Spl/};
         my $to = $name =~ s{(?=Spl)}{Foo/}r;
-        NYTPTest::put("$dir/$to", $text);
+        put("$dir/$to", $text);
     }
     return;
 }
@@ -415,18 +415,8 @@ sub autosplit_elsewhere {
 for my $prefix ('blib/lib/', '../../blib/lib/', '/abs/blib/lib/', 'zzz/') {
     row "and so they are where the module was built as ${prefix}Foo/Spl.pm",
       { want => qr/Spl|^stmt 2/, prepare => sub { autosplit_elsewhere($_[0], $prefix) } },
-      "use lib do { require Cwd; Cwd::getcwd() }; use Foo::Spl; Foo::Spl::pre(); Foo::Spl::foo(1); Foo::Spl::bar();\n", <<"F";
-file 2 0 0 2 Spl.pm
-file 4 2 13 34 (eval 1)[${prefix}Foo/Spl.pm (autosplit into ${prefix}auto/Foo/Spl/bar.al):13]
-sub 2 2-2 Foo::Spl::BEGIN
-sub 2 12-14 Foo::Spl::bar
-sub 2 7-10 Foo::Spl::foo
-sub 2 3-3 Foo::Spl::pre
-arc 1:1 main::RUNTIME -> Foo::Spl::pre x1
-arc 3:24 main::RUNTIME -> Foo::Spl::bar x1
-arc 3:24 main::RUNTIME -> Foo::Spl::foo x1
-stmt 2 3:1 8:1 9:1 13:2 16:1
-F
+      "use lib do { require Cwd; Cwd::getcwd() }; use Foo::Spl; Foo::Spl::pre(); Foo::Spl::foo(1); Foo::Spl::bar();\n",
+      split_facts('Foo::Spl', $prefix);
 }
 for my $name ('Spl.pm', 'Other/Spl.pm', 'Foo/XSpl.pm', 'Foo/Spl.pm/x.pm') {
     row "$name is not the module Foo/Spl.pm", # but Devel::NYTProf takes any file called Spl.pm for it
@@ -510,10 +500,8 @@ scenario 'XSLoader is loaded in the program, and seen' => sub {
     plan skip_all => 'the other recorder loads it' if impl() ne 'ours';
     my $run = run_prog(code => "require Fcntl;\nprint defined &Fcntl::S_ISREG ? 1 : 0;\n");
     is $run->{out} . $run->{err}, '1', 'runs';
-    my $p = profile_in($run);
-    my ($load) = grep { $_->{callee} eq 'DynaLoader::dl_load_file' } @{ $p->{arc} };
+    my ($load) = arcs_to(whole_in($run, 'its sums'), 'DynaLoader::dl_load_file');
     is $load && $load->{caller}, 'XSLoader::load', 'the call that loads the object';
-    is join("\n", check_sums($p)), '', 'its sums';
 };
 
 done_testing;

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Processes that are killed: what the file still holds, and that the way of dying is unchanged.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 use Extended;
 
@@ -12,22 +11,6 @@ plan skip_all => 'bin/nytp-export is not built' if !-x root() . '/bin/nytp-expor
 
 my %NUMBER;
 @NUMBER{ split ' ', $Config{sig_name} } = split ' ', $Config{sig_num};
-
-# A loop that knows how many statements and calls it has behind it, and dies by its own hand.
-sub program {
-    my ($rounds, $signal) = @_;
-    return <<"P";
-sub inner { my \$n = shift; return \$n + 1 }
-sub outer { my \$n = shift; \$n = inner(\$n); return \$n }
-my \$t = 0;
-for my \$i (1 .. $rounds) {
-    \$t = outer(\$t);
-    \$t -= 1;
-}
-kill $signal => \$\$;
-sleep 5;
-P
-}
 
 # Says each round that is behind it with a byte.
 my $ROUNDS = <<'P';
@@ -47,7 +30,7 @@ sub kill_at {
     my $run = run_prog(
         code => $ROUNDS, opts => $opts, dir => $dir,
         on_start => sub {
-            select undef, undef, undef, 0.002 until (-s "$dir/rounds" || 0) > 500 || NYTPTest::has_ended($_[0]);
+            select undef, undef, undef, 0.002 until (-s "$dir/rounds" || 0) > 500 || has_ended($_[0]);
             select undef, undef, undef, $seconds;
             kill KILL => $_[0];
         },
@@ -63,8 +46,8 @@ sub kill_at {
     };
 }
 
-slow_scenario 'killed at 25 random points' => sub {
-    my $longest = long_tests() ? 3 : 0.2;
+scenario 'killed at 25 random points' => sub {
+    my $longest = $ENV{NYTP_LONG} ? 3 : 0.2;
     srand 42;
     for my $opts (('', 'compress=0', 'calls=1', 'compress=1:blocks=1', 'slowops=0') x 5) {
         my $r = kill_at($opts, rand $longest);
@@ -98,18 +81,6 @@ P
     } map { 1000 + 50 * $_ } 0 .. 20;
     my ($least) = sort { $a <=> $b } @kept;
     cmp_ok $least, '>=', 0.992, sprintf 'at least %.4f of the statements', $least;
-};
-
-# t/xs/ends.t has the others.
-scenario 'sigexit finishes and dies by the same signal' => sub {
-    for (['sigexit=1', 'BUS'], ['sigexit=term,usr1', 'USR1']) {
-        my ($opts, $signal) = @$_;
-        my $run = run_prog(code => program(200, $signal), opts => $opts);
-        is $run->{signal}, $NUMBER{$signal}, "$opts: $signal: dies by it" or diag "status $run->{status} $run->{err}";
-        my $p = whole_in($run, "$opts: $signal: whole");
-        my ($arc) = grep { $_->{callee} eq 'main::inner' } @{ $p->{arc} };
-        is $arc && $arc->{count}, 200, "$opts: $signal: arcs";
-    }
 };
 
 scenario 'a stack that overflows in C is finished, too' => sub {
@@ -170,13 +141,14 @@ for (1 .. $rounds) {
 }
 P
 
-slow_scenario 'sigexit at any instant leaves a whole file' => sub {
-    my $rounds = long_tests() ? 1500 : 75;
-    for my $opts ('sigexit=term', 'sigexit=term:compress=0:blocks=1') {
-        my $run = run_prog(code => $HAMMER, opts => $opts, args => ['TERM', $rounds, 0.004]);
+scenario 'sigexit at any instant leaves a whole file' => sub {
+    my $rounds = $ENV{NYTP_LONG} ? 1500 : 75;
+    for (['TERM', 'sigexit=term'], ['USR1', 'sigexit=term,usr1:compress=0:blocks=1']) {
+        my ($signal, $opts) = @$_;
+        my $run = run_prog(code => $HAMMER, opts => $opts, args => [$signal, $rounds, 0.004]);
         my %status = map { split } split /\n/, $run->{out};
         is scalar(keys %status), 2 * $rounds, "$opts: children" or diag $run->{err};
-        is join(' ', grep { $status{$_} != $NUMBER{TERM} } sort keys %status), '', "$opts: all died of the signal";
+        is join(' ', grep { $status{$_} != $NUMBER{$signal} } sort keys %status), '', "$opts: all died of the signal";
         is $run->{err}, '', "$opts: silently";
         my @files = map { "$run->{dir}/nytprof.out.$_" } sort keys %status;
         my $said = run_perl(impl => 'plain', args => ['-e', 'exec @ARGV', root() . '/bin/nytp-export', '--check', @files]);
@@ -197,7 +169,7 @@ scenario 'sigexit while perl is busy or asleep in one op' => sub {
             dir => $dir, opts => 'sigexit=term',
             code => "sub f { open my \$ready, '>', 'ready'; $op{$name} } f();\n",
             on_start => sub {
-                select undef, undef, undef, 0.02 until -e "$dir/ready" || NYTPTest::has_ended($_[0]);
+                select undef, undef, undef, 0.02 until -e "$dir/ready" || has_ended($_[0]);
                 select undef, undef, undef, 0.1;
                 kill TERM => shift;
             },
@@ -263,8 +235,7 @@ print $pid;
 $| = 1; print '';
 kill KILL => $$;
 P
-    my $p = profile_in($run, "nytprof.out.$run->{out}");
-    is join('; ', $p ? check_sums($p) : 'no file'), '', 'child';
+    whole_in($run, 'child', "nytprof.out.$run->{out}");
 };
 
 done_testing;

@@ -2,8 +2,7 @@
 # Which file a process writes: placeholders, several programs that are given one name, links; and
 # what is said about a profile that is missing or empty.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 use Config;
@@ -20,9 +19,8 @@ sub names {
 sub subs_in {
     my ($run) = @_;
     my %calls;
-    for my $file (grep { -f } glob "$run->{dir}/nytprof.out*") {
-        my $p = read_profile($file);
-        is join('; ', check_sums($p)), '', "$file: whole";
+    for my $file (split ' ', outputs($run)) {
+        my $p = whole_in($run, "$file: whole", $file);
         $calls{ $_->{callee} } += $_->{count} for grep { $_->{callee} =~ /^main::(?!CORE|BEGIN)/ } @{ $p->{arc} };
     }
     return join ' ', map { "$_:$calls{$_}" } sort keys %calls;
@@ -63,9 +61,9 @@ scenario 'programs that run one after another with one file name' => sub {
     ) {
         my ($how, $switch, $env, $between, $names, $subs) = @$_;
         unlink glob "$run->{dir}/nytprof.out*";
-        NYTPTest::run_command(
+        run_command(
             ['/bin/sh', '-c', join '; ', map { ("$^X $switch $_.pl", @$between) } @programs], dir => $run->{dir},
-            env => { PATH => $ENV{PATH}, PERL5LIB => join(':', NYTPTest::lib_dirs('ours')), %$env },
+            env => { PATH => $ENV{PATH}, PERL5LIB => join(':', lib_dirs('ours')), %$env },
         );
         is join(' ', names($run)), $names, "$how: files, the last program's with the plain name";
         is subs_in($run), $subs, "$how: what they have";
@@ -80,9 +78,9 @@ scenario 'prove -j2 with the profiler for its tests keeps every profile' => sub 
     my $dir = new_dir();
     mkdir "$dir/t";
     my $run = run_prog(impl => 'plain', dir => $dir, files => \%files, code => '1');
-    $run = NYTPTest::run_command(
+    $run = run_command(
         [$^X, $prove, '-j2', 't'], dir => $dir,
-        env => { PATH => $ENV{PATH}, HARNESS_PERL_SWITCHES => '-d:NYTProf', PERL5LIB => join ':', NYTPTest::lib_dirs('ours') },
+        env => { PATH => $ENV{PATH}, HARNESS_PERL_SWITCHES => '-d:NYTProf', PERL5LIB => join ':', lib_dirs('ours') },
     );
     like $run->{out}, qr/^Result: PASS/m, 'the tests pass' or diag $run->{err};
     my %seen;
@@ -131,7 +129,7 @@ scenario 'in a folder of everybody\'s, a symbolic link is not followed to a file
         chmod 01777, $dir;
         my $run = run_prog(dir => $dir, code => $F . "f();\n", files => defined $target{$what} ? { victim => $target{$what} } : {});
         like $run->{err}, qr/symbolic link, which is not followed, writing \S+nytprof\.out\.\d+\n\z/, "$what: is said";
-        is -e "$dir/victim" ? NYTPTest::slurp("$dir/victim") : undef, $target{$what}, "$what: is as before";
+        is -e "$dir/victim" ? slurp("$dir/victim") : undef, $target{$what}, "$what: is as before";
         is scalar(names($run)), 1, "$what: the profile has another name";
     }
     my $run = run_prog(opts => 'file=link', shell => 'ln -s /dev/null link', code => $F . "f();\n");
@@ -148,19 +146,12 @@ scenario 'looking whether the module is there does not cost a large profile' => 
     isnt -s "$dir/nytprof.out", $size, '-d:NYTProf replaces it, as asked for';
 };
 
-scenario 'a profiler that comes late has nothing to say' => sub {
-    my $code = "sub f { 1 }\nrequire Devel::NYTProf;\nDB::enable_profile('late.out');\nf() for 1 .. 3;\nDB::finish_profile();\n";
-    my $run = run_prog(how => 'late', opts => undef, code => $code);
-    is $run->{err}, '', 'it sees the program';
-    is join('', arc_lines(profile_in($run, 'late.out'), want => qr/main::f/)), 'main::RUNTIME 4 main::f x3', 'and its calls';
-};
-
 scenario 'start=no, and nothing enables it' => sub {
     my $run = run_prog(opts => 'start=no:log=log', code => "1;\n");
-    like NYTPTest::slurp("$run->{dir}/log"), qr/\ADevel::NYTProf: nothing was recorded: start=no, .*enable_profile\(\) was not called\n\z/, 'one line in the log';
+    like slurp("$run->{dir}/log"), qr/\ADevel::NYTProf: nothing was recorded: start=no, .*enable_profile\(\) was not called\n\z/, 'one line in the log';
     is run_prog(opts => 'start=no', code => "1;\n")->{err}, '', 'nothing where a program may read it';
     $run = run_prog(opts => 'start=no:log=log', code => "DB::enable_profile();\nfork;\n1;\n");
-    ok !-e "$run->{dir}/log" || NYTPTest::slurp("$run->{dir}/log") !~ /nothing was recorded/, 'not where it was enabled';
+    ok !-e "$run->{dir}/log" || slurp("$run->{dir}/log") !~ /nothing was recorded/, 'not where it was enabled';
 };
 
 scenario 'start=no, and nothing enables it, on a terminal' => sub {
@@ -174,7 +165,7 @@ scenario 'comments of the header tell host and hash seed' => sub {
     $p = profile_in(run_prog(code => $F . "f();\n", env => { PERL_HASH_SEED => undef }));
     is $p->{attr_record}{hash_seed}, 'random', 'none';
     my $run = run_prog(code => $F . 'f(); fork; f(); wait;');
-    my $merge = NYTPTest::run_command([$^X, ours(), root() . '/bin/nytprofmerge', '-o', 'merged', names($run)],
+    my $merge = run_command([$^X, ours(), root() . '/bin/nytprofmerge', '-o', 'merged', names($run)],
         dir => $run->{dir}, env => {%ENV});
     is "$merge->{err}$merge->{status}", 0, 'profiles are merged in silence';
     is_deeply profile_in($run, 'merged')->{attr_record}, $p->{attr_record}, 'and keep them';

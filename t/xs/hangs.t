@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Programs that hang and are killed: the profile shows where.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 use Time::HiRes qw(time);
@@ -27,7 +26,7 @@ sub hang {
         on_start => sub {
             my ($pid) = @_;
             my $steps = 0;
-            while ($steps < 3 && !NYTPTest::has_ended($pid)) {
+            while ($steps < 3 && !has_ended($pid)) {
                 select undef, undef, undef, 0.01;
                 $steps = -e "$dir/ready" && blocks($pid) ? $steps + 1 : 0;
             }
@@ -177,7 +176,7 @@ sub is_in {
 # Waits until the note in a file is as wanted, or the process has ended.
 sub await_note {
     my ($pid, $file, $wanted) = @_;
-    while (!NYTPTest::has_ended($pid)) {
+    while (!has_ended($pid)) {
         my $note = note_of($file);
         return $note if $note && $wanted->($note);
         select undef, undef, undef, 0.01;
@@ -185,15 +184,16 @@ sub await_note {
     return { at => 0, ticks => 0, depth => 0 };
 }
 
-# Runs $code until $o{see} is done with it, and kills it.
+# Runs $code until its note is as wanted, or $o{see} is done with it, and kills it.
 sub hang_sampled {
     my ($code, %o) = @_;
     my $dir = new_dir();
+    my $see = $o{see} || sub { await_note(@_, $o{until}) };
     return run_prog(
         code => $code, dir => $dir, opts => 'sample=100' . ($o{opts} // ''),
         on_start => sub {
             my ($pid) = @_;
-            $o{see}->($pid, $dir);
+            $see->($pid, "$dir/nytprof.out");
             kill 'KILL', $pid if !$o{lives};
         },
     );
@@ -218,8 +218,7 @@ for my $opts ('', ':compress=0', ':slowops=1', ':sample_clock=cpu') {
     scenario "sampled, killed in its first read$opts" => sub {
         my ($began, $seen, $note) = (time);
         my $run = hang_sampled("${JOB}job();\n", opts => $opts, see => sub {
-            my ($pid, $dir) = @_;
-            $note = await_note($pid, "$dir/nytprof.out", sub { is_in($_[0], 'sysread') && ($opts =~ /cpu/ || $_[0]{ticks} > 4_000_000) });
+            $note = await_note(@_, sub { is_in($_[0], 'sysread') && ($opts =~ /cpu/ || $_[0]{ticks} > 4_000_000) });
             $seen = time;
         });
         is $run->{signal}, 9, 'killed';
@@ -233,7 +232,7 @@ for my $opts ('', ':compress=0', ':slowops=1', ':sample_clock=cpu') {
         my ($all, $cpu, $waited) = exported($run->{dir}, '--waits', '--unit=us') =~ /^([\d.]+) in all: ([\d.]+) on a processor, ([\d.]+) waiting$/m;
         cmp_ok abs($all - $cpu - $waited), '<=', 0.2, 'which is processor time and waiting';
         SKIP: {
-            skip 'here samples do not tell it', 1 if !NYTPTest::sees_waits();
+            skip 'here samples do not tell it', 1 if !sees_waits();
             like exported($run->{dir}, '--waits'), qr/ pipe +\S*prog\.pl:1$/m, 'and for what';
         }
         cmp_ok $told->{ticks}, '>=', $note->{ticks}, 'which grows';
@@ -244,10 +243,10 @@ for my $opts ('', ':compress=0', ':slowops=1', ':sample_clock=cpu') {
 scenario 'sampled: the note names an IPv6 peer' => sub {
     plan skip_all => 'this perl cannot' if !eval { require IO::Socket::IP };
     my $server = IO::Socket::IP->new(Listen => 1, LocalHost => '::1') or plan skip_all => "no ::1 here: $@";
-    plan skip_all => 'here samples do not tell it' if !NYTPTest::sees_waits();
+    plan skip_all => 'here samples do not tell it' if !sees_waits();
     my $port = $server->sockport;
     my $code = "use IO::Socket::IP;\nmy \$s = IO::Socket::IP->new(PeerHost => '::1', PeerPort => $port) or die;\nsysread \$s, my \$byte, 1;\n";
-    my $run = hang_sampled($code, see => sub { my ($pid, $dir) = @_; await_note($pid, "$dir/nytprof.out", sub { $_[0]{reason} =~ /^socket/ }) });
+    my $run = hang_sampled($code, until => sub { $_[0]{reason} =~ /^socket/ });
     like exported($run->{dir}, '--waits'), qr/ socket +\[::1\]:$port +\S*prog\.pl:3$/m, 'by its address and port';
 };
 
@@ -256,12 +255,11 @@ scenario 'sampled: what ran before, and hangs one after the other' => sub {
     my $code = "use POSIX ();\n$BUSY${JOB}busy() while times < 0.3;\nPOSIX::mkfifo('fifo', 0600);\nopen my \$fh, '<', 'fifo' or die;\njob();\n";
     my ($first, $second, $before);
     my $run = hang_sampled($code, see => sub {
-        my ($pid, $dir) = @_;
+        my ($pid, $file) = @_;
         # A busy machine may have a hang before, whose note stays and grows no more.
-        $first = await_note($pid, "$dir/nytprof.out",
-            sub { is_in($_[0], 'open') && $_[0]{ticks} != ($before //= $_[0]{ticks}) && $_[0]{ticks} > 3_000_000 });
-        open my $fh, '>', "$dir/fifo" or die $!;
-        $second = await_note($pid, "$dir/nytprof.out", sub { $_[0]{at} > $first->{at} && is_in($_[0], 'sysread') });
+        $first = await_note(@_, sub { is_in($_[0], 'open') && $_[0]{ticks} != ($before //= $_[0]{ticks}) && $_[0]{ticks} > 3_000_000 });
+        open my $fh, '>', $file =~ s/nytprof\.out/fifo/r or die $!;
+        $second = await_note(@_, sub { $_[0]{at} > $first->{at} && is_in($_[0], 'sysread') });
     });
     my $ticks = stacks_of($run->{dir});
     cmp_ok $ticks->{'main::RUNTIME;main::busy'}, '>', 0, 'what ran';
@@ -274,12 +272,12 @@ scenario 'sampled: what ran before, and hangs one after the other' => sub {
 
 scenario 'sampled: looked at while it hangs, and once it is over' => sub {
     my ($live, $live_top, $before);
-    my $run = hang_sampled("use POSIX ();\nPOSIX::mkfifo('fifo', 0600);\nsub waiter { open my \$fh, '<', 'fifo' or die }\nwaiter();\nprint 'done';\n", lives => 1, see => sub {
-        my ($pid, $dir) = @_;
-        $live = await_note($pid, "$dir/nytprof.out",
-            sub { is_in($_[0], 'open') && $_[0]{ticks} != ($before //= $_[0]{ticks}) && $_[0]{ticks} > 2_000_000 });
-        $live_top = exported($dir, '--top');
-        open my $fh, '>', "$dir/fifo" or die $!;
+    my $code = "use POSIX ();\nPOSIX::mkfifo('fifo', 0600);\nsub waiter { open my \$fh, '<', 'fifo' or die }\nwaiter();\nprint 'done';\n";
+    my $run = hang_sampled($code, lives => 1, see => sub {
+        my ($pid, $file) = @_;
+        $live = await_note(@_, sub { is_in($_[0], 'open') && $_[0]{ticks} != ($before //= $_[0]{ticks}) && $_[0]{ticks} > 2_000_000 });
+        $live_top = exported('/', '--top', $file);
+        open my $fh, '>', $file =~ s/nytprof\.out/fifo/r or die $!;
     });
     is "$run->{out} $run->{status} $run->{err}", 'done 0 ', 'the program ends as ever';
     like $live_top, qr/main::waiter prog.pl:3 > main::CORE:open$/m, 'live';
@@ -292,9 +290,9 @@ scenario 'sampled: looked at while it hangs, and once it is over' => sub {
 scenario 'sampled: a child notes in its own file' => sub {
     my @pids;
     my $run = hang_sampled("${JOB}my \$pid = fork;\nif (!\$pid) { job() }\nwaitpid \$pid, 0;\n", see => sub {
-        my ($pid, $dir) = @_;
+        my ($pid, $of_parent) = @_;
         my $file;
-        await_note($pid, "$dir/nytprof.out", sub { ($file) = glob "$dir/nytprof.out.*"; $file && is_in($_[0], 'waitpid') });
+        await_note(@_, sub { ($file) = glob "$of_parent.*"; $file && is_in($_[0], 'waitpid') });
         ($pids[0]) = ($file // '') =~ /(\d+)$/;
         await_note($pids[0], $file, sub { is_in($_[0], 'sysread') }) if $file;
         kill 'KILL', @pids;
@@ -305,7 +303,7 @@ scenario 'sampled: a child notes in its own file' => sub {
 
 scenario 'sampled: more calls than there is room for' => sub {
     my $code = "sub deep { my \$n = shift;\nif (!\$n) { sleep 1000; exit } deep(\$n - 1) }\ndeep(300);\n";
-    my $run = hang_sampled($code, see => sub { my ($pid, $dir) = @_; await_note($pid, "$dir/nytprof.out", sub { $_[0]{depth} == 301 && is_in($_[0], 'sleep') }) });
+    my $run = hang_sampled($code, until => sub { $_[0]{depth} == 301 && is_in($_[0], 'sleep') });
     is note_of("$run->{dir}/nytprof.out")->{depth}, 301, 'their number';
     my ($stack) = grep { /CORE:sleep$/ } keys %{ stacks_of($run->{dir}) };
     cmp_ok scalar(() = ($stack // '') =~ /main::deep/g), '>', 50, 'the inner ones';
@@ -338,8 +336,16 @@ scenario 'sampled: no room where it could not be written over, or nobody wants i
 
 # The limit is reached by the source of an eval: what hangs is noted in the head all the same.
 scenario 'sampled: a file that cannot grow' => sub {
-    my $code = "my \$x = '';\n\$x .= 'sub f' . \$_ . ' { ' . rand() . ' } ' for 1 .. 20000;\n${JOB}eval \$x;\nbusy() for 1;\nsub busy { my \$n = 0; \$n += \$_ for 1 .. 2e6 }\nprint 'on'; \$| = 1; print '';\nselect undef, undef, undef, 0.3;\nprint ' end';\n";
-    my $run = run_prog(code => $code, opts => 'sample=1000', shell => 'ulimit -f 5');
+    my $run = run_prog(opts => 'sample=1000', shell => 'ulimit -f 5', code => $JOB . <<'P');
+my $x = '';
+$x .= 'sub f' . $_ . ' { ' . rand() . ' } ' for 1 .. 20000;
+eval $x;
+busy();
+sub busy { my $n = 0; $n += $_ for 1 .. 2e6 }
+print 'on'; $| = 1; print '';
+select undef, undef, undef, 0.3;
+print ' end';
+P
     is $run->{out}, 'on end', 'the program goes on';
     is $run->{status}, 0, 'to its end';
 };

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # nytp-ctl PID heap: a copy of the program is counted, of which the program sees nothing.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 use Extended;
 
@@ -55,7 +54,7 @@ sub begin {
     return $run;
 }
 
-sub touch { NYTPTest::put($_[0], "") }
+sub touch { put($_[0], "") }
 
 # Its last words and its status.
 sub end { my ($status, @said) = end_prog($_[0]); return join '', @said, $status >> 8 }
@@ -73,7 +72,7 @@ sub copied {
 }
 
 sub is_there { return -d "/proc/$_[0]" }
-sub children { my ($pid) = @_; return grep { NYTPTest::slurp($_) =~ /\) \S $pid /  } grep { -r } glob '/proc/[0-9]*/stat' }
+sub children { my ($pid) = @_; return grep { slurp($_) =~ /\) \S $pid /  } grep { -r } glob '/proc/[0-9]*/stat' }
 
 scenario 'two counts name what grew and what holds it, and the program goes on as before' => sub {
     for my $opts ('start=no', 'addpid=0', 'sample=1000', 'memory=1') {
@@ -123,8 +122,8 @@ scenario 'a count is whole or there is none, whenever the copy is killed' => sub
         waitpid $spy, 0;
         my $status = $?;
         ok await(sub { !is_there($copy) }), "killed after $ms ms: no zombie";
-        my $is_whole = -e "$run->{dir}/count" && NYTPTest::slurp("$run->{dir}/count") =~ /^60000\t\d+\thash\tMy::Session\t%My::App::sessions/m;
-        my $error = NYTPTest::slurp("$run->{dir}/said");
+        my $is_whole = -e "$run->{dir}/count" && slurp("$run->{dir}/count") =~ /^60000\t\d+\thash\tMy::Session\t%My::App::sessions/m;
+        my $error = slurp("$run->{dir}/said");
         my $is_refused = $status >> 8 == 1 && !-e "$run->{dir}/count" && $error =~ /\A[^\n]+\n\z/;
         ok $status ? $is_refused : $is_whole, "after $ms ms" or diag $error;
         unlink "$run->{dir}/count";
@@ -186,7 +185,7 @@ print "awake\n";
 select undef, undef, undef, 0.01 until -e 'stop';
 print "end\n";
 P
-    ok await(sub { NYTPTest::slurp("/proc/$run->{pid}/stat") =~ /\) S / }), 'it waits';
+    ok await(sub { slurp("/proc/$run->{pid}/stat") =~ /\) S / }), 'it waits';
     my $out = qx{$^X @OURS $CTL $run->{pid} heap --wait 1 2>&1};
     like $out, qr/\AProcess $run->{pid} has executed no Perl code for 1 s: its values as it stands, not in a copy\n/, 'is said';
     like $out, qr/^ +500 +\S+ kB +hash +My::Kept\n +held by \@main::kept/m, 'its values';

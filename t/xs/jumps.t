@@ -1,16 +1,8 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # goto &xsub: jumps that die, jumps inside jumps, and xsubs that are not to be recorded.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
-
-sub calls_of {
-    my ($p, $name) = @_;
-    my $n = 0;
-    $n += $_->{count} for grep { $_->{callee} eq $name } @{ $p->{arc} };
-    return $n;
-}
 
 scenario 'a goto that dies has called nothing' => sub {
     my %dies = (
@@ -30,15 +22,15 @@ for (1 .. 100) { f(1.5); g() }
 P
             is "$run->{status} $run->{err}", '0 ', "$name: runs";
             my $p = whole_in($run, $name);
-            is calls_of($p, 'POSIX::floor'), 0, "$name: no call of the xsub";
-            my ($g) = grep { $_->{callee} eq 'main::g' } @{ $p->{arc} };
+            is n_calls($p, 'POSIX::floor'), 0, "$name: no call of the xsub";
+            my ($g) = arcs_to($p, 'main::g');
             is "$g->{caller} $g->{count}", 'main::RUNTIME 100', "$name: calls after it are where they belong";
         }
     }
     my $run = run_prog(code => "use POSIX ();\nsub g { 1 }\neval { goto &POSIX::floor };\ng() for 1 .. 5;\ngoto &POSIX::floor;\n");
     like $run->{err}, qr/^Can't goto subroutine outside a subroutine/, 'at top level: dies as ever';
     my $p = whole_in($run, 'at top level');
-    is calls_of($p, 'POSIX::floor'), 0, 'at top level: no call of the xsub';
+    is n_calls($p, 'POSIX::floor'), 0, 'at top level: no call of the xsub';
 };
 
 scenario 'a jump waits for the sub that jumps, not for a destructor in its scope' => sub {
@@ -70,9 +62,9 @@ g();
 P
     is "$run->{status} $run->{err}", '0 ', 'runs';
     my $p = whole_in($run, 'file');
-    is calls_of($p, 'POSIX::ceil'), 15, 'inner jumps';
-    is calls_of($p, 'POSIX::floor'), 0, 'not the one that dies';
-    my ($g) = grep { $_->{callee} eq 'main::g' } @{ $p->{arc} };
+    is n_calls($p, 'POSIX::ceil'), 15, 'inner jumps';
+    is n_calls($p, 'POSIX::floor'), 0, 'not the one that dies';
+    my ($g) = arcs_to($p, 'main::g');
     is $g->{caller}, 'main::RUNTIME', 'the outer jump has ended';
 };
 
@@ -83,12 +75,12 @@ scenario 'what is not recorded when it is called is not when it is jumped to' =>
         my $run = run_prog(opts => $opts, code => "use POSIX ();\nsub f { 1 }\nsub quit { $quit }\nf();\nquit(7);\n");
         is $run->{status}, 7, "$quit $opts: status";
         my $p = whole_in($run, "$quit $opts: whole");
-        is calls_of($p, 'POSIX::_exit'), 0, "$quit $opts: the call itself is not there";
+        is n_calls($p, 'POSIX::_exit'), 0, "$quit $opts: the call itself is not there";
     }
     my $run = run_prog(code => "sub end { goto &DB::finish_profile }\nsub g { 1 }\ng();\nend();\ng();\n");
     my $p = whole_in($run, 'goto &DB::finish_profile');
-    is calls_of($p, 'DB::finish_profile'), 0, 'goto &DB::finish_profile is no call';
-    is calls_of($p, 'main::g'), 1, 'and finishes';
+    is n_calls($p, 'DB::finish_profile'), 0, 'goto &DB::finish_profile is no call';
+    is n_calls($p, 'main::g'), 1, 'and finishes';
 };
 
 done_testing;

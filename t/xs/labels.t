@@ -2,8 +2,7 @@
 # DB::label() and DB::label_profile(): what the stream holds, and what --by=label makes of it,
 # compared with sums from the stream's own records.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 use Config;
@@ -120,18 +119,16 @@ P
         is "$n $sub", '1 main::deep', "$value: the sub that runs";
         cmp_ok $own, '>', 0.9 * $total, "$value: has nearly all" or diag "$own of $total";
     }
-    my $told = grep { /^nytp-own/ } map { @$_ } comments("$run->{dir}/nytprof.out");
+    my $told = comments("$run->{dir}/nytprof.out", qr/^nytp-own/);
     cmp_ok $told, '<=', 301 + 4, 'calls that have not run since the last change are not told again';
 };
 
 sub comments {
-    my ($file) = @_;
-    my @texts;
-    for_chunks { push @texts, [$_[1]] if $_[0] eq 'COMMENT' && $_[1] =~ /^nytp-(?:label|own)/ } filename => $file;
-    return @texts;
+    my ($file, $pattern) = @_;
+    return grep { $_ =~ $pattern } @{ read_profile($file)->{comments} };
 }
 
-sub labels { return map { s/^nytp-label(?:-profile)? (?:\d+ )?//r =~ s/\n//r } grep { /^nytp-label/ } map { @$_ } comments(@_) }
+sub labels { return map {s/^nytp-label(?:-profile)? (?:\d+ )?//r} comments($_[0], qr/^nytp-label/) }
 
 scenario 'any text is a key and a value' => sub {
     my $run = run_prog(code => <<'P');
@@ -312,11 +309,11 @@ P
 
 scenario 'a stream that is cut off anywhere' => sub {
     my $run = run_prog(code => $CODE, opts => 'compress=0');
-    my $whole = NYTPTest::slurp("$run->{dir}/nytprof.out");
+    my $whole = slurp("$run->{dir}/nytprof.out");
     my $at = index $whole, 'nytp-label ';
     my ($n_last, $worst) = (0, 0);
     for my $size (map { $at + 37 * $_ } 0 .. 40) {
-        NYTPTest::put("$run->{dir}/cut.out", substr $whole, 0, $size);
+        put("$run->{dir}/cut.out", substr $whole, 0, $size);
         my ($by, $r) = by_label($run, 'label', 'cut.out');
         my $n = sum0(map { $_->[0] } values %{ $by->{request} });
         $worst++ if $n < $n_last || $r->{status} !~ /^[03]\z/;

@@ -6,12 +6,9 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use Test::More;
 use Extended;
-
-my $ROOT = "$FindBin::Bin/../..";
 
 sub slurp {
     my ($path) = @_;
@@ -26,15 +23,15 @@ sub folder { return $_[0] =~ s{/[^/]*\z}{}r }
 
 # The map's line "    XS/: perl platform …" for each top folder; `NAME.c` and `itself` are its own files.
 my @stages;
-for my $line (slurp("$ROOT/CODE-MAP.md") =~ m{^    ((?:malloc|formats|sampling|exporters|XS|spy)/: .*)}mg) {
+for my $line (slurp("CODE-MAP.md") =~ m{^    ((?:malloc|formats|sampling|exporters|XS|spy)/: .*)}mg) {
     my ($top, $order) = $line =~ m{^(\w+)/: (.*)};
     push @stages, map { /\A(?:NAME\.c|itself)\z/ ? $top : "$top/$_" } split " ", $order;
 }
 cmp_ok scalar(@stages), '>', 20, 'the map lists the stages';
 
-my @files = map { s{^\Q$ROOT\E/}{}r } map { glob "$ROOT/$_/*.[ch] $ROOT/$_/*.def" } @stages;
+my @files = map { glob "$_/*.[ch] $_/*.def" } @stages;
 my @elsewhere = grep { my $file = $_; !grep { $_ eq $file } @files }
-    map { s{^\Q$ROOT\E/}{}r } map { glob "$ROOT/$_/*.[ch] $ROOT/$_/*/*.[ch] $ROOT/$_/*/*/*.[ch]" } qw(malloc formats sampling exporters XS spy);
+    map { glob "$_/*.[ch] $_/*/*.[ch] $_/*/*/*.[ch]" } qw(malloc formats sampling exporters XS spy);
 is_deeply [grep { !m{^exporters/build|^XS/NYTProf\.c\z} } @elsewhere], [], 'every source file stands in a stage';
 
 # A file is known by its folder and its name without ending: thing.c and thing.h are one.
@@ -50,8 +47,8 @@ sub upward {
 # The file that an include line means: beside the file, or by its path from the top.
 sub included_by {
     my ($file) = @_;
-    return grep { -e "$ROOT/$_" }
-        map { m{/} ? $_ : folder($file) . "/$_" } slurp("$ROOT/$file") =~ /^\s*#\s*include\s+"([^"]+)"/mg;
+    return grep {-e}
+        map { m{/} ? $_ : folder($file) . "/$_" } slurp($file) =~ /^\s*#\s*include\s+"([^"]+)"/mg;
 }
 
 my ($n_includes, @upward_includes) = (0);
@@ -66,7 +63,7 @@ cmp_ok $n_includes, '>', 500, 'include lines were read';
 is join("\n", @upward_includes), '', 'a file includes only what is in its folder or a folder before it';
 
 my @recorder = grep { m{^XS/} && !m{^XS/glue/} } @files;
-my @headless = grep { !-e "$ROOT/" . s/\.c\z/.h/r } grep { /\.c\z/ } @recorder;
+my @headless = grep { !-e (s/\.c\z/.h/r) } grep { /\.c\z/ } @recorder;
 is "@headless", '', 'each file of the recorder has a header of its own';
 
 my @glue = grep { my $file = $_; grep { m{^XS/(?!glue/)} } included_by($file) } grep { m{^XS/glue/} } @files;
@@ -76,7 +73,7 @@ is "@glue", '', 'the glue for Perl code knows nothing of the recorder';
 # an assignment or by handing it to a function that changes what it is given. A field of a struct in
 # the state belongs to the file of the struct unless it has one of its own; '' is nobody's.
 my %owner = (
-    (map { $_ => $_ } slurp("$ROOT/XS/state/parts.def") =~ /^NYTP_PART\((\w+),/mg),
+    (map { $_ => $_ } slurp("XS/state/parts.def") =~ /^NYTP_PART\((\w+),/mg),
     # These stand in the struct itself.
     on => 'state', 'on.comments' => 'profile', 'on.counts_plain' => '', 'on.guards' => 'life', 'on.samples' => 'sample', sample_ticks => 'sample',
     (map { $_ => 'call_frames' } qw(calls suspended last.serial last.left_ticks last.jump)),
@@ -100,7 +97,7 @@ my $COUNTED = qr/\[(?:\+\+rec->(?<part>\w+)(?<member>(?:\.|->)\w+)|rec->(?<part>
 
 my ($n_writes, %foreign) = (0);
 for my $file (grep { /\.c\z/ } @recorder) {
-    my $text = slurp("$ROOT/$file");
+    my $text = slurp($file);
     for my $write ($ASSIGNED, $CHANGED, $COUNTED) {
         while ($text =~ /$write/g) {
             my ($part, $member, $is_assigned) = (@+{qw(part member)}, defined($+{before} // $+{after}));
@@ -120,7 +117,7 @@ is join("\n", sort keys %foreign), '', 'a part of the state is written by its ow
 # the operating system and not to an interpreter (signals, exit, fork) has a way of its own.
 my %reaches;
 for my $file ((grep { m{^XS/} } @files), 'XS/NYTProf.xs') {
-    my $text = slurp("$ROOT/$file");
+    my $text = slurp($file);
     $reaches{$1}{ stem($file) } = 1 while $text =~ /\b(nytp_first_(?:recorder|interpreter)|nytp_(?:plain_recorder_of|recorder_(?:find|of_thread|after_fork|of)))\b/g;
 }
 cmp_ok scalar(keys %{ $reaches{nytp_recorder_of} }), '>', 5, 'the recorder is found by its interpreter';
@@ -134,7 +131,7 @@ SKIP: {
     # perl's half is compiled beside its sources, the plain C in a folder of its own
     my %object_of;
     for my $file (grep { /\.c\z/ } @files) {
-        my ($object) = grep { -e } map { "$ROOT/$_" =~ s/\.c\z/.o/r } $file, "exporters/build/$file";
+        my ($object) = grep { -e } map {s/\.c\z/.o/r} $file, "exporters/build/$file";
         $object_of{$file} = $object if $object;
     }
     my $has_nm = %object_of && qx{nm --version 2>/dev/null} =~ /\S/;

@@ -1,25 +1,22 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # regex=1: what the comments of the stream tell of each regular expression, by place and pattern.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 use Extended;
 
 use Config;
-use List::Util qw(sum0);
-use Devel::NYTProf::ReadStream qw(for_chunks);
+use List::Util qw(max sum0);
 
 # [kind, line, pattern] => {calls, found, compiled, ns, max_ns, max_len, sizes}, added up.
 sub regexes {
     my ($file, $is_cut) = @_;
-    my (%seen, %name);
-    my $is_whole = eval { for_chunks {
-        my ($tag, @a) = @_;
-        $name{$a[0]} = $a[6] if $tag eq 'NEW_FID';
-        return if $tag ne 'COMMENT' || $a[0] !~ /^nytp-regex (.*)\n/;
-        my ($kind, $fid, $line, $calls, $found, $compiled, $ns, $max, $len, $sizes, $pattern) = split / /, $1, 11;
-        return if ($name{$fid} // '') !~ /prog\.pl|eval/;
+    my $p = read_profile($file);
+    die $p->{error} if $p->{error} && !$is_cut;
+    my %seen;
+    for (map { /^nytp-regex (.*)/ ? $1 : () } @{ $p->{comments} }) {
+        my ($kind, $fid, $line, $calls, $found, $compiled, $ns, $max, $len, $sizes, $pattern) = split / /, $_, 11;
+        next if ($p->{fid}{$fid}{name} // '') !~ /prog\.pl|eval/;
         my $row = $seen{"$kind $line $pattern"} ||= { sizes => '' };
         $row->{calls} += $calls;
         $row->{found} += $found;
@@ -27,8 +24,7 @@ sub regexes {
         $row->{ns} += $ns;
         @$row{qw(max_ns max_len)} = ($max, $len);
         $row->{sizes} .= $sizes;
-    } filename => $file; 1 };
-    die $@ if !$is_whole && !$is_cut;
+    }
     return \%seen;
 }
 
@@ -172,12 +168,10 @@ P
 scenario 'a pattern has the time of its builtin, to which measuring it adds nothing' => sub {
     my $code = 'my ($n, $long) = (0, "ab" x 40_000); for my $i (1 .. 50) { $n++ if $long =~ /b[c]/; (my $t = $long) =~ s/b[c]//; }';
     my $run = run_prog(opts => 'regex=1', code => $code);
-    my ($seen, $costs) = (regexes("$run->{dir}/nytprof.out"), 0);
-    for_chunks {
-        $costs = $1 if $_[0] eq 'COMMENT' && $_[1] =~ /^nytp-costs .*\bop_in=(\d+)/ && $1 > $costs;
-    } filename => "$run->{dir}/nytprof.out";
+    my $seen = regexes("$run->{dir}/nytprof.out");
+    my $costs = max(map { /^nytp-costs .*\bop_in=(\d+)/ ? $1 : () } @{ profile_in($run)->{comments} });
     for my $op (qw(match subst)) {
-        my ($own) = map { $_->{excl} * 1e9 } grep { $_->{callee} eq "main::CORE:$op" } @{ profile_in($run)->{arc} };
+        my ($own) = map { $_->{excl} * 1e9 } arcs_to(profile_in($run), "main::CORE:$op");
         my ($told) = map { $seen->{$_}{ns} } grep { /^$op 1 / } keys %$seen;
         cmp_ok $told, '<=', $own + 1, "$op: no more than the builtin took";
         cmp_ok $told, '>=', $own - 50 * (2 * $costs / 1000 + 2), 'and less only by what recording took';
@@ -228,10 +222,7 @@ P
     cmp_ok $ns{'match 4 (\w+)='}, '>', $ns{'split 5 ;\s*'}, 'what takes longer has more' or diag explain \%ns;
     my $all = 0;
     $all += $_ for values %ns;
-    my $p = profile_in($run);
-    my $ticks = 0;
-    for my $lines (values %{ $p->{stmt} }) { $ticks += $_->[1] for values %$lines }
-    cmp_ok $all, '<=', 100 * $ticks, 'all of them have no more than there was';
+    cmp_ok $all, '<=', 1e9 * all_seconds(profile_in($run)), 'all of them have no more than there was';
     cmp_ok $all, '>=', 0.3e9 * $run->{out} / 1.2, 'and much of it' or diag explain \%ns;
 };
 
@@ -266,7 +257,7 @@ P
     is $exact->{'match 5 in_round'}, '7 0', 'the round has all calls';
     my $seen = regexes("$run->{dir}/nytprof.out");
     is join(',', grep { /match/ } keys %$seen), 'match 3 (\w+)=', 'the samples what they saw';
-    my ($own) = map { $_->{excl} * 1e9 } grep { $_->{callee} eq 'main::CORE:match' } @{ profile_in($run)->{arc} };
+    my ($own) = map { $_->{excl} * 1e9 } arcs_to(profile_in($run), 'main::CORE:match');
     cmp_ok $seen->{'match 3 (\w+)='}{ns}, '>', 0.85 * $own, 'what they saw before and after the round';
 };
 

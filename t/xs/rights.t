@@ -2,8 +2,7 @@
 # Programs that perl or the system trusts less than others, or more: with -T, set-user-ID, with two
 # users, with capabilities.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 use Extended;
 
@@ -48,8 +47,8 @@ sub become { my ($users) = @_; return $^X, '-e', "$users = " . NOBODY . '; exec 
 # Runs $CODE, started by a command; with another perl, if told.
 sub run_by {
     my ($command, %o) = @_;
-    NYTPTest::put("$o{dir}/prog.pl", $CODE);
-    my $run = NYTPTest::run_command(
+    put("$o{dir}/prog.pl", $CODE);
+    my $run = run_command(
         [@$command, $o{perl} || $^X, @OURS, '-MDevel::NYTProf', 'prog.pl'], dir => $o{dir},
         env => { PATH => $ENV{PATH}, NYTPROF => $o{opts} },
     );
@@ -97,7 +96,7 @@ scenario 'a program with the rights of another user runs without libnytp-malloc.
     chown NOBODY, -1, $perl;
     chmod 04755, $perl;
     my ($done, $plain) = map {
-        NYTPTest::run_command(
+        run_command(
             [$perl, @$_, '-e', 'print "$> ", $ENV{LD_PRELOAD} // "none"; exit 3'],
             dir => $run->{dir},
             env => { LD_PRELOAD => $library, NYTPROF => 'memory=64k' }
@@ -180,7 +179,7 @@ root_scenario 'where others may write, nothing of theirs is opened: the profile 
         }
     }
     my $dir = new_dir();
-    chown NOBODY, 0, NYTPTest::put("$dir/there.out", '') or die;
+    chown NOBODY, 0, put("$dir/there.out", '') or die;
     is run_prog(dir => $dir, code => '1', opts => 'file=there.out')->{err}, '', 'in a folder of our own it is ours';
 };
 
@@ -311,7 +310,7 @@ long syscall(long number, long a, long b, long c, long d, long e, long f)
 }
 C
 user_scenario 'the thread is not run' => sub {
-    plan skip_all => 'where it waits by the system call, and no sanitizer is preloaded' if !NYTPTest::sees_waits() || sanitized();
+    plan skip_all => 'where it waits by the system call, and no sanitizer is preloaded' if !sees_waits() || sanitized();
     my %reason = (1 => 'fewer than ten were due', 9 => 'the thread that takes them was not run');
     for my $hz (sort keys %reason) {
         my $run = run_prog(opts => "sample=$hz", env => { preloaded($NEVER_ON_TIME) }, code => 'my $until = (times)[0] + 1.3; 1 while (times)[0] < $until');

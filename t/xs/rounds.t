@@ -2,8 +2,7 @@
 # Exact recording for a while in a program that is sampled: the exact profile is a whole file of its
 # own, sampling goes on in its file, and each moment is in one of them.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 use Extended;
 
@@ -22,12 +21,6 @@ sub toggle { kill USR2 => $$; my $n = 0; $n++ for 1 .. 100; return }
 P
 my $SAMPLED = 'sample=1000:sample_budget=0:sigcontrol=USR2';
 
-sub outputs {
-    my ($run) = @_;
-    opendir my $dir, $run->{dir} or die "$run->{dir}: $!";
-    return join ' ', sort grep { /\Anytprof/ } readdir $dir;
-}
-
 sub is_whole {
     my ($run, @names) = @_;
     for my $name (@names) {
@@ -40,21 +33,7 @@ sub is_whole {
 my %read;
 sub profile { my ($run, $name) = @_; return $read{"$run->{dir}/$name"} ||= profile_in($run, $name) || {} }
 
-# Seconds on the axis of a profile; calls of a sub.
-sub seconds {
-    my ($run, $name) = @_;
-    my $p = profile($run, $name);
-    my $ticks = 0;
-    for my $lines (values %{ $p->{stmt} }) { $ticks += $_->[1] for values %$lines }
-    return $ticks / $p->{attr}{ticks_per_sec};
-}
-
-sub calls {
-    my ($run, $name, $sub) = @_;
-    my $n = 0;
-    $n += $_->{count} for grep { $_->{callee} eq $sub } @{ profile($run, $name)->{arc} };
-    return $n;
-}
+sub calls { my ($run, $name, $sub) = @_; return n_calls(profile($run, $name), $sub) }
 
 sub ok_run {
     my ($label, %o) = @_;
@@ -84,7 +63,7 @@ P
         my $p = profile($run, $name);
         is join('; ', check_sums($p)), '', "$name: sums are right";
         ok !exists $p->{attr}{sampled}, "$name: is no sampled one";
-        ok scalar(grep { $_->{callee} eq 'main::exact' && $_->{caller} eq 'main::round' } @{ $p->{arc} }), 'with the stack that it began in';
+        ok scalar(grep { $_->{caller} eq 'main::round' } arcs_to($p, 'main::exact')), 'with the stack that it began in';
     }
     my $sampled = profile($run, 'nytprof.out');
     is $sampled->{attr}{sampled}, 1, 'the other is';
@@ -93,11 +72,11 @@ P
     ok calls($run, 'nytprof.out', 'main::in_round'), 'also what was compiled in one';
     my %lines = map { $_ => 1 } sub_lines($sampled, qr/^main::(?:in_round|sampled|spin)$/);
     is scalar(keys %lines), 3, 'and where it is' or diag explain \%lines;
-    my $sum = seconds($run, 'nytprof.out');
+    my ($sum, @of_rounds) = map { all_seconds(profile($run, $_)) } 'nytprof.out', @exact;
     # The recorder's own time is in none of them, and is the longer the more other programs run.
     cmp_ok $sum, '>', 0.5, 'samples account for the time before, between and after the rounds';
-    cmp_ok seconds($run, $_), '>', 0.05, "$_ for its round" for @exact;
-    $sum += seconds($run, $_) for @exact;
+    cmp_ok $of_rounds[$_], '>', 0.05, "$exact[$_] for its round" for 0 .. $#exact;
+    $sum += $_ for @of_rounds;
     cmp_ok $sum, '<', 1.1 * $run->{out}, 'and all together for no more than there was' or diag "$sum of $run->{out}";
 };
 

@@ -1,10 +1,8 @@
-#!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # NYTPROF=sample=HZ: the shares of subs and lines are right where the hot op is the last of its sub;
 # the program behaves as without us; nothing that sleeps is interrupted.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest qw(stock_command);
 use Recorded qw(folder in_folder put slurp);
 use Extended;
@@ -40,6 +38,25 @@ sub is_whole {
     return $? == 0;
 }
 
+# Returns what nytp-export prints of the last run, and a column of its CSV by sub.
+sub shown { my ($options) = @_; return in_folder(sub { scalar qx{$top/bin/nytp-export -q $options out} }) }
+use constant { OWN_NS => 5, CPU_NS => 7 };
+sub by_sub { my ($column) = @_; return map { (split /,/)[0, $column] } split /\n/, shown('--csv') }
+
+# Runs a program until so many samples were taken, in as many runs as that needs, and looks at each; false where one fails.
+sub sample {
+    my ($least, $program, $options, $look) = @_;
+    my $samples = 0;
+    while ($samples < $least) {
+        my $printed = run($program, $options);
+        $printed =~ /^status 0$/m or return diag $printed;
+        my $profile = load();
+        $look->($profile);
+        $samples += $profile->attributes->{samples} or return 0;
+    }
+    return 1;
+}
+
 # Returns each part's share of a program's time, in percent: the program says so itself when
 # it runs without us and reads the clock of its thread before and after each part. Profiled it
 # makes so many rounds and reads no clock: on a busy machine programs are stopped in system calls
@@ -48,27 +65,21 @@ sub true_shares {
     my ($program) = @_;
     my %spent = run($program) =~ /^(\w+) ([\d.e-]+)$/mg;
     delete $spent{status};
-    my $sum = 0;
-    $sum += $_ for values %spent;
+    my $sum = sum(values %spent);
     return map { $_ => 100 * $spent{$_} / $sum } keys %spent;
 }
 
-# Returns what is wrong with the shares of a sampled program's parts, as lines of text, and their times. Each part has an
-# eighth of the time or more, and 2,000 samples or more are taken, in as many runs as that needs: 250 of a part, which are
-# a half or twice as many by chance only eight standard deviations away. bench/causal tells how near shares come.
+# Returns what is wrong with the shares of a sampled program's parts, as lines of text. Each part has an eighth of the time
+# or more, and 2,000 samples or more are taken: 250 of a part, which are a half or twice as many by chance only eight
+# standard deviations away. bench/causal tells how near shares come.
 sub wrong_shares {
     my ($program, $rounds, $true, $times_in) = @_;
-    my ($samples, %seen) = 0;
-    while ($samples < 2000) {
-        my $printed = run("$program $rounds", 'sample=2000:sample_clock=cpu');
-        $printed eq "status 0\n" or return ([$printed], {});
-        my $profile = load();
-        my %times = $times_in->($profile);
+    my %seen;
+    sample(2000, "$program $rounds", 'sample=2000:sample_clock=cpu', sub {
+        my %times = $times_in->($_[0]);
         $seen{$_} += $times{$_} // 0 for keys %$true;
-        $samples += $profile->attributes->{samples} or return (['no sample'], {});
-    }
-    my $sum = 0;
-    $sum += $_ for values %seen;
+    }) or return 'a run failed, or had no sample';
+    my $sum = sum(values %seen);
     my @wrong;
     for my $part (sort keys %$true) {
         my $is = 100 * $seen{$part} / ($sum || 1);
@@ -76,17 +87,22 @@ sub wrong_shares {
         note $line;
         push @wrong, $line if $is < $true->{$part} / 2 || $is > $true->{$part} * 2;
     }
-    return (\@wrong, \%seen);
+    return @wrong;
 }
 
-# In all of these subs perl comes to no safe point between the hot op and the return.
-my $tails = put('tails.pl', <<'PERL');
+# The beginning of both programs: seven lines.
+my $MEASURED = <<'PERL';
 use strict; use Time::HiRes qw(clock_gettime CLOCK_THREAD_CPUTIME_ID);
 use Digest::SHA (); use List::Util qw(sum);
 my $text = join " ", map { "word$_" } 1 .. 1500;
 my @list = map { ($_ * 7919) % 10007 } 1 .. 2500;
 my $sha = Digest::SHA->new(256);
-my %spent;
+my ($rounds, @spent, %spent, $n, %h) = shift;
+sub now { $rounds ? 0 : clock_gettime(CLOCK_THREAD_CPUTIME_ID) }
+PERL
+
+# In all of these subs perl comes to no safe point between the hot op and the return.
+my $tails = put('tails.pl', $MEASURED . <<'PERL');
 sub rx { return scalar(() = $text =~ /w(o)rd(\d+)/g) }
 sub srt { my @s = sort { $a % 1000 <=> $b % 1000 } @list; scalar @s }
 sub digest { Digest::SHA::sha1_hex($text x 40) }
@@ -97,11 +113,10 @@ sub inner { sum(map { sqrt } (@list) x 8) }
 sub loop { my $n = 0; for my $x ((@list) x 10) { $n += $x if $x & 1 } $n }
 my @names = qw(rx srt digest method mapper nested loop);
 no strict 'refs';
-if (my $rounds = shift) {
+if ($rounds) {
     for (1 .. $rounds) { &$_() for @names }
     exit;
 }
-sub now { clock_gettime(CLOCK_THREAD_CPUTIME_ID) }
 my $began = now();
 while (now() - $began < 0.4) {
     for my $name (@names) {
@@ -116,17 +131,16 @@ PERL
 {
     my %true = true_shares($tails);
     is scalar(keys %true), 7, 'tails: all are measured';
-    my ($wrong) = wrong_shares($tails, 200, \%true, sub { # Chance: 1e-12 (seven parts, as said above)
+    my @wrong = wrong_shares($tails, 200, \%true, sub { # Chance: 1e-12 (seven parts, as said above)
         map { $_->subname =~ /\Amain::(\w+)\z/ ? ($1 => $_->incl_time) : () } values %{ $_[0]->subname_subinfo_map };
     });
-    is_deeply $wrong, [], 'tails: each sub has its share';
+    is_deeply \@wrong, [], 'tails: each sub has its share';
     my $profile = load();
     my %names = map { $_->subname => $_ } values %{ $profile->subname_subinfo_map };
     ok $names{$_} && $names{$_}->calls > 0, "tails: $_ is seen"
         for qw(main::inner Digest::SHA::sha1_hex Digest::SHA::add main::CORE:match
             main::CORE:sort);
-    is join(' ', map { $_->[0]->subname } grep { $_->[0]->subname =~ /nested/ }
-            callers_of($names{'main::inner'})), 'main::nested', 'tails: who called is known when both have returned';
+    is join(' ', grep {/nested/} callers_of($names{'main::inner'})), 'main::nested', 'tails: who called is known when both have returned';
     my $attribute = $profile->attributes;
     is $attribute->{sampled}, 1, 'attributes: it is sampled';
     is $attribute->{sample_interval_ns}, 500_000, 'attributes: the interval';
@@ -135,14 +149,7 @@ PERL
 }
 
 {
-    my $program = put('lines.pl', <<'PERL');
-use strict; use Time::HiRes qw(clock_gettime CLOCK_THREAD_CPUTIME_ID);
-use Digest::SHA ();
-my $text = join ' ', map { "word$_" } 1 .. 1500;
-my @list = map { ($_ * 7919) % 10007 } 1 .. 2500;
-my $sha = Digest::SHA->new(256);
-my ($rounds, @spent, $n, %h) = shift;
-sub now { $rounds ? 0 : clock_gettime(CLOCK_THREAD_CPUTIME_ID) }
+    my $program = put('lines.pl', $MEASURED . <<'PERL');
 sub lines {
     my $t0 = now();
     for my $x ((@list) x 3) { $n += $x & 7 }
@@ -169,15 +176,15 @@ printf "%d %.6f\n", 10 + 2 * $_, $spent[$_] for 0 .. 6; # their numbers
 PERL
     my %true = true_shares($program);
     is scalar(keys %true), 7, 'lines: all are measured';
-    my ($wrong) = wrong_shares($program, 400, \%true, sub { # Chance: 1e-12, likewise
+    my @wrong = wrong_shares($program, 400, \%true, sub { # Chance: 1e-12, likewise
         my ($file) = grep { $_->filename =~ /lines\.pl\z/ } $_[0]->all_fileinfos;
         my $times = $file->line_time_data;
         map { $_ => $times->[$_] ? $times->[$_][0] : 0 } keys %true;
     });
-    is_deeply $wrong, [], 'lines: each has its share';
+    is_deeply \@wrong, [], 'lines: each has its share';
 }
 
-# [SubInfo of the caller] of each.
+# The names of a sub's callers.
 sub callers_of {
     my ($sub) = @_;
     my %callers;
@@ -186,8 +193,7 @@ sub callers_of {
             $callers{$_} = 1 for keys %{ $place->[7] || $place->[-1] || {} };
         }
     }
-    my $map = load()->subname_subinfo_map;
-    return map { [$map->{$_}] } grep { $map->{$_} } sort keys %callers;
+    return sort keys %callers;
 }
 
 {
@@ -223,7 +229,7 @@ PERL
     put('Outer.pm', "package Outer; use Inner; 1;");
     put('Inner.pm', 'package Inner; use Time::HiRes "clock"; sub busy { my ($n, $until) = (0, clock() + 0.2); while (clock() < $until) { $n += $_ for 1 .. 999 } } busy(); 1;');
     run('-I. ' . put('loads.pl', "use Outer;\n"), 'sample=1000');
-    my @us = in_folder(sub { scalar qx{$top/bin/nytp-export -q --collapsed --weight=cpu out} })
+    my @us = shown('--collapsed --weight=cpu')
         =~ /^main::RUNTIME;main::BEGIN\@1;Outer::BEGIN\@1;Inner::busy(?:;Time::HiRes::clock)? (\d+)$/mg;
     cmp_ok sum(0, @us), '>', 100_000, 'what a module does that is loaded by a module is its own';
 }
@@ -328,7 +334,7 @@ for my $name (sort keys %programs) {
     cmp_ok scalar(@files), '>', $name eq 'forks' ? 5 : 96, "$name: children have theirs" if $name =~ /^fork/;
 }
 
-is run("$FindBin::Bin/soak.pl 1", 'sample=10000'), "soaked\nstatus 0\n",
+is run("$top/t/xs/soak.pl 1", 'sample=10000'), "soaked\nstatus 0\n",
     'code that is loaded, run and freed without end';
 
 SKIP: {
@@ -425,7 +431,7 @@ sub sorter { my @sorted = sort { my $n = 0; $n++ for 1 .. 2000; $a <=> $b } 1 ..
 sorter() for 1 .. 200;
 PERL
     like run($program, 'sample=2000'), qr/^status 0$/, 'a sort with a block';
-    my $stacks = in_folder(sub { scalar qx{$top/bin/nytp-export -q --collapsed out} });
+    my $stacks = shown('--collapsed');
     like $stacks, qr/^main::RUNTIME;main::sorter;main::CORE:sort \d+$/m, 'is in its sub';
     unlike $stacks, qr/main::sorter;main::sorter/, 'once';
 }
@@ -441,7 +447,7 @@ sub busy { my ($n, $until) = (0, clock() + 0.05); while (clock() < $until) { $n 
 for (1 .. 12) { busy(); select undef, undef, undef, 0.05 }
 PERL
     run($program, 'sample=20');
-    my %cpu = map { (split /,/)[0, 7] } split /\n/, in_folder(sub { scalar qx{$top/bin/nytp-export -q --csv out} });
+    my %cpu = by_sub(CPU_NS);
     my ($nap, $all) = ($cpu{'main::CORE:sselect'} // 0, sum grep {/^\d+$/} values %cpu);
     cmp_ok $all, '>', 300_000_000, 'a program that naps: its processor time is there';
     cmp_ok $nap, '<', $all / 3, 'and its naps took none of it';
@@ -461,14 +467,12 @@ sub work {
 }
 work() while clock() < 0.5;
 PERL
-    my ($xsubs, $work, $samples) = (0, 0, 0);
-    while ($samples < 800) {
-        run($program, 'sample=1000') =~ /^status 0$/m or last;
-        my %ns = map { (split /,/)[0, 5] } split /\n/, in_folder(sub { scalar qx{$top/bin/nytp-export -q --csv out} });
+    my ($xsubs, $work) = (0, 0);
+    sample(800, $program, 'sample=1000', sub {
+        my %ns = by_sub(OWN_NS);
         $xsubs += sum map { $ns{$_} // 0 } qw(List::Util::sum List::Util::max Scalar::Util::blessed Scalar::Util::looks_like_number);
         $work  += $ns{'main::work'};
-        $samples += load()->attributes->{samples};
-    }
+    });
     cmp_ok $xsubs / ($xsubs + $work || 1), '>', 0.22, 'xsubs that are over soon are seen';
 }
 
@@ -490,15 +494,13 @@ printf "share %.3f\n", $spent / (clock() - $from);
 PERL
     my ($share) = run($program) =~ /^share (.*)$/m;
     my @others = map { fork // die "fork: $!\n" or exec 'taskset', '-c', 0, $^X, '-e', '1 while 1' } 1, 2;
-    my ($builtin, $rest, $samples) = (0, 0, 0);
-    while ($samples < 800) { # then a third of the share is eight standard deviations. Chance: 1e-12
-        local $^X = "taskset -c 0 $^X";
-        run("$program 1", 'sample=1000') =~ /^status 0$/m or last;
-        my %cpu = map { (split /,/)[0, 7] } split /\n/, in_folder(sub { scalar qx{$top/bin/nytp-export -q --csv out} });
+    my ($builtin, $rest) = (0, 0);
+    local $^X = "taskset -c 0 $^X";
+    sample(800, "$program 1", 'sample=1000', sub { # then a third of the share is eight standard deviations. Chance: 1e-12
+        my %cpu = by_sub(CPU_NS);
         $builtin += $cpu{'main::CORE:subst'};
         $rest    += $cpu{'main::RUNTIME'};
-        $samples += load()->attributes->{samples};
-    }
+    });
     kill 'KILL', @others;
     waitpid $_, 0 for @others;
     my $seen = $builtin / ($builtin + $rest || 1);

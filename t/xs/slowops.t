@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # perl's slow builtins as calls: names for slowops=0, 1 and 2, every opcode of the list.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 # Statement => opcodes that it must show. Statements run inside eval { } in a scratch folder.
@@ -91,8 +90,7 @@ for my $case ([2, qr/^Pk::CORE:(\w+)$/], [1, qr/^CORE::(\w+)$/]) {
         scenario "slowops=$n$more" => sub {
             my $run = run_prog(code => $code, opts => "slowops=$n$more");
             is $run->{signal}, 0, 'ran';
-            my $p = profile_in($run);
-            is join('; ', check_sums($p)), '', 'sums';
+            my $p = whole_in($run, 'sums');
             my $by = ops_by_line($p, $pattern);
             for my $i (0 .. $#OPS) {
                 my ($statement, $ops) = @{ $OPS[$i] };
@@ -111,8 +109,7 @@ for my $case ([2, qr/^Pk::CORE:(\w+)$/], [1, qr/^CORE::(\w+)$/]) {
 }
 
 scenario 'slowops=0' => sub {
-    my $p = profile_in(run_prog(code => $code, opts => 'slowops=0'));
-    is join('; ', check_sums($p)), '', 'sums';
+    my $p = whole_in(run_prog(code => $code, opts => 'slowops=0'), 'sums');
     is join(' ', grep { /CORE/ } map { $_->{callee} } @{ $p->{arc} }), '', 'none';
 };
 
@@ -135,26 +132,6 @@ ggrgid ggrent sgrent egrent getlogin syscall lock
 LIST
     is scalar @all, 148, '148 opcodes';
     is join(' ', grep { !$have{$_} } @all), '', 'each has a statement here';
-};
-
-scenario 'a slowop\'s time is its own, not its caller\'s' => sub {
-    plan skip_all => 'two libraries to preload' if sanitized();
-    my $run = run_prog(opts => 'clock=1', env => { stepping_clock() }, code => <<'P');
-sub f {
-    select undef, undef, undef, 0.2;
-    1;
-}
-f();
-P
-    my $p = profile_in($run);
-    my %arc = map { $_->{callee} => $_ } @{ $p->{arc} };
-    cmp_ok $arc{'main::CORE:sselect'}{excl}, '>', 0.19, 'the wait';
-    cmp_ok $arc{'main::CORE:sselect'}{excl}, '<', 0.21, 'and not much more';
-    cmp_ok $arc{'main::f'}{excl}, '<', 0.01, 'not in the sub';
-    cmp_ok $arc{'main::f'}{incl}, '>', 0.19, 'but in its inclusive time';
-    $p = profile_in(run_prog(opts => 'clock=1:slowops=0', env => { stepping_clock() }, code => "sub f { select undef, undef, undef, 0.2; 1 }\nf();\n"));
-    my ($f) = grep { $_->{callee} eq 'main::f' } @{ $p->{arc} };
-    cmp_ok $f->{excl}, '>', 0.19, 'slowops=0: in the sub';
 };
 
 scenario 'a pack that perl has folded is a call, of none' => sub {
@@ -190,7 +167,7 @@ sub serve { my $from = clock_gettime(CLOCK_MONOTONIC); accept my $one, $server; 
 serve();
 waitpid $pid, 0;
 P
-    my ($arc) = grep { $_->{callee} eq 'main::CORE:accept' } @{ profile_in($run)->{arc} };
+    my ($arc) = arcs_to(profile_in($run), 'main::CORE:accept');
     # Chance: 1e-9 (a third of a second passes between a clock and the builtin beside it, once in this run)
     cmp_ok 2 * $arc->{excl} + 0.02, '>=', $run->{out}, 'the builtin has its wait';
     cmp_ok $arc->{excl}, '<=', $run->{out} * 1.01, 'and no more';

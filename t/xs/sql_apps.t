@@ -2,8 +2,7 @@
 # nytp-export --sql of real programs (DBI and DBD::SQLite): five that batch rightly have no loop, with and without
 # their texts; what a loop is in is found; the share of the database is DBI::Profile's.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 plan skip_all => 'DBI and DBD::SQLite are not installed' if !eval { require DBI; require DBI::Profile; require DBD::SQLite; 1 };
@@ -67,12 +66,7 @@ print "$n\n";
 P
 );
 
-sub sql_of {
-    my ($run, @options) = @_;
-    open my $from, '-|', root() . '/bin/nytp-export', '-q', '--sql', @options, "$run->{dir}/nytprof.out" or die $!;
-    local $/;
-    return scalar <$from>;
-}
+sub sql_of { my ($run, @options) = @_; return exported($run, '-q', '--sql', @options) }
 
 for my $name (sort keys %app) {
     scenario "$name is no loop" => sub {

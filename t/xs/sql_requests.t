@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # nytp-export --sql: statements by request, and those that are sent in a loop.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 # DBI's methods, as the recorder sees them.
@@ -13,13 +12,7 @@ package DBI::st; sub execute { 1 } sub fetch { 1 }
 package main; sub ask { DBI::db->selectrow_array($_[0]) }
 P
 
-sub sql_of {
-    my ($code, @options) = @_;
-    my $run = run_prog(code => "$DBI$code");
-    open my $from, '-|', root() . '/bin/nytp-export', '-q', '--sql', @options, "$run->{dir}/nytprof.out" or die $!;
-    local $/;
-    return <$from>;
-}
+sub sql_of { my ($code, @options) = @_; return exported(run_prog(code => "$DBI$code"), '-q', '--sql', @options) }
 
 # "n statements most distinct name" of each request.
 sub requests { my ($text) = @_; return [map { join q( ), @$_ } rows($text)] }

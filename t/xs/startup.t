@@ -1,9 +1,7 @@
-#!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # nytp startup: every file that is loaded, once, where perl loads it, and all of the time.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use Recorded qw(folder put slurp);
 use Extended;
 

@@ -2,8 +2,7 @@
 # The stock commands of Devel::NYTProf, where installed, read our files without a complaint and
 # tell the numbers that the stream holds.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 use Extended;
 
@@ -43,7 +42,7 @@ P
 
 sub stock {
     my ($run, $command, @args) = @_;
-    my $r = NYTPTest::run_command(
+    my $r = run_command(
         [stock_command($command, @args)],
         dir => $run->{dir},
         env => { map { $_ => $ENV{$_} } grep { !/^(?:PERL5|NYTP)/ } keys %ENV },
@@ -56,7 +55,7 @@ sub stock {
 # Runs a program with the stock modules.
 sub by_stock {
     my ($dir, $code) = @_;
-    return NYTPTest::run_command([$PERL, '-MDevel::NYTProf::Data', '-e', $code], dir => $dir, env => { PATH => $ENV{PATH} });
+    return run_command([$PERL, '-MDevel::NYTProf::Data', '-e', $code], dir => $dir, env => { PATH => $ENV{PATH} });
 }
 
 my $stock_lib = by_stock('/', 'print $INC{"Devel/NYTProf/Data.pm"}')->{out};
@@ -97,7 +96,7 @@ for my $opts ('', 'compress=0', 'calls=1:leave=0', 'blocks=1:slowops=0', 'use_db
 
         stock($run, 'nytprofcsv', '--file', 'nytprof.out', '--out', 'csv');
         my ($csv) = grep { /prog/ && /line/ && !/eval/ } glob "$run->{dir}/csv/*.csv";
-        my @rows = grep { !/^(?:#|time,)/ } split /\n/, NYTPTest::slurp($csv);
+        my @rows = grep { !/^(?:#|time,)/ } split /\n/, slurp($csv);
         is join(' ', map { $rows[$_ - 1] =~ /^[\d.e-]+,(\d+),/ ? "$_:$1" : "$_:0" } sort { $a <=> $b } keys %{ stmt_counts($p) }),
           stmt_lines($p), 'nytprofcsv: same counts' if $opts !~ /savesrc=0/;
 
@@ -176,9 +175,7 @@ P
     is scalar @files, 3, 'three files';
     my $merge = stock($run, 'nytprofmerge', '--out', 'all.out', @files);
     my $m = profile_in($run, 'all.out');
-    my $n = 0;
-    $n += $_->{count} for grep { $_->{callee} eq 'main::f' } @{ $m->{arc} };
-    is $n, 51, 'calls of all processes';
+    is n_calls($m, 'main::f'), 51, 'calls of all processes';
 };
 
 scenario 'finished files of programs that die, exec and _exit' => sub {
@@ -192,10 +189,10 @@ scenario 'nytprofhtml, with source beyond ASCII as it is in the file' => sub {
     my $line = "my \$drink = 'caf\xc3\xa9 \xe2\x82\xac 3';";
     my $run = run_prog(code => "use utf8;\n$line\neval q{$line 1} or die;\nsub fib { 1 } fib();\n");
     stock($run, 'nytprofhtml', '--file', 'nytprof.out', '--out', 'html', '--no-flame');
-    like NYTPTest::slurp("$run->{dir}/html/index.html"), qr/main::fib|>fib</, 'the index names the subs';
+    like slurp("$run->{dir}/html/index.html"), qr/main::fib|>fib</, 'the index names the subs';
     my @pages = glob "$run->{dir}/html/*prog-pl-*-line.html";
-    like NYTPTest::slurp($_), qr/caf\xc3\xa9 \xe2\x82\xac 3/, s{.*/}{}r for @pages;
-    like join('', map { NYTPTest::slurp($_) } @pages), qr/sub fib/, 'pages of the script and of its eval';
+    like slurp($_), qr/caf\xc3\xa9 \xe2\x82\xac 3/, s{.*/}{}r for @pages;
+    like join('', map { slurp($_) } @pages), qr/sub fib/, 'pages of the script and of its eval';
 };
 
 done_testing;

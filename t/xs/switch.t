@@ -2,8 +2,7 @@
 # Recording is switched on and off in the ops that exist: what that costs a program that is not
 # recorded, what is seen of code that is older, and the calls that were open just then.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 use CallRows qw(marked);
 use Extended;

@@ -2,8 +2,7 @@
 # Each ithread has a profile of its own, NAME.tN, whole at the thread's end however it ends and
 # whoever joins it.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 use Config;
@@ -11,21 +10,7 @@ use JSON::PP ();
 
 plan skip_all => 'this perl has no threads' if !$Config{useithreads};
 
-# Files of a run, without the program's own.
-sub outputs {
-    my ($run) = @_;
-    opendir my $dir, $run->{dir} or die "$run->{dir}: $!";
-    return join ' ', sort grep { /\Anytprof/ } readdir $dir;
-}
-
 sub numbered { my ($run, $n) = @_; return profile_in($run, "nytprof.out.t$n") || {} }
-
-sub calls {
-    my ($p, $sub) = @_;
-    my $n = 0;
-    $n += $_->{count} for grep { $_->{callee} eq $sub } @{ $p->{arc} };
-    return $n;
-}
 
 # Runs as it does without us, and every profile is whole but those that are named.
 sub run_same {
@@ -57,7 +42,7 @@ P
         my $run = run_same(label => "'$opts'", opts => $opts, code => $code);
         is outputs($run), 'nytprof.out' . join('', map { " nytprof.out.t$_" } 1 .. 4), 'one file each';
         my @profiles = (profile_in($run), map { numbered($run, $_) } 1 .. 4);
-        is join(' ', map { calls($_, 'main::work') } @profiles), '13 21 22 23 24', 'calls'
+        is join(' ', map { n_calls($_, 'main::work') } @profiles), '13 21 22 23 24', 'calls'
             if $profiles[0]{opt}{subs};
         is join(' ', map { stmt_counts($_)->{2} } @profiles), '13 21 22 23 24', 'statements'
             if $profiles[0]{opt}{stmts};
@@ -84,7 +69,7 @@ print $joiner->join, "\n";
 P
     is outputs($run), 'nytprof.out nytprof.out.t1 nytprof.out.t2 nytprof.out.t3', 'files';
     is join(' ', map { numbered($run, $_)->{attr}{parent_thread} } 1 .. 3), '0 1 0', 'parents';
-    is join(' ', map { calls(numbered($run, $_), 'main::work') } 1 .. 3), '1 5 0', 'calls';
+    is join(' ', map { n_calls(numbered($run, $_), 'main::work') } 1 .. 3), '1 5 0', 'calls';
 };
 
 scenario 'detached threads; threads that ended and are never joined' => sub {
@@ -98,7 +83,7 @@ my $waits = threads->create('leave');
 select undef, undef, undef, 0.01 while threads->list(threads::running) || @{[glob '/proc/self/task/*']} > 1;
 P
     is outputs($run), 'nytprof.out nytprof.out.t1 nytprof.out.t2', 'files';
-    is join(' ', map { calls(numbered($run, $_), 'main::work') } 1 .. 2), '7 7', 'calls';
+    is join(' ', map { n_calls(numbered($run, $_), 'main::work') } 1 .. 2), '7 7', 'calls';
 };
 
 scenario 'exit with threads running: theirs are readable up to the last flush' => sub {
@@ -112,7 +97,7 @@ work(0);
 exit 3;
 P
     is outputs($run), 'nytprof.out nytprof.out.t1', 'files';
-    is calls(profile_in($run), 'main::work'), 1, 'main';
+    is n_calls(profile_in($run), 'main::work'), 1, 'main';
     my $p = numbered($run, 1);
     cmp_ok stmt_counts($p)->{2} || 0, '>', 1000, 'the running thread';
 };
@@ -126,7 +111,7 @@ $_->join for @t;
 work(0);
 print $t[0]->error;
 P
-    is join(' ', map { calls(numbered($run, $_), 'main::work') } 1 .. 2), '1 2', 'calls';
+    is join(' ', map { n_calls(numbered($run, $_), 'main::work') } 1 .. 2), '1 2', 'calls';
     $run = run_same(label => 'exit in a thread', partial => ['nytprof.out'], code => "no warnings 'threads';" . $WORK . <<'P');
 work(0);
 select undef, undef, undef, 0.2;    # what was before is on disk then, however slow the machine is
@@ -134,7 +119,7 @@ sub leaving { work(1); work(2); exit 7 }
 threads->create('leaving')->join;
 P
     is $run->{status}, 7, 'status';
-    is calls(numbered($run, 1), 'main::work'), 2, 'calls';
+    is n_calls(numbered($run, 1), 'main::work'), 2, 'calls';
     is stmt_counts(profile_in($run))->{2}, 1, 'the first interpreter, up to where it waits';
 };
 
@@ -159,10 +144,10 @@ P
         my @names = split ' ', outputs($run);
         my $n = $opts =~ /forkdepth/ ? 3 : 4;
         is scalar(@names), $n, "files: @names";
-        my %calls = map { $_ => calls(profile_in($run, $_), 'main::work') } @names;
+        my %calls = map { $_ => n_calls(profile_in($run, $_), 'main::work') } @names;
         is join(' ', sort values %calls), $n == 3 ? '1 1 2' : '1 1 2 3', 'calls';
         next if $n == 3;
-        my ($p) = grep { calls($_, 'main::work') == 3 } map { profile_in($run, $_) } @names;
+        my ($p) = grep { n_calls($_, 'main::work') == 3 } map { profile_in($run, $_) } @names;
         is $p->{attr}{thread}, 2, 'the child has the number of its thread';
     }
 };
@@ -197,9 +182,9 @@ threads->create(sub { work(1) })->join;
 threads->create(sub { work(1); DB::enable_profile(); work(2) })->join;
 P
     is outputs($run), 'nytprof.out nytprof.out.t1 nytprof.out.t3', 'files';
-    is calls(profile_in($run), 'main::work'), 1, 'main';
-    is calls(numbered($run, 1), 'main::work'), 2, 'quiet';
-    is calls(numbered($run, 3), 'main::work'), 1, 'made while main was off, and turned on';
+    is n_calls(profile_in($run), 'main::work'), 1, 'main';
+    is n_calls(numbered($run, 1), 'main::work'), 2, 'quiet';
+    is n_calls(numbered($run, 3), 'main::work'), 1, 'made while main was off, and turned on';
     $run = run_prog(opts => 'start=no', code => $WORK . <<'P');
 sub on { work(1); DB::enable_profile(); work(2); work(3); DB::finish_profile() if $_[0]; work(4) }
 work(0);
@@ -207,7 +192,7 @@ my @t = map { threads->create('on', $_) } 0, 1;
 $_->join for @t;
 P
     is outputs($run), 'nytprof.out.t1 nytprof.out.t2', 'start=no: files';
-    is join(' ', map { calls(numbered($run, $_), 'main::work') } 1, 2), '3 2', 'calls';
+    is join(' ', map { n_calls(numbered($run, $_), 'main::work') } 1, 2), '3 2', 'calls';
 };
 
 scenario 'names with placeholders; a file that a thread asks for' => sub {
@@ -218,7 +203,7 @@ sub own { work(1); DB::enable_profile('nytprof.own'); work(2) }
 threads->create('own')->join;
 P
     is outputs($run), 'nytprof.out nytprof.out.t1 nytprof.own.t1', 'enable_profile(NAME)';
-    is calls(profile_in($run, 'nytprof.own.t1'), 'main::work'), 1, 'calls';
+    is n_calls(profile_in($run, 'nytprof.own.t1'), 'main::work'), 1, 'calls';
 };
 
 scenario 'CLONE, objects that threads destroy, code that a thread loads' => sub {
@@ -231,9 +216,9 @@ print threads->create('loads')->join, "\n";
 undef $thing;
 P
     my $p = numbered($run, 1);
-    is calls($p, 'Thing::DESTROY'), 1, 'its copy of the object is destroyed in its profile';
-    is calls($p, 'Text::Wrap::wrap'), 1, 'what it loaded';
-    is calls($p, 'Thing::CLONE') + calls(profile_in($run), 'Thing::CLONE'), 0, 'CLONE is part of making the thread';
+    is n_calls($p, 'Thing::DESTROY'), 1, 'its copy of the object is destroyed in its profile';
+    is n_calls($p, 'Text::Wrap::wrap'), 1, 'what it loaded';
+    is n_calls($p, 'Thing::CLONE') + n_calls(profile_in($run), 'Thing::CLONE'), 0, 'CLONE is part of making the thread';
 };
 
 # Returns what nytp-export makes of the run's profiles, or of one file.
@@ -288,14 +273,14 @@ P
         'nytprofmerge';
     is join("\n", grep { s/prog\.pl \(5 recordings\)\z/prog.pl/ } split /\n/, export($run, 'processes', 'merged')), join("\n", @tree),
         'the same processes';
-    is calls(profile_in($run, 'merged'), 'main::work'), 13, 'and calls';
+    is n_calls(profile_in($run, 'merged'), 'main::work'), 13, 'and calls';
 };
 
 scenario 'the first thread says at its end which profiles there are besides, on a terminal' => sub {
     return if sanitized(); # whose library the clean environment leaves out
     my $code = $WORK . 'threads->create(sub { work(1) })->join for 1 .. 2; if (!fork) { threads->create(sub { work(1) })->join; exit } wait;';
     my $run = run_prog(code => $code, files => { 'nytprof.out.tx' => 'none of ours', 'nytprof.out.t' => 'nor this' }, how => 'opt', opts => 'log=log');
-    my ($said) = grep { /also of this run/ } split /\n/, NYTPTest::slurp("$run->{dir}/log");
+    my ($said) = grep { /also of this run/ } split /\n/, slurp("$run->{dir}/log");
     like $said, qr{nytprof\.out: 4 \(nytprof\.out\.(\d+) nytprof\.out\.\1\.t\d+ nytprof\.out\.t1 nytprof\.out\.t2\)$}, 'threads and the child, and its thread'
         or diag outputs($run);
 };
@@ -318,7 +303,7 @@ scenario 'many threads at a time' => sub {
     for my $opts ('', 'calls=0:compress=0') {
         my $run = run_same(label => "'$opts'", opts => $opts, code => $TREES);
         my $n = 0;
-        $n += calls(numbered($run, $_), 'main::work') for 1 .. 21;
+        $n += n_calls(numbered($run, $_), 'main::work') for 1 .. 21;
         is $n, 630, 'calls of all';
     }
     for my $opts ('start=no', 'sample=1000') {

@@ -13,7 +13,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -116,16 +115,6 @@ static void test_full_ring(void)
     nytp_ticks_set_period(1000);
 }
 
-static void test_sleeping(void)
-{
-    struct timeval tenth = {0, 100000};
-    struct timespec left = {0, 0}, nap = {0, 50000000};
-    const uint64_t from = nytp_kernel_clock_ns(CLOCK_MONOTONIC);
-    ok(select(0, NULL, NULL, NULL, &tenth) == 0, "select() is not interrupted");
-    ok(nytp_kernel_clock_ns(CLOCK_MONOTONIC) - from >= 100000000, "it waits its time");
-    ok(nanosleep(&nap, &left) == 0, "nor is nanosleep()");
-}
-
 static void test_fork(void)
 {
     fflush(stdout);
@@ -146,24 +135,6 @@ static void test_fork(void)
     ok(status == 0, "a child starts its own, and it is no hindrance to exec");
     await_ticks(3);
     ok(true, "the parent's goes on");
-}
-
-static void test_storm(void)
-{
-    int bad = 0;
-    for (int i = 0; i < 50; i++) {
-        const pid_t pid = fork();
-        if (pid == 0) {
-            nytp_ticks_forked();
-            if (i % 2 == 0 && nytp_ticks_run(error, sizeof error))
-                nytp_ticks_remove(&ring);
-            _exit(0);
-        }
-        int status;
-        waitpid(pid, &status, 0);
-        bad += status != 0;
-    }
-    ok(bad == 0, "fifty children, every other one with a thread that is ended");
 }
 
 static _Atomic unsigned n_answers;
@@ -250,11 +221,8 @@ int main(void)
     prepare();
     test_ticks();
     test_full_ring();
-    test_sleeping();
-    if (OTHER_THREADS == 0) { /* it has no threads in children */
+    if (OTHER_THREADS == 0) /* it has no threads in children */
         test_fork();
-        test_storm();
-    }
     test_watch();
     test_rights();
     nytp_ticks_remove(&ring);

@@ -4,8 +4,7 @@
 # A third element names the options under which perl itself behaves otherwise: with any bit in $^P,
 # as use_db_sub=1 needs, perl clones every anonymous sub.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 use Extended;
 

@@ -2,8 +2,7 @@
 # Options beside others: each that was given changes the profile, or a line says that it does nothing, and why. Which those are
 # is XS/options/unfit.def, read here too; whether it is true the profiles tell.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 my $ROOT    = root();

@@ -1,9 +1,7 @@
-#!/usr/bin/perl
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # What a sampled program waits for, and with whom: planted programs that wait until they were seen to.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
+use lib 't/lib';
 use NYTPTest;
 
 use Config;
@@ -11,17 +9,17 @@ use Fcntl qw(:flock);
 use IO::Socket::INET;
 use POSIX ();
 
-plan skip_all => 'here samples do not tell it' if !NYTPTest::sees_waits();
+plan skip_all => 'here samples do not tell it' if !sees_waits();
 my $export = root() . '/bin/nytp-export';
 plan skip_all => 'nytp-export is not built' if !-x $export;
 my $folder = new_dir();
-my $libs = join ':', NYTPTest::lib_dirs('ours'), $ENV{PERL5LIB} // ();
+my $libs = join ':', lib_dirs('ours'), $ENV{PERL5LIB} // ();
 my $n_profiles = 0;
 
 # How often the thread of ours that looks has come to look.
 sub looks {
     my ($pid) = @_;
-    my ($status) = grep {/^Name:\tnytp-ticks$/m} map { NYTPTest::slurp($_) } glob "/proc/$pid/task/*/status";
+    my ($status) = grep {/^Name:\tnytp-ticks$/m} map { slurp($_) } glob "/proc/$pid/task/*/status";
     return ($status // '') =~ /^voluntary_ctxt_switches:\t(\d+)$/m ? $1 : 0;
 }
 
@@ -29,7 +27,7 @@ sub looks {
 sub rows_of {
     my ($text, $release, @command) = @_;
     my $out = "$folder/" . ++$n_profiles . '.out';
-    my $program = NYTPTest::put("$folder/app.pl", "use strict; use warnings; $text");
+    my $program = put("$folder/app.pl", "use strict; use warnings; $text");
     pipe my $ready, my $tell or die $!;
     my $pid = fork // die $!;
     if (!$pid) {
@@ -41,7 +39,7 @@ sub rows_of {
     close $tell;
     if ($release) {
         my $line = <$ready>; # it is about to wait
-        ok await(sub { NYTPTest::slurp("/proc/$pid/syscall") =~ /^\d/ }), 'it waits';
+        ok await(sub { slurp("/proc/$pid/syscall") =~ /^\d/ }), 'it waits';
         my $before = looks($pid);
         ok await(sub { looks($pid) >= $before + 100 }), 'and is looked at';
         $release->($pid);
