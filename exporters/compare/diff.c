@@ -472,16 +472,11 @@ static double probability(const struct comparing *c, const struct nytp_diff_row 
     return nytp_rank_test(values, n_base, values + n_base, c->n_runs - n_base);
 }
 
-static int64_t size_of(int64_t difference)
-{
-    return difference < 0 ? -difference : difference;
-}
-
 static void set_verdict(struct nytp_diff_row *row)
 {
     const int64_t change = row->median[NYTP_DIFF_NEW].ticks - row->median[NYTP_DIFF_BASE].ticks;
     row->significant =
-        row->p >= 0 && row->p < NYTP_SIGNIFICANT_P && size_of(change) > row->noise_ticks;
+        row->p >= 0 && row->p < NYTP_SIGNIFICANT_P && llabs(change) > row->noise_ticks;
 }
 
 bool nytp_diff_is_worth_a_test(const struct nytp_diff *diff, const struct nytp_diff_row *row,

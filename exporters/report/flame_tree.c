@@ -120,11 +120,14 @@ static uint32_t part_frame(const struct nytp_flame *flame, const struct nytp_pro
 {
     const struct nytp_profile *const whole = flame->report->profile;
     const uint32_t sub = profile->nodes[node].sub;
-    const uint32_t found = nytp_process_stacks_find(
-        &flame->stacks, parent,
-        profile == whole ? nytp_first_of_name(whole, sub)
-                         : nytp_flame_sub_of_name(whole, profile->subs[sub].name),
-        (profile->nodes[node].flags & NYTP_NODE_UNRETURNED) != 0);
+    const bool unreturned = (profile->nodes[node].flags & NYTP_NODE_UNRETURNED) != 0;
+    const struct nytp_key key = {
+        .a = parent,
+        .b = profile == whole ? nytp_first_of_name(whole, sub)
+                              : nytp_flame_sub_of_name(whole, profile->subs[sub].name),
+        .c = (uint32_t)unreturned << 31,
+    };
+    const uint32_t found = nytp_table_get(&flame->stacks.known, key);
     return found != NYTP_TABLE_NONE ? found : parent;
 }
 

@@ -21,13 +21,6 @@ uint32_t nytp_first_of_name(const struct nytp_profile *profile, uint32_t sub)
     return sub;
 }
 
-uint32_t nytp_process_stacks_find(const struct nytp_process_stacks *stacks, uint32_t parent,
-                                  uint32_t sub, bool unreturned)
-{
-    const struct nytp_key key = {parent, sub, (uint32_t)unreturned << 31, 0};
-    return nytp_table_get(&stacks->known, key);
-}
-
 /* The stack that is `parent` with one more frame, made if it is not there. */
 static uint32_t add_stack(struct nytp_process_stacks *stacks,
                           const struct nytp_profile *profile, uint32_t parent,

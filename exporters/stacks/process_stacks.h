@@ -31,19 +31,18 @@ struct nytp_process_line {
 
 /* Zeroed = empty. */
 struct nytp_process_stacks {
-    bool by_line; /* set by the caller: stacks differ by the lines of calls, and `lines` is
-                     filled */
+    bool by_line; /* set by the caller: stacks differ by lines of calls; fills `lines` */
     bool by_name; /* set by the caller: subs of one name are one, the first of them, and
                      `unreturned` is of a stack's last frame alone */
     struct nytp_process_stack *stacks;
     uint32_t n, capacity;
-    uint32_t
-        *order; /* all of them: depth first, siblings by name; a stack precedes longer ones */
+    uint32_t *order; /* depth first, siblings by name; a stack precedes longer ones */
     struct nytp_process_line *lines; /* by stack, file, line */
     uint32_t *first_line;            /* of each stack, into lines; one more than stacks */
     uint32_t *stack_of_node;         /* from the process's first node on */
-    uint32_t n_nodes;                /* private, as is `known` */
-    struct nytp_table known;
+    uint32_t n_nodes;                /* private */
+    struct nytp_table known; /* (parent or UINT32_MAX, sub, unreturned << 31 | site_file,
+                                site_line) -> stack */
 };
 
 /* Fill with the stacks of a process or of NYTP_ALL_PROCESSES, in place of those of the process
@@ -52,11 +51,6 @@ struct nytp_process_stacks {
 bool nytp_process_stacks_fill(struct nytp_process_stacks *stacks,
                               const struct nytp_profile *profile,
                               const struct nytp_stacks *bounds, uint32_t process);
-
-/* Returns the index of the stack that is `parent` (UINT32_MAX: none) with one more frame, or
- * NYTP_TABLE_NONE. Not with `by_line`. */
-uint32_t nytp_process_stacks_find(const struct nytp_process_stacks *stacks, uint32_t parent,
-                                  uint32_t sub, bool unreturned);
 void nytp_process_stacks_free(struct nytp_process_stacks *stacks);
 
 /* Returns the first sub with the name of this one. Subs of one name are adjacent. */

@@ -18,8 +18,7 @@ static int by_length(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* The length that `per_mille` of all calls do not exceed; the `missing` ones are the shortest.
- */
+/* The length that `per_mille` of all calls do not exceed; `missing` ones are the shortest. */
 static int64_t at_rank(const int64_t *sorted, uint32_t n, uint64_t missing, uint64_t per_mille)
 {
     const uint64_t calls = n + missing;

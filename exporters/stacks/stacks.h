@@ -19,8 +19,7 @@
 #include "exporters/base/exporter.h"
 
 #define NYTP_ALL_PROCESSES UINT32_MAX /* in place of a process's index */
-
-#define NYTP_STACKS_BOUND 256 /* the default */
+#define NYTP_STACKS_BOUND  256        /* the default */
 
 struct nytp_stacks {
     const struct nytp_profile *profile;
