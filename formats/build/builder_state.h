@@ -46,7 +46,7 @@ struct nytp_recent_line {
     uint64_t counts; /* after_leave << 32 | statements */
 };
 
-/* Of the current process. Each slot has the last line that was met in it. */
+/* Each slot has the last line of the current process that was met in it. */
 struct nytp_recent_lines {
     struct nytp_recent_line at[NYTP_RECENT_LINES];
     uint32_t n_met;                  /* slots that have a line, */
