@@ -18,6 +18,7 @@
 #include "XS/state/state.h"
 #include "XS/names/tables.h"
 
+#include "formats/base/utf8.h"
 #include "formats/stream/comments/regex_records.h"
 
 #define FIRST_PERIOD_NS 100000000 /* doubles each time */
@@ -89,11 +90,13 @@ static struct pattern pattern_of(REGEXP *rx)
     if (rx == NULL)
         return (struct pattern){.text = "", .whole_len = 0};
     const bool is_plain = (RX_EXTFLAGS(rx) & RXf_PMf_STD_PMMOD) == 0;
+    const char *const text = is_plain ? RX_PRECOMP(rx) : RX_WRAPPED(rx);
     const size_t len = is_plain ? (size_t)RX_PRELEN(rx) : (size_t)RX_WRAPLEN(rx);
+    const size_t most = len < NYTP_REGEX_MOST_PATTERN ? len : NYTP_REGEX_MOST_PATTERN;
     return (struct pattern){
-        .text = is_plain ? RX_PRECOMP(rx) : RX_WRAPPED(rx),
+        .text = text,
         .whole_len = len,
-        .len = (uint32_t)(len < NYTP_REGEX_MOST_PATTERN ? len : NYTP_REGEX_MOST_PATTERN),
+        .len = (uint32_t)(RX_UTF8(rx) ? nytp_utf8_whole(text, len, most) : most),
         .is_utf8 = RX_UTF8(rx),
     };
 }
@@ -439,13 +442,9 @@ void nytp_regexes_begin(struct nytp_recorder *rec)
 /* Writes the pattern as one line of UTF-8. */
 static void put_pattern(struct nytp_text *text, const struct regex *regex)
 {
-    const bool is_cut = regex->len < regex->whole_len;
-    uint32_t len = regex->len;
-    while (is_cut && regex->is_utf8 && len > 0 && UTF8_IS_CONTINUATION((U8)regex->text[len]))
-        len--;
     nytp_text_clear(text);
     nytp_text_puts(text, "");
-    for (uint32_t i = 0; i < len; i++) {
+    for (uint32_t i = 0; i < regex->len; i++) {
         const unsigned char c = (unsigned char)regex->text[i];
         if (c < 0x20 || c == 0x7f)
             nytp_text_printf(text, "\\x%02x", (unsigned)c);
@@ -454,7 +453,7 @@ static void put_pattern(struct nytp_text *text, const struct regex *regex)
         else
             nytp_text_append_latin1(text, regex->text + i, 1);
     }
-    if (is_cut)
+    if (regex->len < regex->whole_len)
         nytp_text_puts(text, "...");
 }
 

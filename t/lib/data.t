@@ -3,7 +3,7 @@
 # hostile ones. That they say what the stock modules say is for t/interop/api.t.
 
 use lib 't/lib';
-use Recorded qw(put record write_profile slurp folder in_folder process_start process_end file_record);
+use Recorded qw(put record write_profile slurp folder in_folder double process_start process_end file_record);
 
 use Cwd qw(getcwd);
 use Devel::NYTProf::Data;
@@ -160,7 +160,7 @@ PERL
 
 {
     my $sums = profile(filename => write_profile('sums', $start, $file, "+\x0a\x01\x03", "+\xff\xff\xff\xff\xfc\x01\x03",
-        "-+\x05\x01\x03", '-', 'P' . chr(8) . chr(1) . $double->(1700000000.5), "+\x01\x01\x04"));
+        "-+\x05\x01\x03", '-', 'P' . chr(8) . chr(1) . double(1700000000.5), "+\x01\x01\x04"));
     my $times = $sums->get_fid_line_data->[1];
     is_deeply($times->[3], [11e-7, 2], 'negative ticks are taken off; a discounted statement has time and no count');
     is($times->[4][1], 1, 'a discount does not reach into the next process');
