@@ -42,6 +42,7 @@ enum {
     SLEEPERS_WAITS = 25, /* intervals until an answer is sent without sleeping targets */
     NS_PER_MS = 1000000,
     LOOK_MS = 200, /* interval of checks for idle clients and the socket; poll()'s longest */
+    LONGEST_REMOVAL_MS = 3000,
 };
 
 static const uint64_t idle_ns = 3000000000; /* time for a client to send its command */
@@ -662,11 +663,12 @@ void nytp_control_leave(void)
 }
 
 /* The tick thread removes the name, since the program has no right to. It looks after LOOK_MS
- * if a socket closed by the program did not wake it; it may also have ended. */
+ * if a socket closed by the program did not wake it, and may have to wait for a processor. */
 static void wait_for_removal(void)
 {
     const struct timespec one = {.tv_nsec = NS_PER_MS};
-    for (int ms = 0; ms < LOOK_MS && atomic_load(&changes_user) && !atomic_load(&name_is_gone);
+    for (int ms = 0; ms < LONGEST_REMOVAL_MS && nytp_ticks_are_run() &&
+                     atomic_load(&changes_user) && !atomic_load(&name_is_gone);
          ms++)
         nanosleep(&one, NULL);
 }
