@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What fuzz targets have in common. cc -DNYTP_FUZZ_MAIN makes a program that replays the files
- * it is given, without a fuzzer.
+ * Common parts of fuzz targets. cc -DNYTP_FUZZ_MAIN makes a program that replays the files it is
+ * given, without a fuzzer.
  */
 #ifndef NYTP_FUZZ_TARGET_H
 #define NYTP_FUZZ_TARGET_H

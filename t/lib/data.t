@@ -185,6 +185,9 @@ is($p->load_error, undef, 'a sound profile has no error');
 for my $case (
     ['a huge file id', qr/file id 4026531840/, $start, '@' . "\xff\xf0\0\0\0" . "\0\0\0\0\0'\x01x"],
     ['a huge line', qr/line 4294967295/, $start, $file, "+\x01\x01\xff\xff\xff\xff\xff"],
+    ['a huge line of source', qr/line 4294967295/, $start, $file, "S\x01\xff\xff\xff\xff\xff'\x01x"],
+    ['more lines than all files may have', qr/lines of all files together/, $start,
+        map { '@' . chr($_) . "\0\0\2\0\0'\x01x", 'S' . chr($_) . "\xe0\x3f\xff\xff'\x01x" } 1 .. 5],
     ['a huge string', qr/string of 4026531824 bytes/, $start, "s\x01'\xff\xef\xff\xff\xf0abc"],
     ['an undefined file', qr/TIME_LINE names file id 9/, $start, "+\x01\x09\x01"],
     ['a sub in an undefined file', qr/SUB_INFO names file id 9/, $start, "s\x09'\x01x\x01\x01"],
