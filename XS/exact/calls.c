@@ -62,7 +62,7 @@ static void know_call(pTHX_ struct nytp_recorder *rec, struct nytp_callee callee
         .callee = callee,
         .caller = arc->caller_sub,
         .arc = arc,
-        .version = rec->cache.sites_version,
+        .version = nytp_sites_version(rec, callee.body),
     };
 }
 

@@ -36,6 +36,7 @@
 #include <string.h>
 
 enum {
+    COST_FID = 1, /* of the measured statements */
     N_ROUNDS = 5,
     N_FIRST_ROUNDS = 3, /* many programs do not run longer than their start */
     N_HANDLER_ROUNDS = 5,
@@ -115,6 +116,7 @@ struct nytp_cost_meter {
     struct nytp_recorder scratch; /* records events like the real one, nothing else */
     struct nytp_rec_subs subs;    /* these two are its parts */
     struct nytp_rec_info_queue info_queue;
+    struct nytp_marked_file marked_files[COST_FID + 1];
     struct nytp_cost_program *program;
     struct measured_cost costs[NYTP_COST_KINDS];
     struct longer longer[NYTP_HANDLERS];
@@ -157,12 +159,16 @@ static struct nytp_cost_meter *new_meter(pTHX_ struct nytp_recorder *rec)
     scratch->interpreter = rec->interpreter;
     scratch->wake_raw = UINT64_MAX;
     scratch->cache.places = rec->cache.places;
+    scratch->cache.marked_files = meter->marked_files;
     if (scratch->writer != NULL && nytp_called_begin(scratch) && nytp_site_cache_begin(scratch))
         meter->program = nytp_cost_program_new(aTHX_ scratch);
-    if (meter->program != NULL)
-        return meter;
-    free_meter(meter);
-    return NULL;
+    if (meter->program == NULL) {
+        free_meter(meter);
+        return NULL;
+    }
+    for (unsigned i = 0; i < NYTP_COST_STATEMENTS; i++)
+        nytp_place_mark(scratch, nytp_cost_program_cop(meter->program, i), COST_FID);
+    return meter;
 }
 
 void nytp_costs_free(struct nytp_recorder *rec)
@@ -285,9 +291,9 @@ static void measure_kinds(pTHX_ struct nytp_recorder *rec, enum nytp_cost_kind f
         struct nytp_place *const slot = nytp_place_slot(rec, cop);
         displaced[i] = *slot;
         *slot = (struct nytp_place){.cop = cop,
-                                    .fid = 1,
+                                    .fid = COST_FID,
                                     .line = CopLINE(cop),
-                                    .encoded = nytp_encode_place(1, CopLINE(cop))};
+                                    .encoded = nytp_encode_place(COST_FID, CopLINE(cop))};
     }
     meter->scratch.on.plain = nytp_state_is_plain(rec);
     meter->scratch.clock = rec->clock;

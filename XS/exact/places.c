@@ -7,16 +7,35 @@
 #include "XS/names/files.h"
 #include "site_cache.h"
 
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 static const size_t size_of_table = NYTP_ALL_PLACES * sizeof(struct nytp_place);
+
+/* Interpreters share COPs but not the ids of files: one recorder of the process sets marks. */
+static atomic_flag marks_are_taken = ATOMIC_FLAG_INIT;
 
 /* Page-aligned, so that no entry crosses a cache line. */
 bool nytp_places_begin(struct nytp_recorder *rec)
 {
     if (rec->cache.places == NULL)
         rec->cache.places = nytp_pages_new(size_of_table);
-    return rec->cache.places != NULL;
+    if (rec->cache.marked_files == NULL) {
+        rec->cache.marked_files = calloc(NYTP_MARKS, sizeof *rec->cache.marked_files);
+        rec->cache.marks_cops = !atomic_flag_test_and_set(&marks_are_taken);
+    }
+    return rec->cache.places != NULL && rec->cache.marked_files != NULL;
+}
+
+void nytp_place_mark(struct nytp_recorder *rec, const COP *cop, uint32_t fid)
+{
+    if (!NYTP_HAS_MARKS || fid >= NYTP_MARKS)
+        return;
+    const struct nytp_encoded_place encoded = nytp_encode_place(fid, 0);
+    struct nytp_marked_file *const file = &rec->cache.marked_files[fid];
+    memcpy(&file->bytes, encoded.bytes, sizeof file->bytes);
+    file->bits = (uint16_t)(8 * (encoded.len - 1)); /* without the line */
+    *nytp_mark_of(cop) = fid;
 }
 
 /* ---- counts=1 ---- */
@@ -105,6 +124,7 @@ void nytp_places_begin_file(struct nytp_recorder *rec)
     if (rec->stmt.place != NULL)
         keep_running(rec);
     Zero(rec->cache.places, NYTP_PLACE_RUNNING, struct nytp_place);
+    Zero(rec->cache.marked_files, NYTP_MARKS, struct nytp_marked_file);
     rec->cache.sites_version++;
 }
 
@@ -132,6 +152,7 @@ void nytp_places_free(struct nytp_recorder *rec)
 {
     if (rec->cache.places != NULL)
         munmap(rec->cache.places, size_of_table);
+    free(rec->cache.marked_files);
 }
 
 static void use_pages(void *table, size_t size, size_t at)
@@ -173,6 +194,8 @@ struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, struct nytp_
         slot->encoded = nytp_encode_place(slot->fid, nytp_line_of_stmt(slot->line));
     if (slot->cop == NULL && cop != &PL_compiling)
         use_tables(rec, slot, cop);
+    if (rec->cache.marks_cops && rec->kind == NYTP_EXACT && cop != &PL_compiling)
+        nytp_place_mark(rec, cop, slot->fid);
     slot->seq = cop->cop_seq;
     slot->cop = cop == &PL_compiling ? NULL : cop;
     nytp_excluded_time_end(rec);

@@ -10,22 +10,7 @@
 
 #include "XS/state/state.h"
 
-/* With counts=1: executions of a statement that are not recorded yet. */
-struct nytp_place_count {
-    uint32_t n, left; /* n - left executions came */
-    uint16_t next;    /* index of the next place in the list of these */
-    bool is_listed;
-};
-
-struct nytp_place {
-    const COP *cop;
-    U32 seq; /* a later COP at this address has another */
-    uint32_t fid, line;
-    union {
-        struct nytp_encoded_place encoded; /* for the statement's time records */
-        struct nytp_place_count count;     /* with counts=1 */
-    };
-};
+#include "XS/names/tables.h"
 
 /* Extra slots behind the table: the statement being compiled, the running one if another took
  * its slot, and the one that stopped recording. */
@@ -34,6 +19,17 @@ struct nytp_place {
 #define NYTP_PLACE_RUNNING  (NYTP_PLACES + 1)
 #define NYTP_PLACE_PAUSED   (NYTP_PLACES + 2)
 #define NYTP_ALL_PLACES     (NYTP_PLACES + 3)
+
+/* A recorder marks COPs that have run with the ids of their files, if perl leaves room for that
+ * (perl_compat.h). Threads share COPs but not ids, so their recorders use the table alone. */
+#define NYTP_HAS_MARKS (NYTP_COP_HAS_ROOM && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+#define NYTP_MARKS     4096 /* a power of two; files with higher ids are not marked */
+
+/* The id of a file as it is encoded: up to 16 bits, the first byte lowest. 0 bits: the open
+ * profile does not know the file by a mark. */
+struct nytp_marked_file {
+    uint16_t bytes, bits;
+};
 
 #define NYTP_SAMPLED_PLACES 2048                       /* a power of two; the first slots */
 #define NYTP_COP_SHIFT      (sizeof(COP) < 64 ? 5 : 6) /* 2 to this is at most sizeof(COP) */
@@ -73,7 +69,8 @@ static inline struct nytp_place *nytp_sampled_place_slot(const struct nytp_recor
  * statement after many others. */
 static inline void nytp_place_expect(const struct nytp_recorder *rec, const COP *cop)
 {
-    __builtin_prefetch(nytp_place_slot(rec, cop));
+    if (!NYTP_HAS_MARKS)
+        __builtin_prefetch(nytp_place_slot(rec, cop));
 }
 
 static inline bool nytp_place_is_of(const struct nytp_place *slot, const COP *cop)
@@ -102,6 +99,49 @@ static inline const struct nytp_place *nytp_sampled_place_of(pTHX_ struct nytp_r
 static inline void nytp_place_run(struct nytp_recorder *rec, struct nytp_place *place)
 {
     rec->stmt.place = place;
+}
+
+/* Marks a COP with its file's id. The file must be recorded in the open profile. */
+void nytp_place_mark(struct nytp_recorder *rec, const COP *cop, uint32_t fid);
+
+static inline uint32_t *nytp_mark_of(const COP *cop)
+{
+    return (uint32_t *)((char *)cop + NYTP_COP_ROOM);
+}
+
+/* Sets the statement in progress. A COP with a mark needs no look-up in the table, which is
+ * large and displaces the program's own data from the caches. */
+static NYTP_INLINED void nytp_place_run_cop(pTHX_ struct nytp_recorder *rec, const COP *cop)
+{
+    const uint32_t line = CopLINE(cop);
+    if (NYTP_HAS_MARKS) {
+        const uint32_t mark = *nytp_mark_of(cop);
+        const struct nytp_marked_file file = rec->cache.marked_files[mark % NYTP_MARKS];
+        if (LIKELY(file.bits != 0 && line - 1 < 0x3fff)) {
+            struct nytp_place *const marked = &rec->stmt.marked;
+            const bool has_two = line >= 0x80;
+            const uint64_t encoded =
+                has_two ? __builtin_bswap16((uint16_t)(0x8000 | line)) : line;
+            const uint64_t both = file.bytes | encoded << file.bits;
+            marked->cop = cop;
+            marked->fid = mark;
+            marked->line = line;
+            memcpy(marked->encoded.bytes, &both, sizeof both);
+            marked->encoded.len = (uint8_t)(file.bits / 8 + 1 + has_two);
+            nytp_place_run(rec, marked);
+            return;
+        }
+    }
+    nytp_place_run(rec, nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT));
+}
+
+/* Returns whether the statement in progress is of this COP. */
+static inline bool nytp_place_runs(const struct nytp_recorder *rec, const COP *cop)
+{
+    const struct nytp_place *const place = rec->stmt.place;
+    if (place != &rec->stmt.marked)
+        return place != NULL && nytp_place_is_of(place, cop);
+    return place->cop == cop && place->fid == *nytp_mark_of(cop) && place->line == CopLINE(cop);
 }
 
 /* Notes an execution. Returns true now and then: it is time to look at the clock. */

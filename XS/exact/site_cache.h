@@ -6,8 +6,9 @@
  * first and the last statement).
  *
  * The op's address only selects the entry. An entry is valid for one statement, one caller and
- * the data that names the callee; all are compared. Whoever frees an arc or a place changes
- * rec->cache.sites_version, which is compared, too.
+ * the data that names the callee; all are compared. Whoever frees an arc or a place raises
+ * rec->cache.sites_version, and whoever frees a sub's body its version (state.h). Their sum is
+ * compared, too: it cannot be the same again.
  */
 #ifndef NYTP_SITE_CACHE_H
 #define NYTP_SITE_CACHE_H
@@ -101,6 +102,11 @@ static inline struct nytp_callee nytp_callee_of_builtin(pTHX_ const COP *cop, in
     return (struct nytp_callee){NULL, package, hash << 32 | (unsigned)type};
 }
 
+static inline uint64_t nytp_sites_version(const struct nytp_recorder *rec, const void *body)
+{
+    return rec->cache.sites_version + *nytp_body_version((struct nytp_recorder *)rec, body);
+}
+
 /* Returns whether the entry is for this callee and `cop`; the caller is not compared. */
 static inline bool nytp_cached_site_is(const struct nytp_cached_site *known,
                                        const struct nytp_recorder *rec, const COP *cop,
@@ -108,7 +114,8 @@ static inline bool nytp_cached_site_is(const struct nytp_cached_site *known,
 {
     return known->cop == cop && known->seq == cop->cop_seq && known->line == CopLINE(cop) &&
            known->callee.body == callee->body && known->callee.name == callee->name &&
-           known->callee.more == callee->more && known->version == rec->cache.sites_version;
+           known->callee.more == callee->more &&
+           known->version == nytp_sites_version(rec, callee->body);
 }
 
 #endif

@@ -211,7 +211,7 @@ void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
 static NYTP_INLINED void begin_plain(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
     charge_plain(rec, time_of_begin(aTHX_ rec, cop), false);
-    nytp_place_run(rec, nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT));
+    nytp_place_run_cop(aTHX_ rec, cop);
     rec->last.left_fresh = false;
 }
 
@@ -313,7 +313,7 @@ static NYTP_INLINED void return_plain(pTHX_ struct nytp_recorder *rec)
     rec->stmt.n_untold = 0;
     nytp_place_expect(rec, PL_curcop);
     charge_plain(rec, time_of_return(aTHX_ rec), true);
-    nytp_place_run(rec, nytp_place_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_STMT));
+    nytp_place_run_cop(aTHX_ rec, PL_curcop);
 }
 
 static __attribute__((noinline)) void return_timed(pTHX_ struct nytp_recorder *rec,
@@ -329,8 +329,7 @@ static __attribute__((noinline)) void return_timed(pTHX_ struct nytp_recorder *r
  * so that the clock is read. */
 static NYTP_INLINED bool goes_on(pTHX_ struct nytp_recorder *rec)
 {
-    const struct nytp_place *const place = rec->stmt.place;
-    return !rec->last.left_fresh && place != NULL && nytp_place_is_of(place, PL_curcop) &&
+    return !rec->last.left_fresh && nytp_place_runs(rec, PL_curcop) &&
            rec->stmt.n_untold++ < MOST_UNTOLD;
 }
 

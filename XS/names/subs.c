@@ -126,7 +126,7 @@ static inline struct nytp_called *called_row(const struct nytp_recorder *rec, co
 static void forget_called(struct nytp_recorder *rec, const OP *root)
 {
     struct nytp_called *const row = called_row(rec, root);
-    rec->cache.sites_version++;
+    ++*nytp_body_version(rec, root);
     for (size_t i = 0; i < NYTP_CALLED_NAMES; i++)
         if (row[i].root == root)
             row[i].root = NULL;

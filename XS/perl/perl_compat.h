@@ -62,6 +62,16 @@
 #define NYTP_XPVCV_PADLIST(body) (body)->xcv_padlist
 #endif
 
+/* 5.32 to 5.42: a COP ends in a 32-bit field; where pointers have 64 bits, four unused bytes
+ * follow. perl zeroes them when it makes an op and never reads them. */
+#if PERL_VERSION >= 32 && PERL_VERSION <= 42
+#define NYTP_COP_HAS_ROOM (sizeof(COP) == offsetof(COP, cop_features) + 2 * sizeof(U32))
+#define NYTP_COP_ROOM     (offsetof(COP, cop_features) + sizeof(U32))
+#else
+#define NYTP_COP_HAS_ROOM false
+#define NYTP_COP_ROOM     0
+#endif
+
 /* 5.24: CX_CUR(), the context on top. */
 #define NYTP_CX_TOP (&cxstack[cxstack_ix])
 

@@ -9,6 +9,8 @@
 #include "XS/perl/index.h"
 #include "XS/perl/perl_compat.h"
 
+#include "formats/stream/write/writer.h"
+
 struct nytp_rec_arc;
 struct nytp_rec_sub;
 
@@ -25,9 +27,25 @@ struct nytp_rec_frame {
     int64_t labelled_ticks;               /* labels.c: exclusive time up to the last change */
 };
 
+/* The place of a statement: file id and line of a COP. */
+struct nytp_place {
+    const COP *cop;
+    U32 seq; /* a later COP at this address has another */
+    uint32_t fid, line;
+    union {
+        struct nytp_encoded_place encoded; /* for the statement's time records */
+        struct nytp_place_count {          /* with counts=1 */
+            uint32_t n, left;              /* n - left executions came */
+            uint16_t next;                 /* index of the next place in the list of these */
+            bool is_listed;
+        } count;
+    };
+};
+
 /* stmts.c: the statement in progress, and the one that called DB::disable_profile(). */
 struct nytp_stmt {
     struct nytp_place *place; /* places.c; NULL: none is in progress */
+    struct nytp_place marked; /* places.c: `place` points here if the COP has a mark */
     int64_t since_ticks;      /* axis point of its begin or last record */
     int64_t paused_ticks;     /* the paused one's time so far */
     uint32_t block_line, sub_line; /* only with blocks=1 */

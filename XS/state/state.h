@@ -60,13 +60,18 @@ struct nytp_switches {
     bool counts, blocks, leave, findcaller; /* options */
 };
 
+#define NYTP_BODY_VERSIONS 256
+
 /* Tables by the addresses of ops. */
 struct nytp_caches {
     struct nytp_place *places; /* places.c: NYTP_PLACES, by COP address; owned */
+    struct nytp_marked_file *marked_files; /* places.c: NYTP_MARKS, by mark; owned */
+    bool marks_cops;                       /* places.c: this recorder sets marks */
     uint32_t n_counted;        /* places.c: places whose executions are not recorded yet */
     uint16_t first_counted, last_counted;
     struct nytp_cached_site *sites; /* site_cache.c; owned */
-    uint64_t sites_version;         /* changes when a body, name, arc or place is freed */
+    uint64_t sites_version; /* grows when arcs or places are freed */
+    uint32_t body_versions[NYTP_BODY_VERSIONS]; /* grow when a body is freed; by its root op */
 };
 
 /* The counters of memory. */
@@ -113,11 +118,11 @@ struct nytp_recorder {
     const void *interpreter;    /* state.c: the interpreter it records */
     uint64_t wake_raw;          /* clock reading at which to call wake_up(); 0: at once */
     struct nytp_writer *writer; /* receives all records; owned, made by profile.c */
-    struct nytp_caches cache;
     struct nytp_rec_calls calls;
     struct nytp_last_calls last;
     struct nytp_stmt stmt;
     struct nytp_clock clock;
+    struct nytp_caches cache;
 
     struct nytp_rec_costs costs;
     struct nytp_rec_memory memory;
@@ -184,6 +189,12 @@ void nytp_parts_thread(struct nytp_recorder *rec, const struct nytp_recorder *fr
 extern struct nytp_recorder nytp_first_recorder NYTP_HIDDEN;
 extern _Atomic(const void *) nytp_first_interpreter NYTP_HIDDEN;
 struct nytp_recorder *nytp_recorder_find(pTHX);
+
+/* The version of bodies at addresses like this one. */
+static inline uint32_t *nytp_body_version(struct nytp_recorder *rec, const void *root)
+{
+    return &rec->cache.body_versions[PTR2UV(root) >> 5 & (NYTP_BODY_VERSIONS - 1)];
+}
 
 /* Returns the recorder of this interpreter, or NULL. All code that perl calls (op handlers,
  * checkers, hooks, destructors, xsubs) gets its recorder here. */

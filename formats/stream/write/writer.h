@@ -181,7 +181,9 @@ static inline bool nytp_write_short_time(struct nytp_writer *writer, int64_t now
     if (ticks >= 0x80)
         *at++ = (uint8_t)(0x80 | ticks >> 8);
     *at++ = (uint8_t)ticks;
-    memcpy(at, place->bytes, sizeof place->bytes);
+    memcpy(at, place->bytes, 8);
+    if (place->len > 8)
+        memcpy(at, place->bytes, sizeof place->bytes);
     at += place->len;
     if (discount)
         *at++ = '-';
