@@ -151,10 +151,9 @@ static NYTP_INLINED void close_scope(pTHX_ struct nytp_recorder *rec, uint32_t s
 static __attribute__((noinline)) void close_scope_timed(pTHX_ struct nytp_recorder *rec,
                                                         uint32_t serial)
 {
-    const uint64_t begun = nytp_clock_cycles(&rec->clock);
+    const struct nytp_handler_run run = nytp_handler_begins(&rec->clock, NULL, 0);
     close_scope(aTHX_ rec, serial);
-    nytp_handler_took(&rec->costs.handlers[NYTP_HANDLER_EXIT],
-                      nytp_clock_cycles(&rec->clock) - begun);
+    nytp_handler_ends(&rec->costs.handlers[NYTP_HANDLER_EXIT], &rec->clock, run);
 }
 
 void nytp_scope_left(pTHX_ struct nytp_recorder *rec, uint32_t serial)

@@ -87,9 +87,9 @@ static __attribute__((noinline)) int64_t close_inside_timed(pTHX_ struct nytp_re
                                                             int64_t call_begun,
                                                             struct nytp_handler_time *time)
 {
-    const uint64_t begun = nytp_clock_cycles(&rec->clock);
+    const struct nytp_handler_run run = nytp_handler_begins(&rec->clock, NULL, 0);
     const int64_t own_ticks = close_inside(aTHX_ rec, call_begun);
-    nytp_handler_took(time, nytp_clock_cycles(&rec->clock) - begun);
+    nytp_handler_ends(time, &rec->clock, run);
     return own_ticks;
 }
 
@@ -146,10 +146,10 @@ static __attribute__((noinline)) bool enter_known_timed(pTHX_ struct nytp_record
                                                         struct nytp_callee callee,
                                                         enum nytp_handler handler, int64_t *now)
 {
-    const uint64_t begun = nytp_clock_cycles(&rec->clock);
+    const struct nytp_handler_run run = nytp_handler_begins(&rec->clock, NULL, 0);
     if (!enter_known(aTHX_ rec, callee, now))
         return false;
-    nytp_handler_took(&rec->costs.handlers[handler], nytp_clock_cycles(&rec->clock) - begun);
+    nytp_handler_ends(&rec->costs.handlers[handler], &rec->clock, run);
     return true;
 }
 
@@ -371,10 +371,9 @@ static NYTP_INLINED void enter_plain(pTHX_ struct nytp_recorder *rec, CV *cv, OP
 static __attribute__((noinline)) void enter_timed(pTHX_ struct nytp_recorder *rec, CV *cv,
                                                   OP *next, int64_t now)
 {
-    const uint64_t begun = nytp_clock_cycles(&rec->clock);
+    const struct nytp_handler_run run = nytp_handler_begins(&rec->clock, next, sizeof *next);
     enter_plain(aTHX_ rec, cv, next, now);
-    nytp_handler_took(&rec->costs.handlers[NYTP_HANDLER_ENTRY],
-                      nytp_clock_cycles(&rec->clock) - begun);
+    nytp_handler_ends(&rec->costs.handlers[NYTP_HANDLER_ENTRY], &rec->clock, run);
 }
 
 /* nytp_call_sub() while rec->on.counts_plain. */

@@ -78,15 +78,9 @@ static Perl_ppaddr_t handler_of(int type)
     return nytp_real_ops[type] != NULL ? nytp_real_ops[type] : PL_ppaddr[type];
 }
 
-static OP *finish_ops(pTHX)
+static OP *on_fence(pTHX)
 {
-#if defined(__x86_64__)
-    __builtin_ia32_lfence();
-#elif defined(__aarch64__)
-    __asm__ volatile("dsb sy\n\tisb" ::: "memory");
-#else
-    __sync_synchronize();
-#endif
+    nytp_finish_ops();
     return PL_op->op_next;
 }
 
@@ -177,7 +171,7 @@ static union any_op *add_op(struct nytp_cost_program *p, int type)
 static void fence(struct nytp_cost_program *p, enum nytp_cost_kind kind)
 {
     if (kind == p->kind && p->n_measured[kind] % 3 == 1)
-        add_op(p, OP_NULL)->op.op_ppaddr = finish_ops;
+        add_op(p, OP_NULL)->op.op_ppaddr = on_fence;
 }
 
 /* Makes the last op an event that `recording_op` records. */

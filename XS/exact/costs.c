@@ -11,7 +11,9 @@
  *
  * Such a loop stays in the processor's caches; a real program does not. So handlers are timed
  * in the program and in the loops (XS/state/handler_time.h), and the difference is added to the
- * costs.
+ * costs. Besides rare work it is waiting for data that the program has pushed out of the
+ * caches. That pushes out data of the program, which then waits as long: this is added once
+ * more.
  *
  * If reading the clock is a system call, it dwarfs all else and may be nearly all of the
  * recorded time. A mean slightly too high would leave nothing of the program, so the lowest
@@ -99,11 +101,12 @@ static const struct timed_handler {
     [NYTP_HANDLER_BUILTIN_END] = {NYTP_COST_BUILTIN, RECORDED_OP_OUT, 1.0},
 };
 
-/* A handler's runs in the program, in raw units: sums over the spans between two measurements.
- * `in_loop` is the time that as many runs took in the loop behind the span, at the same speed
- * of the machine. */
+/* A handler's runs in the program, in raw units: sums over the spans between two measurements,
+ * as in struct nytp_handler_time. `in_loop` is the time that as many runs took in the loop
+ * behind the span, at the same speed of the machine. */
 struct longer {
     double n, raw, raw2, in_loop;
+    double n_rare, raw_rare;
 };
 
 struct measured_cost {
@@ -236,6 +239,8 @@ static void add_span(struct longer *to, struct nytp_handler_time *in_program, do
     to->raw += (double)in_program->raw;
     to->raw2 += (double)in_program->raw2;
     to->in_loop += in_program->n * in_loop;
+    to->n_rare += in_program->n_rare;
+    to->raw_rare += (double)in_program->raw_rare;
     *in_program = (struct nytp_handler_time){
         .until = in_program->until,
         .period = to->n < MANY_RUNS ? NYTP_HANDLER_PERIOD : NYTP_HANDLER_LATER_PERIOD};
@@ -329,8 +334,9 @@ static double cost_of(const struct nytp_recorder *rec, enum nytp_cost_kind kind)
     return picoseconds(rec, rec->clock.is_counter ? cost->costs / cost->weights : cost->lowest);
 }
 
-/* Returns the picoseconds that a handler takes longer in the program than in the loop: the
- * mean, shrunk by its noise, which follows from the scatter of its runs. */
+/* Returns the picoseconds that a handler takes longer in the program than in the loop, and that
+ * the program waits in return: the mean, shrunk by its noise, which follows from the scatter of
+ * its runs. */
 static double longer_in_program(const struct nytp_recorder *rec, enum nytp_handler handler)
 {
     const struct longer *const sums = &rec->costs.meter->longer[handler];
@@ -338,8 +344,10 @@ static double longer_in_program(const struct nytp_recorder *rec, enum nytp_handl
         return 0;
     const double mean = (sums->raw - sums->in_loop) / sums->n;
     const double noise = (sums->raw2 - sums->raw * sums->raw / sums->n) / (sums->n * sums->n);
-    const double square = mean * mean;
-    return square == 0 ? 0 : picoseconds(rec, mean * square / (square + noise));
+    const double square = mean * mean, n_usual = sums->n - sums->n_rare;
+    const double usual = (sums->raw - sums->raw_rare) / n_usual - sums->in_loop / sums->n;
+    const double both = mean + (usual > 0 ? usual : 0);
+    return square == 0 ? 0 : picoseconds(rec, both * square / (square + noise));
 }
 
 /* Returns the cost to record, in picoseconds. */

@@ -218,10 +218,9 @@ static NYTP_INLINED void begin_plain(pTHX_ struct nytp_recorder *rec, const COP 
 static __attribute__((noinline)) void begin_timed(pTHX_ struct nytp_recorder *rec,
                                                   const COP *cop)
 {
-    const uint64_t begun = nytp_clock_cycles(&rec->clock);
+    const struct nytp_handler_run run = nytp_handler_begins(&rec->clock, cop, sizeof *cop);
     begin_plain(aTHX_ rec, cop);
-    nytp_handler_took(&rec->costs.handlers[NYTP_HANDLER_STATEMENT],
-                      nytp_clock_cycles(&rec->clock) - begun);
+    nytp_handler_ends(&rec->costs.handlers[NYTP_HANDLER_STATEMENT], &rec->clock, run);
 }
 
 static NYTP_COLD void look_at_clock(pTHX_ struct nytp_recorder *rec)
@@ -319,9 +318,9 @@ static NYTP_INLINED void return_plain(pTHX_ struct nytp_recorder *rec)
 static __attribute__((noinline)) void return_timed(pTHX_ struct nytp_recorder *rec,
                                                    struct nytp_handler_time *time)
 {
-    const uint64_t begun = nytp_clock_cycles(&rec->clock);
+    const struct nytp_handler_run run = nytp_handler_begins(&rec->clock, NULL, 0);
     return_plain(aTHX_ rec);
-    nytp_handler_took(time, nytp_clock_cycles(&rec->clock) - begun);
+    nytp_handler_ends(time, &rec->clock, run);
 }
 
 /* Returns whether the statement in progress goes on, as after most rounds of a loop: then one
