@@ -28,6 +28,7 @@ struct label_table {
     const struct nytp_label_row *rows;
     uint32_t n;
     int64_t ticks_per_sec; /* for --unit=ticks */
+    bool is_corrected;     /* what recording cost is subtracted */
     char place[400];       /* for sub_and_place() */
 };
 
@@ -54,7 +55,7 @@ static enum nytp_label_time time_of(struct nytp_name sub, double seconds, uint64
 
 static struct nytp_label_sums *new_sums(const struct run *run)
 {
-    struct nytp_label_sums *const sums = nytp_label_sums_new();
+    struct nytp_label_sums *const sums = nytp_label_sums_new(run->cli.as_recorded);
     if (sums != NULL)
         nytp_label_sums_times(sums, time_of);
     if (sums != NULL && run->cli.group != NULL)
@@ -308,7 +309,7 @@ static void put_text(struct label_table *table, struct nytp_out *out)
     const uint32_t most = columns > 0 && left / 2 - 1 < MOST_NAME ? left / 2 - 1 : MOST_NAME;
     nytp_sheet_fit(&sheet, SLOWEST_AT, most);
     put_by_key(table, &sheet, put_rows_of_key, out);
-    if (table->n > 0)
+    if (table->n > 0 && !table->is_corrected)
         nytp_puts(out, "\ntimes as recorded: what recording cost is in them\n");
 }
 
@@ -349,6 +350,7 @@ static enum exit_status sum_up(struct run *run, struct nytp_label_sums *sums)
     enum exit_status status = EXIT_INPUT;
     table.rows = rows;
     table.ticks_per_sec = nytp_label_sums_ticks_per_sec(sums);
+    table.is_corrected = nytp_label_sums_are_corrected(sums);
     if (rows == NULL) {
         status = nytp_cli_no_memory();
     } else if (run->failed && (run->cli.strict || table.n == 0)) {

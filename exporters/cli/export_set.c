@@ -174,7 +174,7 @@ static struct nytp_label_sums *sum_labels(struct run *run, const struct nytp_pro
     struct nytp_cli *const cli = &run->cli;
     if (cli->export.selected != NULL || !has_labels(profile))
         return NULL;
-    struct nytp_label_sums *const sums = nytp_label_sums_new();
+    struct nytp_label_sums *const sums = nytp_label_sums_new(cli->as_recorded);
     for (int i = 0; i < cli->n_files && sums != NULL; i++) {
         struct nytp_error error = {0};
         struct stat st;

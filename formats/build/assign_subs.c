@@ -11,6 +11,7 @@
 #include "assignment.h"
 
 #include "formats/base/utf8.h"
+#include "formats/model/profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -36,13 +36,3 @@ bool nytp_builder_xsub(struct nytp_builder *b, uint32_t name)
     return nytp_table_put(&b->subs.xsubs, (struct nytp_key){.a = name}, 1) ||
            nytp_builder_out_of_memory(b);
 }
-
-bool nytp_is_opcode_name(struct nytp_name n)
-{
-    if (n.len > 6 && memcmp(n.ptr, "CORE::", 6) == 0)
-        return true;
-    for (const char *at = n.ptr + n.len; at - n.ptr > 5; at--)
-        if (at[-1] == ':')
-            return memcmp(at - 5, "CORE", 4) == 0 && (at - 5 == n.ptr || at[-6] == ':');
-    return false;
-}

@@ -227,7 +227,4 @@ static inline bool nytp_builder_name(struct nytp_builder *b, const struct nytp_s
     return *id != UINT32_MAX || nytp_builder_out_of_memory(b);
 }
 
-/* Returns true for a builtin: Pkg::CORE:print, CORE::print. */
-bool nytp_is_opcode_name(struct nytp_name name);
-
 #endif

@@ -8,17 +8,17 @@
  * A sub's exclusive time under a label is summed when calls return. Before a label changes,
  * each open call records its time so far (nytp-own comments), so that each label gets its
  * part.
+ *
+ * What recording cost is subtracted from each stretch, by its events (event_costs.h).
  */
-#include "label_sums.h"
-#include "returns.h"
+#include "label_state.h"
+#include "profile.h"
 
 #include "formats/base/arena.h"
 #include "formats/stream/comments/attribute_records.h"
 #include "formats/stream/comments/label_records.h"
 #include "formats/stream/comments/sample_records.h"
 #include "formats/stream/comments/svs_records.h"
-#include "formats/base/strings.h"
-#include "formats/base/table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,90 +26,14 @@
 
 #define DEFAULT_TICKS_PER_SEC 1000000
 #define MAX_DEPTH             1000000u
+#define MOST_ENDED            4096u
 
-struct label {
-    uint32_t key; /* string id */
-    /* Its lengths and its slowest sub are found in the end. */
-    struct nytp_label_row row;
-    bool lacks_subs; /* no room for the times of some subs */
-};
-
-/* A label whose key has no other value yet. */
-struct in_force {
-    uint32_t label;
-    int64_t since_ticks; /* on the process's axis */
-    int64_t since_clock; /* statements' ticks */
-    int64_t since_memory, since_svs;
-};
-
-struct in_force_list {
-    NYTP_LIST(struct in_force);
-};
-
-struct cell {
-    uint32_t label, sub;
-    double seconds;
-    uint64_t calls; /* calls that returned under the label */
-};
-
-struct sub {
-    uint32_t file, first_line; /* string id of its name; 0, 0: unknown */
-    /* in the current process: */
-    double seconds; /* exclusive */
-    uint64_t calls;
-    bool is_listed; /* among those that have some time */
-};
-
-/* The current process. */
-struct process {
-    double ticks_per_sec;
-    int64_t clock;  /* sum of its statements so far */
-    int64_t memory; /* last known bytes in core; 0: unknown */
-    int64_t svs;    /* made minus freed so far */
-    bool has_svs;
-    double calls_s; /* exclusive time of all its calls */
-    struct in_force_list active;
-    struct in_force_list of_profile; /* of the whole profile, without a beginning */
-    NYTP_LIST(uint32_t) timed; /* subs that have exclusive time */
-    struct recorded {
-        double ticks;
-        uint64_t n_returned; /* returns so far when it was first recorded */
-    } * recorded;            /* by depth: recorded exclusive time of the open call */
-    uint32_t recorded_capacity;
-    struct nytp_returns returns; /* since the first such record */
-};
-
-struct nytp_label_sums {
-    struct nytp_sink sink;
-    bool failed; /* memory is out */
-    struct nytp_strings *strings;
-    uint32_t name_more;
-
-    NYTP_LIST(struct label) labels;
-    struct nytp_table by_pair; /* (key, value) -> label */
-    struct nytp_label_lengths lengths;
-    NYTP_LIST(struct cell) cells;
-    struct nytp_table by_sub; /* (label, sub) -> cell */
-    struct sub *subs;         /* by string id of the name */
-    uint32_t subs_capacity;
-    nytp_label_time_fn *time_of;
-    nytp_label_group_fn *group;
-    void *group_context;
-
-    /* the current input */
-    uint32_t input;
-    struct nytp_table name_of_fid;        /* (fid) -> string id */
-    struct nytp_label_input attributes;
-    int64_t most_ticks_per_sec;           /* of all inputs so far; 0: unknown */
-
-    struct process now;
-};
-
-struct nytp_label_sums *nytp_label_sums_new(void)
+struct nytp_label_sums *nytp_label_sums_new(bool as_recorded)
 {
     struct nytp_label_sums *s = calloc(1, sizeof *s);
     if (s == NULL)
         return NULL;
+    s->as_recorded = as_recorded;
     s->strings = nytp_strings_new();
     if (s->strings == NULL) {
         free(s);
@@ -138,6 +62,7 @@ void nytp_label_sums_free(struct nytp_label_sums *s)
     free(s->subs);
     free(s->now.timed.at);
     free(s->now.recorded);
+    free(s->now.ended.at);
     nytp_returns_free(&s->now.returns);
     free(s);
 }
@@ -222,6 +147,33 @@ static bool can_add(int64_t sum, int64_t more)
     return sum < most && sum > -most && more < most && more > -most;
 }
 
+/* Adds the stretches that have ended, without what recording them cost. */
+static bool settle_ended(struct nytp_label_sums *s)
+{
+    for (uint32_t i = 0; i < s->now.ended.n; i++) {
+        const struct ended e = s->now.ended.at[i];
+        const double around = nytp_cost_around(&s->now.costs, &e.n);
+        const double cost = around + nytp_cost_of_calls_in(&s->now.costs, &e.n);
+        const double part = cost > e.seconds ? e.seconds / cost : 1;
+        s->recording_s += cost * part;
+        s->labels.at[e.label].around_s += around * part;
+        if (!add_length(s, e.label, e.seconds - cost * part))
+            return false;
+    }
+    s->now.ended.n = 0;
+    return true;
+}
+
+static bool note_ended(struct nytp_label_sums *s, struct ended ended)
+{
+    if (s->now.ended.n >= MOST_ENDED && !settle_ended(s))
+        return false;
+    if (!NYTP_GROW(&s->now.ended))
+        return failed(s);
+    s->now.ended.at[s->now.ended.n++] = ended;
+    return true;
+}
+
 static bool end_active(struct nytp_label_sums *s, uint32_t at, double ticks)
 {
     const struct in_force ended = s->now.active.at[at];
@@ -234,7 +186,9 @@ static bool end_active(struct nytp_label_sums *s, uint32_t at, double ticks)
     sums->knows_svs |= s->now.has_svs;
     sums->svs += s->now.svs - ended.since_svs;
     s->now.active.at[at] = s->now.active.at[--s->now.active.n];
-    return add_length(s, ended.label, (ticks > 0 ? ticks : 0) / s->now.ticks_per_sec);
+    return note_ended(
+        s, (struct ended){ended.label, (ticks > 0 ? ticks : 0) / s->now.ticks_per_sec,
+                          nytp_event_counts_since(&s->now.counter.n, &ended.since)});
 }
 
 static bool end_profile_labels(struct nytp_label_sums *s)
@@ -242,7 +196,8 @@ static bool end_profile_labels(struct nytp_label_sums *s)
     const double clock_s = (double)s->now.clock / s->now.ticks_per_sec;
     for (uint32_t i = 0; i < s->now.of_profile.n; i++) {
         const uint32_t label = s->now.of_profile.at[i].label;
-        if (!add_length(s, label, clock_s > 0 ? clock_s : s->now.calls_s))
+        if (!note_ended(s, (struct ended){label, clock_s > 0 ? clock_s : s->now.calls_s,
+                                          s->now.counter.n}))
             return false;
         for (uint32_t o = 0; o < s->now.timed.n; o++) {
             const uint32_t sub = s->now.timed.at[o];
@@ -259,16 +214,20 @@ static bool end_process(struct nytp_label_sums *s)
     while (s->now.active.n > 0)
         if (!end_active(s, 0, (double)(s->now.clock - s->now.active.at[0].since_clock)))
             return false;
-    if (!end_profile_labels(s))
+    if (!end_profile_labels(s) || !settle_ended(s))
         return false;
     for (uint32_t o = 0; o < s->now.timed.n; o++) {
         struct sub *const sub = &s->subs[s->now.timed.at[o]];
-        *sub = (struct sub){.file = sub->file, .first_line = sub->first_line};
+        sub->seconds = 0;
+        sub->calls = 0;
+        sub->is_listed = false;
     }
     s->now.timed.n = s->now.of_profile.n = 0;
     s->now.clock = s->now.memory = s->now.svs = 0;
     s->now.has_svs = false;
     s->now.calls_s = 0;
+    s->now.costs = (struct nytp_costs){0};
+    s->now.counter = (struct nytp_event_counter){0};
     return nytp_returns_note(&s->now.returns, 0) || failed(s);
 }
 
@@ -276,21 +235,28 @@ static bool end_process(struct nytp_label_sums *s)
 static struct sub *sub_of(struct nytp_label_sums *s, const struct nytp_str *name, uint32_t *id)
 {
     *id = nytp_strings_intern_mixed(s->strings, name->ptr, name->len);
-    return *id != UINT32_MAX && nytp_reserve_zeroed(&s->subs, &s->subs_capacity,
-                                                    (uint64_t)*id + 1, sizeof *s->subs)
-               ? &s->subs[*id]
-               : NULL;
+    if (*id == UINT32_MAX ||
+        !nytp_reserve_zeroed(&s->subs, &s->subs_capacity, (uint64_t)*id + 1, sizeof *s->subs))
+        return NULL;
+    struct sub *const sub = &s->subs[*id];
+    if (!sub->is_met && nytp_is_opcode_name(nytp_strings_get(s->strings, *id)))
+        sub->kind = NYTP_SUB_OPCODE;
+    sub->is_met = true;
+    return sub;
 }
 
 /* Books exclusive time of a sub, and calls of it that end, under the labels in force. */
 static bool book_time(struct nytp_label_sums *s, const struct nytp_str *name, double ticks,
                       uint64_t calls)
 {
-    const double seconds = ticks / s->now.ticks_per_sec;
     uint32_t id;
     struct sub *const sub = sub_of(s, name, &id);
     if (sub == NULL || !NYTP_GROW(&s->now.timed))
         return failed(s);
+    const double seconds =
+        ticks / s->now.ticks_per_sec - (double)calls * nytp_cost_in(&s->now.costs, sub->kind);
+    if (calls > 0)
+        nytp_count_return(&s->now.counter, sub->kind);
     if (!sub->is_listed)
         s->now.timed.at[s->now.timed.n++] = id;
     sub->is_listed = true;
@@ -377,7 +343,8 @@ static bool note_label(struct nytp_label_sums *s, struct nytp_label_record *reco
                                             .since_ticks = record->ticks,
                                             .since_clock = s->now.clock,
                                             .since_memory = s->now.memory,
-                                            .since_svs = s->now.svs};
+                                            .since_svs = s->now.svs,
+                                            .since = s->now.counter.n};
     return true;
 }
 
@@ -396,6 +363,8 @@ static void note_memory(struct nytp_label_sums *s, const struct nytp_str *commen
 static bool comment_event(struct nytp_label_sums *s, const struct nytp_event *e)
 {
     note_memory(s, &e->u.comment.text);
+    if (!s->as_recorded)
+        nytp_costs_note(&s->now.costs, &e->u.comment.text);
     struct nytp_label_record record = nytp_label_record_read(&e->u.comment.text);
     if (record.kind == NYTP_LABEL_OWN)
         return note_own(s, &record);
@@ -415,6 +384,7 @@ static bool return_event(struct nytp_label_sums *s, const struct nytp_event *e)
 static bool time_event(struct nytp_label_sums *s, const struct nytp_event *e)
 {
     int64_t sum;
+    nytp_count_statement(&s->now.counter);
     if (!__builtin_add_overflow(s->now.clock, e->u.time.ticks, &sum))
         s->now.clock = sum;
     return true;
@@ -470,6 +440,19 @@ static bool sub_event(struct nytp_label_sums *s, const struct nytp_event *e)
     return true;
 }
 
+/* Sums of the recorder that are of no call tell which sub is an xsub. */
+static bool callers_event(struct nytp_label_sums *s, const struct nytp_event *e)
+{
+    uint32_t id;
+    if (e->u.sub_callers.count > 0 || e->u.sub_callers.fid > 0)
+        return true;
+    struct sub *const sub = sub_of(s, &e->u.sub_callers.callee, &id);
+    if (sub == NULL)
+        return failed(s);
+    sub->kind = NYTP_SUB_XSUB;
+    return true;
+}
+
 static bool label_event(struct nytp_sink *sink, const struct nytp_event *e)
 {
     struct nytp_label_sums *s = (struct nytp_label_sums *)sink;
@@ -482,8 +465,13 @@ static bool label_event(struct nytp_sink *sink, const struct nytp_event *e)
         return file_event(s, e);
     case NYTP_TAG_SUB_INFO:
         return sub_event(s, e);
+    case NYTP_TAG_SUB_CALLERS:
+        return callers_event(s, e);
     case NYTP_TAG_SUB_RETURN:
         return return_event(s, e);
+    case NYTP_TAG_DISCOUNT:
+        s->now.counter.is_discount = true;
+        return true;
     case NYTP_TAG_TIME_LINE:
     case NYTP_TAG_TIME_BLOCK:
         return time_event(s, e);
@@ -523,6 +511,11 @@ bool nytp_label_sums_end_input(struct nytp_label_sums *s)
     return ok;
 }
 
+bool nytp_label_sums_are_corrected(const struct nytp_label_sums *s)
+{
+    return s->recording_s > 0;
+}
+
 struct nytp_label_input nytp_label_sums_input(const struct nytp_label_sums *s)
 {
     return s->attributes;
@@ -531,101 +524,6 @@ struct nytp_label_input nytp_label_sums_input(const struct nytp_label_sums *s)
 int64_t nytp_label_sums_ticks_per_sec(const struct nytp_label_sums *s)
 {
     return s->most_ticks_per_sec > 0 ? s->most_ticks_per_sec : DEFAULT_TICKS_PER_SEC;
-}
-
-/* ---- rows ---- */
-
-static int by_key_and_total(const void *x, const void *y)
-{
-    const struct nytp_label_row *a = x, *b = y;
-    const int keys = nytp_compare_names(a->key, b->key);
-    if (keys != 0)
-        return keys;
-    NYTP_RETURN_ORDER(b->total_s, a->total_s);
-    return nytp_compare_names(a->value, b->value);
-}
-
-/* The profiler's modules are subs like others, but nobody asks for them. */
-static bool is_profilers(struct nytp_name sub)
-{
-    static const char *const packages[] = {
-        "Devel::NYTProf::", "Plack::Middleware::NYTP::", "Mojolicious::Plugin::NYTP::", "DB::"};
-    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
-        if (strncmp(sub.ptr, packages[i], strlen(packages[i])) == 0)
-            return true;
-    return false;
-}
-
-static void add_time(struct nytp_label_row *row, enum nytp_label_time time, double seconds)
-{
-    row->database_s += time == NYTP_LABEL_DATABASE ? seconds : 0;
-    row->waiting_s += time == NYTP_LABEL_WAITING ? seconds : 0;
-}
-
-/* Finds the sub with the most exclusive time under each label; code outside of subs has the
- * rest. A label with missing subs gets none, since a missing one may be the slowest. */
-static void find_slowest(const struct nytp_label_sums *s, struct nytp_label_row *rows)
-{
-    static const struct nytp_name outside = {"main::RUNTIME", 13};
-    double *const rest = calloc(s->labels.n + 1, sizeof *rest);
-    for (uint32_t i = 0; i < s->cells.n; i++) {
-        const struct cell *cell = &s->cells.at[i];
-        struct nytp_label_row *row = &rows[cell->label];
-        const struct nytp_name sub = nytp_strings_get(s->strings, cell->sub);
-        if (rest != NULL)
-            rest[cell->label] += cell->seconds;
-        if (s->time_of != NULL)
-            add_time(row, s->time_of(sub, cell->seconds, cell->calls), cell->seconds);
-        if (s->labels.at[cell->label].lacks_subs || is_profilers(sub))
-            continue;
-        if (row->slowest.len > 0 &&
-            (row->slowest_s > cell->seconds ||
-             (row->slowest_s == cell->seconds && nytp_compare_names(row->slowest, sub) < 0)))
-            continue;
-        row->slowest = sub;
-        row->slowest_s = cell->seconds;
-        row->slowest_file = nytp_strings_get(s->strings, s->subs[cell->sub].file);
-        row->slowest_line = s->subs[cell->sub].first_line;
-    }
-    for (uint32_t i = 0; rest != NULL && i < s->labels.n; i++) {
-        const double outside_s = rows[i].total_s - rest[i];
-        if (rows[i].slowest.len == 0 || outside_s <= rows[i].slowest_s)
-            continue;
-        rows[i].slowest = outside;
-        rows[i].slowest_s = outside_s;
-        rows[i].slowest_file = nytp_strings_get(s->strings, 0);
-        rows[i].slowest_line = 0;
-    }
-    free(rest);
-}
-
-struct nytp_label_row *nytp_label_sums_rows(struct nytp_label_sums *s, uint32_t *n_rows)
-{
-    struct nytp_label_row *rows = calloc((size_t)s->labels.n + 1, sizeof *rows);
-    if (rows == NULL || s->failed) {
-        free(rows);
-        return NULL;
-    }
-    for (uint32_t i = 0; i < s->labels.n; i++)
-        rows[i] = s->labels.at[i].row;
-    nytp_label_lengths_sort(&s->lengths);
-    for (uint32_t i = 0, end; i < s->lengths.n; i = end) {
-        const struct nytp_label_length *const first = &s->lengths.all[i];
-        struct nytp_label_row *const row = &rows[first->label];
-        for (end = i + 1; end < s->lengths.n && s->lengths.all[end].label == first->label;)
-            end++;
-        row->lengths = first;
-        row->n_lengths = end - i;
-        row->median_s = nytp_label_median(first, row->n);
-        row->p95_s = nytp_label_p95(first, row->n);
-    }
-    find_slowest(s, rows);
-    *n_rows = 0;
-    for (uint32_t i = 0; i < s->labels.n; i++)
-        if (rows[i].n > 0)
-            rows[(*n_rows)++] = rows[i];
-    qsort(rows, *n_rows, sizeof *rows, by_key_and_total);
-    return rows;
 }
 
 struct nytp_name nytp_label_sums_keep(struct nytp_label_sums *s, const char *text, size_t len)

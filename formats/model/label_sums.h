@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * Times of labels: how often each was set, how long each time, and the exclusive time of each
- * sub meanwhile. It is a sink for the events of one or several inputs. Times are as recorded.
+ * sub meanwhile. It is a sink for the events of one or several inputs. What recording cost is
+ * subtracted (../model.md, "Labels").
  *
  * A label is a pair of key and value. It begins when the program sets it. It ends when the
  * program sets the key again or clears it, or with the process. A label of a whole profile is
@@ -58,7 +59,8 @@ struct nytp_label_input {
 
 struct nytp_label_sums;
 
-struct nytp_label_sums *nytp_label_sums_new(void); /* NULL: memory is out */
+/* NULL: memory is out. `as_recorded`: what recording cost is not subtracted. */
+struct nytp_label_sums *nytp_label_sums_new(bool as_recorded);
 void nytp_label_sums_free(struct nytp_label_sums *sums);
 
 /* Sets the function that classifies subs. */
@@ -71,6 +73,9 @@ struct nytp_sink *nytp_label_sums_sink(struct nytp_label_sums *sums);
 typedef struct nytp_str nytp_label_group_fn(void *context, struct nytp_str value);
 void nytp_label_sums_group(struct nytp_label_sums *sums, nytp_label_group_fn *group,
                            void *context);
+
+/* Returns whether any cost was subtracted. */
+bool nytp_label_sums_are_corrected(const struct nytp_label_sums *sums);
 
 /* Ends an input, complete or not. */
 bool nytp_label_sums_end_input(struct nytp_label_sums *sums);

@@ -369,3 +369,13 @@ void nytp_profile_lose_time(struct nytp_profile *p)
         p->lost |= NYTP_LOST_PLACES;
     p->n_regexes = p->n_waited = 0;
 }
+
+bool nytp_is_opcode_name(struct nytp_name n)
+{
+    if (n.len > 6 && memcmp(n.ptr, "CORE::", 6) == 0)
+        return true;
+    for (const char *at = n.ptr + n.len; at - n.ptr > 5; at--)
+        if (at[-1] == ':')
+            return memcmp(at - 5, "CORE", 4) == 0 && (at - 5 == n.ptr || at[-6] == ':');
+    return false;
+}

@@ -30,6 +30,9 @@ bool nytp_profile_adds_up(const struct nytp_profile *profile, struct nytp_error 
  * describes the first one. This is `nytp-export --check`. */
 bool nytp_profile_check(const struct nytp_profile *profile, struct nytp_error *error);
 
+/* Returns true for a builtin: Pkg::CORE:print, CORE::print. */
+bool nytp_is_opcode_name(struct nytp_name name);
+
 /* Adds two times of nested calls; the result saturates. No other sum of ticks needs this: a
  * builder accepts at most NYTP_MAX_TOTAL_TICKS of an input, and a merge checks its products. */
 static inline int64_t nytp_ticks_sum(int64_t a, int64_t b)

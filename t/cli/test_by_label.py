@@ -181,6 +181,8 @@ def test_the_slowest_is_named_with_its_place_and_its_file(folder):
     assert (slow["slowest_sub"], slow["line"], slow["max_file"]) == ("main::spin", 1, "b/a.pl.out")
     assert slow["file"].endswith("/a.pl") and slow["max_ns"] > slow["median_ns"]
     text = by(folder, "--by=request").stdout.decode()
+    assert "as recorded" not in text
+    text = by(folder, "--by=request", "--as-recorded").stdout.decode()
     assert text.endswith("\n\ntimes as recorded: what recording cost is in them\n")
     assert re.search(r"main::spin a.pl:1 +b/a.pl.out +GET /slow", text)
     assert "b/a.pl.out" not in by(folder, "--by=request", inputs=["b/a.pl.out"]).stdout.decode()
@@ -326,3 +328,41 @@ def test_labels_of_many_processes_are_found_without_a_walk_over_all(tmp_path, fo
         return instructions(form, "-o", tmp_path / "out", out.save(tmp_path / "many.out"))
     few, many = work(100), work(400)
     assert many < 4.3 * few, (few, many)
+
+
+COSTS = "nytp-costs stmt=100000 leave=200000 call_in=300000 call_out=400000 xsub_in=500000 xsub_out=600000 op_in=700000 op_out=800000"
+
+
+def test_what_recording_cost_is_subtracted_from_each_stretch(tmp_path):
+    """In ns: 5 of a statement, 10 of a leave, ... of a clock of 1 GHz. The costs that are told last count."""
+    out = begun(ticks_per_sec=1000000000).comment("nytp-costs stmt=1").callers(0, 0, "main", "main::x", 0, 0, 0)
+    out.comment("nytp-label 0 request=one").time(1000, 1, 1).discount().time(2000, 1, 2).comment("nytp-label 10000 request")
+    out.comment("nytp-label 10000 request=calls")
+    for sub, own in ("main::p", 4000), ("main::x", 5000), ("main::CORE:print", 6000):
+        out.leave(1, own, own, sub)
+    out.time(10000, 1, 3).discount().time(5000, 1, 4).comment("nytp-label 40000 request").comment(COSTS)
+    seen, table = told(out.pid_end(7, 1001.0).save(tmp_path / "a.out"))
+    assert {row["value"]: row["total_ns"] for row in seen} == {"one": 10000 - 300, "calls": 30000 - 100 - 700 - 1100 - 1500}
+    assert "as recorded" not in table
+    raw = rows(tmp_path, "--by=request", "--as-recorded", inputs=("a.out",))
+    assert {row["value"]: row["total_ns"] for row in raw} == {"one": 10000, "calls": 30000}
+
+
+def test_a_stretch_shorter_than_its_cost_took_no_time(tmp_path):
+    out = begun(ticks_per_sec=1000000000).comment(COSTS).comment("nytp-label 0 request=tiny")
+    out.time(10, 1, 1).time(10, 1, 1).comment("nytp-label 20 request")
+    (row,), _ = told(out.pid_end(7, 1001.0).save(tmp_path / "a.out"))
+    assert (row["n"], row["total_ns"], row["max_ns"]) == (1, 0, 0)
+
+
+def test_by_and_where_tell_the_same_time(tmp_path):
+    """Both subtract the same costs of the same events. Each context takes a hundred times what it cost, so that the limit of
+    0, which --where has for each context and --by for each stretch, is not met on a busy machine either."""
+    record(tmp_path, """sub spin { my $t = 0; $t += $_ for 1 .. $_[0]; return $t }
+        sub text { my @words = map { sprintf '%0300d', $_ } 1 .. 300; return join ',', @words }
+        sub both { spin(1000); return text() }
+        for my $n (1 .. 40) { DB::label(request => $n % 2 ? 'spin' : 'both'); $n % 2 ? spin(9000) : both(); DB::label(request => undef) }""", steps=False)
+    for row in rows(tmp_path, "--by=request", inputs=("a.pl.out",)):
+        selected = json.loads(run("--json", f"--where=request={row['value']}", tmp_path / "a.pl.out").stdout)
+        total = sum(process["total"] for process in selected["processes"])
+        assert abs(row["total_ns"] - total) < 0.02 * total, (row, total)

@@ -52,7 +52,7 @@ def test_calls_and_statements_of_the_stretches_are_there_and_no_others(tmp_path,
 
 def test_the_own_time_of_a_sub_is_what_by_label_tells(tmp_path):
     out = record(tmp_path, PROGRAM)
-    rows = json.loads(run("--by=request", "--json", out).stdout)["labels"]
+    rows = json.loads(run("--by=request", "--json", "--as-recorded", out).stdout)["labels"]
     for row in rows:
         _, of_subs = subs(out, f"--where=request={row['value']}")
         assert of_subs["main::spin"]["exclusive"] == row["slowest_sub_own_ns"]
