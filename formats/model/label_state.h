@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The sums of label_sums.h while they grow. label_sums.c fills them, label_rows.c makes rows of
+ * The sums of label_sums.h while they grow. label_events.c fills them, label_rows.c makes rows of
  * them.
  */
 #ifndef NYTP_LABEL_STATE_H

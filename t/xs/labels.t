@@ -31,7 +31,7 @@ P
 # Returns nytp-export's table: key => { value => [n, total, median, p95, own in ns, slowest sub] }.
 sub by_label {
     my ($run, $what, @files) = @_;
-    my $r = run_in($run, $EXPORT, '--unit=ns', "--by=$what", @files);
+    my $r = run_in($run, $EXPORT, '--unit=ns', '--as-recorded', "--by=$what", @files);
     my (%by, $has_file, $key);
     for my $line (split /\n/, $r->{out}) {
         if ($line =~ /^ +n .* slowest sub +(slowest in +)?(.*)\z/) { ($has_file, $key) = ($1, $2); next }
