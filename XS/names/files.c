@@ -5,6 +5,7 @@
 #include "files.h"
 
 #include "evals.h"
+#include "info_queue.h"
 #include "XS/output/say.h"
 #include "sources.h"
 #include "XS/state/state.h"
@@ -506,6 +507,8 @@ static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *fil
         file->flags |= NYTP_FID_IS_AUTOSPLIT;
     file->flags |= via;
     write_new_fid(rec, file);
+    if (file->is_awaited)
+        nytp_info_queue_look_again(rec);
     if (text != NULL)
         nytp_source_write_text(rec, file, text);
     if (source != NULL && is_wanted) {
@@ -528,6 +531,11 @@ uint32_t nytp_file_known_fid(const struct nytp_recorder *rec, struct nytp_rec_fi
 {
     const struct nytp_rec_file *const module = module_of(rec, file);
     return nytp_file_is_written(rec, module) ? module->fid : 0;
+}
+
+void nytp_file_await(const struct nytp_recorder *rec, struct nytp_rec_file *file)
+{
+    module_of(rec, file)->is_awaited = true;
 }
 
 uint32_t nytp_file_fid(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file,

@@ -45,6 +45,10 @@ uint32_t nytp_file_fid(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *fi
 /* Returns the id that the profile knows the file by, or 0. */
 uint32_t nytp_file_known_fid(const struct nytp_recorder *rec, struct nytp_rec_file *file);
 
+/* Marks the file for which a sub waits in the info queue: the queue is scanned when the profile
+ * knows the file. */
+void nytp_file_await(const struct nytp_recorder *rec, struct nytp_rec_file *file);
+
 /* Returns the file with this id, made again if it was freed, or NULL if there is none. */
 struct nytp_rec_file *nytp_file_numbered(pTHX_ struct nytp_recorder *rec, uint32_t fid);
 

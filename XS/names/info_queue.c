@@ -23,6 +23,11 @@ void nytp_info_queue_add(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
     sub->is_queued = rec->infos_wait = true;
 }
 
+void nytp_info_queue_look_again(struct nytp_recorder *rec)
+{
+    rec->infos_wait = true;
+}
+
 void nytp_info_queue_filter(struct nytp_recorder *rec,
                             bool (*stays)(struct nytp_recorder *rec, struct nytp_rec_sub *sub))
 {

@@ -168,6 +168,8 @@ static bool stays_queued(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
     const uint32_t fid = known_fid(rec, sub);
     if (fid != 0)
         write_info(rec, sub, fid, sub->first_line, sub->last_line);
+    else if (sub->file != NULL)
+        nytp_file_await(rec, sub->file);
     return fid == 0;
 }
 
@@ -192,7 +194,8 @@ static void emit_files(pTHX_ struct nytp_recorder *rec, struct nytp_index *packa
 void nytp_sub_infos_write(pTHX_ struct nytp_recorder *rec)
 {
     nytp_name_compiled(aTHX_ rec);
-    nytp_info_queue_filter(rec, stays_queued);
+    if (rec->infos_wait)
+        nytp_info_queue_filter(rec, stays_queued);
 }
 
 static void write_all(pTHX_ struct nytp_recorder *rec)

@@ -333,6 +333,8 @@ static NYTP_COLD struct nytp_rec_sub *find_anew(pTHX_ struct nytp_recorder *rec,
         sub->file = body->file;
         sub->first_line = body->first_line;
         sub->last_line = body->last_line;
+        if (sub->is_queued)
+            nytp_info_queue_look_again(rec);
     } else if (key == cv && sub->kind == NYTP_REC_SUB_PERL && CvISXSUB(cv)) {
         sub->kind = NYTP_REC_SUB_XSUB; /* replaced by an xsub of the same name */
     }

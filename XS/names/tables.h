@@ -33,6 +33,7 @@ struct nytp_rec_file {
     bool placing;                  /* its parent is being recorded */
     bool in_use;                   /* release.c: something refers to it */
     bool awaits_lines;             /* being compiled; perl keeps its lines */
+    bool is_awaited;               /* a sub in the info queue waits for it */
     struct nytp_shared_text *text; /* string evals: source not written yet, or NULL; owned */
     AV *lines;                     /* source from a hook in @INC, or NULL; owned */
 };

@@ -360,4 +360,19 @@ P
     }
 };
 
+scenario 'subs are described when their file becomes known' => sub {
+    my $run = run_prog(code => <<'P');
+eval qq{#line 7 "late"\nsub late { return 1 }\nsub never { return 2 }\n1} or die;
+eval { gone() };
+select undef, undef, undef, 0.02; # what is recorded is written before; no statement ran in these subs
+late();
+eval qq{#line 5 "late"\nsub gone { return 3 }\n1} or die;
+gone();
+select undef, undef, undef, 0.02;
+kill KILL => $$;
+P
+    is $run->{signal}, 9, 'killed';
+    is join('; ', sub_lines(profile_in($run), qr{^main::(?:late|never|gone)})), 'main::gone late:5-5; main::late late:7-7; main::never late:8-8', 'their lines';
+};
+
 done_testing;
