@@ -62,11 +62,11 @@
 #define NYTP_XPVCV_PADLIST(body) (body)->xcv_padlist
 #endif
 
-/* 5.32 to 5.42: a COP ends in a 32-bit field; where pointers have 64 bits, four unused bytes
- * follow. perl zeroes them when it makes an op and never reads them. */
+/* 5.32 to 5.42: cop_features is a COP's last field. Four unused bytes may follow, where pointers
+ * have 64 bits. perl zeroes them when it makes an op and never reads them. */
 #if PERL_VERSION >= 32 && PERL_VERSION <= 42
-#define NYTP_COP_HAS_ROOM (sizeof(COP) == offsetof(COP, cop_features) + 2 * sizeof(U32))
-#define NYTP_COP_ROOM     (offsetof(COP, cop_features) + sizeof(U32))
+#define NYTP_COP_ROOM     (offsetof(COP, cop_features) + sizeof(((COP *)0)->cop_features))
+#define NYTP_COP_HAS_ROOM (sizeof(COP) >= NYTP_COP_ROOM + sizeof(U32))
 #else
 #define NYTP_COP_HAS_ROOM false
 #define NYTP_COP_ROOM     0
