@@ -62,8 +62,8 @@
 #define NYTP_XPVCV_PADLIST(body) (body)->xcv_padlist
 #endif
 
-/* 5.32 to 5.42: cop_features is a COP's last field. Four unused bytes may follow, where pointers
- * have 64 bits. perl zeroes them when it makes an op and never reads them. */
+/* 5.32 to 5.42: cop_features is a COP's last field. Four unused bytes may follow, where
+ * pointers have 64 bits. perl zeroes them when it makes an op and never reads them. */
 #if PERL_VERSION >= 32 && PERL_VERSION <= 42
 #define NYTP_COP_ROOM     (offsetof(COP, cop_features) + sizeof(((COP *)0)->cop_features))
 #define NYTP_COP_HAS_ROOM (sizeof(COP) >= NYTP_COP_ROOM + sizeof(U32))

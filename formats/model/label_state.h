@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The sums of label_sums.h while they grow. label_events.c fills them, label_rows.c makes rows of
- * them.
+ * The sums of label_sums.h while they grow. label_events.c fills them, and label_rows.c makes
+ * rows of them.
  */
 #ifndef NYTP_LABEL_STATE_H
 #define NYTP_LABEL_STATE_H
