@@ -215,15 +215,9 @@ static NYTP_INLINED void begin_plain(pTHX_ struct nytp_recorder *rec, const COP 
     rec->last.left_fresh = false;
 }
 
-/* A statement that begins with a call is not timed: it reads no clock, which is a part of what
- * the call costs. */
 static __attribute__((noinline)) void begin_timed(pTHX_ struct nytp_recorder *rec,
                                                   const COP *cop)
 {
-    if ((const OP *)cop == rec->last.entered_op) {
-        begin_plain(aTHX_ rec, cop);
-        return;
-    }
     const struct nytp_handler_run run = nytp_handler_begins(&rec->clock, cop, sizeof *cop);
     begin_plain(aTHX_ rec, cop);
     nytp_handler_ends(&rec->costs.handlers[NYTP_HANDLER_STATEMENT], &rec->clock, run);
