@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What recording cost, from the events alone; see event_costs.h.
+ * Adds up the recording cost of events; see event_costs.h.
  */
 #include "event_costs.h"
 

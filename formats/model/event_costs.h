@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What recording cost, from the events of a stream alone: for sums that have no tree of
+ * Adds up the recording cost of the events of a stream, for sums that have no tree of
  * contexts. build/correction.h does the same for a profile; ../model.md has the rules.
  */
 #ifndef NYTP_EVENT_COSTS_H

@@ -9,7 +9,7 @@
  * each open call records its time so far (nytp-own comments), so that each label gets its
  * part.
  *
- * What recording cost is subtracted from each stretch, by its events (event_costs.h).
+ * From each stretch the recording cost of its events is subtracted (event_costs.h).
  */
 #include "label_state.h"
 #include "profile.h"

@@ -2,8 +2,8 @@
  *
  * Rows of labels; see label_sums.h.
  *
- * Which sub statements belong to and which sub made a call is not known here. What recording
- * those cost is subtracted in proportion, from all but builtins and xsubs.
+ * The subs that ran a statement or made a call are not known here. The recording cost of those
+ * events is subtracted in proportion, from all subs but builtins and xsubs.
  */
 #include "label_state.h"
 
