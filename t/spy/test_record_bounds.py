@@ -13,18 +13,28 @@ import pytest
 
 import spied
 from spied import OF_SPY, PERL, exported
-from test_dump import DEEP
+
+
+# A deep stack that each look reads anew, as the program has run since the last one.
+DEEP = """no warnings 'recursion'; $| = 1;
+sub bottom { print "ready\\n"; select undef, undef, undef, 0.001 while 1 }
+sub down { my $n = shift;
+    $n ? down($n - 1) : bottom() }
+down(shift);
+"""
 
 
 def test_of_a_deep_stack_fewer_samples_come_and_no_more_than_a_tenth_of_a_processor_is_taken(script, tmp_path):
-    """It was three quarters. Half a second of processor time is for finding perl and for writing, which take 0.15 s. How many samples were due
-    is reckoned from 500 random distances, which are together some 3 distances off (standard deviation)."""
-    with spied.waiting(PERL, script(DEEP), 300_000) as process:
+    """It was three quarters. Half a second of processor time is for finding perl and for writing, which take 0.15 s. A look reads 30 MB, so
+    on no machine may all 500 be taken: these would be 15 GB in 0.6 s."""
+    with spied.ready(PERL, script(DEEP), 300_000) as process:
         ran = subprocess.Popen([spied.SPY, "record", str(process.pid), "-d", "5s", "-o", tmp_path / "out"], stderr=subprocess.PIPE, text=True)
         said = ran.stderr.read()
         _, status, usage = os.wait4(ran.pid, 0)
         ran.returncode = os.waitstatus_to_exitcode(status)
-    n, n_due = map(int, re.search(r"(\d+) of (\d+) samples that were due: looks take so long that more would take over a tenth of a processor\n", said).groups())
+    told = re.search(r"(\d+) of (\d+) samples that were due: looks take so long that more would take over a tenth of a processor\n", said)
+    assert told, said
+    n, n_due = map(int, told.groups())
     seconds = float(re.search(r"in ([\d.]+) s", said)[1])
     assert ran.returncode == 0 and 1 <= n < n_due and abs(n_due / seconds - 100) < 25, said
     assert usage.ru_utime + usage.ru_stime < 0.1 * seconds + 0.5, (usage, said)
