@@ -91,6 +91,7 @@ static const struct timed_handler {
     double part;
 } timed_handlers[NYTP_HANDLERS] = {
     [NYTP_HANDLER_STATEMENT] = {NYTP_COST_STATEMENT, RECORDED_STMT, 1.0},
+    [NYTP_HANDLER_FIRST] = {NYTP_COST_CALL, RECORDED_CALL_IN, 1.0},
     [NYTP_HANDLER_LEAVE] = {NYTP_COST_LEAVE, RECORDED_LEAVE, 1.0},
     [NYTP_HANDLER_RETURN] = {NYTP_COST_CALL, RECORDED_CALL_OUT, 1.0},
     [NYTP_HANDLER_ENTRY] = {NYTP_COST_CALL, RECORDED_CALL_IN, 1.0},
@@ -103,7 +104,7 @@ static const struct timed_handler {
 
 /* A handler's runs in the program, in raw units: sums over the spans between two measurements,
  * as in struct nytp_handler_time. `in_loop` is the time that as many runs took in the loop
- * behind the span, at the same speed of the machine. */
+ * before the span's end. */
 struct longer {
     double n, raw, raw2, in_loop;
     double n_rare, raw_rare;
@@ -123,9 +124,10 @@ struct nytp_cost_meter {
     struct nytp_cost_program *program;
     struct measured_cost costs[NYTP_COST_KINDS];
     struct longer longer[NYTP_HANDLERS];
-    uint64_t period_ns;      /* to the next measurement */
-    uint64_t due_raw;        /* when that is due */
-    uint64_t measured_bytes; /* bytes recorded at the last measurement */
+    double in_loop[NYTP_HANDLERS]; /* raw units that each takes there; 0: unknown */
+    uint64_t period_ns;            /* to the next measurement */
+    uint64_t due_raw;              /* when that is due */
+    uint64_t measured_bytes;       /* bytes recorded at the last measurement */
 };
 
 static void free_meter(struct nytp_cost_meter *meter)
@@ -200,6 +202,13 @@ struct event_times {
     double plain, recorded;
 };
 
+/* The timing of handlers is no part of what recording costs. */
+static void time_no_handlers(struct nytp_cost_meter *meter)
+{
+    for (enum nytp_handler handler = 0; handler < NYTP_HANDLERS; handler++)
+        meter->scratch.costs.handlers[handler].until = INT16_MAX;
+}
+
 static struct event_times time_events(pTHX_ struct nytp_cost_meter *meter,
                                       enum nytp_cost_kind kind, int n)
 {
@@ -207,6 +216,7 @@ static struct event_times time_events(pTHX_ struct nytp_cost_meter *meter,
     const unsigned runs = meter->scratch.clock.is_counter ? N_RUNS : N_SYSTEM_CLOCK_RUNS;
     const double events = (double)(runs * nytp_cost_program_events(meter->program, kind));
     nytp_writer_flush(meter->scratch.writer, NYTP_FLUSH_NONE);
+    time_no_handlers(meter);
     for (int r = 0; r < n; r++) {
         plain[r] = nytp_cost_program_time(aTHX_ meter->program, kind, false, runs);
         recorded[r] = nytp_cost_program_time(aTHX_ meter->program, kind, true, runs);
@@ -222,6 +232,7 @@ static double time_handler(pTHX_ struct nytp_cost_meter *meter, enum nytp_handle
     const enum nytp_cost_kind kind = timed_handlers[handler].kind;
     struct nytp_handler_time *const time = &meter->scratch.costs.handlers[handler];
     uint64_t rounds[N_HANDLER_ROUNDS];
+    time_no_handlers(meter);
     for (int r = 0; r < N_HANDLER_ROUNDS; r++) {
         *time = (struct nytp_handler_time){.period = 1};
         nytp_cost_program_time(aTHX_ meter->program, kind, true, 1);
@@ -229,7 +240,6 @@ static double time_handler(pTHX_ struct nytp_cost_meter *meter, enum nytp_handle
             return 0;
         rounds[r] = LOOP_UNITS * time->raw / time->n;
     }
-    *time = (struct nytp_handler_time){.period = NYTP_HANDLER_PERIOD};
     return typical_round(rounds, N_HANDLER_ROUNDS) / LOOP_UNITS;
 }
 
@@ -254,17 +264,23 @@ static bool is_recorded(const struct nytp_recorder *rec, enum nytp_cost_kind kin
            (kind == NYTP_COST_STATEMENT || kind == NYTP_COST_LEAVE || rec->options.subs);
 }
 
-/* Compares the handlers in the loops with the program since the last measurement. */
-static void compare_handlers(pTHX_ struct nytp_recorder *rec)
+/* Times the handlers of the kind in its loop. That has just run, so the processor predicts its
+ * branches. */
+static void time_handlers(pTHX_ struct nytp_cost_meter *meter, enum nytp_cost_kind kind)
+{
+    for (enum nytp_handler handler = 0; handler < NYTP_HANDLERS; handler++)
+        if (timed_handlers[handler].kind == kind)
+            meter->in_loop[handler] = time_handler(aTHX_ meter, handler);
+}
+
+/* Compares the handlers in the program since the last call with those in the loops. */
+static void compare_handlers(struct nytp_recorder *rec)
 {
     struct nytp_cost_meter *const meter = rec->costs.meter;
     for (enum nytp_handler handler = 0; handler < NYTP_HANDLERS; handler++) {
         struct nytp_handler_time *const in_program = &rec->costs.handlers[handler];
-        if (in_program->n == 0 || !is_recorded(rec, timed_handlers[handler].kind))
-            continue;
-        const double in_loop = time_handler(aTHX_ meter, handler);
-        if (in_loop > 0)
-            add_span(&meter->longer[handler], in_program, in_loop);
+        if (in_program->n > 0 && meter->in_loop[handler] > 0)
+            add_span(&meter->longer[handler], in_program, meter->in_loop[handler]);
     }
 }
 
@@ -311,9 +327,9 @@ static void measure_kinds(pTHX_ struct nytp_recorder *rec, enum nytp_cost_kind f
             continue;
         add_measurement(&meter->costs[kind], time_events(aTHX_ meter, kind, n_rounds),
                         n_rounds);
+        if (meter->scratch.clock.is_counter)
+            time_handlers(aTHX_ meter, kind);
     }
-    if (meter->scratch.clock.is_counter && first == NYTP_COST_STATEMENT)
-        compare_handlers(aTHX_ rec);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     for (unsigned i = NYTP_COST_STATEMENTS; i-- > 0;)
         *nytp_place_slot(rec, nytp_cost_program_cop(meter->program, i)) = displaced[i];
@@ -374,6 +390,7 @@ static void write_costs(struct nytp_recorder *rec)
 {
     if (n_measured(rec) == 0)
         return;
+    compare_handlers(rec);
     char text[400] = "nytp-costs";
     size_t len = strlen(text);
     for (size_t i = 0; i < N_RECORDED; i++) {
@@ -409,6 +426,7 @@ static void measure(pTHX_ struct nytp_recorder *rec, enum nytp_cost_kind first,
     nytp_excluded_time_begin(rec);
     measure_kinds(aTHX_ rec, first, last, n_rounds);
     nytp_excluded_time_end(rec);
+    compare_handlers(rec);
     rec->costs.meter->measured_bytes = bytes_recorded(rec);
     rec->costs.builtin_ns = recorded(rec, &recorded_costs[RECORDED_OP_IN]) / 1000;
 }
@@ -433,7 +451,6 @@ void nytp_costs_begin_file(struct nytp_recorder *rec)
         return;
     rec->costs.builtin_ns = 0;
     memset(meter->costs, 0, sizeof meter->costs);
-    begin_handler_times(&meter->scratch);
     memset(meter->longer, 0, sizeof meter->longer);
     meter->period_ns = longer_with_system_clock(rec, FIRST_PERIOD_NS);
     measure(aTHX_ rec, 0, NYTP_COST_KINDS - 1, N_FIRST_ROUNDS);

@@ -215,12 +215,12 @@ static NYTP_INLINED void begin_plain(pTHX_ struct nytp_recorder *rec, const COP 
     rec->last.left_fresh = false;
 }
 
-static __attribute__((noinline)) void begin_timed(pTHX_ struct nytp_recorder *rec,
-                                                  const COP *cop)
+static __attribute__((noinline)) void
+begin_timed(pTHX_ struct nytp_recorder *rec, const COP *cop, struct nytp_handler_time *time)
 {
     const struct nytp_handler_run run = nytp_handler_begins(&rec->clock, cop, sizeof *cop);
     begin_plain(aTHX_ rec, cop);
-    nytp_handler_ends(&rec->costs.handlers[NYTP_HANDLER_STATEMENT], &rec->clock, run);
+    nytp_handler_ends(time, &rec->clock, run);
 }
 
 static NYTP_COLD void look_at_clock(pTHX_ struct nytp_recorder *rec)
@@ -270,10 +270,15 @@ OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
             begin_counted(aTHX_ rec, cop);
         else if (rec->on.stmts)
             nytp_stmt_begin(aTHX_ rec, cop);
-    } else if (nytp_handler_is_timed(&rec->costs.handlers[NYTP_HANDLER_STATEMENT])) {
-        begin_timed(aTHX_ rec, cop);
     } else {
-        begin_plain(aTHX_ rec, cop);
+        struct nytp_handler_time *const time =
+            &rec->costs
+                 .handlers[(const OP *)cop == rec->last.entered_op ? NYTP_HANDLER_FIRST
+                                                                   : NYTP_HANDLER_STATEMENT];
+        if (nytp_handler_is_timed(time))
+            begin_timed(aTHX_ rec, cop, time);
+        else
+            begin_plain(aTHX_ rec, cop);
     }
     return next;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The time our handlers take in the program. One run in a hundred is timed, later one in four
- * hundred. In a program a handler waits for memory that the program has pushed out of the
+ * The time our handlers take in the program. One run in a hundred is timed, later one in two
+ * thousand. In a program a handler waits for memory that the program has pushed out of the
  * caches and for mispredicted branches; a measuring loop does not show that.
  *
  * Runs are timed in pairs. The first of each brings the timing code into the cache and is
@@ -19,7 +19,8 @@
 
 /* The parts of handlers that are timed. */
 enum nytp_handler {
-    NYTP_HANDLER_STATEMENT, /* stmts.c: a statement begins */
+    NYTP_HANDLER_STATEMENT, /* stmts.c: a statement begins, */
+    NYTP_HANDLER_FIRST,     /* or with the call of its sub, and reads no clock */
     NYTP_HANDLER_LEAVE,     /* stmts.c: a block is left, */
     NYTP_HANDLER_RETURN,    /* or the block of a sub */
     NYTP_HANDLER_ENTRY,     /* calls.c: a perl sub is entered */
@@ -32,9 +33,9 @@ enum nytp_handler {
 };
 
 enum {
-    NYTP_HANDLER_PERIOD = 112,       /* at first */
-    NYTP_HANDLER_LATER_PERIOD = 448, /* when many runs are known */
-    NYTP_HANDLER_LONGEST_RAW = 2048  /* longer ones were interrupted */
+    NYTP_HANDLER_PERIOD = 112,        /* at first */
+    NYTP_HANDLER_LATER_PERIOD = 1792, /* when many runs are known */
+    NYTP_HANDLER_LONGEST_RAW = 2048   /* longer ones were interrupted */
 };
 
 struct nytp_handler_time {

@@ -33,11 +33,18 @@ sub counter_reads {
     return join ' ', map { /^\s*(\w+):\s+rdtsc\s*$/ ? $1 : () } `objdump -d --no-show-raw-insn $object`;
 }
 
-# Returns the profile's facts of a program of 40 ms, by the clock of counter_moves.c, whose counter moves after
-# half of it: TIME records, calls, and times in milliseconds.
+# Runs a program by the clock of counter_moves.c.
+sub run_by_that_clock {
+    my ($code, $move, @arguments) = @_;
+    my %env = (LD_PRELOAD => "$dir/moves.so", NYTP_READS => counter_reads(), NYTP_MOVE => $move);
+    return run_prog(opts => 'compress=0', code => $code, args => \@arguments, env => \%env);
+}
+
+# Returns the profile's facts of a program of 40 ms whose counter moves after half of it: TIME records, calls, and times
+# in milliseconds.
 sub moved {
-    my ($reads, $move, @in_pause) = @_;
-    my $run = run_prog(opts => 'compress=0', code => <<'P', args => \@in_pause, env => { LD_PRELOAD => "$dir/moves.so", NYTP_READS => $reads, NYTP_MOVE => $move });
+    my ($move, @in_pause) = @_;
+    my $run = run_by_that_clock(<<'P', $move, @in_pause);
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
 sub f { my $n = shift; return $n + 1 }
 my ($begun, $n) = (clock_gettime(CLOCK_MONOTONIC), 0);
@@ -61,24 +68,27 @@ P
 }
 
 # How the counter moves; by how many milliseconds it is ahead when that is seen, from and to; how much of it was told.
-# The program is looked at each half a millisecond, and may be a tenth of one apart without a word. What went far ahead in a
-# pause is seen when the next second is over.
+# The program is looked at each half a millisecond, and may be a tenth of one apart without a word. So a rate of 1.05 shows
+# where it runs 4 ms without a look. What went far ahead in a pause is seen when the next second is over.
 my @MOVES = (
     ['none'], ['back 3', -3, -3, 0], ['back 100000', -100_000, -100_000, 0], ['ahead 3', 3, 3, 0],
     ['ahead 0.3', 0.3, 0.3, 0.3], ['ahead 86400000', 86_400_000, 86_400_000, 0], ['rate 2', 0.1, 1, 0.5], ['rate 0.5', -1, -0.1, 0],
-    ['rate 0.1', -5, -0.1, 0], ['rate 1.05', 0.1, 0.3, 0.3], ['rate 1.0005'], # as much as NTP slows a clock
+    ['rate 0.1', -5, -0.1, 0], ['rate 1.05 4', 0.1, 0.3, 0.3], ['rate 1.0005'], # as much as NTP slows a clock
 );
 
-scenario 'a counter that moves while a program is recorded' => sub {
+sub set_that_clock_up {
     plan skip_all => 'counter_moves.c knows no instruction that reads the counter here'
         if $Config{archname} !~ /^x86_64-linux/ || sanitized() || $ENV{LD_PRELOAD};
-    ok compile('moves.so', '-shared -fPIC', "$root/t/xs/counter_moves.c", '-ldl'), 'it compiles' or return;
-    my $reads = counter_reads();
-    isnt $reads, '', 'the recorder reads the counter' or return;
+    ok compile('moves.so', '-shared -fPIC', "$root/t/xs/counter_moves.c", '-ldl'), 'it compiles' or return 0;
+    return isnt counter_reads(), '', 'the recorder reads the counter';
+}
+
+scenario 'a counter that moves while a program is recorded' => sub {
+    set_that_clock_up() or return;
     my $rest_ms;
     for (@MOVES, map { my ($move, @more) = @$_; [ "$move, paused", @more ] } grep { $_->[0] =~ /\A(?:none|back 3|ahead 3|rate 2|rate 0.5)\z/ } @MOVES) {
         my ($move, $from, $to, $told) = @$_;
-        my $found = moved($reads, $move =~ s/(, paused)//r, $1 // ());
+        my $found = moved($move =~ s/(, paused)//r, $1 // ());
         my $p     = $found->{p};
         $rest_ms = $found->{rest_ms} if $move =~ /none/;
         is $found->{run}{err}, '', "$move: the program says nothing";
@@ -92,6 +102,19 @@ scenario 'a counter that moves while a program is recorded' => sub {
         my $more_ms = $found->{rest_ms} - $rest_ms;
         ok $more_ms >= -0.2 && $more_ms <= $told + 0.2, "$move: time is counted once: $more_ms ms too much";
     }
+};
+
+# A statement reads the clock once. A call reads it twice and saves its sub's first statement a reading. So each costs a
+# microsecond by that clock: what times the handlers, and its readings, are no part of it.
+scenario 'what recording costs is the readings of the clock, where nothing else takes time' => sub {
+    set_that_clock_up() or return;
+    my $run = run_by_that_clock('sub f { return $_[0] + 1 } for (1 .. 20_000) { f($_) }', 'none');
+    my @costs;
+    for_chunks { push @costs, $_[1] if $_[0] eq 'COMMENT' && $_[1] =~ /^nytp-costs / } filename => "$run->{dir}/nytprof.out";
+    cmp_ok scalar @costs, '>', 3, 'costs are told while it runs';
+    my %costs = $costs[-1] =~ /(\w+)=(\d+)/g;
+    is $costs{stmt}, 1_000_000, 'picoseconds of a statement';
+    is $costs{call_in} + $costs{call_out}, 1_000_000, 'and of a call';
 };
 
 done_testing;

@@ -2,7 +2,8 @@
  *
  * For LD_PRELOAD, on x86: a counter and a clock that nothing but the program moves on. Each
  * reading of either is a microsecond after the one before. When the program calls times() the
- * counter moves as NYTP_MOVE says: "back MS", "ahead MS" or "rate FACTOR".
+ * counter moves as NYTP_MOVE says: "back MS", "ahead MS" or "rate FACTOR". A second number is
+ * how many milliseconds pass in times() after that.
  *
  * NYTP_READS has the offsets of all instructions in NYTProf.so that read the counter. Each is
  * replaced by an invalid one when perl loads the object. The handler of SIGILL puts the reading
@@ -45,8 +46,10 @@ static uint64_t pass(void)
 clock_t times(struct tms *buffer)
 {
     const char *const how = getenv("NYTP_MOVE");
-    const double by = how != NULL && strchr(how, ' ') != NULL ? atof(strchr(how, ' ')) : 0;
+    double by = 0, passes_ms = 0;
     const int64_t counted = (int64_t)base + (int64_t)((double)(now_ns - base_ns) * per_ns);
+    if (how != NULL)
+        sscanf(how, "%*s %lf %lf", &by, &passes_ms);
     const int64_t units = (int64_t)(by * 1e6 * PER_NS);
     *buffer = (struct tms){0};
     if (by != 0) {
@@ -54,6 +57,7 @@ clock_t times(struct tms *buffer)
         base_ns = now_ns;
         per_ns = how[0] == 'r' ? by * PER_NS : PER_NS;
     }
+    now_ns += (uint64_t)(passes_ms * 1e6);
     return 0;
 }
 
