@@ -47,13 +47,14 @@ def ratio(rise, took):
 
 
 def name_in(name, rounds):
-    """The name that a sub has in these profiles: nytp-spy has an anonymous one by the line that it begins on."""
+    """The name that a sub has in these profiles. Perl names an anonymous one by the line that it ends on, nytp-spy, which
+    reads no source here, by its first statement."""
     file, _, line = name.rpartition(":")
     known = {other for made in rounds for profile in made["profile"] for other in profile["own"]}
     if "__ANON__[" not in name or name in known:
         return name
-    alike = [other for other in known if other.startswith(file + ":")]
-    return min(alike, key=lambda other: abs(int(other.rpartition(":")[2][:-1]) - int(line[:-1])), default=name)
+    begins = {int(other.rpartition(":")[2][:-1]): other for other in known if other.startswith(file + ":")}
+    return begins.get(max((begin for begin in begins if begin <= int(line[:-1])), default=None), name)
 
 
 def slope(rounds, table, key):

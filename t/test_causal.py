@@ -170,9 +170,10 @@ def test_a_dose_looks_at_as_many_characters_as_it_is_long(length):
 
 
 @pytest.mark.parametrize("name, found", [
-    ("A::__ANON__[A.pm:9]", "A::__ANON__[A.pm:8]"), ("A::__ANON__[A.pm:4]", "A::__ANON__[A.pm:4]"),
+    ("A::__ANON__[A.pm:9]", "A::__ANON__[A.pm:8]"), ("A::__ANON__[A.pm:19]", "A::__ANON__[A.pm:8]"),
+    ("A::__ANON__[A.pm:4]", "A::__ANON__[A.pm:4]"), ("A::__ANON__[A.pm:3]", "A::__ANON__[A.pm:3]"),
     ("A::__ANON__[B.pm:4]", "A::__ANON__[B.pm:4]"), ("A::named", "A::named")])
-def test_an_anonymous_sub_is_found_by_the_nearest_line(name, found):
+def test_an_anonymous_sub_is_found_by_the_line_that_it_begins_on(name, found):
     known = {"A::__ANON__[A.pm:4]": 1, "A::__ANON__[A.pm:8]": 1, "A::__ANON__[A.pm:20]": 1}
     assert scores.name_in(name, [{"profile": [{"own": known}]}]) == found
 
