@@ -148,22 +148,17 @@ static NYTP_INLINED void close_scope(pTHX_ struct nytp_recorder *rec, uint32_t s
     leave_any_scope(aTHX_ rec, serial);
 }
 
-static __attribute__((noinline)) void close_scope_timed(pTHX_ struct nytp_recorder *rec,
-                                                        uint32_t serial)
-{
-    const struct nytp_handler_run run = nytp_handler_begins(&rec->clock, NULL, 0);
-    close_scope(aTHX_ rec, serial);
-    nytp_handler_ends(&rec->costs.handlers[NYTP_HANDLER_EXIT], &rec->clock, run);
-}
-
 void nytp_scope_left(pTHX_ struct nytp_recorder *rec, uint32_t serial)
 {
-    if (UNLIKELY(!rec->on.plain || rec->last.jump.xsub != NULL))
+    if (UNLIKELY(!rec->on.plain || rec->last.jump.xsub != NULL)) {
         leave_any_scope(aTHX_ rec, serial);
-    else if (nytp_handler_is_timed(&rec->costs.handlers[NYTP_HANDLER_EXIT]))
-        close_scope_timed(aTHX_ rec, serial);
-    else
-        close_scope(aTHX_ rec, serial);
+        return;
+    }
+    if (nytp_handler_is_due(&rec->costs.handlers, NYTP_HANDLER_EXIT))
+        nytp_handler_begin(&rec->costs.handlers, NYTP_HANDLER_EXIT, &rec->clock, NULL, 0);
+    close_scope(aTHX_ rec, serial);
+    if (nytp_handler_is_timed(&rec->costs.handlers))
+        nytp_handler_end(&rec->costs.handlers, &rec->clock);
 }
 
 void nytp_on_scope_exit(pTHX_ void *serial)

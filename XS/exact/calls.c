@@ -83,16 +83,6 @@ static NYTP_INLINED int64_t close_inside(pTHX_ struct nytp_recorder *rec, int64_
     return own_ticks;
 }
 
-static __attribute__((noinline)) int64_t close_inside_timed(pTHX_ struct nytp_recorder *rec,
-                                                            int64_t call_begun,
-                                                            struct nytp_handler_time *time)
-{
-    const struct nytp_handler_run run = nytp_handler_begins(&rec->clock, NULL, 0);
-    const int64_t own_ticks = close_inside(aTHX_ rec, call_begun);
-    nytp_handler_ends(time, &rec->clock, run);
-    return own_ticks;
-}
-
 /* Runs perl's handler for op `type`, which is the whole innermost call. */
 static NYTP_INLINED OP *run_inside(pTHX_ struct nytp_recorder *rec, int type, int64_t begun)
 {
@@ -110,11 +100,13 @@ static NYTP_INLINED OP *run_inside(pTHX_ struct nytp_recorder *rec, int type, in
     sub->returned_normally = true;
     nytp_guard(rec);
     if (LIKELY(rec->calls.n > 0 && nytp_frame_innermost(rec)->serial == serial)) {
-        struct nytp_handler_time *const time =
-            &rec->costs.handlers[type == OP_ENTERSUB ? NYTP_HANDLER_XSUB_END
-                                                     : NYTP_HANDLER_BUILTIN_END];
-        own_ticks = nytp_handler_is_timed(time) ? close_inside_timed(aTHX_ rec, begun, time)
-                                                : close_inside(aTHX_ rec, begun);
+        const enum nytp_handler handler =
+            type == OP_ENTERSUB ? NYTP_HANDLER_XSUB_END : NYTP_HANDLER_BUILTIN_END;
+        if (nytp_handler_is_due(&rec->costs.handlers, handler))
+            nytp_handler_begin(&rec->costs.handlers, handler, &rec->clock, NULL, 0);
+        own_ticks = close_inside(aTHX_ rec, begun);
+        if (nytp_handler_is_timed(&rec->costs.handlers))
+            nytp_handler_end(&rec->costs.handlers, &rec->clock);
     } else {
         nytp_frame_close(aTHX_ rec, serial);
     }
@@ -142,17 +134,6 @@ static NYTP_INLINED bool enter_known(pTHX_ struct nytp_recorder *rec, struct nyt
     return true;
 }
 
-static __attribute__((noinline)) bool enter_known_timed(pTHX_ struct nytp_recorder *rec,
-                                                        struct nytp_callee callee,
-                                                        enum nytp_handler handler, int64_t *now)
-{
-    const struct nytp_handler_run run = nytp_handler_begins(&rec->clock, NULL, 0);
-    if (!enter_known(aTHX_ rec, callee, now))
-        return false;
-    nytp_handler_ends(&rec->costs.handlers[handler], &rec->clock, run);
-    return true;
-}
-
 /* Runs a known call and sets *next, or returns false. */
 static NYTP_INLINED bool run_known(pTHX_ struct nytp_recorder *rec, int type,
                                    struct nytp_callee callee, OP **next)
@@ -160,11 +141,14 @@ static NYTP_INLINED bool run_known(pTHX_ struct nytp_recorder *rec, int type,
     int64_t now;
     const enum nytp_handler handler =
         type == OP_ENTERSUB ? NYTP_HANDLER_XSUB : NYTP_HANDLER_BUILTIN;
-    const bool has_begun = nytp_handler_is_timed(&rec->costs.handlers[handler])
-                               ? enter_known_timed(aTHX_ rec, callee, handler, &now)
-                               : enter_known(aTHX_ rec, callee, &now);
-    if (UNLIKELY(!has_begun))
+    if (nytp_handler_is_due(&rec->costs.handlers, handler))
+        nytp_handler_begin(&rec->costs.handlers, handler, &rec->clock, NULL, 0);
+    if (UNLIKELY(!enter_known(aTHX_ rec, callee, &now))) {
+        nytp_handler_give_up(&rec->costs.handlers);
         return false;
+    }
+    if (nytp_handler_is_timed(&rec->costs.handlers))
+        nytp_handler_end(&rec->costs.handlers, &rec->clock);
     *next = run_inside(aTHX_ rec, type, now);
     return true;
 }
@@ -368,14 +352,6 @@ static NYTP_INLINED void enter_plain(pTHX_ struct nytp_recorder *rec, CV *cv, OP
     nytp_scope_watch(aTHX_ frame->serial);
 }
 
-static __attribute__((noinline)) void enter_timed(pTHX_ struct nytp_recorder *rec, CV *cv,
-                                                  OP *next, int64_t now)
-{
-    const struct nytp_handler_run run = nytp_handler_begins(&rec->clock, next, sizeof *next);
-    enter_plain(aTHX_ rec, cv, next, now);
-    nytp_handler_ends(&rec->costs.handlers[NYTP_HANDLER_ENTRY], &rec->clock, run);
-}
-
 /* nytp_call_sub() while rec->on.counts_plain. */
 static NYTP_INLINED OP *count_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
@@ -413,12 +389,16 @@ OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
     nytp_cached_site_expect(aTHX_ rec);
     const int64_t now = nytp_now_ticks(aTHX_ rec);
     OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
-    if (UNLIKELY(!rec->on.plain || next != CvSTART(cv)))
+    if (UNLIKELY(!rec->on.plain || next != CvSTART(cv))) {
         enter_new(aTHX_ rec, next, now);
-    else if (nytp_handler_is_timed(&rec->costs.handlers[NYTP_HANDLER_ENTRY]))
-        enter_timed(aTHX_ rec, cv, next, now);
-    else
-        enter_plain(aTHX_ rec, cv, next, now);
+        return next;
+    }
+    if (nytp_handler_is_due(&rec->costs.handlers, NYTP_HANDLER_ENTRY))
+        nytp_handler_begin(&rec->costs.handlers, NYTP_HANDLER_ENTRY, &rec->clock, next,
+                           sizeof *next);
+    enter_plain(aTHX_ rec, cv, next, now);
+    if (nytp_handler_is_timed(&rec->costs.handlers))
+        nytp_handler_end(&rec->costs.handlers, &rec->clock);
     return next;
 }
 

@@ -206,7 +206,7 @@ struct event_times {
 static void time_no_handlers(struct nytp_cost_meter *meter)
 {
     for (enum nytp_handler handler = 0; handler < NYTP_HANDLERS; handler++)
-        meter->scratch.costs.handlers[handler].until = INT16_MAX;
+        meter->scratch.costs.handlers.until[handler] = INT16_MAX;
 }
 
 static struct event_times time_events(pTHX_ struct nytp_cost_meter *meter,
@@ -230,11 +230,13 @@ static struct event_times time_events(pTHX_ struct nytp_cost_meter *meter,
 static double time_handler(pTHX_ struct nytp_cost_meter *meter, enum nytp_handler handler)
 {
     const enum nytp_cost_kind kind = timed_handlers[handler].kind;
-    struct nytp_handler_time *const time = &meter->scratch.costs.handlers[handler];
+    struct nytp_handler_times *const times = &meter->scratch.costs.handlers;
+    const struct nytp_handler_time *const time = &times->of[handler];
     uint64_t rounds[N_HANDLER_ROUNDS];
     time_no_handlers(meter);
     for (int r = 0; r < N_HANDLER_ROUNDS; r++) {
-        *time = (struct nytp_handler_time){.period = 1};
+        times->of[handler] = (struct nytp_handler_time){.period = 1};
+        times->until[handler] = 0;
         nytp_cost_program_time(aTHX_ meter->program, kind, true, 1);
         if (time->n == 0)
             return 0;
@@ -252,7 +254,6 @@ static void add_span(struct longer *to, struct nytp_handler_time *in_program, do
     to->n_rare += in_program->n_rare;
     to->raw_rare += (double)in_program->raw_rare;
     *in_program = (struct nytp_handler_time){
-        .until = in_program->until,
         .period = to->n < MANY_RUNS ? NYTP_HANDLER_PERIOD : NYTP_HANDLER_LATER_PERIOD};
 }
 
@@ -278,7 +279,7 @@ static void compare_handlers(struct nytp_recorder *rec)
 {
     struct nytp_cost_meter *const meter = rec->costs.meter;
     for (enum nytp_handler handler = 0; handler < NYTP_HANDLERS; handler++) {
-        struct nytp_handler_time *const in_program = &rec->costs.handlers[handler];
+        struct nytp_handler_time *const in_program = &rec->costs.handlers.of[handler];
         if (in_program->n > 0 && meter->in_loop[handler] > 0)
             add_span(&meter->longer[handler], in_program, meter->in_loop[handler]);
     }
@@ -434,8 +435,7 @@ static void measure(pTHX_ struct nytp_recorder *rec, enum nytp_cost_kind first,
 static void begin_handler_times(struct nytp_recorder *rec)
 {
     for (int i = 0; i < NYTP_HANDLERS; i++)
-        rec->costs.handlers[i] = (struct nytp_handler_time){
-            .until = rec->costs.handlers[i].until, .period = NYTP_HANDLER_PERIOD};
+        rec->costs.handlers.of[i] = (struct nytp_handler_time){.period = NYTP_HANDLER_PERIOD};
 }
 
 void nytp_costs_begin_file(struct nytp_recorder *rec)

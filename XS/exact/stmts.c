@@ -215,14 +215,6 @@ static NYTP_INLINED void begin_plain(pTHX_ struct nytp_recorder *rec, const COP 
     rec->last.left_fresh = false;
 }
 
-static __attribute__((noinline)) void
-begin_timed(pTHX_ struct nytp_recorder *rec, const COP *cop, struct nytp_handler_time *time)
-{
-    const struct nytp_handler_run run = nytp_handler_begins(&rec->clock, cop, sizeof *cop);
-    begin_plain(aTHX_ rec, cop);
-    nytp_handler_ends(time, &rec->clock, run);
-}
-
 static NYTP_COLD void look_at_clock(pTHX_ struct nytp_recorder *rec)
 {
     nytp_guard(rec);
@@ -271,14 +263,14 @@ OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
         else if (rec->on.stmts)
             nytp_stmt_begin(aTHX_ rec, cop);
     } else {
-        struct nytp_handler_time *const time =
-            &rec->costs
-                 .handlers[(const OP *)cop == rec->last.entered_op ? NYTP_HANDLER_FIRST
-                                                                   : NYTP_HANDLER_STATEMENT];
-        if (nytp_handler_is_timed(time))
-            begin_timed(aTHX_ rec, cop, time);
-        else
-            begin_plain(aTHX_ rec, cop);
+        const enum nytp_handler handler = (const OP *)cop == rec->last.entered_op
+                                              ? NYTP_HANDLER_FIRST
+                                              : NYTP_HANDLER_STATEMENT;
+        if (nytp_handler_is_due(&rec->costs.handlers, handler))
+            nytp_handler_begin(&rec->costs.handlers, handler, &rec->clock, cop, sizeof *cop);
+        begin_plain(aTHX_ rec, cop);
+        if (nytp_handler_is_timed(&rec->costs.handlers))
+            nytp_handler_end(&rec->costs.handlers, &rec->clock);
     }
     return next;
 }
@@ -320,14 +312,6 @@ static NYTP_INLINED void return_plain(pTHX_ struct nytp_recorder *rec)
     nytp_place_run_cop(aTHX_ rec, PL_curcop);
 }
 
-static __attribute__((noinline)) void return_timed(pTHX_ struct nytp_recorder *rec,
-                                                   struct nytp_handler_time *time)
-{
-    const struct nytp_handler_run run = nytp_handler_begins(&rec->clock, NULL, 0);
-    return_plain(aTHX_ rec);
-    nytp_handler_ends(time, &rec->clock, run);
-}
-
 /* Returns whether the statement in progress goes on, as after most rounds of a loop: then one
  * record replaces two. Limited, so that a long loop is recorded if the program is killed, and
  * so that the clock is read. */
@@ -344,13 +328,13 @@ OP *nytp_stmt_leave(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
     if (LIKELY(rec->on.plain)) {
         if (goes_on(aTHX_ rec))
             return next;
-        struct nytp_handler_time *const time =
-            &rec->costs
-                 .handlers[rec->last.left_fresh ? NYTP_HANDLER_RETURN : NYTP_HANDLER_LEAVE];
-        if (nytp_handler_is_timed(time))
-            return_timed(aTHX_ rec, time);
-        else
-            return_plain(aTHX_ rec);
+        const enum nytp_handler handler =
+            rec->last.left_fresh ? NYTP_HANDLER_RETURN : NYTP_HANDLER_LEAVE;
+        if (nytp_handler_is_due(&rec->costs.handlers, handler))
+            nytp_handler_begin(&rec->costs.handlers, handler, &rec->clock, NULL, 0);
+        return_plain(aTHX_ rec);
+        if (nytp_handler_is_timed(&rec->costs.handlers))
+            nytp_handler_end(&rec->costs.handlers, &rec->clock);
         return next;
     }
     if (UNLIKELY(rec->on.first_look))

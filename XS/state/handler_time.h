@@ -5,8 +5,8 @@
  * caches and for mispredicted branches; a measuring loop does not show that.
  *
  * Runs are timed in pairs. The first of each brings the timing code into the cache and is
- * dropped. A run begins when all that perl did before is done: what perl waits for is no part
- * of it.
+ * dropped. The code that is timed is that of all runs: it waits for its instructions, too. A
+ * run begins when all that perl did before is done: what perl waits for is no part of it.
  */
 #ifndef NYTP_HANDLER_TIME_H
 #define NYTP_HANDLER_TIME_H
@@ -39,7 +39,6 @@ enum {
 };
 
 struct nytp_handler_time {
-    int16_t until;     /* runs until the next timed pair; -1 and -2: its two runs */
     int16_t period;    /* runs from one timed pair to the next */
     uint32_t n;        /* runs kept */
     uint32_t n_rare;   /* of these, that did rare work, most of which was cut out of the axis */
@@ -48,10 +47,25 @@ struct nytp_handler_time {
     uint64_t raw_rare; /* time of those that did rare work */
 };
 
+struct nytp_handler_times {
+    int16_t until[NYTP_HANDLERS]; /* runs until the next timed pair; -1 and -2: its two runs */
+    bool is_timed;                /* a timed run: */
+    enum nytp_handler timed;      /* of this handler, */
+    uint64_t begun, base_raw;     /* the clock when it began, and its base_raw */
+    struct nytp_handler_time of[NYTP_HANDLERS];
+};
+
 /* Counts down to the next timed pair. Returns whether the run is one of it. */
-static inline bool nytp_handler_is_timed(struct nytp_handler_time *time)
+static inline bool nytp_handler_is_due(struct nytp_handler_times *times,
+                                       enum nytp_handler handler)
 {
-    return UNLIKELY(--time->until < 0);
+    return UNLIKELY(--times->until[handler] < 0);
+}
+
+/* Returns whether a run is timed. */
+static inline bool nytp_handler_is_timed(const struct nytp_handler_times *times)
+{
+    return UNLIKELY(times->is_timed);
 }
 
 /* Waits until the processor has done all that came before. */
@@ -66,41 +80,17 @@ static inline void nytp_finish_ops(void)
 #endif
 }
 
-/* A timed run: the clock when it began. */
-struct nytp_handler_run {
-    uint64_t cycles, base_raw;
-};
-
 /* Begins a timed run. It does not wait for what perl began before, nor for `size` bytes at
  * `perls`, which perl itself reads next. */
-static inline struct nytp_handler_run nytp_handler_begins(const struct nytp_clock *clock,
-                                                          const void *perls, size_t size)
+void nytp_handler_begin(struct nytp_handler_times *times, enum nytp_handler handler,
+                        const struct nytp_clock *clock, const void *perls, size_t size);
+
+/* Ends one that did not run to its end. */
+static inline void nytp_handler_give_up(struct nytp_handler_times *times)
 {
-    if (size > 0) {
-        (void)*(const volatile char *)perls;
-        (void)((const volatile char *)perls)[size - 1];
-    }
-    nytp_finish_ops();
-    return (struct nytp_handler_run){nytp_clock_cycles(clock), clock->base_raw};
+    times->is_timed = false;
 }
 
-static inline void nytp_handler_ends(struct nytp_handler_time *time,
-                                     const struct nytp_clock *clock,
-                                     struct nytp_handler_run run)
-{
-    const uint64_t raw = nytp_clock_cycles(clock) - run.cycles;
-    if (time->until == -1)
-        return;
-    time->until = (int16_t)(time->period - 1);
-    if (raw >= NYTP_HANDLER_LONGEST_RAW)
-        return;
-    time->raw += raw;
-    time->raw2 += raw * raw;
-    time->n++;
-    if (clock->base_raw != run.base_raw) {
-        time->raw_rare += raw;
-        time->n_rare++;
-    }
-}
+void nytp_handler_end(struct nytp_handler_times *times, const struct nytp_clock *clock);
 
 #endif

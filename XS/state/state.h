@@ -104,7 +104,7 @@ struct nytp_rec_run {
 
 /* costs.c: what recording costs. */
 struct nytp_rec_costs {
-    struct nytp_handler_time handlers[NYTP_HANDLERS]; /* also the timed handlers write these */
+    struct nytp_handler_times handlers; /* also the timed handlers write these */
     double builtin_ns;              /* what recording adds to a builtin; 0: unknown */
     struct nytp_cost_meter *meter;  /* owned; NULL: none yet */
     struct nytp_recorder *recorder; /* the meter's own recorder, in the meter */
