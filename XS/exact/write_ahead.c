@@ -53,18 +53,19 @@ static void emit_frames(struct nytp_recorder *rec)
 
 void nytp_write_ahead(pTHX_ struct nytp_recorder *rec)
 {
-    const uint64_t raw = nytp_clock_raw(&rec->clock);
-    if (rec->options.flush_s <= 0 || rec->run.forked || !nytp_stream_can_pay_flush(rec, raw))
+    if (rec->options.flush_s <= 0 || rec->run.forked ||
+        !nytp_stream_can_pay_flush(rec, nytp_clock_raw(&rec->clock)))
         return;
     dSAVE_ERRNO;
     nytp_guard(rec);
     nytp_clock_pause(&rec->clock);
+    const int64_t begun_ns = nytp_clock_processor_ns();
     emit_frames(rec);
     nytp_places_put_counts(rec);
     nytp_sub_infos_write(aTHX_ rec);
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
+    nytp_stream_pay_flush(rec, nytp_clock_processor_ns() - begun_ns);
     nytp_clock_resume(&rec->clock);
-    nytp_stream_pay_flush(rec, raw);
     nytp_unguard(rec);
     RESTORE_ERRNO;
 }

@@ -328,7 +328,7 @@ static void plan_wait(pTHX_ struct nytp_recorder *rec)
     if (rec->state != NYTP_ARMED || (rec->kind == NYTP_EXACT && !rec->run.comes_late))
         return;
     rec->load->waits = STATEMENTS_TO_IMPORT;
-    rec->load->loaded_ns = nytp_profile_processor_ns();
+    rec->load->loaded_ns = nytp_clock_processor_ns();
     nytp_safe_point_set(NYTP_ASKER_LOAD, wait_for_import);
     nytp_safe_point_begin(aTHX);
     nytp_safe_point_ask((void *)rec->interpreter);

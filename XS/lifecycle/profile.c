@@ -31,14 +31,6 @@ static const char default_path[] = "nytprof.out";
 
 /* ---- records ---- */
 
-int64_t nytp_profile_processor_ns(void)
-{
-    struct timespec now;
-    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) != 0)
-        return -1;
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static double time_of_day(void)
 {
     struct timeval now;
@@ -124,7 +116,7 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     int64_t peak;
     if (!nytp_platform_memory(&rec->profile->memory_start, &peak))
         rec->profile->memory_start = 0;
-    rec->profile->processor_ns = nytp_profile_processor_ns();
+    rec->profile->processor_ns = nytp_clock_processor_ns();
     nytp_write_pid_start(rec->writer, (uint32_t)rec->run.pid, (uint32_t)getppid(),
                          time_of_day());
     if (rec->profile->memory_start > 0 && !rec->on.counts)
@@ -374,7 +366,7 @@ bool nytp_profile_open(pTHX_ struct nytp_recorder *rec)
  * processor. Another thread, which may end the profile, has its own time. */
 static void write_processor_time(struct nytp_recorder *rec)
 {
-    const int64_t began = rec->profile->processor_ns, now = nytp_profile_processor_ns();
+    const int64_t began = rec->profile->processor_ns, now = nytp_clock_processor_ns();
     if (rec->dprof == NULL && !rec->on.counts && began >= 0 && now >= began)
         write_number(rec, NYTP_PROCESSOR_TIME_HEAD, now - began);
 }
@@ -461,7 +453,7 @@ void nytp_profile_say_end(struct nytp_recorder *rec)
 void nytp_profile_say_if_never_begun(struct nytp_recorder *rec)
 {
     const int64_t lost_ns =
-        (nytp_file_is_open(rec) ? rec->profile->processor_ns : nytp_profile_processor_ns()) -
+        (nytp_file_is_open(rec) ? rec->profile->processor_ns : nytp_clock_processor_ns()) -
         rec->load->loaded_ns;
     if (rec->load->waits > 0 && is_first(rec) && lost_ns >= LONG_NS)
         nytp_say(&rec->options,

@@ -72,7 +72,4 @@ void nytp_profile_say_end(struct nytp_recorder *rec);
 /* At the program's end: reports that recording has never begun, if the user might not know. */
 void nytp_profile_say_if_never_begun(struct nytp_recorder *rec);
 
-/* Returns the nanoseconds that this thread ran on a processor, or -1 if unknown. */
-int64_t nytp_profile_processor_ns(void);
-
 #endif

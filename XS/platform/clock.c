@@ -84,6 +84,14 @@ static void start_counter(struct nytp_clock *clock)
     clock->source = clock->is_counter ? source : NULL;
 }
 
+int64_t nytp_clock_processor_ns(void)
+{
+    struct timespec now;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) != 0)
+        return -1;
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 uint64_t nytp_clock_system_raw(const struct nytp_clock *clock)
 {
     const uint64_t ns = ns_of(clock->id);

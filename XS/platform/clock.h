@@ -51,6 +51,9 @@ struct nytp_clock {
 /* Returns a raw reading from clock_gettime(). */
 uint64_t nytp_clock_system_raw(const struct nytp_clock *clock);
 
+/* Returns the nanoseconds that this thread ran on a processor, or -1 if unknown. */
+int64_t nytp_clock_processor_ns(void);
+
 /* Returns the time in units of the counter, also when the clocks have parted; else in
  * nanoseconds. */
 static inline uint64_t nytp_clock_raw(const struct nytp_clock *clock)

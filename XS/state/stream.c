@@ -197,10 +197,10 @@ void nytp_stream_watch_clock(struct nytp_recorder *rec, uint64_t *raw)
         nytp_write_attribute_record(rec->writer, "clock_parted", text, strlen(text));
 }
 
-void nytp_stream_pay_flush(struct nytp_recorder *rec, uint64_t raw)
+void nytp_stream_pay_flush(struct nytp_recorder *rec, int64_t ns)
 {
     rec->stream->flush_raw = nytp_clock_raw(&rec->clock);
-    rec->stream->credit_raw -= (int64_t)(rec->stream->flush_raw - raw);
+    rec->stream->credit_raw -= (int64_t)nytp_clock_raw_of_ns(&rec->clock, (uint64_t)ns);
 }
 
 void nytp_stream_begin(struct nytp_recorder *rec)

@@ -57,10 +57,11 @@ void nytp_stream_plan_wake_up(struct nytp_recorder *rec, uint64_t raw);
 
 /* Flushes that calls ask for may take one part in WAIT_SHARE of the time, and MOST_CREDIT_NS at
  * once. So a program that blocks rarely flushes each time; one that reads a socket byte by byte
- * flushes rarely. */
+ * flushes rarely. Processor time counts: on a busy machine a flush may wait long for a processor,
+ * and the next one must not be left out for that. */
 bool nytp_stream_can_pay_flush(struct nytp_recorder *rec, uint64_t raw);
-/* Accounts for a flush that began at reading `raw`. */
-void nytp_stream_pay_flush(struct nytp_recorder *rec, uint64_t raw);
+/* Accounts for a flush that has ended, and took so many nanoseconds of processor time. */
+void nytp_stream_pay_flush(struct nytp_recorder *rec, int64_t ns);
 
 /* Compares the counter with the kernel's clock. If they have diverged, that is recorded, *raw
  * is read again, and readings come from clock_gettime() from here on. */
