@@ -13,6 +13,7 @@
 #include "XS/output/say.h"
 #include "XS/state/state.h"
 
+#include "formats/base/bisect.h"
 #include "formats/base/arena.h"
 #include "formats/stream/comments/bytes_records.h"
 
@@ -144,14 +145,8 @@ void nytp_blocks_add(struct nytp_recorder *rec, const struct nytp_bytes_record *
 
 static struct nytp_rec_block *block_of(const struct nytp_rec_blocks *blocks, uint64_t id)
 {
-    uint32_t low = 0, high = blocks->n;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (blocks->all[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = 0;
+    NYTP_BISECT(low, blocks->n, middle, blocks->all[middle].id < id);
     return low < blocks->n && blocks->all[low].id == id ? &blocks->all[low] : NULL;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "columns.h"
 
+#include "formats/base/bisect.h"
 #include "formats/base/utf8.h"
 
 static const struct {
@@ -17,14 +18,8 @@ static const struct {
 
 static bool is_wide(uint32_t character)
 {
-    size_t low = 0, high = sizeof wide / sizeof *wide;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (character > wide[middle].last)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = 0;
+    NYTP_BISECT(low, sizeof wide / sizeof *wide, middle, character > wide[middle].last);
     return low < sizeof wide / sizeof *wide && character >= wide[low].first;
 }
 

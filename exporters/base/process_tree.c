@@ -4,6 +4,7 @@
  */
 #include "process_tree.h"
 
+#include "formats/base/bisect.h"
 #include "formats/base/strings.h"
 
 #include <stdlib.h>
@@ -39,14 +40,9 @@ static uint32_t find_earlier(const struct nytp_profile *profile, const struct by
                              uint32_t child, uint32_t pid, uint32_t thread)
 {
     const struct by_pid wanted = {pid, child, profile->processes[child].start_s};
-    uint32_t low = 0, high = profile->n_processes, of_any_thread = NYTP_NO_PROCESS;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (by_pid_and_start(&pids[middle], &wanted) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = 0, of_any_thread = NYTP_NO_PROCESS;
+    NYTP_BISECT(low, profile->n_processes, middle,
+                by_pid_and_start(&pids[middle], &wanted) < 0);
     while (low > 0 && pids[low - 1].pid == pid) {
         const uint32_t process = pids[--low].process;
         if (nytp_compare_names(host_of(profile, process), host_of(profile, child)) != 0)

@@ -9,6 +9,7 @@
  */
 #include "diff.h"
 
+#include "formats/base/bisect.h"
 #include "formats/base/arena.h"
 #include "formats/base/table.h"
 #include "formats/model/svs.h"
@@ -644,14 +645,8 @@ struct nytp_diff *nytp_diff_new(const struct nytp_profile *profile,
 uint32_t nytp_diff_row_of(const struct nytp_diff *diff, uint32_t n_rows, struct nytp_name name,
                           struct nytp_name base_name, bool only_one)
 {
-    uint32_t low = 0, high = n_rows;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (nytp_compare_names(diff->rows[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = 0;
+    NYTP_BISECT(low, n_rows, middle, nytp_compare_names(diff->rows[middle].name, name) < 0);
     uint32_t n = 0, found = NYTP_DIFF_NO_ROW;
     for (; low + n < n_rows && nytp_compare_names(diff->rows[low + n].name, name) == 0; n++)
         if (nytp_compare_names(nytp_base_name(diff->rows[low + n].file), base_name) == 0)

@@ -4,6 +4,7 @@
  */
 #include "match.h"
 
+#include "formats/base/bisect.h"
 #include "formats/base/arena.h"
 #include "formats/base/strings.h"
 #include "exporters/select/rename.h"
@@ -40,14 +41,8 @@ static struct nytp_name adopted_name(const struct based *list, uint32_t n,
                                      struct nytp_name name)
 {
     const struct nytp_name base = nytp_base_name(name);
-    uint32_t low = 0, high = n;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (nytp_compare_names(list[middle].base, base) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = 0;
+    NYTP_BISECT(low, n, middle, nytp_compare_names(list[middle].base, base) < 0);
     uint32_t count = 0;
     for (; low + count < n && nytp_compare_names(list[low + count].base, base) == 0; count++)
         if (nytp_compare_names(list[low + count].name, name) == 0)

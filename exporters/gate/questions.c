@@ -5,6 +5,7 @@
 #include "questions.h"
 
 #include "exporters/base/near.h"
+#include "formats/base/bisect.h"
 #include "formats/base/printable.h"
 #include "exporters/base/wait_rows.h"
 #include "exporters/compare/diff_amounts.h"
@@ -82,7 +83,8 @@ static bool is_unjudgeable(struct asking *a)
     const struct nytp_diff *diff = a->diff;
     const bool is_time = nytp_weight_is_time(rule->value);
     const bool counts = !is_time && !nytp_weight_is_bytes(rule->value);
-    if (counts && (diff->sampled[NYTP_DIFF_NEW] || (rule->from_base && diff->sampled[NYTP_DIFF_BASE])))
+    if (counts &&
+        (diff->sampled[NYTP_DIFF_NEW] || (rule->from_base && diff->sampled[NYTP_DIFF_BASE])))
         return answer(a, NYTP_GATE_UNJUDGED,
                       "it was sampled, and how many samples and calls were seen is chance");
     if (is_time && !diff->has_times)
@@ -151,16 +153,12 @@ static uint32_t first_of(const struct asking *a, const struct nytp_name *names, 
                          uint32_t n)
 {
     const struct nytp_gate_rule *const rule = rule_of(a);
-    uint32_t low = 0, high = rule->scope == NYTP_GATE_EACH ? 0 : n;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const struct nytp_name *const name =
-            (const struct nytp_name *)((const char *)names + middle * stride);
-        if (nytp_compare_names(*name, nytp_name_of_text(rule->name)) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const struct nytp_name wanted = nytp_name_of_text(rule->name);
+    const char *const first = (const char *)names;
+    uint32_t low = 0;
+    NYTP_BISECT(low, rule->scope == NYTP_GATE_EACH ? 0 : n, at,
+                nytp_compare_names(*(const struct nytp_name *)(first + at * stride), wanted) <
+                    0);
     return low;
 }
 
@@ -250,8 +248,7 @@ static bool ask_rows(struct asking *a)
 /* ---- SQL statements ---- */
 
 /* Returns the rule's count in one run. Sets *found if a request matches. */
-static int64_t count_queries(struct asking *a, const struct nytp_queries *queries,
-                                bool *found)
+static int64_t count_queries(struct asking *a, const struct nytp_queries *queries, bool *found)
 {
     const struct nytp_gate_rule *rule = rule_of(a);
     int64_t most = 0;
@@ -303,9 +300,8 @@ static bool ask_statements(struct asking *a)
     free(only);
     if (ok && !found) {
         forget(a);
-        return answer(
-            a, rule->or_absent ? NYTP_GATE_KEPT : NYTP_GATE_UNJUDGED,
-            "no request matches");
+        return answer(a, rule->or_absent ? NYTP_GATE_KEPT : NYTP_GATE_UNJUDGED,
+                      "no request matches");
     }
     return ok && ask(a, NULL,
                      nytp_name_of_text(rule->scope == NYTP_GATE_TOTAL ? "total" : rule->name));

@@ -10,6 +10,7 @@
 
 #include "exporters/compare/diff_formats.h"
 #include "exporters/compare/diff_lines.h"
+#include "formats/base/bisect.h"
 #include "formats/base/table.h"
 
 #include <stdlib.h>
@@ -91,14 +92,9 @@ bool nytp_report_index_changes(struct nytp_report *report)
 static uint32_t first_at(const struct nytp_report *report, uint32_t file, uint32_t line)
 {
     const struct nytp_report_change wanted = {.file = file, .line = line};
-    uint32_t low = 0, high = report->n_changes;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (by_place(&report->changes[middle], &wanted) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = 0;
+    NYTP_BISECT(low, report->n_changes, middle,
+                by_place(&report->changes[middle], &wanted) < 0);
     return low;
 }
 

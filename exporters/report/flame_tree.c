@@ -4,6 +4,8 @@
  */
 #include "flame_tree.h"
 
+#include "formats/base/bisect.h"
+
 #include <stdlib.h>
 
 #define NONE NYTP_REPORT_NONE
@@ -99,16 +101,11 @@ void nytp_flame_free(struct nytp_flame *flame)
 
 uint32_t nytp_flame_sub_of_name(const struct nytp_profile *profile, struct nytp_name name)
 {
-    uint32_t low = 1, high = profile->n_subs; /* the first is main::RUNTIME, out of order */
-    if (high > 0 && nytp_compare_names(profile->subs[0].name, name) == 0)
+    uint32_t low = 1; /* the first is main::RUNTIME, out of order */
+    if (profile->n_subs > 0 && nytp_compare_names(profile->subs[0].name, name) == 0)
         return 0;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (nytp_compare_names(profile->subs[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    NYTP_BISECT(low, profile->n_subs, middle,
+                nytp_compare_names(profile->subs[middle].name, name) < 0);
     return low < profile->n_subs && nytp_compare_names(profile->subs[low].name, name) == 0
                ? low
                : NONE;

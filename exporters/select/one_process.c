@@ -107,29 +107,12 @@ static bool take_arcs(struct nytp_profile *some, const struct nytp_arcs_before *
     return ok;
 }
 
-/* Spans are sorted by process. */
-static struct nytp_slice slice_spans(const struct nytp_profile *profile,
-                                     struct nytp_slice nodes)
-{
-    uint32_t low = 0, high = profile->n_spans;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (profile->spans[middle].node < nodes.first)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    struct nytp_slice spans = {low, 0};
-    while (low + spans.n < profile->n_spans &&
-           profile->spans[low + spans.n].node < nodes.first + nodes.n)
-        spans.n++;
-    return spans;
-}
-
 static void copy_spans(struct nytp_profile *some, const struct nytp_profile *profile,
                        struct nytp_slice nodes, bool *ok)
 {
-    const struct nytp_slice spans = slice_spans(profile, nodes);
+    const uint32_t first = nytp_first_span(profile, nodes.first);
+    const struct nytp_slice spans = {first,
+                                     nytp_first_span(profile, nodes.first + nodes.n) - first};
     some->spans = COPY(ok, profile->spans, spans);
     some->n_spans = spans.n;
     for (uint32_t i = 0; some->spans != NULL && i < spans.n; i++)

@@ -7,6 +7,7 @@
 #include "inclusive.h"
 #include "formats/model/outermost.h"
 #include "formats/model/svs.h"
+#include "formats/base/bisect.h"
 #include "formats/base/wide.h"
 
 #include <stdlib.h>
@@ -56,14 +57,9 @@ static uint32_t lower_bound(const struct nytp_profile *profile, const struct nyt
                             const struct nytp_node *node, uint32_t recording, uint32_t file,
                             uint32_t line)
 {
-    uint32_t low = caller->first_arc, high = caller->first_arc + caller->n_arcs;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (compare_arc(&profile->arcs[middle], node, recording, file, line) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = caller->first_arc;
+    NYTP_BISECT(low, caller->first_arc + caller->n_arcs, middle,
+                compare_arc(&profile->arcs[middle], node, recording, file, line) < 0);
     return low;
 }
 

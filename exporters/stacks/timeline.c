@@ -13,20 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* First span of which the node is `node` or a later one; spans are sorted by process. */
-static uint32_t span_from(const struct nytp_profile *profile, uint32_t first_node)
-{
-    uint32_t low = 0, high = profile->n_spans;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (profile->spans[middle].node < first_node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 void nytp_timeline_begin(struct nytp_timeline *timeline, const struct nytp_profile *profile,
                          uint32_t process)
 {
@@ -34,8 +20,8 @@ void nytp_timeline_begin(struct nytp_timeline *timeline, const struct nytp_profi
     *timeline = (struct nytp_timeline){
         .profile = profile,
         .root = first_node,
-        .next = span_from(profile, first_node),
-        .end = span_from(profile, nytp_process_nodes_end(profile, process)),
+        .next = nytp_first_span(profile, first_node),
+        .end = nytp_first_span(profile, nytp_process_nodes_end(profile, process)),
         .end_ticks = profile->nodes[first_node].incl_ticks,
     };
     for (uint32_t i = timeline->next; i < timeline->end; i++)

@@ -15,6 +15,8 @@
 #include "formats/stream/comments/bytes_records.h"
 #include "formats/stream/comments/svs_records.h"
 
+#include "formats/base/bisect.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -373,14 +375,8 @@ static bool svs_event(struct nytp_builder *b, const struct nytp_svs_record *reco
 static bool free_event(struct nytp_builder *b, uint64_t id)
 {
     struct nytp_calltree *const tree = &b->stack.tree;
-    uint32_t low = b->memory.first_sample, high = tree->samples.n;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (tree->samples.at[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = b->memory.first_sample;
+    NYTP_BISECT(low, tree->samples.n, middle, tree->samples.at[middle].id < id);
     if (low >= tree->samples.n || tree->samples.at[low].id != id ||
         tree->samples.at[low].freed_as != 0)
         return true;

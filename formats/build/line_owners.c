@@ -11,6 +11,8 @@
 
 #include "formats/model/profile.h"
 
+#include "formats/base/bisect.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,15 +149,9 @@ static bool cut_segments(struct nytp_line_owners *o)
 
 uint32_t nytp_line_owners_sub(const struct nytp_line_owners *o, uint32_t file, uint32_t line)
 {
-    uint32_t low = 0, high = o->segments.n;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const struct nytp_built_range *s = &o->segments.at[middle];
-        if (s->file < file || (s->file == file && s->last_line < line))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = 0;
+    NYTP_BISECT(low, o->segments.n, middle, o->segments.at[middle].file < file ||
+                    (o->segments.at[middle].file == file && o->segments.at[middle].last_line < line));
     if (low < o->segments.n && o->segments.at[low].file == file &&
         o->segments.at[low].first_line <= line)
         return o->segments.at[low].name;

@@ -3,6 +3,7 @@
  * Look-ups in the finished model, its end, and the check of the invariants in model.h.
  */
 #include "profile.h"
+#include "formats/base/bisect.h"
 #include "formats/base/arena.h"
 #include "eval_files.h"
 #include "formats/base/strings.h"
@@ -88,14 +89,9 @@ const struct nytp_name *nytp_profile_option(const struct nytp_profile *p, const 
  * `number` is that of the first row, `row_size` the size of a row. */
 static uint32_t rows_from(const uint32_t *number, size_t row_size, uint32_t n, uint32_t wanted)
 {
-    uint32_t low = 0, high = n;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (*(const uint32_t *)((const char *)number + middle * row_size) < wanted)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = 0;
+    NYTP_BISECT(low, n, middle,
+                *(const uint32_t *)((const char *)number + middle * row_size) < wanted);
     return low;
 }
 
@@ -342,6 +338,11 @@ bool nytp_profile_check(const struct nytp_profile *p, struct nytp_error *error)
 uint32_t nytp_process_nodes_end(const struct nytp_profile *p, uint32_t process)
 {
     return process + 1 < p->n_processes ? p->processes[process + 1].root : p->n_nodes;
+}
+
+uint32_t nytp_first_span(const struct nytp_profile *p, uint32_t node)
+{
+    return p->n_spans == 0 ? 0 : rows_from(&p->spans->node, sizeof *p->spans, p->n_spans, node);
 }
 
 #define ROWS_OF(rows)                                                                          \

@@ -62,6 +62,10 @@ struct nytp_slice nytp_stretches_of(const struct nytp_profile *p, uint32_t proce
 struct nytp_slice nytp_regexes_of(const struct nytp_profile *p, uint32_t process, uint32_t n);
 struct nytp_slice nytp_waited_of(const struct nytp_profile *p, uint32_t process, uint32_t n);
 
+/* Returns the first span of this node or a later process's, or n_spans. Spans are sorted by
+ * process, whose nodes are in one piece: `node` is the first of a process. */
+uint32_t nytp_first_span(const struct nytp_profile *p, uint32_t node);
+
 /* Notes that a selection left out time: removes data that is known for whole processes only. */
 void nytp_profile_lose_time(struct nytp_profile *p);
 

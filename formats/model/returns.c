@@ -7,6 +7,8 @@
  */
 #include "returns.h"
 
+#include "formats/base/bisect.h"
+
 #include <stdlib.h>
 
 void nytp_returns_free(struct nytp_returns *returns)
@@ -27,13 +29,7 @@ bool nytp_returns_note(struct nytp_returns *returns, uint32_t depth)
 
 bool nytp_returns_since(const struct nytp_returns *returns, uint32_t depth, uint64_t n)
 {
-    uint32_t low = 0, high = returns->last.n;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (returns->last.at[middle].depth <= depth)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = 0;
+    NYTP_BISECT(low, returns->last.n, middle, returns->last.at[middle].depth <= depth);
     return low > 0 && returns->last.at[low - 1].n > n;
 }
