@@ -76,7 +76,21 @@ my %piece = (
         return sub { Image::ExifTool->new->ImageInfo($^X) for 1 .. 5 };
     },
     statements => sub {
-        return sub { my ($x, $y) = (0); for my $n (1 .. 20_000) { $x += $n; $y = $x & 0xff; $x ^= 1 } };
+        # as many rounds of a loop a statement as real programs have: one in nine
+        my ($x, $y, $text, @list, %seen, @pair) = (0, 0, 'abc');
+        return sub {
+            for my $n (1 .. 6000) {
+                $x += $n;
+                $y = $x & 0xff;
+                $list[3] = $y;
+                $seen{$y} = 1;
+                $text = "x$y";
+                $x++ if $text eq 'x7';
+                $x ^= 1;
+                $y = substr($text, 0, 2);
+                @pair = ($x, $y);
+            }
+        };
     },
     calls => sub {
         my $add = sub { my $n = shift; return $n + 1 };
