@@ -272,6 +272,36 @@ is_deeply($seen[5],
 my ($text) = glob "$folder/csv/*csv-pl-1-line.txt";
 like(slurp($text), qr/\AH 1 line\n1: sub f \{\n2: \n.*6: f\(\) for 1 \.\. 3;\n.*F\n\z/s,
     'a report is header, lines, footer');
+
+# A line that runs a string eval, in reports of all levels: its own time, the addresses that its
+# report may use, and what a footer is given.
+my $with_eval = Devel::NYTProf::Reader->new(
+    record('witheval', qq{sub f { 1 }\neval "f();\\n" x 1000;\n}, 'blocks=1'), {quiet => 1});
+my ($of_main, $of_eval) = $with_eval->{profile}->all_fileinfos;
+my (%time, %address, @footer);
+$with_eval->{mk_report_source_line} = sub {
+    my ($number, $text, $stats, $of_file, $profile, $file) = @_;
+    my $level = $with_eval->current_level;
+    $address{$level} = join ' ', map { $with_eval->url_for_file($_) } $of_main, $of_eval;
+    %time = (own => $stats->{time}, eval => $stats->{evalcall_stmts_time_nested})
+        if $level eq 'line' && $file->fid == 1 && $number == 2;
+    return '';
+};
+$with_eval->set_param(footer => sub { push @footer, $_[1]; return '' });
+$with_eval->output_dir("$folder/csv");
+$with_eval->report({quiet => 1});
+is($time{own}, $of_main->line_time_data->[2][0], 'the time of a line has none of its string evals in it');
+is($time{eval}, $of_eval->sum_of_stmts_time, 'which is told beside it');
+is_deeply([map { [$address{$_} =~ /-(\w+)\.html/g] } qw(sub block line)], [(['line', 'line']) x 3],
+    'addresses are those of reports by line, in each report');
+like($with_eval->url_for_file($_->[0], 3, 'sub'), qr/-$_->[1]\.html#3\z/, "a report by $_->[1] can be named")
+    for [$of_main, 'sub'], [$of_eval, 'line'];
+is_deeply([sort @footer], [sort(($of_main->filename) x 3, $of_eval->filename)], 'footers get the names of files');
+$with_eval->{mk_report_source_line} = undef;
+$with_eval->report({quiet => 1});
+like(slurp((glob "$folder/csv/*witheval-pl-1-line.csv")[0]), qr/^(??{sprintf '%f', $time{own} + $time{eval}}),\d+,[\d.]+,eval /m,
+    'the line of a CSV report is the sum');
+
 $reader->output_dir("$folder/no/such");
 ok(!eval { $reader->report({quiet => 1}); 1 } && $@ =~ /^Unable to open \S+ for writing: No such/,
     'a report that cannot be written dies');

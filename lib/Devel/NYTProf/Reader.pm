@@ -108,7 +108,10 @@ sub fname_for_fileinfo {
 sub url_for_file {
     my ($self, $file, $anchor, $level) = @_;
     return '' if !defined $file;
-    my $name = $self->fname_for_fileinfo($file, $level);
+    my $info = $self->{profile}->fileinfo_of($file);
+    # string evals have no other report
+    $level = 'line' if !$level || $info && $info->is_eval;
+    my $name = $self->fname_for_fileinfo($info, $level);
     return "$name.html" . (defined $anchor && length $anchor ? "#$anchor" : '');
 }
 
@@ -172,9 +175,6 @@ sub _line_stats {
         $at->{evalcall_count} = keys %{$evals->{$line}};
         $at->{evalcall_count_nested} = @all;
         $at->{evalcall_stmts_time_nested} += $_->sum_of_stmts_time for @all;
-        # time in a string eval is charged to the line that runs it
-        $at->{time} += $at->{evalcall_stmts_time_nested};
-        $at->{'time/call'} = $at->{time} / ($at->{calls} || 1);
     }
     for my $sub ($file->subs_defined_sorted) {
         my $line = $sub->first_line or next;
@@ -198,6 +198,11 @@ sub _default_line {
     my ($self, $number, $text, $stats) = @_;
     $text =~ s/\A\s+//;
     my %value = (%$stats, source => $text);
+    # time in a string eval is charged to the line that runs it
+    if (defined(my $of_evals = $stats->{evalcall_stmts_time_nested})) {
+        $value{time} += $of_evals;
+        $value{'time/call'} = $value{time} / ($value{calls} || 1);
+    }
     my %format = (time => '%f', calls => '%d', 'time/call' => '%f', source => '%s');
     my $line = '';
     for my $column (@{$self->{line}}) {
@@ -233,7 +238,8 @@ sub _report_file {
         $text .= $make->($number, $line, $stats->[$number] || {}, $of_file, $profile, $file);
     }
     $text .= $self->_xsub_lines($file);
-    $text .= $self->get_param($_, [$profile, $file]) || '' for qw(dataend footer);
+    $text .= $self->get_param('dataend', [$profile, $file]) || '';
+    $text .= $self->get_param('footer', [$profile, $file->filename]) || '';
     return $self->_write($path, $text);
 }
 
@@ -307,7 +313,8 @@ Devel::NYTProf::Reader - write one report file for each source file
     fname_for_fileinfo(file [, level])  the name of the report for a file, without directory and
             suffix; dies without a file. A name longer than NYTPROF_FNAME_TRIM [50] has three dots
             between its first and last slash, or is TOOLONG; the id at the end tells such apart
-    url_for_file(file [, anchor [, level]])  the address of its HTML report
+    url_for_file(file [, anchor [, level]])  the address of its HTML report ['line']; a string eval
+            has that of level 'line' only
     url_for_sub(name)  the same, with the line where the sub begins, or a name for subs without
             lines, as anchor
     href_for_file, href_for_sub  href="..." with these
@@ -319,11 +326,12 @@ Devel::NYTProf::Reader - write one report file for each source file
 
 The parts of a report are C<suffix> of its name; C<header>, C<taintmsg>, C<datastart>, C<dataend>,
 C<footer>: text, or code that returns it, called with the profile and the
-L<Devel::NYTProf::FileInfo> (the header also with the report's name and level).
-C<mk_report_source_line> makes the text of a line from its number, text and statistics, those of
-the file, the profile and the file. C<mk_report_xsub_line> makes that of an xsub from its name, a
-text and its statistics, C<mk_report_separator_line> that between the two. Without the first, a
-line is C<time,calls,time/call,source>.
+L<Devel::NYTProf::FileInfo> (the header also with the report's name and level, the footer with the
+file's name instead). C<mk_report_source_line> makes the text of a line from its number, text and
+statistics, those of the file, the profile and the file. The C<time> of a line has no string evals
+in it: their time is C<evalcall_stmts_time_nested>. C<mk_report_xsub_line> makes that of an xsub
+from its name, a text and its statistics, C<mk_report_separator_line> that between the two.
+Without the first, a line is C<time,calls,time/call,source>, and its time that of both.
 
 =head1 SEE ALSO
 
