@@ -55,8 +55,10 @@ sub fmt_float {
     return 0 if !defined $number;
     $precision = 5 if !defined $precision;
     return $number if $number == int $number;
-    return sprintf "%.${precision}f", $number if $number <= 0 || $number >= 0.0001;
     my $digits = $precision > 4 ? $precision - 4 : 0;
+    # two digits are left of the smallest number without an exponent
+    my $least = $digits ? '1e-' . ($precision - 1) : 0.0001;
+    return sprintf "%.${precision}f", $number if $number <= 0 || $number >= $least;
     my $text = sprintf "%.${digits}e", $number;
     $text =~ s/e([-+])0+(\d)/e$1$2/;
     return $text;
