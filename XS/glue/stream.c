@@ -91,13 +91,15 @@ static void put_fields(pTHX_ struct stream *s, const struct nytp_event *e)
     }
 }
 
-/* Returns false if the code died and `guarded` had that caught. */
+/* Returns false if the code died and `guarded` had that caught. The code has a stack of its
+ * own: its `last` or `goto` would jump past the reader, which perl then returns into. */
 static bool call_perl(pTHX_ struct stream *s, CV *code, SV *tag, bool guarded)
 {
     /* $. may follow a handle that the callback read: take it back */
     PL_last_in_gv = s->counter;
     IoLINES(GvIOp(s->counter)) = s->chunk;
     dSP;
+    PUSHSTACKi(PERLSI_UNKNOWN);
     PUSHMARK(SP);
     EXTEND(SP, MAX_FIELDS + 1);
     PUSHs(tag);
@@ -105,6 +107,7 @@ static bool call_perl(pTHX_ struct stream *s, CV *code, SV *tag, bool guarded)
         PUSHs(s->field[i]);
     PUTBACK;
     call_sv((SV *)code, G_VOID | G_DISCARD | (guarded ? G_EVAL : 0));
+    POPSTACK;
     if (guarded && SvTRUE(ERRSV)) {
         s->died = newSVsv(ERRSV);
         return false;

@@ -70,6 +70,24 @@ is_deeply([map {$$_} @kept], [qw(ticks_per_sec nv_size application)],
     is($count, scalar @chunks, 'a callback may read another profile');
 }
 
+{
+    # each in a perl of its own, which it could crash when the program ends
+    my $use = 'use Devel::NYTProf::ReadStream q(for_chunks); no warnings; $f = shift; $n = 0; $| = 1;';
+    for my $case (
+        ['for (1, 2) { eval { for_chunks { last if ++$n == 4 } @o }; print $n, $@ }', qr/\A4Can't "last" outside a loop block .*\n21end\z/],
+        ['for (1) { eval { for_chunks { next if ++$n == 4 } @o }; print $n, $@ }', qr/\A4Can't "next" outside a loop block /],
+        ['eval { for_chunks { goto OUT if ++$n == 4 } @o }; OUT: print $n, $@', qr/\A4Can't .*(?:goto|label)/],
+        ['eval { for_chunks { die "d\n" if ++$n == 4 } @o }; print $n, $@', qr/\A4d\nend\z/],
+        ['for_chunks { print("e"), exit if ++$n == 4 } @o', qr/\Ae\z/],
+    ) {
+        my ($code, $want) = @$case;
+        open my $perl, '-|', $^X, '-Mblib', '-e', "$use; \@o = (filename => \$f, quiet => 1); $code; print 'end'", $made or die;
+        my $text = join '', <$perl>;
+        ok(close $perl, "$code: ends well");
+        like($text, $want, 'a callback cannot jump out of the reader');
+    }
+}
+
 for my $case (
     ['no such file', folder() . '/nosuch', qr/could not locate file for processing/],
     ['a folder', folder(), qr/could not locate file for processing/],
