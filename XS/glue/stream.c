@@ -149,9 +149,12 @@ static bool deliver(struct nytp_sink *sink, const struct nytp_event *event)
     return go_on;
 }
 
+/* The code lives until the reader returns, also if a callback removes or replaces it. */
 static CV *code_of(pTHX_ SV *sv)
 {
-    return SvROK(sv) && SvTYPE(SvRV(sv)) == SVt_PVCV ? (CV *)SvRV(sv) : NULL;
+    if (!SvROK(sv) || SvTYPE(SvRV(sv)) != SVt_PVCV)
+        return NULL;
+    return (CV *)sv_2mortal(SvREFCNT_inc_simple_NN(SvRV(sv)));
 }
 
 /* Sets the code for each tag and returns that for "all_loaded". Croaks on anything but code or

@@ -71,6 +71,17 @@ is_deeply([map {$$_} @kept], [qw(ticks_per_sec nv_size application)],
 }
 
 {
+    my (%code, @seen);
+    %code = map { my $tag = $_; ($tag => sub { push @seen, $tag; %code = () }) } qw(ATTRIBUTE OPTION SUB_INFO all_loaded);
+    Devel::NYTProf::Data->new({filename => $made, quiet => 1, callback => \%code});
+    is("@seen", 'ATTRIBUTE ATTRIBUTE ATTRIBUTE OPTION SUB_INFO all_loaded', 'callbacks may empty their hash');
+    my $n = 0;
+    my %option = (filename => $made, quiet => 1);
+    $option{callback} = sub { $n++; $option{callback} = undef };
+    Devel::NYTProf::Data->new(\%option);
+    is($n, scalar @chunks, 'or replace themselves');
+}
+{
     # each in a perl of its own, which it could crash when the program ends
     my $use = 'use Devel::NYTProf::ReadStream q(for_chunks); no warnings; $f = shift; $n = 0; $| = 1;';
     for my $case (
