@@ -6,6 +6,7 @@ use lib 't/lib';
 use Recorded qw(put record write_profile slurp folder in_folder double process_start process_end file_record);
 
 use Cwd qw(getcwd);
+use Scalar::Util ();
 use Devel::NYTProf::Data;
 
 my ($start, $file) = (process_start(), file_record());
@@ -270,5 +271,26 @@ is(qx{$^X -Mblib -MDevel::NYTProf::Data -e 'Devel::NYTProf::Data->new({filename 
     }
 }
 ok(!eval { $p->resolve_fid(undef); 1 } && $@ =~ /^No file specified/, 'no file at all croaks');
+
+# -- lifetimes
+
+{
+    my $path = record('outlived', 'sub f { g() } sub g { 1 } f(); eval "f()";');
+    my $loaded = sub { return Devel::NYTProf::Data->new({filename => $path, quiet => 1}) };
+    my @files = $loaded->()->all_fileinfos;
+    like($files[0]->filename_without_inc, qr/outlived\.pl\z/, 'a file outlives the variable of its profile');
+    my $calls = $loaded->()->subname_subinfo_map;
+    is($calls->{'main::f'}->fileinfo->sum_of_stmts_count, $files[0]->sum_of_stmts_count, 'so does a sub');
+    my ($eval) = $loaded->()->eval_fileinfos;
+    is($eval->outer->sum_of_stmts_count, $files[0]->sum_of_stmts_count, 'and a string eval');
+    my ($first, $file) = $loaded->();
+    my $weak = $first;
+    Scalar::Util::weaken($weak);
+    $file = ($first->all_fileinfos)[0];
+    $_->fileinfo for values %{$first->subname_subinfo_map};
+    undef $file;
+    undef $first;
+    is($weak, undef, 'a profile of which nothing is held is freed');
+}
 
 done_testing();

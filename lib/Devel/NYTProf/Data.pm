@@ -6,6 +6,9 @@ use warnings;
 
 our $VERSION = '6.14';
 
+use Devel::NYTProf::Constants qw(
+    NYTP_FIDi_PROFILE NYTP_FIDi_HAS_EVALS NYTP_FIDi_SUBS_DEFINED NYTP_SIi_PROFILE
+);
 use Devel::NYTProf::Core ();
 use Devel::NYTProf::FileInfo ();
 use Devel::NYTProf::SubInfo ();
@@ -57,6 +60,25 @@ sub _on_load {
         warn Data::Dumper->Dump([$self]);
     }
     exit $ask{exit} if defined $ask{exit};
+    return;
+}
+
+# Files and subs refer to the profile weakly, so that it can be freed. One that the program still
+# has keeps it: Devel::NYTProf::Data->new(...)->all_fileinfos is all that many programs say.
+sub DESTROY {
+    my ($self) = @_;
+    return if ${^GLOBAL_PHASE} eq 'DESTRUCT';
+    my @files = grep { $_ && @$_ } @{$self->{fid_fileinfo} || []};
+    my @subs = values %{$self->{sub_subinfo} || {}};
+    my %inside; # references from a file
+    for my $file (@files) {
+        $inside{0 + $_}++ for @{$file->[NYTP_FIDi_HAS_EVALS] || []}, values %{$file->[NYTP_FIDi_SUBS_DEFINED]};
+    }
+    for my $info (@files, @subs) {
+        # two are from the member and from our list
+        next if Internals::SvREFCNT(@$info) <= 2 + ($inside{0 + $info} || 0);
+        return $info->[$info->isa('Devel::NYTProf::FileInfo') ? NYTP_FIDi_PROFILE : NYTP_SIi_PROFILE] = $self;
+    }
     return;
 }
 
