@@ -110,6 +110,7 @@ MODULE = Devel::NYTProf    PACKAGE = Devel::NYTProf::Core
 
 BOOT:
     nytp_parts_begin();
+    nytp_thread_boot(aTHX);
     newXS("Devel::NYTProf::Core::set_text", nytp_set_text, __FILE__);
     newXS("Devel::NYTProf::Core::set_list", nytp_set_list, __FILE__);
 

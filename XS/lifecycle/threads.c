@@ -19,9 +19,17 @@ typedef struct {
 
 START_MY_CXT
 
+void nytp_thread_boot(pTHX)
+{
+    if (nytp_recorder_of(aTHX) != NULL)
+        return;
+    MY_CXT_INIT;
+    MY_CXT.recorder = NULL;
+}
+
 void nytp_thread_of_process(pTHX_ struct nytp_recorder *rec)
 {
-    MY_CXT_INIT;
+    dMY_CXT;
     MY_CXT.recorder = rec;
     if (atomic_load(&nytp_recorders_count.all) > 1)
         nytp_profile_be_further(aTHX_ rec);

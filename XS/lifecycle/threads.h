@@ -9,6 +9,10 @@
 
 #include "XS/state/state.h"
 
+/* Call it when the object is loaded into an interpreter. Programs that only read profiles have
+ * no recorder, and their threads run CLONE as well. */
+void nytp_thread_boot(pTHX);
+
 /* Registers a new recorder, so that it is found when the interpreter is cloned. It is a further
  * one if the process has another. */
 void nytp_thread_of_process(pTHX_ struct nytp_recorder *rec);

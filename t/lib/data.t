@@ -274,6 +274,15 @@ ok(!eval { $p->resolve_fid(undef); 1 } && $@ =~ /^No file specified/, 'no file a
 
 # -- lifetimes
 
+SKIP: {
+    require Config;
+    skip 'this perl has no threads', 1 if !$Config::Config{useithreads};
+    my $path = record('threaded', 'f() for 1 .. 3; sub f { 1 }');
+    my $code = 'use threads; use Devel::NYTProf::Data; my $p = Devel::NYTProf::Data->new({filename => shift, quiet => 1});'
+        . ' print threads->create(sub { $p->subinfo_of("main::f")->calls })->join, $p->subinfo_of("main::f")->calls';
+    is(qx{$^X -Mblib -e '$code' $path 2>&1}, 33, 'a program that reads profiles may have threads');
+}
+
 {
     my $path = record('outlived', 'sub f { g() } sub g { 1 } f(); eval "f()";');
     my $loaded = sub { return Devel::NYTProf::Data->new({filename => $path, quiet => 1}) };
