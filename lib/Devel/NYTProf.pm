@@ -55,7 +55,9 @@ returns into the middle of a statement (a sub returns, a loop condition is evalu
 rest is charged to that statement's line. The B<subroutine profiler> records every call of a Perl
 sub, XS sub or slow builtin: its place, and its time with and without the calls that it made.
 
-The profile is in NYTProf format 5, which every reader of Devel::NYTProf profiles reads.
+The profile is in NYTProf format 5, which readers of Devel::NYTProf profiles read.
+Devel::NYTProf's own reader stops at a profile that names only some of the files: that of a forked
+child, or one behind a rotation. L<nytprofmerge> makes one of it that names all.
 
 =head2 Loading
 
