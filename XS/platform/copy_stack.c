@@ -143,6 +143,7 @@ static void capture(const struct nytp_ring *ring, struct nytp_tick *tick)
 #endif
     struct nytp_tick_copy *const copy = &tick->copy;
     PERL_CONTEXT contexts[STACKS][CONTEXTS];
+    static const struct op none; /* between the calls of a sort's block there is no op */
     struct place places[STACKS];
     I32 top_after;
     struct op op;
@@ -157,7 +158,8 @@ static void capture(const struct nytp_ring *ring, struct nytp_tick *tick)
     pieces.size = 0;
     add_contexts(&pieces, contexts[0], &places[0]);
     const size_t to_top = add_piece(&pieces, &top_after, &si->si_cxix, sizeof top_after);
-    const size_t to_op = add_piece(&pieces, &op, tick->words[NYTP_TICK_OP], sizeof op);
+    const void *const running = tick->words[NYTP_TICK_OP];
+    const size_t to_op = add_piece(&pieces, &op, running != NULL ? running : &none, sizeof op);
     copy->callee = NULL;
     add_piece(&pieces, &copy->callee, sp + 1, sizeof copy->callee);
     for (int i = 1; i < n_places; i++)
@@ -172,6 +174,8 @@ static void capture(const struct nytp_ring *ring, struct nytp_tick *tick)
     copy->stack = si;
     copy->stack_type = places[0].type;
     copy->top = places[0].top;
+    copy->stack_below = n_places > 1 ? places[1].si : NULL;
+    copy->top_below = n_places > 1 ? places[1].top : -1;
     found.at = NYTP_TICK_CALLS;
     found.n_over = 0;
     copy_calls(copy, &found, contexts[0], &places[0], top_after);

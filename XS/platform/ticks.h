@@ -41,7 +41,9 @@ struct nytp_tick_copy {
     int n_there;       /* calls still open at the copy; deeper ones may have returned */
     const void *stack; /* the one in use */
     int stack_type;
-    int32_t top;            /* its top at the tick */
+    int32_t top;             /* its top at the tick */
+    const void *stack_below; /* the one below that in use; NULL: not copied */
+    int32_t top_below;
     const void *last_stack; /* the outermost one looked at */
     int32_t lowest;         /* calls at lower places of that one were not looked at */
     const void *op_handler; /* of the operation in progress */

@@ -296,6 +296,33 @@ static void begin_innermost(struct nytp_moment *moment)
         moment->n_above--;
 }
 
+/* Returns whether the stack in use was a sort's and had no calls: what runs is its block, or
+ * perl between two calls of that. */
+static bool is_sort(const struct nytp_tick_copy *copy)
+{
+    const bool is_whole = copy->last_stack != copy->stack || copy->lowest == 0;
+    return copy->n_calls >= 0 && copy->stack_type == PERLSI_SORT && is_whole &&
+           (copy->n_calls == 0 || copy->calls[copy->n_calls - 1].stack != copy->stack);
+}
+
+/* Finds the calls below a sort's block: it has the pad of the call that the sort stands in, on
+ * the stack below, which may have gone on since. A pad that was seen on the sort's own stack is
+ * that of a sub that the block calls. Returns whether the innermost call is the sort's. */
+static bool find_sort(struct nytp_reading *reading, const struct nytp_tick_copy *copy,
+                      struct nytp_call_memory *memory, struct nytp_found *found)
+{
+    const uint32_t n = nytp_calls_n(&reading->calls);
+    if (nytp_find_stack(reading, memory, found))
+        return found->n_left == 0 && found->n_open == n;
+    if (copy->stack_below == NULL ||
+        nytp_seen_with(memory, reading->pad, reading->stack) != NULL)
+        return false;
+    reading->stack = PTR2UV(copy->stack_below);
+    reading->top = copy->top_below;
+    reading->n_learned = n;
+    return nytp_find_stack(reading, memory, found);
+}
+
 static void find_calls(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
                        const struct nytp_tick *tick, struct nytp_moment *moment)
 {
@@ -304,7 +331,11 @@ static void find_calls(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *
     reading.stack = stack;
     reading.rec = rec;
     read_moment(aTHX_ & reading, tick);
-    nytp_find_stack(&reading.common, &stack->memory, &found);
+    moment->is_sort = false;
+    if (is_sort(&tick->copy))
+        moment->is_sort = find_sort(&reading.common, &tick->copy, &stack->memory, &found);
+    else
+        nytp_find_stack(&reading.common, &stack->memory, &found);
     take_found(aTHX_ & reading, &found, moment);
     if (moment->n_above > 0 &&
         NYTP_CALL_SITE(&moment->above[moment->n_above - 1]) == moment->cop)
@@ -313,14 +344,6 @@ static void find_calls(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *
     moment->pad = moment->n_above > 0   ? moment->above[moment->n_above - 1].pad
                   : moment->n_below > 0 ? stack->now[moment->n_below - 1].pad
                                         : reading.common.main_pad;
-}
-
-/* Returns whether the stack in use had none: what runs is a block, as of a sort. */
-static bool has_no_calls(const struct nytp_tick_copy *copy)
-{
-    const bool is_whole = copy->last_stack != copy->stack || copy->lowest == 0;
-    return is_whole &&
-           (copy->n_calls == 0 || copy->calls[copy->n_calls - 1].stack != copy->stack);
 }
 
 /* The op that was running, if its memory was one's then. The block of a sort is the sort's. */
@@ -348,8 +371,7 @@ static void find_leaf(const struct nytp_recorder *rec, struct nytp_tick_stack *s
         moment->xsub = cv != NULL && CvISXSUB(cv) ? cv : NULL;
     } else if (is_op && nytp_is_slowop[type] && rec->options.slowops > 0) {
         moment->builtin = (int)type;
-    } else if (copy->stack_type == PERLSI_SORT && has_no_calls(copy) &&
-               rec->options.slowops > 0) {
+    } else if (moment->is_sort && rec->options.slowops > 0) {
         moment->builtin = OP_SORT;
     }
 }

@@ -26,6 +26,7 @@ struct nytp_moment {
     uint32_t n_below; /* calls that are as they are now */
     uint32_t n_above; /* and above them */
     struct nytp_call above[NYTP_TICK_CALLS + NYTP_MOST_LEFT];
+    bool is_sort;   /* a sort runs, or its block */
     uint64_t pad;   /* of the innermost call, or of the main program; 0: not known */
     const COP *cop; /* the statement */
     CV *xsub;       /* the running xsub, or NULL */

@@ -152,6 +152,8 @@ static void take_tick(struct nytp_tick *tick)
     for (int i = 0; i < NYTP_TICK_WORDS; i++)
         tick->words[i] = take_pointer();
     copy->stack_type = take_number();
+    copy->stack_below = take_pointer();
+    copy->top_below = take_number();
     copy->op_type = (unsigned)take_number();
     copy->op_handler =
         take(1) & 1 ? (const void *)PL_ppaddr[copy->op_type % MAXO] : take_pointer();

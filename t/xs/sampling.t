@@ -436,6 +436,44 @@ PERL
     unlike $stacks, qr/main::sorter;main::sorter/, 'once';
 }
 
+# A sort of two takes less than a look at all stacks, and no op is in progress between the calls of its block. Two of five samples had the sort in
+# the sub that came next; now one of a hundred has. A tenth of 200 is four standard deviations from 20 for the first, ten for the second.
+{
+    my $program = put('short_sorts.pl', <<'PERL');
+my @two = ({ x => 1 }, { x => 2 });
+sub sorter { my @s = sort { $a->{x} <=> $b->{x} } @two }
+sub next_one { my $n = 0; $n += $_ for 1 .. 10; return }
+sub outer { sorter() }
+for (1 .. 100_000) { outer(); next_one() }
+PERL
+    my ($there, $elsewhere) = (0, 0);
+    for (1 .. 100) {
+        run($program, 'sample=2000');
+        my %ns = shown('--collapsed') =~ /^(.*;main::CORE:sort) (\d+)$/mg;
+        for (keys %ns) { (/sorter;main::CORE:sort\z/ ? $there : $elsewhere) += $ns{$_} }
+        last if $there + $elsewhere > 100_000; # microseconds: 200 samples
+    }
+    cmp_ok $elsewhere, '<', ($there + $elsewhere) / 10, 'a short sort is in its sub';
+}
+
+# The sub that a sort's block calls is mostly over when the contexts are read. Once half of its samples had the sort above it.
+{
+    my $program = put('in_sort.pl', <<'PERL');
+sub spin { my $n = 0; $n += $_ for 1 .. 5; $n }
+sub sorter { my @s = sort { spin(); $a <=> $b } 1 .. 10 }
+for (1 .. 30_000) { sorter() }
+PERL
+    my ($spin, $sort) = (0, 0);
+    for (1 .. 100) {
+        run($program, 'sample=2000');
+        my $stacks = shown('--collapsed');
+        $spin += $1 if $stacks =~ /main::sorter;main::spin (\d+)$/m;
+        $sort += $1 if $stacks =~ /main::sorter;main::spin;main::CORE:sort (\d+)$/m;
+        last if $spin + $sort > 100_000;
+    }
+    cmp_ok $sort, '<', $spin / 20, 'what the block of a sort calls has no sort in it';
+}
+
 # The time that a program has used before it sleeps is not the sleep's: once it was half of all here. A look after a sleep may find the program
 # waiting for a processor: a tenth of a millisecond in 100, and beside busy programs 5 %, as all that is worked waits, too. Four looks of 24 must do
 # so to fail it. Chance: 1e-8.
