@@ -62,31 +62,35 @@ static bool look_at_stack(const struct nytp_where *where)
 
 /* ---- the system call ---- */
 
-/* Returns the descriptor that the thread waits for, or -1 if it waits for none or the system
- * does not say. */
-static int waited_for(const struct nytp_where *where)
+/* Returns whether the thread waits in the kernel; a program that waits for a processor does
+ * not. `otherwise`: the system does not say. Sets *of to the descriptor that it waits for, or
+ * -1. */
+static bool is_blocked(const struct nytp_where *where, int *of, bool otherwise)
 {
     char path[64];
     struct nytp_blocked blocked;
+    *of = -1;
     snprintf(path, sizeof path, "/proc/self/task/%ld/syscall", where->thread_id);
     const int fd = where->thread_id == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-    const bool is_blocked = fd >= 0 && nytp_blocked_read(fd, &blocked);
-    if (fd >= 0)
-        close(fd);
+    if (fd < 0)
+        return otherwise;
+    const bool is_in_kernel = nytp_blocked_read(fd, &blocked);
+    close(fd);
     for (const struct nytp_wait_call *call = nytp_wait_calls; call->name != NULL; call++)
-        if (is_blocked && call->number == blocked.number &&
+        if (is_in_kernel && call->number == blocked.number &&
             (call->subject == NYTP_WAITS_FILE || call->subject == NYTP_WAITS_LOCK))
-            return (int)blocked.arguments[0];
-    return -1;
+            *of = (int)blocked.arguments[0];
+    return is_in_kernel;
 }
 
 /* ---- words ---- */
 
 void nytp_where_put(struct nytp_fixed_text *text, struct nytp_where *where)
 {
-    const int fd = waited_for(where);
+    int fd;
+    const bool waits = is_blocked(where, &fd, where->is_still);
     const uint64_t ns = nytp_kernel_clock_ns(CLOCK_MONOTONIC) - where->since_ns;
-    if (!look_at_stack(where) || !where->is_still) {
+    if (!look_at_stack(where) || !where->is_still || !waits) {
         nytp_fixed_put(text, "runs");
         nytp_open_stack_put_leaf(text, &stack, " in ");
         return;

@@ -92,6 +92,17 @@ scenario 'on, where the file cannot be opened, tells why, and works when it can'
     }
 };
 
+# Between two looks it has not run: the client, the thread that answers and the program have one processor. Half of all answers were wrong.
+scenario 'a program that waits for a processor runs' => sub {
+    plan skip_all => 'this system does not tell, or has no taskset' if !NYTPTest::sees_waits() || system('taskset -c 0 true 2>/dev/null') != 0;
+    my $run = begin_prog('$| = 1; print "runs\n"; for my $n (1 .. 1e9) { my $x = 0; $x += $_ for 1 .. 1000; last if $n % 100 == 0 && -e "stop" }', 'start=no:control=ctl.%p');
+    my $pid = $run->{pid};
+    system "taskset -a -p -c 0 $pid >/dev/null";
+    my @said = do { local $^X = "taskset -c 0 $^X"; map { ctl($pid, 'status') } 1 .. 30 };
+    is join("\n", grep { !/; runs/ } @said), '', 'each time';
+    is end($run), '0', 'runs';
+};
+
 scenario 'a program that sleeps is not woken' => sub {
     my $run = begin_prog("$WORK$GATE" . <<'P', 'start=no:control=ctl.%p');
 vec(my $in = "", fileno $gate, 1) = 1; $! = 0; print "runs\n";
