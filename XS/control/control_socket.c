@@ -238,9 +238,46 @@ static unsigned waiting_client(void)
     return 0;
 }
 
-/* Cancels an earlier command that was not obeyed. */
+static void pass_answer_of(int fd, const struct nytp_control_target *target)
+{
+    static const char sleeps[] = "sleeps, and obeys when it wakes";
+    if (has_obeyed(target))
+        say(fd, "%s", target->answer);
+    else if (target->thread > 0)
+        say(fd, "ok thread %u %s", target->thread, sleeps);
+    else
+        say(fd, "ok %s", sleeps);
+}
+
+static void pass_answers_on(void)
+{
+    const unsigned i = waiting_client();
+    if (i > 0) {
+        for (const struct nytp_control_target *target = targets; target != NULL;
+             target = target->next)
+            pass_answer_of(fd_of(i), target);
+        drop(i);
+    }
+    atomic_store(&is_waiting, false);
+}
+
+/* Returns whether all have obeyed, or all that do not sleep. */
+static bool is_answered(void)
+{
+    unsigned n = 0, n_obeyed = 0;
+    for (const struct nytp_control_target *target = targets; target != NULL;
+         target = target->next) {
+        n++;
+        n_obeyed += has_obeyed(target);
+    }
+    return n_obeyed == n || (n_obeyed > 0 && n_waits >= SLEEPERS_WAITS);
+}
+
+/* Cancels an earlier command that was not obeyed. One that was is answered. */
 static void withdraw(void)
 {
+    if (atomic_load(&is_waiting) && is_answered())
+        pass_answers_on();
     const unsigned i = waiting_client();
     if (i > 0) {
         say(fd_of(i), "error another command has come in its place");
@@ -341,41 +378,6 @@ static void let_in(uint64_t now_ns)
     watch.fds[i].revents = 0;
     ask_targets(); /* a status then tells the present state */
     say(fd, "nytp %ld", (long)maker);
-}
-
-static void pass_answer_of(int fd, const struct nytp_control_target *target)
-{
-    static const char sleeps[] = "sleeps, and obeys when it wakes";
-    if (has_obeyed(target))
-        say(fd, "%s", target->answer);
-    else if (target->thread > 0)
-        say(fd, "ok thread %u %s", target->thread, sleeps);
-    else
-        say(fd, "ok %s", sleeps);
-}
-
-static void pass_answers_on(void)
-{
-    const unsigned i = waiting_client();
-    if (i > 0) {
-        for (const struct nytp_control_target *target = targets; target != NULL;
-             target = target->next)
-            pass_answer_of(fd_of(i), target);
-        drop(i);
-    }
-    atomic_store(&is_waiting, false);
-}
-
-/* Returns whether all have obeyed, or all that do not sleep. */
-static bool is_answered(void)
-{
-    unsigned n = 0, n_obeyed = 0;
-    for (const struct nytp_control_target *target = targets; target != NULL;
-         target = target->next) {
-        n++;
-        n_obeyed += has_obeyed(target);
-    }
-    return n_obeyed == n || (n_obeyed > 0 && n_waits >= SLEEPERS_WAITS);
 }
 
 static void look_at_socket(uint64_t now_ns)

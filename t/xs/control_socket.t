@@ -405,6 +405,23 @@ scenario 'lines that are no commands' => sub {
     is end($run), '0', 'runs';
 };
 
+# The program tells when it has obeyed: the answer is due, but is sent up to 20 ms later.
+scenario 'a command that was obeyed is answered, also if another comes before that' => sub {
+    my $run = begin_prog('$| = 1; print "runs\n"; my $n = 1; until (-e "stop") { print $n++, "\n" if -e "first.$n" }', 'start=no:control=ctl');
+    is told(connected($run, "on\n")), "ok on $run->{dir}/nytprof.out\n", 'on';
+    my (@told, @want);
+    for my $n (1 .. 10) {
+        my ($first, $second) = map { connected($run) } 1, 2;
+        syswrite $first, "rotate $run->{dir}/first.$n\n";
+        readline $run->{out};
+        syswrite $second, "rotate $run->{dir}/second.$n\n";
+        push @told, told($first), told($second);
+        push @want, map {"ok goes on in $run->{dir}/$_.$n\n"} qw(first second);
+    }
+    is join('', @told), join('', @want), 'both are';
+    is end($run), '0', 'runs';
+};
+
 scenario 'descriptors have the numbers that they have without us' => sub {
     my $code = 'work() for 1 .. 9; sub work { 1 } opendir my $d, "/proc/self/fd"; print join " ", sort grep { /\d/ && $_ < 1000 } readdir $d';
     my $run = run_prog(opts => 'start=no:control=ctl', code => $code);
