@@ -312,10 +312,12 @@ static bool find_sort(struct nytp_reading *reading, const struct nytp_tick_copy 
                       struct nytp_call_memory *memory, struct nytp_found *found)
 {
     const uint32_t n = nytp_calls_n(&reading->calls);
-    if (nytp_find_stack(reading, memory, found))
+    const bool is_known = nytp_find_stack(reading, memory, found);
+    if (nytp_seen_with(memory, reading->pad, reading->stack) != NULL)
+        return false;
+    if (is_known)
         return found->n_left == 0 && found->n_open == n;
-    if (copy->stack_below == NULL ||
-        nytp_seen_with(memory, reading->pad, reading->stack) != NULL)
+    if (copy->stack_below == NULL)
         return false;
     reading->stack = PTR2UV(copy->stack_below);
     reading->top = copy->top_below;

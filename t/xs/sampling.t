@@ -474,6 +474,25 @@ PERL
     cmp_ok $sort, '<', $spin / 20, 'what the block of a sort calls has no sort in it';
 }
 
+# The next sub calls what the block of the sort calls. Where the stacks below were read late it had the sort above it: an eighth of all that sorted. Now a
+# hundredth has. A twentieth of 300 samples is six standard deviations above that.
+{
+    my $program = put('in_both.pl', <<'PERL');
+sub spin { my $n = 0; $n += $_ for 1 .. $_[0]; $n }
+sub sorter { for (1 .. 5) { eval { my @s = sort { die "x\n" if $a == 3; spin(10); $a <=> $b } 1 .. 6 } } }
+sub next_one { spin(300) }
+for (1 .. 20_000) { sorter(); next_one() }
+PERL
+    my ($there, $elsewhere) = (0, 0);
+    for (1 .. 100) {
+        run($program, 'sample=3000');
+        my %ns = shown('--collapsed') =~ /^(.*;main::CORE:sort) (\d+)$/mg;
+        for (keys %ns) { (/sorter;main::CORE:sort\z/ ? $there : $elsewhere) += $ns{$_} }
+        last if $there + $elsewhere > 100_000;
+    }
+    cmp_ok $elsewhere, '<', ($there + $elsewhere) / 20, 'what calls the same sub after a sort has no sort in it';
+}
+
 # The time that a program has used before it sleeps is not the sleep's: once it was half of all here. A look after a sleep may find the program
 # waiting for a processor: a tenth of a millisecond in 100, and beside busy programs 5 %, as all that is worked waits, too. Four looks of 24 must do
 # so to fail it. Chance: 1e-8.
