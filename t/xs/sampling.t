@@ -437,7 +437,7 @@ PERL
 }
 
 # A sort of two takes less than a look at all stacks, and no op is in progress between the calls of its block. Two of five samples had the sort in
-# the sub that came next; now one of a hundred has. A tenth of 200 is four standard deviations from 20 for the first, ten for the second.
+# the sub that came next; now one of a hundred has, and 20 of 200 must have it to fail. Chance: 1e-12 (binomial).
 {
     my $program = put('short_sorts.pl', <<'PERL');
 my @two = ({ x => 1 }, { x => 2 });
@@ -456,7 +456,8 @@ PERL
     cmp_ok $elsewhere, '<', ($there + $elsewhere) / 10, 'a short sort is in its sub';
 }
 
-# The sub that a sort's block calls is mostly over when the contexts are read. Once half of its samples had the sort above it.
+# The sub that a sort's block calls is mostly over when the contexts are read. Once half of its samples had the sort above it. Now none of
+# hundreds has, and 10 must have it to fail. Chance: 1e-9.
 {
     my $program = put('in_sort.pl', <<'PERL');
 sub spin { my $n = 0; $n += $_ for 1 .. 5; $n }
@@ -475,7 +476,7 @@ PERL
 }
 
 # The next sub calls what the block of the sort calls. Where the stacks below were read late it had the sort above it: an eighth of all that sorted. Now a
-# hundredth has. A twentieth of 300 samples is six standard deviations above that.
+# hundredth has, and 45 of 900 must have it to fail. Chance: 1e-13 (binomial).
 {
     my $program = put('in_both.pl', <<'PERL');
 sub spin { my $n = 0; $n += $_ for 1 .. $_[0]; $n }
@@ -488,7 +489,7 @@ PERL
         run($program, 'sample=3000');
         my %ns = shown('--collapsed') =~ /^(.*;main::CORE:sort) (\d+)$/mg;
         for (keys %ns) { (/sorter;main::CORE:sort\z/ ? $there : $elsewhere) += $ns{$_} }
-        last if $there + $elsewhere > 100_000;
+        last if $there + $elsewhere > 300_000;
     }
     cmp_ok $elsewhere, '<', ($there + $elsewhere) / 20, 'what calls the same sub after a sort has no sort in it';
 }
