@@ -188,14 +188,20 @@ static void on_libc_exit(void)
     nytp_unguard(rec);
 }
 
+void nytp_exits_watch_libc(void)
+{
+    static bool is_watching; /* once for the process */
+    if (!is_watching && finish != NULL)
+        is_watching = atexit(on_libc_exit) == 0;
+}
+
 void nytp_exits_watch(struct nytp_recorder *rec, nytp_finish_fn *finish_profile)
 {
     finish = finish_profile;
-    static bool is_watching; /* once for the process */
     if (rec->options.sigexit != NULL)
         catch_signals(rec, rec->options.sigexit);
-    if (rec->options.libcexit && !is_watching)
-        is_watching = atexit(on_libc_exit) == 0;
+    if (rec->options.libcexit)
+        nytp_exits_watch_libc();
 }
 
 /* ---- POSIX::_exit ---- */

@@ -16,6 +16,9 @@ int nytp_signal_number(const char *name, size_t len);
 
 void nytp_exits_watch(struct nytp_recorder *rec, nytp_finish_fn *finish_profile);
 
+/* Finishes the profile in the C library's exit() from now on. */
+void nytp_exits_watch_libc(void);
+
 /* Makes the xsub POSIX::_exit finish the profile first, however it is called: it ends the
  * process behind perl's back. Does nothing if POSIX is not loaded or is watched already. */
 void nytp_exits_watch_posix(pTHX_ void (*finish_first)(pTHX_ struct nytp_recorder *rec));

@@ -460,6 +460,7 @@ static void go_on_from_end(pTHX_ struct nytp_recorder *rec)
 {
     dSAVE_ERRNO;
     nytp_guard(rec);
+    nytp_exits_watch_libc(); /* a destructor's `exit` skips the rest of the destruction */
     nytp_state_set(rec, NYTP_RECORDING);
     if (rec->run.forked) {
         rec->run.is_ended = false; /* the parent's */

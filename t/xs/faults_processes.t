@@ -235,7 +235,9 @@ scenario 'global destruction that does not come to its end' => sub {
     my %end = (
         'a signal' => ['kill KILL => $$', '0 9'],
         '_exit' => ['POSIX::_exit(5)', '5 0'],
+        'an exit' => ['exit 5', '5 0'],
         'a fork' => ['fork or main::f(); wait', '0 0'],
+        'a fork that exits' => ['fork or main::f() && exit 5; wait', '0 0'],
         'an exec' => ['exec $^X, "-e", "exit 3"', '3 0'],
         'an exec that fails' => ['no warnings; exec "/nowhere/nothing"', '0 0'],
         'a finished profile' => ['DB::finish_profile()', '0 0'],
