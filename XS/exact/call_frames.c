@@ -81,55 +81,64 @@ void nytp_frame_close(pTHX_ struct nytp_recorder *rec, uint32_t serial)
     nytp_unguard(rec);
 }
 
-/* pp_goto has left the jumping sub's scope, so its destructor has just run, and now calls the
- * xsub itself. There is no scope to watch: if the xsub dies, its frame is closed with its
- * caller's. */
-static void enter_jumped_xsub(pTHX_ struct nytp_recorder *rec)
+/* A `goto &xsub` that perl is executing. */
+struct jump {
+    CV *target;
+    struct nytp_call_site site;
+    uint32_t n_left; /* number of open calls when the jumping sub has been left */
+};
+
+/* `own` (below) is freed next. */
+static void on_jump_ended(pTHX_ void *target)
 {
-    struct nytp_call_site site = rec->last.jump.site;
-    CV *const cv = rec->last.jump.xsub;
-    rec->last.jump.xsub = NULL;
-    if (!rec->on.subs)
-        return;
-    site.now = rec->last.left_ticks;
-    nytp_frame_open_as(rec, nytp_sub_of_cv(aTHX_ rec, cv), &site, NYTP_ANYWHERE);
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    if (rec != NULL)
+        rec->memory.svs--;
+    SvREFCNT_dec((CV *)target);
 }
 
-static void close_jumping_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial)
+/* pp_goto calls this xsub in the place of a jump's target, after the jumping sub's destructor
+ * has run. Its own destructor closes the target's frame if the target dies. */
+static void on_jump(pTHX_ CV *own)
 {
+    struct jump *const jump = CvXSUBANY(own).any_ptr;
+    CV *const target = jump->target;
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    SAVEDESTRUCTOR_X(on_jump_ended, target);
+    if (rec == NULL || !rec->on.subs || rec->calls.n != jump->n_left) {
+        CvXSUB(target)(aTHX_ target);
+        return;
+    }
+    jump->site.now = rec->last.left_ticks;
+    struct nytp_rec_sub *const sub = nytp_sub_of_cv(aTHX_ rec, target);
+    nytp_frame_open_as(rec, sub, &jump->site, NYTP_ANYWHERE);
+    const uint32_t serial = rec->last.serial;
+    nytp_scope_watch(aTHX_ serial);
+    const I32 height = PL_savestack_ix, context = cxstack_ix;
+    CvXSUB(target)(aTHX_ target);
+    nytp_scope_unwatch(aTHX_ height, context);
+    sub->returned_normally = true;
     nytp_frame_close(aTHX_ rec, serial);
-    if (rec->last.jump.xsub != NULL && rec->last.jump.from == serial)
-        enter_jumped_xsub(aTHX_ rec);
 }
 
 OP *nytp_jump_to_xsub(pTHX_ struct nytp_recorder *rec, CV *cv,
-                      const struct nytp_call_site *site)
+                      const struct nytp_call_site *site, uint32_t n_left)
 {
-    const struct nytp_jump outer = rec->last.jump; /* of the sub whose end runs a destructor */
-    const uint32_t n_frames = rec->calls.n;
-    const uint32_t from = n_frames == 0 ? 0 : rec->calls.frames[n_frames - 1].serial;
-    rec->last.jump = (struct nytp_jump){.xsub = cv, .from = from, .site = *site};
-    OP *const next = nytp_real_op(aTHX_ OP_GOTO);
-    rec->last.jump = outer;
-    if (n_frames == 0 || rec->calls.n < n_frames)
-        return next;
-    const struct nytp_rec_frame *const frame =
-        &rec->calls.frames[n_frames - 1]; /* in the place of `from` */
-    if (frame->serial != from) {
-        frame->sub->returned_normally = true;
-        nytp_frame_close(aTHX_ rec, frame->serial);
-    }
-    return next;
+    struct jump jump = {.target = cv, .site = *site, .n_left = n_left};
+    CV *const own = (CV *)newSV_type(SVt_PVCV);
+    rec->memory.svs++; /* the reference is freed with the jumping sub's temporaries */
+    SvREFCNT_inc_simple_void_NN(cv);
+    CvISXSUB_on(own);
+    CvXSUB(own) = on_jump;
+    CvXSUBANY(own).any_ptr = &jump;
+    *PL_stack_sp = sv_2mortal(newRV_noinc((SV *)own));
+    return nytp_real_op(aTHX_ OP_GOTO);
 }
 
 __attribute__((noinline)) static void leave_any_scope(pTHX_ struct nytp_recorder *rec,
                                                       uint32_t serial)
 {
-    if (LIKELY(rec->last.jump.xsub == NULL) && nytp_frame_close_counted(rec, serial))
-        return;
-    if (rec->last.jump.xsub != NULL)
-        close_jumping_frame(aTHX_ rec, serial);
-    else
+    if (!nytp_frame_close_counted(rec, serial))
         nytp_frame_close(aTHX_ rec, serial);
 }
 
@@ -150,7 +159,7 @@ static NYTP_INLINED void close_scope(pTHX_ struct nytp_recorder *rec, uint32_t s
 
 void nytp_scope_left(pTHX_ struct nytp_recorder *rec, uint32_t serial)
 {
-    if (UNLIKELY(!rec->on.plain || rec->last.jump.xsub != NULL)) {
+    if (UNLIKELY(!rec->on.plain)) {
         leave_any_scope(aTHX_ rec, serial);
         return;
     }
@@ -172,8 +181,7 @@ void nytp_on_scope_exit(pTHX_ void *serial)
 void nytp_on_counted_exit(pTHX_ void *serial)
 {
     struct nytp_recorder *const rec = nytp_counting_recorder_of(aTHX);
-    if (UNLIKELY(rec == NULL || rec->last.jump.xsub != NULL ||
-                 !nytp_frame_close_counted(rec, (uint32_t)PTR2UV(serial))))
+    if (UNLIKELY(rec == NULL || !nytp_frame_close_counted(rec, (uint32_t)PTR2UV(serial))))
         nytp_on_scope_exit(aTHX_ serial);
 }
 

@@ -28,6 +28,11 @@ void nytp_frame_close(pTHX_ struct nytp_recorder *rec, uint32_t serial);
 /* The same, from the destructor of a call that an op of ours began. */
 void nytp_scope_left(pTHX_ struct nytp_recorder *rec, uint32_t serial);
 
+/* Runs perl's goto to an xsub. Its call is opened when `n_left` calls are open, which is when
+ * the jumping sub has been left, and closed when it returns or dies. */
+OP *nytp_jump_to_xsub(pTHX_ struct nytp_recorder *rec, CV *cv,
+                      const struct nytp_call_site *site, uint32_t n_left);
+
 /* ---- all open calls, at the begin or end of a profile file ---- */
 
 /* For a new file: times begin anew at this axis point, and no names are recorded yet. */

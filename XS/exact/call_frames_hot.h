@@ -34,10 +34,6 @@ void nytp_frame_open_other(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
 struct nytp_rec_arc *nytp_frame_arc(struct nytp_recorder *rec,
                                     const struct nytp_rec_frame *frame);
 
-/* Runs perl's goto to an xsub, and opens and closes its call. */
-OP *nytp_jump_to_xsub(pTHX_ struct nytp_recorder *rec, CV *cv,
-                      const struct nytp_call_site *site);
-
 /* The destructors of a call's scope. The second is for a call that began while
  * rec->on.counts_plain. */
 void nytp_on_scope_exit(pTHX_ void *serial);

@@ -445,19 +445,6 @@ void nytp_call_entered(pTHX_ struct nytp_recorder *rec, const OP *next,
         enter_perl_sub(aTHX_ rec, entered, site);
 }
 
-/* No scope to watch, as in enter_jumped_xsub(). */
-OP *nytp_call_by_goto(pTHX_ struct nytp_recorder *rec, CV *xsub,
-                      const struct nytp_call_site *site)
-{
-    struct nytp_rec_sub *const sub = nytp_sub_of_cv(aTHX_ rec, xsub);
-    nytp_frame_open_as(rec, sub, site, NYTP_ANYWHERE);
-    const uint32_t serial = rec->last.serial;
-    OP *const next = nytp_real_op(aTHX_ OP_GOTO);
-    sub->returned_normally = true;
-    nytp_frame_close(aTHX_ rec, serial);
-    return next;
-}
-
 OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
     if (!nytp_goto_leaves_sub(aTHX))
@@ -466,7 +453,7 @@ OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec, CV *cv)
     if (rec->calls.n > 0)
         site.caller = nytp_frame_innermost(rec)->caller; /* the caller of the jumping sub */
     if (CvISXSUB(cv))
-        return nytp_jump_to_xsub(aTHX_ rec, cv, &site);
+        return nytp_jump_to_xsub(aTHX_ rec, cv, &site, rec->calls.n - 1);
     OP *const next = nytp_real_op(aTHX_ OP_GOTO);
     site.now = rec->last.left_ticks;
     nytp_call_entered(aTHX_ rec, next, &site);

@@ -46,7 +46,5 @@ bool nytp_goto_leaves_sub(pTHX); /* `goto &sub` leaves the running sub instead o
 /* After a goto that led to `next`: opens a call if that is the beginning of a perl sub. */
 void nytp_call_entered(pTHX_ struct nytp_recorder *rec, const OP *next,
                        const struct nytp_call_site *site);
-OP *nytp_call_by_goto(pTHX_ struct nytp_recorder *rec, CV *xsub,
-                      const struct nytp_call_site *site);
 
 #endif

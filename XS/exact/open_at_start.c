@@ -145,7 +145,7 @@ OP *nytp_open_at_start_goto(pTHX_ struct nytp_recorder *rec, CV *cv)
     if (CvISXSUB(cv)) {
         close_top_seed(aTHX_ rec);
         site.now = rec->last.left_ticks;
-        return nytp_call_by_goto(aTHX_ rec, cv, &site);
+        return nytp_jump_to_xsub(aTHX_ rec, cv, &site, rec->calls.n);
     }
     const struct nytp_open_at_start last = rec->open_at_start.all[rec->open_at_start.n - 1];
     OP *const next = nytp_real_op(aTHX_ OP_GOTO);

@@ -70,14 +70,6 @@ struct nytp_call_site {
     int64_t now; /* axis in ticks */
 };
 
-/* A `goto &xsub` that perl is executing: the xsub is entered when the jumping sub has been
- * left. Kept by value, since the goto may die and never return to us. */
-struct nytp_jump {
-    CV *xsub;
-    uint32_t from; /* serial of the frame that jumps */
-    struct nytp_call_site site;
-};
-
 /* The last events of calls, for the handlers that come next. */
 struct nytp_last_calls {
     uint32_t serial;        /* call_frames.c: of the frame opened last */
@@ -87,7 +79,6 @@ struct nytp_last_calls {
     int64_t left_ticks; /* call_frames.c: axis at the last return, for the leave op around it */
     const OP *entered_op;  /* first op of the sub entered last, until it has run */
     int64_t entered_ticks; /* calls.c: the time of that entry */
-    struct nytp_jump jump; /* call_frames.c */
 };
 
 #endif

@@ -11,6 +11,8 @@ scenario 'a goto that dies has called nothing' => sub {
         'in a sort block'   => 'sub f { eval { my @s = sort { goto &POSIX::floor } 2, 1 }; 1 }',
         'in a sort sub'     => 'sub order { goto &POSIX::floor } sub f { eval { my @s = sort order 2, 1 }; 1 }',
         'in a sub that dies' => 'sub h { my @s = sort { goto &POSIX::floor } 2, 1 } sub f { eval { h() }; 1 }',
+        'in the end of its scope' => 'package T; sub TIESCALAR { bless [] } sub FETCH { 1 } sub STORE { die if $_[1] == 1 }'
+          . ' package main; tie our $t, "T"; sub h { local $t = 2; goto &POSIX::floor } sub f { eval { h() }; 1 }',
     );
     for my $name (sort keys %dies) {
         for my $opts ('', 'slowops=0') {
@@ -37,7 +39,7 @@ scenario 'a jump waits for the sub that jumps, not for a destructor in its scope
     my $run = run_prog(code => <<'P');
 use POSIX ();
 sub inner { goto &POSIX::ceil }
-sub Obj::DESTROY { inner(1.5); main::g() }
+sub Obj::DESTROY { inner(1.5); eval { inner() }; main::g() }
 sub g { 1 }
 sub f { my $obj = bless [], 'Obj'; @_ = (2.5); goto &POSIX::floor }
 f() for 1 .. 10;
@@ -46,7 +48,7 @@ P
     is "$run->{status} $run->{err}", '0 ', 'runs';
     my $p = whole_in($run, 'file');
     is join('; ', arc_lines($p, want => qr/^(?:POSIX|main)::(?:floor|ceil|g)$/)),
-      'Obj::DESTROY 2 POSIX::ceil x10; Obj::DESTROY 3 main::g x10; main::RUNTIME 5 POSIX::floor x10; '
+      'Obj::DESTROY 2 POSIX::ceil x20; Obj::DESTROY 3 main::g x10; main::RUNTIME 5 POSIX::floor x10; '
       . 'main::RUNTIME 7 main::g x1', 'each call has its own caller';
 };
 
@@ -66,6 +68,25 @@ P
     is n_calls($p, 'POSIX::floor'), 0, 'not the one that dies';
     my ($g) = arcs_to($p, 'main::g');
     is $g->{caller}, 'main::RUNTIME', 'the outer jump has ended';
+};
+
+scenario 'the target of a jump dies' => sub {
+    for my $opts ('', 'calls=0', 'counts=1', 'findcaller=1', 'start=no') {
+        my $run = run_prog(opts => $opts, code => <<'P');
+use List::Util ();
+sub jump { goto &List::Util::first }
+sub on { DB::enable_profile(); goto &List::Util::first }
+sub dies { die "x\n" }
+sub g { 1 }
+eval { on(\&dies, 1) };
+for (1 .. 100) { eval { jump(\&dies, 1) }; g() }
+P
+        is "$run->{status} $run->{err}", '0 ', "'$opts': runs";
+        my $p = whole_in($run, "'$opts'");
+        is join('; ', arc_lines($p, want => qr/^(?:List::Util::first|main::g)$/)),
+          'main::RUNTIME 2 List::Util::first x100; main::RUNTIME 3 List::Util::first x1; main::RUNTIME 7 main::g x100',
+          "'$opts': calls after it are where they belong";
+    }
 };
 
 scenario 'what is not recorded when it is called is not when it is jumped to' => sub {
