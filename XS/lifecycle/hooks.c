@@ -211,10 +211,17 @@ static OP *on_entersub(pTHX)
     return nytp_call_sub(aTHX_ rec, cv);
 }
 
-/* Returns the target of `goto &sub`, or NULL for a goto to a label. */
+/* Returns the target of `goto &sub`, or NULL for a goto to a label. Fetches a tied target once,
+ * as perl's handler would. */
 static CV *jump_target(pTHX)
 {
-    SV *const sv = PL_op->op_flags & OPf_STACKED ? *PL_stack_sp : NULL;
+    SV *sv = PL_op->op_flags & OPf_STACKED ? *PL_stack_sp : NULL;
+    if (sv != NULL && SvGMAGICAL(sv)) {
+        SvGETMAGIC(sv);
+        SV *const fetched = sv_newmortal();
+        sv_setsv_flags(fetched, sv, SV_NOSTEAL);
+        *PL_stack_sp = sv = fetched;
+    }
     return sv != NULL && SvROK(sv) && SvTYPE(SvRV(sv)) == SVt_PVCV ? (CV *)SvRV(sv) : NULL;
 }
 

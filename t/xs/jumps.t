@@ -89,6 +89,18 @@ P
     }
 };
 
+scenario 'the target of a jump is a tied value' => sub {
+    my $run = run_prog(code => <<'P');
+use List::Util ();
+package T; sub TIESCALAR { bless [] } sub FETCH { $n++; $n % 3 ? $n % 3 == 1 ? \&main::f : \&main::g : \&List::Util::sum }
+package main; tie my $target, 'T'; sub f { 1 } sub g { 2 } sub jump { goto $target }
+print jump(3) for 1 .. 30; print " $T::n\n";
+P
+    is $run->{out}, '123' x 10 . " 30\n", 'it is fetched once a jump';
+    my $p = whole_in($run, 'file');
+    is join(' ', map { n_calls($p, $_) } qw(main::f main::g List::Util::sum)), '10 10 10', 'calls';
+};
+
 scenario 'what is not recorded when it is called is not when it is jumped to' => sub {
     my @quits = map { my $quit = $_; map { [$_, $quit] } '', 'subs=0', 'stmts=1:subs=0:posix_exit=1' } 'POSIX::_exit(7)', 'goto &POSIX::_exit';
     for my $case (@quits) {
