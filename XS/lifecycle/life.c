@@ -151,6 +151,8 @@ void nytp_start_recording(pTHX_ struct nytp_recorder *rec)
         nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
         if (rec->run.generation == 1 && !rec->profile->is_thread)
             nytp_exits_watch(rec, nytp_finish_without_perl);
+        if (PL_phase == PERL_PHASE_DESTRUCT)
+            nytp_exits_watch_libc(); /* our END block has run */
     }
     nytp_unguard(rec);
     RESTORE_ERRNO;

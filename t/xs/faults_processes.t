@@ -257,6 +257,12 @@ scenario 'global destruction that does not come to its end' => sub {
     }
 };
 
+scenario 'a profile that begins in global destruction, which ends early' => sub {
+    my $run = run_prog(opts => 'start=no', code => "$F$LATE\$objects[1]{at_end} = sub { DB::enable_profile(); f(); exit 5 };\n");
+    is "$run->{status} $run->{err}", '5 ', 'as without us';
+    is n_calls(whole_in($run, 'whole'), 'main::f'), 1, 'what ran';
+};
+
 # 60 ms of processor time and more; 60 samples are lost by the same reckoning as in t/xs/ends.t. Chance: 1e-22.
 scenario 'samples are taken where a library stands before the clock' => sub {
     my ($library) = glob '/usr/lib/*/faketime/libfaketime.so.1' or plan skip_all => 'no faketime';
