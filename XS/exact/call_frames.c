@@ -84,6 +84,7 @@ void nytp_frame_close(pTHX_ struct nytp_recorder *rec, uint32_t serial)
 /* A `goto &xsub` that perl is executing. */
 struct jump {
     CV *target;
+    const COP *cop;
     struct nytp_call_site site;
     uint32_t n_left; /* number of open calls when the jumping sub has been left */
 };
@@ -97,6 +98,24 @@ static void on_jump_ended(pTHX_ void *target)
     SvREFCNT_dec((CV *)target);
 }
 
+/* As pp_goto does: the destructors of the scope that it left may have changed the target. */
+static void run_target(pTHX_ const struct jump *jump)
+{
+    CV *const target = jump->target;
+    if (CvXSUB(target) != NULL && CvISXSUB(target)) {
+        CvXSUB(target)(aTHX_ target);
+        return;
+    }
+    if (CvROOT(target) != NULL) {
+        call_sv((SV *)target, GIMME_V);
+        return;
+    }
+    SV *const name = sv_newmortal();
+    gv_efullname3(name, CvGV(target), NULL);
+    PL_curcop = (COP *)jump->cop;
+    Perl_croak(aTHX_ "Goto undefined subroutine &%" SVf, SVfARG(name));
+}
+
 /* pp_goto calls this xsub in the place of a jump's target, after the jumping sub's destructor
  * has run. Its own destructor closes the target's frame if the target dies. */
 static void on_jump(pTHX_ CV *own)
@@ -105,8 +124,8 @@ static void on_jump(pTHX_ CV *own)
     CV *const target = jump->target;
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     SAVEDESTRUCTOR_X(on_jump_ended, target);
-    if (rec == NULL || !rec->on.subs || rec->calls.n != jump->n_left) {
-        CvXSUB(target)(aTHX_ target);
+    if (rec == NULL || !rec->on.subs || rec->calls.n != jump->n_left || !CvISXSUB(target)) {
+        run_target(aTHX_ jump);
         return;
     }
     jump->site.now = rec->last.left_ticks;
@@ -115,7 +134,7 @@ static void on_jump(pTHX_ CV *own)
     const uint32_t serial = rec->last.serial;
     nytp_scope_watch(aTHX_ serial);
     const I32 height = PL_savestack_ix, context = cxstack_ix;
-    CvXSUB(target)(aTHX_ target);
+    run_target(aTHX_ jump);
     nytp_scope_unwatch(aTHX_ height, context);
     sub->returned_normally = true;
     nytp_frame_close(aTHX_ rec, serial);
@@ -124,7 +143,7 @@ static void on_jump(pTHX_ CV *own)
 OP *nytp_jump_to_xsub(pTHX_ struct nytp_recorder *rec, CV *cv,
                       const struct nytp_call_site *site, uint32_t n_left)
 {
-    struct jump jump = {.target = cv, .site = *site, .n_left = n_left};
+    struct jump jump = {.target = cv, .cop = PL_curcop, .site = *site, .n_left = n_left};
     CV *const own = (CV *)newSV_type(SVt_PVCV);
     rec->memory.svs++; /* the reference is freed with the jumping sub's temporaries */
     SvREFCNT_inc_simple_void_NN(cv);

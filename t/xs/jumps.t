@@ -101,6 +101,20 @@ P
     is join(' ', map { n_calls($p, $_) } qw(main::f main::g List::Util::sum)), '10 10 10', 'calls';
 };
 
+scenario 'a destructor undefines the target of a jump' => sub {
+    my %o = (code => <<'P');
+use List::Util ();
+*Foo::min = \&List::Util::min;
+sub Obj::DESTROY { undef &Foo::min }
+sub f {
+    my $obj = bless [], 'Obj';
+    goto &Foo::min;
+}
+for (1 .. 3) { eval { f(3, 4) }; print $@ }
+P
+    is run_prog(%o)->{out}, run_plain(%o)->{out}, 'dies as without us';
+};
+
 scenario 'what is not recorded when it is called is not when it is jumped to' => sub {
     my @quits = map { my $quit = $_; map { [$_, $quit] } '', 'subs=0', 'stmts=1:subs=0:posix_exit=1' } 'POSIX::_exit(7)', 'goto &POSIX::_exit';
     for my $case (@quits) {
