@@ -195,6 +195,9 @@ runs('so is none', qr/\A1nytprofcsv: cannot read \S+nosuch: No such file/, 'nytp
     my $hostile = write_profile('hostile', $start, file_record("/a\0b.pl\n"), "+\x05\x01\x03", $end);
     runs('a NUL in a file name stops nothing', 0, 'nytprofcsv', '-f', $hostile, '-o', "$folder/hostile");
     is(scalar @{[glob "$folder/hostile/a-b-pl*-1-line.csv"]}, 1, 'and is not in the name of the report');
+    my $far = write_profile('far', $start, $file, "+\x05\x01\x03", "s\x01'\x07main::f" . "\xff" x 5 . "\xff" x 5, $end);
+    runs('a sub at the line 4294967295 needs no memory', 0, 'nytprofcsv', '-f', $far, '-o', "$folder/far");
+    is(scalar(() = slurp("$folder/far/x-p-1-line.csv") =~ /^[^#]/mg), 3, 'and no row');
 }
 
 # -- nytprofpf

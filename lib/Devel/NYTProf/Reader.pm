@@ -149,6 +149,9 @@ sub report {
     return;
 }
 
+# The highest line that Data takes a time of (XS/glue/data.h). A damaged profile has subs and calls beyond.
+my $LAST_LINE = 0x3fffff;
+
 # Returns statistics of each line: of its statements, and of subs called, run and defined there.
 sub _line_stats {
     my ($self, $file, $level) = @_;
@@ -159,7 +162,7 @@ sub _line_stats {
         $stats[$line] = {time => $time, calls => $calls, 'time/call' => $time / ($calls || 1)};
     }
     my $calls = $file->sub_call_lines;
-    for my $line (keys %$calls) {
+    for my $line (grep { $_ <= $LAST_LINE } keys %$calls) {
         my $at = $stats[$line] ||= {};
         $at->{subcall_info} = $calls->{$line};
         for my $call (values %{$calls->{$line}}) {
@@ -168,7 +171,7 @@ sub _line_stats {
         }
     }
     my $evals = $file->evals_by_line;
-    for my $line (keys %$evals) {
+    for my $line (grep { $_ <= $LAST_LINE } keys %$evals) {
         my @all = map { ($_, $_->has_evals(1)) } values %{$evals->{$line}};
         my $at = $stats[$line] ||= {};
         $at->{evalcall_info} = $evals->{$line};
@@ -177,7 +180,8 @@ sub _line_stats {
         $at->{evalcall_stmts_time_nested} += $_->sum_of_stmts_time for @all;
     }
     for my $sub ($file->subs_defined_sorted) {
-        my $line = $sub->first_line or next;
+        my $line = $sub->first_line;
+        next if !$line || $line > $LAST_LINE;
         push @{$stats[$line]{subdef_info}}, $sub;
     }
     return \@stats;
