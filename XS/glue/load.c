@@ -71,7 +71,8 @@ static void put_derived_attributes(pTHX_ const struct nytp_data *data, bool whol
 {
     HV *const hash = data->attributes;
     SV **const overhead = hv_fetchs(hash, "cumulative_overhead_ticks", 0);
-    const NV overhead_s = overhead != NULL ? seconds(data, SvNV(*overhead)) : 0;
+    const NV overhead_s =
+        overhead != NULL && looks_like_number(*overhead) ? seconds(data, SvNV(*overhead)) : 0;
     const NV statements_s = seconds(data, (NV)data->total_ticks);
     if (data->has_processes) {
         (void)hv_stores(hash, "profiler_start_time", newSVnv(data->start_s));

@@ -76,6 +76,10 @@ my $plain = record('plain', '1;', 'stmts=0');
 runs('profiles of other options can be merged, what that means is said',
     "0nytprofmerge: option stmts is 0 in $plain and was 1 before\n", 'nytprofmerge', '-o', "$folder/mixed.out", $parent, $plain);
 
+my $steering = put('steering.out', slurp($plain) =~ s/!stmts=0/!stmts=\e/r);
+runs('a value steers no terminal', qr/\A0nytprofmerge: option stmts is \? in \S+ and was 1 before\n\z/,
+    'nytprofmerge', '-o', "$folder/mixed.out", $parent, $steering);
+
 my $before = slurp("$folder/merged.out");
 runs('a damaged input is an error that says where', qr/\A1nytprofmerge: \Q$cut\E: byte \d+: Profile data incomplete/,
     'nytprofmerge', '-o', "$folder/merged.out", $parent, $cut);
@@ -195,6 +199,8 @@ runs('so is none', qr/\A1nytprofcsv: cannot read \S+nosuch: No such file/, 'nytp
     my $hostile = write_profile('hostile', $start, file_record("/a\0b.pl\n"), "+\x05\x01\x03", $end);
     runs('a NUL in a file name stops nothing', 0, 'nytprofcsv', '-f', $hostile, '-o', "$folder/hostile");
     is(scalar @{[glob "$folder/hostile/a-b-pl*-1-line.csv"]}, 1, 'and is not in the name of the report');
+    my $no_number = write_profile('no-number', ":cumulative_overhead_ticks=none\n", $start, $file, "+\x05\x01\x03", $end);
+    runs('a cost that is no number is none', 0, 'nytprofcsv', '-f', $no_number, '-o', "$folder/no-number");
     my $far = write_profile('far', $start, $file, "+\x05\x01\x03", "s\x01'\x07main::f" . "\xff" x 5 . "\xff" x 5, $end);
     runs('a sub at the line 4294967295 needs no memory', 0, 'nytprofcsv', '-f', $far, '-o', "$folder/far");
     is(scalar(() = slurp("$folder/far/x-p-1-line.csv") =~ /^[^#]/mg), 3, 'and no row');

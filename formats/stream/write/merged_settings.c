@@ -6,6 +6,7 @@
 #include "merged_settings.h"
 
 #include "formats/base/arena.h"
+#include "formats/base/printable.h"
 #include "formats/base/units.h"
 
 #include <stdio.h>
@@ -78,6 +79,7 @@ static void note_difference(struct nytp_merged_settings *m, const char *what,
              (int)(from->key.len < 60 ? from->key.len : 60), from->key.ptr,
              (int)(from->value.len < 40 ? from->value.len : 40), from->value.ptr, m->path,
              (int)(was.len < 40 ? was.len : 40), was.ptr);
+    nytp_make_printable(text);
     m->note(m->context, text);
 }
 
