@@ -524,6 +524,8 @@ scenario 'a program that is killed leaves no socket with sigexit=, and else one 
     my $live = begin_prog($RUNS, 'start=no:control=ctl');
     like ctl_of_age(1000, "$live->{dir}/ctl", 'status'), qr/^0 pid $live->{pid} off/, 'that of a program that lives is asked';
     is end($live), '0', 'and stays';
+    my $silent = IO::Socket::UNIX->new(Local => "$run->{dir}/silent", Listen => 1) or die $!;
+    is ctl_of_age(1, "$run->{dir}/silent", 'status'), "1 nytp-ctl: $run->{dir}/silent: no profiler answers there", 'another program that says nothing is no profiler';
 };
 
 # A process that stands in for a program: it does this with each client at the socket.
