@@ -65,6 +65,7 @@ subtest 'run: options' => sub {
     is "$said$status", 2 << 8, 'a file that is no profile is not replaced';
     is slurp('mine'), "not a profile\n", 'and is as it was';
     system('mkfifo', 'fifo') == 0 or die 'no mkfifo';
+    like says("$bin/nytp run --$_ child.pl"), qr/\A2 nytp-run: --\w+ takes a number/, "--$_ runs nothing" for 'top=-1', 'lines=99999999999';
     like says("$bin/nytp run -q -o fifo child.pl"), qr/\A2 nytp-run: .*fifo is there and is no profile/, 'nor is what is no file';
     ok -p 'fifo', 'it is what it was';
     is status("$bin/nytp run --nonsense app.pl"), 2, 'wrong usage';
@@ -278,8 +279,11 @@ subtest 'prove' => sub {
     unlike $err, qr/self%/, '--nytp-quiet';
     ($out, $err) = shell("$bin/nytp prove t --nytp-out=p.out --nytp-top=1 --nytp-lines=0 -q");
     is scalar(() = $err =~ /self%/g), 1, 'our options behind the arguments of prove';
-    ($out, $err) = shell("$bin/nytp prove --help");
-    is $err, '', 'nothing is said after prove\'s help';
+    ($out, $err, $status) = shell("$bin/nytp prove --help");
+    like "$status$err$out", qr/\A0Usage:\n.*--nytp-out=FILE/s, '--help is no failure, and all that is said';
+    like says("$bin/nytp prove --nytp-$_ t"), qr/\A2 nytp-prove: --nytp-out needs a value|\A2 nytp-prove: --nytp-top takes a number/, "--nytp-$_ runs nothing"
+        for 'out', 'top=abc';
+    like says("$bin/nytp prove --nytp-out=t t"), qr/\A2 nytp-prove: .* choose another name\n?\z/, 'no option of nytp run is recommended';
 };
 
 subtest 'prove: which test file' => sub {

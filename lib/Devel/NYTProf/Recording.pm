@@ -17,7 +17,7 @@ our $VERSION = '6.14';
 sub new {
     my ($class, %self) = @_;
     $self{out} = Cwd::getcwd() . "/$self{out}" if $self{out} !~ m{\A/};
-    die "$self{out} is there and is no profile; choose another name with -o\n" if is_foreign($self{out});
+    die "$self{out} is there and is no profile; choose another name\n" if is_foreign($self{out});
     $self{folder} = "$self{out}.$$.d";
     mkdir $self{folder} or die "$self{folder}: cannot make this folder: $!\n";
     return bless \%self, $class;
