@@ -19,7 +19,7 @@ void nytp_cli_say_unusable(struct run *run, const char *path, const struct nytp_
     const struct nytp_cli *cli = &run->cli;
     char hint[120] = "";
     const bool unopened = error->status == NYTP_ERR_IO;
-    if (unopened && cli->default_file)
+    if (unopened && cli->default_file && strcmp(path, cli->files[0]) == 0)
         snprintf(hint, sizeof hint, " (no FILE was given, this is the default)");
     else if (unopened && cli->value_file != NULL && strcmp(path, cli->value_file) == 0)
         snprintf(hint, sizeof hint, " (did you mean --%s=%.60s?)", cli->value_option, path);

@@ -39,6 +39,12 @@ def test_no_default_input(tmp_path):
                               "(no FILE was given, this is the default)"]
 
 
+def test_a_base_that_is_not_there_is_not_the_default(mixed, tmp_path):
+    shutil.copy(mixed, tmp_path / "nytprof.out")
+    done = run("--diff", "nosuch", cwd=tmp_path)
+    assert messages(done) == ["nytp-export: nosuch: cannot open: No such file or directory"]
+
+
 def test_recordings_one_behind_the_other_are_so_many_inputs(profile, tmp_path):
     one, other = profile("mixed-calls2").read_bytes(), profile("evals").read_bytes()
     raw = profile("mixed-plain").read_bytes()
