@@ -5,6 +5,7 @@
  */
 #include "json.h"
 
+#include "formats/base/printable.h"
 #include "formats/base/utf8.h"
 #include "formats/base/wide.h"
 
@@ -13,16 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Write a byte that may not stand in a string as it is. */
-static void put_escaped(struct nytp_out *out, uint8_t byte)
+/* Writes a character that may not stand in a string as it is. */
+static void put_escaped(struct nytp_out *out, uint32_t character)
 {
     static const char special[] = "\"\\\n\t\r", letters[] = "\"\\ntr";
-    const char *const at = byte != 0 ? strchr(special, byte) : NULL;
+    const bool is_ascii = character > 0 && character < 0x80;
+    const char *const at = is_ascii ? strchr(special, (int)character) : NULL;
     if (at != NULL) {
         const char escape[2] = {'\\', letters[at - special]};
         nytp_put(out, escape, sizeof escape);
     } else {
-        nytp_printf(out, "\\u%04x", (unsigned)byte);
+        nytp_printf(out, "\\u%04x", (unsigned)character);
     }
 }
 
@@ -39,14 +41,15 @@ void nytp_json_string(struct nytp_out *out, const char *text, size_t len)
                             : byte < 0x80
                                 ? 1
                                 : nytp_utf8_decode(at, (size_t)(end - at), &character);
-        const bool c1 = step == 2 && character < 0xa0;
-        if (step > 0 && !c1) {
+        const struct nytp_name one = {at, (uint32_t)step};
+        const bool steers = step > 1 && nytp_unsafe_bytes(one, 0) > 0;
+        if (step > 0 && !steers) {
             at += step;
             continue;
         }
         nytp_put(out, plain, (size_t)(at - plain));
-        put_escaped(out, (uint8_t)character);
-        at += c1 ? 2 : 1;
+        put_escaped(out, character);
+        at += steers ? step : 1;
         plain = at;
     }
     nytp_put(out, plain, (size_t)(at - plain));

@@ -95,6 +95,9 @@ int main(void)
     is(STRING("\xc2\x9b"
               "1m\xc2\xa0"),
        "\"\\u009b1m\xc2\xa0\"", "so are those of Latin-1");
+    is(STRING("a\xe2\x80\xae"
+              "b\xe2\x80\x94"),
+       "\"a\\u202eb\xe2\x80\x94\"", "and marks that turn the direction of text");
     is(STRING("na\xefve"), "\"na\\u00efve\"", "a lone byte is Latin-1");
     is(STRING("\xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80 \xe2\x82"),
        "\"\\u00c0\\u00af \\u00ed\\u00a0\\u0080 \\u00f4\\u0090\\u0080\\u0080 "
