@@ -8,6 +8,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -145,16 +146,30 @@ static void become(char **argv, const struct rlimit *descriptors, const sigset_t
     _exit(errno == ENOENT ? 127 : 126);
 }
 
+/* Returns when the other end is closed by exec, or with the process. */
+static void wait_for_exec(const int ends[2])
+{
+    char none;
+    close(ends[1]);
+    while (read(ends[0], &none, 1) < 0 && errno == EINTR)
+        ;
+    close(ends[0]);
+}
+
 bool nytp_command_start(struct nytp_command *command, char **argv, bool adopts,
                         const struct rlimit *descriptors)
 {
     sigset_t all, before;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
+    int ends[2];
+    const bool has_pipe = pipe2(ends, O_CLOEXEC) == 0;
     const pid_t pid = fork();
     if (pid == 0)
         become(argv, descriptors, &before);
     const int saved = errno;
+    if (has_pipe)
+        wait_for_exec(ends);
     if (pid > 0) {
         start_witness();
         *command = (struct nytp_command){.pid = pid, .witness = witness};

@@ -197,6 +197,12 @@ def test_a_recording_of_what_is_no_perl_ends(tmp_path):
     assert "there is no perl in this process" in message and "nothing was recorded" in message
 
 
+def test_a_program_that_ends_at_once_is_not_taken_for_nytp_spy(tmp_path):
+    for _ in range(10):
+        ran = spied.run("record", "-o", tmp_path / "out", "--", PERL, "-e", "exit 7")
+        assert ran.returncode == 7 and "nytp-spy\n" not in ran.stderr, ran.stderr
+
+
 # 25 children that work until the program's input ends.
 AT_ONCE = "my @children = map { fork || do { 1 while 1 } } 1 .. 25; sysread STDIN, my $end, 1; kill 'TERM', @children; 1 while wait > 0"
 
