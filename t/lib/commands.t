@@ -89,6 +89,19 @@ my $part = profile("$folder/part.out");
 is($part->attributes->{complete}, '', 'the result is not complete');
 is($part->fileinfo_of('/x.p')->line_time_data->[3][1], 1, 'the sound part is in it');
 is($part->subinfo_of('main::w')->calls, 1, 'so are the other inputs');
+for my $signal (qw(INT TERM)) {
+    my $pid = fork // die;
+    if (!$pid) {
+        $SIG{$signal} = 'DEFAULT';
+        local $ENV{PERL5LIB} = join ':', map {"blib/$_"} qw(lib arch);
+        exec $^X, 'bin/nytprofmerge', '-o', "$folder/stopped.out", ($parent) x 3000;
+    }
+    select undef, undef, undef, 0.01 until glob "$folder/stopped.out.*" or waitpid $pid, 1;
+    kill $signal => $pid;
+    waitpid $pid, 0;
+    ok($? & 127, "SIG$signal ends it");
+    is(join(' ', glob "$folder/stopped.out*"), '', 'and nothing of its output is left');
+}
 runs('an output that cannot be written is an error', qr/\A1nytprofmerge: /, 'nytprofmerge', '-o', "$folder/no/such", $parent);
 runs('so is no input', qr/\A1nytprofmerge: \S+nosuch: cannot open: No such file/, 'nytprofmerge', "$folder/nosuch");
 runs('nothing to merge is wrong usage', qr/\A2/, 'nytprofmerge');
