@@ -176,7 +176,9 @@ static bool all_names_miss(const struct run *run, const struct nytp_profile *pro
 /* As grep does it: what was asked for is not there. */
 static bool selects_nothing(const struct run *run, const struct nytp_profile *profile)
 {
-    return run->cli.export.selected != NULL && run->cli.export.unselected_ticks > 0 &&
+    const struct nytp_export_options *const options = &run->cli.export;
+    return options->selected != NULL &&
+           (options->unselected_ticks > 0 || options->unselected_ops > 0) &&
            profile->total.ticks == 0 && profile->total.calls == 0 &&
            profile->total.statements == 0;
 }

@@ -501,6 +501,7 @@ static bool select_shown(struct nytp_cli *cli, struct nytp_profile *profile,
     if (cli->gate.statements && !nytp_profiles_limit_spans(&profile, 1, shown_calls(cli)))
         return nytp_out_of_memory(error);
     cli->export.unselected_ticks = profile->total.ticks;
+    cli->export.unselected_ops = profile->total.statements + profile->total.calls;
     return nytp_select(profile, &selection, error) &&
            (!stable_names || nytp_rename_stably(profile, true, error));
 }
@@ -607,8 +608,10 @@ enum exit_status nytp_cli_select_judged(struct run *run, struct nytp_profile *co
     if (!nytp_child_waits(profiles, n, true, &ticks, &error))
         return selection_failed(&error);
     cli->export.unselected_ticks = 0;
+    cli->export.unselected_ops = 0;
     for (uint32_t i = 0; i < n; i++) {
         cli->export.unselected_ticks += profiles[i]->total.ticks;
+        cli->export.unselected_ops += profiles[i]->total.statements + profiles[i]->total.calls;
         if (!nytp_select(profiles[i], &selection, &error))
             return selection_failed(&error);
         pruned.of_s += (double)profiles[i]->total.ticks / (double)profiles[i]->ticks_per_sec;

@@ -177,3 +177,10 @@ def test_the_classic_commands(files, tmp_path):
     done = subprocess.run(["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", "-MDevel::NYTProf::Data", "-we", code, files["counts"]],
                           capture_output=True, check=False, timeout=600)
     assert done.stdout == b"1 105 undef undef undef 105 undef 105", done.stderr
+
+
+@pytest.mark.parametrize("option", ["--ignore=RUNTIME", "--focus=nobody", "--hide=."])
+def test_a_selection_that_leaves_no_counts_has_the_status_of_one_that_leaves_no_time(files, option):
+    for name in sorted(SHOWN):
+        assert run("-q", asking_for(name), option, files["exact"]).returncode == 1, name
+        assert run("-q", asking_for(name), option, files["counts"]).returncode == 1, name
