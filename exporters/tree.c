@@ -65,8 +65,9 @@ static void put_numbers(const struct tree *tree, const struct branch *branch)
                    10);
     nytp_putc(tree->out, ' ');
     nytp_text_percent(tree->out, branch->incl_ticks, profile->total.ticks);
+    nytp_putc(tree->out, ' ');
     nytp_text_time(tree->out, branch->excl_ticks, profile->ticks_per_sec, tree->options->unit,
-                   11);
+                   10);
     nytp_printf(tree->out, " %8llu ", (unsigned long long)branch->count);
     if (tree->memory == NULL)
         return;

@@ -478,3 +478,10 @@ def test_an_anonymous_sub_loses_folders_before_its_name(tmp_path):
         text = run_on_terminal("-q", *options, file, columns=80)[1].decode()
         assert shown in re.sub("\x1b[^m]*m", "", text), text
         assert name in run("-q", *options, file).stdout.decode()
+
+
+@pytest.mark.parametrize("unit", [*UNITS, "ticks"])
+def test_no_column_of_tree_runs_into_the_next(tmp_path, unit):
+    file = write_run(tmp_path / "f.out", {"main::wait": (1, 2 ** 50)})
+    row = good("-q", "--tree", f"--unit={unit}", file).decode().splitlines()[-1].split()
+    assert row[1:] == ["100.0%", row[0], "1", "+-main::wait", "/x/hand.pl:10"]
