@@ -234,7 +234,7 @@ static void put_tail(const struct nytp_sheet *sheet, uint32_t row, uint32_t pad,
         nytp_text_put(out, nytp_name_of_text(column->title), room);
     else if (column->kind == NYTP_CELL_PLACE)
         nytp_text_put_tail(
-            out, nytp_sheet_text(sheet, column, &cells[last], buffer, sizeof buffer), 0);
+            out, nytp_sheet_text(sheet, column, &cells[last], buffer, sizeof buffer), room);
     else
         nytp_text_put(out, cells[last].text, room);
 }

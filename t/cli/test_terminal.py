@@ -14,7 +14,7 @@ from command import PROGRAM, good, run, run_on_terminal
 from nytpwrite import Writer
 from recordings import record
 from test_wait_reasons import sampled
-from written import write_run
+from written import begun, write_run
 
 TICKS_PER_SEC = 10_000_000
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
@@ -485,3 +485,12 @@ def test_no_column_of_tree_runs_into_the_next(tmp_path, unit):
     file = write_run(tmp_path / "f.out", {"main::wait": (1, 2 ** 50)})
     row = good("-q", "--tree", f"--unit={unit}", file).decode().splitlines()[-1].split()
     assert row[1:] == ["100.0%", row[0], "1", "+-main::wait", "/x/hand.pl:10"]
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_place_of_a_wait_fits_the_terminal(tmp_path, columns):
+    stream = begun(is_sampled=True).fid(2, f"/usr/{'folder/' * 20}App.pm").comment("nytp-wait sleep")
+    file = stream.comment("cpu 0").time(9_000_000, 2, 7).pid_end(7).save(tmp_path / "w.out")
+    row = without_styles(on_terminal(columns, "-q", "--waits", file)).splitlines()[-1]
+    assert row.endswith("App.pm:7") and len(row) <= columns
+    assert b" /usr/folder/" in good("-q", "--waits", file)
