@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from command import COMMAND, ROOT, beside, comparing, formats, good, messages, options_table, places, run
+from command import COMMAND, ROOT, beside, comparing, exporter_sources, formats, good, messages, options_table, places, run
 
 
 def refused(*arguments):
@@ -335,3 +335,10 @@ def test_help_and_version_win():
 def test_every_format_names_what_it_is_for():
     for line in good("--list-formats").decode().splitlines():
         assert line.endswith(":") or len(line.split()) >= 4
+
+
+def test_the_readme_names_the_formats_that_count_a_wait_for_a_child_once():
+    text = (ROOT / "exporters" / "README.md").read_text()
+    named = re.search(r"^- ([^.]*?) count a\s+parent's wait", text, re.M)[1]
+    once = {name for name, source in exporter_sources().items() if ".adds_processes = true" in source}
+    assert set(re.findall(r"`--(\w+)`", named)) == once
