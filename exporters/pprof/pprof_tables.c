@@ -49,7 +49,13 @@ static uint32_t name_id(struct nytp_pprof_tables *t, struct nytp_name name)
 uint32_t nytp_pprof_escaped_id(struct nytp_pprof_tables *t, struct nytp_name name)
 {
     struct nytp_name escaped;
-    if (nytp_viewer_names_escape(t->names, name, &escaped))
+    uint32_t id = 0;
+    if (!nytp_utf8_valid(name.ptr, name.len)) { /* a label of the command line */
+        id = nytp_strings_intern_mixed(t->strings, name.ptr, name.len);
+        if (id != UINT32_MAX)
+            name = nytp_strings_get(t->strings, id);
+    }
+    if (id != UINT32_MAX && nytp_viewer_names_escape(t->names, name, &escaped))
         return name_id(t, escaped);
     t->no_memory = true;
     return 0;

@@ -3,12 +3,14 @@
 
 import collections
 import json
+import os
 
 import pytest
 
 from instructions import instructions
 from command import asking_for, formats, good, run
 from nytpwrite import Writer
+from readers import PprofReader
 
 
 def one_sub(name, file="/x/a.pl", **attributes):
@@ -206,3 +208,14 @@ def test_a_long_chain_of_string_evals_does_not_take_longer(tmp_path, option):
     n, most = (6000, 2.4) if option == "--html" else (2000, 1.1)    # pages tell the chain of each
     flat, deep = work("flat", n, lambda fid: 1), work("deep", n, lambda fid: fid - 1)
     assert deep < most * flat, (flat, deep)
+
+
+def test_a_label_of_the_command_line_is_utf8_in_every_format(tmp_path):
+    file = one_sub("main::f").save(tmp_path / "f.out")
+    given = os.fsdecode(b"--label=k\xe9=\xe9t\xe9\t\xff")
+    (*_, labels), *_ = PprofReader(good("-q", "--pprof", given, file)).samples
+    assert labels["k\xe9"] == "\xe9t\xe9\\x09\xff"
+    text = good("-q", "--pprof-text", given, file)
+    assert rb'string_table: "k\303\251"' in text or 'string_table: "k\xe9"'.encode() in text
+    (row, *_) = map(json.loads, good("-q", "--rows", given, file).splitlines())
+    assert (row["label_keys"], row["label_values"]) == (["k\xe9"], ["\xe9t\xe9\t\xff"])
