@@ -6,6 +6,8 @@
 
 #include "exporters/base/number.h"
 #include "formats/base/arena.h"
+#include "formats/base/printable.h"
+#include "formats/base/utf8.h"
 
 #include <errno.h>
 #include <math.h>
@@ -86,6 +88,15 @@ static bool read_percent(const char *text, const char **end, double *percent)
     return true;
 }
 
+/* The text of a rule for logs: harmless, and UTF-8. */
+static void make_shown(char *text)
+{
+    const bool valid = nytp_utf8_valid(text, strlen(text));
+    for (char *c = text; *c != '\0'; c++)
+        *c = (char)(*c == '\t' ? ' ' : !valid && (unsigned char)*c >= 0x80 ? '?' : *c);
+    nytp_make_printable(text);
+}
+
 static struct nytp_gate_rule *add_rule(struct nytp_gate *gate, const char *text,
                                        struct nytp_error *error)
 {
@@ -99,6 +110,7 @@ static struct nytp_gate_rule *add_rule(struct nytp_gate *gate, const char *text,
         nytp_out_of_memory(error);
         return NULL;
     }
+    make_shown(rule->text);
     gate->n_rules++;
     return rule;
 }

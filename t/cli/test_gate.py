@@ -635,3 +635,12 @@ def test_names_that_are_near_are_looked_for_a_hundred_times(files, tmp_path):
     status, lines = judge(tmp_path, [f"calls Foo::gett <= {n}" for n in range(300)], [], [files["new"]])
     near = [line for line in lines if "near it: Foo::get" in line]
     assert status == 2 and len(lines) == 300 and len(near) == 100
+
+
+def test_the_text_of_a_rule_is_harmless_and_utf8(tmp_path):
+    file = write_run(tmp_path / "f.out", {"main::f": (3, 300)})
+    (tmp_path / "rules").write_bytes(b"calls\t/main|\x01\x1b[3]/ <= 1\nstatements main::caf\xe9 <= 2 or absent\n")
+    for words in ["--gate-tap"], ["--markdown"], ["--json"], ["--top"]:
+        done = run("-q", "--gate", tmp_path / "rules", *words, file)
+        text = (done.stdout + done.stderr).decode()
+        assert done.returncode == 10 and "calls /main|??[3]/ <= 1" in text and not set(text) & {"\x01", "\x1b"}, words
