@@ -134,6 +134,7 @@ static bool work_out_times(struct cpuprofile *c)
     for (uint32_t i = 0; c->us != NULL && ok && i < c->stacks.n; i++) {
         const uint32_t stack = c->stacks.order[i];
         int64_t ticks = c->stacks.stacks[stack].ticks;
+        c->line_scale = c->scale; /* so that lines add up to their stack */
         for (uint32_t k = c->first_line[stack]; k < c->first_line[stack + 1]; k++) {
             struct tick_line *line = &c->lines[k];
             line->us = to_us(c, c->options->lines ? &c->scale : &c->line_scale, line->ticks);
@@ -280,7 +281,6 @@ static bool write_cpuprofile(const struct nytp_profile *profile,
         .profile = profile, .options = options, .out = out, .first_id = ROOT_ID + 1};
     struct nytp_stacks bounds;
     nytp_scale_init(&c.scale, nytp_unit_find("us"), profile->ticks_per_sec);
-    c.line_scale = c.scale;
     bool ok = nytp_stacks_init(&bounds, profile, options);
     ok = ok && put_root(&c, &bounds);
     for (uint32_t i = 0; ok && i < profile->n_processes; i++)

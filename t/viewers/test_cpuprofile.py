@@ -12,6 +12,8 @@ import pytest
 import exports
 import readers
 import speedscope
+from command import good
+from nytpwrite import Writer
 
 PROFILES = ["mixed-calls2", "mixed-calls0", "recurse", "evals", "names", "forks-merged", "unreturned",
             "made-hostile-names", "deep-calls1"]
@@ -80,6 +82,19 @@ def test_ticks_at_lines_are_those_of_the_lines(document, totals):
     busiest = max((place for place in shown if place[0].endswith("/mixed.pl")), key=shown.get)
     assert sum(shown.values()) <= sum(self_times(read).values()) + 1
     assert totals("mixed-calls2").lines[busiest].count > 0
+
+
+def test_lines_add_up_to_their_node(tmp_path):
+    stream = Writer().pid_start(7).fid(1, "/x/a.pl")
+    for n in range(9):
+        stream.entry(1, 1).time(3, 1, 1).entry(1, 10).leave(2, 7, 7, f"main::CORE:{n}")
+        stream.leave(1, 20, 13, f"main::f{n}").time(11, 1, 10).time(9, 1, 11).discount()
+        stream.sub(1, f"main::f{n}", 9, 12).sub(1, f"main::CORE:{n}", 0, 0)
+        stream.callers(1, 1, "main::RUNTIME", f"main::f{n}", 1, 20, 13).callers(1, 10, f"main::f{n}", f"main::CORE:{n}", 1, 7, 7)
+    nodes = json.loads(good("-q", "--cpuprofile", stream.pid_end(7).save(tmp_path / "f.out")))["nodes"]
+    with_lines = [node for node in nodes if "positionTicks" in node]
+    assert len(with_lines) == 10
+    assert [sum(tick["ticks"] for tick in node["positionTicks"]) for node in with_lines] == [node["hitCount"] for node in with_lines]
 
 
 @pytest.mark.parametrize("name", PROFILES)
