@@ -18,7 +18,9 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_DEPTH 1000000u
 
@@ -40,15 +42,21 @@ struct open_call {
     double own_inside;
 };
 
+/* A label that was set or ended outside of the stretches: its comment from the key on. */
+struct missed_label {
+    char *text;
+    size_t len, key_len;
+};
+
 struct nytp_label_selection {
     struct nytp_sink scan, sink;
     struct nytp_sink *next;
     nytp_label_match_fn *match;
     void *context;
-    uint32_t all;                       /* the conditions */
-    uint32_t of_profile, now;           /* conditions: of the process, at this point */
-    NYTP_LIST(enum wanted) processes;   /* as the scan found */
-    uint32_t at;                        /* processes begun in this reading */
+    uint32_t all;                     /* the conditions */
+    uint32_t of_profile, now;         /* conditions: of the process, at this point */
+    NYTP_LIST(enum wanted) processes; /* as the scan found */
+    uint32_t at;                      /* processes begun in this reading */
     bool is_met;
     bool has_passed;
     bool is_all; /* all of every process is wanted */
@@ -56,10 +64,12 @@ struct nytp_label_selection {
     enum wanted wanted;      /* of the process that is being read */
     struct open_call *calls; /* by depth; [0]: code outside of all */
     uint32_t calls_capacity;
-    uint32_t deepest; /* of those that are open */
+    uint32_t deepest;   /* of those that are open */
     bool is_discounted; /* the next statement */
     struct nytp_returns returns;
     NYTP_LIST(uint32_t) waiting; /* depths of calls whose entry was not passed on, rising */
+    NYTP_LIST(struct missed_label) missed; /* each key once */
+    int64_t label_ticks;                   /* when a label changed last */
 };
 
 struct nytp_label_selection *nytp_label_selection_new(unsigned n, nytp_label_match_fn *match,
@@ -74,10 +84,18 @@ struct nytp_label_selection *nytp_label_selection_new(unsigned n, nytp_label_mat
     return s;
 }
 
+static void forget_missed(struct nytp_label_selection *s)
+{
+    while (s->missed.n > 0)
+        free(s->missed.at[--s->missed.n].text);
+}
+
 void nytp_label_selection_free(struct nytp_label_selection *s)
 {
     if (s == NULL)
         return;
+    forget_missed(s);
+    free(s->missed.at);
     free(s->processes.at);
     free(s->calls);
     free(s->waiting.at);
@@ -174,6 +192,53 @@ static bool end_calls(struct nytp_label_selection *s, uint32_t depth)
     return nytp_returns_note(&s->returns, depth);
 }
 
+/* ---- labels outside ---- */
+
+static bool is_of_key(const struct missed_label *missed, const struct nytp_str *key)
+{
+    return missed->key_len == key->len && memcmp(missed->text, key->ptr, key->len) == 0;
+}
+
+static bool miss_label(struct nytp_label_selection *s, const struct nytp_label_record *record,
+                       const struct nytp_str *comment)
+{
+    const size_t len = (size_t)(comment->ptr + comment->len - record->key.ptr);
+    uint32_t i = 0;
+    while (i < s->missed.n && !is_of_key(&s->missed.at[i], &record->key))
+        i++;
+    if (i == NYTP_MOST_IN_FORCE)
+        return true;
+    char *const text = malloc(len + 1);
+    if (text == NULL || (i == s->missed.n && !NYTP_GROW(&s->missed))) {
+        free(text);
+        return false;
+    }
+    memcpy(text, record->key.ptr, len);
+    if (i < s->missed.n)
+        free(s->missed.at[i].text);
+    else
+        s->missed.n++;
+    s->missed.at[i] = (struct missed_label){text, len, record->key.len};
+    return true;
+}
+
+/* A stretch begins: labels that changed before are told as of now. */
+static bool tell_missed(struct nytp_label_selection *s, uint64_t offset)
+{
+    char line[NYTP_LABEL_LONGEST];
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < s->missed.n; i++) {
+        const int len =
+            snprintf(line, sizeof line, NYTP_LABEL_HEAD " %lld %.*s", (long long)s->label_ticks,
+                     (int)s->missed.at[i].len, s->missed.at[i].text);
+        struct nytp_event event = {.tag = NYTP_TAG_COMMENT, .offset = offset};
+        event.u.comment.text = (struct nytp_str){.ptr = line, .len = (uint32_t)len};
+        ok = len >= (int)sizeof line || pass(s, &event);
+    }
+    forget_missed(s);
+    return ok;
+}
+
 /* Entries that wait are passed on: a stretch begins. */
 static bool enter_open_calls(struct nytp_label_selection *s, uint64_t offset)
 {
@@ -187,7 +252,7 @@ static bool enter_open_calls(struct nytp_label_selection *s, uint64_t offset)
             return false;
     }
     s->waiting.n = 0;
-    return true;
+    return tell_missed(s, offset);
 }
 
 static bool entry_event(struct nytp_label_selection *s, const struct nytp_event *e)
@@ -250,12 +315,12 @@ static bool return_event(struct nytp_label_selection *s, const struct nytp_event
 /* A label changed: it begins or ends a stretch, or is another one within. It is passed on
  * behind the entries that wait, so that it stands inside them. */
 static bool change_event(struct nytp_label_selection *s, const struct nytp_event *e,
-                         bool was_inside)
+                         const struct nytp_label_record *record, bool was_inside)
 {
-    const bool begins = !was_inside && is_inside(s);
-    if (begins && !enter_open_calls(s, e->offset))
-        return false;
-    return !(was_inside || begins) || pass(s, e);
+    s->label_ticks = record->ticks;
+    if (!was_inside && !is_inside(s))
+        return miss_label(s, record, &e->u.comment.text);
+    return (was_inside || enter_open_calls(s, e->offset)) && pass(s, e);
 }
 
 static bool comment_event(struct nytp_label_selection *s, const struct nytp_event *e)
@@ -280,7 +345,7 @@ static bool comment_event(struct nytp_label_selection *s, const struct nytp_even
     if (record.kind != NYTP_LABEL_NONE)
         note_label(s, &record);
     if (record.kind == NYTP_LABEL_SET || record.kind == NYTP_LABEL_END)
-        return change_event(s, e, was_inside);
+        return change_event(s, e, &record, was_inside);
     if (record.kind == NYTP_LABEL_PROFILE)
         return pass(s, e) && (was_inside || !is_inside(s) || enter_open_calls(s, e->offset));
     const bool is_of_calls = nytp_is_resumed_call(&e->u.comment.text) ||
@@ -306,6 +371,8 @@ static bool begin_process(struct nytp_label_selection *s)
     s->wanted = s->at < s->processes.n ? s->processes.at[s->at] : NOTHING;
     s->at++;
     s->now = s->of_profile = 0;
+    forget_missed(s);
+    s->label_ticks = 0;
     s->is_discounted = false;
     s->has_passed |= s->wanted != NOTHING;
     return end_calls(s, 0);

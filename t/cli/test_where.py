@@ -9,6 +9,7 @@ from instructions import instructions
 from command import messages, run
 from nytpwrite import Writer
 from recordings import merge, record
+from written import MS, begun
 
 PROGRAM = """sub spin { my $t = 0; for my $i (1 .. $_[0]) { $t += $i } return $t }
 sub fast { spin(300) }
@@ -134,3 +135,31 @@ def test_jumps_between_depths_do_not_take_longer(tmp_path, options):
         return instructions(*options, "-o", tmp_path / "out", w.time(10, 1, 1).pid_end(7).save(tmp_path / str(depth)))
     shallow, deep = work(2), work(100000)
     assert deep < shallow + 60_000_000, (shallow, deep)    # one instruction for each depth is 100 million for each of three kinds of jumps
+
+
+def test_a_label_that_changes_outside_is_in_force_inside(tmp_path):
+    """request=one ends and request=two begins while nobody is the user; then there is no request."""
+    stream, ticks = begun(), 0
+
+    def label(text):
+        stream.label(ticks, text)
+    for request, calls in ("one", 1), ("two", 5), (None, 3):
+        label(f"request={request}" if request else "request")
+        label("user=A")
+        for _ in range(calls):
+            stream.entry(1, 7)
+            label("sql=select 1")
+            stream.time(MS, 1, 1)
+            label("sql")
+            stream.leave(1, MS, MS, "DBI::db::do")
+            ticks += MS
+        label("user")
+        stream.time(MS, 1, 9)
+        ticks += MS
+    stream.sub(1, "DBI::db::do", 1, 1).callers(1, 7, "main::RUNTIME", "DBI::db::do", 9, 9, 9)
+    file = stream.pid_end(7).save(tmp_path / "f.out")
+    for words in [], ["--where=user=A"]:
+        rows = json.loads(run("-q", "--sql", "--as=json", *words, file).stdout)["requests"]
+        assert {row["request"]: row["statements"] for row in rows} == {"one": 1, "two": 5, "(no request)": 3}, words
+    (tmp_path / "rules").write_text("queries /one/ <= 1\n")
+    assert run("-q", "--gate", tmp_path / "rules", "--where=user=A", file).returncode == 0
