@@ -326,7 +326,8 @@ static bool write_sql(const struct nytp_profile *profile,
         nytp_text_headline(out, profile, options);
         if (t.queries.n == 0)
             nytp_puts(out,
-                      options->selected == NULL && (profile->has & NYTP_HAS_CALLS) != 0
+                      options->selected == NULL && (profile->has & NYTP_HAS_CALLS) != 0 &&
+                              !profile->sampled
                           ? "No statement was sent through DBI.\n"
                           : "No calls one by one: not recorded, or left out by a selection.\n");
         if (options->request_key.ptr != NULL) {

@@ -293,3 +293,10 @@ def test_statements_that_a_selection_takes_away_are_told_even_if_quiet(tmp_path,
     done = run(f"--{form}", "-q", "--focus=main::f", "-o", tmp_path / "out.html", file)
     assert done.returncode == 0 and [form in line and "leaves out calls of databases" in line for line in messages(done)] == [True]
     assert run(f"--{form}", "-q", "-o", tmp_path / "out.html", file).stderr == b""
+
+
+def test_samples_are_not_said_to_have_sent_nothing(tmp_path):
+    out = begun(is_sampled=True).time(MS, 1, 3).entry(1, 3).time(MS, 1, 9).leave(1, MS, MS, "main::f")
+    file = out.sub(1, "main::f", 9, 9).callers(1, 3, "main::RUNTIME", "main::f", 1, MS, MS).pid_end(7).save(tmp_path / "s.out")
+    text = good("-q", "--sql", file).decode()
+    assert "No calls one by one: not recorded" in text and "No statement was sent" not in text
