@@ -222,6 +222,16 @@ static bool miss_label(struct nytp_label_selection *s, const struct nytp_label_r
     return true;
 }
 
+static void forget_label(struct nytp_label_selection *s, const struct nytp_str *key)
+{
+    for (uint32_t i = 0; i < s->missed.n; i++)
+        if (is_of_key(&s->missed.at[i], key)) {
+            free(s->missed.at[i].text);
+            s->missed.at[i] = s->missed.at[--s->missed.n];
+            return;
+        }
+}
+
 /* A stretch begins: labels that changed before are told as of now. */
 static bool tell_missed(struct nytp_label_selection *s, uint64_t offset)
 {
@@ -320,6 +330,7 @@ static bool change_event(struct nytp_label_selection *s, const struct nytp_event
     s->label_ticks = record->ticks;
     if (!was_inside && !is_inside(s))
         return miss_label(s, record, &e->u.comment.text);
+    forget_label(s, &record->key);
     return (was_inside || enter_open_calls(s, e->offset)) && pass(s, e);
 }
 
