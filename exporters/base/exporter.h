@@ -93,7 +93,6 @@ struct nytp_export_options {
     uint32_t flame_width; /* html: of the still picture; flamegraph; in pixels; 0 = default */
     const char *selected; /* the selection options as given, or NULL */
     int64_t unselected_ticks;          /* if so: the total that this is a selection of */
-    uint64_t unselected_ops;           /* its statements and calls */
     const struct nytp_patterns *waits; /* subs that wait besides those of waits.def, or NULL */
     struct nytp_patterns names;        /* list, peek: which subs; list: none = the hottest */
     struct nytp_report_options report;

@@ -178,7 +178,7 @@ static bool selects_nothing(const struct run *run, const struct nytp_profile *pr
 {
     const struct nytp_export_options *const options = &run->cli.export;
     return options->selected != NULL &&
-           (options->unselected_ticks > 0 || options->unselected_ops > 0) &&
+           (options->unselected_ticks > 0 || run->unselected_ops > 0) &&
            profile->total.ticks == 0 && profile->total.calls == 0 &&
            profile->total.statements == 0;
 }

@@ -501,7 +501,6 @@ static bool select_shown(struct nytp_cli *cli, struct nytp_profile *profile,
     if (cli->gate.statements && !nytp_profiles_limit_spans(&profile, 1, shown_calls(cli)))
         return nytp_out_of_memory(error);
     cli->export.unselected_ticks = profile->total.ticks;
-    cli->export.unselected_ops = profile->total.statements + profile->total.calls;
     return nytp_select(profile, &selection, error) &&
            (!stable_names || nytp_rename_stably(profile, true, error));
 }
@@ -586,6 +585,7 @@ enum exit_status nytp_cli_load_whole(struct run *run, const char *const *paths, 
 enum exit_status nytp_cli_select_shown(struct run *run, struct nytp_profile *profile)
 {
     struct nytp_error error = {0};
+    run->unselected_ops = profile->total.statements + profile->total.calls;
     if (!select_shown(&run->cli, profile, &error))
         return selection_failed(&error);
     if (!say_lost(run, profile))
@@ -608,10 +608,10 @@ enum exit_status nytp_cli_select_judged(struct run *run, struct nytp_profile *co
     if (!nytp_child_waits(profiles, n, true, &ticks, &error))
         return selection_failed(&error);
     cli->export.unselected_ticks = 0;
-    cli->export.unselected_ops = 0;
+    run->unselected_ops = 0;
     for (uint32_t i = 0; i < n; i++) {
         cli->export.unselected_ticks += profiles[i]->total.ticks;
-        cli->export.unselected_ops += profiles[i]->total.statements + profiles[i]->total.calls;
+        run->unselected_ops += profiles[i]->total.statements + profiles[i]->total.calls;
         if (!nytp_select(profiles[i], &selection, &error))
             return selection_failed(&error);
         pruned.of_s += (double)profiles[i]->total.ticks / (double)profiles[i]->ticks_per_sec;

@@ -19,6 +19,7 @@ struct run {
     struct nytp_error first_partial;
     bool failed;                      /* an input is unusable, or --strict forbids to use it */
     struct nytp_missing_data missing; /* what inputs read so far lack */
+    uint64_t unselected_ops;          /* statements and calls before a selection */
 };
 
 /* An input cannot be used; one ends early, which is told of all inputs together by
