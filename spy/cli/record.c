@@ -413,7 +413,7 @@ static void say_nothing(const struct recorder *recorder)
     nytp_spy_say("nothing was recorded");
     say_children(&recorder->followed);
     if (recorder->command.pid > 0 && !recorder->spy->subprocesses &&
-        recorder->followed.most_children == 0)
+        recorder->followed.most_children == 0 && recorder->n_lost == 0)
         nytp_spy_say("if %s is no perl itself, -s records what it starts",
                      recorder->spy->argv[0]);
 }
@@ -424,7 +424,7 @@ static enum nytp_spy_status write_result(const struct recorder *recorder, const 
     const bool some_are_missing = say_missing(recorder);
     if (recorder->n_threads == 0) {
         say_nothing(recorder);
-        return SPY_REFUSED;
+        return recorder->n_lost > 0 ? SPY_OUTPUT : SPY_REFUSED;
     }
     if (!(as == AS_FORMAT ? write_format(recorder, path) : write_stream(recorder, path)))
         return SPY_OUTPUT;

@@ -203,14 +203,19 @@ def test_a_program_that_ends_at_once_is_not_taken_for_nytp_spy(tmp_path):
         assert ran.returncode == 7 and "nytp-spy\n" not in ran.stderr, ran.stderr
 
 
-# 25 children that work until the program's input ends.
-AT_ONCE = "my @children = map { fork || do { 1 while 1 } } 1 .. 25; sysread STDIN, my $end, 1; kill 'TERM', @children; 1 while wait > 0"
+# A program that works until it is told to go on; then 25 children do until its input ends.
+AT_ONCE = """vec(my $input = "", 0, 1) = 1; 1 until select my $ready = $input, undef, undef, 0; sysread STDIN, my $go_on, 1;
+my @children = map { fork || do { 1 while 1 } } 1 .. 25; sysread STDIN, my $end, 1; kill 'TERM', @children; 1 while wait > 0"""
 
 
 def record_at_once(out, limits, wait):
-    """Records AT_ONCE with these limits of descriptors until `wait` returns. Returns the status and what was said behind that."""
+    """Records AT_ONCE, first without its children, with these limits of descriptors until `wait` returns. Returns the status and what was
+    said behind that."""
     with subprocess.Popen([spied.SPY, "record", "-s", "-o", out, "--", PERL, "-e", AT_ONCE], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limits)) as record:
+        spied.wait_until_it_samples(record.pid)
+        record.stdin.write("x")
+        record.stdin.flush()
         wait(record)
         rest = record.communicate(timeout=60)[1]
     return record.returncode, rest
@@ -225,6 +230,12 @@ def test_threads_that_cannot_be_recorded_are_told_and_the_others_are(tmp_path):
     assert exported(tmp_path / "out", "--top")
     status, rest = record_at_once(tmp_path / "out", (20, 200), lambda record: spied.wait_until_it_samples(record.pid, 26))
     assert (status, int(re.search(r"samples of (\d+) threads", rest)[1])) == (0, 26)
+
+
+def test_a_recording_of_which_no_thread_could_be_kept_has_failed(tmp_path):
+    ran = spied.run("record", "-o", tmp_path / "out", "--", PERL, "-e", "1 for 1 .. 1e7", env={**os.environ, "TMPDIR": "/proc"})
+    said = [line.removeprefix("nytp-spy: ") for line in ran.stderr.splitlines()]
+    assert (ran.returncode, said) == (4, ["threads that come now are not recorded: No such file or directory", "nothing was recorded"])
 
 
 def test_what_was_recorded_before_a_disk_was_full_is_kept(tmp_path):
