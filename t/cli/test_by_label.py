@@ -355,14 +355,18 @@ def test_a_stretch_shorter_than_its_cost_took_no_time(tmp_path):
     assert (row["n"], row["total_ns"], row["max_ns"]) == (1, 0, 0)
 
 
-def test_by_and_where_tell_the_same_time(tmp_path):
-    """Both subtract the same costs of the same events. Each context takes a hundred times what it cost, so that the limit of
-    0, which --where has for each context and --by for each stretch, is not met on a busy machine either."""
-    record(tmp_path, """sub spin { my $t = 0; $t += $_ for 1 .. $_[0]; return $t }
-        sub text { my @words = map { sprintf '%0300d', $_ } 1 .. 300; return join ',', @words }
-        sub both { spin(1000); return text() }
-        for my $n (1 .. 40) { DB::label(request => $n % 2 ? 'spin' : 'both'); $n % 2 ? spin(9000) : both(); DB::label(request => undef) }""", steps=False)
-    for row in rows(tmp_path, "--by=request", inputs=("a.pl.out",)):
-        selected = json.loads(run("--json", f"--where=request={row['value']}", tmp_path / "a.pl.out").stdout)
-        total = sum(process["total"] for process in selected["processes"])
-        assert abs(row["total_ns"] - total) < 0.02 * total, (row, total)
+@pytest.mark.parametrize("options, most_ns", [("slowops=0", 1000), ("slowops=0:calls=1", 1000), ("", 20000), ("leave=0", 20000)])
+def test_by_and_where_tell_the_same_time(tmp_path, options, most_ns):
+    """Both subtract the same costs of the same events. A statement outside of subs in which a label changes has one time, which
+    --where counts where the statement ends: here that is a reading of the clock. The clock is moved on by the program only,
+    since on a busy machine it could be milliseconds. Where select() is a context of its own the subs take no more than they cost."""
+    out = record(tmp_path, """sub work { select undef, undef, undef, 0.05; my $t = 0; $t += $_ for 1 .. $_[0]; return $t }
+        sub text { work(1); my @words = map { sprintf '%0300d', $_ } 1 .. 300; return join ',', @words }
+        sub both { work(1000); return text() }
+        for my $n (1 .. 40) { DB::label(request => $n % 2 ? 'work' : 'both'); $n % 2 ? work(9000) : both(); DB::label(request => undef) }""",
+                 options=options)
+    for row in rows(tmp_path, "--by=request", inputs=(out.name,)):
+        selected = json.loads(run("--json", f"--where=request={row['value']}", out).stdout)
+        process, = selected["processes"]
+        assert abs(row["total_ns"] - process["total"]) <= most_ns, (row, process)
+        assert process["recording_cost"] > 8 * most_ns     # what neither subtracts would not be seen
