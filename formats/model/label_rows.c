@@ -56,6 +56,17 @@ static double *parts_left(const struct nytp_label_sums *s)
     return parts;
 }
 
+/* A stretch may be shorter than the samples in it: then its subs share what it took. */
+static void fit_times(struct nytp_label_row *row, double of_subs_s)
+{
+    if (of_subs_s <= row->total_s)
+        return;
+    const double part = row->total_s / of_subs_s;
+    row->slowest_s *= part;
+    row->database_s *= part;
+    row->waiting_s *= part;
+}
+
 /* Finds the sub with the most exclusive time under each label; code outside of subs has the
  * rest. A label with missing subs gets none, since a missing one may be the slowest. */
 static void find_slowest(const struct nytp_label_sums *s, struct nytp_label_row *rows)
@@ -86,6 +97,7 @@ static void find_slowest(const struct nytp_label_sums *s, struct nytp_label_row 
         row->slowest_line = s->subs[cell->sub].first_line;
     }
     for (uint32_t i = 0; rest != NULL && i < s->labels.n; i++) {
+        fit_times(&rows[i], rest[i]);
         const double outside_s = rows[i].total_s - rest[i];
         if (rows[i].slowest.len == 0 || outside_s <= rows[i].slowest_s)
             continue;

@@ -169,6 +169,15 @@ def test_which_part_is_the_databases_and_which_is_waiting(tmp_path):
     assert not re.search(" db | wait ", table)
 
 
+def test_a_stretch_that_is_shorter_than_its_samples_is_no_part_above_one(tmp_path):
+    out = begun(is_sampled=True).comment("nytp-label 0 request=short")
+    for sub, ticks in ("DBI::st::execute", 10000), ("main::CORE:sselect", 5000), ("main::work", 5000):
+        out.entry(1, 1).time(ticks, 1, 1).leave(1, ticks, ticks, sub)
+    (row,), table = told(out.comment("nytp-label 1520 request").pid_end(7, 1001.0).save(tmp_path / "a.out"))
+    assert [row[key] for key in ("total_ns", "slowest_sub_own_ns", "database_ns", "waiting_ns")] == [152000, 76000, 76000, 38000]
+    assert re.search(r" 76\.0 us +50\.0% +25\.0%  DBI::st::execute", table)
+
+
 def test_a_format_without_a_place_for_labels_is_refused(folder):
     for words in ["--pprof"], ["--top=2"], ["-o", "x.html"], ["-o", "x.pb.gz"]:
         assert "--by has a table of its own" in messages(by(folder, "--by=label", *words, status=2))[0]
