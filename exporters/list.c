@@ -69,6 +69,12 @@ static uint32_t text_column(const struct list *list)
     return CALL_INDENT + (memory_of(list) != NYTP_MEMORY_NONE ? MEMORY_COLUMNS : 0);
 }
 
+/* Calls stand below the source; a narrow terminal has no room for them beside the memory. */
+static uint32_t call_column(const struct list *list)
+{
+    return nytp_text_is_narrow(list->options->columns) ? CALL_INDENT : text_column(list);
+}
+
 static uint32_t columns_left(const struct list *list, uint32_t used)
 {
     return nytp_columns_left(list->options->columns, used, 1);
@@ -92,7 +98,7 @@ static void put_call(const struct list *list, const char *arrow,
     put_time(list, row->incl_ticks, 0);
     put_memory_of_calls(list, row);
     nytp_puts(out, "  ");
-    uint32_t used = text_column(list) + (uint32_t)(out->n_bytes - before);
+    uint32_t used = call_column(list) + (uint32_t)(out->n_bytes - before);
     used +=
         nytp_text_put_tail(out, list->profile->subs[row->sub].name, columns_left(list, used));
     char buffer[4096];
@@ -120,11 +126,11 @@ static void put_calls(const struct list *list, const char *arrow,
             rest.inuse_bytes += rows[i].inuse_bytes;
             continue;
         }
-        nytp_text_pad(list->out, text_column(list));
+        nytp_text_pad(list->out, call_column(list));
         put_call(list, arrow, &rows[i], with_place);
     }
     if (n > MOST_CALLS + 1) {
-        nytp_text_pad(list->out, text_column(list));
+        nytp_text_pad(list->out, call_column(list));
         put_count(list, arrow, rest.calls);
         put_time(list, rest.incl_ticks, 0);
         put_memory_of_calls(list, &rest);

@@ -134,9 +134,11 @@ static void explain_mark(const struct nytp_sheet *sheet, struct nytp_out *out)
     }
 }
 
+/* Where waits and memory leave no room for names, other numbers go. */
 static void show_columns(struct nytp_sub_rows *subs)
 {
     struct nytp_sheet *const sheet = &subs->sheet;
+    const uint32_t columns = sheet->options->columns;
     const bool of_samples = subs->samples != NULL;
     const bool has_times = nytp_profile_has(sheet->profile, NYTP_WEIGHT_TIME);
     const char *const sort = sheet->options->sort;
@@ -154,6 +156,8 @@ static void show_columns(struct nytp_sub_rows *subs)
     nytp_sub_rows_show_memory(subs, nytp_text_memory_columns(sheet->profile, sort));
     nytp_sheet_show(sheet, NYTP_SUB_NAME, true);
     nytp_sheet_show(sheet, NYTP_SUB_PLACE, true);
+    sheet->is_narrow = nytp_text_is_narrow(columns) ||
+                       (columns > 0 && columns <= nytp_sheet_fixed(sheet) + MIN_NAME);
 }
 
 static bool top_write(const struct nytp_profile *profile,
@@ -176,7 +180,6 @@ static bool top_write(const struct nytp_profile *profile,
     if (ok) {
         sheet->fill = fill;
         sheet->tail = put_name;
-        sheet->is_narrow = nytp_text_is_narrow(options->columns);
         show_columns(&top.subs);
         top.name_width = name_columns(sheet);
     }

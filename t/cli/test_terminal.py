@@ -175,6 +175,18 @@ def test_lines_fit_the_terminal(profile, columns, format_, name):
     assert [line for line in plain.splitlines() if columns_of(line) > limit] == []
 
 
+@pytest.mark.parametrize("format_", ["--top", "--list=."])
+def test_lines_with_memory_and_waits_fit_the_terminal(tmp_path, format_):
+    name, out = "My::Package::a_name_that_needs_room", begun()
+    out.entry(1, 1).time(3, 1, 3).entry(1, 3).time(9000, 1, 3).leave(2, 9000, 9000, "My::Package::CORE:sselect")
+    out.comment("nytp-svs 1234567 1 3").time(10, 1, 3).leave(1, 9013, 13, name).sub(1, name, 3, 4)
+    out.pid_end(7, 2000.0).save(tmp_path / "a.out")
+    for columns in *range(79, 120, 3), 80, 101:
+        lines = on_terminal(columns, "-q", format_, tmp_path / "a.out", NO_COLOR="1").splitlines()
+        assert re.search("sselect|1234567", "".join(lines)) and [line for line in lines if columns_of(line) > columns] == []
+        assert any(re.search("needs_room(?:  |$)|1x .*[a-z.]{6}$", line) for line in lines), lines
+
+
 @pytest.fixture(scope="module")
 def deep(tmp_path_factory):
     """Long names in deep folders."""
