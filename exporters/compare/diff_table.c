@@ -24,11 +24,11 @@ static uint32_t fixed_columns(uint32_t columns)
     return nytp_text_is_narrow(columns) ? FEW_COLUMNS : FIXED_COLUMNS;
 }
 
-/* Right-aligns by characters, not bytes: "±" has two bytes. */
+/* Right-aligns by characters, not bytes: "±" has two bytes. A longer text stands apart, too. */
 static void put_right(struct nytp_out *out, const char *text, uint32_t columns)
 {
     const uint32_t width = nytp_text_width(nytp_name_of_text(text));
-    nytp_text_pad(out, width < columns ? columns - width : 0);
+    nytp_text_pad(out, width < columns ? columns - width : 1);
     nytp_puts(out, text);
 }
 
@@ -74,9 +74,11 @@ static void put_head(struct nytp_out *out, const struct nytp_diff *diff,
     }
 }
 
-static void put_change(struct nytp_out *out, int64_t change, int columns)
+static void put_change(struct nytp_out *out, int64_t change, uint32_t columns)
 {
-    nytp_printf(out, change == 0 ? "%*lld" : "%+*lld", columns, (long long)change);
+    char text[24];
+    snprintf(text, sizeof text, change == 0 ? "%lld" : "%+lld", (long long)change);
+    put_right(out, text, columns);
 }
 
 static void put_value(struct nytp_out *out, const struct nytp_diff *diff,

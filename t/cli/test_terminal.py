@@ -245,6 +245,14 @@ def test_a_comparison_fits_the_terminal(profile, columns):
     assert columns in (80, 100) or re.search(r" gone \S+\.pl:\d+$", text, re.M)        # names take the room there
 
 
+def test_long_numbers_of_a_comparison_stand_apart(tmp_path):
+    old, new = (write_run(tmp_path / name, {"main::f": (1, ticks)}, attributes={"ticks_per_sec": 1})
+                for name, ticks in (("a.out", 123456789), ("b.out", 1999999999)))
+    text = good(f"--diff={old}", "--top", "--weight=time", new).decode()
+    assert re.search(r"^time +123456799 s 2000000009 s +\+1520.0 %", text, re.M), text
+    assert re.search(r" 0 +0 +\+1876543210 s \S.* 123456789 s 1999999999 s  main::f ", text), text
+
+
 def compared(folder):
     """Two pairs of recordings: one of subs that are new, gone, renamed and slower, one that waits longer."""
     same, long = {"main::same": (2, 30)}, "socket of a host whose name needs much room, and more than there is"
