@@ -55,6 +55,7 @@ struct nytp_found {
     struct nytp_call left[NYTP_MOST_LEFT]; /* innermost first */
     uint32_t n_left;
     uint32_t from, end; /* the calls of the reading on top */
+    bool is_sort;       /* a sort's block runs, or perl between two calls of it (sort.h) */
 };
 
 static inline uint32_t nytp_found_n(const struct nytp_found *found)

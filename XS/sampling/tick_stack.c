@@ -7,6 +7,7 @@
 #include "XS/names/builtins.h"
 #include "XS/perl/ops.h"
 #include "XS/perl/perl_stack.h"
+#include "sampling/sort.h"
 
 enum {
     SAME_IN_A_ROW = 256, /* calls that are as before: so are those below */
@@ -126,7 +127,7 @@ void nytp_tick_stack_look(pTHX_ struct nytp_tick_stack *stack)
 
 /* A reading and what it is read with. */
 struct reading {
-    struct nytp_reading common; /* first, so that the facts find the rest */
+    struct nytp_reading common;
     struct nytp_tick_stack *stack;
     struct nytp_recorder *rec;
     struct nytp_call calls[NYTP_TICK_CALLS];
@@ -208,8 +209,8 @@ static void take_calls(pTHX_ struct reading *reading, const struct nytp_tick_cop
 
 static bool has_pad(const struct nytp_reading *common, const struct nytp_call *call)
 {
-    const struct reading *const reading = (const struct reading *)common;
-    CV *const cv = nytp_live_cv(&reading->stack->svs, NYTP_CALL_CV(call));
+    struct nytp_tick_stack *const stack = common->perl;
+    CV *const cv = nytp_live_cv(&stack->svs, NYTP_CALL_CV(call));
     PAD *const list = cv == NULL ? NULL : nytp_pad_at(cv, call->depth);
     return list != NULL && PTR2UV(AvARRAY(list)) == call->pad && CvROOT(cv) != NULL;
 }
@@ -239,6 +240,7 @@ static void read_moment(pTHX_ struct reading *reading, const struct nytp_tick *t
         .main_list = main.list,
         .is_interruption = is_copied && is_interruption(copy),
         .facts = &facts,
+        .perl = reading->stack,
     };
     common->calls.lower = reading->stack->now;
     common->calls.n_lower =
@@ -305,39 +307,21 @@ static bool is_sort(const struct nytp_tick_copy *copy)
            (copy->n_calls == 0 || copy->calls[copy->n_calls - 1].stack != copy->stack);
 }
 
-/* Finds the calls below a sort's block: it has the pad of the call that the sort stands in, on
- * the stack below, which may have gone on since. A pad that was seen on the sort's own stack is
- * that of a sub that the block calls. Returns whether the innermost call is the sort's. */
-static bool find_sort(struct nytp_reading *reading, const struct nytp_tick_copy *copy,
-                      struct nytp_call_memory *memory, struct nytp_found *found)
-{
-    const uint32_t n = nytp_calls_n(&reading->calls);
-    const bool is_known = nytp_find_stack(reading, memory, found);
-    if (nytp_seen_with(memory, reading->pad, reading->stack) != NULL)
-        return false;
-    if (is_known)
-        return found->n_left == 0 && found->n_open == n;
-    if (copy->stack_below == NULL)
-        return false;
-    reading->stack = PTR2UV(copy->stack_below);
-    reading->top = copy->top_below;
-    reading->n_learned = n;
-    return nytp_find_stack(reading, memory, found);
-}
-
 static void find_calls(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
                        const struct nytp_tick *tick, struct nytp_moment *moment)
 {
+    const struct nytp_stack_below below = {PTR2UV(tick->copy.stack_below),
+                                           tick->copy.top_below};
     struct reading reading;
     struct nytp_found found;
     reading.stack = stack;
     reading.rec = rec;
     read_moment(aTHX_ & reading, tick);
-    moment->is_sort = false;
     if (is_sort(&tick->copy))
-        moment->is_sort = find_sort(&reading.common, &tick->copy, &stack->memory, &found);
+        nytp_find_in_sort(&reading.common, &below, &stack->memory, &found);
     else
         nytp_find_stack(&reading.common, &stack->memory, &found);
+    moment->is_sort = found.is_sort;
     take_found(aTHX_ & reading, &found, moment);
     if (moment->n_above > 0 &&
         NYTP_CALL_SITE(&moment->above[moment->n_above - 1]) == moment->cop)

@@ -303,6 +303,12 @@ static int32_t top_in(const struct nytp_look *look, const uint8_t *info)
     return (int32_t)nytp_u32(info, look->perl->layout->si_cxix);
 }
 
+static bool is_sort(const struct nytp_look *look, const uint8_t *info)
+{
+    const struct nytp_layout *const layout = look->perl->layout;
+    return nytp_u32(info, layout->si_type) == (uint32_t)layout->si_sort;
+}
+
 /* Returns whether a stack below that in use rested. */
 static bool has_rested(const struct nytp_look *look, const struct seen *seen, uint32_t i)
 {
@@ -314,14 +320,17 @@ static bool has_rested(const struct nytp_look *look, const struct seen *seen, ui
 }
 
 /* Returns whether the bytes read of the stack in use hold its top, and whether its deep
- * contexts were read before the program came there. Sets the top. */
+ * contexts were read before the program came there. Sets the top, and whether it is a sort's.
+ */
 static bool is_as_guessed(struct nytp_look *look, const struct seen *seen)
 {
     struct nytp_stack_info *const info = &look->infos[0];
     const int32_t n = (int32_t)info->n_contexts;
     int32_t tops[N_TIMES];
+    info->is_sort = true;
     for (int i = 0; i < N_TIMES; i++) {
         tops[i] = top_in(look, seen->infos[0][i]);
+        info->is_sort &= is_sort(look, seen->infos[0][i]);
         if (!is_there(look, 0, seen->infos[0][i]) || tops[i] < -1)
             return false;
     }
@@ -360,6 +369,11 @@ bool nytp_is_same_spied_moment(const struct nytp_spied_moment *a,
            a->info == b->info && a->stack_sp == b->stack_sp;
 }
 
+static bool is_same_code(const struct nytp_spied_moment *a, const struct nytp_spied_moment *b)
+{
+    return a->curpad == b->curpad && a->curcop == b->curcop && a->info == b->info;
+}
+
 /* False: the guess was wrong, or cannot be read. Reading takes long if we are not run
  * meanwhile. */
 static bool look_once(struct nytp_look *look, struct nytp_spied_moment *moment,
@@ -381,6 +395,7 @@ static bool look_once(struct nytp_look *look, struct nytp_spied_moment *moment,
     moment->is_one_cop = moment->curcop == after.curcop;
     moment->has_moved =
         !nytp_is_same_spied_moment(moment, &after) || !nytp_is_same_spied_moment(moment, &end);
+    moment->is_in_code = is_same_code(moment, &after) && is_same_code(moment, &end);
     if (wanted->info == 0 && !moment->is_late)
         *wanted = *moment;
     for (uint32_t i = 1; i < look->n_infos; i++)

@@ -24,6 +24,7 @@ struct nytp_stack_info {
     uint32_t at, first_at;         /* where they are in `bytes`; the first reading */
     int32_t top, most;             /* si_cxix at the first reading, si_cxmax */
     int32_t low_first, low_second; /* the lower top of those around each reading */
+    bool is_sort;                  /* of that in use: it was a sort's at both readings */
 };
 
 struct nytp_look {
@@ -50,6 +51,7 @@ struct nytp_spied_moment {
     bool is_late;    /* we were not run while we looked */
     bool is_one_cop; /* the statement did not change while we looked */
     bool has_moved;  /* something did: the program runs */
+    bool is_in_code; /* but its stack, pad and statement were the same all the while */
 };
 
 bool nytp_is_same_spied_moment(const struct nytp_spied_moment *a,

@@ -349,8 +349,10 @@ static bool has_pad(const struct nytp_reading *reading, const struct nytp_call *
 static uint64_t site_at(const struct nytp_reading *reading, int32_t place)
 {
     const struct nytp_walker *const walker = reading->perl;
-    const struct nytp_contexts contexts = nytp_contexts_of(walker, 0);
-    return place >= 0 && place < (int32_t)walker->look.infos[0].n_contexts
+    const struct nytp_look *const look = &walker->look;
+    const uint32_t info = look->infos[0].address != reading->stack && look->n_infos > 1;
+    const struct nytp_contexts contexts = nytp_contexts_of(walker, info);
+    return place >= 0 && place < (int32_t)look->infos[info].n_contexts
                ? nytp_context_site(&contexts, place)
                : 0;
 }

@@ -12,9 +12,11 @@
 #define _GNU_SOURCE
 #include "stack.h"
 
+#include "attach.h"
 #include "moment.h"
 
 #include "formats/base/arena.h"
+#include "sampling/sort.h"
 #include "sampling/step.h"
 
 #include <stdlib.h>
@@ -280,6 +282,7 @@ static bool leave_out_eval(struct nytp_walker *walker, struct sample *sample)
     if (sample->found.n_left > 0)
         return false;
     sample->found.n_open--;
+    sample->found.is_sort = false;
     return nytp_may_be_in(walker, sample->wanted.curcop,
                           found_at(walker, &sample->found, (int64_t)sample->found.n_open - 1),
                           sample->wanted.is_one_cop);
@@ -306,6 +309,7 @@ static bool is_statement_of(struct nytp_walker *walker, struct sample *sample)
                        is_likely && !is_of_a_caller(walker, found, wanted->curcop,
                                                     call != NULL ? call->code : 0)))
         return true;
+    sample->found.is_sort = false;
     if (take_ended_site(walker, sample, call))
         return true;
     if (sample->has_no_pad && sample->is_resting && !is_sub) {
@@ -415,6 +419,18 @@ static bool add_frames(struct nytp_walker *walker, const struct sample *sample)
     return add_frame(walker, NYTP_FRAME_MAIN, 0, statement);
 }
 
+/* The type of the op that runs. The block of a sort is the sort's, as far as it runs no builtin
+ * of its own and no call. */
+static unsigned builtin_of(const struct nytp_walker *walker, const struct sample *sample)
+{
+    struct nytp_perl *const perl = walker->names->perl;
+    const unsigned type = sample->wanted.op_type;
+    return sample->found.is_sort && type != (unsigned)perl->layout->op_entersub &&
+                   nytp_timed_builtin(perl, type) == NULL
+               ? (unsigned)perl->layout->op_sort
+               : type;
+}
+
 static bool take_frames(struct nytp_walker *walker, const struct sample *sample)
 {
     const struct nytp_spied_moment *const moment = &sample->wanted;
@@ -427,7 +443,7 @@ static bool take_frames(struct nytp_walker *walker, const struct sample *sample)
     const bool lasts = innermost == NULL || innermost->kind == NYTP_FRAME_SUB;
     const uint64_t callee = is_call ? nytp_callee_of(walker, moment, lasts) : 0;
     walker->stack.n = walker->stack.n_left_out = 0;
-    walker->stack.builtin = moment->op_type;
+    walker->stack.builtin = builtin_of(walker, sample);
     const uint32_t expected =
         callee == 0 ? UINT32_MAX
                     : nytp_name_cache_expect(walker->names, callee, NYTP_NAMED_SUB, true);
@@ -457,11 +473,39 @@ static void begin_words(struct nytp_walker *walker, const struct nytp_spied_mome
     nytp_op_type_ask(walker, wanted);
 }
 
+/* Returns whether the statement of the moment was seen to sort: it was long in a sort, whose
+ * call stayed, or a sort was its op. Else the moment may be in a sub that the block called, and
+ * that was called once more, by others, until its context was read. */
+static bool is_known_to_sort(struct nytp_walker *walker, const struct sample *sample,
+                             const struct nytp_spied_moment *moment)
+{
+    const struct nytp_spied_moment *const wanted = &sample->wanted;
+    uint64_t *const known =
+        &walker->sorts[wanted->curcop / sizeof(uint64_t) % NYTP_KNOWN_SORTS];
+    const bool was_long = sample->found.is_sort && sample->found.n_left == 0 &&
+                          moment->is_in_code && moment->info == wanted->info &&
+                          moment->curpad == wanted->curpad && moment->curcop == wanted->curcop;
+    if (was_long || wanted->op_type == (unsigned)walker->names->perl->layout->op_sort)
+        *known = wanted->curcop;
+    return *known == wanted->curcop;
+}
+
 /* The stack of a moment in an eval that has ended since. */
 static bool take_ended(struct nytp_walker *walker, const struct nytp_spied_moment *wanted)
 {
     struct sample ended = {.wanted = *wanted};
     return find_ended(walker, &ended.wanted, &ended.found) && take_frames(walker, &ended);
+}
+
+static bool find_stack(struct nytp_walker *walker, struct nytp_found *found)
+{
+    const struct nytp_look *const look = &walker->look;
+    struct nytp_stack_below below = {.stack = 0};
+    if (!look->infos[0].is_sort)
+        return nytp_find_stack(&walker->reading, walker->memory, found);
+    if (look->n_infos > 1)
+        below = (struct nytp_stack_below){look->infos[1].address, look->infos[1].top};
+    return nytp_find_in_sort(&walker->reading, &below, walker->memory, found);
 }
 
 /* The code that runs with PL_curpad, in a stack whose contexts were read. */
@@ -470,7 +514,7 @@ static bool find_running(struct nytp_walker *walker, int32_t end_both, struct sa
     walker->reading.pad = sample->wanted.curpad;
     return nytp_are_same_below(walker) &&
            nytp_moment_nearest(walker, end_both, &sample->wanted) &&
-           nytp_find_stack(&walker->reading, walker->memory, &sample->found);
+           find_stack(walker, &sample->found);
 }
 
 static bool find(struct nytp_walker *walker, int32_t end_both, bool is_compiling,
@@ -506,6 +550,7 @@ static bool take(struct nytp_walker *walker, const struct nytp_spied_moment *mom
         *wanted = (struct nytp_spied_moment){0}; /* between two subs */
         return false;
     }
+    sample.found.is_sort &= is_known_to_sort(walker, &sample, moment);
     return take_frames(walker, &sample) || take_ended(walker, &sample.wanted);
 }
 

@@ -28,6 +28,7 @@ struct nytp_stack {
 enum {
     NYTP_KNOWN_PADS = 1024,
     NYTP_KNOWN_OPS = 1024,
+    NYTP_KNOWN_SORTS = 256,
 };
 
 struct nytp_walker {
@@ -52,8 +53,9 @@ struct nytp_walker {
         uint64_t named; /* the glob that a call names, or its place in the pad; 0: none */
         bool has_named; /* `named` was looked for */
     } ops[NYTP_KNOWN_OPS];
-    struct nytp_stack stack; /* the last sample's */
-    bool keeps_all;          /* also frames beyond NYTP_MOST_SHOWN */
+    uint64_t sorts[NYTP_KNOWN_SORTS]; /* statements that were seen to sort, by address */
+    struct nytp_stack stack;          /* the last sample's */
+    bool keeps_all;                   /* also frames beyond NYTP_MOST_SHOWN */
     bool has_moved;          /* the program ran while we looked, on another processor */
     uint64_t n_retried;      /* samples that were not whole at the first look */
     uint64_t n_retried_more; /* nor at the second */

@@ -4,12 +4,12 @@
  * For the tests of the walk, which look at single samples; in the end it says how many were
  * whole.
  *
- *     samples PID HZ N [apart | stopped | followed]
+ *     samples PID HZ N [apart | stopped | followed | builtins]
  *
  * With "apart" the process has had 0.2 ms of a processor since the last one, so that what kept
  * it from its processor counts once. With "stopped" it is stopped for each look besides: what
  * is seen then was not changed by being looked at. With "followed" it is looked at as a
- * recording looks.
+ * recording looks. With "builtins" a line ends in the builtin that runs: "main:12;CORE:sort".
  */
 #include "spy/perl/attach.h"
 #include "spy/record/sampling.h"
@@ -26,21 +26,23 @@ enum {
     MOST_TRIES = 100,
 };
 
-static void put_stack(const struct nytp_names *names, const struct nytp_stack *stack)
+static void put_stack(const struct nytp_names *names, const struct nytp_stack *stack,
+                      const char *builtin)
 {
     for (uint32_t i = stack->n; i-- > 0;) {
         const struct nytp_frame *const frame = &stack->frames[i];
         const char *name = frame->kind == NYTP_FRAME_MAIN ? "main" : "(eval)";
         if (frame->kind == NYTP_FRAME_SUB)
             name = nytp_strings_get(names->strings, names->subs[frame->sub].name).ptr;
-        printf("%s:%u%s", name, frame->line, i > 0 ? ";" : "\n");
+        printf("%s:%u%s", name, frame->line, i > 0 ? ";" : "");
     }
+    printf(builtin != NULL ? ";CORE:%s\n" : "\n", builtin);
 }
 
 static void take(void *names, struct nytp_spied_thread *thread, int64_t ticks, int64_t cpu)
 {
     if (ticks >= 0)
-        put_stack(names, &thread->stack);
+        put_stack(names, &thread->stack, NULL);
 }
 
 static double seconds(void)
@@ -106,11 +108,12 @@ int main(int argc, char **argv)
     if (!nytp_walker_init(&walker, &names, &perl.interpreters[0]))
         return 1;
     const bool is_followed = argc > 4 && strcmp(argv[4], "followed") == 0;
+    const bool has_builtins = argc > 4 && strcmp(argv[4], "builtins") == 0;
     struct nytp_look_counts looks = {0};
     struct nytp_sampling sampling = {
         .names = &names, .sample = take, .context = &names, .counts = &looks};
     walker.keeps_all = argc < 5 || strcmp(argv[4], "ends") != 0;
-    const bool is_apart = argc > 4 && walker.keeps_all && !is_followed,
+    const bool is_apart = argc > 4 && walker.keeps_all && !is_followed && !has_builtins,
                is_stopped = is_apart && strcmp(argv[4], "stopped") == 0;
     long counts[3] = {0}, i = 0;
     int64_t ran_ns = 0;
@@ -120,15 +123,15 @@ int main(int argc, char **argv)
             break;
         if (is_stopped)
             stop(target.pid);
-        const enum nytp_sampled sampled =
-            !is_followed                    ? nytp_sample(&walker)
-            : nytp_sampling_look(&sampling) ? NYTP_TORN
-                                            : NYTP_GONE;
+        const enum nytp_sampled sampled = !is_followed                    ? nytp_sample(&walker)
+                                          : nytp_sampling_look(&sampling) ? NYTP_TORN
+                                                                          : NYTP_GONE;
         if (is_stopped)
             kill(target.pid, SIGCONT);
         counts[sampled]++;
         if (sampled == NYTP_WHOLE)
-            put_stack(&names, &walker.stack);
+            put_stack(&names, &walker.stack,
+                      has_builtins ? nytp_timed_builtin(&perl, walker.stack.builtin) : NULL);
         if (sampled == NYTP_GONE)
             break;
         nanosleep(&(struct timespec){0, 1000000000 / rate}, NULL);
