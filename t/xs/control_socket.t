@@ -373,6 +373,8 @@ scenario 'what is there already' => sub {
     ok -l "$dir/ctl" && !-e "$dir/elsewhere", 'nor replaced';
     $run = run_prog(dir => $dir, opts => 'start=no:control=' . 'x' x 200, code => $code);
     like $run->{err}, qr/a socket's name has at most \d+ bytes/, 'a name that is too long';
+    my $long = "$dir/" . 'x' x 200;
+    like ctl($long, 'status'), qr/\A1 nytp-ctl: \Q$long\E: a socket's name has at most \d+ bytes\z/, 'nytp-ctl says so as well';
     unlink "$dir/ctl";
     $other = IO::Socket::UNIX->new(Local => "$dir/ctl", Listen => 1) or die;
     my @waiting;
