@@ -523,15 +523,20 @@ void nytp_regexes_end_file(struct nytp_recorder *rec)
         nytp_regexes_write(rec);
 }
 
+static void free_all(struct nytp_rec_regexes *regexes)
+{
+    for (uint32_t i = 0; i < regexes->n; i++)
+        Safefree(regexes->all[i]);
+    regexes->n = 0;
+}
+
 /* The sums belong to another profile or process. */
 void nytp_regexes_begin_file(struct nytp_recorder *rec)
 {
     struct nytp_rec_regexes *const regexes = rec->regexes;
     if (regexes == NULL)
         return;
-    for (uint32_t i = 0; i < regexes->n; i++)
-        Safefree(regexes->all[i]);
-    regexes->n = 0;
+    free_all(regexes);
     regexes->recorded_raw = nytp_clock_raw(&rec->clock);
     regexes->period_raw = nytp_clock_raw_of_ns(&rec->clock, FIRST_PERIOD_NS);
     nytp_index_clear(&regexes->index);
@@ -542,7 +547,7 @@ void nytp_regexes_free(struct nytp_recorder *rec)
 {
     if (rec->regexes == NULL)
         return;
-    nytp_regexes_begin_file(rec);
+    free_all(rec->regexes); /* the clock is not set where recording never began */
     nytp_index_free(&rec->regexes->index, NULL);
     Safefree(rec->regexes->all);
     Safefree(rec->regexes);

@@ -271,6 +271,13 @@ look(2); threads->create(sub { look(6) })->join;
 P
     my @calls = map { regexes($_)->{'match 2 a'}{calls} // 0 } sort glob "$run->{dir}/nytprof.out*";
     is "@calls", '2 6', 'the first and the second';
+    for my $start (qw(no end)) {
+        $run = run_prog(opts => "regex=1:start=$start", code => <<'P');
+use threads;
+print threads->create(sub { "a" =~ /a/ })->join;
+P
+        is "$run->{out} $run->{status} $run->{signal}", '1 0 0', "start=$start: one that ends before recording begins";
+    }
 };
 
 done_testing;
