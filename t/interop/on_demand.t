@@ -94,6 +94,20 @@ subtest 'the answer stays as it is, with a header where it is asked for' => sub 
     is_deeply [grep { !-s "$folder/prof/$_" } @named], [], 'those that were named';
 };
 
+subtest 'a sub for the label that dies or returns nothing spoils no answer' => sub {
+    my $folder = new_dir();
+    my $program = asking(<<'P', 'sub between { return 1 } for (1 .. 4) { $main::n = $_; print ask("/list"), "\n"; between() }');
+label => sub { my $n = $main::n; die "odd\n" if $n == 1 || $n == 2 && $_[0] =~ / 200/; return $n == 3 ? () : "as $_[0]" }
+P
+    my $plain = run_app($folder, $program);
+    my $text = run_app($folder, $program, 'start=no');
+    is scalar(() = $text =~ /^NYTP: label: odd$/mg), 3, 'it is told why';
+    is $text =~ s/^NYTP: label: odd\n//mgr, $plain, 'the answers are the same';
+    my $table = qx{"$top/bin/nytp-export" --by=request $folder/prof 2>&1};
+    is join(', ', sort $table =~ /^ +(\d+) .*  ((?:as )?GET .*)$/mg), '1, 3, GET /list 200, as GET /list 200', 'the text that the sub was given';
+    unlike qx{"$top/bin/nytp-export" --quiet --top=0 $folder/prof 2>&1}, qr/main::between /, 'recording ends with the request';
+};
+
 subtest 'the report is the answer, and has the application\'s in it' => sub {
     my $folder = new_dir();
     put("$folder/text", "of a file\n");

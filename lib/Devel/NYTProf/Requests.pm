@@ -97,10 +97,15 @@ sub begin_wanted {
     return $request;
 }
 
+# Returns the label's text. It stays as it is if the sub that turns it into another dies, or returns no text.
 sub text {
     my ($self, $name, $status) = @_;
     my $text = defined $status ? "$name $status" : $name;
-    return $self->{label} ? $self->{label}->($text) : $text;
+    return $text if !$self->{label};
+    local $@;
+    my $other;
+    eval { $other = $self->{label}->("$text"); 1 } or warn "NYTP: label: $@";
+    return $other // $text;
 }
 
 # Returns the folder's profiles, oldest first, as lists of files: the request's and those of its child processes.

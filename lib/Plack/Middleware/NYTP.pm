@@ -204,7 +204,8 @@ control back. An application that dies leaves a profile whose label has no statu
     every        N [1]: the first request of each process is recorded, then each N-th
     key          the label's key [request]
     label        a sub that turns the label's text into another; label => sub { $_[0] =~
-                 s{/\d+}{/N}gr } makes one of all items
+                 s{/\d+}{/N}gr } makes one of all items. If it dies, with a warning, or returns
+                 undef, the text stays
     header       add a header of this name with the profile's file to recorded responses
     when         a sub that is called with $env and decides about each request; `every' takes each
                  N-th of those it wants. A sub that dies says no, with a warning
