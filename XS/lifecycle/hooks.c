@@ -340,13 +340,14 @@ static OP *on_program_exit(pTHX)
 }
 
 /* In the child perl forgets that a safe point was requested (pp_sys.c, pp_fork). Sampling and
- * control begin anew there. */
+ * control begin anew there. Where neither has begun our hook is not set, and perl may have no
+ * table of signals, which its own requires. */
 static OP *on_fork(pTHX)
 {
     OP *const next = nytp_real_op(aTHX_ OP_FORK);
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     if (rec != NULL && rec->run.forked &&
-        (rec->options.sample > 0 || rec->load->waits > 0 || rec->control != NULL))
+        (rec->on.samples || rec->load->waits > 0 || rec->control != NULL))
         nytp_safe_point_ask((void *)rec->interpreter);
     return next;
 }

@@ -571,9 +571,11 @@ bool nytp_sample_begin(pTHX_ struct nytp_recorder *rec)
 void nytp_sample_thread(struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
     dTHX;
-    if (rec->kind == NYTP_SAMPLED)
+    if (rec->kind != NYTP_SAMPLED || rec->state != NYTP_ARMED)
+        return; /* without our hook perl may not be asked: it requires a table of signals */
+    if (nytp_sample_begin(aTHX_ rec))
         nytp_safe_point_ask((void *)rec->interpreter); /* no op is redirected */
-    if (rec->state == NYTP_ARMED && !nytp_sample_begin(aTHX_ rec))
+    else
         nytp_state_set(rec, NYTP_OFF);
 }
 

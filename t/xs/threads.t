@@ -332,4 +332,16 @@ P
 
 sub start_of { my ($run, $n) = @_; return numbered($run, $n)->{pid}[0][2] }
 
+scenario 'before recording begins a program forks and makes threads' => sub {
+    for my $start (qw(no end)) {
+        my $run = run_prog(opts => "sample=1000:start=$start", code => 'my $pid = fork // die; exit 3 if !$pid; waitpid $pid, 0; print $?;');
+        is "$run->{out} $run->{status}", '768 0', "start=$start: a child";
+        $run = run_prog(opts => "sample=1000:start=$start", code => <<'P');
+use threads;
+print threads->create(sub { threads->create(sub { 5 })->join })->join;
+P
+        is "$run->{out} $run->{status} $run->{signal}", '5 0 0', "start=$start: threads";
+    }
+};
+
 done_testing;
