@@ -185,7 +185,10 @@ subtest 'run: --open' => sub {
     like slurp('opened'), qr/\Akcachegrind 1\n# callgrind format/, 'the viewer gets the export';
     shell("$bin/nytp run -q -o v.out --open html app.pl");
     like slurp('opened'), qr/\Axdg-open 1\n<!DOCTYPE html/i, 'the browser gets the report\'s first page';
-    like says("$bin/nytp run -q -o v.out --open csv app.pl"), qr/\A7 .*--open means nothing for --csv/s, 'a format that nothing opens changes no exit status';
+    for (['csv', qr/--open means nothing for --csv/], ['nosuch', qr/unknown option --nosuch/]) {
+        my ($format, $said) = @$_;
+        like says("$bin/nytp run -q -o v.out --open $format app.pl"), qr/\A2 (?!.*^(?:err|out))nytp-export: $said.*^nytp-run: --open $format/ms, "$format, which nothing opens, runs nothing";
+    }
 };
 
 subtest 'run: signals' => sub {
@@ -375,7 +378,11 @@ P
     is says("$bin/nytp compare --base 'kill -9 \$\$' --new true"), "1 nytp-compare: --base, run 1 of 5: kill -9 \$\$: was killed by SIGKILL\n", 'one that is killed';
     like says("$bin/nytp compare --base true --new true"), qr/\A1 .*: true: recorded nothing$/, 'one without perl is none to compare';
     like says("$bin/nytp compare $_->[0]"), qr/\A2 .*$_->[1]/s, "$_->[0]: is wrong usage"
-        for ['--base true', qr/--new COMMAND/], ["$both -n 0", qr/-n 0: a number/], ["$both -o runs", qr/runs: cannot make this folder/];
+        for ['--base true', qr/--new COMMAND/], map({ ["$both -o never $_->[0]", $_->[1]] } ['--bogus', qr/nytp-export: unknown option --bogus/],
+            ['--gate', qr/nytp-compare: nytp-export cannot take --gate /], ['--gate=gone', qr/nytp-export: gone: No such/]),
+        ['-o never --base perl loop.pl --new perl loop.pl', qr/cannot take loop.pl loop.pl \(each COMMAND is one word, in quotes\)/],
+        ["$both -n 0", qr/-n 0: a number/], ["$both -o runs", qr/runs: cannot make this folder/];
+    ok !-e 'never', 'of which some would have been told after all runs';
 };
 
 subtest 'what fails in us is said, with the status that is documented, not with what errno is' => sub {

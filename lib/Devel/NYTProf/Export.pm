@@ -50,6 +50,22 @@ sub close_output {
     return $? & 127 ? 128 + ($? & 127) : $? >> 8;
 }
 
+# It is given a file that cannot be there, and complains of nothing else if the arguments are good.
+sub foresee {
+    my (@arguments) = @_;
+    my $pid = open my $fh, '-|';
+    die "cannot fork: $!\n" if !defined $pid;
+    if (!$pid) {
+        open STDERR, '>&', \*STDOUT;
+        open STDOUT, '>', '/dev/null';
+        open STDIN,  '<', '/dev/null';
+        run(@arguments, '/dev/null/nytp');
+    }
+    my $said = do { local $/; <$fh> } // '';
+    my $status = close_output($fh);
+    return $status == 1 && $said =~ m{\Anytp-export: /dev/null/nytp: cannot open: } ? () : ($status, $said);
+}
+
 sub options {
     my ($opt, @known) = @_;
     require Getopt::Long;
@@ -124,6 +140,8 @@ The classic commands are programs around L<nytp-export(1)>, which is installed b
     call(arguments)         run nytp-export and wait for it; returns its exit status
     open_output(arguments)  a handle that nytp-export's standard output is read from
     close_output(handle)    close it; returns nytp-export's exit status
+    foresee(arguments)      what nytp-export will refuse in these arguments before it reads any input:
+                            its exit status and what it says, or nothing
     options(HASH, options)  take the options of the command line, as of Getopt::Long, with --help
                             and --version; exit with 2 if there are others
     help(), version()       print the options that the program's POD tells, or its name and
