@@ -128,6 +128,15 @@ void nytp_settle_options(struct nytp_recorder *rec)
     nytp_bytes_prepare(rec);
 }
 
+static void init_clock(struct nytp_recorder *rec)
+{
+    const int64_t wanted = rec->options.clock;
+    nytp_clock_init(&rec->clock, (int)wanted);
+    if (wanted >= 0 && rec->clock.id != wanted)
+        nytp_say(&rec->options, "option clock: this system has no clock %d; clock %d is taken",
+                 (int)wanted, (int)rec->clock.id);
+}
+
 void nytp_start_recording(pTHX_ struct nytp_recorder *rec)
 {
     if (!nytp_has_tables(rec))
@@ -141,7 +150,7 @@ void nytp_start_recording(pTHX_ struct nytp_recorder *rec)
     nytp_open_at_start_check(aTHX_ rec);
     nytp_program_text_copy(aTHX_ rec);
     if (rec->clock.rate == 0)
-        nytp_clock_init(&rec->clock, (int)rec->options.clock);
+        init_clock(rec);
     else if (rec->run.generation == 0)
         nytp_clock_restart(&rec->clock);
     if (open_profile(aTHX_ rec)) {
