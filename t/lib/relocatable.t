@@ -130,7 +130,7 @@ subtest 'no recorder fits' => sub {
     }
     put('test.t', 'print "1..1\nok 1\n"');
     like says("$nytp prove test.t"), qr/\A0 .*PASS.*nytp-prove: nothing was recorded\n\z/s, 'nytp prove runs the tests, and says that nothing was recorded';
-    like says("$nytp startup app.pl"), qr/\A2 .*: $sentence(?!.*Undefined).*\nnytp-startup: [^\n]*\n\z/s, 'nytp startup says it, too';
+    like says("$nytp startup app.pl"), qr/\A4 .*: $sentence(?!.*Undefined).*\nnytp-startup: [^\n]*\n\z/s, 'nytp startup says it, too';
     mkdir 'empty' or die $!;
     my ($before, $lacking) = is_above() ? (qq(unshare -m sh -c 'mount --bind empty "\$0" && "\$@"' $Config{archlibexp}/CORE), qr/.*; building lacks .*perl\.h/) : ('', qr//);
     names($before, 'it' => qr/$all $sentence$lacking/);

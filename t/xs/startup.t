@@ -214,6 +214,19 @@ subtest 'what the terminal sends both is the program\'s alone' => sub {
     like $out, qr/^interrupts\.pl: .* and has run, /, 'and is told of';
 };
 
+subtest 'the status is the program\'s, also without an answer' => sub {
+    mkdir 'tmp' or die $!;
+    local $ENV{TMPDIR} = 'tmp';
+    my %ends = ('kill TERM => $$; sleep 9' => 15, 'kill INT => $$; sleep 9' => 2, 'require POSIX; POSIX::_exit(3)' => 3 << 8, 'require POSIX; POSIX::_exit(0)' => 4 << 8);
+    for my $code (sort keys %ends) {
+        put('ends.pl', "$code;\n");
+        system "exec $^X -I$root/blib/lib -I$root/blib/arch $bin/nytp-startup --run ends.pl >out 2>err </dev/null";
+        is $?, $ends{$code}, $code;
+        is slurp('err'), "nytp-startup: the program ended before perl could tell what it loads\n", 'which is said';
+    }
+    is join(' ', glob 'tmp/*'), '', 'no folder is left';
+};
+
 subtest 'one clear line for wrong usage' => sub {
     for (['', qr/which program/], ['--nonsense app.pl', qr/unknown option --nonsense/], ['--json --as=top app.pl', qr/exclude/]) {
         my ($out, $err, $status) = startup($_->[0]);
