@@ -161,6 +161,11 @@ subtest 'dprofpp -p' => sub {
     is status("$bin/dprofpp -Q -p child.pl"), 0, 'one that does not';
 };
 
+subtest 'dprofpp --help, --version' => sub {
+    like says("$bin/dprofpp --help"), qr/\A0 dprofpp version: [\d.]+\nusage:\n.* -r .*\n\z/s, 'prints the options, and nothing goes on';
+    like says("$bin/dprofpp --version"), qr/\A0 dprofpp version: [\d.]+\n\z/, 'the version alone';
+};
+
 subtest 'dprofpp: names steer no terminal' => sub {
     my $head = "#fOrTyTwO\n\$hz=100;\n\$XS_VERSION='1\e';\n\$rrun_utime=2; \$rrun_stime=0; \$rrun_rtime=2;\nPART2\n";
     my $name = "a\e[31m\xc2\x9b";
