@@ -315,6 +315,8 @@ bool nytp_cli_parse(struct nytp_cli *cli, int argc, char **argv, struct nytp_err
         cli->default_file = true;
         cli->files[cli->n_files++] = default_file;
     }
+    if (cli->output != NULL && *cli->output == '\0')
+        return usage_error(error, "--output: the name is empty");
     if (!choose_exporter(cli, error))
         return false;
     if (cli->bases.n > 0 ||

@@ -428,6 +428,15 @@ subtest 'help that cannot be written is a failure' => sub {
     is printed("NYTPROF=start=no:file=l.out $^X $run"), 4, 'nytp ctl list' if $^O eq 'linux';
 };
 
+subtest 'an empty name is told as one' => sub {
+    my %empty = (
+        "nytp ctl '' status" => qr/nytp-ctl: which program, and what\?/, "nytp run ''" => qr/nytp-run: which program\?/, "nytp startup ''" => qr/nytp-startup: which program\?/,
+        map({ ("$_ -o ''" => qr/[\w-]+: --out(?:put)?: the name is empty/) } 'nytp export', 'nytp run child.pl', 'nytp startup child.pl', qw(nytprofcg nytprofcsv nytprofhtml nytprofmerge nytprofpf)),
+    );
+    $empty{"$_ -o '' child.pl"} = delete $empty{"$_ child.pl -o ''"} for 'nytp run', 'nytp startup';
+    like says("$bin/$_"), qr/\A2 $empty{$_}.*\n\z/, $_ for sort keys %empty;
+};
+
 subtest 'nytp ctl: how many names' => sub {
     for (['rotate a b', 'rotate takes one name'], ['on a', 'only rotate takes a name']) {
         my ($command, $said) = @$_;

@@ -72,6 +72,9 @@ sub options {
     Getopt::Long::GetOptions($opt, @known, 'help|h|?', 'version') or exit 2;
     help() if $opt->{help};
     version() if $opt->{version};
+    for my $name (grep { ($opt->{$_} // 'given') eq '' } qw(out output)) {
+        give_up(2, "--$name: the name is empty");
+    }
     return;
 }
 
@@ -129,7 +132,7 @@ Devel::NYTProf::Export - find and run nytp-export
 
 =head1 DESCRIPTION
 
-The classic commands are programs around L<nytp-export(1)>, which is installed beside them.
+The classic commands are programs around L<nytp-export(1)>.
 
 =head1 FUNCTIONS
 
@@ -140,14 +143,13 @@ The classic commands are programs around L<nytp-export(1)>, which is installed b
     call(arguments)         run nytp-export and wait for it; returns its exit status
     open_output(arguments)  a handle that nytp-export's standard output is read from
     close_output(handle)    close it; returns nytp-export's exit status
-    foresee(arguments)      what nytp-export will refuse in these arguments before it reads any input:
-                            its exit status and what it says, or nothing
-    options(HASH, options)  take the options of the command line, as of Getopt::Long, with --help
-                            and --version; exit with 2 if there are others
+    foresee(arguments)      the status and words with which nytp-export refuses them, or nothing
+    options(HASH, options)  take options as Getopt::Long does, --help and --version; exit with
+                            2 for others, or an empty name
     help(), version()       print the options that the program's POD tells, or its name and
                             version, and exit as finish(0) does
-    finish(STATUS)          exit with STATUS, or with 4, as nytp-export does, where standard
-                            output could not be written, which is said
+    finish(STATUS)          exit with STATUS, or say that standard output could not be written,
+                            and exit with 4
     give_up(STATUS, TEXT)   say TEXT behind the program's name on standard error; exit with STATUS
     reason(TEXT)            the text of an error without its place in our code
 
