@@ -177,7 +177,7 @@ WITHOUT_RIGHTS = """
 mount -t tmpfs none /mnt && mkdir /mnt/run /mnt/mnt || exit 99
 for name in /*; do
     case $name in /run | /mnt) continue ;; esac
-    [ -L $name ] && cp -P $name /mnt || { [ -d $name ] && mkdir /mnt$name && mount --rbind $name /mnt$name; }
+    [ -L "$name" ] && cp -P "$name" /mnt || { [ -d "$name" ] && mkdir "/mnt$name" && mount --rbind "$name" "/mnt$name"; }
 done
 mount -t tmpfs none /mnt/proc/sys/kernel && mkdir /mnt/proc/sys/kernel/yama && cd /mnt && %s || exit 99
 exec chroot /mnt setpriv --bounding-set=-sys_ptrace "$@"
