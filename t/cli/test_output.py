@@ -217,7 +217,7 @@ def test_a_reader_that_goes_away_ends_it_quietly(profile, arguments, ignored):
     assert (done.returncode, done.stderr) == (4, b"")
 
 
-@pytest.mark.parametrize("path", ["no/such/folder/out", "", "folder/", "folder"])
+@pytest.mark.parametrize("path", ["no/such/folder/out", "folder/", "folder"])
 def test_an_output_that_cannot_be_opened(mixed, tmp_path, path):
     (tmp_path / "folder").mkdir()
     done = run("--top", "-o", path, mixed, cwd=tmp_path)

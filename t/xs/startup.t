@@ -217,6 +217,7 @@ subtest 'what the terminal sends both is the program\'s alone' => sub {
 subtest 'the status is the program\'s, also without an answer' => sub {
     mkdir 'tmp' or die $!;
     local $ENV{TMPDIR} = 'tmp';
+    local @SIG{qw(INT QUIT)} = ('DEFAULT') x 2;
     my %ends = ('kill TERM => $$; sleep 9' => 15, 'kill INT => $$; sleep 9' => 2, 'require POSIX; POSIX::_exit(3)' => 3 << 8, 'require POSIX; POSIX::_exit(0)' => 4 << 8);
     for my $code (sort keys %ends) {
         put('ends.pl', "$code;\n");
