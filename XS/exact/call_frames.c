@@ -89,7 +89,7 @@ struct jump {
     uint32_t n_left; /* number of open calls when the jumping sub has been left */
 };
 
-/* `own` (below) is freed next. */
+/* A jump's xsub has ended. perl frees on_jump()'s `own` next, which is no SV of the program. */
 static void on_jump_ended(pTHX_ void *target)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);

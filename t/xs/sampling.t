@@ -436,6 +436,19 @@ PERL
     unlike $stacks, qr/main::sorter;main::sorter/, 'once';
 }
 
+# Runs a program until its samples of sorts have so many microseconds: those in the sub `sorter`, and all others.
+sub sorted_us {
+    my ($program, $rate, $enough) = @_;
+    my ($there, $elsewhere) = (0, 0);
+    for (1 .. 100) {
+        run($program, "sample=$rate");
+        my %us = shown('--collapsed') =~ /^(.*;main::CORE:sort) (\d+)$/mg;
+        for (keys %us) { (/sorter;main::CORE:sort\z/ ? $there : $elsewhere) += $us{$_} }
+        last if $there + $elsewhere > $enough;
+    }
+    return ($there, $elsewhere);
+}
+
 # A sort of two takes less than a look at all stacks, and no op is in progress between the calls of its block. Two of five samples had the sort in
 # the sub that came next; now one of a hundred has, and 20 of 200 must have it to fail. Chance: 1e-12 (binomial).
 {
@@ -446,13 +459,7 @@ sub next_one { my $n = 0; $n += $_ for 1 .. 10; return }
 sub outer { sorter() }
 for (1 .. 100_000) { outer(); next_one() }
 PERL
-    my ($there, $elsewhere) = (0, 0);
-    for (1 .. 100) {
-        run($program, 'sample=2000');
-        my %ns = shown('--collapsed') =~ /^(.*;main::CORE:sort) (\d+)$/mg;
-        for (keys %ns) { (/sorter;main::CORE:sort\z/ ? $there : $elsewhere) += $ns{$_} }
-        last if $there + $elsewhere > 100_000; # microseconds: 200 samples
-    }
+    my ($there, $elsewhere) = sorted_us($program, 2000, 100_000);
     cmp_ok $elsewhere, '<', ($there + $elsewhere) / 10, 'a short sort is in its sub';
 }
 
@@ -484,13 +491,7 @@ sub sorter { for (1 .. 5) { eval { my @s = sort { die "x\n" if $a == 3; spin(10)
 sub next_one { spin(300) }
 for (1 .. 20_000) { sorter(); next_one() }
 PERL
-    my ($there, $elsewhere) = (0, 0);
-    for (1 .. 100) {
-        run($program, 'sample=3000');
-        my %ns = shown('--collapsed') =~ /^(.*;main::CORE:sort) (\d+)$/mg;
-        for (keys %ns) { (/sorter;main::CORE:sort\z/ ? $there : $elsewhere) += $ns{$_} }
-        last if $there + $elsewhere > 300_000;
-    }
+    my ($there, $elsewhere) = sorted_us($program, 3000, 300_000);
     cmp_ok $elsewhere, '<', ($there + $elsewhere) / 20, 'what calls the same sub after a sort has no sort in it';
 }
 

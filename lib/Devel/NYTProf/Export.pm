@@ -50,7 +50,7 @@ sub close_output {
     return $? & 127 ? 128 + ($? & 127) : $? >> 8;
 }
 
-# It is given a file that cannot be there, and complains of nothing else if the arguments are good.
+# nytp-export is given a file that cannot exist. If it complains of that alone, the arguments are good.
 sub foresee {
     my (@arguments) = @_;
     my $pid = open my $fh, '-|';
