@@ -120,7 +120,7 @@ def test_what_a_label_adds_to_memory(tmp_path):
     assert {value: sum(sub.get("svs", 0) for sub in subs[value]) for value in svs} == {"GROWS": 4 * 1600, "STAYS": 4 * 3}
     table = by(tmp_path, "--by=request", inputs=("svs",)).stdout.decode()
     assert re.search(r"own +rss \+ +svs \+  slowest sub +request$", table, re.M)
-    assert re.search(r" +[\d.]+ MB +6400  main::\w+ +\S+ +GROWS$", table, re.M)    # a busy machine may make another sub the slowest
+    assert re.search(r" +[\d.]+ MB +6400  \w+::\w+ .*GROWS$", table, re.M)  # a busy machine may make another sub the slowest, or the main program
 
 
 def test_memory_is_told_of_what_is_known_only(tmp_path):
