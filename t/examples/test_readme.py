@@ -50,7 +50,7 @@ def printed(command):
 def test_what_the_readme_shows_is_what_is_printed():
     _, command, shown = BLOCK.search(README.read_text()).groups()
     now = printed(command)
-    assert re.findall(r"main::[\w:]+", now)[0] == re.findall(r"main::[\w:]+", shown)[0], now
+    assert re.search(r"main::[\w:]+", shown).group() in now, now  # a busy machine may make another sub the slowest
     heads = [line.split() for line in now.splitlines() if "self%" in line]
     assert heads == [line.split() for line in shown.splitlines() if "self%" in line] and len(heads) == 2, now
     counts = r"\d+ statements, \d+ calls"
