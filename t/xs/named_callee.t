@@ -8,8 +8,8 @@ use Config;
 use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use Test::More tests => 3;
 use Extended;
+use Test::More tests => 3;
 
 my $dir     = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 my $top     = "$FindBin::Bin/../..";
