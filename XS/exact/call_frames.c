@@ -161,13 +161,15 @@ __attribute__((noinline)) static void leave_any_scope(pTHX_ struct nytp_recorder
         nytp_frame_close(aTHX_ rec, serial);
 }
 
-static NYTP_INLINED void close_scope(pTHX_ struct nytp_recorder *rec, uint32_t serial)
+static __attribute__((noinline)) void close_slowly(pTHX_ struct nytp_recorder *rec,
+                                                   uint32_t serial)
 {
     const int64_t now = nytp_now_ticks(aTHX_ rec);
     if (LIKELY(rec->on.plain && rec->calls.n > 0)) {
         struct nytp_rec_frame *const frame = nytp_frame_innermost(rec);
         if (LIKELY(frame->serial == serial && !frame->resumed)) {
-            nytp_frame_close_plain(rec, frame, now, NYTP_BESIDE_STATEMENT);
+            nytp_write_call_return(rec->writer, rec->stmt.since_ticks, now);
+            nytp_frame_close_plain(rec, frame, now);
             rec->last.left_ticks = now;
             rec->last.left_fresh = true;
             return;
@@ -176,17 +178,39 @@ static NYTP_INLINED void close_scope(pTHX_ struct nytp_recorder *rec, uint32_t s
     leave_any_scope(aTHX_ rec, serial);
 }
 
-void nytp_scope_left(pTHX_ struct nytp_recorder *rec, uint32_t serial)
+/* While rec->on.plain. The usual case calls nothing, so it saves no registers. */
+static __attribute__((noinline)) void close_scope(pTHX_ struct nytp_recorder *rec,
+                                                  uint32_t serial)
 {
-    if (UNLIKELY(!rec->on.plain)) {
-        leave_any_scope(aTHX_ rec, serial);
+    struct nytp_rec_frame *const frame = nytp_frame_innermost(rec);
+    int64_t now;
+    if (UNLIKELY(rec->calls.n == 0 || frame->serial != serial || frame->resumed ||
+                 !nytp_writer_is_ready(rec->writer) || !nytp_now_at_once(rec, &now))) {
+        close_slowly(aTHX_ rec, serial);
         return;
     }
-    if (nytp_handler_is_due(&rec->costs.handlers, NYTP_HANDLER_EXIT))
-        nytp_handler_begin(&rec->costs.handlers, NYTP_HANDLER_EXIT, &rec->clock, NULL, 0);
+    nytp_put_call_return(rec->writer, rec->stmt.since_ticks, now);
+    nytp_frame_close_plain(rec, frame, now);
+    rec->last.left_ticks = now;
+    rec->last.left_fresh = true;
+}
+
+static __attribute__((noinline)) void close_timed(pTHX_ struct nytp_recorder *rec,
+                                                  uint32_t serial)
+{
+    nytp_handler_begin(&rec->costs.handlers, &rec->clock, NULL, 0);
     close_scope(aTHX_ rec, serial);
-    if (nytp_handler_is_timed(&rec->costs.handlers))
-        nytp_handler_end(&rec->costs.handlers, &rec->clock);
+    nytp_handler_end(&rec->costs.handlers, NYTP_HANDLER_EXIT, &rec->clock);
+}
+
+void nytp_scope_left(pTHX_ struct nytp_recorder *rec, uint32_t serial)
+{
+    if (UNLIKELY(!rec->on.plain))
+        leave_any_scope(aTHX_ rec, serial);
+    else if (nytp_handler_is_due(&rec->costs.handlers, NYTP_HANDLER_EXIT))
+        close_timed(aTHX_ rec, serial);
+    else
+        close_scope(aTHX_ rec, serial);
 }
 
 void nytp_on_scope_exit(pTHX_ void *serial)

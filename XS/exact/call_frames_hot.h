@@ -169,17 +169,12 @@ static NYTP_INLINED void nytp_frame_pop(struct nytp_recorder *rec, int64_t now,
         rec->calls.frames[rec->calls.n - 1].callee_ticks += incl;
 }
 
-/* Closes the innermost frame while rec->on.plain. */
+/* Closes the innermost frame while rec->on.plain. Its return is written by the caller. */
 static NYTP_INLINED void nytp_frame_close_plain(struct nytp_recorder *rec,
-                                                struct nytp_rec_frame *frame, int64_t now,
-                                                enum nytp_call_record record)
+                                                struct nytp_rec_frame *frame, int64_t now)
 {
     const int64_t incl = now - frame->enter_ticks;
     nytp_frame_add(frame, incl, incl - frame->callee_ticks);
-    if (record == NYTP_BESIDE_STATEMENT)
-        nytp_write_call_return(rec->writer, rec->stmt.since_ticks, now);
-    else
-        nytp_write_call_return_at(rec->writer, rec->stmt.since_ticks, now);
     frame->sub->depth--;
     if (--rec->calls.n > 0)
         frame[-1].callee_ticks += incl;
@@ -255,14 +250,26 @@ static NYTP_INLINED void nytp_frame_open_as(struct nytp_recorder *rec, struct ny
     nytp_unguard(rec);
 }
 
-static NYTP_INLINED void nytp_scope_watch_with(pTHX_ uint32_t serial, DESTRUCTORFUNC_t on_exit)
+/* Returns whether perl's save stack has room for a destructor. */
+static inline bool nytp_scope_has_room(pTHX)
 {
-    SSCHECK(NYTP_DESTRUCTOR_SIZE); /* SAVEDESTRUCTOR_X without a function call */
+    return PL_savestack_ix + NYTP_DESTRUCTOR_SIZE <= PL_savestack_max;
+}
+
+/* SAVEDESTRUCTOR_X where there is room, without a function call. */
+static NYTP_INLINED void nytp_scope_put(pTHX_ uint32_t serial, DESTRUCTORFUNC_t on_exit)
+{
     ANY *const top = PL_savestack + PL_savestack_ix;
     top[0].any_dxptr = on_exit;
     top[1].any_ptr = INT2PTR(void *, (UV)serial);
     top[2].any_uv = SAVEt_DESTRUCTOR_X;
     PL_savestack_ix += NYTP_DESTRUCTOR_SIZE;
+}
+
+static NYTP_INLINED void nytp_scope_watch_with(pTHX_ uint32_t serial, DESTRUCTORFUNC_t on_exit)
+{
+    SSCHECK(NYTP_DESTRUCTOR_SIZE);
+    nytp_scope_put(aTHX_ serial, on_exit);
 }
 
 static inline void nytp_scope_watch(pTHX_ uint32_t serial)

@@ -69,17 +69,28 @@ static void know_call(pTHX_ struct nytp_recorder *rec, struct nytp_callee callee
 /* ---- calls inside perl's handler ---- */
 
 /* Closes the innermost call, which ended. Returns its own time. */
-static NYTP_INLINED int64_t close_inside(pTHX_ struct nytp_recorder *rec, int64_t begun)
+static __attribute__((noinline)) int64_t close_inside(pTHX_ struct nytp_recorder *rec, int64_t begun)
 {
     const int64_t now = nytp_now_ticks(aTHX_ rec);
     struct nytp_rec_frame *const frame = nytp_frame_innermost(rec);
     struct nytp_rec_sub *const sub = frame->sub;
     const int64_t own_ticks = now - frame->enter_ticks - frame->callee_ticks;
     sub->may_block = sub->waits || now - begun >= LONG_CALL_TICKS;
-    if (LIKELY(rec->on.plain))
-        nytp_frame_close_plain(rec, frame, now, NYTP_ANYWHERE);
-    else
+    if (LIKELY(rec->on.plain)) {
+        nytp_write_call_return_at(rec->writer, rec->stmt.since_ticks, now);
+        nytp_frame_close_plain(rec, frame, now);
+    } else {
         nytp_frame_pop(rec, now, NYTP_ANYWHERE);
+    }
+    return own_ticks;
+}
+
+static __attribute__((noinline)) int64_t close_timed(pTHX_ struct nytp_recorder *rec,
+                                                     int64_t begun, enum nytp_handler handler)
+{
+    nytp_handler_begin(&rec->costs.handlers, &rec->clock, NULL, 0);
+    const int64_t own_ticks = close_inside(aTHX_ rec, begun);
+    nytp_handler_end(&rec->costs.handlers, handler, &rec->clock);
     return own_ticks;
 }
 
@@ -102,11 +113,9 @@ static NYTP_INLINED OP *run_inside(pTHX_ struct nytp_recorder *rec, int type, in
     if (LIKELY(rec->calls.n > 0 && nytp_frame_innermost(rec)->serial == serial)) {
         const enum nytp_handler handler =
             type == OP_ENTERSUB ? NYTP_HANDLER_XSUB_END : NYTP_HANDLER_BUILTIN_END;
-        if (nytp_handler_is_due(&rec->costs.handlers, handler))
-            nytp_handler_begin(&rec->costs.handlers, handler, &rec->clock, NULL, 0);
-        own_ticks = close_inside(aTHX_ rec, begun);
-        if (nytp_handler_is_timed(&rec->costs.handlers))
-            nytp_handler_end(&rec->costs.handlers, &rec->clock);
+        own_ticks = nytp_handler_is_due(&rec->costs.handlers, handler)
+                        ? close_timed(aTHX_ rec, begun, handler)
+                        : close_inside(aTHX_ rec, begun);
     } else {
         nytp_frame_close(aTHX_ rec, serial);
     }
@@ -116,39 +125,42 @@ static NYTP_INLINED OP *run_inside(pTHX_ struct nytp_recorder *rec, int type, in
     return next;
 }
 
-/* Begins a call inside perl's handler if it is known, else returns false. */
-static NYTP_INLINED bool enter_known(pTHX_ struct nytp_recorder *rec, struct nytp_callee callee,
-                                     int64_t *now)
+/* Begins a call inside perl's handler if it is known. Returns its time, or -1 if not. */
+static __attribute__((noinline)) int64_t enter_known(pTHX_ struct nytp_recorder *rec,
+                                                     struct nytp_callee callee)
 {
     const struct nytp_cached_site *const known = find_known(aTHX_ rec, callee, 0);
-    if (UNLIKELY(known == NULL))
-        return false;
-    const uint64_t raw = nytp_clock_raw(&rec->clock);
-    *now = nytp_clock_ticks(&rec->clock, raw);
-    if (UNLIKELY(raw >= rec->wake_raw || *now < rec->clock.latest_ticks))
-        return false; /* other work is due first */
-    rec->clock.latest_ticks = *now;
-    const struct nytp_rec_frame *const frame = nytp_frame_push(rec, known->arc, *now);
+    int64_t now;
+    if (UNLIKELY(known == NULL || !nytp_now_at_once(rec, &now)))
+        return -1; /* other work may be due first */
+    const struct nytp_rec_frame *const frame = nytp_frame_push(rec, known->arc, now);
     nytp_write_call_entry_at(rec->writer, nytp_frame_entry(rec, frame), rec->stmt.since_ticks,
-                             *now);
-    return true;
+                             now);
+    return now;
+}
+
+static __attribute__((noinline)) int64_t enter_known_timed(pTHX_ struct nytp_recorder *rec,
+                                                           struct nytp_callee callee,
+                                                           enum nytp_handler handler)
+{
+    nytp_handler_begin(&rec->costs.handlers, &rec->clock, NULL, 0);
+    const int64_t now = enter_known(aTHX_ rec, callee);
+    if (now >= 0)
+        nytp_handler_end(&rec->costs.handlers, handler, &rec->clock);
+    return now;
 }
 
 /* Runs a known call and sets *next, or returns false. */
 static NYTP_INLINED bool run_known(pTHX_ struct nytp_recorder *rec, int type,
                                    struct nytp_callee callee, OP **next)
 {
-    int64_t now;
     const enum nytp_handler handler =
         type == OP_ENTERSUB ? NYTP_HANDLER_XSUB : NYTP_HANDLER_BUILTIN;
-    if (nytp_handler_is_due(&rec->costs.handlers, handler))
-        nytp_handler_begin(&rec->costs.handlers, handler, &rec->clock, NULL, 0);
-    if (UNLIKELY(!enter_known(aTHX_ rec, callee, &now))) {
-        nytp_handler_give_up(&rec->costs.handlers);
+    const int64_t now = nytp_handler_is_due(&rec->costs.handlers, handler)
+                            ? enter_known_timed(aTHX_ rec, callee, handler)
+                            : enter_known(aTHX_ rec, callee);
+    if (UNLIKELY(now < 0))
         return false;
-    }
-    if (nytp_handler_is_timed(&rec->costs.handlers))
-        nytp_handler_end(&rec->costs.handlers, &rec->clock);
     *next = run_inside(aTHX_ rec, type, now);
     return true;
 }
@@ -334,22 +346,57 @@ __attribute__((noinline)) static void enter_to_know(pTHX_ struct nytp_recorder *
     know_call(aTHX_ rec, nytp_callee_of_sub(cv));
 }
 
-/* Records that perl has entered `cv`, while rec->on.plain. */
-static NYTP_INLINED void enter_plain(pTHX_ struct nytp_recorder *rec, CV *cv, OP *next,
-                                     int64_t now)
+/* Notes that perl has entered a sub, whose frame is open. */
+static NYTP_INLINED OP *note_entered(struct nytp_recorder *rec, OP *next, int64_t now)
+{
+    rec->last.entered_op = next;
+    rec->last.entered_ticks = now;
+    return next;
+}
+
+static __attribute__((noinline)) OP *enter_slowly(pTHX_ struct nytp_recorder *rec, CV *cv,
+                                                  OP *next, int64_t now)
 {
     const struct nytp_cached_site *const known =
         find_known(aTHX_ rec, nytp_callee_of_sub(cv), 1);
     if (UNLIKELY(known == NULL || next->op_type == OP_CUSTOM)) {
         enter_to_know(aTHX_ rec, cv, next, now);
-        return;
+        return next;
     }
     const struct nytp_rec_frame *const frame = nytp_frame_push(rec, known->arc, now);
     nytp_write_call_entry(rec->writer, nytp_frame_entry(rec, frame), rec->stmt.since_ticks,
                           now);
-    rec->last.entered_op = next;
-    rec->last.entered_ticks = now;
     nytp_scope_watch(aTHX_ frame->serial);
+    return note_entered(rec, next, now);
+}
+
+/* Records that perl has entered `cv`, while rec->on.plain. The usual case calls nothing, so it
+ * saves few registers. */
+static __attribute__((noinline)) OP *enter_plain(pTHX_ struct nytp_recorder *rec, CV *cv,
+                                                 OP *next, int64_t now)
+{
+    const struct nytp_cached_site *const known = nytp_cached_site(aTHX_ rec);
+    const struct nytp_callee callee = nytp_callee_of_sub(cv);
+    if (UNLIKELY(!nytp_cached_site_is(known, rec, PL_curcop, &callee) || rec->calls.n == 0 ||
+                 rec->calls.n >= rec->calls.size || rec->on.findcaller ||
+                 known->caller != nytp_frame_innermost(rec)->sub ||
+                 known->arc->entry.len == 0 || next->op_type == OP_CUSTOM ||
+                 !nytp_writer_is_ready(rec->writer) || !nytp_scope_has_room(aTHX)))
+        return enter_slowly(aTHX_ rec, cv, next, now);
+    const struct nytp_rec_frame *const frame = nytp_frame_push(rec, known->arc, now);
+    nytp_put_call_entry(rec->writer, &known->arc->entry, rec->stmt.since_ticks, now);
+    nytp_scope_put(aTHX_ frame->serial, nytp_on_scope_exit);
+    return note_entered(rec, next, now);
+}
+
+static __attribute__((noinline)) OP *enter_timed(pTHX_ struct nytp_recorder *rec, CV *cv,
+                                                 OP *next, int64_t now)
+{
+    struct nytp_handler_times *const times = &rec->costs.handlers;
+    nytp_handler_begin(times, &rec->clock, next, sizeof *next);
+    enter_plain(aTHX_ rec, cv, next, now);
+    nytp_handler_end(times, NYTP_HANDLER_ENTRY, &rec->clock);
+    return next;
 }
 
 /* nytp_call_sub() while rec->on.counts_plain. */
@@ -393,13 +440,9 @@ OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
         enter_new(aTHX_ rec, next, now);
         return next;
     }
-    if (nytp_handler_is_due(&rec->costs.handlers, NYTP_HANDLER_ENTRY))
-        nytp_handler_begin(&rec->costs.handlers, NYTP_HANDLER_ENTRY, &rec->clock, next,
-                           sizeof *next);
-    enter_plain(aTHX_ rec, cv, next, now);
-    if (nytp_handler_is_timed(&rec->costs.handlers))
-        nytp_handler_end(&rec->costs.handlers, &rec->clock);
-    return next;
+    return nytp_handler_is_due(&rec->costs.handlers, NYTP_HANDLER_ENTRY)
+               ? enter_timed(aTHX_ rec, cv, next, now)
+               : enter_plain(aTHX_ rec, cv, next, now);
 }
 
 OP *nytp_call_xsub(pTHX_ struct nytp_recorder *rec, CV *cv, nytp_xsub_fn *call_new)

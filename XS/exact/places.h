@@ -109,9 +109,10 @@ static inline uint32_t *nytp_mark_of(const COP *cop)
     return (uint32_t *)((char *)cop + NYTP_COP_ROOM);
 }
 
-/* Sets the statement in progress. A COP with a mark needs no look-up in the table, which is
- * large and displaces the program's own data from the caches. */
-static NYTP_INLINED void nytp_place_run_cop(pTHX_ struct nytp_recorder *rec, const COP *cop)
+/* Sets the statement in progress if its place is known, else returns false. A COP with a mark
+ * needs no look-up in the table, which is large and displaces the program's own data from the
+ * caches. */
+static NYTP_INLINED bool nytp_place_run_known(struct nytp_recorder *rec, const COP *cop)
 {
     const uint32_t line = CopLINE(cop);
     if (NYTP_HAS_MARKS) {
@@ -129,10 +130,14 @@ static NYTP_INLINED void nytp_place_run_cop(pTHX_ struct nytp_recorder *rec, con
             memcpy(marked->encoded.bytes, &both, sizeof both);
             marked->encoded.len = (uint8_t)(file.bits / 8 + 1 + has_two);
             nytp_place_run(rec, marked);
-            return;
+            return true;
         }
     }
-    nytp_place_run(rec, nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT));
+    struct nytp_place *const slot = nytp_place_slot(rec, cop);
+    if (UNLIKELY(!nytp_place_is_of(slot, cop)))
+        return false;
+    nytp_place_run(rec, slot);
+    return true;
 }
 
 /* Returns whether the statement in progress is of this COP. */

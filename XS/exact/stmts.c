@@ -93,19 +93,17 @@ static NYTP_COLD void charge(struct nytp_recorder *rec, int64_t now, bool discou
     rec->stmt.since_ticks = now;
 }
 
-/* charge() while rec->on.plain. Mostly done without a call, so that callers save few
- * registers. */
-static NYTP_INLINED void charge_plain(struct nytp_recorder *rec, int64_t now, bool discount)
+/* charge() in its usual case, which calls nothing. Else returns false, with nothing done. */
+static NYTP_INLINED bool charge_at_once(struct nytp_recorder *rec, int64_t now, bool discount)
 {
     const struct nytp_place *const place = rec->stmt.place;
     const uint64_t ticks = (uint64_t)(now - rec->stmt.since_ticks);
-    if (LIKELY(place != NULL &&
-               nytp_write_short_time(rec->writer, now, ticks, &place->encoded, discount))) {
-        rec->stmt.discount_pending = discount;
-        rec->stmt.since_ticks = now;
-    } else {
-        charge(rec, now, discount);
-    }
+    if (UNLIKELY(place == NULL || !nytp_write_short_time(rec->writer, now, ticks,
+                                                         &place->encoded, discount)))
+        return false;
+    rec->stmt.discount_pending = discount;
+    rec->stmt.since_ticks = now;
+    return true;
 }
 
 /* ---- blocks=1 ---- */
@@ -208,11 +206,56 @@ void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
     nytp_unguard(rec);
 }
 
-static NYTP_INLINED void begin_plain(pTHX_ struct nytp_recorder *rec, const COP *cop)
+/* What follows perl's handler while rec->on.plain. The usual case calls nothing, so it saves no
+ * registers; any other one is left to another function before it has changed anything. These
+ * functions return `next`, so that their callers, too, end with a jump. */
+
+static __attribute__((noinline)) OP *run_new(pTHX_ struct nytp_recorder *rec,
+                                                  const COP *cop, OP *next)
+{
+    nytp_place_run(rec, nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT));
+    return next;
+}
+
+static NYTP_INLINED void charge_plain(struct nytp_recorder *rec, int64_t now, bool discount)
+{
+    if (UNLIKELY(!charge_at_once(rec, now, discount)))
+        charge(rec, now, discount);
+}
+
+static __attribute__((noinline)) OP *begin_slowly(pTHX_ struct nytp_recorder *rec,
+                                                  const COP *cop, OP *next)
 {
     charge_plain(rec, time_of_begin(aTHX_ rec, cop), false);
-    nytp_place_run_cop(aTHX_ rec, cop);
     rec->last.left_fresh = false;
+    return run_new(aTHX_ rec, cop, next);
+}
+
+static __attribute__((noinline)) OP *begin_plain(pTHX_ struct nytp_recorder *rec,
+                                                 const COP *cop, OP *next)
+{
+    int64_t now;
+    if ((const OP *)cop == rec->last.entered_op) {
+        now = rec->last.entered_ticks;
+        if (UNLIKELY(!charge_at_once(rec, now, false)))
+            return begin_slowly(aTHX_ rec, cop, next);
+        rec->last.entered_op = NULL;
+    } else if (UNLIKELY(!nytp_now_at_once(rec, &now) || !charge_at_once(rec, now, false))) {
+        return begin_slowly(aTHX_ rec, cop, next);
+    }
+    rec->last.left_fresh = false;
+    return LIKELY(nytp_place_run_known(rec, cop)) ? next
+                                                   : run_new(aTHX_ rec, cop, next);
+}
+
+static __attribute__((noinline)) OP *begin_timed(pTHX_ struct nytp_recorder *rec,
+                                                 const COP *cop, OP *next,
+                                                 enum nytp_handler handler)
+{
+    nytp_handler_begin(&rec->costs.handlers, &rec->clock, cop, 1);
+    begin_plain(aTHX_ rec, cop, next);
+    nytp_handler_end(&rec->costs.handlers, handler, &rec->clock);
+    return next;
 }
 
 static NYTP_COLD void look_at_clock(pTHX_ struct nytp_recorder *rec)
@@ -250,6 +293,16 @@ OP *nytp_stmt_count(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
     return real_op(aTHX);
 }
 
+static __attribute__((noinline)) OP *begin_any(pTHX_ struct nytp_recorder *rec, const COP *cop,
+                                               OP *next)
+{
+    if (rec->on.counts_plain && rec->on.stmts)
+        begin_counted(aTHX_ rec, cop);
+    else if (rec->on.stmts)
+        nytp_stmt_begin(aTHX_ rec, cop);
+    return next;
+}
+
 /* perl's handler runs first: it frees the last statement's temporaries, which may take long and
  * is charged to that statement. */
 OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
@@ -257,22 +310,14 @@ OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
     const COP *const cop = cCOPx(PL_op);
     nytp_place_expect(rec, cop);
     OP *const next = real_op(aTHX);
-    if (UNLIKELY(!rec->on.plain)) {
-        if (rec->on.counts_plain && rec->on.stmts)
-            begin_counted(aTHX_ rec, cop);
-        else if (rec->on.stmts)
-            nytp_stmt_begin(aTHX_ rec, cop);
-    } else {
-        const enum nytp_handler handler = (const OP *)cop == rec->last.entered_op
-                                              ? NYTP_HANDLER_FIRST
-                                              : NYTP_HANDLER_STATEMENT;
-        if (nytp_handler_is_due(&rec->costs.handlers, handler))
-            nytp_handler_begin(&rec->costs.handlers, handler, &rec->clock, cop, sizeof *cop);
-        begin_plain(aTHX_ rec, cop);
-        if (nytp_handler_is_timed(&rec->costs.handlers))
-            nytp_handler_end(&rec->costs.handlers, &rec->clock);
-    }
-    return next;
+    if (UNLIKELY(!rec->on.plain))
+        return begin_any(aTHX_ rec, cop, next);
+    const enum nytp_handler handler = (const OP *)cop == rec->last.entered_op
+                                          ? NYTP_HANDLER_FIRST
+                                          : NYTP_HANDLER_STATEMENT;
+    return nytp_handler_is_due(&rec->costs.handlers, handler)
+               ? begin_timed(aTHX_ rec, cop, next, handler)
+               : begin_plain(aTHX_ rec, cop, next);
 }
 
 /* A sub that has just returned through this op has read the clock. */
@@ -304,12 +349,33 @@ void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
     nytp_unguard(rec);
 }
 
-static NYTP_INLINED void return_plain(pTHX_ struct nytp_recorder *rec)
+static __attribute__((noinline)) OP *return_slowly(pTHX_ struct nytp_recorder *rec, OP *next)
+{
+    charge_plain(rec, time_of_return(aTHX_ rec), true);
+    return run_new(aTHX_ rec, PL_curcop, next);
+}
+
+static __attribute__((noinline)) OP *return_plain(pTHX_ struct nytp_recorder *rec, OP *next)
 {
     rec->stmt.n_untold = 0;
     nytp_place_expect(rec, PL_curcop);
-    charge_plain(rec, time_of_return(aTHX_ rec), true);
-    nytp_place_run_cop(aTHX_ rec, PL_curcop);
+    int64_t now = rec->last.left_ticks;
+    if (UNLIKELY(!(rec->last.left_fresh || nytp_now_at_once(rec, &now)) ||
+                 !charge_at_once(rec, now, true)))
+        return return_slowly(aTHX_ rec, next);
+    rec->last.left_fresh = false;
+    return LIKELY(nytp_place_run_known(rec, PL_curcop))
+               ? next
+               : run_new(aTHX_ rec, PL_curcop, next);
+}
+
+static __attribute__((noinline)) OP *return_timed(pTHX_ struct nytp_recorder *rec, OP *next,
+                                                  enum nytp_handler handler)
+{
+    nytp_handler_begin(&rec->costs.handlers, &rec->clock, NULL, 0);
+    return_plain(aTHX_ rec, next);
+    nytp_handler_end(&rec->costs.handlers, handler, &rec->clock);
+    return next;
 }
 
 /* Returns whether the statement in progress goes on, as after most rounds of a loop: then one
@@ -321,28 +387,29 @@ static NYTP_INLINED bool goes_on(pTHX_ struct nytp_recorder *rec)
            rec->stmt.n_untold++ < MOST_UNTOLD;
 }
 
-OP *nytp_stmt_leave(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
+static __attribute__((noinline)) OP *return_any(pTHX_ struct nytp_recorder *rec, OP *next)
 {
-    rec->last.left_fresh = false;
-    OP *const next = real_op(aTHX);
-    if (LIKELY(rec->on.plain)) {
-        if (goes_on(aTHX_ rec))
-            return next;
-        const enum nytp_handler handler =
-            rec->last.left_fresh ? NYTP_HANDLER_RETURN : NYTP_HANDLER_LEAVE;
-        if (nytp_handler_is_due(&rec->costs.handlers, handler))
-            nytp_handler_begin(&rec->costs.handlers, handler, &rec->clock, NULL, 0);
-        return_plain(aTHX_ rec);
-        if (nytp_handler_is_timed(&rec->costs.handlers))
-            nytp_handler_end(&rec->costs.handlers, &rec->clock);
-        return next;
-    }
     if (UNLIKELY(rec->on.first_look))
         nytp_open_at_start_check(aTHX_ rec);
     const bool has_more = rec->on.blocks || rec->on.memory; /* more to record than places */
     if (rec->on.stmts && rec->on.leave && (has_more || !goes_on(aTHX_ rec)))
         nytp_stmt_return(aTHX_ rec);
     return next;
+}
+
+OP *nytp_stmt_leave(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
+{
+    rec->last.left_fresh = false;
+    OP *const next = real_op(aTHX);
+    if (UNLIKELY(!rec->on.plain))
+        return return_any(aTHX_ rec, next);
+    if (goes_on(aTHX_ rec))
+        return next;
+    const enum nytp_handler handler =
+        rec->last.left_fresh ? NYTP_HANDLER_RETURN : NYTP_HANDLER_LEAVE;
+    return nytp_handler_is_due(&rec->costs.handlers, handler)
+               ? return_timed(aTHX_ rec, next, handler)
+               : return_plain(aTHX_ rec, next);
 }
 
 void nytp_stmt_end(pTHX_ struct nytp_recorder *rec)

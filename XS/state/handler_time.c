@@ -1,30 +1,27 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The two ends of a timed run; see handler_time.h. They are not inlined: so the code between
- * them is the same whether it is timed or not.
+ * The two ends of a timed run; see handler_time.h.
  */
 #include "handler_time.h"
 
-void nytp_handler_begin(struct nytp_handler_times *times, enum nytp_handler handler,
-                        const struct nytp_clock *clock, const void *perls, size_t size)
+void nytp_handler_begin(struct nytp_handler_times *times, const struct nytp_clock *clock,
+                        const void *perls, size_t size)
 {
     if (size > 0) {
         (void)*(const volatile char *)perls;
         (void)((const volatile char *)perls)[size - 1];
     }
-    times->is_timed = true;
-    times->timed = handler;
     times->base_raw = clock->base_raw;
     nytp_finish_ops();
     times->begun = nytp_clock_cycles(clock);
 }
 
-void nytp_handler_end(struct nytp_handler_times *times, const struct nytp_clock *clock)
+void nytp_handler_end(struct nytp_handler_times *times, enum nytp_handler handler,
+                      const struct nytp_clock *clock)
 {
     const uint64_t raw = nytp_clock_cycles(clock) - times->begun;
-    struct nytp_handler_time *const time = &times->of[times->timed];
-    int16_t *const until = &times->until[times->timed];
-    times->is_timed = false;
+    struct nytp_handler_time *const time = &times->of[handler];
+    int16_t *const until = &times->until[handler];
     if (*until == -1)
         return;
     *until = (int16_t)(time->period - 1);

@@ -5,8 +5,10 @@
  * caches and for mispredicted branches; a measuring loop does not show that.
  *
  * Runs are timed in pairs. The first of each brings the timing code into the cache and is
- * dropped. The code that is timed is that of all runs: it waits for its instructions, too. A
- * run begins when all that perl did before is done: what perl waits for is no part of it.
+ * dropped. The code that is timed is a function that all runs reach: it waits for its
+ * instructions, too. It has no branch that tells timed runs from others, which the processor
+ * would not predict. A run begins when all that perl did before is done: what perl waits for is
+ * no part of it.
  */
 #ifndef NYTP_HANDLER_TIME_H
 #define NYTP_HANDLER_TIME_H
@@ -49,9 +51,7 @@ struct nytp_handler_time {
 
 struct nytp_handler_times {
     int16_t until[NYTP_HANDLERS]; /* runs until the next timed pair; -1 and -2: its two runs */
-    bool is_timed;                /* a timed run: */
-    enum nytp_handler timed;      /* of this handler, */
-    uint64_t begun, base_raw;     /* the clock when it began, and its base_raw */
+    uint64_t begun, base_raw;     /* the clock when the timed run began, and its base_raw */
     struct nytp_handler_time of[NYTP_HANDLERS];
 };
 
@@ -60,12 +60,6 @@ static inline bool nytp_handler_is_due(struct nytp_handler_times *times,
                                        enum nytp_handler handler)
 {
     return UNLIKELY(--times->until[handler] < 0);
-}
-
-/* Returns whether a run is timed. */
-static inline bool nytp_handler_is_timed(const struct nytp_handler_times *times)
-{
-    return UNLIKELY(times->is_timed);
 }
 
 /* Waits until the processor has done all that came before. */
@@ -82,15 +76,11 @@ static inline void nytp_finish_ops(void)
 
 /* Begins a timed run. It does not wait for what perl began before, nor for `size` bytes at
  * `perls`, which perl itself reads next. */
-void nytp_handler_begin(struct nytp_handler_times *times, enum nytp_handler handler,
-                        const struct nytp_clock *clock, const void *perls, size_t size);
+void nytp_handler_begin(struct nytp_handler_times *times, const struct nytp_clock *clock,
+                        const void *perls, size_t size);
 
-/* Ends one that did not run to its end. */
-static inline void nytp_handler_give_up(struct nytp_handler_times *times)
-{
-    times->is_timed = false;
-}
-
-void nytp_handler_end(struct nytp_handler_times *times, const struct nytp_clock *clock);
+/* Ends it. A run that did other work than the handler's is left without this. */
+void nytp_handler_end(struct nytp_handler_times *times, enum nytp_handler handler,
+                      const struct nytp_clock *clock);
 
 #endif

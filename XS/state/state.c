@@ -240,9 +240,18 @@ uint64_t nytp_woken(pTHX_ struct nytp_recorder *rec, uint64_t raw)
 }
 
 /* A recorder that is never woken does not recalibrate either: costs.c measures with it. */
-int64_t nytp_went_back(struct nytp_recorder *rec)
+static NYTP_COLD int64_t went_back(struct nytp_recorder *rec)
 {
     if (rec->wake_raw != UINT64_MAX)
         rec->wake_raw = 0;
     return nytp_clock_hold(&rec->clock);
+}
+
+int64_t nytp_now_after_work(pTHX_ struct nytp_recorder *rec)
+{
+    const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    if (UNLIKELY(now < rec->clock.latest_ticks))
+        return went_back(rec);
+    rec->clock.latest_ticks = now;
+    return now;
 }

@@ -285,17 +285,29 @@ static inline uint64_t nytp_now(pTHX_ struct nytp_recorder *rec)
     return LIKELY(raw < rec->wake_raw) ? raw : nytp_woken(aTHX_ rec, raw);
 }
 
-/* Call it if a reading is before the last recorded time. Returns now; recalibrates soon. */
-int64_t nytp_went_back(struct nytp_recorder *rec) NYTP_COLD;
+/* nytp_now_ticks() in all cases. A reading before the last recorded time is not taken: the axis
+ * is recalibrated soon. */
+int64_t nytp_now_after_work(pTHX_ struct nytp_recorder *rec);
+
+/* Sets *now to the present point of the axis, if the counter is the clock and no work is due.
+ * Else returns false, with nothing done. */
+static inline bool nytp_now_at_once(struct nytp_recorder *rec, int64_t *now)
+{
+    if (UNLIKELY(!rec->clock.is_counter))
+        return false;
+    const uint64_t raw = nytp_counter_read();
+    *now = nytp_clock_ticks(&rec->clock, raw);
+    if (UNLIKELY(raw >= rec->wake_raw || *now < rec->clock.latest_ticks))
+        return false;
+    rec->clock.latest_ticks = *now;
+    return true;
+}
 
 /* Returns nytp_now() as a point of the axis. Later points are never before latest_ticks. */
 static inline int64_t nytp_now_ticks(pTHX_ struct nytp_recorder *rec)
 {
-    const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
-    if (UNLIKELY(now < rec->clock.latest_ticks))
-        return nytp_went_back(rec);
-    rec->clock.latest_ticks = now;
-    return now;
+    int64_t now;
+    return LIKELY(nytp_now_at_once(rec, &now)) ? now : nytp_now_after_work(aTHX_ rec);
 }
 
 /* Returns the axis in ticks; while the clock is paused, the time of the pause. With sample=:

@@ -305,27 +305,46 @@ static inline void nytp_writer_hold(struct nytp_call_axis *calls, int64_t since,
     calls->held_since = since;
 }
 
-/* An entry or return whose point is probably the end of the next statement's record. */
+/* Returns whether a record can be put: there is room and no call is held. */
+static inline bool nytp_writer_is_ready(const struct nytp_writer *writer)
+{
+    return writer->at <= writer->record_end && !writer->calls.is_held;
+}
+
+/* An entry or return whose point is probably the end of the next statement's record. The two
+ * that begin with nytp_put need a writer that is ready; they call nothing. */
+static inline void nytp_put_call_entry(struct nytp_writer *writer,
+                                       const struct nytp_encoded_entry *entry, int64_t since,
+                                       int64_t now)
+{
+    memcpy(writer->at, entry->bytes, sizeof entry->bytes);
+    writer->at += entry->len;
+    nytp_writer_hold(&writer->calls, since, now);
+}
+
+static inline void nytp_put_call_return(struct nytp_writer *writer, int64_t since, int64_t now)
+{
+    static const uint8_t bytes[4] = {'#', NYTP_CALL_RETURN, '\n'};
+    memcpy(writer->at, bytes, sizeof bytes);
+    writer->at += 3;
+    nytp_writer_hold(&writer->calls, since, now);
+}
+
 static inline void nytp_write_call_entry(struct nytp_writer *writer,
                                          const struct nytp_encoded_entry *entry, int64_t since,
                                          int64_t now)
 {
     nytp_writer_settle(writer);
     nytp_writer_room(writer);
-    memcpy(writer->at, entry->bytes, sizeof entry->bytes);
-    writer->at += entry->len;
-    nytp_writer_hold(&writer->calls, since, now);
+    nytp_put_call_entry(writer, entry, since, now);
 }
 
 static inline void nytp_write_call_return(struct nytp_writer *writer, int64_t since,
                                           int64_t now)
 {
-    static const uint8_t bytes[4] = {'#', NYTP_CALL_RETURN, '\n'};
     nytp_writer_settle(writer);
     nytp_writer_room(writer);
-    memcpy(writer->at, bytes, sizeof bytes);
-    writer->at += 3;
-    nytp_writer_hold(&writer->calls, since, now);
+    nytp_put_call_return(writer, since, now);
 }
 
 /* An entry or return at any other point. */
