@@ -21,25 +21,33 @@ void nytp_info_queue_add(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
     NYTP_MAKE_ROOM(queue->all, queue->n, queue->size, struct nytp_rec_sub *);
     queue->all[queue->n++] = sub;
     sub->is_queued = rec->infos_wait = true;
+    sub->is_scanned = false;
 }
 
 void nytp_info_queue_look_again(struct nytp_recorder *rec)
 {
+    rec->info_queue->n_scanned = 0;
     rec->infos_wait = true;
 }
 
-void nytp_info_queue_filter(struct nytp_recorder *rec,
-                            bool (*stays)(struct nytp_recorder *rec, struct nytp_rec_sub *sub))
+void nytp_info_queue_filter(struct nytp_recorder *rec, nytp_info_stays_fn *stays)
+{
+    rec->info_queue->n_scanned = 0;
+    nytp_info_queue_scan(rec, stays);
+}
+
+void nytp_info_queue_scan(struct nytp_recorder *rec, nytp_info_stays_fn *stays)
 {
     struct nytp_rec_info_queue *const queue = rec->info_queue;
-    size_t kept = 0;
-    for (size_t i = 0; i < queue->n; i++) {
+    size_t kept = queue->n_scanned;
+    for (size_t i = kept; i < queue->n; i++) {
         struct nytp_rec_sub *const sub = queue->all[i];
         sub->is_queued = stays(rec, sub);
+        sub->is_scanned = true;
         if (sub->is_queued)
             queue->all[kept++] = sub;
     }
-    queue->n = kept;
+    queue->n = queue->n_scanned = kept;
     rec->infos_wait = false;
 }
 

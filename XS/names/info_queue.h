@@ -3,7 +3,7 @@
  * The queue of subs that the stream does not describe yet. A sub is added when it is found, and
  * again when a new profile file begins. sub_infos.c scans the queue when something came that a
  * scan may write: it writes a SUB_INFO record for each sub whose file the stream knows and
- * leaves the others, whose files it marks.
+ * leaves the others, whose files it marks. These are scanned again when a marked file came.
  *
  * In a sampled profile a sub is added when a sample first sees it. Programs have thousands of
  * others, and describing them would take longer than all samples.
@@ -20,7 +20,10 @@ struct nytp_rec_sub;
 struct nytp_rec_info_queue {
     struct nytp_rec_sub **all;
     size_t n, size;
+    size_t n_scanned; /* the first ones, which wait for their files */
 };
+
+typedef bool nytp_info_stays_fn(struct nytp_recorder *rec, struct nytp_rec_sub *sub);
 
 /* Returns whether the profile is to describe the sub, as far as is known now. */
 bool nytp_info_is_wanted(const struct nytp_recorder *rec, const struct nytp_rec_sub *sub);
@@ -29,12 +32,14 @@ bool nytp_info_is_wanted(const struct nytp_recorder *rec, const struct nytp_rec_
  * allocation (Renew). */
 void nytp_info_queue_add(struct nytp_recorder *rec, struct nytp_rec_sub *sub);
 
-/* Lets the queue be scanned soon: a sub in it has got its file, or the stream knows a marked
- * file. */
+/* Lets the whole queue be scanned soon: a sub in it has got its file, or the stream knows a
+ * marked file. */
 void nytp_info_queue_look_again(struct nytp_recorder *rec);
 
 /* Keeps the subs for which `stays` returns true, in order. Allocates nothing: for signals. */
-void nytp_info_queue_filter(struct nytp_recorder *rec,
-                            bool (*stays)(struct nytp_recorder *rec, struct nytp_rec_sub *sub));
+void nytp_info_queue_filter(struct nytp_recorder *rec, nytp_info_stays_fn *stays);
+
+/* The same for the subs that were not scanned before; those that were stay. */
+void nytp_info_queue_scan(struct nytp_recorder *rec, nytp_info_stays_fn *stays);
 
 #endif

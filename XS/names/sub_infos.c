@@ -195,7 +195,7 @@ void nytp_sub_infos_write(pTHX_ struct nytp_recorder *rec)
 {
     nytp_name_compiled(aTHX_ rec);
     if (rec->infos_wait)
-        nytp_info_queue_filter(rec, stays_queued);
+        nytp_info_queue_scan(rec, stays_queued);
 }
 
 static void write_all(pTHX_ struct nytp_recorder *rec)

@@ -333,7 +333,7 @@ static NYTP_COLD struct nytp_rec_sub *find_anew(pTHX_ struct nytp_recorder *rec,
         sub->file = body->file;
         sub->first_line = body->first_line;
         sub->last_line = body->last_line;
-        if (sub->is_queued)
+        if (sub->is_queued && sub->is_scanned)
             nytp_info_queue_look_again(rec);
     } else if (key == cv && sub->kind == NYTP_REC_SUB_PERL && CvISXSUB(cv)) {
         sub->kind = NYTP_REC_SUB_XSUB; /* replaced by an xsub of the same name */
@@ -585,6 +585,7 @@ bool nytp_subs_release(struct nytp_recorder *rec)
     if (!nytp_index_filter(&rec->subs->by_name, sub_stays, NULL))
         return false;
     nytp_info_queue_filter(rec, info_stays);
+    nytp_info_queue_look_again(rec);
     for (uint32_t i = 1; i <= rec->subs->n; i++) {
         struct nytp_rec_sub *const sub = rec->subs->all[i];
         if (sub->in_use) {

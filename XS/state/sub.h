@@ -41,7 +41,8 @@ struct nytp_rec_sub {
     uint32_t first_line, last_line;
     uint32_t mark_id;                     /* in the tmon.out being written; 0: none yet */
     uint32_t info_generation[NYTP_KINDS]; /* file of each kind that has its SUB_INFO; 0: none */
-    bool is_queued;                       /* in the info queue */
+    bool is_queued;                       /* in the info queue, */
+    bool is_scanned;                      /* which was scanned since */
     bool is_unique;                       /* no other body gets this name */
     bool is_begin; /* a package's entry for BEGIN blocks (begin_blocks.h) */
     bool in_use;   /* release.c: it can still be called */
