@@ -9,6 +9,7 @@
 #include "stmts.h"
 
 #include "XS/names/files.h"
+#include "XS/perl/nextstate.h"
 #include "XS/perl/optree.h"
 #include "open_at_start.h"
 #include "places.h"
@@ -290,7 +291,8 @@ OP *nytp_stmt_count(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
         return count_rare(aTHX_ rec, real_op);
     last->count.left--;
     nytp_place_run(rec, slot);
-    return real_op(aTHX);
+    OP *const next = nytp_nextstate_in_line(aTHX_ real_op);
+    return LIKELY(next != NULL) ? next : real_op(aTHX);
 }
 
 static __attribute__((noinline)) OP *begin_any(pTHX_ struct nytp_recorder *rec, const COP *cop,
@@ -303,21 +305,33 @@ static __attribute__((noinline)) OP *begin_any(pTHX_ struct nytp_recorder *rec, 
     return next;
 }
 
+static NYTP_INLINED OP *begin(pTHX_ struct nytp_recorder *rec, const COP *cop, OP *next)
+{
+    const enum nytp_handler handler = (const OP *)cop == rec->last.entered_op
+                                          ? NYTP_HANDLER_FIRST
+                                          : NYTP_HANDLER_STATEMENT;
+    if (nytp_handler_is_due(&rec->costs.handlers, handler))
+        return begin_timed(aTHX_ rec, cop, next, handler);
+    return begin_plain(aTHX_ rec, cop, next);
+}
+
+static __attribute__((noinline)) OP *run_slowly(pTHX_ struct nytp_recorder *rec,
+                                                Perl_ppaddr_t real_op)
+{
+    const COP *const cop = cCOPx(PL_op);
+    OP *const next = real_op(aTHX);
+    return LIKELY(rec->on.plain) ? begin(aTHX_ rec, cop, next)
+                                 : begin_any(aTHX_ rec, cop, next);
+}
+
 /* perl's handler runs first: it frees the last statement's temporaries, which may take long and
  * is charged to that statement. */
 OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
 {
     const COP *const cop = cCOPx(PL_op);
     nytp_place_expect(rec, cop);
-    OP *const next = real_op(aTHX);
-    if (UNLIKELY(!rec->on.plain))
-        return begin_any(aTHX_ rec, cop, next);
-    const enum nytp_handler handler = (const OP *)cop == rec->last.entered_op
-                                          ? NYTP_HANDLER_FIRST
-                                          : NYTP_HANDLER_STATEMENT;
-    return nytp_handler_is_due(&rec->costs.handlers, handler)
-               ? begin_timed(aTHX_ rec, cop, next, handler)
-               : begin_plain(aTHX_ rec, cop, next);
+    OP *const next = rec->on.plain ? nytp_nextstate_in_line(aTHX_ real_op) : NULL;
+    return LIKELY(next != NULL) ? begin(aTHX_ rec, cop, next) : run_slowly(aTHX_ rec, real_op);
 }
 
 /* A sub that has just returned through this op has read the clock. */

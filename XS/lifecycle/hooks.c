@@ -16,6 +16,7 @@
 #include "life.h"
 #include "lifecycle.h"
 #include "XS/exact/switch_ops.h"
+#include "XS/perl/nextstate.h"
 #include "XS/perl/ops.h"
 #include "XS/perl/perl_stack.h"
 #include "XS/exact/regexes.h"
@@ -474,6 +475,7 @@ static void redirect_events(const struct nytp_recorder *rec)
 {
     if (rec->options.stmts && !rec->options.use_db_sub) {
         const bool counts = rec->on.counts;
+        nytp_nextstate_look();
         nytp_op_redirect(OP_NEXTSTATE, counts ? on_counted_OP_NEXTSTATE : on_nextstate,
                          NYTP_OP_SWITCHED);
         nytp_op_redirect(OP_DBSTATE, counts ? on_counted_OP_DBSTATE : on_dbstate,
