@@ -69,7 +69,8 @@ static void know_call(pTHX_ struct nytp_recorder *rec, struct nytp_callee callee
 /* ---- calls inside perl's handler ---- */
 
 /* Closes the innermost call, which ended. Returns its own time. */
-static __attribute__((noinline)) int64_t close_inside(pTHX_ struct nytp_recorder *rec, int64_t begun)
+static __attribute__((noinline)) int64_t close_inside(pTHX_ struct nytp_recorder *rec,
+                                                      int64_t begun)
 {
     const int64_t now = nytp_now_ticks(aTHX_ rec);
     struct nytp_rec_frame *const frame = nytp_frame_innermost(rec);

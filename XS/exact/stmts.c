@@ -99,8 +99,8 @@ static NYTP_INLINED bool charge_at_once(struct nytp_recorder *rec, int64_t now, 
 {
     const struct nytp_place *const place = rec->stmt.place;
     const uint64_t ticks = (uint64_t)(now - rec->stmt.since_ticks);
-    if (UNLIKELY(place == NULL || !nytp_write_short_time(rec->writer, now, ticks,
-                                                         &place->encoded, discount)))
+    if (UNLIKELY(place == NULL ||
+                 !nytp_write_short_time(rec->writer, now, ticks, &place->encoded, discount)))
         return false;
     rec->stmt.discount_pending = discount;
     rec->stmt.since_ticks = now;
@@ -211,8 +211,8 @@ void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
  * registers; any other one is left to another function before it has changed anything. These
  * functions return `next`, so that their callers, too, end with a jump. */
 
-static __attribute__((noinline)) OP *run_new(pTHX_ struct nytp_recorder *rec,
-                                                  const COP *cop, OP *next)
+static __attribute__((noinline)) OP *run_new(pTHX_ struct nytp_recorder *rec, const COP *cop,
+                                             OP *next)
 {
     nytp_place_run(rec, nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT));
     return next;
@@ -245,8 +245,7 @@ static __attribute__((noinline)) OP *begin_plain(pTHX_ struct nytp_recorder *rec
         return begin_slowly(aTHX_ rec, cop, next);
     }
     rec->last.left_fresh = false;
-    return LIKELY(nytp_place_run_known(rec, cop)) ? next
-                                                   : run_new(aTHX_ rec, cop, next);
+    return LIKELY(nytp_place_run_known(rec, cop)) ? next : run_new(aTHX_ rec, cop, next);
 }
 
 static __attribute__((noinline)) OP *begin_timed(pTHX_ struct nytp_recorder *rec,
@@ -307,9 +306,8 @@ static __attribute__((noinline)) OP *begin_any(pTHX_ struct nytp_recorder *rec, 
 
 static NYTP_INLINED OP *begin(pTHX_ struct nytp_recorder *rec, const COP *cop, OP *next)
 {
-    const enum nytp_handler handler = (const OP *)cop == rec->last.entered_op
-                                          ? NYTP_HANDLER_FIRST
-                                          : NYTP_HANDLER_STATEMENT;
+    const enum nytp_handler handler =
+        (const OP *)cop == rec->last.entered_op ? NYTP_HANDLER_FIRST : NYTP_HANDLER_STATEMENT;
     if (nytp_handler_is_due(&rec->costs.handlers, handler))
         return begin_timed(aTHX_ rec, cop, next, handler);
     return begin_plain(aTHX_ rec, cop, next);
@@ -378,9 +376,8 @@ static __attribute__((noinline)) OP *return_plain(pTHX_ struct nytp_recorder *re
                  !charge_at_once(rec, now, true)))
         return return_slowly(aTHX_ rec, next);
     rec->last.left_fresh = false;
-    return LIKELY(nytp_place_run_known(rec, PL_curcop))
-               ? next
-               : run_new(aTHX_ rec, PL_curcop, next);
+    return LIKELY(nytp_place_run_known(rec, PL_curcop)) ? next
+                                                        : run_new(aTHX_ rec, PL_curcop, next);
 }
 
 static __attribute__((noinline)) OP *return_timed(pTHX_ struct nytp_recorder *rec, OP *next,
