@@ -154,15 +154,13 @@ OP *nytp_jump_to_xsub(pTHX_ struct nytp_recorder *rec, CV *cv,
     return nytp_real_op(aTHX_ OP_GOTO);
 }
 
-__attribute__((noinline)) static void leave_any_scope(pTHX_ struct nytp_recorder *rec,
-                                                      uint32_t serial)
+static NYTP_NOINLINE void leave_any_scope(pTHX_ struct nytp_recorder *rec, uint32_t serial)
 {
     if (!nytp_frame_close_counted(rec, serial))
         nytp_frame_close(aTHX_ rec, serial);
 }
 
-static __attribute__((noinline)) void close_slowly(pTHX_ struct nytp_recorder *rec,
-                                                   uint32_t serial)
+static NYTP_NOINLINE void close_slowly(pTHX_ struct nytp_recorder *rec, uint32_t serial)
 {
     const int64_t now = nytp_now_ticks(aTHX_ rec);
     if (LIKELY(rec->on.plain && rec->calls.n > 0)) {
@@ -179,8 +177,7 @@ static __attribute__((noinline)) void close_slowly(pTHX_ struct nytp_recorder *r
 }
 
 /* While rec->on.plain. The usual case calls nothing, so it saves no registers. */
-static __attribute__((noinline)) void close_scope(pTHX_ struct nytp_recorder *rec,
-                                                  uint32_t serial)
+static NYTP_NOINLINE void close_scope(pTHX_ struct nytp_recorder *rec, uint32_t serial)
 {
     struct nytp_rec_frame *const frame = nytp_frame_innermost(rec);
     int64_t now;
@@ -195,8 +192,7 @@ static __attribute__((noinline)) void close_scope(pTHX_ struct nytp_recorder *re
     rec->last.left_fresh = true;
 }
 
-static __attribute__((noinline)) void close_timed(pTHX_ struct nytp_recorder *rec,
-                                                  uint32_t serial)
+static NYTP_NOINLINE void close_timed(pTHX_ struct nytp_recorder *rec, uint32_t serial)
 {
     nytp_handler_begin(&rec->costs.handlers, &rec->clock, NULL, 0);
     close_scope(aTHX_ rec, serial);

@@ -31,7 +31,7 @@ static NYTP_INLINED bool is_known(pTHX_ struct nytp_recorder *rec,
            known->caller == nytp_caller_now(aTHX_ rec, n_entered);
 }
 
-static __attribute__((noinline)) const struct nytp_cached_site *
+static NYTP_NOINLINE const struct nytp_cached_site *
 known_before(pTHX_ struct nytp_recorder *rec, const struct nytp_cached_site *known,
              struct nytp_callee callee, I32 n_entered)
 {
@@ -69,8 +69,7 @@ static void know_call(pTHX_ struct nytp_recorder *rec, struct nytp_callee callee
 /* ---- calls inside perl's handler ---- */
 
 /* Closes the innermost call, which ended. Returns its own time. */
-static __attribute__((noinline)) int64_t close_inside(pTHX_ struct nytp_recorder *rec,
-                                                      int64_t begun)
+static NYTP_NOINLINE int64_t close_inside(pTHX_ struct nytp_recorder *rec, int64_t begun)
 {
     const int64_t now = nytp_now_ticks(aTHX_ rec);
     struct nytp_rec_frame *const frame = nytp_frame_innermost(rec);
@@ -86,8 +85,8 @@ static __attribute__((noinline)) int64_t close_inside(pTHX_ struct nytp_recorder
     return own_ticks;
 }
 
-static __attribute__((noinline)) int64_t close_timed(pTHX_ struct nytp_recorder *rec,
-                                                     int64_t begun, enum nytp_handler handler)
+static NYTP_NOINLINE int64_t close_timed(pTHX_ struct nytp_recorder *rec, int64_t begun,
+                                         enum nytp_handler handler)
 {
     nytp_handler_begin(&rec->costs.handlers, &rec->clock, NULL, 0);
     const int64_t own_ticks = close_inside(aTHX_ rec, begun);
@@ -127,8 +126,8 @@ static NYTP_INLINED OP *run_inside(pTHX_ struct nytp_recorder *rec, int type, in
 }
 
 /* Begins a call inside perl's handler if it is known. Returns its time, or -1 if not. */
-static __attribute__((noinline)) int64_t enter_known(pTHX_ struct nytp_recorder *rec,
-                                                     struct nytp_callee callee)
+static NYTP_NOINLINE int64_t enter_known(pTHX_ struct nytp_recorder *rec,
+                                         struct nytp_callee callee)
 {
     const struct nytp_cached_site *const known = find_known(aTHX_ rec, callee, 0);
     int64_t now;
@@ -140,9 +139,9 @@ static __attribute__((noinline)) int64_t enter_known(pTHX_ struct nytp_recorder 
     return now;
 }
 
-static __attribute__((noinline)) int64_t enter_known_timed(pTHX_ struct nytp_recorder *rec,
-                                                           struct nytp_callee callee,
-                                                           enum nytp_handler handler)
+static NYTP_NOINLINE int64_t enter_known_timed(pTHX_ struct nytp_recorder *rec,
+                                               struct nytp_callee callee,
+                                               enum nytp_handler handler)
 {
     nytp_handler_begin(&rec->costs.handlers, &rec->clock, NULL, 0);
     const int64_t now = enter_known(aTHX_ rec, callee);
@@ -167,8 +166,8 @@ static NYTP_INLINED bool run_known(pTHX_ struct nytp_recorder *rec, int type,
 }
 
 /* run_known() while rec->on.counts_plain. */
-__attribute__((noinline)) static bool count_known(pTHX_ struct nytp_recorder *rec, int type,
-                                                  struct nytp_callee callee, OP **next)
+static NYTP_NOINLINE bool count_known(pTHX_ struct nytp_recorder *rec, int type,
+                                      struct nytp_callee callee, OP **next)
 {
     const struct nytp_cached_site *const known = find_known(aTHX_ rec, callee, 0);
     if (UNLIKELY(known == NULL))
@@ -189,10 +188,9 @@ __attribute__((noinline)) static bool count_known(pTHX_ struct nytp_recorder *re
     return true;
 }
 
-__attribute__((noinline)) static OP *run_any(pTHX_ struct nytp_recorder *rec,
-                                             struct nytp_rec_sub *sub, int type,
-                                             const struct nytp_call_site *site,
-                                             const struct nytp_callee *callee)
+static NYTP_NOINLINE OP *run_any(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub,
+                                 int type, const struct nytp_call_site *site,
+                                 const struct nytp_callee *callee)
 {
     nytp_frame_open_as(rec, sub, site, NYTP_ANYWHERE);
     if ((rec->on.plain || rec->on.counts_plain) && sub->special == NYTP_SUB_ORDINARY)
@@ -286,8 +284,8 @@ static NYTP_COLD void rename_frame(struct nytp_recorder *rec, struct nytp_rec_fr
  * A perl sub gets two destructors. The one in the caller's scope, for calls that die early,
  * stays until that scope ends and then finds its frame closed. If that scope runs on (a block
  * of List::Util that calls by AUTOLOAD), each call leaves 24 bytes there. */
-static __attribute__((noinline)) OP *call_unclear(pTHX_ struct nytp_recorder *rec, CV *cv,
-                                                  const struct nytp_call_site *site)
+static NYTP_NOINLINE OP *call_unclear(pTHX_ struct nytp_recorder *rec, CV *cv,
+                                      const struct nytp_call_site *site)
 {
     SV *const sv = *PL_stack_sp;
     if (cv == NULL && is_hopeless(sv))
@@ -327,8 +325,7 @@ static __attribute__((noinline)) OP *call_unclear(pTHX_ struct nytp_recorder *re
 }
 
 /* Records that perl has entered a sub by a call not known yet. */
-__attribute__((noinline)) static void enter_new(pTHX_ struct nytp_recorder *rec, OP *next,
-                                                int64_t now)
+static NYTP_NOINLINE void enter_new(pTHX_ struct nytp_recorder *rec, OP *next, int64_t now)
 {
     if (!rec->on.subs)
         return; /* recording was stopped meanwhile */
@@ -337,8 +334,8 @@ __attribute__((noinline)) static void enter_new(pTHX_ struct nytp_recorder *rec,
 }
 
 /* The same, and makes the call a known one. */
-__attribute__((noinline)) static void enter_to_know(pTHX_ struct nytp_recorder *rec, CV *cv,
-                                                    OP *next, int64_t now)
+static NYTP_NOINLINE void enter_to_know(pTHX_ struct nytp_recorder *rec, CV *cv, OP *next,
+                                        int64_t now)
 {
     const uint32_t serial = rec->last.serial;
     enter_new(aTHX_ rec, next, now);
@@ -355,8 +352,8 @@ static NYTP_INLINED OP *note_entered(struct nytp_recorder *rec, OP *next, int64_
     return next;
 }
 
-static __attribute__((noinline)) OP *enter_slowly(pTHX_ struct nytp_recorder *rec, CV *cv,
-                                                  OP *next, int64_t now)
+static NYTP_NOINLINE OP *enter_slowly(pTHX_ struct nytp_recorder *rec, CV *cv, OP *next,
+                                      int64_t now)
 {
     const struct nytp_cached_site *const known =
         find_known(aTHX_ rec, nytp_callee_of_sub(cv), 1);
@@ -373,8 +370,8 @@ static __attribute__((noinline)) OP *enter_slowly(pTHX_ struct nytp_recorder *re
 
 /* Records that perl has entered `cv`, while rec->on.plain. The usual case calls nothing, so it
  * saves few registers. */
-static __attribute__((noinline)) OP *enter_plain(pTHX_ struct nytp_recorder *rec, CV *cv,
-                                                 OP *next, int64_t now)
+static NYTP_NOINLINE OP *enter_plain(pTHX_ struct nytp_recorder *rec, CV *cv, OP *next,
+                                     int64_t now)
 {
     const struct nytp_cached_site *const known = nytp_cached_site(aTHX_ rec);
     const struct nytp_callee callee = nytp_callee_of_sub(cv);
@@ -390,8 +387,8 @@ static __attribute__((noinline)) OP *enter_plain(pTHX_ struct nytp_recorder *rec
     return note_entered(rec, next, now);
 }
 
-static __attribute__((noinline)) OP *enter_timed(pTHX_ struct nytp_recorder *rec, CV *cv,
-                                                 OP *next, int64_t now)
+static NYTP_NOINLINE OP *enter_timed(pTHX_ struct nytp_recorder *rec, CV *cv, OP *next,
+                                     int64_t now)
 {
     struct nytp_handler_times *const times = &rec->costs.handlers;
     nytp_handler_begin(times, &rec->clock, next, sizeof *next);
@@ -418,7 +415,7 @@ static NYTP_INLINED OP *count_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
     return next;
 }
 
-__attribute__((noinline)) static OP *call_any(pTHX_ struct nytp_recorder *rec, CV *cv)
+static NYTP_NOINLINE OP *call_any(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
     if (LIKELY(rec->on.counts_plain && cv != NULL && CvROOT(cv) != NULL))
         return count_sub(aTHX_ rec, cv);

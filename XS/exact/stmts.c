@@ -144,8 +144,7 @@ static bool is_in_same_file(const COP *left, const COP *right)
     return one == other || (one != NULL && other != NULL && strEQ(one, other));
 }
 
-__attribute__((noinline)) static void find_block(pTHX_ struct nytp_recorder *rec,
-                                                 const COP *cop)
+static NYTP_NOINLINE void find_block(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
     bool block_found = false;
     /* The lowest context of the main stack is the program. Stacks of tie, overload, sort and
@@ -211,8 +210,7 @@ void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
  * registers; any other one is left to another function before it has changed anything. These
  * functions return `next`, so that their callers, too, end with a jump. */
 
-static __attribute__((noinline)) OP *run_new(pTHX_ struct nytp_recorder *rec, const COP *cop,
-                                             OP *next)
+static NYTP_NOINLINE OP *run_new(pTHX_ struct nytp_recorder *rec, const COP *cop, OP *next)
 {
     nytp_place_run(rec, nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT));
     return next;
@@ -224,16 +222,14 @@ static NYTP_INLINED void charge_plain(struct nytp_recorder *rec, int64_t now, bo
         charge(rec, now, discount);
 }
 
-static __attribute__((noinline)) OP *begin_slowly(pTHX_ struct nytp_recorder *rec,
-                                                  const COP *cop, OP *next)
+static NYTP_NOINLINE OP *begin_slowly(pTHX_ struct nytp_recorder *rec, const COP *cop, OP *next)
 {
     charge_plain(rec, time_of_begin(aTHX_ rec, cop), false);
     rec->last.left_fresh = false;
     return run_new(aTHX_ rec, cop, next);
 }
 
-static __attribute__((noinline)) OP *begin_plain(pTHX_ struct nytp_recorder *rec,
-                                                 const COP *cop, OP *next)
+static NYTP_NOINLINE OP *begin_plain(pTHX_ struct nytp_recorder *rec, const COP *cop, OP *next)
 {
     int64_t now;
     if ((const OP *)cop == rec->last.entered_op) {
@@ -248,9 +244,8 @@ static __attribute__((noinline)) OP *begin_plain(pTHX_ struct nytp_recorder *rec
     return LIKELY(nytp_place_run_known(rec, cop)) ? next : run_new(aTHX_ rec, cop, next);
 }
 
-static __attribute__((noinline)) OP *begin_timed(pTHX_ struct nytp_recorder *rec,
-                                                 const COP *cop, OP *next,
-                                                 enum nytp_handler handler)
+static NYTP_NOINLINE OP *begin_timed(pTHX_ struct nytp_recorder *rec, const COP *cop, OP *next,
+                                     enum nytp_handler handler)
 {
     nytp_handler_begin(&rec->costs.handlers, &rec->clock, cop, 1);
     begin_plain(aTHX_ rec, cop, next);
@@ -274,8 +269,7 @@ static NYTP_INLINED void begin_counted(pTHX_ struct nytp_recorder *rec, const CO
     nytp_place_run(rec, nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT));
 }
 
-static __attribute__((noinline)) OP *count_rare(pTHX_ struct nytp_recorder *rec,
-                                                Perl_ppaddr_t real_op)
+static NYTP_NOINLINE OP *count_rare(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
 {
     begin_counted(aTHX_ rec, cCOPx(PL_op));
     return real_op(aTHX);
@@ -294,8 +288,7 @@ OP *nytp_stmt_count(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
     return LIKELY(next != NULL) ? next : real_op(aTHX);
 }
 
-static __attribute__((noinline)) OP *begin_any(pTHX_ struct nytp_recorder *rec, const COP *cop,
-                                               OP *next)
+static NYTP_NOINLINE OP *begin_any(pTHX_ struct nytp_recorder *rec, const COP *cop, OP *next)
 {
     if (rec->on.counts_plain && rec->on.stmts)
         begin_counted(aTHX_ rec, cop);
@@ -313,8 +306,7 @@ static NYTP_INLINED OP *begin(pTHX_ struct nytp_recorder *rec, const COP *cop, O
     return begin_plain(aTHX_ rec, cop, next);
 }
 
-static __attribute__((noinline)) OP *run_slowly(pTHX_ struct nytp_recorder *rec,
-                                                Perl_ppaddr_t real_op)
+static NYTP_NOINLINE OP *run_slowly(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
 {
     const COP *const cop = cCOPx(PL_op);
     OP *const next = real_op(aTHX);
@@ -361,13 +353,13 @@ void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
     nytp_unguard(rec);
 }
 
-static __attribute__((noinline)) OP *return_slowly(pTHX_ struct nytp_recorder *rec, OP *next)
+static NYTP_NOINLINE OP *return_slowly(pTHX_ struct nytp_recorder *rec, OP *next)
 {
     charge_plain(rec, time_of_return(aTHX_ rec), true);
     return run_new(aTHX_ rec, PL_curcop, next);
 }
 
-static __attribute__((noinline)) OP *return_plain(pTHX_ struct nytp_recorder *rec, OP *next)
+static NYTP_NOINLINE OP *return_plain(pTHX_ struct nytp_recorder *rec, OP *next)
 {
     rec->stmt.n_untold = 0;
     nytp_place_expect(rec, PL_curcop);
@@ -380,8 +372,8 @@ static __attribute__((noinline)) OP *return_plain(pTHX_ struct nytp_recorder *re
                                                         : run_new(aTHX_ rec, PL_curcop, next);
 }
 
-static __attribute__((noinline)) OP *return_timed(pTHX_ struct nytp_recorder *rec, OP *next,
-                                                  enum nytp_handler handler)
+static NYTP_NOINLINE OP *return_timed(pTHX_ struct nytp_recorder *rec, OP *next,
+                                      enum nytp_handler handler)
 {
     nytp_handler_begin(&rec->costs.handlers, &rec->clock, NULL, 0);
     return_plain(aTHX_ rec, next);
@@ -398,7 +390,7 @@ static NYTP_INLINED bool goes_on(pTHX_ struct nytp_recorder *rec)
            rec->stmt.n_untold++ < MOST_UNTOLD;
 }
 
-static __attribute__((noinline)) OP *return_any(pTHX_ struct nytp_recorder *rec, OP *next)
+static NYTP_NOINLINE OP *return_any(pTHX_ struct nytp_recorder *rec, OP *next)
 {
     if (UNLIKELY(rec->on.first_look))
         nytp_open_at_start_check(aTHX_ rec);

@@ -65,7 +65,7 @@ static inline struct nytp_recorder *listening(pTHX)
     return rec;
 }
 
-__attribute__((noinline)) static OP *statement(pTHX_ int type)
+static NYTP_NOINLINE OP *statement(pTHX_ int type)
 {
     struct nytp_recorder *const rec = listening(aTHX);
     return rec != NULL ? nytp_stmt_run(aTHX_ rec, nytp_real_ops[type])
@@ -96,7 +96,7 @@ ON_COUNTED(OP_DBSTATE)
 
 /* The handler, not PL_op, gives the type: XS modules call handlers from PL_ppaddr while an op
  * of their own is current. */
-__attribute__((noinline)) static OP *leave(pTHX_ int type)
+static NYTP_NOINLINE OP *leave(pTHX_ int type)
 {
     struct nytp_recorder *const rec = listening(aTHX);
     return LIKELY(rec != NULL) ? nytp_stmt_leave(aTHX_ rec, nytp_real_ops[type])
@@ -178,7 +178,7 @@ static OP *on_entersub(pTHX);
 /* Fetches a tied value, or asks an object that overloads &{} for its code, once, as perl's
  * handler would, but before the call begins. Code that runs for this is called by the
  * caller. */
-__attribute__((noinline)) static OP *call_what_it_gives(pTHX)
+static NYTP_NOINLINE OP *call_what_it_gives(pTHX)
 {
     SV *sv = *PL_stack_sp;
     SvGETMAGIC(sv);
@@ -236,7 +236,7 @@ static OP *on_goto(pTHX)
 }
 
 /* Not inlined into a hundred handlers. */
-__attribute__((noinline)) static OP *slowop(pTHX_ int type)
+static NYTP_NOINLINE OP *slowop(pTHX_ int type)
 {
     struct nytp_recorder *const rec = listening(aTHX);
     if (LIKELY(rec != NULL && rec->on.subs))

@@ -19,6 +19,10 @@
  * code that displaces perl's own from the caches. */
 #define NYTP_INLINED inline __attribute__((always_inline))
 
+/* Never inlined: the rare case of a function that then saves no registers, or code that many
+ * share. */
+#define NYTP_NOINLINE __attribute__((noinline))
+
 /* On a variable's declaration: no table look-up to find it. */
 #define NYTP_HIDDEN __attribute__((visibility("hidden")))
 
