@@ -206,7 +206,7 @@ void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
     nytp_unguard(rec);
 }
 
-/* What follows perl's handler while rec->on.plain. The usual case calls nothing, so it saves no
+/* The part behind perl's handler while rec->on.plain. The usual case calls nothing, so it saves no
  * registers; any other one is left to another function before it has changed anything. These
  * functions return `next`, so that their callers, too, end with a jump. */
 
