@@ -160,22 +160,6 @@ static NYTP_NOINLINE void leave_any_scope(pTHX_ struct nytp_recorder *rec, uint3
         nytp_frame_close(aTHX_ rec, serial);
 }
 
-static NYTP_NOINLINE void close_slowly(pTHX_ struct nytp_recorder *rec, uint32_t serial)
-{
-    const int64_t now = nytp_now_ticks(aTHX_ rec);
-    if (LIKELY(rec->on.plain && rec->calls.n > 0)) {
-        struct nytp_rec_frame *const frame = nytp_frame_innermost(rec);
-        if (LIKELY(frame->serial == serial && !frame->resumed)) {
-            nytp_write_call_return(rec->writer, rec->stmt.since_ticks, now);
-            nytp_frame_close_plain(rec, frame, now);
-            rec->last.left_ticks = now;
-            rec->last.left_fresh = true;
-            return;
-        }
-    }
-    leave_any_scope(aTHX_ rec, serial);
-}
-
 /* While rec->on.plain. The usual case calls nothing, so it saves no registers. */
 static NYTP_NOINLINE void close_scope(pTHX_ struct nytp_recorder *rec, uint32_t serial)
 {
@@ -183,7 +167,7 @@ static NYTP_NOINLINE void close_scope(pTHX_ struct nytp_recorder *rec, uint32_t 
     int64_t now;
     if (UNLIKELY(rec->calls.n == 0 || frame->serial != serial || frame->resumed ||
                  !nytp_writer_is_ready(rec->writer) || !nytp_now_at_once(rec, &now))) {
-        close_slowly(aTHX_ rec, serial);
+        leave_any_scope(aTHX_ rec, serial);
         return;
     }
     nytp_put_call_return(rec->writer, rec->stmt.since_ticks, now);

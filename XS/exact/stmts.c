@@ -206,53 +206,6 @@ void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
     nytp_unguard(rec);
 }
 
-/* The part behind perl's handler while rec->on.plain. The usual case calls nothing, so it saves no
- * registers; any other one is left to another function before it has changed anything. These
- * functions return `next`, so that their callers, too, end with a jump. */
-
-static NYTP_NOINLINE OP *run_new(pTHX_ struct nytp_recorder *rec, const COP *cop, OP *next)
-{
-    nytp_place_run(rec, nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT));
-    return next;
-}
-
-static NYTP_INLINED void charge_plain(struct nytp_recorder *rec, int64_t now, bool discount)
-{
-    if (UNLIKELY(!charge_at_once(rec, now, discount)))
-        charge(rec, now, discount);
-}
-
-static NYTP_NOINLINE OP *begin_slowly(pTHX_ struct nytp_recorder *rec, const COP *cop, OP *next)
-{
-    charge_plain(rec, time_of_begin(aTHX_ rec, cop), false);
-    rec->last.left_fresh = false;
-    return run_new(aTHX_ rec, cop, next);
-}
-
-static NYTP_NOINLINE OP *begin_plain(pTHX_ struct nytp_recorder *rec, const COP *cop, OP *next)
-{
-    int64_t now;
-    if ((const OP *)cop == rec->last.entered_op) {
-        now = rec->last.entered_ticks;
-        if (UNLIKELY(!charge_at_once(rec, now, false)))
-            return begin_slowly(aTHX_ rec, cop, next);
-        rec->last.entered_op = NULL;
-    } else if (UNLIKELY(!nytp_now_at_once(rec, &now) || !charge_at_once(rec, now, false))) {
-        return begin_slowly(aTHX_ rec, cop, next);
-    }
-    rec->last.left_fresh = false;
-    return LIKELY(nytp_place_run_known(rec, cop)) ? next : run_new(aTHX_ rec, cop, next);
-}
-
-static NYTP_NOINLINE OP *begin_timed(pTHX_ struct nytp_recorder *rec, const COP *cop, OP *next,
-                                     enum nytp_handler handler)
-{
-    nytp_handler_begin(&rec->costs.handlers, &rec->clock, cop, 1);
-    begin_plain(aTHX_ rec, cop, next);
-    nytp_handler_end(&rec->costs.handlers, handler, &rec->clock);
-    return next;
-}
-
 static NYTP_COLD void look_at_clock(pTHX_ struct nytp_recorder *rec)
 {
     nytp_guard(rec);
@@ -294,6 +247,40 @@ static NYTP_NOINLINE OP *begin_any(pTHX_ struct nytp_recorder *rec, const COP *c
         begin_counted(aTHX_ rec, cop);
     else if (rec->on.stmts)
         nytp_stmt_begin(aTHX_ rec, cop);
+    return next;
+}
+
+/* The part behind perl's handler while rec->on.plain. The usual case calls nothing, so it saves
+ * no registers; any other one is left to another function before it has changed anything. These
+ * functions return `next`, so that their callers, too, end with a jump. */
+
+static NYTP_NOINLINE OP *run_new(pTHX_ struct nytp_recorder *rec, const COP *cop, OP *next)
+{
+    nytp_place_run(rec, nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT));
+    return next;
+}
+
+static NYTP_NOINLINE OP *begin_plain(pTHX_ struct nytp_recorder *rec, const COP *cop, OP *next)
+{
+    int64_t now;
+    if ((const OP *)cop == rec->last.entered_op) {
+        now = rec->last.entered_ticks;
+        if (UNLIKELY(!charge_at_once(rec, now, false)))
+            return begin_any(aTHX_ rec, cop, next);
+        rec->last.entered_op = NULL;
+    } else if (UNLIKELY(!nytp_now_at_once(rec, &now) || !charge_at_once(rec, now, false))) {
+        return begin_any(aTHX_ rec, cop, next);
+    }
+    rec->last.left_fresh = false;
+    return LIKELY(nytp_place_run_known(rec, cop)) ? next : run_new(aTHX_ rec, cop, next);
+}
+
+static NYTP_NOINLINE OP *begin_timed(pTHX_ struct nytp_recorder *rec, const COP *cop, OP *next,
+                                     enum nytp_handler handler)
+{
+    nytp_handler_begin(&rec->costs.handlers, &rec->clock, cop, 1);
+    begin_plain(aTHX_ rec, cop, next);
+    nytp_handler_end(&rec->costs.handlers, handler, &rec->clock);
     return next;
 }
 
@@ -355,8 +342,8 @@ void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
 
 static NYTP_NOINLINE OP *return_slowly(pTHX_ struct nytp_recorder *rec, OP *next)
 {
-    charge_plain(rec, time_of_return(aTHX_ rec), true);
-    return run_new(aTHX_ rec, PL_curcop, next);
+    nytp_stmt_return(aTHX_ rec);
+    return next;
 }
 
 static NYTP_NOINLINE OP *return_plain(pTHX_ struct nytp_recorder *rec, OP *next)
