@@ -17,6 +17,7 @@
 
 enum {
     MOST_PIECE_BYTES = 16 * 1024 * 1024,
+    LONGEST_TICK_NS = 10000000, /* of the kernel */
 };
 
 static const char autosplit_mark[] = " (autosplit into ";
@@ -277,6 +278,14 @@ static bool is_in_inc(pTHX_ const char *name)
     return false;
 }
 
+/* Returns whether the file changed after second `s` of time(), by which the program began. That
+ * clock may be a tick behind the one that stamps files (Linux 6.13). */
+static bool is_changed_after(struct timespec changed, time_t s)
+{
+    return changed.tv_sec > s + 1 ||
+           (changed.tv_sec == s + 1 && changed.tv_nsec >= LONGEST_TICK_NS);
+}
+
 /* For the script and files loaded before we looked: the file on disk is the text perl read, if
  * it has not changed since the program began. */
 static void look_at_loaded(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file,
@@ -285,8 +294,8 @@ static void look_at_loaded(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file
     struct stat st;
     const bool is_script = PL_origfilename != NULL && strEQ(file->perl_name, PL_origfilename);
     if ((is_script || is_in_inc(aTHX_ file->perl_name)) && stat(path, &st) == 0 &&
-        S_ISREG(st.st_mode) && st.st_mtime <= rec->files->program_s &&
-        st.st_ctime <= rec->files->program_s)
+        S_ISREG(st.st_mode) && !is_changed_after(st.st_mtim, rec->files->program_s) &&
+        !is_changed_after(st.st_ctim, rec->files->program_s))
         note_loaded(file, &st);
 }
 
