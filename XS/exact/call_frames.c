@@ -163,9 +163,10 @@ static NYTP_NOINLINE void leave_any_scope(pTHX_ struct nytp_recorder *rec, uint3
 /* While rec->on.plain. The usual case calls nothing, so it saves no registers. */
 static NYTP_NOINLINE void close_scope(pTHX_ struct nytp_recorder *rec, uint32_t serial)
 {
-    struct nytp_rec_frame *const frame = nytp_frame_innermost(rec);
+    struct nytp_rec_frame *const frame =
+        LIKELY(rec->calls.n > 0) ? nytp_frame_innermost(rec) : NULL;
     int64_t now;
-    if (UNLIKELY(rec->calls.n == 0 || frame->serial != serial || frame->resumed ||
+    if (UNLIKELY(frame == NULL || frame->serial != serial || frame->resumed ||
                  !nytp_writer_is_ready(rec->writer) || !nytp_now_at_once(rec, &now))) {
         leave_any_scope(aTHX_ rec, serial);
         return;

@@ -242,12 +242,26 @@ XS(run_handlers)
     ST(0) = &PL_sv_yes;
     XSRETURN(1);
 }
+static Perl_ppaddr_t nextstate;
+static IV n_statements;
+static OP *counted(pTHX) { n_statements++; return nextstate(aTHX); }
+XS(count_statements)
+{
+    dXSARGS;
+    PERL_UNUSED_VAR(items);
+    nextstate = PL_ppaddr[OP_NEXTSTATE];
+    PL_ppaddr[OP_NEXTSTATE] = counted;
+    XSRETURN_EMPTY;
+}
+XS(statements) { dXSARGS; PERL_UNUSED_VAR(items); EXTEND(SP, 1); ST(0) = sv_2mortal(newSViv(n_statements)); XSRETURN(1); }
 XS(boot_Probe)
 {
     dXSARGS;
     PERL_UNUSED_VAR(items);
     newXS("Probe::has_debugger", has_debugger, __FILE__);
     newXS("Probe::run_handlers", run_handlers, __FILE__);
+    newXS("Probe::count_statements", count_statements, __FILE__);
+    newXS("Probe::statements", statements, __FILE__);
     XSRETURN_EMPTY;
 }
 C
@@ -314,6 +328,27 @@ P
         is "$run->{out}, status $run->{status}, signal $run->{signal}",
           "1111\n, status 0, signal 0", "'$opts': the program runs";
         is_deeply [check_sums(profile_in($run) || {})], [], "'$opts': times add up";
+    }
+};
+
+scenario "another module's handler of statements runs, whichever came first" => sub {
+    my $counts = 'Probe::count_statements()';
+    my $code   = <<'P';
+my $x = 0;
+my @before = (Probe::statements());
+for my $n (1 .. 100) {
+    $x += $n;
+    $x ^= 1;
+}
+print Probe::statements() - $before[0], "\n";
+P
+    my %o = (env => { PROBE => $probe, PERL5LIB => join(':', @INC) });
+    for my $opts ('', 'counts=1', 'sample=100') {
+        my %start = (plain => "BEGIN { $boot_probe $counts }", first => "BEGIN { $boot_probe $counts; require Devel::NYTProf }",
+            last => "BEGIN { $boot_probe require Devel::NYTProf; $counts }");
+        my %printed = map { $_ => run_prog(%o, impl => $_ eq 'plain' ? 'plain' : 'ours', how => 'none', opts => $opts, code => "$start{$_}\n$code")->{out} } keys %start;
+        cmp_ok $printed{plain}, '>=', 200, "'$opts': without us";
+        is $printed{$_}, $printed{plain}, "'$opts': $_" for qw(first last);
     }
 };
 
