@@ -11,9 +11,9 @@
  *
  * Such a loop stays in the processor's caches; a real program does not. So handlers are timed
  * in the program and in the loops (XS/state/handler_time.h), and the difference is added to the
- * costs. Besides rare work it is waiting for what the program has pushed out of the caches and
- * of the prediction of branches. That pushes out the program's own in return, and perl has more
- * of it: in nine real programs it waited about twice as long (doc/accuracy.md).
+ * costs. Besides rare work it is waiting for data that the program has pushed out of the
+ * caches. That pushes out data of the program, which then waits as long: this is added once
+ * more.
  *
  * If reading the clock is a system call, it dwarfs all else and may be nearly all of the
  * recorded time. A mean slightly too high would leave nothing of the program, so the lowest
@@ -49,7 +49,6 @@ enum {
     LEAST_RUNS = 8,                  /* of a handler; fewer do not show how far they scatter */
     MANY_RUNS = 500,                 /* enough to time fewer from here on */
     LOOP_UNITS = 16,                 /* parts of a raw unit: precision of a handler's rounds */
-    PROGRAM_WAITS = 2,               /* times as long as our handlers */
     LEAST_BYTES = 16384,             /* with fewer bytes of records costs do not matter */
     SYSTEM_CLOCK_PERIOD_FACTOR = 10, /* a measurement takes so many times longer */
 };
@@ -364,7 +363,7 @@ static double longer_in_program(const struct nytp_recorder *rec, enum nytp_handl
     const double noise = (sums->raw2 - sums->raw * sums->raw / sums->n) / (sums->n * sums->n);
     const double square = mean * mean, n_usual = sums->n - sums->n_rare;
     const double usual = (sums->raw - sums->raw_rare) / n_usual - sums->in_loop / sums->n;
-    const double both = mean + (usual > 0 ? PROGRAM_WAITS * usual : 0);
+    const double both = mean + (usual > 0 ? usual : 0);
     return square == 0 ? 0 : picoseconds(rec, both * square / (square + noise));
 }
 

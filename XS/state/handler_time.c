@@ -19,6 +19,7 @@ void nytp_handler_begin(struct nytp_handler_times *times, const struct nytp_cloc
 void nytp_handler_end(struct nytp_handler_times *times, enum nytp_handler handler,
                       const struct nytp_clock *clock)
 {
+    nytp_finish_ops();
     const uint64_t raw = nytp_clock_cycles(clock) - times->begun;
     struct nytp_handler_time *const time = &times->of[handler];
     int16_t *const until = &times->until[handler];

@@ -8,7 +8,7 @@
  * dropped. The code that is timed is a function that all runs reach: it waits for its
  * instructions, too. It has no branch that tells timed runs from others, which the processor
  * would not predict. A run begins when all that perl did before is done: what perl waits for is
- * no part of it.
+ * no part of it. It ends when all that it did is done: what it waits for is.
  */
 #ifndef NYTP_HANDLER_TIME_H
 #define NYTP_HANDLER_TIME_H
