@@ -1,6 +1,25 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * The calls that are open while a stream is read; see callstack.h.
+ *
+ * An example. Line 1 of the program calls f, whose line 5 calls the xsub x. Behind each event
+ * stand the open frames with what waits in each, and the frame whose statement runs. (5) is the
+ * time of a statement of line 5.
+ *
+ *     1 entry from line 1    main:               f:                  main
+ *     2 time of line 1       main: (1)           f:                  f
+ *     3 entry from line 5    main: (1)           f:           x:     f
+ *     4 x returns            main: (1)           f: x                f
+ *     5 f returns            main: (1) f{x ?}                        one that has returned
+ *     6 time of line 5       main: (1) f{x (5)}                      main
+ *     7 time of line 1       main: (1) f{x (5)} (1)                  main
+ *     8 time of line 2       main: (1) f{x (5)} (1) (2)              main
+ *     9 the process ends     nothing waits: all is in the tree
+ *
+ * At 5 the statement that runs began in f, but its time comes at 6 only: a place is kept for it
+ * (NYTP_BOOK_RUNNING). The time at 7 is the rest of the statement that made the call. At 9 what
+ * waits is read backwards: (2) and (1) are main's; f is a call of main's, from line 1; (5) and x
+ * were inside it.
  */
 #include "callstack.h"
 
