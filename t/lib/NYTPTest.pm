@@ -85,7 +85,7 @@ sub sees_waits {
 # For env: preloads a library of C source. Not together with AddressSanitizer, which must be the only one.
 sub preloaded {
     my $object = new_dir() . '/preloaded.so';
-    open my $cc, '|-', $Config{cc}, qw(-w -shared -fPIC -D_GNU_SOURCE -include dlfcn.h -x c -o), $object, qw(- -ldl) or die;
+    open my $cc, '|-', $Config{cc}, qw(-w -Wno-error=implicit-function-declaration -shared -fPIC -D_GNU_SOURCE -include dlfcn.h -x c -o), $object, qw(- -ldl) or die;
     print {$cc} @_;
     close $cc or die "the source of a test does not compile\n";
     return (LD_PRELOAD => $object);
