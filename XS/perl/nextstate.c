@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Whose handler of a statement it is; see nextstate.h.
+ * Finds out whether the handler of a statement is perl's; see nextstate.h.
  */
 #include "nextstate.h"
 
