@@ -206,8 +206,8 @@ scenario 'Devel::NYTProf::Apache\'s file in /tmp: a link that lies there is not 
     unlink @files;
 };
 
-# Changes rights, and waits, executing statements, until all threads of the process have the same and
-# the socket is its user's or gone.
+# Changes rights, and waits, executing statements, until all threads of the process have the same, the
+# socket is its user's or gone, and, with REFUSED true, its own thread has said that it is refused.
 my $CHANGES = <<'P';
 use POSIX ();
 sub rights { my ($file) = @_; open my $fh, '<', $file or return; local $/; return join ' ', <$fh> =~ /^(?:Uid|Gid|Groups):\s*(.*?)\s*$/mg }
@@ -217,7 +217,7 @@ sub is_at_rest { my @socket = stat $socket; my @all = all_rights(); return @all 
 my $before = rights("/proc/$$/status"); my $until = time + 600;
 CHANGE;
 my $is_other = rights("/proc/$$/status") ne $before;
-1 while !is_at_rest() && time < $until;
+1 while !(is_at_rest() && (-s STDERR || !REFUSED)) && time < $until;
 print join ' ', $is_other ? 'changed' : 'the same', is_at_rest() ? 'at rest' : ('threads', all_rights(), 'socket', -e $socket ? (stat $socket)[4] : 'none');
 P
 
@@ -235,7 +235,7 @@ root_scenario 'no thread of ours keeps rights that the program has given up, nor
                 my $is_refused = $kind =~ /control/ && !$is_open && $name =~ /setuid|both|chroot/;
                 my $dir = new_dir();
                 chmod $is_open ? 0777 : 0755, $dir;
-                my $run = run_prog(dir => $dir, opts => $kind, code => $CHANGES =~ s/CHANGE/$changes{$name}/r);
+                my $run = run_prog(dir => $dir, opts => $kind, code => $CHANGES =~ s/CHANGE/$changes{$name}/r =~ s/REFUSED/$is_refused ? 1 : 0/er);
                 is $run->{out}, 'changed at rest', "'$kind', $name: all threads have the program's rights";
                 like $run->{err}, $is_refused ? qr/^Devel::NYTProf: control=\S+: Permission denied; the program runs without it$/m : qr/\A(?!.*control)/s, "'$kind', $name: what is said of the socket";
                 is join(' ', glob "$dir/ctl*"), '', "'$kind', $name: no socket is left";
