@@ -18,7 +18,7 @@
 #include "exporters/base/wait_rows.h"
 #include "exporters/stacks/queries.h"
 
-#include "formats/build/correction.h"
+#include "formats/build/correct/correction.h"
 #include "formats/model/svs.h"
 #include "formats/stream/comments/label_records.h"
 

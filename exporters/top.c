@@ -11,7 +11,7 @@
 #include "exporters/base/columns.h"
 #include "exporters/base/waits.h"
 
-#include "formats/build/correction.h"
+#include "formats/build/correct/correction.h"
 
 #define MIN_NAME     16  /* least columns for a name, and for a place */
 #define MOST_ALIGNED 200 /* in a file, places are aligned behind names up to this width */

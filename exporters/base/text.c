@@ -10,7 +10,7 @@
 
 #include "formats/base/printable.h"
 #include "formats/base/strings.h"
-#include "formats/build/correction.h"
+#include "formats/build/correct/correction.h"
 
 #include "formats/model/profile.h"
 

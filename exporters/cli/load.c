@@ -15,8 +15,8 @@
 #include "exporters/select/sandbox.h"
 
 #include "formats/build/build.h"
-#include "formats/build/label_selection.h"
-#include "formats/build/span_budget.h"
+#include "formats/build/gather/label_selection.h"
+#include "formats/build/gather/span_budget.h"
 #include "formats/model/merge_profiles.h"
 #include "formats/model/profile.h"
 

@@ -11,21 +11,11 @@
 #define NYTP_BUILD_H
 
 #include "formats/base/error.h"
+#include "formats/build/gather/build_options.h"
 #include "formats/stream/event.h"
 #include "formats/model/model.h"
 
-/* The options say what a profile keeps of its input. */
-struct nytp_build_options {
-    bool sources;       /* keep source lines */
-    bool blocks;        /* keep which block and sub each line's statements were in */
-    bool as_recorded;   /* take nothing off for what recording cost */
-    uint32_t max_spans; /* keep a timeline of at most this many calls; 0 = none */
-    bool (*spans_of)(struct nytp_name sub); /* only of calls of these subs, and of calls
-                                               around one; NULL = of all */
-    uint64_t max_nodes; /* limit on distinct contexts; 0 = the default limit */
-};
-
-struct nytp_builder; /* builder_state.h has its members, for this folder only */
+struct nytp_builder; /* gather/builder_state.h has its members, for the stages of this folder */
 
 /* Returns a builder for one input, or NULL with *error set if memory is out. Copies the options
  * and `path`, the name of the input in the profile. */

@@ -7,9 +7,9 @@
  * began (callstack.h); elsewhere only its file and line are known, and assign.c finds the
  * sub by line ranges.
  */
-#include "builder_parts.h"
+#include "formats/build/gather/builder_parts.h"
 
-#include "assignment.h"
+#include "formats/build/assign/assignment.h"
 #include "formats/model/profile.h"
 
 #include "formats/stream/comments/bytes_records.h"

@@ -3,7 +3,7 @@
  * Which calls a time line keeps: what a list of sizes in the order of their rank says, whether
  * they are known all at once or come one by one.
  */
-#include "formats/build/span_budget.h"
+#include "formats/build/gather/span_budget.h"
 #include "t/tap.h"
 
 #include <stdlib.h>

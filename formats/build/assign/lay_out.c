@@ -9,8 +9,8 @@
  */
 
 #include "assignment.h"
-#include "builder_parts.h"
-#include "span_budget.h"
+#include "formats/build/gather/builder_parts.h"
+#include "formats/build/gather/span_budget.h"
 
 #include <stdlib.h>
 

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A builder holds the sums over the events of one input. builder.c and the files that begin
- * with its name fill it, and assign.c makes the model of it.
+ * A builder holds the sums over the events of one input. builder.c and the files of this folder
+ * fill it, and assign.c makes the model of it.
  */
 #ifndef NYTP_BUILDER_STATE_H
 #define NYTP_BUILDER_STATE_H
 
 #include "accept_waits.h"
-#include "formats/base/arena.h"
-#include "build.h"
-#include "callstack.h"
-#include "formats/model/model.h"
+#include "build_options.h"
 #include "sample_waits.h"
 #include "span_budget.h"
+
+#include "formats/base/arena.h"
 #include "formats/base/strings.h"
 #include "formats/base/table.h"
+#include "formats/build/tree/callstack.h"
+#include "formats/model/model.h"
 
 #define NYTP_SMALL_FIDS   1024u
 #define NYTP_RECENT_LINES 8192u

@@ -6,7 +6,7 @@
 #ifndef NYTP_LINE_OWNERS_H
 #define NYTP_LINE_OWNERS_H
 
-#include "builder_state.h"
+#include "formats/build/gather/builder_state.h"
 
 struct nytp_line_owners;
 

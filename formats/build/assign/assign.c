@@ -9,8 +9,8 @@
  */
 
 #include "assignment.h"
-#include "correction.h"
-#include "builder_parts.h"
+#include "formats/build/correct/correction.h"
+#include "formats/build/gather/builder_parts.h"
 #include "formats/model/eval_files.h"
 #include "formats/model/in_use.h"
 #include "formats/model/profile.h"

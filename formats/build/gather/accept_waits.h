@@ -11,7 +11,7 @@
 
 #include "formats/base/arena.h"
 #include "formats/base/strings.h"
-#include "tick_sums.h"
+#include "formats/build/tree/tick_sums.h"
 
 #include <stdbool.h>
 #include <stdint.h>

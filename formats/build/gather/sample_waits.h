@@ -10,7 +10,7 @@
 #ifndef NYTP_SAMPLE_WAITS_H
 #define NYTP_SAMPLE_WAITS_H
 
-#include "callstack.h"
+#include "formats/build/tree/callstack.h"
 #include "formats/model/model.h"
 #include "formats/stream/event.h"
 

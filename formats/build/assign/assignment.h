@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Attribution: from what the builder holds (build.h) to the model (model.h). This header is
- * private to the files that do it. They run in this order:
+ * From what the builder holds (builder_state.h) to the model (model.h). This header is private to
+ * the files of this folder. They run in this order:
  *
  *     assign_subs.c  names become subs; finds the lines of which only the sub is known
  *     estimate.c          contexts, where the recording has no call events
@@ -14,7 +14,7 @@
 #ifndef NYTP_ASSIGNMENT_H
 #define NYTP_ASSIGNMENT_H
 
-#include "builder_state.h"
+#include "formats/build/gather/builder_state.h"
 #include "line_owners.h"
 
 #include "formats/base/wide.h"
