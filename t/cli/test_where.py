@@ -163,3 +163,14 @@ def test_a_label_that_changes_outside_is_in_force_inside(tmp_path):
         assert {row["request"]: row["statements"] for row in rows} == {"one": 1, "two": 5, "(no request)": 3}, words
     (tmp_path / "rules").write_text("queries /one/ <= 1\n")
     assert run("-q", "--gate", tmp_path / "rules", "--where=user=A", file).returncode == 0
+
+
+def test_many_labels_that_change_outside_do_not_take_longer(tmp_path):
+    """Each is compared with those that wait for a stretch; 200 may."""
+    w = Writer().pid_start(7).fid(1, "/x/a.pl").time(10, 1, 1)
+    for value in range(3):
+        for key in range(2000):
+            w.comment(f"nytp-label 1 k{key}={value}")
+    path = w.comment("nytp-label 1 user=A").time(10, 1, 1).time(10, 1, 1).pid_end(7).save(tmp_path / "f.out")
+    without, selected = (instructions("--json", "-o", tmp_path / "out", *words, path) for words in ((), ("--where=user=A",)))
+    assert selected < 2 * without, (selected, without)
