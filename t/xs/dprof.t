@@ -57,7 +57,7 @@ P
 
 scenario 'times: processor time where it works, real time where it waits' => sub {
     my $run = dprof(code => <<'P');
-sub busy { my $x = 0; $x += $_ for 1 .. 3e6 } sub waits { select undef, undef, undef, 0.3 }
+sub busy { my $x; do { $x += $_ for 1 .. 1e5 } until (times)[0] + (times)[1] > 0.5 } sub waits { select undef, undef, undef, 0.3 }
 busy(); waits(); my @t = times; print "@t[0,1]";
 P
     my $p  = tmon_in($run);
@@ -65,11 +65,12 @@ P
     is $hz, 1000000, 'microseconds';
     my ($user, $system, $real) = map { $_ / $hz } @{ $p->{times} };
     my ($all_user, $all_system) = split ' ', $run->{out};
-    cmp_ok $real - $user - $system, '>=', 0.28, 'waiting is real time only';
-    cmp_ok abs($user + $system - $all_user - $all_system), '<', 0.05 + 0.2 * ($all_user + $all_system),
-        'processor time is that of the process';
-    my $rest = $p->{header}{rrun_rtime} / $hz - $real;
-    ok -0.01 < $rest && $rest < $real / 2, 'the run is what its parts add up to' or diag "$rest beside $real";
+    cmp_ok $real - $user - $system, '>=', 0.28, 'waiting is real time only'; # more, if the machine is busy
+    # Chance: 1e-9 each: what is outside the marks takes 10 ms of processor time, a twentieth of the bound.
+    cmp_ok abs($user + $system - $all_user - $all_system), '<', 0.2, 'processor time is that of the process';
+    my $rest = ($p->{header}{rrun_utime} + $p->{header}{rrun_stime}) / $hz - $user - $system;
+    ok -0.01 < $rest && $rest < 0.2, 'the run is what its parts add up to' or diag "$rest beside $real";
+    cmp_ok $p->{header}{rrun_rtime} / $hz, '>', $real - 0.01, 'in real time, too';
 };
 
 scenario 'the environment' => sub {
