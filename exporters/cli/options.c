@@ -301,6 +301,33 @@ static bool check(struct nytp_cli *cli, struct nytp_error *error)
     return true;
 }
 
+static bool is_empty(const char *name)
+{
+    return name != NULL && *name == '\0';
+}
+
+static bool has_empty(const struct nytp_texts *names)
+{
+    uint32_t i = 0;
+    while (i < names->n && !is_empty(names->at[i]))
+        i++;
+    return i < names->n;
+}
+
+/* Refuses empty names: a variable of the shell may not be set. */
+static bool check_names(const struct nytp_cli *cli, struct nytp_error *error)
+{
+    const char *empty = is_empty(cli->output)         ? "--output"
+                        : is_empty(cli->gate.junit)   ? "--gate-junit"
+                        : has_empty(&cli->gate.files) ? "--gate"
+                        : has_empty(&cli->bases)      ? "--diff"
+                                                      : NULL;
+    for (int i = 0; i < cli->n_files; i++)
+        if (is_empty(cli->files[i]))
+            empty = "FILE";
+    return empty == NULL || usage_error(error, "%s: the name is empty", empty);
+}
+
 bool nytp_cli_parse(struct nytp_cli *cli, int argc, char **argv, struct nytp_error *error)
 {
     static char default_file[] = "nytprof.out";
@@ -315,9 +342,7 @@ bool nytp_cli_parse(struct nytp_cli *cli, int argc, char **argv, struct nytp_err
         cli->default_file = true;
         cli->files[cli->n_files++] = default_file;
     }
-    if (cli->output != NULL && *cli->output == '\0')
-        return usage_error(error, "--output: the name is empty");
-    if (!choose_exporter(cli, error))
+    if (!check_names(cli, error) || !choose_exporter(cli, error))
         return false;
     if (cli->bases.n > 0 ||
         (cli->exporter != NULL && (cli->exporter->stable_names || cli->exporter->merges_evals)))

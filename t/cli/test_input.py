@@ -39,6 +39,15 @@ def test_no_default_input(tmp_path):
                               "(no FILE was given, this is the default)"]
 
 
+@pytest.mark.parametrize("option, words", [
+    ("FILE", [""]), ("FILE", ["{file}", ""]), ("--diff", ["--diff=", "{file}"]), ("--gate", ["--gate=", "{file}"]),
+    ("--gate-junit", ["--gate=x", "--gate-junit=", "{file}"]), ("--output", ["-o", "", "{file}"])])
+def test_an_empty_name_is_refused(mixed, option, words):
+    """A variable of the shell was not set."""
+    done = run(*(word.format(file=mixed) for word in words))
+    assert (done.returncode, messages(done)) == (2, [f"nytp-export: {option}: the name is empty (--help lists the options)"])
+
+
 def test_a_base_that_is_not_there_is_not_the_default(mixed, tmp_path):
     shutil.copy(mixed, tmp_path / "nytprof.out")
     done = run("--diff", "nosuch", cwd=tmp_path)
