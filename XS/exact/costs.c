@@ -13,7 +13,7 @@
  * in the program and in the loops (XS/state/handler_time.h), and the difference is added to the
  * costs. Besides rare work it is waiting for data that the program has pushed out of the
  * caches. That pushes out data of the program, which then waits as long: this is added once
- * more.
+ * more. Of very long waits only a part counts: they overlap.
  *
  * If reading the clock is a system call, it dwarfs all else and may be nearly all of the
  * recorded time. A mean slightly too high would leave nothing of the program, so the lowest
@@ -353,17 +353,19 @@ static double cost_of(const struct nytp_recorder *rec, enum nytp_cost_kind kind)
 
 /* Returns the picoseconds that a handler takes longer in the program than in the loop, and that
  * the program waits in return: the means, shrunk by their noise, which follows from the scatter
- * of the runs. */
+ * of the runs. A handler that waits longer than it takes in the loop waits for distant memory.
+ * The processor fetches several pieces of that at once, the program's own among them. So no
+ * wait counts as longer than the loop's time. */
 static double longer_in_program(const struct nytp_recorder *rec, enum nytp_handler handler)
 {
     const struct longer *const sums = &rec->costs.meter->longer[handler];
     if (sums->n < LEAST_RUNS)
         return 0;
-    const double mean = (sums->raw - sums->in_loop) / sums->n;
+    const double in_loop = sums->in_loop / sums->n, mean = sums->raw / sums->n - in_loop;
     const double noise = (sums->raw2 - sums->raw * sums->raw / sums->n) / (sums->n * sums->n);
     const double square = mean * mean, n_usual = sums->n - sums->n_rare;
-    const double usual = (sums->raw - sums->raw_rare) / n_usual - sums->in_loop / sums->n;
-    const double both = mean + (usual > 0 ? usual : 0);
+    const double usual = (sums->raw - sums->raw_rare) / n_usual - in_loop;
+    const double both = usual > 0 ? mean - usual + 2 * fmin(usual, in_loop) : mean;
     return square == 0 ? 0 : picoseconds(rec, both * square / (square + noise));
 }
 
