@@ -16,9 +16,8 @@
  * Without costs nothing changes. Returns false if memory is out. */
 bool nytp_take_off_recording(struct nytp_profile *profile);
 
-/* The most that recording may have cost if so much was taken off. In loops that a processor's
- * caches hold, the cost is what is taken off, within a quarter. Real programs paid 1.3
- * to 1.9 times as much (formats/model.md, "What recording cost"). */
+/* The most that recording may have cost if so much was taken off. Most programs paid 0.8 to 1.2
+ * times as much, the worst 1.7; on a busy machine 2 (doc/accuracy.md). */
 #define NYTP_MOST_RECORDING(ticks) (2 * (ticks))
 
 /* Returns the cost of recording each sub itself, in ticks, or 0 if nothing was taken off. A sub
