@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * --where: conditions on labels, KEY=~REGEX or KEY=VALUE, for formats/build/gather/label_selection.h.
+ * --where: conditions on labels, KEY=~REGEX or KEY=VALUE, for
+ * formats/build/gather/label_selection.h.
  */
 #ifndef NYTP_LABEL_WHERE_H
 #define NYTP_LABEL_WHERE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The options of a builder (build.h).
+ * The options of a builder (build.h): what a profile keeps of its input.
  */
 #ifndef NYTP_BUILD_OPTIONS_H
 #define NYTP_BUILD_OPTIONS_H
@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The options say what a profile keeps of its input. */
 struct nytp_build_options {
     bool sources;       /* keep source lines */
     bool blocks;        /* keep which block and sub each line's statements were in */
